@@ -1,0 +1,144 @@
+"""How values cross the border of a compiled module: places in memory, structures, and the artifact itself.
+
+Memory of an instance, from address 0 (fixed, so that the runtime finds it without asking)::
+
+    0   i32   never written: address 0 is no object
+    4   i32   interrupt: the host sets it to 1, loops poll it and fail with the failure `INTERRUPT`
+    8   i32   number of the failure that is being reported, an index into `Artifact.failures`, or one of the
+              negative numbers below
+    16  4 x i64 or f64   what the failure says of the values involved (an index and a length, say)
+    64  ...   the exchange block: arguments and results of entries, at the offsets of their slots;
+              then constants; then the heap
+
+An entry is exported under its name as `() -> ()`. The host writes the arguments at their slots, calls, and reads
+the results at theirs. A slot of kind `dyn` (an array whose length only the run knows) holds the address of a
+record (i32 address of the data, then i32 length) and one of kind `handle` the i32 address of a record that only the module
+understands; the host owns both and gives them back through the exported `release_k(address: i32)` of the slot.
+A module that fails writes the failure and executes `unreachable`; the instance is then discarded, since what it had
+allocated is lost.
+
+Host functions are imported as ("host", str(index in `Artifact.imports`)). Scalars are passed as f64, i64 and i32 (a Bool),
+arrays as an i32 address of contiguous elements; scalar results are returned (several: multi-value), an array result is
+written to memory whose address the module passes behind the other arguments.
+In memory a Real and a Tan take 8 bytes, an Int 8, a Bool 1.
+"""
+
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any, Literal
+
+from rosejit.ir.syntax import Failure
+
+INTERRUPT_FLAG = 4
+FAILURE_NUMBER = 8
+FAILURE_VALUES = 16
+EXCHANGE = 64
+
+# failures that belong to no line of the user's
+INTERRUPTED = -1
+OUT_OF_MEMORY = -2  # FAILURE_VALUES: bytes asked
+HOST_RAISED = -3  # a host function raised; the runtime has kept the exception
+
+Scalar = Literal["real", "int", "bool"]
+SCALAR_BYTES: dict[Scalar, int] = {"real": 8, "int": 8, "bool": 1}
+
+
+@dataclass(slots=True, frozen=True)
+class Slot:
+    """A value at the border. `offset` counts from address 0; it has no meaning for the slots of an import."""
+
+    kind: Literal["real", "int", "bool", "array", "dyn", "handle"]
+    offset: int = 0
+    shape: tuple[int, ...] = ()
+    """Of an array; of a `dyn` the shape of one element of its outer axis."""
+    element: Scalar = "real"
+    release: str = ""
+    """The export that frees a `dyn` or `handle`."""
+
+    @property
+    def bytes(self) -> int:
+        """What the slot takes in the exchange block."""
+        match self.kind:
+            case "array":
+                return prod(self.shape) * SCALAR_BYTES[self.element]
+            case "dyn" | "handle":
+                return 4
+            case kind:
+                return SCALAR_BYTES[kind]
+
+
+@dataclass(slots=True, frozen=True)
+class Entry:
+    name: str
+    params: tuple[Slot, ...]
+    results: tuple[Slot, ...]
+
+
+@dataclass(slots=True, frozen=True)
+class Import:
+    """A host function: its name for people, and how its values are passed."""
+
+    name: str
+    params: tuple[Slot, ...]
+    results: tuple[Slot, ...]
+
+
+@dataclass(slots=True)
+class Artifact:
+    """A compiled program, complete but for the host functions it imports."""
+
+    wasm: bytes
+    entries: dict[str, Entry]
+    imports: tuple[Import, ...] = ()
+    failures: tuple[Failure, ...] = ()
+    functions: dict[int, str] = field(default_factory=dict[int, str])
+    """Index of a Wasm function to the user's name for it."""
+    optimise: bool = True
+    """Whether the engine's optimiser pays; without it big straight-line code loads faster and runs as fast."""
+
+
+@dataclass(slots=True, frozen=True)
+class Node:
+    """A Python structure whose leaves cross the border one by one.
+
+    `keys` are field names or dict keys (empty for tuples and lists); `cls` rebuilds the user's class.
+    """
+
+    kind: Literal["tuple", "list", "dict", "namedtuple", "dataclass", "none"]
+    children: tuple["Tree", ...] = ()
+    keys: tuple[Any, ...] = ()
+    cls: type | None = None
+
+
+@dataclass(slots=True, frozen=True)
+class Leaf:
+    """One value of a signature, as types see it (a `Slot` without its place)."""
+
+    kind: Literal["real", "int", "bool", "array", "dyn"]
+    shape: tuple[int, ...] = ()
+    element: Scalar = "real"
+
+
+@dataclass(slots=True, frozen=True)
+class Static:
+    """A parameter that the host keeps: it reaches staging, and the key, but not the module."""
+
+    key: Any = None
+
+
+Tree = Node | Leaf | Static
+
+
+def leaves(tree: Tree) -> list[Leaf]:
+    """The values of `tree`, in the order in which they cross."""
+    found: list[Leaf] = []
+    pending: list[Tree] = [tree]
+    while pending:
+        match pending.pop():
+            case Node(children=children):
+                pending += reversed(children)
+            case Leaf() as leaf:
+                found.append(leaf)
+            case Static():
+                pass
+    return found

@@ -1,0 +1,144 @@
+"""Every error a user can cause, and the one format of their messages (API.md section 6)."""
+
+import os
+from collections.abc import Callable
+from types import TracebackType
+from typing import NoReturn
+
+from rosejit.span import Span, quote
+
+
+class RoseError(Exception):
+    """The base of all errors of rosejit.
+
+    `message` is one line in the user's words; `span` the place in their source; `facts` further lines
+    (what was needed, what was found, where a value came from); `help` the edit that mends it; `chain` the
+    calls in user files that led here, outermost first.
+    """
+
+    def __init__(
+        self,
+        message: str = "",
+        span: Span | None = None,
+        *,
+        facts: tuple[str, ...] = (),
+        help: str | None = None,  # noqa: A002 - the word users read in the message
+        chain: tuple[Span, ...] = (),
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.span = span
+        self.facts = facts
+        self.help = help
+        self.chain = chain
+
+    def __str__(self) -> str:
+        lines = [self.message]
+        for call in self.chain:
+            lines += [f"  called from {call}", *quote(call)]
+        if self.span is not None:
+            lines += [f"  {self.span}", *quote(self.span)]
+        lines += [f"  {fact}" for fact in self.facts]
+        if self.help:
+            lines.append(f"  help: {self.help}")
+        return "\n".join(lines)
+
+
+class _RoseSyntaxError(RoseError, SyntaxError):
+    """Carries the place in the fields that `traceback` and editors read from a `SyntaxError`."""
+
+    def __init__(self, message: str = "", span: Span | None = None, **details: object) -> None:
+        super().__init__(message, span, **details)  # type: ignore[arg-type]  # passed on unchanged
+        self.msg = str(self)
+
+
+class UnsupportedSyntax(_RoseSyntaxError):
+    """Python that cannot be staged."""
+
+
+class ParseError(_RoseSyntaxError):
+    """The text of an IR program is not in its grammar."""
+
+
+class StagingTypeError(RoseError, TypeError):
+    """Types disagree: an argument, the sides of a branch, a carried value, the annotated result."""
+
+
+class ShapeError(RoseError, ValueError):
+    """Shapes or dimension names disagree."""
+
+
+class NotDifferentiable(RoseError, TypeError):
+    """There is no derivative of this function with respect to this argument."""
+
+
+class UnboundStagedName(RoseError, UnboundLocalError):
+    """A name was read on a path that did not set it."""
+
+
+class UnrollLimit(RoseError, RuntimeError):
+    """A host loop or host recursion staged too many operations."""
+
+
+class RoseIndexError(RoseError, IndexError):
+    """An index is out of range."""
+
+
+class RoseAssertionError(RoseError, AssertionError):
+    """A staged `assert` failed."""
+
+
+class RoseOverflowError(RoseError, OverflowError):
+    """The result of staged integer arithmetic does not fit 64 bits."""
+
+
+class RoseZeroDivisionError(RoseError, ZeroDivisionError):
+    """A staged integer was divided by zero."""
+
+
+class RoseRecursionError(RoseError, RecursionError):
+    """The stack of the compiled code is exhausted."""
+
+
+class RoseMemoryError(RoseError, MemoryError):
+    """The linear memory of the compiled code is exhausted."""
+
+
+class WasmTrap(RoseError, RuntimeError):
+    """Anything else the engine reports."""
+
+
+class CacheError(RoseError, OSError, Warning):
+    """The disk cache cannot be used; only ever a warning."""
+
+
+class VerifyError(AssertionError):
+    """A pass broke an invariant of the IR: always our fault, never the user's."""
+
+
+def raise_in_user_code(error: BaseException, span: Span | None) -> NoReturn:
+    """Raise `error` from a frame that stands at `span`, so that a traceback ends in the user's line."""
+    if span is None:
+        raise error
+    name = span.function if span.function.isidentifier() else "_staged"
+    source = "\n" * (span.line - 1) + f"def {name}(e): raise e"
+    scope: dict[str, Callable[[BaseException], NoReturn]] = {}
+    exec(compile(source, span.file, "exec"), scope)  # the text above is ours: a name and a line number
+    scope[name](error)
+    raise AssertionError
+
+
+def without_internal_frames(traceback: TracebackType | None) -> TracebackType | None:
+    """`traceback` less the frames of this package, unless `ROSE_FULL_TRACEBACK` asks for them."""
+    if os.environ.get("ROSE_FULL_TRACEBACK"):
+        return traceback
+    ours = os.path.dirname(__file__) + os.sep
+    frames: list[TracebackType] = []
+    while traceback is not None:
+        if not traceback.tb_frame.f_code.co_filename.startswith(ours):
+            frames.append(traceback)
+        traceback = traceback.tb_next
+    kept: TracebackType | None = None
+    for frame in reversed(frames):
+        kept = TracebackType(kept, frame.tb_frame, frame.tb_lasti, frame.tb_lineno)
+    return kept
