@@ -1,0 +1,18 @@
+"""The only door to NumPy, opened at first use: importing rosejit stays cheap, and Pyodide has no NumPy."""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+
+    class _Lazy:
+        """Stands for the module `numpy` until an attribute is read."""
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(importlib.import_module("numpy"), name)
+
+    np = _Lazy()
+
+__all__ = ["np"]
