@@ -1,0 +1,1 @@
+"""The language: first-order, typed, in A-normal form, with structured control flow."""

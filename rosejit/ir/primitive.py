@@ -1,0 +1,77 @@
+"""The record that says everything about one primitive; the primitives themselves are in `rosejit.ops`."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from rosejit.ir.types import TAN, Scalar
+
+
+@dataclass(slots=True, frozen=True)
+class Instr:
+    """One or more Wasm instructions without immediates, by name, applied to the operands in order."""
+
+    names: tuple[str, ...]
+
+    def __init__(self, *names: str) -> None:
+        object.__setattr__(self, "names", names)
+
+
+@dataclass(slots=True, frozen=True)
+class Kernel:
+    """An IR function of `rosejit.ops.kernels`, compiled into the module."""
+
+    name: str
+
+
+@dataclass(slots=True, frozen=True)
+class Emit:
+    """An instruction sequence that the code generator knows under this name (checked integer arithmetic)."""
+
+    name: str
+
+
+Rule = Callable[..., tuple[Any, ...]]
+
+
+@dataclass(slots=True, frozen=True, eq=False, repr=False)
+class Primitive:
+    """A scalar operation.
+
+    `partials(*args, result)` gives one factor an argument, None for a derivative of zero. `tangent(args, result,
+    tangents)` replaces it where the tangent is not a sum of factors times tangents (a selection, say); absent
+    tangents are None. Both are generic: on floats they give numbers, on staged values they emit IR. With neither
+    the derivative is zero. `transpose(ct, *args)` gives one cotangent an argument, None for the nonlinear ones.
+    """
+
+    name: str
+    params: tuple[Scalar, ...]
+    result: Scalar
+    doc: str
+    evaluate: Callable[..., Any]
+    wasm: Instr | Kernel | Emit
+    partials: Rule | None = None
+    tangent: Callable[[tuple[Any, ...], Any, tuple[Any, ...]], Any] | None = None
+    transpose: Rule | None = None
+    symbol: str = ""
+    """How it prints between (or before) its operands; `name(...)` without one."""
+    erased: str = ""
+    """Of a linear primitive: the name of the one that does the same on Reals."""
+    failure: str = ""
+    """The kind of `Failure` it can end in, with the let's line; such an op is never dropped or moved."""
+    cheap: bool = False
+    """One flop or less: recomputed in the linear half rather than stored."""
+    commutes: bool = False
+
+    def __post_init__(self) -> None:
+        if (self.transpose is not None) != (TAN in self.params):
+            raise ValueError(f"`{self.name}`: a transpose rule belongs to a primitive with a Tan operand, and to no other")
+        if (TAN in self.params) != (self.erased != ""):
+            raise ValueError(f"`{self.name}`: a primitive on Tans names its twin on Reals")
+
+    def __repr__(self) -> str:
+        return f"<primitive {self.name}>"
+
+    @property
+    def differentiable(self) -> bool:
+        return self.partials is not None or self.tangent is not None

@@ -1,0 +1,282 @@
+"""The forms of the IR, on one screen. Data only; docs/ir.md gives their meaning and typing."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from rosejit.ir.primitive import Primitive
+from rosejit.ir.types import BOOL, INT, REAL, UNIT, Scalar, Type
+from rosejit.span import Span
+
+
+@dataclass(slots=True, eq=False)
+class Var:
+    """A variable is its object; `hint` is for people, the printer makes names unique."""
+
+    type: Type
+    hint: str = "x"
+
+    def __repr__(self) -> str:
+        return f"{self.hint}:{self.type!r}"
+
+
+@dataclass(slots=True, frozen=True)
+class Lit:
+    """A constant: float, int, bool or None for `()`."""
+
+    value: float | int | bool | None
+    type: Scalar
+
+
+Atom = Var | Lit
+NOTHING = Lit(None, UNIT)
+TRUE = Lit(True, BOOL)
+FALSE = Lit(False, BOOL)
+
+
+def real(value: float) -> Lit:
+    return Lit(value, REAL)
+
+
+def integer(value: int) -> Lit:
+    return Lit(value, INT)
+
+
+@dataclass(slots=True, frozen=True)
+class Field:
+    """A step into a tuple, as an index is a step into an array."""
+
+    number: int
+
+
+Path = tuple[Atom | Field, ...]
+
+
+@dataclass(slots=True, frozen=True, eq=False)
+class Failure:
+    """What is raised when a check fails: `kind` decides the class (errors.py), `exception` is for a user's `raise`."""
+
+    kind: str
+    message: str
+    span: Span | None = None
+    help: str | None = None
+    exception: Any = None
+
+
+@dataclass(slots=True)
+class Block:
+    lets: list["Let"]
+    results: tuple[Atom, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Let:
+    binders: tuple[Var, ...]
+    expr: "Expr"
+    span: Span | None = None
+
+
+# --- expressions
+
+
+@dataclass(slots=True, eq=False)
+class Apply:
+    op: Primitive
+    args: tuple[Atom, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Call:
+    function: "Function"
+    args: tuple[Atom, ...]
+
+
+@dataclass(slots=True, eq=False)
+class MakeTuple:
+    """Also makes nominal residuals: the binder has the type."""
+
+    items: tuple[Atom, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Untuple:
+    value: Atom
+
+
+@dataclass(slots=True, eq=False)
+class MakeArray:
+    items: tuple[Atom, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Inject:
+    """`inl` (side 0) or `inr` (side 1); the binder has the type."""
+
+    side: int
+    value: Atom
+
+
+@dataclass(slots=True, eq=False)
+class Extract:
+    """`outl` or `outr`: the value of a sum whose tag is known to be `side`."""
+
+    side: int
+    value: Atom
+
+
+@dataclass(slots=True, eq=False)
+class Branch:
+    params: tuple[Var, ...]
+    block: Block
+
+
+@dataclass(slots=True, eq=False)
+class Case:
+    """All scrutinees share one tag, that of the first."""
+
+    scrutinees: tuple[Atom, ...]
+    left: Branch
+    right: Branch
+
+
+@dataclass(slots=True, eq=False)
+class Index:
+    """`a[i, .k]`: a scalar, or a view where the path ends early. `checked` is False where the indices are proven."""
+
+    base: Atom
+    path: Path
+    checked: bool = True
+
+
+@dataclass(slots=True, eq=False)
+class Update:
+    base: Atom
+    path: Path
+    value: Atom
+    checked: bool = True
+
+
+@dataclass(slots=True, eq=False)
+class Copy:
+    value: Atom
+
+
+@dataclass(slots=True, eq=False)
+class Zero:
+    """All zeros; `like` gives lengths and tags where the type does not."""
+
+    like: Atom | None = None
+
+
+@dataclass(slots=True, eq=False)
+class If:
+    condition: Atom
+    then: Block
+    orelse: Block
+
+
+@dataclass(slots=True, eq=False)
+class Scan:
+    """An array that a loop walks by its index; `consumes`: the loop owns it and its rows (`from`), else views (`in`)."""
+
+    param: Var
+    array: Atom
+    consumes: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Loop:
+    """`trips` turns; the body gives the next carries, then one element for each scanned output.
+
+    The results are the last carries, then the stacked outputs (`[n]T`, or `[*]T` where `trips` is no literal).
+    """
+
+    trips: Atom
+    index: Var
+    carries: tuple[Var, ...]
+    inits: tuple[Atom, ...]
+    scans: tuple[Scan, ...]
+    body: Block
+    down: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class While:
+    """Turns while `condition` (which reads the carries, consumes nothing) holds.
+
+    The results are the number of turns, the last carries, then the stacked outputs `[*]T`.
+    """
+
+    carries: tuple[Var, ...]
+    inits: tuple[Atom, ...]
+    condition: Block
+    body: Block
+
+
+@dataclass(slots=True, eq=False)
+class Accum:
+    """Opens an accumulator that starts from (and consumes) `value`."""
+
+    value: Atom
+
+
+@dataclass(slots=True, eq=False)
+class Add:
+    """`place += value`, whole; the result is `()`."""
+
+    place: Atom
+    value: Atom
+
+
+@dataclass(slots=True, eq=False)
+class View:
+    """`&a[i]`: a part of a place."""
+
+    place: Atom
+    path: Path
+    checked: bool = True
+
+
+@dataclass(slots=True, eq=False)
+class Resolve:
+    place: Atom
+
+
+@dataclass(slots=True, eq=False)
+class Check:
+    """Fails unless `condition`; `values` (at most four scalars) go with the message."""
+
+    condition: Atom
+    failure: Failure
+    values: tuple[Atom, ...] = ()
+
+
+Expr = (
+    Apply | Call | MakeTuple | Untuple | MakeArray | Inject | Extract | Case | Index | Update | Copy | Zero
+    | If | Loop | While | Accum | Add | View | Resolve | Check
+)  # fmt: skip
+
+
+@dataclass(slots=True, eq=False)
+class Function:
+    """A first-order function; `own` holds the parameters that the callee consumes.
+
+    `body` is None for a host function (then `host` is called at run time, always for its effects too) and while
+    the body of a recursive function is being made. `rule` is a custom derivative: a function of the parameters and
+    then their tangents (of those that have one), to the results and then the tangents of those that have one.
+    """
+
+    name: str
+    params: tuple[Var, ...]
+    results: tuple[Type, ...]
+    body: Block | None = None
+    own: frozenset[Var] = frozenset()
+    host: Callable[..., Any] | None = None
+    rule: "Function | None" = None
+    checkpoint: bool = False
+    span: Span | None = None
+    derived: dict[Any, Any] = field(default_factory=dict[Any, Any], repr=False)
+    """What passes have made of this function, under their own keys."""
+
+    def __repr__(self) -> str:
+        return f"<ir.Function {self.name}>"

@@ -1,0 +1,269 @@
+"""The only generic traversals: what an expression reads, what it binds inside, and copies of it under new names."""
+
+from collections.abc import Callable, Iterator
+
+from rosejit.ir.syntax import (
+    Accum,
+    Add,
+    Apply,
+    Atom,
+    Block,
+    Branch,
+    Call,
+    Case,
+    Check,
+    Copy,
+    Expr,
+    Extract,
+    Field,
+    Function,
+    If,
+    Index,
+    Inject,
+    Let,
+    Lit,
+    Loop,
+    MakeArray,
+    MakeTuple,
+    Path,
+    Resolve,
+    Scan,
+    Untuple,
+    Update,
+    Var,
+    View,
+    While,
+    Zero,
+)
+
+AtomMap = Callable[[Atom], Atom]
+Scope = tuple[tuple[Var, ...], Block]
+"""A block and the variables that its form binds in it."""
+
+
+def steps(path: Path) -> tuple[Atom, ...]:
+    """The indices of a path, without its fields."""
+    return tuple(step for step in path if not isinstance(step, Field))
+
+
+def operands(e: Expr) -> tuple[Atom, ...]:  # noqa: C901 - one line a form
+    """The atoms that `e` itself reads, nested blocks left out."""
+    match e:
+        case Apply(args=args) | Call(args=args):
+            return args
+        case MakeTuple(items=items) | MakeArray(items=items):
+            return items
+        case Untuple(value=value) | Inject(value=value) | Extract(value=value) | Copy(value=value):
+            return (value,)
+        case Accum(value=value):
+            return (value,)
+        case Resolve(place=place):
+            return (place,)
+        case Case(scrutinees=scrutinees):
+            return scrutinees
+        case Index(base=base, path=path):
+            return (base, *steps(path))
+        case Update(base=base, path=path, value=value):
+            return (base, *steps(path), value)
+        case View(place=place, path=path):
+            return (place, *steps(path))
+        case Add(place=place, value=value):
+            return (place, value)
+        case Zero(like=like):
+            return () if like is None else (like,)
+        case If(condition=condition):
+            return (condition,)
+        case Loop(trips=trips, inits=inits, scans=scans):
+            return (trips, *inits, *(scan.array for scan in scans))
+        case While(inits=inits):
+            return inits
+        case Check(condition=condition, values=values):
+            return (condition, *values)
+
+
+def scopes(e: Expr) -> tuple[Scope, ...]:
+    """The blocks inside `e`, each with the variables that `e` binds for it."""
+    match e:
+        case If(then=then, orelse=orelse):
+            return (((), then), ((), orelse))
+        case Case(left=left, right=right):
+            return ((left.params, left.block), (right.params, right.block))
+        case Loop(index=index, carries=carries, scans=scans, body=body):
+            return (((index, *carries, *(scan.param for scan in scans)), body),)
+        case While(carries=carries, condition=condition, body=body):
+            return ((carries, condition), (carries, body))
+        case _:
+            return ()
+
+
+def lets(block: Block) -> Iterator[Let]:
+    """Every let of `block`, nested ones behind the let that holds them."""
+    for let in block.lets:
+        yield let
+        for _, inner in scopes(let.expr):
+            yield from lets(inner)
+
+
+def size(f: Function) -> int:
+    """The number of lets of `f`, nested ones counted, callees not."""
+    return 0 if f.body is None else sum(1 for _ in lets(f.body))
+
+
+def callees(f: Function) -> list[Function]:
+    """The functions that `f` calls, each once, in the order of the first call."""
+    if f.body is None:
+        return []
+    return list(dict.fromkeys(let.expr.function for let in lets(f.body) if isinstance(let.expr, Call)))
+
+
+def reachable(*roots: Function) -> list[Function]:
+    """`roots` and all they call, callees before callers (but for cycles)."""
+    done: dict[Function, None] = {}
+    entered: set[Function] = set()
+    stack: list[tuple[Function, bool]] = [(root, False) for root in reversed(roots)]
+    while stack:
+        f, left = stack.pop()
+        if left:
+            done[f] = None
+        elif f not in entered:
+            entered.add(f)
+            stack.append((f, True))
+            stack += [(g, False) for g in reversed(callees(f)) if g not in entered]
+    return list(done)
+
+
+def free(block: Block, bound: tuple[Var, ...] = ()) -> dict[Var, None]:
+    """The variables that `block` reads and neither it nor `bound` binds, in the order of the first read."""
+    known = set(bound)
+    found: dict[Var, None] = {}
+
+    def read(atoms: tuple[Atom, ...]) -> None:
+        for atom in atoms:
+            if isinstance(atom, Var) and atom not in known:
+                found[atom] = None
+
+    def visit(inner: Block) -> None:
+        for let in inner.lets:
+            read(operands(let.expr))
+            for params, nested in scopes(let.expr):
+                known.update(params)
+                visit(nested)
+            known.update(let.binders)
+        read(inner.results)
+
+    visit(block)
+    return found
+
+
+def captures(e: Expr) -> dict[Var, None]:
+    """The variables of the enclosing blocks that the blocks inside `e` read."""
+    found: dict[Var, None] = {}
+    for params, block in scopes(e):
+        found.update(free(block, params))
+    return found
+
+
+# --- copies
+
+
+class Renaming:
+    """Copies of expressions and blocks in which every binder is new and outer variables follow `atoms`."""
+
+    __slots__ = ("atoms",)
+
+    def __init__(self, atoms: dict[Var, Atom] | None = None) -> None:
+        self.atoms: dict[Var, Atom] = {} if atoms is None else atoms
+
+    def atom(self, a: Atom) -> Atom:
+        return a if isinstance(a, Lit) else self.atoms.get(a, a)
+
+    def fresh(self, var: Var) -> Var:
+        new = Var(var.type, var.hint)
+        self.atoms[var] = new
+        return new
+
+    def block(self, block: Block) -> Block:
+        copied = [self.let(let) for let in block.lets]
+        return Block(copied, tuple(self.atom(a) for a in block.results))
+
+    def let(self, let: Let) -> Let:
+        expr = rebuild(let.expr, self.atom, self.fresh, self.block)
+        return Let(tuple(self.fresh(b) for b in let.binders), expr, let.span)
+
+
+def rebuild(  # noqa: C901 - one line a form
+    e: Expr,
+    atom: AtomMap,
+    binder: Callable[[Var], Var] = lambda var: var,
+    block: Callable[[Block], Block] = lambda inner: inner,
+) -> Expr:
+    """`e` with its operands through `atom`, the variables it binds inside through `binder`, its blocks through `block`.
+
+    Operands first, then binders, then blocks, so that a map may be filled on the way.
+    """
+
+    def atoms(many: tuple[Atom, ...]) -> tuple[Atom, ...]:
+        return tuple([atom(a) for a in many])
+
+    def path(old: Path) -> Path:
+        return tuple([step if isinstance(step, Field) else atom(step) for step in old])
+
+    def binders(many: tuple[Var, ...]) -> tuple[Var, ...]:
+        return tuple([binder(v) for v in many])
+
+    match e:
+        case Apply(op=op, args=args):
+            return Apply(op, atoms(args))
+        case Index():
+            return Index(atom(e.base), path(e.path), e.checked)
+        case Call():
+            return Call(e.function, atoms(e.args))
+        case MakeTuple():
+            return MakeTuple(atoms(e.items))
+        case Untuple():
+            return Untuple(atom(e.value))
+        case MakeArray():
+            return MakeArray(atoms(e.items))
+        case Inject():
+            return Inject(e.side, atom(e.value))
+        case Extract():
+            return Extract(e.side, atom(e.value))
+        case Case():
+            scrutinees = atoms(e.scrutinees)
+            left = Branch(binders(e.left.params), block(e.left.block))
+            return Case(scrutinees, left, Branch(binders(e.right.params), block(e.right.block)))
+        case Update():
+            return Update(atom(e.base), path(e.path), atom(e.value), e.checked)
+        case Copy():
+            return Copy(atom(e.value))
+        case Zero():
+            return Zero(None if e.like is None else atom(e.like))
+        case If():
+            return If(atom(e.condition), block(e.then), block(e.orelse))
+        case Loop():
+            trips, inits = atom(e.trips), atoms(e.inits)
+            arrays = atoms(tuple(scan.array for scan in e.scans))
+            index, carries = binder(e.index), binders(e.carries)
+            scans = tuple([Scan(binder(s.param), a, s.consumes) for s, a in zip(e.scans, arrays, strict=True)])
+            return Loop(trips, index, carries, inits, scans, block(e.body), e.down)
+        case While():
+            inits, carries = atoms(e.inits), binders(e.carries)
+            return While(carries, inits, block(e.condition), block(e.body))
+        case Accum():
+            return Accum(atom(e.value))
+        case Add():
+            return Add(atom(e.place), atom(e.value))
+        case View():
+            return View(atom(e.place), path(e.path), e.checked)
+        case Resolve():
+            return Resolve(atom(e.place))
+        case Check():
+            return Check(atom(e.condition), e.failure, atoms(e.values))
+
+
+def inline(f: Function, args: tuple[Atom, ...], into: list[Let]) -> tuple[Atom, ...]:
+    """Append a copy of the body of `f` applied to `args`; the results are those of the call."""
+    assert f.body is not None
+    copy = Renaming(dict(zip(f.params, args, strict=True)))
+    into += [copy.let(let) for let in f.body.lets]
+    return tuple(copy.atom(a) for a in f.body.results)
