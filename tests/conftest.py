@@ -1,0 +1,55 @@
+"""Fixtures and settings that all tests share: golden texts, and how many random examples are tried."""
+
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+HERE = Path(__file__).parent
+GOLDEN = HERE / "golden"
+
+# tox tries fewer random programs on all interpreters but one.
+_CALM = (HealthCheck.too_slow, HealthCheck.data_too_large)
+settings.register_profile("full", deadline=None, suppress_health_check=_CALM)
+settings.register_profile("quick", settings.get_profile("full"), max_examples=15)
+settings.load_profile(os.environ.get("ROSE_TEST_PROFILE", "full"))
+
+# Before anything is imported: no test reads or fills the cache of the person who runs it.
+CACHE = os.environ["ROSE_CACHE_DIR"] = tempfile.mkdtemp(prefix="rosejit-tests-")
+
+
+def pytest_unconfigure() -> None:
+    """Remove the cache of this run."""
+    shutil.rmtree(CACHE, ignore_errors=True)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add `--update-golden`."""
+    parser.addoption("--update-golden", action="store_true", help="write what the tests gave to tests/golden/")
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str], None]:
+    """Compare a text with `tests/golden/<path of the test>/<name>.txt`; several calls number their files."""
+    module = Path(request.node.path).relative_to(HERE).with_suffix("")
+    name = re.sub(r"[^\w.=-]+", "_", request.node.name).strip("_")
+    calls = 0
+
+    def check(text: str) -> None:
+        nonlocal calls
+        calls += 1
+        number = "" if calls == 1 else f".{calls}"
+        path = GOLDEN / module / f"{name}{number}.txt"
+        text = text.rstrip("\n") + "\n"
+        if request.config.getoption("--update-golden"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        assert path.exists(), f"no golden text yet: run pytest --update-golden and read {path.relative_to(HERE.parent)}"
+        assert text == path.read_text(encoding="utf-8")
+
+    return check
