@@ -1,0 +1,1 @@
+"""A writer of WebAssembly modules that knows nothing of the language above it."""
