@@ -1,0 +1,30 @@
+"""Every example runs to its end in a process of its own, without a warning; each asserts its own numbers."""
+
+import os
+import subprocess
+import sys
+import xml.etree.ElementTree as tree
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.py"))
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_example(example, tmp_path):
+    command = [sys.executable, "-W", "error", str(example)]
+    environment = {**os.environ, "ROSE_CACHE_DIR": str(tmp_path / "cache")}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stderr == ""
+    if example.stem == "linear_regression":
+        shows_progress_and_leaves_a_plot(done.stdout, tmp_path / "linear_regression.svg")
+
+
+def shows_progress_and_leaves_a_plot(printed, path):
+    assert printed.count("steps   loss") > 10
+    assert "y = 3.00009090909 + 0.500090909091 x" in printed
+    plot = tree.parse(path).getroot()
+    assert sum(shape.get("class") == "point" for shape in plot.iter()) == 4 * 11
+    assert sum(shape.get("class") == "fit" for shape in plot.iter()) == 4
