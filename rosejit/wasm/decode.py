@@ -225,8 +225,11 @@ def _body(reader: _Reader) -> tuple[Locals, bytes]:
 def instructions(body: bytes) -> Iterator[Instruction]:
     """The instructions of a body, in order."""
     reader = _Reader(body)
-    while reader.at < len(body):
-        yield _instruction(reader)
+    try:
+        while reader.at < len(body):
+            yield _instruction(reader)
+    except LookupError as error:
+        raise ValueError(f"not an instruction of ours: {error}") from error
 
 
 def _instruction(reader: _Reader) -> Instruction:

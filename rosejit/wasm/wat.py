@@ -1,12 +1,25 @@
 """A module, or its bytes, to the WebAssembly text format, indented by blocks."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from struct import unpack
-from typing import Any, cast
+from typing import Any
 
 from rosejit.wasm.decode import Instruction, decode, instructions
-from rosejit.wasm.module import Data, Elements, Function, FuncType, GlobalType, Import, Memory, Module, Table
+from rosejit.wasm.instructions import BlockType
+from rosejit.wasm.module import (
+    Data,
+    Elements,
+    Export,
+    Function,
+    FuncType,
+    Global,
+    GlobalType,
+    Import,
+    Memory,
+    Module,
+    Table,
+)
 
 _INDENT = "  "
 
@@ -15,33 +28,28 @@ def wat(module: Module | bytes) -> str:
     """The text of a module; an assembler makes the same bytes of it again, up to the spelling of names."""
     if isinstance(module, bytes):
         module = decode(module)
-    return "\n".join(_lines(module, _function_names(module))) + "\n"
+    names = _function_names(module)
+    own = names[len(names) - len(module.functions) :]
+    lines = [f"(module {_identifier(module.name)}" if module.name else "(module"]
+    lines += [_INDENT + field for field in _fields(module, names)]
+    for name, function in zip(own, module.functions, strict=True):
+        lines += _function(name, function, module.types[function.type], names)
+    return "\n".join(lines) + "\n)\n"
 
 
-def _lines(module: Module, names: list[str]) -> Iterator[str]:
-    yield f"(module {_identifier(module.name)}" if module.name else "(module"
-    for index, type in enumerate(module.types):
-        yield f"{_INDENT}(type (;{index};) (func{_signature(type)}))"
+def _fields(module: Module, names: list[str]) -> Iterator[str]:
+    """All but the functions."""
+    yield from (f"(type (;{index};) (func{_signature(type)}))" for index, type in enumerate(module.types))
     functions = iter(names)
-    for item in module.imports:
-        module_name, name = _string(item.module.encode()), _string(item.name.encode())
-        yield f"{_INDENT}(import {module_name} {name} {_desc(item, functions)})"
-    for table in module.tables:
-        yield f"{_INDENT}(table {_limits(table)} funcref)"
-    for memory in module.memories:
-        yield f"{_INDENT}(memory {_limits(memory)})"
-    for item in module.globals:
-        yield f"{_INDENT}(global {_global_type(item.type)} ({_body_text(item.init, names)}))"
-    for export in module.exports:
-        target = names[export.index] if export.kind == "func" else export.index
-        yield f"{_INDENT}(export {_string(export.name.encode())} ({export.kind} {target}))"
+    yield from (_import(item, functions) for item in module.imports)
+    yield from (f"(table {_limits(table)} funcref)" for table in module.tables)
+    yield from (f"(memory {_limits(memory)})" for memory in module.memories)
+    yield from (_global(item, names) for item in module.globals)
+    yield from (_export(item, names) for item in module.exports)
     if module.start is not None:
-        yield f"{_INDENT}(start {names[module.start]})"
-    yield from (f"{_INDENT}{_elements(item, names)}" for item in module.elements)
-    yield from (f"{_INDENT}{_data(item)}" for item in module.data)
-    for name, function in zip(functions, module.functions, strict=True):
-        yield from _function(name, function, module.types[function.type], names)
-    yield ")"
+        yield f"(start {names[module.start]})"
+    yield from (_elements(item, names) for item in module.elements)
+    yield from map(_data, module.data)
 
 
 def _identifier(name: str) -> str:
@@ -81,16 +89,27 @@ def _global_type(type: GlobalType) -> str:
     return f"(mut {type.type})" if type.mutable else type.type
 
 
-def _desc(item: Import, functions: Iterator[str]) -> str:
+def _import(item: Import, functions: Iterator[str]) -> str:
     match item.desc:
         case int(type):
-            return f"(func {_definition(next(functions))} (type {type}))"
+            desc = f"(func {_definition(next(functions))} (type {type}))"
         case Table() as table:
-            return f"(table {_limits(table)} funcref)"
+            desc = f"(table {_limits(table)} funcref)"
         case Memory() as memory:
-            return f"(memory {_limits(memory)})"
+            desc = f"(memory {_limits(memory)})"
         case GlobalType() as type:
-            return f"(global {_global_type(type)})"
+            desc = f"(global {_global_type(type)})"
+    return f"(import {_string(item.module.encode())} {_string(item.name.encode())} {desc})"
+
+
+def _global(item: Global, names: list[str]) -> str:
+    init = " ".join(_instruction_text(instruction, names) for instruction in instructions(item.init))
+    return f"(global {_global_type(item.type)} ({init}))"
+
+
+def _export(item: Export, names: list[str]) -> str:
+    target = names[item.index] if item.kind == "func" else item.index
+    return f"(export {_string(item.name.encode())} ({item.kind} {target}))"
 
 
 def _definition(name: str) -> str:
@@ -122,10 +141,6 @@ def _function(name: str, function: Function, type: FuncType, names: list[str]) -
     yield f"{_INDENT})"
 
 
-def _body_text(body: bytes, names: list[str]) -> str:
-    return " ".join(_instruction_text(instruction, names) for instruction in instructions(body))
-
-
 def _instruction_text(instruction: Instruction, names: list[str]) -> str:
     opcode, immediates = instruction
     pairs = list(zip(opcode.immediates, immediates, strict=True))
@@ -138,16 +153,14 @@ def _instruction_text(instruction: Instruction, names: list[str]) -> str:
 def _immediate_text(kind: str, value: Any, names: list[str]) -> str:
     """Empty for what the text format leaves out."""
     match kind:
-        case "block" if value is None:
-            return ""
-        case "block" if isinstance(value, str):
-            return f"(result {value})"
-        case "block" | "type":
+        case "block":
+            return _block_text(value)
+        case "type":
             return f"(type {value})"
         case "func":
-            return names[value]
+            return names[int(value)]
         case "labels" | "lanes":
-            return " ".join(str(n) for n in cast("Iterable[int]", value))
+            return " ".join(map(str, value))
         case "offset":
             return f"offset={value}" if value else ""
         case "memory" | "table":
@@ -160,13 +173,19 @@ def _immediate_text(kind: str, value: Any, names: list[str]) -> str:
             return str(value)
 
 
+def _block_text(result: BlockType) -> str:
+    if result is None:
+        return ""
+    return f"(type {result})" if isinstance(result, int) else f"(result {result})"
+
+
 def _float_text(data: bytes) -> str:
     """The shortest number that reads back to the same bits."""
     size = len(data)
     bits, fraction = int.from_bytes(data, "little"), {4: 23, 8: 52}[size]
-    payload = bits & (1 << fraction) - 1
-    if bits >> fraction & (1 << 8 * size - 1 - fraction) - 1 == (1 << 8 * size - 1 - fraction) - 1 and payload:
-        return f"{'-' if bits >> 8 * size - 1 else ''}nan:{payload:#x}"
+    magnitude, infinity = bits & (1 << 8 * size - 1) - 1, (1 << 8 * size - 1) - (1 << fraction)
+    if magnitude > infinity:
+        return f"{'' if bits == magnitude else '-'}nan:{magnitude - infinity:#x}"
     return repr(unpack("<f" if size == 4 else "<d", data)[0])
 
 
