@@ -22,7 +22,7 @@ from rosejit.wasm.module import (
     Table,
     ValueType,
 )
-from rosejit.wasm.opcodes import NO_RESULT, OPCODES, VALUE_TYPES, Opcode
+from rosejit.wasm.opcodes import NO_RESULT, OP, OPCODES, VALUE_TYPES, Opcode
 
 T = TypeVar("T")
 
@@ -219,7 +219,10 @@ def _offset(reader: _Reader) -> int:
 def _body(reader: _Reader) -> tuple[Locals, bytes]:
     content = _Reader(reader.take(reader.unsigned()))
     runs = content.vector(lambda: (content.unsigned(), content.value_type()))
-    return runs, content.data[content.at : -1]
+    body, last = content.data[content.at : -1], content.data[-1:]
+    if last != OP["end"]:
+        raise ValueError("a body does not end with `end`")
+    return runs, body
 
 
 def instructions(body: bytes) -> Iterator[Instruction]:

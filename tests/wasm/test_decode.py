@@ -50,10 +50,16 @@ def test_noise_is_refused_or_a_module(noise: bytes) -> None:
         pass
 
 
-def test_a_truncated_module_is_refused_or_ends_between_sections(everything: Module) -> None:
+def test_a_body_without_its_end_is_refused(square: Module) -> None:
+    with pytest.raises(ValueError, match="does not end"):
+        decode(encode(square)[:-1] + OP["nop"])
+
+
+def test_a_damaged_module_is_refused_or_a_module(everything: Module) -> None:
     data = encode(everything)
-    for end in range(len(HEADER), len(data), 7):
-        try:
-            decode(data[:end])
-        except ValueError:
-            continue
+    for at in range(len(HEADER), len(data)):
+        for damaged in (data[:at], data[:at] + bytes((data[at] ^ 1,)) + data[at + 1 :]):
+            try:
+                assert isinstance(decode(damaged), Module)
+            except ValueError:
+                pass

@@ -1,10 +1,12 @@
 from dataclasses import replace
 
 import wasmtime
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rosejit.wasm.encode import encode
 from rosejit.wasm.module import Function, FuncType, Module
-from rosejit.wasm.opcodes import OPCODES
+from rosejit.wasm.opcodes import OP, OPCODES
 from rosejit.wasm.wat import wat
 
 
@@ -81,4 +83,13 @@ def test_blocks_are_indented(everything: Module) -> None:
 def test_every_plain_instruction_is_written_by_its_name() -> None:
     body = b"".join(opcode.code for opcode in OPCODES.values() if opcode.signature != "*" and not opcode.immediates)
     data = encode(Module(types=(FuncType(),), functions=(Function(0, (), body),)))
+    assert bytes(wasmtime.wat2wasm(wat(data))) == data
+
+
+@given(st.lists(st.integers(0, 2**64 - 1)), st.lists(st.integers(0, 2**32 - 1)), st.lists(st.integers(0, 2**128 - 1)))
+def test_constants_keep_every_bit(doubles: list[int], singles: list[int], vectors: list[int]) -> None:
+    body = [OP["f64.const"] + bits.to_bytes(8, "little") for bits in doubles]
+    body += [OP["f32.const"] + bits.to_bytes(4, "little") for bits in singles]
+    body += [OP["v128.const"] + bits.to_bytes(16, "little") for bits in vectors]
+    data = encode(Module(types=(FuncType(),), functions=(Function(0, (), b"".join(body)),)))
     assert bytes(wasmtime.wat2wasm(wat(data))) == data
