@@ -34,6 +34,16 @@ class Emit:
 Rule = Callable[..., tuple[Any, ...]]
 
 
+class Staged:
+    """A number that is not known yet. A primitive called with one is not computed: the number stages it."""
+
+    __slots__ = ()
+
+    def stage(self, op: "Primitive", args: tuple[Any, ...]) -> Any:
+        """The staged result of `op` on `args`, some of them staged and the others Python numbers."""
+        raise AssertionError(f"{type(self).__name__} does not say how `{op.name}` is staged")
+
+
 @dataclass(slots=True, frozen=True, eq=False, repr=False)
 class Primitive:
     """A scalar operation.
@@ -58,7 +68,13 @@ class Primitive:
     erased: str = ""
     """Of a linear primitive: the name of the one that does the same on Reals."""
     failure: str = ""
-    """The kind of `Failure` it can end in, with the let's line; such an op is never dropped or moved."""
+    """The kinds of `Failure` it can end in, `|` between, with the let's line; such an op is never dropped or moved.
+
+    Its kernel gives a second result, an Int: 0, or the number of the kind, from 1. `evaluate` raises Python's own
+    exceptions.
+    """
+    unchecked: str = ""
+    """Of an op that can fail: the name of the one that does the same where it is proven not to."""
     cheap: bool = False
     """One flop or less: recomputed in the linear half rather than stored."""
     commutes: bool = False
@@ -71,6 +87,13 @@ class Primitive:
 
     def __repr__(self) -> str:
         return f"<primitive {self.name}>"
+
+    def __call__(self, *args: Any) -> Any:
+        """The number, or a staged result where an argument is staged: rules and kernels are written with calls."""
+        for arg in args:
+            if isinstance(arg, Staged):
+                return arg.stage(self, args)
+        return self.evaluate(*args)
 
     @property
     def differentiable(self) -> bool:

@@ -1,0 +1,14 @@
+"""The primitives by name, and those that are operators by symbol and operand types."""
+
+from rosejit.ir.primitive import Primitive
+from rosejit.ir.types import Scalar
+from rosejit.ops import arith, compare, integer, linear, logic
+
+_ALL = (*arith.ALL, *compare.ALL, *logic.ALL, *integer.ALL, *linear.ALL)
+
+PRIMITIVES: dict[str, Primitive] = {op.name: op for op in _ALL}
+
+OPERATORS: dict[tuple[str, tuple[Scalar, ...]], Primitive] = {(op.symbol, op.params): op for op in _ALL if op.symbol}
+
+assert len(PRIMITIVES) == len(_ALL), "two primitives have one name"
+assert len(OPERATORS) == sum(1 for op in _ALL if op.symbol), "two primitives have one symbol and the same operands"

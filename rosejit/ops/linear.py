@@ -1,0 +1,82 @@
+"""The linear operations on Tans: the only ones that are transposed."""
+
+# Rules are generic: they run on numbers and on staged values.
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+
+from rosejit.ir.primitive import Emit, Instr, Primitive
+from rosejit.ir.types import BOOL, REAL, TAN
+from rosejit.ops import floats
+
+tadd = Primitive(
+    name="tadd",
+    symbol="+",
+    params=(TAN, TAN),
+    result=TAN,
+    doc="The sum of two tangents.",
+    evaluate=lambda s, t: s + t,
+    transpose=lambda ct, s, t: (ct, ct),
+    erased="add",
+    wasm=Instr("f64.add"),
+    cheap=True,
+    commutes=True,
+)
+tsub = Primitive(
+    name="tsub",
+    symbol="-",
+    params=(TAN, TAN),
+    result=TAN,
+    doc="The difference of two tangents.",
+    evaluate=lambda s, t: s - t,
+    transpose=lambda ct, s, t: (ct, -ct),
+    erased="sub",
+    wasm=Instr("f64.sub"),
+    cheap=True,
+)
+tneg = Primitive(
+    name="tneg",
+    symbol="-",
+    params=(TAN,),
+    result=TAN,
+    doc="The opposite of a tangent.",
+    evaluate=lambda t: -t,
+    transpose=lambda ct, t: (-ct,),
+    erased="neg",
+    wasm=Instr("f64.neg"),
+    cheap=True,
+)
+scale = Primitive(
+    name="scale",
+    symbol="*",
+    params=(REAL, TAN),
+    result=TAN,
+    doc="A number times a tangent.",
+    evaluate=lambda c, t: c * t,
+    transpose=lambda ct, c, t: (None, c * ct),
+    erased="mul",
+    wasm=Instr("f64.mul"),
+    cheap=True,
+)
+tdiv = Primitive(
+    name="tdiv",
+    symbol="/",
+    params=(TAN, REAL),
+    result=TAN,
+    doc="A tangent divided by a number.",
+    evaluate=floats.divide,
+    transpose=lambda ct, t, c: (ct / c, None),
+    erased="div",
+    wasm=Instr("f64.div"),
+)
+tselect = Primitive(
+    name="tselect",
+    params=(BOOL, TAN, TAN),
+    result=TAN,
+    doc="The second tangent where the first is true, else the third.",
+    evaluate=lambda c, s, t: s if c else t,
+    transpose=lambda ct, c, s, t: (None, tselect(c, ct, 0.0), tselect(c, 0.0, ct)),
+    erased="select",
+    wasm=Emit("select"),
+    cheap=True,
+)
+
+ALL = (tadd, tsub, tneg, scale, tdiv, tselect)
