@@ -1,0 +1,66 @@
+"""Turns a `Failure` and the values it was reported with into the exception a user sees; for every way of running."""
+
+import copy
+from collections.abc import Sequence
+
+from rosejit.errors import (
+    RoseAssertionError,
+    RoseError,
+    RoseIndexError,
+    RoseMemoryError,
+    RoseOverflowError,
+    RoseRecursionError,
+    RoseZeroDivisionError,
+    ShapeError,
+    UnboundStagedName,
+    WasmTrap,
+)
+from rosejit.ir.primitive import Primitive
+from rosejit.ir.syntax import Failure
+from rosejit.span import Span
+
+KINDS: dict[str, type[RoseError]] = {
+    "index": RoseIndexError,
+    "overflow": RoseOverflowError,
+    "zero division": RoseZeroDivisionError,
+    "assertion": RoseAssertionError,
+    "unbound": UnboundStagedName,
+    "shape": ShapeError,
+    "recursion": RoseRecursionError,
+    "memory": RoseMemoryError,
+    "trap": WasmTrap,
+}
+"""The class of every kind of failure but "raise", which is the user's own exception."""
+
+MESSAGES = {
+    "overflow": "the result of `{op}` does not fit 64 bits",
+    "zero division": "`{op}` by zero",
+}
+RECURSION = Failure("recursion", "the calls are nested too deeply")
+
+
+def index_failure(span: Span | None = None) -> Failure:
+    """What a checked index ends in; its values are the index and the length."""
+    return Failure("index", "index {0} is out of range for length {1}", span)
+
+
+def primitive_failure(op: Primitive, span: Span | None = None) -> Failure:
+    """What the primitive `op`, which has a `failure`, ends in; without values."""
+    template = MESSAGES.get(op.failure, "`{op}` failed")
+    return Failure(op.failure, template.replace("{op}", op.symbol or op.name), span)
+
+
+def failure_error(failure: Failure, values: Sequence[float | int | bool] = ()) -> BaseException:
+    """The exception of `failure`; `{0}`, `{1}`, ... in its message stand for `values`.
+
+    A user's `raise` (kind "raise") holds an exception, of which a copy is given, or a callable that makes one from
+    the values.
+    """
+    if failure.exception is not None:
+        made = failure.exception
+        error = copy.copy(made) if isinstance(made, BaseException) else made(*values)
+        return error.with_traceback(None)
+    message = failure.message
+    for number, value in enumerate(values):
+        message = message.replace(f"{{{number}}}", repr(value))
+    return KINDS.get(failure.kind, WasmTrap)(message, failure.span, help=failure.help)
