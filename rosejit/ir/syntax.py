@@ -5,16 +5,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rosejit.ir.primitive import Primitive
-from rosejit.ir.types import BOOL, INT, REAL, UNIT, Scalar, Type
+from rosejit.ir.types import BOOL, INT, REAL, TAN, UNIT, Scalar, Type
 from rosejit.span import Span
 
 
 @dataclass(slots=True, eq=False)
 class Var:
-    """A variable is its object; `hint` is for people, the printer makes names unique."""
+    """A variable is its object; `hint` is for people, the printer makes names unique.
+
+    A tangent whose type does not tell its lengths and tags names the value it is a tangent of in `like`.
+    """
 
     type: Type
     hint: str = "x"
+    like: "Var | None" = None
 
     def __repr__(self) -> str:
         return f"{self.hint}:{self.type!r}"
@@ -32,6 +36,8 @@ Atom = Var | Lit
 NOTHING = Lit(None, UNIT)
 TRUE = Lit(True, BOOL)
 FALSE = Lit(False, BOOL)
+ZERO = Lit(0.0, TAN)
+"""The only constant tangent."""
 
 
 def real(value: float) -> Lit:

@@ -81,6 +81,27 @@ def operands(e: Expr) -> tuple[Atom, ...]:  # noqa: C901 - one line a form
             return (condition, *values)
 
 
+def consumed(e: Expr) -> tuple[Atom, ...]:
+    """The atoms that `e` itself consumes, nested blocks left out (only the heavy ones and places among them matter)."""
+    match e:
+        case MakeTuple(items=items) | MakeArray(items=items):
+            return items
+        case Untuple(value=value) | Inject(value=value) | Extract(value=value) | Accum(value=value):
+            return (value,)
+        case Update(base=base):
+            return (base,)
+        case Resolve(place=place):
+            return (place,)
+        case Call(function=function, args=args):
+            return tuple(a for p, a in zip(function.params, args, strict=True) if p in function.own) if function.own else ()
+        case Loop(inits=inits, scans=scans):
+            return (*inits, *(scan.array for scan in scans if scan.consumes))
+        case While(inits=inits):
+            return inits
+        case _:
+            return ()
+
+
 def scopes(e: Expr) -> tuple[Scope, ...]:
     """The blocks inside `e`, each with the variables that `e` binds for it."""
     match e:

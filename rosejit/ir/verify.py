@@ -1,0 +1,203 @@
+"""Checks the invariants of docs/ir.md: scope, single binding, types, the four rules of ownership.
+
+Types keep Tans to the linear operations and conditions, indices and trip counts free of them. The order of effects
+is the order of the text, and no business of this module.
+"""
+
+from rosejit.errors import VerifyError
+from rosejit.ir.dump import dump
+from rosejit.ir.syntax import (
+    Accum,
+    Apply,
+    Atom,
+    Block,
+    Branch,
+    Case,
+    Expr,
+    Function,
+    If,
+    Index,
+    Let,
+    Loop,
+    Var,
+    View,
+    While,
+)
+from rosejit.ir.types import Ref, is_heavy
+from rosejit.ir.typing import check_let, check_signature, wrong
+from rosejit.ir.walk import consumed, operands, reachable
+
+
+def verify(f: Function) -> None:
+    """Raise a `VerifyError`, which shows the place, unless `f` is valid; callees are looked at by their signature."""
+    verifier = _Verifier()
+    try:
+        verifier.function(f)
+    except VerifyError as error:
+        raise VerifyError(f"{error}\n{dump(f, verifier.at, 'here')}") from None
+
+
+def verify_program(*roots: Function) -> None:
+    """Verify `roots` and all that they reach, by calls and by custom derivatives."""
+    done: set[Function] = set()
+    todo = list(roots)
+    while todo:
+        for f in reachable(*todo):
+            if f not in done:
+                done.add(f)
+                verify(f)
+        todo = [f.rule for f in done if f.rule is not None and f.rule not in done]
+
+
+class _Verifier:
+    def __init__(self) -> None:
+        self.at: Let | None = None
+        self.bound: set[Var] = set()  # anywhere before, in scope or not
+        self.scope: set[Var] = set()
+        self.owned: dict[Var, int] = {}  # and the loop that may consume it, by depth
+        self.base: dict[Var, Var] = {}  # of a view: the variable at its end
+        self.dead: set[Var] = set()
+        self.deaths: list[Var] = []  # in order, so that a branch can be taken back
+        self.depth = 0
+
+    def function(self, f: Function) -> None:
+        check_signature(f)
+        self.bind(f.params)
+        self.owned.update(dict.fromkeys(f.own, 0))
+        if f.body is None:
+            if f.host is None:
+                wrong("a function without a body")
+            return
+        self.block(f.body)
+        self.at = None
+        if tuple([a.type for a in f.body.results]) != f.results:
+            wrong("the types of the results are not those of the signature")
+
+    def bind(self, variables: tuple[Var, ...]) -> None:
+        for v in variables:
+            if v in self.bound:
+                wrong(f"`{v.hint}` is bound twice")
+            self.bound.add(v)
+            self.scope.add(v)
+
+    def unbind(self, variables: tuple[Var, ...]) -> None:
+        self.scope.difference_update(variables)
+
+    def own(self, variables: tuple[Var, ...]) -> None:
+        for v in variables:
+            if is_heavy(v.type):
+                self.owned[v] = self.depth
+
+    def view(self, v: Var, of: Atom) -> None:
+        if isinstance(of, Var) and (is_heavy(v.type) or isinstance(v.type, Ref)):
+            self.base[v] = self.base.get(of, of)
+
+    def read(self, a: Atom) -> None:
+        if isinstance(a, Var):
+            if a not in self.scope:
+                wrong(f"`{a.hint}` is read, but not in scope")
+            base = self.base.get(a, a)
+            if base in self.dead:
+                wrong(f"`{a.hint}` is read after `{base.hint}` was consumed")
+
+    def consume(self, a: Var) -> None:
+        if a in self.base:
+            wrong(f"`{a.hint}` is a view, and consumed")
+        if a not in self.owned:
+            wrong(f"`{a.hint}` is only borrowed, and consumed")
+        if self.owned[a] != self.depth:
+            wrong(f"`{a.hint}` comes from outside of the loop, and is consumed in it")
+        if a in self.dead:
+            wrong(f"`{a.hint}` is consumed twice")
+        self.dead.add(a)
+        self.deaths.append(a)
+
+    def block(self, block: Block) -> None:
+        for let in block.lets:
+            self.at = let
+            check_let(let)
+            if isinstance(let.expr, Apply):
+                for a in let.expr.args:
+                    if a not in self.scope and isinstance(a, Var):
+                        self.read(a)
+            else:
+                self.form(let)
+            self.bind(let.binders)
+        for a in block.results:
+            self.read(a)
+            if isinstance(a.type, Ref):
+                wrong(f"a place leaves its block: {a!r}")
+            if isinstance(a, Var) and is_heavy(a.type):
+                self.consume(a)
+        for let in block.lets:
+            self.unbind(let.binders)
+
+    def form(self, let: Let) -> None:
+        e = let.expr
+        read = operands(e)
+        for a in read:
+            self.read(a)
+        taken = [a for a in consumed(e) if isinstance(a, Var) and (is_heavy(a.type) or isinstance(a.type, Ref))]
+        if taken:
+            for a in taken:
+                self.consume(a)
+            owners = set(taken)
+            involved = [a for a in read if isinstance(a, Var) and self.base.get(a, a) in owners]
+            if len(involved) > len(taken):
+                wrong("an operand is consumed, and another one is the same or a view of it")
+        self.blocks(e)
+        self.at = let
+        match e:
+            case Index(base=base):
+                self.view(let.binders[0], base)
+            case View(place=place):
+                self.view(let.binders[0], place)
+            case Accum():
+                self.owned[let.binders[0]] = self.depth
+            case _:
+                self.own(let.binders)
+
+    def blocks(self, e: Expr) -> None:
+        match e:
+            case If(then=then, orelse=orelse):
+                self.sides(Branch((), then), Branch((), orelse), ())
+            case Case(left=left, right=right, scrutinees=scrutinees):
+                self.sides(left, right, scrutinees)
+            case Loop(index=index, carries=carries, scans=scans, body=body):
+                self.bind((index, *carries, *[scan.param for scan in scans]))
+                self.depth += 1
+                self.own(carries)
+                for scan in scans:
+                    if scan.consumes:
+                        self.own((scan.param,))
+                    else:
+                        self.view(scan.param, scan.array)
+                self.block(body)
+                self.depth -= 1
+                self.unbind((index, *carries, *[scan.param for scan in scans]))
+            case While(carries=carries, condition=condition, body=body):
+                self.bind(carries)
+                self.depth += 1
+                self.block(condition)
+                self.own(carries)
+                self.block(body)
+                self.depth -= 1
+                self.unbind(carries)
+            case _:
+                pass
+
+    def sides(self, left: Branch, right: Branch, scrutinees: tuple[Atom, ...]) -> None:
+        """What one side consumes is alive in the other, and dead behind both."""
+        start = len(self.deaths)
+        died: list[Var] = []
+        for side in (left, right):
+            self.dead.difference_update(died)
+            self.bind(side.params)
+            for param, scrutinee in zip(side.params, scrutinees, strict=True):
+                self.view(param, scrutinee)
+            self.block(side.block)
+            self.unbind(side.params)
+            died += [v for v in self.deaths[start:] if v in self.scope]
+            del self.deaths[start:]
+        self.dead.update(died)
+        self.deaths += died

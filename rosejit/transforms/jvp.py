@@ -1,0 +1,338 @@
+"""`f(x): y` into `jvp_f(x, dx): y, dy`: every let stays, and tangent lets follow it (forward mode; RULES, section 3).
+
+A variable and its tangent are two variables; an absent tangent is zero.
+"""
+
+from dataclasses import dataclass
+
+from rosejit.errors import NotDifferentiable
+from rosejit.ir import syntax as ir
+from rosejit.ir.builder import Builder
+from rosejit.ir.types import TAN, Ref, Type, fields_of, has_dynamic_length, has_real
+from rosejit.ir.types import tangent as tangent_type
+from rosejit.ops import linear
+from rosejit.transforms import templates
+from rosejit.transforms.activity import Mask, activity, call_activity, effective
+from rosejit.span import Span
+
+
+@dataclass(slots=True)
+class Jvp:
+    """`function` takes the parameters of the original and then the tangents of those in `mask`; it returns the
+    results and then the tangents of those in `results`."""
+
+    function: ir.Function
+    mask: Mask
+    results: Mask
+
+
+def jvp(f: ir.Function, mask: Mask) -> Jvp:
+    """The derivative of `f` along its parameters in `mask` (and all places). Raises `NotDifferentiable` for an
+    opaque function without a rule that an active value reaches."""
+    mask = effective(f, mask)
+    if f.rule is not None:
+        full = tuple(has_real(p.type) for p in f.params)
+        return Jvp(f.rule, full, tuple(has_real(t) for t in f.results))
+    key = ("jvp", mask)
+    if key not in f.derived:
+        _check_not_opaque(f, None)
+        known = activity(f, mask)
+        result_types = [tangent_type(t) for t, on in zip(f.results, known.results, strict=True) if on]
+        new = ir.Function(f"jvp_{f.name}", (), (*f.results, *result_types), span=f.span)
+        f.derived[key] = Jvp(new, mask, known.results)  # before the body: it may call itself
+        _Forward(f, new, mask, known.active, known.results).run()
+    return f.derived[key]
+
+
+def _check_not_opaque(f: ir.Function, span: Span | None) -> None:
+    if f.body is None and f.host is not None:
+        raise NotDifferentiable(
+            f"`{f.name}` is opaque and has no derivative",
+            span or f.span,
+            facts=(f"a derivative with respect to an argument of `{f.name}` was needed",),
+            help=f"give its rule: `@{f.name}.jvp` on a function of `rose.Dual` arguments",
+        )
+
+
+class _Forward:
+    """The state of one jvp: the tangents so far, and the block in the making."""
+
+    def __init__(self, f: ir.Function, new: ir.Function, mask: Mask, active: set[ir.Var], results: Mask) -> None:
+        self.f = f
+        self.new = new
+        self.mask = mask
+        self.active = active
+        self.active_results = results
+        self.tangents: dict[ir.Atom, ir.Var] = {}
+        self.b = Builder()
+
+    def run(self) -> None:
+        f = self.f
+        assert f.body is not None
+        params = [self.param(p) for p, on in zip(f.params, self.mask, strict=True) if on]
+        self.new.params = (*f.params, *params)
+        self.new.own = f.own | {self.tangents[p] for p in f.own if p in self.tangents}
+        self.lets(f.body.lets)
+        tangents = self.needed(f.body.results, self.active_results)
+        self.new.body = self.b.block(*f.body.results, *tangents)
+
+    # --- tangents
+
+    def param(self, x: ir.Var) -> ir.Var:
+        """The tangent variable of a variable that a form binds."""
+        dx = ir.Var(tangent_type(x.type), f"d{x.hint}", x if has_dynamic_length(x.type) else None)
+        self.tangents[x] = dx
+        return dx
+
+    def bind(self, x: ir.Var, e: ir.Expr) -> None:
+        """Append `dx = e`."""
+        self.b.lets.append(ir.Let((self.param(x),), e, self.b.span))
+
+    def needed(self, atoms: tuple[ir.Atom, ...], flags: Mask | list[bool]) -> list[ir.Atom]:
+        return [self.tangent(a) for a, on in zip(atoms, flags, strict=True) if on]
+
+    def tangent(self, a: ir.Atom) -> ir.Atom:
+        """The tangent of `a`; a zero is made where there is none, `()` where there can be none."""
+        if a in self.tangents:
+            return self.tangents[a]
+        return self.zero(a) if has_real(a.type) else ir.NOTHING
+
+    def zero(self, a: ir.Atom) -> ir.Atom:
+        t = tangent_type(a.type)
+        if t is TAN:
+            return ir.ZERO
+        dynamic = has_dynamic_length(t)
+        var = ir.Var(t, "zero", a if dynamic and isinstance(a, ir.Var) else None)
+        self.b.lets.append(ir.Let((var,), ir.Zero(a if dynamic else None), self.b.span))
+        return var
+
+    # --- blocks
+
+    def block(self, block: ir.Block) -> Builder:
+        """The lets of `block` with their tangents, in a builder of their own."""
+        outer, self.b = self.b, Builder(self.b.span)
+        self.lets(block.lets)
+        inner, self.b = self.b, outer
+        return inner
+
+    def finish(self, inner: Builder, results: tuple[ir.Atom, ...], flags: Mask | list[bool]) -> list[ir.Atom]:
+        """The tangents of `results`, zeros made in `inner`."""
+        outer, self.b = self.b, inner
+        tangents = self.needed(results, flags)
+        self.b = outer
+        return tangents
+
+    def lets(self, lets: list[ir.Let]) -> None:
+        active, b = self.active, self.b
+        for let in lets:
+            e = let.expr
+            b.span = let.span
+            if isinstance(e, ir.Apply):
+                b.lets.append(let)
+                if let.binders[0] in active:
+                    self.apply(let.binders[0], e)
+            else:
+                self.form(let, e)
+
+    # --- forms
+
+    def apply(self, y: ir.Var, e: ir.Apply) -> None:
+        """dy = Σ partial · dx over the active arguments."""
+        b, tangents = self.b, self.tangents
+        op, args = e.op, e.args
+        dxs = [tangents.get(a) for a in args]
+        if op.tangent is not None:
+            mask = tuple([dx is not None for dx in dxs])
+            given = tuple([dx for dx in dxs if dx is not None])
+            (dy,) = templates.tangent(op, mask).make((*args, y, *given), b.lets, b.span)
+            if isinstance(dy, ir.Var):
+                tangents[y] = dy
+            return
+        factors = templates.partials(op).make((*args, y), b.lets, b.span)
+        total: ir.Var | None = None
+        for dx, factor in zip(dxs, factors, strict=True):
+            if dx is None or factor is None:
+                continue
+            term = self.scaled(factor, dx)
+            total = term if total is None else b.apply(linear.tadd, total, term, hint=f"d{y.hint}")
+        if total is not None:
+            tangents[y] = total
+
+    def scaled(self, factor: ir.Atom, dx: ir.Var) -> ir.Var:
+        if isinstance(factor, ir.Lit):
+            if factor.value == 1.0:
+                return dx
+            if factor.value == -1.0:
+                return self.b.apply(linear.tneg, dx, hint="t")
+        return self.b.apply(linear.scale, factor, dx, hint="t")
+
+    def form(self, let: ir.Let, e: ir.Expr) -> None:  # noqa: C901 - one case a form
+        b, tangents = self.b, self.tangents
+        match e:
+            case ir.If() | ir.Case() | ir.Loop() | ir.While() | ir.Call():
+                self.nested(let, e)
+                return
+            case ir.Update(base=base, value=value):
+                on = let.binders[0] in self.active
+                da = self.tangent(base) if on else None  # a zero like `base` must come before `base` is consumed
+                b.lets.append(let)
+                if da is not None:
+                    self.bind(let.binders[0], ir.Update(da, e.path, self.tangent(value), checked=False))
+                return
+            case ir.Accum(value=value):
+                da = self.tangent(value) if let.binders[0] in self.active else None
+                b.lets.append(let)
+                if da is not None:
+                    self.bind(let.binders[0], ir.Accum(da))
+                return
+            case _:
+                pass
+        zeros = self.needed_before(let, e)
+        b.lets.append(let)
+        match e:
+            case ir.Index(base=base, path=path):
+                if let.binders[0] in self.active:
+                    self.bind(let.binders[0], ir.Index(tangents[base], path, checked=False))
+            case ir.MakeTuple():
+                if zeros:
+                    self.bind(let.binders[0], ir.MakeTuple(zeros))
+            case ir.MakeArray():
+                if zeros:
+                    self.bind(let.binders[0], ir.MakeArray(zeros))
+            case ir.Untuple(value=value):
+                if value in tangents:
+                    fields = fields_of(value.type)
+                    binders = tuple(self.field(x, t) for x, t in zip(let.binders, fields, strict=True))
+                    b.lets.append(ir.Let(binders, ir.Untuple(tangents[value]), b.span))
+            case ir.Inject(side=side):
+                if zeros:
+                    self.bind(let.binders[0], ir.Inject(side, zeros[0]))
+            case ir.Extract(side=side, value=value):
+                if let.binders[0] in self.active:
+                    self.bind(let.binders[0], ir.Extract(side, tangents[value]))
+            case ir.Copy(value=value):
+                if value in tangents:
+                    self.bind(let.binders[0], ir.Copy(tangents[value]))
+            case ir.Add(place=place, value=value):
+                if value in tangents:
+                    b.do(ir.Add(tangents[place], tangents[value]))
+            case ir.View(place=place, path=path):
+                if place in tangents:
+                    self.bind(let.binders[0], ir.View(tangents[place], path, checked=False))
+            case ir.Resolve(place=place):
+                if place in tangents:
+                    self.bind(let.binders[0], ir.Resolve(tangents[place]))
+            case _:
+                pass
+
+    def needed_before(self, let: ir.Let, e: ir.Expr) -> tuple[ir.Atom, ...]:
+        """The tangents of items that the let consumes, made before it; nothing where its result is inactive."""
+        if not let.binders or let.binders[0] not in self.active:
+            return ()
+        match e:
+            case ir.MakeTuple(items=items) | ir.MakeArray(items=items):
+                return tuple([self.tangent(a) for a in items])
+            case ir.Inject(value=value):
+                return (self.tangent(value),)
+            case _:
+                return ()
+
+    def field(self, x: ir.Var, t: Type) -> ir.Var:
+        return self.param(x) if has_real(t) else ir.Var(tangent_type(t), "none")
+
+    def nested(self, let: ir.Let, e: ir.If | ir.Case | ir.Loop | ir.While | ir.Call) -> None:
+        match e:
+            case ir.If():
+                self.branch(let, e)
+            case ir.Case():
+                self.case(let, e)
+            case ir.Loop():
+                self.loop(let, e)
+            case ir.While():
+                self.whilst(let, e)
+            case ir.Call():
+                self.call(let, e)
+
+    def bind_results(self, let: ir.Let, e: ir.Expr, flags: Mask | list[bool]) -> None:
+        """`y.., dy.. = e`, where the tangents of the binders in `flags` come last."""
+        tangents = [self.param(x) for x, on in zip(let.binders, flags, strict=True) if on]
+        self.b.lets.append(ir.Let((*let.binders, *tangents), e, let.span))
+
+    def two(self, one: ir.Block, other: ir.Block, flags: list[bool]) -> tuple[ir.Block, ir.Block]:
+        def side(block: ir.Block) -> ir.Block:
+            inner = self.block(block)
+            return inner.block(*block.results, *self.finish(inner, block.results, flags))
+
+        return side(one), side(other)
+
+    def branch(self, let: ir.Let, e: ir.If) -> None:
+        flags = [b in self.active for b in let.binders]
+        then, orelse = self.two(e.then, e.orelse, flags)
+        self.bind_results(let, ir.If(e.condition, then, orelse), flags)
+
+    def case(self, let: ir.Let, e: ir.Case) -> None:
+        flags = [b in self.active for b in let.binders]
+        on = [s in self.tangents for s in e.scrutinees]
+        sides: list[tuple[ir.Var, ...]] = []
+        for side in (e.left, e.right):
+            added = [self.field(p, p.type) for p, a in zip(side.params, on, strict=True) if a]
+            sides.append((*side.params, *added))
+        left, right = self.two(e.left.block, e.right.block, flags)
+        scrutinees = (*e.scrutinees, *self.needed(e.scrutinees, on))
+        expr = ir.Case(scrutinees, ir.Branch(sides[0], left), ir.Branch(sides[1], right))
+        self.bind_results(let, expr, flags)
+
+    def carried(self, e: ir.Loop | ir.While) -> tuple[list[bool], list[ir.Atom], list[ir.Var]]:
+        """Which carries are active; the tangents they start from (made now, before the loop consumes) and carry."""
+        on = [c in self.active for c in e.carries]
+        starts = self.needed(e.inits, on)
+        return on, starts, [self.param(c) for c, a in zip(e.carries, on, strict=True) if a]
+
+    def turn(self, e: ir.Loop | ir.While, on: list[bool]) -> tuple[ir.Block, list[bool]]:
+        """The body with its tangents: carries, their tangents, outputs, their tangents; which outputs are active."""
+        n = len(e.carries)
+        inner = self.block(e.body)
+        results = e.body.results
+        outputs = [a in self.tangents for a in results[n:]]
+        after = self.finish(inner, results[:n], on)
+        stacked = self.finish(inner, results[n:], outputs)
+        return inner.block(*results[:n], *after, *results[n:], *stacked), outputs
+
+    def bind_loop(
+        self, let: ir.Let, e: ir.Expr, counted: int, carries: list[bool], outputs: list[bool]
+    ) -> None:
+        n = counted + len(carries)
+        after = [self.param(x) for x, a in zip(let.binders[counted:n], carries, strict=True) if a]
+        stacked = [self.param(x) for x, a in zip(let.binders[n:], outputs, strict=True) if a]
+        binders = (*let.binders[:n], *after, *let.binders[n:], *stacked)
+        self.b.lets.append(ir.Let(binders, e, let.span))
+
+    def loop(self, let: ir.Let, e: ir.Loop) -> None:
+        on, starts, tangents = self.carried(e)
+        scans = list(e.scans)
+        for s in e.scans:
+            if s.array in self.tangents:
+                scans.append(ir.Scan(self.param(s.param), self.tangents[s.array], s.consumes))
+        body, outputs = self.turn(e, on)
+        new = ir.Loop(
+            e.trips, e.index, (*e.carries, *tangents), (*e.inits, *starts), tuple(scans), body, e.down
+        )
+        self.bind_loop(let, new, 0, on, outputs)
+
+    def whilst(self, let: ir.Let, e: ir.While) -> None:
+        on, starts, tangents = self.carried(e)
+        body, outputs = self.turn(e, on)
+        new = ir.While((*e.carries, *tangents), (*e.inits, *starts), e.condition, body)
+        self.bind_loop(let, new, 1, on, outputs)
+
+    def call(self, let: ir.Let, e: ir.Call) -> None:
+        mask, results = call_activity(e, self.active)
+        places = any(isinstance(a.type, Ref) for a, on in zip(e.args, mask, strict=True) if on)
+        if not any(results) and not places:
+            self.b.lets.append(let)
+            return
+        if e.function.rule is None:
+            _check_not_opaque(e.function, let.span)
+        derived = jvp(e.function, mask)
+        args = (*e.args, *self.needed(e.args, derived.mask))
+        self.bind_results(let, ir.Call(derived.function, args), derived.results)
