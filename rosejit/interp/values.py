@@ -5,7 +5,7 @@ All walks have their own stack: the residual of a deep recursion is a deep tree.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -133,29 +133,35 @@ def add_to(target: Data, value: Data, counters: Counters) -> None:
 def zeros(t: Type, like: Data | None, counters: Counters) -> Data:
     """The zero of the heavy type `t`, with the lengths and tags of `like` where `t` has none."""
     cell: Data = [None]
-    todo: list[tuple[Type, Any, Data, int]] = [(t, like, cell, 0)]
+    todo: list[_Hole] = [(t, like, cell, 0)]
     while todo:
         part, shape, container, key = todo.pop()
-        if isinstance(part, Scalar):
-            container[key] = SCALAR_ZEROS[part]
-            counters.zeroed += part is not UNIT
-        elif isinstance(part, Array):
-            length = len(shape) if part.length is None else part.length
-            row = container[key] = [SCALAR_ZEROS.get(part.element)] * length
-            if not isinstance(part.element, Scalar):
-                todo += [(part.element, None if shape is None else shape[i], row, i) for i in range(length)]
-            elif part.element is not UNIT:
-                counters.zeroed += length
-        elif isinstance(part, Sum):
-            side = shape[0]
-            node = container[key] = Tagged((side, None))
-            todo.append((part.right if side else part.left, shape[1], node, 1))
-        else:
-            fields = fields_of(part)
-            node = container[key] = [None] * len(fields)
-            todo += [(field, None if shape is None else shape[i], node, i) for i, field in enumerate(fields)]
+        match part:
+            case Scalar():
+                container[key] = SCALAR_ZEROS[part]
+                counters.zeroed += part is not UNIT
+            case Array(length=length, element=Scalar() as element):
+                container[key] = [SCALAR_ZEROS[element]] * (len(shape) if length is None else length)
+                counters.zeroed += len(container[key])
+            case Array(length=length, element=element):
+                types = [element] * (len(shape) if length is None else length)
+                todo += _holes(types, shape, container, key)
+            case Sum(left=left, right=right):
+                container[key] = node = Tagged((shape[0], None))
+                todo.append((right if shape[0] else left, shape[1], node, 1))
+            case _:
+                todo += _holes(fields_of(part), shape, container, key)
     counters.allocations += 1
     return cell[0]
+
+
+_Hole = tuple[Type, Any, Data, int]
+"""What is to be put into a container, and the value it is to be like."""
+
+
+def _holes(types: Sequence[Type], shape: Data | None, container: Data, key: int) -> list[_Hole]:
+    container[key] = node = [None] * len(types)
+    return [(t, None if shape is None else shape[i], node, i) for i, t in enumerate(types)]
 
 
 SCALARS: dict[Type, type] = {BOOL: bool, INT: int, REAL: float, TAN: float}

@@ -79,17 +79,12 @@ class Dump:
 def dump(f: Function, at: Let | None = None, note: str = "", around: int = 30) -> str:
     """The lines of `f` near the let `at`, with `note` under it."""
     names = Dump()
-    own = ", ".join(p.hint for p in f.own)
-    results = ", ".join(type_text(t) for t in f.results)
-    head = f"def {f.name}({names.binders(f.params)}): {results}" + (f"   (own: {own})" if own else "")
+    own = "".join([f" own {p.hint}" for p in f.own])
+    results = ", ".join([type_text(t) for t in f.results])
     lines = [] if f.body is None else list(names.lines(f.body))
-    place = next((i for i, (_, let, _) in enumerate(lines) if let is at and let is not None), None)
-    shown: list[str] = []
-    for number, (depth, _, text) in enumerate(lines):
-        if place is None or abs(number - place) <= around:
-            shown.append(f"  {'  ' * depth}{text}")
-        if number == place:
-            shown.append(f"  {'  ' * depth}^ {note}")
-    if place is None:
-        shown = [*shown[:around], f"  ^ {note}"]
-    return "\n".join([f"  {head}", *shown])
+    place = next((number for number, (_, let, _) in enumerate(lines) if let is not None and let is at), len(lines))
+    near = slice(max(0, place - around), place + around)
+    shown = [f"  {'  ' * depth}{text}" for depth, _, text in lines[near]]
+    if place < len(lines):
+        shown.insert(place - near.start + 1, f"  {'  ' * lines[place][0]}^ {note}")
+    return "\n".join([f"  def {f.name}({names.binders(f.params)}): {results}{own}", *shown])

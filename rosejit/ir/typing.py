@@ -295,11 +295,18 @@ def check_signature(f: Function) -> None:
     if any(p not in f.params or not is_heavy(p.type) for p in f.own):
         wrong("`own` is for heavy parameters")
     if f.rule is not None:
-        params = [p.type for p in f.params]
-        wanted = (*params, *[tangent(t) for t in params if has_real(t)])
-        results = (*f.results, *[tangent(t) for t in f.results if has_real(t)])
-        if tuple([p.type for p in f.rule.params]) != wanted or f.rule.results != results:
-            wrong(f"`{f.rule.name}` does not fit `{f.name}`, whose derivative it is")
+        _check_rule(f, f.rule)
+
+
+def _check_rule(f: Function, rule: Function) -> None:
+    params = tuple([p.type for p in f.params])
+    fits = tuple([p.type for p in rule.params]) == params + _tangents(params)
+    if not fits or rule.results != f.results + _tangents(f.results):
+        wrong(f"`{rule.name}` does not fit `{f.name}`, whose derivative it is")
+
+
+def _tangents(types: tuple[Type, ...]) -> tuple[Type, ...]:
+    return tuple([tangent(t) for t in types if has_real(t)])
 
 
 def _has_place(t: Type) -> bool:

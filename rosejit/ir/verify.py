@@ -62,37 +62,37 @@ class _Verifier:
 
     def function(self, f: Function) -> None:
         check_signature(f)
-        self.bind(f.params)
+        self._bind(f.params)
         self.owned.update(dict.fromkeys(f.own, 0))
         if f.body is None:
             if f.host is None:
                 wrong("a function without a body")
             return
-        self.block(f.body)
+        self._block(f.body)
         self.at = None
         if tuple([a.type for a in f.body.results]) != f.results:
             wrong("the types of the results are not those of the signature")
 
-    def bind(self, variables: tuple[Var, ...]) -> None:
+    def _bind(self, variables: tuple[Var, ...]) -> None:
         for v in variables:
             if v in self.bound:
                 wrong(f"`{v.hint}` is bound twice")
             self.bound.add(v)
             self.scope.add(v)
 
-    def unbind(self, variables: tuple[Var, ...]) -> None:
+    def _unbind(self, variables: tuple[Var, ...]) -> None:
         self.scope.difference_update(variables)
 
-    def own(self, variables: tuple[Var, ...]) -> None:
+    def _own(self, variables: tuple[Var, ...]) -> None:
         for v in variables:
             if is_heavy(v.type):
                 self.owned[v] = self.depth
 
-    def view(self, v: Var, of: Atom) -> None:
+    def _view(self, v: Var, of: Atom) -> None:
         if isinstance(of, Var) and (is_heavy(v.type) or isinstance(v.type, Ref)):
             self.base[v] = self.base.get(of, of)
 
-    def read(self, a: Atom) -> None:
+    def _read(self, a: Atom) -> None:
         if isinstance(a, Var):
             if a not in self.scope:
                 wrong(f"`{a.hint}` is read, but not in scope")
@@ -100,7 +100,7 @@ class _Verifier:
             if base in self.dead:
                 wrong(f"`{a.hint}` is read after `{base.hint}` was consumed")
 
-    def consume(self, a: Var) -> None:
+    def _consume(self, a: Var) -> None:
         if a in self.base:
             wrong(f"`{a.hint}` is a view, and consumed")
         if a not in self.owned:
@@ -112,91 +112,96 @@ class _Verifier:
         self.dead.add(a)
         self.deaths.append(a)
 
-    def block(self, block: Block) -> None:
+    def _block(self, block: Block) -> None:
         for let in block.lets:
             self.at = let
             check_let(let)
             if isinstance(let.expr, Apply):
                 for a in let.expr.args:
                     if a not in self.scope and isinstance(a, Var):
-                        self.read(a)
+                        self._read(a)
             else:
-                self.form(let)
-            self.bind(let.binders)
+                self._form(let)
+            self._bind(let.binders)
         for a in block.results:
-            self.read(a)
-            if isinstance(a.type, Ref):
-                wrong(f"a place leaves its block: {a!r}")
-            if isinstance(a, Var) and is_heavy(a.type):
-                self.consume(a)
+            self._result(a)
         for let in block.lets:
-            self.unbind(let.binders)
+            self._unbind(let.binders)
 
-    def form(self, let: Let) -> None:
+    def _result(self, a: Atom) -> None:
+        self._read(a)
+        if isinstance(a.type, Ref):
+            wrong(f"a place leaves its block: {a!r}")
+        if isinstance(a, Var) and is_heavy(a.type):
+            self._consume(a)
+
+    def _form(self, let: Let) -> None:
         e = let.expr
         read = operands(e)
         for a in read:
-            self.read(a)
-        taken = [a for a in consumed(e) if isinstance(a, Var) and (is_heavy(a.type) or isinstance(a.type, Ref))]
-        if taken:
-            for a in taken:
-                self.consume(a)
-            owners = set(taken)
-            involved = [a for a in read if isinstance(a, Var) and self.base.get(a, a) in owners]
-            if len(involved) > len(taken):
-                wrong("an operand is consumed, and another one is the same or a view of it")
-        self.blocks(e)
+            self._read(a)
+        self._take(e, read)
+        self._blocks(e)
         self.at = let
         match e:
             case Index(base=base):
-                self.view(let.binders[0], base)
+                self._view(let.binders[0], base)
             case View(place=place):
-                self.view(let.binders[0], place)
+                self._view(let.binders[0], place)
             case Accum():
                 self.owned[let.binders[0]] = self.depth
             case _:
-                self.own(let.binders)
+                self._own(let.binders)
 
-    def blocks(self, e: Expr) -> None:
+    def _take(self, e: Expr, read: tuple[Atom, ...]) -> None:
+        taken = [a for a in consumed(e) if isinstance(a, Var) and (is_heavy(a.type) or isinstance(a.type, Ref))]
+        for a in taken:
+            self._consume(a)
+        if taken and len(read) > len(taken):
+            involved = [a for a in read if isinstance(a, Var) and self.base.get(a, a) in taken]
+            if len(involved) > len(taken):
+                wrong("an operand is consumed, and another one is the same or a view of it")
+
+    def _blocks(self, e: Expr) -> None:
         match e:
             case If(then=then, orelse=orelse):
-                self.sides(Branch((), then), Branch((), orelse), ())
+                self._sides(Branch((), then), Branch((), orelse), ())
             case Case(left=left, right=right, scrutinees=scrutinees):
-                self.sides(left, right, scrutinees)
+                self._sides(left, right, scrutinees)
             case Loop(index=index, carries=carries, scans=scans, body=body):
-                self.bind((index, *carries, *[scan.param for scan in scans]))
+                self._bind((index, *carries, *[scan.param for scan in scans]))
                 self.depth += 1
-                self.own(carries)
+                self._own(carries)
                 for scan in scans:
                     if scan.consumes:
-                        self.own((scan.param,))
+                        self._own((scan.param,))
                     else:
-                        self.view(scan.param, scan.array)
-                self.block(body)
+                        self._view(scan.param, scan.array)
+                self._block(body)
                 self.depth -= 1
-                self.unbind((index, *carries, *[scan.param for scan in scans]))
+                self._unbind((index, *carries, *[scan.param for scan in scans]))
             case While(carries=carries, condition=condition, body=body):
-                self.bind(carries)
+                self._bind(carries)
                 self.depth += 1
-                self.block(condition)
-                self.own(carries)
-                self.block(body)
+                self._block(condition)
+                self._own(carries)
+                self._block(body)
                 self.depth -= 1
-                self.unbind(carries)
+                self._unbind(carries)
             case _:
                 pass
 
-    def sides(self, left: Branch, right: Branch, scrutinees: tuple[Atom, ...]) -> None:
+    def _sides(self, left: Branch, right: Branch, scrutinees: tuple[Atom, ...]) -> None:
         """What one side consumes is alive in the other, and dead behind both."""
         start = len(self.deaths)
         died: list[Var] = []
         for side in (left, right):
             self.dead.difference_update(died)
-            self.bind(side.params)
+            self._bind(side.params)
             for param, scrutinee in zip(side.params, scrutinees, strict=True):
-                self.view(param, scrutinee)
-            self.block(side.block)
-            self.unbind(side.params)
+                self._view(param, scrutinee)
+            self._block(side.block)
+            self._unbind(side.params)
             died += [v for v in self.deaths[start:] if v in self.scope]
             del self.deaths[start:]
         self.dead.update(died)
