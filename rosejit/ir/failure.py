@@ -44,10 +44,17 @@ def index_failure(span: Span | None = None) -> Failure:
     return Failure("index", "index {0} is out of range for length {1}", span)
 
 
-def primitive_failure(op: Primitive, span: Span | None = None) -> Failure:
-    """What the primitive `op`, which has a `failure`, ends in; without values."""
-    template = MESSAGES.get(op.failure, "`{op}` failed")
-    return Failure(op.failure, template.replace("{op}", op.symbol or op.name), span)
+def primitive_failure(op: Primitive, span: Span | None = None, fault: int = 1) -> Failure:
+    """What the primitive `op`, which has a `failure`, ends in; `fault` numbers its kinds. Without values."""
+    kind = op.failure.split("|")[fault - 1]
+    template = MESSAGES.get(kind, "`{op}` failed")
+    return Failure(kind, template.replace("{op}", op.symbol or op.name), span)
+
+
+def fault_of(op: Primitive, error: ArithmeticError) -> int:
+    """The number of the kind that `error`, raised by `op.evaluate`, belongs to."""
+    kinds = op.failure.split("|")
+    return next(n for n, kind in enumerate(kinds, 1) if issubclass(KINDS[kind], type(error)))
 
 
 def failure_error(failure: Failure, values: Sequence[float | int | bool] = ()) -> BaseException:
