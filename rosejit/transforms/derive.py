@@ -62,7 +62,7 @@ class Reverse:
     def forward(self, b: Builder, args: Atoms) -> tuple[Atoms, Atoms]:
         """Results of `f`, and the residuals that `pullback` and `pushforward` want (some of them arguments)."""
         called = self.halves.forward
-        all_results = b.bind_all(ir.Call(own(called), args), called.results, "y")
+        all_results = b.bind_all(ir.Call(called, args), called.results, "y")
         n = len(self.f.results)
         return all_results[:n], (*all_results[n:], *(args[k] for k in self.halves.again))
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from rosejit.ir import syntax as ir
 from rosejit.ir.types import BOOL, INT, REAL, UNIT, Array, Nominal, Ref, Sum, Tuple, Type, is_heavy, is_linear
 from rosejit.ir.walk import consumed, operands, rebuild, scopes
+from rosejit.transforms.own import own
 
 Needs = dict[ir.Var, None]
 """Nonlinear variables that the linear half reads and does not bind, in the order of the first read."""
@@ -51,7 +52,9 @@ def unzip(f: ir.Function) -> Halves:
         forward = ir.Function(f"fwd_{name}", (), (), span=f.span)
         linear = ir.Function(f"lin_{name}", (), (), span=f.span)
         halves = Halves(forward, linear, Nominal(f"Res_{name}"), heavy, dual)
-        f.derived["unzip"] = halves
+        forward.params = tuple(_primal_params(f))
+        forward.own = f.own & set(forward.params)
+        f.derived["unzip"] = halves  # before the bodies: it may call itself
         _unzip_function(f, halves)
         f.derived["unzipped"] = True
     elif "unzipped" not in f.derived:
@@ -79,7 +82,6 @@ def _unzip_function(f: ir.Function, halves: Halves) -> None:
     assert set(rest) <= set(again_vars), "a linear half reads what nothing binds"
     residuals = halves.residuals
     forward, linear = halves.forward, halves.linear
-    forward.params, forward.own = tuple(primal_params), f.own & set(primal_params)
     forward.results = tuple(t for t in f.results if not is_linear(t))
     linear.results = tuple(t for t in f.results if is_linear(t))
     primal_lets, linear_lets = split.primal, recomputed + split.linear
@@ -95,6 +97,7 @@ def _unzip_function(f: ir.Function, halves: Halves) -> None:
         linear_lets = fields + linear_lets
         linear_params = (view, *linear_params)
     forward.body = ir.Block(primal_lets, primal_results)
+    own(forward)
     linear.params, linear.own = linear_params, f.own & set(dual_params)
     linear.body = ir.Block(linear_lets, split.linear_results)
 
