@@ -158,7 +158,8 @@ class _Verifier:
         for a in taken:
             self._consume(a)
         if taken and len(read) > len(taken):
-            involved = [a for a in read if isinstance(a, Var) and self.base.get(a, a) in taken]
+            owners = set(taken)
+            involved = [a for a in read if isinstance(a, Var) and self.base.get(a, a) in owners]
             if len(involved) > len(taken):
                 wrong("an operand is consumed, and another one is the same or a view of it")
 

@@ -1,0 +1,8 @@
+"""x"""
+
+
+def parse():
+    pass
+
+
+parse_program = parse
