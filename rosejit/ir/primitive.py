@@ -78,6 +78,8 @@ class Primitive:
     cheap: bool = False
     """One flop or less: recomputed in the linear half rather than stored."""
     commutes: bool = False
+    neutral: tuple[float | int | bool | None, ...] = ()
+    """For each operand the constant that makes the result the other operand, bit for bit; None where there is none."""
 
     def __post_init__(self) -> None:
         if (self.transpose is not None) != (TAN in self.params):

@@ -280,11 +280,3 @@ def rebuild(  # noqa: C901 - one line a form
             return Resolve(atom(e.place))
         case Check():
             return Check(atom(e.condition), e.failure, atoms(e.values))
-
-
-def inline(f: Function, args: tuple[Atom, ...], into: list[Let]) -> tuple[Atom, ...]:
-    """Append a copy of the body of `f` applied to `args`; the results are those of the call."""
-    assert f.body is not None
-    copy = Renaming(dict(zip(f.params, args, strict=True)))
-    into += [copy.let(let) for let in f.body.lets]
-    return tuple(copy.atom(a) for a in f.body.results)

@@ -137,6 +137,22 @@ def gradient(f: ir.Function, mask: Mask, value: bool) -> ir.Function:
     return f.derived[key]
 
 
+def cotangents(f: ir.Function, mask: Mask) -> ir.Function:
+    """`f` into `(x.., ct_y..) -> (y.., ct_x..)`: cotangents of all results that have one, of the parameters in `mask`."""
+    key = ("cotangents", mask)
+    if key not in f.derived:
+        b = Builder(f.span)
+        params = _parameters(f)
+        r = reverse(f, mask)
+        results, residuals = r.forward(b, params)
+        cts = tuple(ir.Var(erased(tangent(t)), "ct") if has_real(t) else None for t in f.results)
+        found = r.pullback(b, residuals, params, results, cts)
+        wanted = [zero(b, p) if ct is None else ct for p, ct, on in zip(params, found, mask, strict=True) if on]
+        given = tuple(ct for ct in cts if ct is not None)
+        f.derived[key] = _program(f"vjp_{f.name}", f, (*params, *given), b, (*results, *wanted))
+    return f.derived[key]
+
+
 def pushforward(f: ir.Function, mask: Mask) -> ir.Function:
     """`f` into `(x.., dx..) -> (y.., dy..)`: tangents of the parameters in `mask`, of all results that have one."""
     key = ("pushforward", mask)

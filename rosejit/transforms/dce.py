@@ -1,0 +1,144 @@
+"""Drops lets whose results nobody reads, dead results of branches, and dead carries and outputs of loops."""
+
+from rosejit.ir import syntax as ir
+from rosejit.ir.types import Ref
+from rosejit.ir.walk import lets, operands, scopes
+from rosejit.transforms.effects import fails_or_acts, writes_to
+
+
+def dce(f: ir.Function) -> ir.Function:
+    """`f` without dead code; the same object where there is none."""
+    if f.body is None:
+        return f
+    sweep = _Sweep({p for p in f.params if isinstance(p.type, Ref)}, _bases(f.body))
+    body = sweep.block(f.body, f.body.results)
+    if not sweep.dropped:
+        return f
+    return ir.Function(f.name, f.params, f.results, body, f.own, None, f.rule, f.checkpoint, f.span)
+
+
+def _bases(body: ir.Block) -> dict[ir.Atom, ir.Atom]:
+    """Of each view of a place, what it is a view of."""
+    found: dict[ir.Atom, ir.Atom] = {}
+    for let in lets(body):
+        match let.expr:
+            case ir.View(place=place):
+                found[let.binders[0]] = place
+            case ir.Case(scrutinees=scrutinees, left=left, right=right):
+                for side in (left, right):
+                    found.update({p: s for p, s in zip(side.params, scrutinees, strict=True) if isinstance(p.type, Ref)})
+            case _:
+                pass
+    return found
+
+
+class _Sweep:
+    """One backward sweep; `live` holds what is read later, a place too if what is added to it matters."""
+
+    def __init__(self, live: set[ir.Var], bases: dict[ir.Atom, ir.Atom]) -> None:
+        self.live: set[ir.Atom] = set(live)
+        self.bases = bases
+        self.dropped = 0
+
+    def block(self, block: ir.Block, results: tuple[ir.Atom, ...]) -> ir.Block:
+        """`block` giving only `results`."""
+        live = self.live
+        live.update(results)
+        backwards: list[ir.Let] = []
+        for let in reversed(block.lets):
+            e = let.expr
+            if isinstance(e, ir.Apply):
+                if let.binders[0] in live or e.op.failure:
+                    live.update(e.args)
+                    backwards.append(let)
+                else:
+                    self.dropped += 1
+            elif self.needed(let):
+                backwards.append(self.kept(let))
+            else:
+                self.dropped += 1
+        backwards.reverse()
+        return ir.Block(backwards, results)
+
+    def needed(self, let: ir.Let) -> bool:
+        if any([b in self.live for b in let.binders]) or fails_or_acts(let.expr):
+            return True
+        if any([self.place_matters(p) for p in writes_to(let.expr)]):
+            return True
+        return any(self.needed(inner) for _, block in scopes(let.expr) for inner in block.lets)
+
+    def place_matters(self, place: ir.Atom) -> bool:
+        while place not in self.live and place in self.bases:
+            place = self.bases[place]
+        return place in self.live
+
+    def kept(self, let: ir.Let) -> ir.Let:
+        e = let.expr
+        live = self.live
+        match e:
+            case ir.If(condition=condition):
+                on = self.wanted(let)
+                then, orelse = (self.block(side, _where(side.results, on)) for side in (e.then, e.orelse))
+                live.add(condition)
+                return ir.Let(_where(let.binders, on), ir.If(condition, then, orelse), let.span)
+            case ir.Case():
+                on = self.wanted(let)
+                sides = [ir.Branch(s.params, self.block(s.block, _where(s.block.results, on))) for s in (e.left, e.right)]
+                live.update(e.scrutinees)
+                return ir.Let(_where(let.binders, on), ir.Case(e.scrutinees, sides[0], sides[1]), let.span)
+            case ir.Loop():
+                return self.loop(let, e)
+            case ir.While():
+                return self.whilst(let, e)
+            case _:
+                live.update(operands(e))
+                return let
+
+    def wanted(self, let: ir.Let) -> list[bool]:
+        on = [b in self.live for b in let.binders]
+        self.dropped += len(on) - sum(on)
+        return on
+
+    def carries(self, carries: tuple[ir.Var, ...], finals: tuple[ir.Var, ...], body: ir.Block) -> list[bool]:
+        """Which carries matter: those read after the loop, and those that the body needs for what matters."""
+        on = [x in self.live for x in finals]
+        while not all(on):
+            probe = _Sweep(set(), self.bases)
+            probe.live |= self.live
+            probe.block(body, _where(body.results[: len(carries)], on) + body.results[len(carries) :])
+            found = [a or c in probe.live for a, c in zip(on, carries, strict=True)]
+            if found == on:
+                break
+            on = found
+        return on
+
+    def loop(self, let: ir.Let, e: ir.Loop) -> ir.Let:
+        live, n = self.live, len(e.carries)
+        stacked = [b in live for b in let.binders[n:]]
+        body = ir.Block(e.body.lets, e.body.results[:n] + _where(e.body.results[n:], stacked))
+        on = self.carries(e.carries, let.binders[:n], body)
+        new = self.block(body, _where(body.results[:n], on) + body.results[n:])
+        scans = tuple([s for s in e.scans if s.param in live])
+        inits = _where(e.inits, on)
+        self.dropped += len(on) - sum(on) + len(stacked) - sum(stacked) + len(e.scans) - len(scans)
+        live.update((e.trips, *inits, *[s.array for s in scans]))
+        loop = ir.Loop(e.trips, e.index, _where(e.carries, on), inits, scans, new, e.down)
+        return ir.Let(_where(let.binders[:n], on) + _where(let.binders[n:], stacked), loop, let.span)
+
+    def whilst(self, let: ir.Let, e: ir.While) -> ir.Let:
+        live, n = self.live, len(e.carries)
+        condition = self.block(e.condition, e.condition.results)
+        outputs = let.binders[1 + n :]
+        stacked = [b in live for b in outputs]
+        body = ir.Block(e.body.lets, e.body.results[:n] + _where(e.body.results[n:], stacked))
+        on = self.carries(e.carries, let.binders[1 : 1 + n], body)
+        new = self.block(body, _where(body.results[:n], on) + body.results[n:])
+        inits = _where(e.inits, on)
+        self.dropped += len(on) - sum(on) + len(stacked) - sum(stacked)
+        live.update(inits)
+        binders = let.binders[:1] + _where(let.binders[1 : 1 + n], on) + _where(outputs, stacked)
+        return ir.Let(binders, ir.While(_where(e.carries, on), inits, condition, new), let.span)
+
+
+def _where(items: tuple, on: list[bool]) -> tuple:  # type: ignore[type-arg]  # of variables or of atoms
+    return tuple([item for item, keep in zip(items, on, strict=True) if keep])

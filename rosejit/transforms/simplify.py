@@ -1,0 +1,135 @@
+"""Folds constants, shares equal expressions, and reads fields of known tuples directly: one forward sweep, exact in every bit."""
+
+from typing import Any
+
+from rosejit.ir import syntax as ir
+from rosejit.ir.primitive import Primitive
+from rosejit.ir.walk import lets, operands, rebuild, scopes
+
+Key = tuple[Any, ...]
+
+
+def simplify(f: ir.Function) -> ir.Function:
+    """`f` simplified; a let that became superfluous may stay for `dce` to drop."""
+    if f.body is None:
+        return f
+    sweep = _Sweep(_used_whole(f.body))
+    body = sweep.block(f.body)
+    return ir.Function(f.name, f.params, f.results, body, f.own, None, f.rule, f.checkpoint, f.span)
+
+
+def _used_whole(body: ir.Block) -> set[ir.Atom]:
+    """Everything that is read otherwise than by a field: such a tuple must stay a tuple."""
+    found: set[ir.Atom] = set(body.results)
+    for let in lets(body):
+        e = let.expr
+        if isinstance(e, ir.Apply):
+            continue
+        if isinstance(e, ir.Index) and isinstance(e.path[0], ir.Field):
+            found.update(operands(e)[1:])
+        else:
+            found.update(operands(e))
+        for _, block in scopes(e):
+            found.update(block.results)
+    return found
+
+
+class _Sweep:
+    """`atoms` maps variables to what they are equal to; `known` expressions of the enclosing blocks to their variables."""
+
+    def __init__(self, used_whole: set[ir.Atom]) -> None:
+        self.atoms: dict[ir.Var, ir.Atom] = {}
+        self.known: dict[Key, ir.Var] = {}
+        self.added: list[Key] = []
+        """The keys that the block in hand put into `known`: they leave with it."""
+        self.tuples: dict[ir.Atom, tuple[ir.Atom, ...]] = {}
+        self.used_whole = used_whole
+
+    def atom(self, a: ir.Atom) -> ir.Atom:
+        return self.atoms.get(a, a) if isinstance(a, ir.Var) else a
+
+    def block(self, block: ir.Block) -> ir.Block:
+        outer, self.added = self.added, []
+        new: list[ir.Let] = []
+        get = self.atoms.get
+        for let in block.lets:
+            e = let.expr
+            if isinstance(e, ir.Apply):
+                args = tuple([get(a, a) if isinstance(a, ir.Var) else a for a in e.args])
+                self.apply(let, e, args, new)
+            else:
+                self.form(let, e, new)
+        for key in self.added:
+            del self.known[key]
+        self.added = outer
+        return ir.Block(new, tuple([self.atom(a) for a in block.results]))
+
+    def apply(self, let: ir.Let, e: ir.Apply, args: tuple[ir.Atom, ...], new: list[ir.Let]) -> None:
+        op = e.op
+        found = folded(op, args)
+        if found is not None:
+            self.atoms[let.binders[0]] = found
+            return
+        key = (op, *[_identity(a) for a in args])
+        same = self.known.get(key)
+        if same is not None:
+            self.atoms[let.binders[0]] = same
+            return
+        self.known[key] = let.binders[0]
+        self.added.append(key)
+        new.append(let if args == e.args else ir.Let(let.binders, ir.Apply(op, args), let.span))
+
+    def form(self, let: ir.Let, e: ir.Expr, new: list[ir.Let]) -> None:
+        if isinstance(e, ir.If) and isinstance(self.atom(e.condition), ir.Lit):
+            self.taken(let, e, new)
+            return
+        changed = rebuild(e, self.atom, block=self.block)
+        match changed:
+            case ir.MakeTuple(items=items) if let.binders[0] not in self.used_whole:
+                self.tuples[let.binders[0]] = items
+                return
+            case ir.Index(base=base, path=path) if base in self.tuples:
+                step = path[0]
+                assert isinstance(step, ir.Field)
+                item = self.tuples[base][step.number]
+                if len(path) == 1:
+                    self.atoms[let.binders[0]] = item
+                    return
+                changed = ir.Index(item, path[1:], changed.checked)
+            case _:
+                pass
+        new.append(ir.Let(let.binders, changed, let.span))
+
+    def taken(self, let: ir.Let, e: ir.If, new: list[ir.Let]) -> None:
+        """The side that a known condition takes, in place of the branch."""
+        condition = self.atom(e.condition)
+        assert isinstance(condition, ir.Lit)
+        side = self.block(e.then if condition.value else e.orelse)
+        new += side.lets
+        for b, a in zip(let.binders, side.results, strict=True):
+            self.atoms[b] = a
+
+
+def _identity(a: ir.Atom) -> Any:
+    """A key that tells 0.0 from -0.0 and 1 from 1.0 and True."""
+    if isinstance(a, ir.Var):
+        return a
+    return (a.type, repr(a.value))
+
+
+def folded(op: Primitive, args: tuple[ir.Atom, ...]) -> ir.Atom | None:
+    """What `op` gives without running: a constant of constants, or an operand that it leaves as it is."""
+    if all([isinstance(a, ir.Lit) for a in args]) and not op.erased:
+        return _evaluated(op, args)
+    for k, neutral in enumerate(op.neutral):
+        a = args[k]
+        if neutral is not None and isinstance(a, ir.Lit) and a.value == neutral:
+            return args[1 - k]
+    return None
+
+
+def _evaluated(op: Primitive, args: tuple[ir.Atom, ...]) -> ir.Lit | None:
+    try:
+        return ir.Lit(op.evaluate(*[a.value for a in args if isinstance(a, ir.Lit)]), op.result)
+    except ArithmeticError:  # it fails when it runs, with the user's line
+        return None
