@@ -133,7 +133,7 @@ def gradient(f: ir.Function, mask: Mask, value: bool) -> ir.Function:
         wanted = [ct for ct, on in zip(cts, mask, strict=True) if on]
         filled = [zero(b, p) if ct is None else ct for ct, p in zip(wanted, [p for p, on in zip(params, mask, strict=True) if on], strict=True)]
         outputs = (*results[:1], *filled, *results[1:]) if value else (*filled, *results[1:])
-        f.derived[key] = _program(f"grad_{f.name}", f, params, b, outputs)
+        f.derived[key] = program(f"grad_{f.name}", f, params, b, outputs)
     return f.derived[key]
 
 
@@ -149,7 +149,7 @@ def cotangents(f: ir.Function, mask: Mask) -> ir.Function:
         found = r.pullback(b, residuals, params, results, cts)
         wanted = [zero(b, p) if ct is None else ct for p, ct, on in zip(params, found, mask, strict=True) if on]
         given = tuple(ct for ct in cts if ct is not None)
-        f.derived[key] = _program(f"vjp_{f.name}", f, (*params, *given), b, (*results, *wanted))
+        f.derived[key] = program(f"vjp_{f.name}", f, (*params, *given), b, (*results, *wanted))
     return f.derived[key]
 
 
@@ -165,7 +165,7 @@ def pushforward(f: ir.Function, mask: Mask) -> ir.Function:
         results, dys = forward(f, mask).apply(b, params, tangents)
         given = tuple(dx for dx in tangents if dx is not None)
         filled = [zero(b, y) if dy is None else dy for y, dy in zip(results, dys, strict=True) if has_real(y.type)]
-        f.derived[key] = _program(f"jvp_{f.name}", f, (*params, *given), b, (*results, *filled))
+        f.derived[key] = program(f"jvp_{f.name}", f, (*params, *given), b, (*results, *filled))
     return f.derived[key]
 
 
@@ -192,7 +192,7 @@ def pullback(f: ir.Function, mask: Mask) -> Pullback:
         handle_type = Nominal(f"Saved_{f.name}")
         handle_type.fields = tuple(a.type for a in residuals)
         handle = b.bind(ir.MakeTuple(residuals), handle_type, "handle")
-        first = _program(f"fwd_{f.name}", f, params, b, (*results, handle))
+        first = program(f"fwd_{f.name}", f, params, b, (*results, handle))
         f.derived[key] = Pullback(first, _back(f, r, handle_type), _along(f, r, handle_type))
     return f.derived[key]
 
@@ -211,7 +211,7 @@ def _back(f: ir.Function, r: Reverse, handle_type: Nominal) -> ir.Function:
     found = r.pullback(b, residuals, params, results, cts)
     wanted = [zero(b, p) if ct is None else ct for p, ct, on in zip(params, found, r.mask, strict=True) if on]
     given = tuple(ct for ct in cts if ct is not None)
-    return _program(f"bwd_{f.name}", f, (handle, *given), b, tuple(wanted))
+    return program(f"bwd_{f.name}", f, (handle, *given), b, tuple(wanted))
 
 
 def _along(f: ir.Function, r: Reverse, handle_type: Nominal) -> ir.Function:
@@ -225,9 +225,9 @@ def _along(f: ir.Function, r: Reverse, handle_type: Nominal) -> ir.Function:
     results = [ir.Var(t, "y") for t in f.results]
     wanted = [zero(b, y) if dy is None else dy for y, dy in zip(results, found, strict=True) if has_real(y.type)]
     given = tuple(dx for dx in tangents if dx is not None)
-    return _program(f"lin_{f.name}", f, (handle, *given), b, tuple(wanted))
+    return program(f"lin_{f.name}", f, (handle, *given), b, tuple(wanted))
 
 
-def _program(name: str, f: ir.Function, params: tuple[ir.Var, ...], b: Builder, results: Atoms) -> ir.Function:
+def program(name: str, f: ir.Function, params: tuple[ir.Var, ...], b: Builder, results: Atoms) -> ir.Function:
     made = ir.Function(name, params, tuple(a.type for a in results), b.block(*results), span=f.span)
     return own(made)
