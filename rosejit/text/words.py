@@ -11,7 +11,7 @@ from rosejit.ops import OPERATORS
 WORD_OPERATORS = frozenset(symbol for symbol, _ in OPERATORS if symbol.isidentifier())
 
 KEYWORDS = WORD_OPERATORS.union(
-    ("def", "own", "host", "checkpoint", "rule", "type", "let", "in", "true", "false", "inf", "nan"),
+    ("def", "own", "host", "checkpoint", "rule", "type", "let", "in", "true", "false", "inf", "nan", "inft", "nant"),
     ("if", "case", "inl", "inr", "outl", "outr", "loop", "down", "carry", "scan", "from", "while", "check", "for"),
     ("accum", "resolve", "copy", "zero", "like", "update", "untuple", "fst", "snd"),
 )
