@@ -22,9 +22,7 @@ def effective(f: ir.Function, mask: Mask) -> Mask:
     After three different masks of one function every further one becomes the full mask, so that the number of
     derived functions stays linear.
     """
-    wanted = tuple(
-        has_real(p.type) and (on or isinstance(p.type, Ref)) for p, on in zip(f.params, mask, strict=True)
-    )
+    wanted = tuple(has_real(p.type) and (on or isinstance(p.type, Ref)) for p, on in zip(f.params, mask, strict=True))
     seen: list[Mask] = f.derived.setdefault("masks", [])
     if wanted not in seen:
         if len(seen) >= 3:
@@ -89,7 +87,7 @@ class _Sweep:
     def mark(self, binders: tuple[ir.Var, ...], flags: list[bool] | Mask) -> None:
         self.active.update([b for b, on in zip(binders, flags, strict=True) if on])
 
-    def form(self, let: ir.Let, e: ir.Expr) -> None:  # noqa: C901 - one case a form
+    def form(self, let: ir.Let, e: ir.Expr) -> None:
         active = self.active
         match e:
             case ir.If(then=then, orelse=orelse):

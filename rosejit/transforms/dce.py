@@ -26,7 +26,9 @@ def _bases(body: ir.Block) -> dict[ir.Atom, ir.Atom]:
                 found[let.binders[0]] = place
             case ir.Case(scrutinees=scrutinees, left=left, right=right):
                 for side in (left, right):
-                    found.update({p: s for p, s in zip(side.params, scrutinees, strict=True) if isinstance(p.type, Ref)})
+                    found.update(
+                        {p: s for p, s in zip(side.params, scrutinees, strict=True) if isinstance(p.type, Ref)}
+                    )
             case _:
                 pass
     return found
@@ -83,7 +85,9 @@ class _Sweep:
                 return ir.Let(_where(let.binders, on), ir.If(condition, then, orelse), let.span)
             case ir.Case():
                 on = self.wanted(let)
-                sides = [ir.Branch(s.params, self.block(s.block, _where(s.block.results, on))) for s in (e.left, e.right)]
+                sides = [
+                    ir.Branch(s.params, self.block(s.block, _where(s.block.results, on))) for s in (e.left, e.right)
+                ]
                 live.update(e.scrutinees)
                 return ir.Let(_where(let.binders, on), ir.Case(e.scrutinees, sides[0], sides[1]), let.span)
             case ir.Loop():

@@ -34,11 +34,11 @@ class Forward:
     f: ir.Function
     derived: Jvp
 
-    def apply(self, b: Builder, args: Atoms, tangents: tuple[ir.Atom | None, ...]) -> tuple[Atoms, tuple[ir.Atom | None, ...]]:
+    def apply(
+        self, b: Builder, args: Atoms, tangents: tuple[ir.Atom | None, ...]
+    ) -> tuple[Atoms, tuple[ir.Atom | None, ...]]:
         """Results and their tangents, from one tangent an argument; None is a zero."""
-        given = [
-            dx or zero(b, x) for x, dx, on in zip(args, tangents, self.derived.mask, strict=True) if on
-        ]
+        given = [dx or zero(b, x) for x, dx, on in zip(args, tangents, self.derived.mask, strict=True) if on]
         called = erase(self.derived.function)
         all_results = b.bind_all(ir.Call(called, (*args, *given)), called.results, "y")
         n = len(self.f.results)
@@ -66,21 +66,21 @@ class Reverse:
         n = len(self.f.results)
         return all_results[:n], (*all_results[n:], *(args[k] for k in self.halves.again))
 
-    def pushforward(self, b: Builder, residuals: Atoms, args: Atoms, tangents: tuple[ir.Atom | None, ...]) -> list[ir.Atom | None]:
+    def pushforward(
+        self, b: Builder, residuals: Atoms, args: Atoms, tangents: tuple[ir.Atom | None, ...]
+    ) -> list[ir.Atom | None]:
         """Tangents of the results; `args` give the shapes of zeros."""
-        given = [
-            dx or zero(b, x) for x, dx, on in zip(args, tangents, self.derived.mask, strict=True) if on
-        ]
+        given = [dx or zero(b, x) for x, dx, on in zip(args, tangents, self.derived.mask, strict=True) if on]
         called = erase(self.halves.linear)
         found = iter(b.bind_all(ir.Call(called, (*residuals, *given)), called.results, "dy"))
         return [next(found) if on else None for on in self.derived.results]
 
-    def pullback(self, b: Builder, residuals: Atoms, args: Atoms, results: Atoms, cts: tuple[ir.Atom | None, ...]) -> list[ir.Atom | None]:
+    def pullback(
+        self, b: Builder, residuals: Atoms, args: Atoms, results: Atoms, cts: tuple[ir.Atom | None, ...]
+    ) -> list[ir.Atom | None]:
         """A cotangent for each parameter in `mask` (None elsewhere), from one a result; None is a zero."""
         linear = self.halves.linear
-        seeds = [
-            ct or zero(b, y) for ct, y, on in zip(cts, results, self.derived.results, strict=True) if on
-        ]
+        seeds = [ct or zero(b, y) for ct, y, on in zip(cts, results, self.derived.results, strict=True) if on]
         back = set(returned(linear))
         duals = [p for p in linear.params if is_linear(p.type)]
         active = [k for k, on in enumerate(self.derived.mask) if on]
@@ -90,7 +90,7 @@ class Reverse:
                 assert not isinstance(p.type, Ref), "the places of a whole program are inside it"
                 start = zero(b, args[k])
                 places[k] = b.bind(ir.Accum(start), Ref(start.type), "acc")
-        called = erase(transpose(linear).function)
+        called = erase(transpose(linear))
         given = iter(b.bind_all(ir.Call(called, (*residuals, *seeds, *places.values())), called.results, "ct"))
         found: list[ir.Atom | None] = [None] * len(self.mask)
         for k in active:
@@ -131,7 +131,10 @@ def gradient(f: ir.Function, mask: Mask, value: bool) -> ir.Function:
         seeds = (ir.real(1.0), *(None for _ in results[1:]))
         cts = r.pullback(b, residuals, params, results, seeds)
         wanted = [ct for ct, on in zip(cts, mask, strict=True) if on]
-        filled = [zero(b, p) if ct is None else ct for ct, p in zip(wanted, [p for p, on in zip(params, mask, strict=True) if on], strict=True)]
+        filled = [
+            zero(b, p) if ct is None else ct
+            for ct, p in zip(wanted, [p for p, on in zip(params, mask, strict=True) if on], strict=True)
+        ]
         outputs = (*results[:1], *filled, *results[1:]) if value else (*filled, *results[1:])
         f.derived[key] = program(f"grad_{f.name}", f, params, b, outputs)
     return f.derived[key]

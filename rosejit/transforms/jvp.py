@@ -11,9 +11,9 @@ from rosejit.ir.builder import Builder
 from rosejit.ir.types import TAN, Ref, Type, fields_of, has_dynamic_length, has_real
 from rosejit.ir.types import tangent as tangent_type
 from rosejit.ops import linear
+from rosejit.span import Span
 from rosejit.transforms import templates
 from rosejit.transforms.activity import Mask, activity, call_activity, effective
-from rosejit.span import Span
 
 
 @dataclass(slots=True)
@@ -166,7 +166,7 @@ class _Forward:
                 return self.b.apply(linear.tneg, dx, hint="t")
         return self.b.apply(linear.scale, factor, dx, hint="t")
 
-    def form(self, let: ir.Let, e: ir.Expr) -> None:  # noqa: C901 - one case a form
+    def form(self, let: ir.Let, e: ir.Expr) -> None:
         b, tangents = self.b, self.tangents
         match e:
             case ir.If() | ir.Case() | ir.Loop() | ir.While() | ir.Call():
@@ -298,9 +298,7 @@ class _Forward:
         stacked = self.finish(inner, results[n:], outputs)
         return inner.block(*results[:n], *after, *results[n:], *stacked), outputs
 
-    def bind_loop(
-        self, let: ir.Let, e: ir.Expr, counted: int, carries: list[bool], outputs: list[bool]
-    ) -> None:
+    def bind_loop(self, let: ir.Let, e: ir.Expr, counted: int, carries: list[bool], outputs: list[bool]) -> None:
         n = counted + len(carries)
         after = [self.param(x) for x, a in zip(let.binders[counted:n], carries, strict=True) if a]
         stacked = [self.param(x) for x, a in zip(let.binders[n:], outputs, strict=True) if a]
@@ -314,9 +312,7 @@ class _Forward:
             if s.array in self.tangents:
                 scans.append(ir.Scan(self.param(s.param), self.tangents[s.array], s.consumes))
         body, outputs = self.turn(e, on)
-        new = ir.Loop(
-            e.trips, e.index, (*e.carries, *tangents), (*e.inits, *starts), tuple(scans), body, e.down
-        )
+        new = ir.Loop(e.trips, e.index, (*e.carries, *tangents), (*e.inits, *starts), tuple(scans), body, e.down)
         self.bind_loop(let, new, 0, on, outputs)
 
     def whilst(self, let: ir.Let, e: ir.While) -> None:

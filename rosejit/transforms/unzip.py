@@ -246,9 +246,7 @@ class _Splitter:
             return args
         return None
 
-    def is_free(
-        self, v: ir.Var, bound: dict[ir.Var, ir.Let], free: dict[ir.Var, bool], params: set[ir.Var]
-    ) -> bool:
+    def is_free(self, v: ir.Var, bound: dict[ir.Var, ir.Let], free: dict[ir.Var, bool], params: set[ir.Var]) -> bool:
         """Whether `v` follows by integer arithmetic from the index and light values of enclosing scopes."""
         if v in free:
             return free[v]
@@ -326,9 +324,7 @@ class _Splitter:
         shared = _Shared(sides, tag=flagged)
         scrutinees = tuple(s for s, on in zip(e.scrutinees, primal_on, strict=True) if on)
         duals = tuple(s for s, on in zip(e.scrutinees, primal_on, strict=True) if not on)
-        repeated = [
-            k for k in range(len(scrutinees)) if any(s.params[k] in s.payload_needs for s in sides)
-        ]
+        repeated = [k for k in range(len(scrutinees)) if any(s.params[k] in s.payload_needs for s in sides)]
         primal_binders = tuple(b for b in let.binders if not is_linear(b.type))
         linear_binders = tuple(b for b in let.binders if is_linear(b.type))
         primal_lets: list[ir.Let] = []
@@ -346,9 +342,7 @@ class _Splitter:
         record = () if shared.record is None else (shared.record,)
         again = tuple(scrutinees[k] for k in repeated)
         if record or again or duals:
-            linear_branches = [
-                s.linear_branch((*(s.params[k] for k in repeated), *s.dual_params)) for s in sides
-            ]
+            linear_branches = [s.linear_branch((*(s.params[k] for k in repeated), *s.dual_params)) for s in sides]
             linear: ir.Expr = ir.Case((*record, *again, *duals), linear_branches[0], linear_branches[1])
         else:
             assert shared.flag is not None
@@ -482,9 +476,7 @@ class _Side:
         if not self.has_record:
             return ir.Branch(params, block)
         record = ir.Var(self.record_type, "saved")
-        fields = [
-            ir.Let((v,), ir.Index(record, (ir.Field(k),), checked=False)) for k, v in enumerate(self.heavy)
-        ]
+        fields = [ir.Let((v,), ir.Index(record, (ir.Field(k),), checked=False)) for k, v in enumerate(self.heavy)]
         return ir.Branch((record, *params), ir.Block(fields + block.lets, block.results))
 
     has_record = False

@@ -1,0 +1,91 @@
+"""The walk over one block of a linear function, last let first."""
+
+from collections.abc import Callable
+
+from rosejit.ir import syntax as ir
+from rosejit.ir.builder import Builder
+from rosejit.ir.types import Ref, is_linear
+from rosejit.ir.walk import operands, scopes
+from rosejit.transforms import templates
+from rosejit.transforms.cotangents import Cotangents, is_light
+
+Seeds = list[tuple[ir.Atom, ir.Atom | None]]
+Forms = dict[type, Callable[..., None]]
+"""For each form the rule that walks one let of it: `rule(walk, let, let.expr)`."""
+
+
+def is_linear_let(let: ir.Let) -> bool:
+    """Whether `let` belongs to the linear part of a linear function."""
+    e = let.expr
+    if any([is_linear(b.type) for b in let.binders]) or any([is_linear(a.type) for a in operands(e)]):
+        return True
+    return any([is_linear_let(inner) for _, block in scopes(e) for inner in block.lets])
+
+
+class Walk(Cotangents):
+    """One block, walked backwards."""
+
+    def __init__(
+        self, parent: Cotangents | None, b: Builder, block: ir.Block, bound: tuple[ir.Var, ...], forms: Forms
+    ) -> None:
+        super().__init__(parent, b, bound)
+        self.source = block
+        self.forms = forms
+
+    def inside(self, block: ir.Block, bound: tuple[ir.Var, ...]) -> "Walk":
+        """The walk of a block of a form in this one."""
+        return Walk(self, Builder(self.b.span), block, bound, self.forms)
+
+    def exchanged(self, params: list[ir.Var]) -> tuple[ir.Var, ...]:
+        """New parameters for linear ones: places for values that are read, values for places that are added to."""
+        new: list[ir.Var] = []
+        for p in params:
+            if isinstance(p.type, Ref):
+                new.append(ir.Var(p.type.target, f"ct_{p.hint}", p.like))
+                self.readable[p] = new[-1]
+            else:
+                new.append(ir.Var(Ref(p.type), f"acc_{p.hint}", p.like))
+                self.accumulators[p] = new[-1]
+        return tuple(new)
+
+    def run(self, seeds: Seeds) -> None:
+        """Give `seeds` to the results of the block, then walk it backwards."""
+        linear = self.nonlinear_first()
+        for a, ct in seeds:
+            if ct is not None:
+                self.give(a, ct)
+        for let in reversed(linear):
+            self.b.span = let.span
+            e = let.expr
+            if isinstance(e, ir.Apply):
+                ct = self.sums.pop(let.binders[0], None)
+                if ct is not None:
+                    self.apply(e, ct)
+            else:
+                self.forms[type(e)](self, let, e)
+
+    def nonlinear_first(self) -> list[ir.Let]:
+        """Append the nonlinear lets; the linear ones, what they bind made known."""
+        linear: list[ir.Let] = []
+        for let in self.source.lets:
+            if not is_linear_let(let):
+                self.b.lets.append(let)
+                continue
+            linear.append(let)
+            self.bound.update(let.binders)
+            if isinstance(let.expr, ir.Index | ir.View) and not is_light(let.binders[0].type):
+                self.views[let.binders[0]] = let.expr
+        return linear
+
+    def apply(self, e: ir.Apply, ct: ir.Atom) -> None:
+        outputs = templates.transpose(e.op).make((ct, *e.args), self.b.lets, self.b.span)
+        for arg, given in zip(e.args, outputs, strict=True):
+            if given is not None:
+                self.give(arg, given)
+
+    def add(self, x: ir.Atom, ct: ir.Atom) -> None:
+        """Add `ct`, which is only read, to the cotangent of `x`."""
+        if is_light(x.type):
+            self.give(x, ct)
+        elif isinstance(x, ir.Var):
+            self.b.do(ir.Add(self.place(x), ct))

@@ -1,0 +1,134 @@
+"""Branches and loops on the way back: a branch stays one, a loop turns round."""
+
+from rosejit.ir import syntax as ir
+from rosejit.ir.types import Array, Ref, is_heavy, is_linear
+from rosejit.ir.walk import captures, consumed, scopes
+from rosejit.transforms.backwards import Seeds, Walk
+from rosejit.transforms.cotangents import cotangent, is_light
+
+
+def _captured(e: ir.Expr) -> list[ir.Var]:
+    """The linear variables of enclosing blocks that the blocks of `e` read."""
+    return [v for v in captures(e) if is_linear(v.type)]
+
+
+def _nothing_flows(s: Walk, cts: list[ir.Atom | None], places: list[ir.Var]) -> bool:
+    return all(ct is None for ct in cts) and all(s.read(v) is None for v in places)
+
+
+def _consumed_within(block: ir.Block) -> set[ir.Atom]:
+    """Everything that `block` consumes, in nested blocks too."""
+    found: set[ir.Atom] = set(block.results)
+    for let in block.lets:
+        found.update(consumed(let.expr))
+        for _, inner in scopes(let.expr):
+            found |= _consumed_within(inner)
+    return found
+
+
+# --- branches
+
+
+def branch(s: Walk, let: ir.Let, e: ir.If | ir.Case) -> None:
+    """Only the side taken is walked. Light captures, and heavy ones that some side consumes, come back as results;
+    other heavy captures are added to in place."""
+    captured = _captured(e)
+    scrutinees = e.scrutinees if isinstance(e, ir.Case) else ()
+    watched = [v for v in (*captured, *scrutinees) if isinstance(v, ir.Var) and isinstance(v.type, Ref)]
+    cts = [s.take(x) for x in let.binders]
+    if _nothing_flows(s, cts, [v for v in watched if is_linear(v.type)]):
+        return
+    taken = {v for _, block in scopes(e) for v in _consumed_within(block)}
+    adopted = tuple(v for v in captured if is_heavy(v.type) and v in taken)
+    for v in captured:
+        if is_heavy(v.type) and v not in taken:
+            s.place(v)
+    sides = [_side(s, params, block, cts, adopted) for params, block in scopes(e)]
+    given = [v for v in captured if is_light(v.type) and any(v in side.sums for side, _ in sides)]
+    given += adopted
+    blocks = [side.b.block(*[side.get(v) for v in given]) for side, _ in sides]
+    if isinstance(e, ir.If):
+        new: ir.Expr = ir.If(e.condition, blocks[0], blocks[1])
+    else:
+        left, right = (ir.Branch(params, block) for (_, params), block in zip(sides, blocks, strict=True))
+        new = ir.Case(tuple(_scrutinee(s, a) for a in scrutinees), left, right)
+    results = tuple(cotangent(v) for v in given)
+    s.b.lets.append(ir.Let(results, new, s.b.span))
+    for v, ct in zip(given, results, strict=True):
+        s.give(v, ct)
+
+
+def _scrutinee(s: Walk, a: ir.Atom) -> ir.Atom:
+    if not isinstance(a, ir.Var) or not is_linear(a.type):
+        return a
+    return s.read_or_zero(a) if isinstance(a.type, Ref) else s.place(a)
+
+
+def _side(
+    s: Walk, params: tuple[ir.Var, ...], block: ir.Block, cts: list[ir.Atom | None], adopted: tuple[ir.Var, ...]
+) -> tuple[Walk, tuple[ir.Var, ...]]:
+    """One side, walked, and its new parameters."""
+    inner = s.inside(block, (*params, *adopted))
+    exchanged = iter(inner.exchanged([p for p in params if is_linear(p.type)]))
+    new = tuple(next(exchanged) if is_linear(p.type) else p for p in params)
+    inner.run(list(zip(block.results, cts, strict=True)))
+    return inner, new
+
+
+# --- loops
+
+
+def loop(s: Walk, let: ir.Let, e: ir.Loop) -> None:
+    """The direction turns; carries stay carries, captured scalars become running sums, scanned rows become stacked
+    outputs and stacked outputs scanned rows; heavy captures are added to in place."""
+    captured = _captured(e)
+    n = len(e.carries)
+    cts = [s.take(x) for x in let.binders]
+    if _nothing_flows(s, cts, [v for v in captured if isinstance(v.type, Ref)]):
+        return
+    light = [v for v in captured if is_light(v.type)]
+    starts = [ct or s.zero(x) for x, ct in zip(let.binders[:n], cts, strict=False)]
+    starts += [s.sums.pop(v, None) or s.zero(v) for v in light]
+    params = tuple(cotangent(x) for x in (*let.binders[:n], *light))
+    for v in captured:
+        if is_heavy(v.type):
+            s.place(v)
+    dual_scans = [scan for scan in e.scans if is_linear(scan.param.type)]
+    inner = s.inside(e.body, (*e.carries, *(scan.param for scan in dual_scans)))
+    inner.sums.update(zip(light, params[n:], strict=True))
+    seeds: Seeds = list(zip(e.body.results[:n], params[:n], strict=True))
+    scans = [scan for scan in e.scans if not is_linear(scan.param.type)]
+    scans += _stacked_seeds(e, cts[n:], seeds)
+    _row_places(s, inner, e, dual_scans)
+    inner.run(seeds)
+    stacked = [scan for scan in dual_scans if is_light(scan.param.type) or scan.consumes]
+    after = [inner.get(c) for c in e.carries] + [inner.sums[v] for v in light]
+    after += [inner.get(scan.param) for scan in stacked]
+    new = ir.Loop(e.trips, e.index, params, tuple(starts), tuple(scans), inner.b.block(*after), not e.down)
+    finals = tuple(cotangent(p, p.hint) for p in params)
+    stacks = tuple(cotangent(scan.array) for scan in stacked)
+    s.b.lets.append(ir.Let((*finals, *stacks), new, s.b.span))
+    s.sums.update(zip(light, finals[n:], strict=True))
+    for a, ct in zip((*e.inits, *(scan.array for scan in stacked)), (*finals[:n], *stacks), strict=True):
+        s.give(a, ct)
+
+
+def _stacked_seeds(e: ir.Loop, cts: list[ir.Atom | None], seeds: Seeds) -> list[ir.Scan]:
+    """The cotangents of stacked outputs are scanned, heavy rows owned; each row is a seed of the body."""
+    scans: list[ir.Scan] = []
+    for a, ct in zip(e.body.results[len(e.carries) :], cts, strict=True):
+        if isinstance(ct, ir.Var):
+            assert isinstance(ct.type, Array)
+            row = ir.Var(ct.type.element, ct.hint, a.like if isinstance(a, ir.Var) else None)
+            scans.append(ir.Scan(row, ct, consumes=is_heavy(row.type)))
+            seeds.append((a, row))
+    return scans
+
+
+def _row_places(s: Walk, inner: Walk, e: ir.Loop, dual_scans: list[ir.Scan]) -> None:
+    """Rows that the forward loop only read are added to in their array's place."""
+    for scan in dual_scans:
+        if is_heavy(scan.param.type) and not scan.consumes:
+            assert isinstance(scan.array, ir.Var)
+            place = ir.View(s.place(scan.array), (e.index,), False)
+            inner.accumulators[scan.param] = inner.b.bind(place, Ref(scan.param.type), f"acc_{scan.param.hint}")
