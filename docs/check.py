@@ -106,14 +106,14 @@ def check_python(path: Path, lines: list[str], python: list[Block]) -> Iterator[
 def check_rose(lines: list[str], block: Block) -> Shown:
     """The program of a ```rose block beside its print."""
     from rosejit import text
-    from rosejit.ir import verify
+    from rosejit.ir.verify import verify
 
     source = "\n".join(lines[block.first - 1 : block.last])
     numbers = tuple(range(block.first, block.last + 1))
-    functions = text.parse_program(source)
+    functions = text.parse_program(source).values()
     for function in functions:
-        verify.verify(function)
-    printed = source if block.variant == "sugar" else text.show_program(functions).rstrip("\n")
+        verify(function)
+    printed = source if block.variant == "sugar" else text.show(*functions, alone=True).rstrip("\n")
     return Shown(numbers, block.last, source, printed)
 
 

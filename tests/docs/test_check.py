@@ -82,6 +82,21 @@ def test_rewrite_puts_what_was_found(tmp_path, before, after):
     assert all(item.agrees for item in check.check(path))
 
 
+def test_programs_of_the_ir_verify_and_print_themselves(tmp_path):
+    program = "def twice(x: Real): Real =\n  let y: Real = x + x in\n  y"
+    exact, unlike = check.check(
+        write(tmp_path, f"```rose\n{program}\n```\n\n```rose\n{program.replace(' + ', '+')}\n```\n")
+    )
+    assert exact.agrees
+    assert not unlike.agrees
+    assert unlike.found == program
+
+
+def test_sugar_only_has_to_verify(tmp_path):
+    (item,) = check.check(write(tmp_path, "```rose sugar\ndef f(x: Real): Real = x + x * x\n```\n"))
+    assert item.agrees
+
+
 @pytest.mark.parametrize("path", check.documents(), ids=lambda path: path.name)
 def test_every_document_is_as_it_says(path):
     differ = [item for item in check.check(path) if not item.agrees]
