@@ -58,8 +58,8 @@ def own_nodes(function: Callable) -> Iterator[ast.AST]:
 
 
 def complexity(function: Callable) -> int:
-    """McCabe's number, a whole `match` counted as one decision: it is how this project writes a table."""
-    branching = (ast.If, ast.For, ast.While, ast.IfExp, ast.ExceptHandler, ast.comprehension, ast.Match, ast.BoolOp)
+    """Ruff's C901, but for a whole `match`, which counts as one decision: it is how this project writes a table."""
+    branching = (ast.If, ast.For, ast.While, ast.ExceptHandler, ast.Match)
     return 1 + sum(isinstance(node, branching) for node in own_nodes(function))
 
 
@@ -110,7 +110,7 @@ def test_functions_are_simple(path):
 @each_module
 def test_classes_are_small(path):
     for node in ast.walk(parse(path)):
-        if isinstance(node, ast.ClassDef):
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):  # inside a module: a method a form
             public = [f.name for f in node.body if isinstance(f, Callable) and not f.name.startswith("_")]
             allowed = EXCEPTIONS.get(f"{name(path)}:{node.name}", PUBLIC_METHODS)
             assert len(public) <= allowed, f"{node.name} has {len(public)} public methods"
