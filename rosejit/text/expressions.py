@@ -118,7 +118,7 @@ class Expressions:
             checked = True
         else:
             place = self.variable(self.c.take("name"))
-            if not self.c.sees("[", "@"):
+            if not self.c.sees("[", "@", "."):
                 return (place,)
             path, checked, _ = self.path(place.type.target if isinstance(place.type, Ref) else place.type)
         target = place.type.target if isinstance(place.type, Ref) else self.c.fail("this is no place", token)
@@ -127,15 +127,18 @@ class Expressions:
     def _postfix(self, wanted: Wanted) -> Value:
         token = self.c.token
         value = self._primary(wanted)
-        while self.c.sees("[", "@"):
+        while self.c.sees("[", "@", "."):
             base = self.scope.one(value, token)
             path, checked, t = self.path(base.type)
             value = Made(ir.Index(base, path, checked), (t,))
         return value
 
     def path(self, t: Type) -> tuple[ir.Path, bool, Type]:
-        """`path ::= ["@"] "[" step {"," step} "]"` into a `t`: the steps, whether checked, the type at the end."""
+        """`path ::= "." int | ["@"] "[" step {"," step} "]"` into a `t`: the steps, whether checked, the type there."""
         token = self.c.token
+        if self.c.accept("."):
+            field = ir.Field(int(self.c.take("number").text))
+            return (field,), True, self._path_type(t, (field,), token)
         checked = not self.c.accept("@")
         self.c.take("[")
         steps: list[ir.Atom | ir.Field] = []

@@ -19,14 +19,14 @@
                | "while" [carries] "{" block "}" "{" block "}"
                | "update" name path "=" expr | "zero" ["like" unary] | "check" expr "," text "," text {"," expr}
                | ("inl" | "inr" | "outl" | "outr" | "untuple" | "copy" | "accum" | "resolve") unary
-               | "accum" name "from" unary "in" block               -- the paper's: (what it held, the result of the block)
+               | "accum" name "from" unary "in" block             -- the paper's: what it held, the result of the block
                | binary ["+=" expr | "?" expr ":" expr]
     carries  ::= "carry" "(" binder "=" expr {"," binder "=" expr} ")"
     scans    ::= "scan" "(" binder ("in" | "from") expr {"," binder ("in" | "from") expr} ")"
     binary   ::= unary {operator unary}                             -- with the usual precedences
     unary    ::= operator unary | "fst" unary | "snd" unary | "&" ("fst" | "snd") unary | "&" name [path] | postfix
     postfix  ::= primary {path}
-    path     ::= ["@"] "[" step {"," step} "]"                      step ::= expr | "." int
+    path     ::= ["@"] "[" step {"," step} "]" | "." int            step ::= expr | "." int
     primary  ::= name | literal | name "(" [exprs] ")" | name "<" type {"," type} ">" "(" [exprs] ")"
                | "(" exprs [","] ")" | "(,)" | "[" exprs "]" | "[" "for" name ":" length "," block "]"
     literal  ::= number | "-" number | "inf" | "nan" ["(" bits ")"] | "true" | "false" | "()"

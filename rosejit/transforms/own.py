@@ -1,236 +1,285 @@
 """Inserts the copies that make a program obey the rules of ownership (docs/ir.md), and changes nothing else.
 
-A value is copied before a consumption when it is borrowed, is read later, or is read or consumed elsewhere in the same let.
-Where only a view of it is read later, that view is copied where it is bound: a row, not the matrix.
+A value is copied before a consumption when it is borrowed, is read later, or occurs twice. Where only a view of it is
+read later, that view is copied where it is bound: a row, not the matrix. Places are left alone. One sweep backwards
+finds the copies, with what is live; a second one, forwards, puts them in.
 """
 
-from dataclasses import dataclass, field
+from itertools import count
 
 from rosejit.ir import syntax as ir
 from rosejit.ir.types import is_heavy
-from rosejit.ir.walk import consumed, operands, rebuild
+from rosejit.ir.walk import Scope, callees, operands, rebuild, scopes
 
 
 def own(f: ir.Function) -> ir.Function:
-    """`f` itself where nothing was missing; memorised on `f`."""
+    """`f` with its copies, calling functions with theirs; `f` itself where nothing was missing in all of these."""
     if "own" not in f.derived:
-        f.derived["own"] = f
+        _own_all(_closure(f))
+    made: ir.Function = f.derived["own"]
+    return made
+
+
+def owned_body(f: ir.Function) -> ir.Block:
+    """The body of `f` with its copies; for passes that are making `f`."""
+    assert f.body is not None
+    plan = _Plan()
+    plan.function(f, f.body)
+    return _Insertion(plan, {}).block(f.body) if plan.copies or plan.detached else f.body
+
+
+def _closure(f: ir.Function) -> list[ir.Function]:
+    """`f` and all it reaches, by rules too, that have not been looked at."""
+    found = {f: None}
+    todo = [f]
+    while todo:
+        g = todo.pop()
+        for h in [*callees(g), *([g.rule] if g.rule is not None else [])]:
+            if h not in found and "own" not in h.derived:
+                found[h] = None
+                todo.append(h)
+    return list(found)
+
+
+def _own_all(functions: list[ir.Function]) -> None:
+    plans: dict[ir.Function, _Plan] = {}
+    users: dict[ir.Function, list[ir.Function]] = {}
+    changed: list[ir.Function] = []
+    for f in functions:
+        plan = plans[f] = _Plan()
         if f.body is not None:
-            pass_ = _Own()
-            pass_.function(f)
-            if pass_.copies:
-                f.body = pass_.body
-    return f.derived["own"]
+            plan.function(f, f.body)
+        used = [*callees(f), *([f.rule] if f.rule is not None else [])]
+        for g in used:
+            users.setdefault(g, []).append(f)
+        if plan.copies or plan.detached or any(g.derived.get("own", g) is not g for g in used):
+            changed.append(f)
+    new: dict[ir.Function, ir.Function] = {}
+    while changed:
+        f = changed.pop()
+        if f not in new:
+            new[f] = ir.Function(f.name, f.params, f.results, None, f.own, f.host, f.rule, f.checkpoint, f.span)
+            changed += users.get(f, [])
+    for f in functions:
+        made = f.derived["own"] = new.get(f, f)
+        made.derived["own"] = made
+    for f, made in new.items():
+        made.rule = None if f.rule is None else f.rule.derived["own"]
+        if f.body is not None:
+            made.body = _Insertion(plans[f], {g: g.derived["own"] for g in callees(f)}).block(f.body)
 
 
-@dataclass(slots=True)
-class _Scope:
-    """What a block may consume, and what is read after it."""
-
-    owned: set[ir.Var]
-    live: set[ir.Var]
-    reads: set[ir.Var] = field(default_factory=set[ir.Var])
-    """Everything that the block reads, its own variables too."""
-
-
-class _Own:
-    def __init__(self) -> None:
-        self.copies = 0
-        self.body = ir.Block([], ())
-        self.bases: dict[ir.Var, ir.Var] = {}
-        self.detached: set[ir.Var] = set()
-        """Views that must be copied where they are bound."""
-
-    def function(self, f: ir.Function) -> None:
-        assert f.body is not None
-        self.body = self.block(f.body, _Scope(set(f.own), set()))
-
-    # --- views
-
-    def chain(self, v: ir.Var) -> list[ir.Var]:
-        """What `v` is a view of, nearest first."""
-        found: list[ir.Var] = []
-        while v in self.bases and v not in self.detached:
-            v = self.bases[v]
-            found.append(v)
-        return found
-
-    def views_of(self, v: ir.Var, among: set[ir.Var]) -> list[ir.Var]:
-        return [w for w in among if w in self.bases and v in self.chain(w)]
-
-    # --- blocks
-
-    def block(self, block: ir.Block, scope: _Scope) -> ir.Block:
-        for let in block.lets:
-            self.introduce(let, scope)
-        backwards: list[ir.Let] = []
-        results = self.results(block.results, scope, backwards)
-        for let in reversed(block.lets):
-            self.let(let, scope, backwards)
-        backwards.reverse()
-        return ir.Block(backwards, results)
-
-    def introduce(self, let: ir.Let, scope: _Scope) -> None:
-        e = let.expr
-        if isinstance(e, ir.Apply):
-            return
-        if isinstance(e, ir.Index):
-            if is_heavy(let.binders[0].type) and isinstance(e.base, ir.Var):
-                self.bases[let.binders[0]] = e.base
-            return
-        scope.owned.update([b for b in let.binders if is_heavy(b.type)])
-
-    def results(self, atoms: tuple[ir.Atom, ...], scope: _Scope, backwards: list[ir.Let]) -> tuple[ir.Atom, ...]:
-        """The results, each heavy one owned, distinct and no view; copies go behind the last let."""
-        others = [a for a in atoms if isinstance(a, ir.Var) and is_heavy(a.type)]
-        new: list[ir.Atom] = []
-        consumed_here: set[ir.Var] = set()
-        for k, a in enumerate(atoms):
-            if isinstance(a, ir.Var) and is_heavy(a.type):
-                rest = {w for w in others if w is not a}
-                if a in consumed_here or not self.may_consume(a, scope, rest):
-                    new.append(self.copy(a, backwards, None))
-                else:
-                    consumed_here.add(a)
-                    new.append(a)
-            else:
-                new.append(atoms[k])
-        self.read(atoms, scope)
-        return tuple(new)
-
-    def read(self, atoms: tuple[ir.Atom, ...], scope: _Scope) -> None:
-        variables = [a for a in atoms if isinstance(a, ir.Var) and is_heavy(a.type)]
-        scope.live.update(variables)
-        scope.reads.update(variables)
-
-    def copy(self, v: ir.Var, backwards: list[ir.Let], let: ir.Let | None) -> ir.Var:
-        self.copies += 1
-        new = ir.Var(v.type, v.hint, v.like)
-        backwards.append(ir.Let((new,), ir.Copy(v), None if let is None else let.span))
-        return new
-
-    def may_consume(self, v: ir.Var, scope: _Scope, others: set[ir.Var]) -> bool:
-        """Whether `v` may be consumed here; views of it that are read later are detached rather than `v` copied."""
-        if v in self.bases and v not in self.detached:
-            return False
-        if v not in scope.owned or v in scope.live or v in others or self.views_of(v, others):
-            return False
-        for w in self.views_of(v, scope.live):
-            nearest = [w, *self.chain(w)]
-            self.detached.add(nearest[nearest.index(v) - 1])
-        return True
-
-    def let(self, let: ir.Let, scope: _Scope, backwards: list[ir.Let]) -> None:
-        e = let.expr
-        if isinstance(e, ir.Apply):
-            backwards.append(let)
-            return
-        for b in let.binders:
-            scope.live.discard(b)
-        if let.binders and let.binders[0] in self.detached:
-            self.copies += 1
-            view = ir.Var(let.binders[0].type, let.binders[0].hint)
-            backwards.append(ir.Let(let.binders, ir.Copy(view), let.span))
-            let = ir.Let((view,), e, let.span)
-        inside: set[ir.Var] = set()
-        new = self.inner(e, scope, inside)
-        taken = [a for a in consumed(e) if isinstance(a, ir.Var) and is_heavy(a.type)]
-        before: list[ir.Let] = []
-        if taken:
-            new = self.consume(new, taken, inside, scope, before, let)
-        backwards.append(let if new is e else ir.Let(let.binders, new, let.span))
-        backwards += before
-        self.read(operands(e), scope)
-        scope.live |= inside
-        scope.reads |= inside
-
-    def consume(
-        self,
-        e: ir.Expr,
-        taken: list[ir.Var],
-        inside: set[ir.Var],
-        scope: _Scope,
-        before: list[ir.Let],
-        let: ir.Let,
-    ) -> ir.Expr:
-        replacements: list[ir.Atom] = []
-        reads = [a for a in operands(e) if isinstance(a, ir.Var)]
-        for v in taken:
-            reads.remove(v)
-        seen: set[ir.Var] = set()
-        for v in taken:
-            others = {*reads, *inside, *seen, *(w for w in taken if w is not v)}
-            allowed = v not in seen and self.may_consume(v, scope, others)
-            seen.add(v)
-            replacements.append(v if allowed else self.copy(v, before, let))
-        if replacements == taken:
-            return e
-        return _with_consumed(e, replacements)
-
-    def inner(self, e: ir.Expr, scope: _Scope, inside: set[ir.Var]) -> ir.Expr:
-        """`e` with its blocks done; `inside` gets what they read."""
-        match e:
-            case ir.If() | ir.Case():
-                if isinstance(e, ir.Case):
-                    for branch in (e.left, e.right):
-                        for p, s in zip(branch.params, e.scrutinees, strict=True):
-                            if is_heavy(p.type) and isinstance(s, ir.Var):
-                                self.bases[p] = s
-                return rebuild(e, lambda a: a, block=lambda b: self.nested(b, set(scope.owned), scope.live, inside))
-            case ir.Loop():
-                owned = {c for c in e.carries if is_heavy(c.type)}
-                owned |= {s.param for s in e.scans if s.consumes and is_heavy(s.param.type)}
-                for s in e.scans:
-                    if not s.consumes and is_heavy(s.param.type) and isinstance(s.array, ir.Var):
-                        self.bases[s.param] = s.array
-                return rebuild(e, lambda a: a, block=lambda b: self.nested(b, owned, set(), inside))
-            case ir.While():
-                owned = {c for c in e.carries if is_heavy(c.type)}
-                self.nested(e.condition, set(), set(), inside)
-                return ir.While(e.carries, e.inits, e.condition, self.nested(e.body, owned, set(), inside))
-            case _:
-                return e
-
-    def nested(self, block: ir.Block, owned: set[ir.Var], live: set[ir.Var], inside: set[ir.Var]) -> ir.Block:
-        inner = _Scope(owned, set(live))
-        copies = self.copies
-        done = self.block(block, inner)
-        inside |= inner.reads
-        return done if self.copies > copies else block
-
-
-def _with_consumed(e: ir.Expr, new: list[ir.Atom]) -> ir.Expr:
-    """`e` with the heavy operands that it consumes replaced, in order."""
-    given = iter(new)
-
-    def put(a: ir.Atom) -> ir.Atom:
-        return next(given) if isinstance(a, ir.Var) and is_heavy(a.type) else a
-
-    def put_all(atoms: tuple[ir.Atom, ...]) -> tuple[ir.Atom, ...]:
-        return tuple([put(a) for a in atoms])
-
+def consumed_positions(e: ir.Expr) -> list[int]:
+    """Which of `operands(e)` are heavy and consumed."""
     match e:
-        case ir.MakeTuple(items=items):
-            return ir.MakeTuple(put_all(items))
-        case ir.MakeArray(items=items):
-            return ir.MakeArray(put_all(items))
-        case ir.Untuple(value=value):
-            return ir.Untuple(put(value))
-        case ir.Inject(side=side, value=value):
-            return ir.Inject(side, put(value))
-        case ir.Extract(side=side, value=value):
-            return ir.Extract(side, put(value))
-        case ir.Accum(value=value):
-            return ir.Accum(put(value))
+        case ir.MakeTuple() | ir.MakeArray() | ir.Untuple() | ir.Inject() | ir.Extract() | ir.Accum() | ir.While():
+            positions = range(len(operands(e)))
         case ir.Update():
-            return ir.Update(put(e.base), e.path, e.value, e.checked)
-        case ir.Call(function=f, args=args):
-            return ir.Call(f, tuple([put(a) if p in f.own else a for p, a in zip(f.params, args, strict=True)]))
-        case ir.Loop():
-            inits = put_all(e.inits)
-            scans = tuple([ir.Scan(s.param, put(s.array), True) if s.consumes else s for s in e.scans])
-            return ir.Loop(e.trips, e.index, e.carries, inits, scans, e.body, e.down)
-        case ir.While():
-            return ir.While(e.carries, put_all(e.inits), e.condition, e.body)
+            positions = range(1)
+        case ir.Call(function=f):
+            positions = [i for i, p in enumerate(f.params) if p in f.own] if f.own else []
+        case ir.Loop(inits=inits, scans=scans):
+            first = 1 + len(inits)
+            positions = [*range(1, first), *[first + i for i, scan in enumerate(scans) if scan.consumes]]
         case _:
-            raise AssertionError(f"{type(e).__name__} consumes nothing")
+            return []
+    atoms = operands(e)
+    return [i for i in positions if is_heavy(atoms[i].type)]
+
+
+class _Plan:
+    """What is to be copied: operands and results by position, and views where they are bound."""
+
+    def __init__(self) -> None:
+        self.copies: dict[ir.Let | int, set[int]] = {}  # at a let, or (by identity) at the end of a block
+        self.detached: set[ir.Var] = set()
+        self._views: dict[ir.Var, list[ir.Var]] = {}  # of a variable: the ones that are directly into it
+        self._is_view: set[ir.Var] = set()
+        self._owner: dict[ir.Var, int] = {}  # the region (function, loop body) whose block may consume it
+        self._region = 0
+        self._regions = count(1)
+        self._live: list[set[ir.Var]] = [set()]  # of the open blocks of this region
+        self._borrowed: dict[ir.Var, list[tuple[ir.Let | int, int]]] = {}  # copied for no reason but being a view
+
+    def function(self, f: ir.Function, body: ir.Block) -> None:
+        """Fill the plan."""
+        self._owner.update(dict.fromkeys(f.own, 0))
+        self._block(body)
+
+    # --- what is bound, forwards
+
+    def _bind(self, let: ir.Let) -> None:
+        e = let.expr
+        if isinstance(e, ir.Index):
+            self._view(let.binders[0], e.base)
+        for b in let.binders:
+            self._owner[b] = self._region
+
+    def _view(self, v: ir.Var, of: ir.Atom) -> None:
+        if isinstance(of, ir.Var) and is_heavy(v.type):
+            self._views.setdefault(of, []).append(v)
+            self._is_view.add(v)
+            self._owner[v] = self._region
+
+    # --- what is read later, backwards
+
+    def _block(self, block: ir.Block) -> None:
+        for let in block.lets:
+            if not isinstance(let.expr, ir.Apply):
+                self._bind(let)
+        heavy = [i for i, a in enumerate(block.results) if is_heavy(a.type)]
+        self._consume(id(block), block.results, heavy, set())
+        self._read(block.results)
+        for let in reversed(block.lets):
+            if not isinstance(let.expr, ir.Apply):
+                self._let(let)
+
+    def _read(self, atoms: tuple[ir.Atom, ...]) -> None:
+        self._live[-1].update([a for a in atoms if isinstance(a, ir.Var) and is_heavy(a.type)])
+
+    def _let(self, let: ir.Let) -> None:
+        e = let.expr
+        self._live[-1].difference_update(let.binders)
+        captured: set[ir.Var] = set()
+        match e:
+            case ir.If(then=then, orelse=orelse):
+                self._sides(((), then), ((), orelse), ())
+            case ir.Case(scrutinees=scrutinees, left=left, right=right):
+                self._sides((left.params, left.block), (right.params, right.block), scrutinees)
+            case ir.Loop() | ir.While():
+                captured = self._loop(e)
+            case _:
+                pass
+        atoms = operands(e)
+        taken = consumed_positions(e)
+        if taken:
+            others = captured.union([a for i, a in enumerate(atoms) if i not in taken and isinstance(a, ir.Var)])
+            self._consume(let, atoms, taken, others)
+        self._read(atoms)
+        self._live[-1] |= captured
+
+    def _sides(self, left: Scope, right: Scope, scrutinees: tuple[ir.Atom, ...]) -> None:
+        read: set[ir.Var] = set()
+        for params, block in (left, right):
+            for p, s in zip(params, scrutinees, strict=True):
+                self._view(p, s)
+            self._live.append(set())
+            self._block(block)
+            read |= self._live.pop().difference(params)
+        self._live[-1] |= read
+
+    def _loop(self, e: ir.Loop | ir.While) -> set[ir.Var]:
+        """The variables that the blocks of `e` capture: none of them is consumed inside, so nothing is live there."""
+        outside = self._region, self._live
+        captured: set[ir.Var] = set()
+        for params, block in reversed(scopes(e)):
+            self._region, self._live = next(self._regions), [set()]
+            if block is e.body:
+                self._owner.update(dict.fromkeys(params, self._region))
+                for scan in e.scans if isinstance(e, ir.Loop) else ():
+                    if not scan.consumes:
+                        self._view(scan.param, scan.array)
+            self._block(block)
+            captured |= self._live[0].difference(params)
+        self._region, self._live = outside
+        return captured
+
+    # --- what is consumed
+
+    def _consume(
+        self, site: ir.Let | int, atoms: tuple[ir.Atom, ...], positions: list[int], others: set[ir.Var]
+    ) -> None:
+        seen: set[ir.Var] = set()
+        for i in positions:
+            v = atoms[i]
+            assert isinstance(v, ir.Var)
+            if v in seen or v in others or self._owner.get(v) != self._region or self._is_live(v):
+                self.copies.setdefault(site, set()).add(i)
+            elif v in self._is_view and v not in self.detached:
+                self.copies.setdefault(site, set()).add(i)
+                if not self._read_views(v, others):
+                    self._borrowed.setdefault(v, []).append((site, i))
+            else:
+                for w in self._read_views(v, others):
+                    self._detach(w)
+            seen.add(v)
+
+    def _is_live(self, v: ir.Var) -> bool:
+        return any([v in layer for layer in self._live])
+
+    def _read_views(self, v: ir.Var, others: set[ir.Var]) -> list[ir.Var]:
+        """The views into `v` that are read later or at once; views into these are left out."""
+        found: list[ir.Var] = []
+        todo = [v]
+        while todo:
+            for w in self._views.get(todo.pop(), ()):
+                if w in others or self._is_live(w):
+                    found.append(w)
+                elif w not in self.detached:
+                    todo.append(w)
+        return [w for w in found if w not in self.detached]
+
+    def _detach(self, view: ir.Var) -> None:
+        """Copy `view` where it is bound: it is owned then, and what borrowed it may have it."""
+        self.detached.add(view)
+        for site, i in self._borrowed.pop(view, ()):
+            self.copies[site].discard(i)
+
+
+class _Insertion:
+    """Makes blocks with the copies of a plan, and with calls of `functions` in their new form."""
+
+    def __init__(self, plan: _Plan, functions: dict[ir.Function, ir.Function]) -> None:
+        self.plan = plan
+        self.functions = functions
+
+    def block(self, block: ir.Block) -> ir.Block:
+        """A new block, of the same lets where nothing changes."""
+        made: list[ir.Let] = []
+        for let in block.lets:
+            if isinstance(let.expr, ir.Apply):
+                made.append(let)
+            else:
+                self._let(let, made)
+        results = list(block.results)
+        for i in sorted(self.plan.copies.get(id(block), ())):
+            results[i] = _copy(results[i], None, made)
+        return ir.Block(made, tuple(results))
+
+    def _let(self, let: ir.Let, made: list[ir.Let]) -> None:
+        new: dict[int, ir.Atom] = {}
+        atoms = operands(let.expr)
+        for i in sorted(self.plan.copies.get(let, ())):
+            new[i] = _copy(atoms[i], let, made)
+        expr = self._expr(let.expr, new)
+        if let.binders and let.binders[0] in self.plan.detached:
+            (v,) = let.binders
+            view = ir.Var(v.type, v.hint, v.like)
+            made += [ir.Let((view,), expr, let.span), ir.Let((v,), ir.Copy(view), let.span)]
+        else:
+            made.append(let if expr is let.expr else ir.Let(let.binders, expr, let.span))
+
+    def _expr(self, e: ir.Expr, new: dict[int, ir.Atom]) -> ir.Expr:
+        if isinstance(e, ir.Case):
+            e = ir.Case(e.scrutinees, self._branch(e.left), self._branch(e.right))
+        elif new or scopes(e):
+            numbers = count()
+            e = rebuild(e, lambda a: new.get(next(numbers), a), block=self.block)
+        if isinstance(e, ir.Call) and self.functions.get(e.function, e.function) is not e.function:
+            e = ir.Call(self.functions[e.function], e.args)
+        return e
+
+    def _branch(self, branch: ir.Branch) -> ir.Branch:
+        block, params = self.block(branch.block), list(branch.params)
+        for i, p in enumerate(params):
+            if p in self.plan.detached:
+                params[i] = ir.Var(p.type, p.hint, p.like)
+                block.lets.insert(0, ir.Let((p,), ir.Copy(params[i])))
+        return ir.Branch(tuple(params), block)
+
+
+def _copy(a: ir.Atom, let: ir.Let | None, made: list[ir.Let]) -> ir.Var:
+    assert isinstance(a, ir.Var)
+    copy = ir.Var(a.type, a.hint, a.like)
+    made.append(ir.Let((copy,), ir.Copy(a), None if let is None else let.span))
+    return copy

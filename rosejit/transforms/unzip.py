@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from rosejit.ir import syntax as ir
 from rosejit.ir.types import BOOL, INT, REAL, UNIT, Array, Nominal, Ref, Sum, Tuple, Type, is_heavy, is_linear
 from rosejit.ir.walk import consumed, operands, rebuild, scopes
-from rosejit.transforms.own import own
+from rosejit.transforms.own import owned_body
 
 Needs = dict[ir.Var, None]
 """Nonlinear variables that the linear half reads and does not bind, in the order of the first read."""
@@ -97,7 +97,7 @@ def _unzip_function(f: ir.Function, halves: Halves) -> None:
         linear_lets = fields + linear_lets
         linear_params = (view, *linear_params)
     forward.body = ir.Block(primal_lets, primal_results)
-    own(forward)
+    forward.body = owned_body(forward)
     linear.params, linear.own = linear_params, f.own & set(dual_params)
     linear.body = ir.Block(linear_lets, split.linear_results)
 
