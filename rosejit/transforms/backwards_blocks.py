@@ -43,7 +43,8 @@ def branch(s: Walk, let: ir.Let, e: ir.If | ir.Case) -> None:
     for v in captured:
         if is_heavy(v.type) and v not in taken:
             s.place(v)
-    sides = [_side(s, params, block, cts, adopted) for params, block in scopes(e)]
+    linear = tuple(is_linear(a.type) for a in scrutinees)
+    sides = [_side(s.inside(block, (*params, *adopted)), params, linear, cts) for params, block in scopes(e)]
     given = [v for v in captured if is_light(v.type) and any(v in side.sums for side, _ in sides)]
     given += adopted
     blocks = [side.b.block(*[side.get(v) for v in given]) for side, _ in sides]
@@ -65,13 +66,13 @@ def _scrutinee(s: Walk, a: ir.Atom) -> ir.Atom:
 
 
 def _side(
-    s: Walk, params: tuple[ir.Var, ...], block: ir.Block, cts: list[ir.Atom | None], adopted: tuple[ir.Var, ...]
+    inner: Walk, params: tuple[ir.Var, ...], linear: tuple[bool, ...], cts: list[ir.Atom | None]
 ) -> tuple[Walk, tuple[ir.Var, ...]]:
-    """One side, walked, and its new parameters."""
-    inner = s.inside(block, (*params, *adopted))
-    exchanged = iter(inner.exchanged([p for p in params if is_linear(p.type)]))
-    new = tuple(next(exchanged) if is_linear(p.type) else p for p in params)
-    inner.run(list(zip(block.results, cts, strict=True)))
+    """One side, walked, and its new parameters: those of `linear` scrutinees change places for values and conversely,
+    also where this side of the sum is `()`."""
+    exchanged = iter(inner.exchanged([p for p, on in zip(params, linear, strict=True) if on]))
+    new = tuple(next(exchanged) if on else p for p, on in zip(params, linear, strict=True))
+    inner.run(list(zip(inner.source.results, cts, strict=True)))
     return inner, new
 
 

@@ -113,8 +113,15 @@ class Cotangents:
     def read_or_zero(self, place: ir.Var) -> ir.Atom:
         """As `read`, a zero made where there is none."""
         found = self.read(place)
-        if found is None:
-            found = self.readable[place] = self.zero(ir.Var(target(place), "zero", place.like))
+        if found is None and place in self.views:
+            e = self.views[place]
+            assert isinstance(e, ir.View)
+            assert isinstance(e.place, ir.Var)
+            base = self.read_or_zero(e.place)
+            found = self.b.bind(ir.Index(base, e.path, False), target(place), f"ct_{place.hint}")
+        elif found is None:
+            found = self.zero(ir.Var(target(place), "zero"))
+        self.readable[place] = found
         return found
 
     def append(self, x: ir.Atom, e: ir.Expr) -> ir.Var:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rosejit.errors import NotDifferentiable
 from rosejit.ir import syntax as ir
 from rosejit.ir.builder import Builder
-from rosejit.ir.types import TAN, Ref, Type, fields_of, has_dynamic_length, has_real
+from rosejit.ir.types import TAN, Ref, Type, fields_of, has_dynamic_length, has_real, is_heavy
 from rosejit.ir.types import tangent as tangent_type
 from rosejit.ops import linear
 from rosejit.span import Span
@@ -80,7 +80,8 @@ class _Forward:
 
     def param(self, x: ir.Var) -> ir.Var:
         """The tangent variable of a variable that a form binds."""
-        dx = ir.Var(tangent_type(x.type), f"d{x.hint}", x if has_dynamic_length(x.type) else None)
+        t = tangent_type(x.type)
+        dx = ir.Var(t, f"d{x.hint}", x if is_heavy(t) and has_dynamic_length(t) else None)
         self.tangents[x] = dx
         return dx
 
@@ -238,7 +239,10 @@ class _Forward:
                 return ()
 
     def field(self, x: ir.Var, t: Type) -> ir.Var:
-        return self.param(x) if has_real(t) else ir.Var(tangent_type(t), "none")
+        """The tangent of a part of a structure, `()` where the part has none."""
+        if has_real(t):
+            return self.param(x)
+        return ir.Var(Ref(tangent_type(t.target)) if isinstance(t, Ref) else tangent_type(t), "none")
 
     def nested(self, let: ir.Let, e: ir.If | ir.Case | ir.Loop | ir.While | ir.Call) -> None:
         match e:

@@ -11,7 +11,7 @@ half adds to, what it consumes is adopted, what it makes is taken:
 
 from rosejit.ir import syntax as ir
 from rosejit.ir.builder import Builder
-from rosejit.ir.types import UNIT, Ref, fields_of, is_heavy, is_linear
+from rosejit.ir.types import UNIT, Ref, fields_of, has_dynamic_length, is_heavy, is_linear
 from rosejit.transforms.backwards import Forms, Walk
 from rosejit.transforms.backwards_blocks import branch, loop
 from rosejit.transforms.cotangents import cotangent, is_light
@@ -95,7 +95,8 @@ def _add(s: Walk, let: ir.Let, e: ir.Add) -> None:
 
 def _resolve(s: Walk, let: ir.Let, e: ir.Resolve) -> None:
     assert isinstance(e.place, ir.Var)
-    s.readable[e.place] = s.take(let.binders[0])
+    r = let.binders[0]
+    s.readable[e.place] = s.get(r) if has_dynamic_length(r.type) else s.take(r)
 
 
 def _accum(s: Walk, let: ir.Let, e: ir.Accum) -> None:
