@@ -1,0 +1,400 @@
+"""Turns the hints of a function's parameters into descriptions of the values that they admit."""
+
+import ast
+import collections.abc
+import dataclasses
+import re
+import sys
+import types
+import typing
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from rosejit.errors import StagingTypeError
+
+Kind = Literal["real", "int", "bool"]
+
+
+class Real:
+    """A real number, IEEE f64: in a hint the same as `float`."""
+
+    __slots__ = ()
+
+
+class Int:
+    """An integer of 64 bits: in a hint the same as `int`."""
+
+    __slots__ = ()
+
+
+class Bool:
+    """A truth value: in a hint the same as `bool`."""
+
+    __slots__ = ()
+
+
+@dataclass(slots=True)
+class Dual:
+    """A value `re` and its tangent `du`: what the parameters and the result of a `.jvp` rule are."""
+
+    re: Any
+    du: Any
+
+
+# --- dimensions
+
+
+@dataclass(slots=True, frozen=True)
+class Dim:
+    """One dimension of a hint: a number, a name or an expression of names; `many` stands for any number of them."""
+
+    text: str
+    size: int | None = None
+    many: bool = False
+    anonymous: bool = False
+
+    @property
+    def is_name(self) -> bool:
+        return self.text.isidentifier() and not self.anonymous
+
+    def value(self, known: dict[str, int]) -> int | None:
+        """What an expression gives; None while a name in it is unknown."""
+        if self.size is not None:
+            return self.size
+        if any(name not in known for name in re.findall(r"[A-Za-z_]\w*", self.text)):
+            return None
+        return int(eval(self.text, {"__builtins__": {}}, dict(known)))  # checked by `_dim`: names, numbers, + - * //
+
+
+_ALLOWED = (ast.Expression, ast.Name, ast.Constant, ast.BinOp, ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Load)
+
+
+def _dim(given: object) -> Dim:
+    if given is Ellipsis:
+        return Dim("...", many=True)
+    if isinstance(given, int) and not isinstance(given, bool) and given >= 0:
+        return Dim(str(given), given)
+    if isinstance(given, str):
+        text = given.strip().rpartition("=")[2].lstrip("#")
+        if text == "..." or text.startswith("*"):
+            return Dim(text, many=True)
+        if text.isdecimal():
+            return Dim(text, int(text))
+        if text.startswith("_"):
+            return Dim(text, anonymous=True)
+        if _is_expression(text):
+            return Dim(text)
+    raise StagingTypeError(
+        f"`{given!r}` is no dimension",
+        help='a dimension is a number, a name such as "n", an expression such as "n+1", or `...`',
+    )
+
+
+def _is_expression(text: str) -> bool:
+    try:
+        tree = ast.parse(text, mode="eval")
+    except SyntaxError:
+        return False
+    return all(isinstance(node, _ALLOWED) for node in ast.walk(tree))
+
+
+# --- descriptions
+
+
+@dataclass(slots=True, frozen=True)
+class Scalar:
+    """A number of one kind."""
+
+    kind: Kind
+
+
+@dataclass(slots=True, frozen=True)
+class ArrayOf:
+    """An array: `dims` is None where any shape will do, `element` where any kind will."""
+
+    dims: tuple[Dim, ...] | None
+    element: Kind | None
+    text: str = "ndarray"
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def __call__(self) -> typing.NoReturn:
+        raise TypeError(f"`{self.text}` is a hint")  # `typing` takes only callables for hints
+
+
+@dataclass(slots=True, frozen=True)
+class Structure:
+    """A structure of known parts; of a class the parts are found when they are needed, since it may contain itself."""
+
+    kind: Literal["tuple", "dict", "namedtuple", "dataclass"]
+    items: tuple[Any, ...] = ()
+    keys: tuple[str, ...] = ()
+    cls: type | None = None
+
+
+@dataclass(slots=True, frozen=True)
+class Repeated:
+    """A list, a tuple of any length, or a dict with string keys: every part the same."""
+
+    kind: Literal["tuple", "list", "dict"]
+    item: Any
+
+
+@dataclass(slots=True, frozen=True)
+class Static:
+    """A host value, part of the key; `hint` is checked by beartype. Written `rose.Static[T]`."""
+
+    hint: Any = Any
+
+    def __class_getitem__(cls, hint: Any) -> "Static":
+        return cls(hint)
+
+
+@dataclass(slots=True, frozen=True)
+class OneOf:
+    """A union: the first part that fits."""
+
+    parts: tuple[Any, ...]
+    hint: Any
+
+
+@dataclass(slots=True, frozen=True)
+class Validated:
+    """`Annotated[T, ...]`: as `T`, and beartype has the last word."""
+
+    base: Any
+    hint: Any
+
+
+@dataclass(slots=True, frozen=True)
+class Inferred:
+    """No hint: whatever the argument is."""
+
+
+@dataclass(slots=True, frozen=True)
+class Nothing:
+    """`None`."""
+
+
+@dataclass(slots=True, frozen=True)
+class DualOf:
+    """`rose.Dual`: `base` is what the parameter of the differentiated function is."""
+
+
+Description = (
+    Scalar | ArrayOf | Structure | Repeated | Static | OneOf | Validated | Inferred | Nothing | DualOf
+)  # fmt: skip
+
+
+# --- the public array hints
+
+
+def _array(name: str, given: Any, rank: int | None) -> ArrayOf:
+    items: list[Any] = list(given) if isinstance(given, tuple) else [given]
+    element: Kind = "real"
+    if items and (items[-1] in _KINDS_OF_CLASSES):
+        element = _KINDS_OF_CLASSES[items.pop()]
+    dims: list[Dim] = []
+    for item in items:
+        words = item.split() if isinstance(item, str) and not _is_expression(item) else [item]
+        dims += [_dim(word) for word in words]
+    if rank is not None and len(dims) != rank:
+        raise StagingTypeError(
+            f"`{name}` takes {rank} dimension{'s' * (rank > 1)}, given {len(dims)}",
+            help=f"write `{'Vec' if len(dims) == 1 else 'Mat' if len(dims) == 2 else 'Array'}[...]`",
+        )
+    shown = [dim.text if dim.size is not None or dim.text == "..." else f'"{dim.text}"' for dim in dims]
+    shown += [] if element == "real" else [{"int": "int", "bool": "bool"}[element]]
+    return ArrayOf(tuple(dims), element, f"{name}[{', '.join(shown)}]")
+
+
+class Vec:
+    """`Vec["n"]`, `Vec[3]`: a vector of Reals."""
+
+    def __class_getitem__(cls, dims: Any) -> ArrayOf:
+        return _array("Vec", dims, 1)
+
+
+class Mat:
+    """`Mat["n", "m"]`: a matrix of Reals."""
+
+    def __class_getitem__(cls, dims: Any) -> ArrayOf:
+        return _array("Mat", dims, 2)
+
+
+class Array:
+    """`Array["b", "n", 3]`, `Array["n", int]`, `Array[..., float]`: an array of any rank and kind of element."""
+
+    def __class_getitem__(cls, dims: Any) -> ArrayOf:
+        return _array("Array", dims, None)
+
+
+class ShapeOf:
+    """Stands for an argument of which only the shape is known: `ShapeOf(3, 4)`, `ShapeOf()` for a number."""
+
+    __slots__ = ("kind", "shape")
+
+    def __init__(self, *shape: int, dtype: type = float) -> None:
+        self.shape = shape
+        self.kind: Kind = _KINDS_OF_CLASSES[dtype]
+
+    def __repr__(self) -> str:
+        return f"ShapeOf({', '.join(map(str, self.shape))})"
+
+
+_KINDS_OF_CLASSES: dict[Any, Kind] = {
+    float: "real", int: "int", bool: "bool", Real: "real", Int: "int", Bool: "bool",
+}  # fmt: skip
+_KIND_LETTERS: dict[str, Kind] = {"f": "real", "i": "int", "u": "int", "b": "bool"}
+
+
+# --- from hints to descriptions
+
+
+@dataclass(slots=True)
+class Hints:
+    """Reads the hints of one function; strings are evaluated where the function was written."""
+
+    scope: dict[str, Any] = field(default_factory=dict[str, Any])
+    subject: str = "function"
+
+    def description(self, hint: Any) -> Description:
+        """What values `hint` admits."""
+        if isinstance(hint, str):
+            hint = self.evaluated(hint)
+        if hint is None or hint is type(None):
+            return Nothing()
+        if isinstance(hint, (ArrayOf, Static)):
+            return hint
+        if isinstance(hint, type) and not isinstance(hint, types.GenericAlias):
+            return self.of_class(hint)
+        if hint is Any or hint is Ellipsis:
+            return Inferred()
+        return self.of_generic(hint)
+
+    def evaluated(self, text: str) -> Any:
+        """The object that a hint written as a string stands for."""
+        try:
+            return eval(text, self.scope)
+        except Exception as error:
+            raise StagingTypeError(
+                f"the hint `{text}` of `{self.subject}` cannot be evaluated: {error}",
+                help="define the name before the function, at the top of the module",
+            ) from None
+
+    def of_class(self, cls: type) -> Description:
+        if cls in _KINDS_OF_CLASSES:
+            return Scalar(_KINDS_OF_CLASSES[cls])
+        if cls is Dual:
+            return DualOf()
+        if cls is Static:
+            return Static()
+        if _is_ndarray(cls):
+            return ArrayOf(None, None)
+        if cls in (Vec, Mat, Array):
+            rank = {"Vec": 1, "Mat": 2}.get(cls.__name__)
+            return ArrayOf(None if rank is None else (Dim("_", anonymous=True),) * rank, "real", cls.__name__)
+        if hasattr(cls, "dim_str") and hasattr(cls, "dtypes"):
+            return _jaxtyping(cls)
+        if cls in (tuple, list, dict):
+            return Inferred()
+        return self.of_structure(cls) or _of_number_class(cls) or Static(cls)
+
+    def of_structure(self, cls: Any) -> Description | None:
+        """A class whose instances have parts that are values."""
+        if dataclasses.is_dataclass(cls):
+            return Structure("dataclass", keys=tuple(f.name for f in dataclasses.fields(cls)), cls=cls)
+        if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+            return Structure("namedtuple", keys=cls._fields, cls=cls)
+        if typing.is_typeddict(cls):
+            return Structure("dict", keys=tuple(cls.__annotations__), cls=cls)
+        return None
+
+    def of_generic(self, hint: Any) -> Description:
+        origin, args = typing.get_origin(hint), typing.get_args(hint)
+        if origin is typing.Annotated:
+            return Validated(self.description(args[0]), hint)
+        if origin is typing.Union or isinstance(hint, types.UnionType):
+            return OneOf(tuple(self.description(arg) for arg in args), hint)
+        if origin is tuple:
+            return self.of_tuple(args)
+        if origin in (list, collections.abc.Sequence):
+            return Repeated("list", self.description(args[0]))
+        if origin in (dict, collections.abc.Mapping) and args[0] is str:
+            return Repeated("dict", self.description(args[1]))
+        if _is_ndarray(origin):
+            return ArrayOf(None, _element(args[-1]) if args else None, "NDArray")
+        structure = self.of_structure(origin) if isinstance(origin, type) else None
+        return structure or Static(hint)
+
+    def of_tuple(self, args: tuple[Any, ...]) -> Description:
+        if len(args) == 2 and args[1] is Ellipsis:
+            return Repeated("tuple", self.description(args[0]))
+        return Structure("tuple", tuple(self.description(arg) for arg in args))
+
+
+def _is_ndarray(cls: Any) -> bool:
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and cls is numpy.ndarray
+
+
+def _of_number_class(cls: type) -> Description | None:
+    """`np.float64` and the like."""
+    numpy = sys.modules.get("numpy")
+    if numpy is None or not issubclass(cls, numpy.generic):
+        return None
+    kind = _element(cls)
+    return None if kind is None else Scalar(kind)
+
+
+def _element(hint: Any) -> Kind | None:
+    """The kind of element that `np.dtype[np.float64]` or `np.float64` stands for; None for any."""
+    numpy = sys.modules["numpy"]
+    scalar = (typing.get_args(hint) or (hint,))[0]
+    for base, kind in ((numpy.floating, "real"), (numpy.integer, "int"), (numpy.bool_, "bool")):
+        if isinstance(scalar, type) and issubclass(scalar, base):
+            return typing.cast(Kind, kind)
+    return None
+
+
+def _jaxtyping(cls: Any) -> ArrayOf:
+    words = cls.dim_str.split()
+    names = cls.dtypes if isinstance(cls.dtypes, Iterable) else ()
+    kinds = {_KIND_LETTERS.get(str(name)[0], "real") for name in names}
+    return ArrayOf(tuple(_dim(word) for word in words), kinds.pop() if len(kinds) == 1 else None, cls.__name__)
+
+
+def parts_of(structure: Structure) -> tuple[Any, ...]:
+    """The descriptions of the parts of a structure."""
+    if structure.cls is None:
+        return structure.items
+    cls = structure.cls
+    scope = {**vars(sys.modules.get(cls.__module__, typing)), cls.__name__: cls}
+    reader = Hints(scope, cls.__qualname__)
+    hints = _class_hints(cls)
+    return tuple(reader.description(hints[key]) if key in hints else Inferred() for key in structure.keys)
+
+
+def _class_hints(cls: type) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for base in reversed(cls.__mro__):
+        found.update(base.__dict__.get("__annotations__", {}) if sys.version_info < (3, 14) else _annotations(base))
+    return found
+
+
+def _annotations(owner: Any) -> dict[str, Any]:
+    """The raw hints of a function or class; since 3.14 they are made when they are asked for."""
+    try:
+        return dict(getattr(owner, "__annotations__", {}))
+    except NameError as error:
+        raise StagingTypeError(
+            f"the hints of `{owner.__qualname__}` cannot be evaluated: {error}",
+            help="define the name before the function is decorated",
+        ) from None
+
+
+def parameter_hints(function: Callable[..., Any]) -> dict[str, Any]:
+    """The hints of `function` as they were written, `return` included."""
+    return _annotations(function)

@@ -1,0 +1,487 @@
+"""Turns the arguments of a call into the values that cross the border, the trees they came from, and the key of the call."""
+
+import dataclasses
+import enum
+import inspect
+import operator
+import types
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from rosejit.abi import Leaf, Node, Tree
+from rosejit.abi import Static as StaticTree
+from rosejit.errors import RoseError, ShapeError, StagingTypeError
+from rosejit.frontend.annotations import (
+    ArrayOf,
+    Description,
+    Dim,
+    DualOf,
+    Hints,
+    Inferred,
+    Kind,
+    Nothing,
+    OneOf,
+    Repeated,
+    Scalar,
+    ShapeOf,
+    Static,
+    Structure,
+    Validated,
+    parameter_hints,
+    parts_of,
+)
+from rosejit.frontend.content import content_key
+from rosejit.frontend.source import find
+from rosejit.numeric import np
+
+_LARGEST = 2**63 - 1
+_WORDS: dict[str, str] = {"real": "number", "int": "integer", "bool": "truth value"}
+
+
+class StagedValue(Protocol):
+    """What a staged number or array says of itself."""
+
+    @property
+    def leaf(self) -> Leaf: ...
+
+
+@dataclass(slots=True)
+class Call:
+    """The arguments of one call: `values` are its leaves in order, `trees` their structure, one tree a parameter."""
+
+    dims: dict[str, int] = field(default_factory=dict[str, int])
+    trees: list[Tree] = field(default_factory=list[Tree])
+    values: list[Any] = field(default_factory=list[Any])
+    statics: list[Any] = field(default_factory=list[Any])
+    """The host values, in the order of the `Static` trees."""
+    pending: list[tuple[Dim, int, str]] = field(default_factory=list[tuple[Dim, int, str]])
+    """Expressions of dimensions that are checked once all names are known."""
+
+    @property
+    def key(self) -> tuple[Tree, ...]:
+        """What decides whether two calls can run the same code."""
+        return tuple(self.trees)
+
+
+@dataclass(slots=True, frozen=True)
+class Parameter:
+    name: str
+    description: Description
+    hint: Any
+
+
+@dataclass(slots=True)
+class Signature:
+    """The parameters of a function. `arrange(*args, **kwargs)` gives their values in order, or CPython's own error."""
+
+    function: Callable[..., Any]
+    parameters: tuple[Parameter, ...]
+    result: Description
+    result_hint: Any
+    arrange: Callable[..., tuple[Any, ...]]
+
+    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
+        """The call with these arguments; raises StagingTypeError or ShapeError where they do not fit."""
+        call = Call()
+        for parameter, value in zip(self.parameters, self.arrange(*args, **kwargs), strict=True):
+            binder = _Binder(self.function, parameter, call)
+            call.trees.append(binder.tree(parameter.description, value, parameter.name))
+        _check_expressions(self.function, call)
+        return call
+
+
+def signature(function: Callable[..., Any], static: tuple[str, ...] = (), scope: dict[str, Any] | None = None) -> Signature:
+    """The signature of `function`; `static` names parameters that the host keeps, `scope` helps to read hints."""
+    target = inspect.unwrap(function)
+    found = inspect.signature(function)
+    hints = parameter_hints(target)
+    reader = Hints(_scope(target, scope), getattr(target, "__qualname__", "function"))
+    unknown = [name for name in static if name not in found.parameters]
+    if unknown:
+        raise StagingTypeError(
+            f"`{target.__qualname__}` has no parameter `{unknown[0]}`",
+            facts=(f"its parameters are {', '.join(f'`{name}`' for name in found.parameters)}",),
+            help="name parameters of the function in `static_argnames`",
+        )
+    parameters: list[Parameter] = []
+    for name, parameter in found.parameters.items():
+        hint = hints.get(name, parameter.annotation)
+        missing = hint is inspect.Parameter.empty
+        description = Inferred() if missing else reader.description(hint)
+        if name in static:
+            description = description if isinstance(description, Static) else Static(Any if missing else hint)
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            description = Repeated("tuple", description)
+        elif parameter.kind is parameter.VAR_KEYWORD:
+            description = Repeated("dict", description)
+        parameters.append(Parameter(name, description, None if missing else hint))
+    returned = hints.get("return", inspect.Parameter.empty)
+    known = returned is not inspect.Parameter.empty
+    result = reader.description(returned) if known else Inferred()
+    return Signature(target, tuple(parameters), result, returned if known else None, _arrange(target, found))
+
+
+def _scope(function: Any, extra: dict[str, Any] | None) -> dict[str, Any]:
+    """Where the hints of `function` are evaluated: its globals, then the variables it closes over."""
+    scope = {**getattr(function, "__globals__", {}), **(extra or {})}
+    code = getattr(function, "__code__", None)
+    for name, cell in zip(code.co_freevars if code else (), getattr(function, "__closure__", None) or (), strict=False):
+        try:
+            scope[name] = cell.cell_contents
+        except ValueError:  # not bound yet
+            continue
+    return scope
+
+
+def _arrange(function: Any, found: inspect.Signature) -> Callable[..., tuple[Any, ...]]:
+    """A function with the same parameters that returns them: CPython binds and words the errors."""
+    empty = inspect.Parameter.empty
+    shown = found.replace(
+        parameters=[
+            p.replace(annotation=empty, default=empty if p.default is empty else _Default(name))
+            for name, p in found.parameters.items()
+        ],
+        return_annotation=empty,
+    )
+    defaults = {f"default_{name}": p.default for name, p in found.parameters.items()}
+    label = function.__name__ if function.__name__.isidentifier() else "function"
+    results = "".join(f"{name}, " for name in found.parameters)
+    exec(f"def {label}{shown}: return ({results})", defaults)  # names of parameters and nothing else
+    made = defaults[label]
+    made.__name__, made.__qualname__ = function.__name__, function.__qualname__
+    return made
+
+
+class _Default:
+    """Prints as the variable that holds the default value."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"default_{self.name}"
+
+
+# --- one argument
+
+
+@dataclass(slots=True)
+class _Binder:
+    """Describes the argument of one parameter, and collects its leaves."""
+
+    function: Callable[..., Any]
+    parameter: Parameter
+    call: Call
+
+    def tree(self, description: Description, value: Any, where: str) -> Tree:
+        match description:
+            case Scalar(kind):
+                return self.number(kind, value, where)
+            case ArrayOf():
+                return self.array(description, value, where)
+            case Inferred() | DualOf():
+                return self.inferred(value, where)
+            case Static(hint):
+                return self.static(hint, value, where)
+            case Structure():
+                return self.structure(description, value, where)
+            case Repeated(kind, item):
+                return self.repeated(kind, item, value, where)
+            case Validated(base, hint):
+                self.consult(hint, value, where)
+                return self.tree(base, value, where)
+            case OneOf():
+                return self.one_of(description, value, where)
+            case Nothing():
+                if value is not None:
+                    raise self.error("None", value, where)
+                return Node("none")
+
+    def leaf(self, leaf: Leaf, value: Any) -> Leaf:
+        self.call.values.append(value)
+        return leaf
+
+    def number(self, kind: Kind, value: Any, where: str) -> Leaf:
+        """A host number, or a staged one; a Real takes Ints."""
+        staged = getattr(value, "leaf", None)
+        if isinstance(value, ShapeOf) and not value.shape:
+            staged = Leaf(value.kind)
+        if isinstance(staged, Leaf):
+            if staged.kind == kind or (kind == "real" and staged.kind == "int"):
+                return self.leaf(Leaf(kind), value)
+            raise self.error(_WORDS[kind], value, where)
+        host = as_number(kind, value)
+        if host is None:
+            raise self.error(_WORDS[kind], value, where)
+        if kind == "int" and not -_LARGEST - 1 <= host <= _LARGEST:
+            raise self.error("integer of 64 bits", value, where)
+        return self.leaf(Leaf(kind), host)
+
+    def array(self, wanted: ArrayOf, value: Any, where: str) -> Leaf:
+        staged = Leaf("array", value.shape, value.kind) if isinstance(value, ShapeOf) else getattr(value, "leaf", None)
+        if isinstance(staged, Leaf):
+            if staged.kind not in ("array", "dyn") or wanted.element not in (None, staged.element):
+                raise self.error(f"{wanted}", value, where)
+            self.dimensions(wanted, staged.shape, value, where)
+            return self.leaf(staged, value)
+        host, element = as_array(wanted.element, value)
+        if host is None:
+            raise self.error(f"{wanted}", value, where, fact=element)
+        self.dimensions(wanted, host.shape, value, where)
+        return self.leaf(Leaf("array", host.shape, element), host)  # type: ignore[arg-type]  # a kind: there is an array
+
+    def dimensions(self, wanted: ArrayOf, shape: tuple[int, ...], value: Any, where: str) -> None:
+        """Bind the names of dimensions, and check them against those bound before."""
+        if wanted.dims is None:
+            return
+        pairs = _aligned(wanted.dims, shape)
+        if pairs is None:
+            raise self.error(f"{wanted}", value, where, kind=ShapeError)
+        for dim, length in pairs:
+            expected = dim.value(self.call.dims)
+            if expected is None and dim.is_name:
+                self.call.dims[dim.text] = length
+            elif expected is None and not dim.anonymous:
+                self.call.pending.append((dim, length, where))
+            elif expected is not None and expected != length:
+                known = "" if dim.size is not None else f": `{dim.text}` is {expected} in this call"
+                raise self.error(f"{wanted}{known}", value, where, kind=ShapeError)
+
+    def inferred(self, value: Any, where: str) -> Tree:
+        """What the value says by itself."""
+        staged = getattr(value, "leaf", None)
+        if isinstance(staged, Leaf):
+            return self.leaf(staged, value)
+        if isinstance(value, ShapeOf):
+            return self.leaf(Leaf("array", value.shape, value.kind) if value.shape else Leaf(value.kind), value)
+        kind = number_kind(value)
+        if kind is not None:
+            return self.number(kind, value, where)
+        if isinstance(value, np.ndarray):
+            return self.array(ArrayOf(None, None), value, where)
+        if value is None:
+            return Node("none")
+        return self.inferred_structure(value, where)
+
+    def inferred_structure(self, value: Any, where: str) -> Tree:
+        cls: Any = type(value)
+        if dataclasses.is_dataclass(cls):
+            return self.structure(Structure("dataclass", (), tuple(f.name for f in dataclasses.fields(cls)), cls), value, where)
+        if isinstance(value, tuple) and hasattr(cls, "_fields"):
+            return self.structure(Structure("namedtuple", (), cls._fields, cls), value, where)
+        if isinstance(value, (tuple, list)):
+            return self.repeated("tuple" if isinstance(value, tuple) else "list", Inferred(), value, where)
+        if isinstance(value, dict) and all(isinstance(key, str) for key in value):  # type: ignore[reportUnknownVariableType]  # any dict
+            return self.repeated("dict", Inferred(), value, where)
+        return self.static(Any, value, where)
+
+    def static(self, hint: Any, value: Any, where: str) -> Tree:
+        if isinstance(getattr(value, "leaf", None), Leaf):
+            raise self.error("host value (it is static)", value, where)
+        if hint is not Any:
+            self.consult(hint, value, where)
+        self.call.statics.append(value)
+        return StaticTree(content_key(value))
+
+    def structure(self, wanted: Structure, value: Any, where: str) -> Tree:
+        shown = wanted.cls.__name__ if wanted.cls is not None else "tuple"
+        if wanted.kind in ("dataclass", "namedtuple"):
+            assert wanted.cls is not None
+            if not isinstance(value, wanted.cls):
+                raise self.error(f"`{shown}`", value, where)
+            wanted = self.exact(wanted, type(value))
+            items = [getattr(value, key) for key in wanted.keys]
+            names = [f"{where}.{key}" for key in wanted.keys]
+        elif wanted.kind == "dict":
+            if not isinstance(value, dict) or set(value) != set(wanted.keys):  # type: ignore[reportUnknownArgumentType]  # any dict
+                raise self.error(f"`{shown}` with the keys {', '.join(map(repr, wanted.keys))}", value, where)
+            items = [value[key] for key in wanted.keys]
+            names = [f"{where}[{key!r}]" for key in wanted.keys]
+        else:
+            if not isinstance(value, tuple) or len(value) != len(wanted.items):  # type: ignore[reportUnknownArgumentType]  # any tuple
+                raise self.error(f"tuple of {len(wanted.items)}", value, where)
+            items, names = list(value), [f"{where}[{k}]" for k in range(len(wanted.items))]
+        parts = parts_of(wanted)
+        children = tuple(self.tree(d, v, n) for d, v, n in zip(parts, items, names, strict=True))
+        return Node(wanted.kind, children, wanted.keys, None if wanted.kind == "dict" else wanted.cls)
+
+    def exact(self, wanted: Structure, cls: type) -> Structure:
+        """The description of the very class of a value, which may be below the one that is hinted."""
+        if cls is wanted.cls:
+            return wanted
+        found = Hints().of_structure(cls)
+        return found if isinstance(found, Structure) else wanted
+
+    def repeated(self, kind: str, item: Description, value: Any, where: str) -> Tree:
+        accepted: Any = {"tuple": tuple, "list": (list, tuple), "dict": dict}[kind]
+        if not isinstance(value, accepted):
+            raise self.error(kind, value, where)
+        if kind == "dict":
+            children = tuple(self.tree(item, v, f"{where}[{k!r}]") for k, v in value.items())
+            return Node("dict", children, tuple(value))
+        children = tuple(self.tree(item, v, f"{where}[{k}]") for k, v in enumerate(value))
+        return Node("tuple" if kind == "tuple" else "list", children)
+
+    def one_of(self, union: OneOf, value: Any, where: str) -> Tree:
+        """The first part that fits; numbers keep the kind they have where the union names it."""
+        kind = number_kind(value)
+        exact = [part for part in union.parts if isinstance(part, Scalar) and part.kind == kind]
+        for part in (*exact, *union.parts):
+            marks = (len(self.call.values), len(self.call.statics), dict(self.call.dims))
+            try:
+                return self.tree(part, value, where)
+            except (StagingTypeError, ShapeError):
+                del self.call.values[marks[0] :]
+                del self.call.statics[marks[1] :]
+                self.call.dims = marks[2]
+        raise self.error(f"`{_shown(union.hint)}`", value, where)
+
+    def consult(self, hint: Any, value: Any, where: str) -> None:
+        """Beartype settles what is not settled above."""
+        from beartype import BeartypeConf
+        from beartype.door import die_if_unbearable
+
+        conf = BeartypeConf(violation_type=TypeError, is_pep484_tower=True, is_color=False)
+        try:
+            die_if_unbearable(value, hint, conf=conf)
+        except TypeError as error:
+            raise self.error(f"`{_shown(hint)}`", value, where, fact=str(error)) from None
+
+    def error(
+        self, wanted: str, value: Any, where: str, *, fact: str | None = None, kind: type[RoseError] = StagingTypeError
+    ) -> RoseError:
+        """Which parameter of which function, the hint, and what came."""
+        name = self.function.__qualname__
+        facts = () if fact is None else (fact,)
+        if self.parameter.hint is not None:
+            facts = (f"the hint of `{self.parameter.name}` is `{_shown(self.parameter.hint)}`", *facts)
+        return kind(
+            f"`{name}` needs for `{where}` a {wanted}, given {described(value)}",
+            _span(self.function, self.parameter.name),
+            facts=facts,
+            help=_remedy(value),
+        )
+
+
+def _aligned(dims: tuple[Dim, ...], shape: tuple[int, ...]) -> list[tuple[Dim, int]] | None:
+    """Each dimension with its length; None where the ranks do not fit."""
+    many = [k for k, dim in enumerate(dims) if dim.many]
+    if not many:
+        return list(zip(dims, shape, strict=True)) if len(dims) == len(shape) else None
+    first, last = many[0], len(dims) - many[0] - 1
+    if len(shape) < first + last:
+        return None
+    ends = list(zip(dims[first + 1 :], shape[len(shape) - last :], strict=True))
+    return list(zip(dims[:first], shape[:first], strict=True)) + ends
+
+
+def _check_expressions(function: Callable[..., Any], call: Call) -> None:
+    for dim, length, where in call.pending:
+        expected = dim.value(call.dims)
+        if expected is None:
+            raise ShapeError(
+                f"`{function.__qualname__}`: the dimension `{dim.text}` of `{where}` is not known",
+                _span(function, where),
+                help="use each name of the expression as a dimension of its own in some parameter",
+            )
+        if expected != length:
+            raise ShapeError(
+                f"`{function.__qualname__}` needs for `{where}` the dimension `{dim.text}` = {expected}, given {length}",
+                _span(function, where),
+                facts=(", ".join(f"`{name}` is {size}" for name, size in call.dims.items()),),
+            )
+
+
+# --- host values
+
+
+def number_kind(value: Any) -> Kind | None:
+    """What kind of number a host value is."""
+    if isinstance(value, (bool, np.bool_)):
+        return "bool"
+    if isinstance(value, (int, np.integer)):
+        return "int"
+    if isinstance(value, (float, np.floating)):
+        return "real"
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        return {"f": "real", "i": "int", "u": "int", "b": "bool"}.get(value.dtype.kind)  # type: ignore[return-value]  # its keys
+    return None
+
+
+def as_number(kind: Kind, value: Any) -> float | int | bool | None:
+    """`value` as a Python number of that kind; None where it is none."""
+    found = number_kind(value)
+    if found == kind or (kind == "real" and found is not None):
+        return float(value) if kind == "real" else operator.index(value) if kind == "int" else bool(value)
+    return None
+
+
+_DTYPES: dict[str, tuple[str, ...]] = {"real": ("f", "i", "u"), "int": ("i", "u"), "bool": ("b",)}
+_NUMPY_NAMES: dict[Kind, str] = {"real": "float64", "int": "int64", "bool": "bool"}
+
+
+def as_array(element: Kind | None, value: Any) -> tuple[Any, str]:
+    """`value` as a contiguous array and its kind of element; or None and why not."""
+    if not isinstance(value, (np.ndarray, list, tuple)) and not hasattr(value, "__array__"):
+        return None, "it is no array and no list"
+    try:
+        array = np.asarray(value)
+    except (ValueError, TypeError) as error:
+        return None, f"NumPy says: {error}"
+    letter = array.dtype.kind
+    if element is None:
+        element = next((kind for kind, letters in _DTYPES.items() if letter in letters), None)  # type: ignore[assignment]  # its keys
+    empty = array.size == 0 and not isinstance(value, np.ndarray)
+    if element is None or not (letter in _DTYPES[element] or empty):
+        return None, f"its elements are {array.dtype}"
+    if letter == "u" and element == "int" and array.size and int(array.max()) > _LARGEST:
+        return None, "an element does not fit 64 bits"
+    return np.ascontiguousarray(array, dtype=_NUMPY_NAMES[element]).reshape(array.shape), element
+
+
+def described(value: Any) -> str:
+    """A value in the words of an error: its type, and its shape or its value where that is short."""
+    staged = getattr(value, "leaf", None)
+    if isinstance(staged, Leaf):
+        return f"a staged {_staged_words(staged)}"
+    if isinstance(value, np.ndarray):
+        return f"an array of shape {value.shape} and dtype {value.dtype}"
+    if isinstance(value, (list, tuple)):
+        items: Any = value
+        return f"a {type(items).__name__} of {len(items)}"
+    if isinstance(value, types.FunctionType):
+        return f"the function `{value.__qualname__}`"
+    shown = repr(value)
+    return f"{type(value).__name__} {shown}" if len(shown) <= 40 else f"a {type(value).__name__}"
+
+
+def _staged_words(leaf: Leaf) -> str:
+    if leaf.kind in ("array", "dyn"):
+        return f"{leaf.element.capitalize()} array of shape {leaf.shape}"
+    return leaf.kind.capitalize()
+
+
+def _shown(hint: Any) -> str:
+    return hint.__name__ if isinstance(hint, type) else str(hint).removeprefix("typing.")
+
+
+def _remedy(value: Any) -> str | None:
+    if isinstance(value, (str, enum.Enum, types.FunctionType)) or value is None:
+        return "a value that Python needs is hinted `rose.Static[...]` or named in `static_argnames`"
+    if isinstance(value, (complex, np.complexfloating)):
+        return "pass the real and the imaginary part"
+    return None
+
+
+def _span(function: Any, where: str) -> Any:
+    """The parameter in the source, if there is source."""
+    try:
+        source = find(function)
+    except (RoseError, AttributeError):
+        return None
+    arguments = source.node.args
+    for node in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg):
+        if node is not None and node.id == where.split(".")[0].split("[")[0]:
+            return source.span(node)
+    return source.span(source.node)

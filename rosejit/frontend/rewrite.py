@@ -1,0 +1,255 @@
+"""Turns a function into a code object with the same behaviour whose control flow can be staged."""
+
+import __future__
+import ast
+import weakref
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import CellType, CodeType, FunctionType
+from typing import Any
+
+import gast
+
+from rosejit.errors import UnsupportedSyntax
+from rosejit.frontend import fence, flow, jumps, matches, scope
+from rosejit.frontend.expressions import Context, Counter, expression
+from rosejit.frontend.nodes import RUNTIME, assign, at, constant, hook, load, runtime
+from rosejit.frontend.scope import Scope
+from rosejit.frontend.source import Source, find
+from rosejit.frontend.statements import statement
+
+_FUTURE_FLAGS = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names[2:])
+"""The bits of `co_flags` that stand for `from __future__ import ...` and change what code means."""
+
+
+@dataclass(slots=True, frozen=True, eq=False)
+class Translation:
+    """The rewritten code of one function; `chains` are the outside names that it reads, with attributes."""
+
+    source: Source
+    code: CodeType
+    chains: tuple[tuple[str, ...], ...]
+
+
+class Translations:
+    """The translations of all functions seen so far, while their code lives."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[weakref.ref[CodeType], Translation | UnsupportedSyntax]] = {}
+        self._ours: dict[int, weakref.ref[CodeType]] = {}
+
+    def of(self, function: FunctionType) -> Translation:
+        """The translation of `function`; raises UnsupportedSyntax, always the same, where there is none."""
+        code = function.__code__
+        entry = self._known.get(id(code))
+        if entry is None:
+            try:
+                made = translate(function)
+                self._enter(made.code)
+            except UnsupportedSyntax as error:
+                made = error
+            key = id(code)
+            entry = self._known[key] = (weakref.ref(code, lambda _: self._known.pop(key, None)), made)
+        if isinstance(entry[1], UnsupportedSyntax):
+            raise entry[1].with_traceback(None)
+        return entry[1]
+
+    def made(self, code: CodeType) -> bool:
+        """Whether `code` is itself the result of a translation (or of a function inside one)."""
+        return id(code) in self._ours
+
+    def _enter(self, code: CodeType) -> None:
+        key = id(code)
+        self._ours[key] = weakref.ref(code, lambda _: self._ours.pop(key, None))
+        for inner in code.co_consts:
+            if isinstance(inner, CodeType):
+                self._enter(inner)
+
+
+TRANSLATIONS = Translations()
+"""A code object means the same to everybody, so its translation is made once for the process."""
+
+
+def instantiate(function: FunctionType, translation: Translation, run_time: Any) -> FunctionType:
+    """The rewritten `function`, with its live globals and closure, bound to a run-time object."""
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    cells[RUNTIME] = CellType(run_time)
+    code = translation.code
+    closure = tuple(cells[name] for name in code.co_freevars)
+    made = FunctionType(code, function.__globals__, function.__name__, function.__defaults__, closure)
+    made.__kwdefaults__ = function.__kwdefaults__
+    made.__qualname__ = function.__qualname__
+    return made
+
+
+def rebound(function: FunctionType, run_time: Any) -> FunctionType:
+    """A function that was made by rewritten code, bound to another run-time object (itself if it is that one's)."""
+    names = function.__code__.co_freevars
+    if RUNTIME not in names or function.__closure__ is None:
+        return function
+    position = names.index(RUNTIME)
+    if function.__closure__[position].cell_contents is run_time:
+        return function
+    closure = tuple(CellType(run_time) if k == position else cell for k, cell in enumerate(function.__closure__))
+    made = FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__, closure)
+    made.__kwdefaults__ = function.__kwdefaults__
+    return made
+
+
+# --- one translation
+
+
+def translate(function: FunctionType) -> Translation:
+    """Find, check and rewrite `function`."""
+    source = find(function)
+    fence.check(source, function.__globals__)
+    if not isinstance(source.node, gast.Lambda):
+        matches.lower(source.node.body)
+    names = scope.analyse(source.node)
+    counter = Counter()
+    context, body = _context(source, names, function.__globals__, counter, None)
+    made = _definition(context, source.node, body)
+    chains = tuple(sorted(set(_chains(source.node, names))))
+    return Translation(source, _compile(function, made, source), chains)
+
+
+def _context(
+    source: Source, names: Scope, variables: dict[str, Any], counter: Counter, outer: Context | None
+) -> tuple[Context, jumps.Body]:
+    node = names.node
+    if isinstance(node, gast.Lambda):
+        lowered = jumps.Body([at(node.body, gast.Return(node.body))], frozenset(), returns=False)
+    else:
+        lowered = jumps.lower(node)
+    facts = flow.analyse(lowered, names)
+    tested = lowered.tested
+    return Context(source, names, facts, variables, statement, _inner_function, counter, tested, outer), lowered
+
+
+def _inner_function(outer: Context, node: Any) -> Any:
+    names = next(inner for inner in outer.scope.inner if inner.node is node)
+    context, body = _context(outer.source, names, outer.globals, outer.counter, outer)
+    context.hidden = outer.hidden - names.bound
+    made = _definition(context, node, body)
+    made.args.defaults = [expression(outer, default) for default in node.args.defaults]
+    made.args.kw_defaults = [None if d is None else expression(outer, d) for d in node.args.kw_defaults]
+    if isinstance(made, ast.FunctionDef):
+        _plain_parts(outer, node, made)
+    return made
+
+
+def _plain_parts(outer: Context, node: Any, made: ast.FunctionDef) -> None:
+    """Decorators and annotations, which are for Python and not for staging."""
+    was, outer.plain = outer.plain, True
+    made.decorator_list = [expression(outer, decorator) for decorator in node.decorator_list]
+    made.returns = None if node.returns is None else expression(outer, node.returns)
+    annotations = {param.id: param.annotation for param in scope.all_parameters(node)}
+    for argument in _arguments(made.args):
+        annotation = annotations[argument.arg]
+        argument.annotation = None if annotation is None else expression(outer, annotation)
+    outer.plain = was
+
+
+def _arguments(arguments: ast.arguments) -> list[ast.arg]:
+    every = (*arguments.posonlyargs, *arguments.args, arguments.vararg, *arguments.kwonlyargs, arguments.kwarg)
+    return [argument for argument in every if argument is not None]
+
+
+def _definition(context: Context, node: Any, lowered: jumps.Body) -> Any:
+    """The function `node` rewritten, without decorators, defaults and annotations."""
+    arguments = _parameters(node.args)
+    if isinstance(node, gast.Lambda):
+        return at(node, ast.Lambda(arguments, expression(context, node.body)))
+    body = context.block(lowered.statements)
+    if lowered.returns:
+        last = body[-1]
+        body.append(at(last, ast.Return(runtime(last, "returned", load(last, jumps.VALUE)))))
+    made = ast.FunctionDef(node.name, arguments, [*_prologue(context, node), *body], [], None)
+    if "type_params" in ast.FunctionDef._fields:
+        made.type_params = []  # type: ignore[attr-defined]  # since 3.12
+    return at(node, made)
+
+
+def _parameters(arguments: Any) -> ast.arguments:
+    def one(param: Any) -> ast.arg | None:
+        return None if param is None else at(param, ast.arg(param.id))
+
+    def many(params: list[Any]) -> list[ast.arg]:
+        return [at(param, ast.arg(param.id)) for param in params]
+
+    return ast.arguments(
+        many(arguments.posonlyargs),
+        many(arguments.args),
+        one(arguments.vararg),
+        many(arguments.kwonlyargs),
+        [None] * len(arguments.kwonlyargs),  # type: ignore[arg-type]  # filled in by the caller, or on the function
+        one(arguments.kwarg),
+        [],
+    )
+
+
+def _prologue(context: Context, node: Any) -> list[Any]:
+    made: list[Any] = []
+    names = context.scope
+    for name in sorted(names.shared):
+        first = load(node, name) if name in names.params else hook(node, "UNDEFINED")
+        made.append(assign(node, name, runtime(node, "cell", first, constant(node, name))))
+    for name in context.flow.undefined:
+        if name not in names.params:
+            made.append(assign(node, name, hook(node, "UNDEFINED")))
+    if context.generator:
+        made.append(assign(node, "generator@", runtime(node, "suspension")))
+    return made
+
+
+def _compile(function: FunctionType, made: Any, source: Source) -> CodeType:
+    """`made` compiled where the free variables of `function` are free, under the user's file and lines."""
+    node = source.node
+    place: list[Any] = [at(node, ast.Return(made))] if isinstance(made, ast.Lambda) else [made]
+    enclosing = _class_name(function)
+    if enclosing:
+        body = ast.parse(f"class {enclosing}: pass").body[0]
+        assert isinstance(body, ast.ClassDef)
+        body.body = place
+        place = [body]
+    tree = ast.parse(f"def scope({', '.join(function.__code__.co_freevars)}): pass")
+    outer = tree.body[0]
+    assert isinstance(outer, ast.FunctionDef)
+    outer.args.args.append(at(node, ast.arg(RUNTIME)))
+    outer.body = place
+    flags = function.__code__.co_flags & _FUTURE_FLAGS
+    code = compile(tree, source.file, "exec", flags, dont_inherit=True)
+    for _ in range(3 if enclosing else 2):
+        code = next(constant for constant in code.co_consts if isinstance(constant, CodeType))
+    return code
+
+
+def _class_name(function: FunctionType) -> str:
+    """The class that `function` is a method of: names such as `self.__x` depend on it."""
+    parts = function.__qualname__.split(".")
+    within = parts[-2] if len(parts) > 1 else ""
+    return within if within.isidentifier() else ""
+
+
+# --- what is read from outside
+
+
+def _chains(node: Any, names: Scope) -> Iterator[tuple[str, ...]]:
+    """Every outside name that the function (or one inside it) reads, alone and with the attributes read from it."""
+    outside = set(_outside(names))
+    for inner in gast.walk(node):
+        chain: list[str] = []
+        base = inner
+        while isinstance(base, gast.Attribute):
+            chain.append(base.attr)
+            base = base.value
+        if isinstance(base, gast.Name) and base.id in outside:
+            yield (base.id, *reversed(chain))
+
+
+def _outside(names: Scope) -> Iterator[str]:
+    for name in names.loads:
+        if names.owner(name) is None:
+            yield name
+    for inner in names.inner:
+        yield from _outside(inner)

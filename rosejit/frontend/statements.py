@@ -1,0 +1,248 @@
+"""Rewrites statements by the templates of docs/architecture.md: each body once, in place, around calls of the run-time object."""
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+import gast
+
+from rosejit.errors import UnsupportedSyntax
+from rosejit.frontend.expressions import Context, expression, generic
+from rosejit.frontend.jumps import SetFlag
+from rosejit.frontend.nodes import (
+    LOAD,
+    assign,
+    assign_all,
+    at,
+    choice,
+    constant,
+    do,
+    hook,
+    load,
+    loads,
+    method,
+    runtime,
+    store,
+)
+
+Rule = Callable[[Context, Any], list[Any]]
+
+
+def statement(context: Context, node: Any) -> list[Any]:
+    """`node` rewritten."""
+    rule = _RULES.get(type(node))
+    return [generic(context, node)] if rule is None or context.plain else rule(context, node)
+
+
+def _attribute(place: Any, variable: str, name: str) -> Any:
+    return at(place, ast.Attribute(load(place, variable), name, LOAD))
+
+
+# --- control flow
+
+
+def _if(context: Context, node: Any) -> list[Any]:
+    names = context.names(node)
+    variable = context.counter.next("if")
+    opened = runtime(
+        node.test, "If", expression(context, node.test), constant(node, names.names), constant(node, names.live)
+    )
+    held = loads(node, names.names)
+    body = context.block(node.body)
+    body.append(assign_all(node, names.names, method(node, variable, "to_else", held)))
+    made = [
+        assign(node.test, variable, opened),
+        choice(node, method(node.test, variable, "save", held), body),
+    ]
+    if node.orelse:
+        made.append(choice(node, method(node, variable, "orelse"), context.block(node.orelse)))
+    return [*made, assign_all(node, names.names, method(node, variable, "join", held))]
+
+
+def _while(context: Context, node: Any) -> list[Any]:
+    names = context.names(node).names
+    variable = context.counter.next("while")
+    held = loads(node, names)
+    tested = method(node.test, variable, "test", expression(context, node.test), held)
+    leave = choice(node, _attribute(node, variable, "stop"), [at(node, ast.Break())])
+    again = choice(node, _attribute(node, variable, "again"), [at(node, ast.Continue())])
+    body = [
+        assign_all(node, names, method(node, variable, "enter", held)),
+        assign_all(node.test, names, tested),
+        leave,
+        again,
+        *context.block(node.body),
+        assign_all(node, names, method(node, variable, "back", held)),
+    ]
+    loop = at(node, ast.While(method(node, variable, "more"), body, []))
+    opened = assign(node, variable, runtime(node, "While", constant(node, names)))
+    return [opened, loop, *(context.block(node.orelse) if node.orelse else [])]
+
+
+def _for(context: Context, node: Any) -> list[Any]:
+    names = context.names(node).names
+    variable, item = context.counter.next("for"), context.counter.next("item")
+    held = loads(node, names)
+    body = [
+        assign_all(node, names, method(node, variable, "enter", held)),
+        assign(node.target, expression(context, node.target), load(node.target, item)),
+        *context.block(node.body),
+        assign_all(node, names, method(node, variable, "back", held)),
+    ]
+    leaving = getattr(node, "leaving", ())
+    if leaving:
+        hit = runtime(node, "hit", *(load(node, flag) for flag in leaving))
+        body.append(choice(node, hit, [at(node, ast.Break())]))
+    opened = runtime(node.iter, "For", expression(context, node.iter), constant(node, names))
+    loop = at(node, ast.For(store(node.target, item), load(node, variable), body, []))
+    return [assign(node.iter, variable, opened), loop, *(context.block(node.orelse) if node.orelse else [])]
+
+
+def _set_flag(context: Context, node: Any) -> list[Any]:
+    return [assign(node, node.flag, constant(node, node.value))] if node.flag in context.tested else []
+
+
+def _return(context: Context, node: Any) -> list[Any]:
+    value = constant(node, None) if node.value is None else expression(context, node.value)
+    return [at(node, ast.Return(runtime(node, "returned", value)))]
+
+
+def _assert(context: Context, node: Any) -> list[Any]:
+    message = [] if node.msg is None else [expression(context, node.msg)]
+    held = runtime(node.test, "holds", expression(context, node.test))
+    said = runtime(node, "unless", *message)
+    return [do(node, at(node, ast.BoolOp(ast.Or(), [held, said])))]
+
+
+def _raise(context: Context, node: Any) -> list[Any]:
+    if node.exc is None:
+        return [generic(context, node)]
+    now = choice(node, runtime(node, "raises"), [generic(context, node)])
+    return [now, do(node, runtime(node, "raise_later", expression(context, node.exc)))]
+
+
+def _try(context: Context, node: Any) -> list[Any]:
+    variable = context.counter.next("try")
+    body = [*context.block(node.body), do(node, runtime(node, "tried", load(node, variable)))]
+    handlers: list[Any] = []
+    for handler in node.handlers:
+        caught = [do(handler, runtime(handler, "unwound", load(handler, variable))), *context.block(handler.body)]
+        kind = None if handler.type is None else expression(context, handler.type)
+        name = None if handler.name is None else handler.name.id
+        _refuse_shared(context, handler, name)
+        handlers.append(at(handler, ast.ExceptHandler(kind, name, caught)))
+    orelse = context.block(node.orelse) if node.orelse else []
+    final = context.block(node.finalbody) if node.finalbody else []
+    return [
+        assign(node, variable, runtime(node, "trying")),
+        at(node, ast.Try(body, handlers, orelse, final)),
+    ]
+
+
+def _with(context: Context, node: Any) -> list[Any]:
+    return [at(node, ast.With([generic(context, item) for item in node.items], context.block(node.body)))]
+
+
+def _match(context: Context, node: Any) -> list[Any]:
+    cases: list[Any] = []
+    for case in node.cases:
+        guard = None if case.guard is None else expression(context, case.guard)
+        cases.append(ast.match_case(generic(context, case.pattern), guard, context.block(case.body)))
+    return [at(node, ast.Match(expression(context, node.subject), cases))]
+
+
+# --- binding
+
+
+def _assign(context: Context, node: Any) -> list[Any]:
+    value = expression(context, node.value)
+    return [at(node, ast.Assign([expression(context, target) for target in node.targets], value))]
+
+
+def _annotated(context: Context, node: Any) -> list[Any]:
+    """Annotations of local variables are never evaluated."""
+    if node.value is None:
+        return []
+    return [assign(node, expression(context, node.target), expression(context, node.value))]
+
+
+def _augmented(context: Context, node: Any) -> list[Any]:
+    before: list[Any] = []
+    target = node.target
+    if isinstance(target, gast.Name) and id(target) in context.flow.unsure and target.id in context.flow.undefined:
+        checked = runtime(target, "bound", load(target, target.id), constant(target, target.id))
+        before.append(assign(target, target.id, checked))
+    op = expression(context, node.op)
+    return [*before, at(node, ast.AugAssign(expression(context, target), op, expression(context, node.value)))]
+
+
+def _delete(context: Context, node: Any) -> list[Any]:
+    """`del x` leaves `x` unbound, which staged code can join; items and attributes go at once."""
+    made: list[Any] = []
+    for target in node.targets:
+        if isinstance(target, gast.Name):
+            read = gast.Name(target.id, gast.Load(), None, None)
+            at(target, read)
+            checked = runtime(target, "bound", expression(context, read), constant(target, target.id))
+            kept = gast.Name(target.id, gast.Store(), None, None)
+            made += [do(target, checked), assign(target, expression(context, at(target, kept)), hook(target, "UNDEFINED"))]
+        else:
+            made.append(at(node, ast.Delete([expression(context, target)])))
+    return made
+
+
+def _refuse_shared(context: Context, node: Any, *names: str | None) -> None:
+    """A name that an inner function rebinds lives in a cell, which only assignment can fill."""
+    for name in names:
+        if name in context.scope.shared:
+            raise UnsupportedSyntax(
+                f"`{name}` is rebound by an inner function and bound here by something else than an assignment",
+                context.source.span(node),
+                help="bind another name here and assign it",
+            )
+
+
+def _import(context: Context, node: Any) -> list[Any]:
+    _refuse_shared(context, node, *((alias.asname or alias.name).split(".")[0] for alias in node.names))
+    return [generic(context, node)]
+
+
+def _function(context: Context, node: Any) -> list[Any]:
+    _refuse_shared(context, node, node.name)
+    return [context.function(context, node)]
+
+
+def _class(context: Context, node: Any) -> list[Any]:
+    """The body of a class runs on the host as it is; its methods are functions as all others."""
+    _refuse_shared(context, node, node.name)
+    outer, context.plain = context.plain, True
+    made = generic(context, node)
+    context.plain = outer
+    return [made]
+
+
+def _nothing(context: Context, node: Any) -> list[Any]:
+    return []
+
+
+_RULES: dict[type, Rule] = {
+    gast.If: _if,
+    gast.While: _while,
+    gast.For: _for,
+    gast.Return: _return,
+    gast.Assert: _assert,
+    gast.Raise: _raise,
+    gast.Try: _try,
+    gast.With: _with,
+    gast.Match: _match,
+    gast.Assign: _assign,
+    gast.AnnAssign: _annotated,
+    gast.AugAssign: _augmented,
+    gast.Delete: _delete,
+    gast.Import: _import,
+    gast.ImportFrom: _import,
+    gast.FunctionDef: _function,
+    gast.ClassDef: _class,
+    gast.Nonlocal: _nothing,
+    SetFlag: _set_flag,
+}
