@@ -15,17 +15,19 @@ class Builder:
         self.lets: list[Let] = []
         self.span = span
 
-    def bind(self, expr: Expr, type: Type, hint: str = "x") -> Var:  # noqa: A002 - the word of the IR
+    def bind(self, expr: Expr, type: Type, hint: str = "x") -> Var:
         var = Var(type, hint)
         self.lets.append(Let((var,), expr, self.span))
         return var
 
     def bind_all(self, expr: Expr, types: tuple[Type, ...], hint: str = "x") -> tuple[Var, ...]:
+        """Append a let with a binder for each type."""
         binders = tuple(Var(t, hint) for t in types)
         self.lets.append(Let(binders, expr, self.span))
         return binders
 
     def apply(self, op: Primitive, *args: Atom, hint: str = "x") -> Var:
+        """Append a primitive."""
         var = Var(op.result, hint)
         self.lets.append(Let((var,), Apply(op, args), self.span))
         return var
@@ -35,4 +37,5 @@ class Builder:
         self.lets.append(Let((), expr, self.span))
 
     def block(self, *results: Atom) -> Block:
+        """The lets so far as a block."""
         return Block(self.lets, results)

@@ -83,7 +83,9 @@ class Primitive:
 
     def __post_init__(self) -> None:
         if (self.transpose is not None) != (TAN in self.params):
-            raise ValueError(f"`{self.name}`: a transpose rule belongs to a primitive with a Tan operand, and to no other")
+            raise ValueError(
+                f"`{self.name}`: a transpose rule belongs to a primitive with a Tan operand, and to no other"
+            )
         if (TAN in self.params) != (self.erased != ""):
             raise ValueError(f"`{self.name}`: a primitive on Tans names its twin on Reals")
 
@@ -99,4 +101,5 @@ class Primitive:
 
     @property
     def differentiable(self) -> bool:
+        """Whether the derivative may differ from zero."""
         return self.partials is not None or self.tangent is not None

@@ -41,10 +41,12 @@ ZERO = Lit(0.0, TAN)
 
 
 def real(value: float) -> Lit:
+    """A constant Real."""
     return Lit(value, REAL)
 
 
 def integer(value: int) -> Lit:
+    """A constant Int."""
     return Lit(value, INT)
 
 
@@ -71,12 +73,16 @@ class Failure:
 
 @dataclass(slots=True)
 class Block:
+    """Lets in order, and what the block gives."""
+
     lets: list["Let"]
     results: tuple[Atom, ...]
 
 
 @dataclass(slots=True, eq=False)
 class Let:
+    """Variables bound to the results of one expression."""
+
     binders: tuple[Var, ...]
     expr: "Expr"
     span: Span | None = None
@@ -87,12 +93,16 @@ class Let:
 
 @dataclass(slots=True, eq=False)
 class Apply:
+    """A primitive."""
+
     op: Primitive
     args: tuple[Atom, ...]
 
 
 @dataclass(slots=True, eq=False)
 class Call:
+    """A call of a function."""
+
     function: "Function"
     args: tuple[Atom, ...]
 
@@ -106,11 +116,15 @@ class MakeTuple:
 
 @dataclass(slots=True, eq=False)
 class Untuple:
+    """All fields of a tuple, which it consumes."""
+
     value: Atom
 
 
 @dataclass(slots=True, eq=False)
 class MakeArray:
+    """An array of its items; at least one."""
+
     items: tuple[Atom, ...]
 
 
@@ -132,6 +146,8 @@ class Extract:
 
 @dataclass(slots=True, eq=False)
 class Branch:
+    """A side of a `case`: the variables of the payloads, and what happens with them."""
+
     params: tuple[Var, ...]
     block: Block
 
@@ -156,6 +172,8 @@ class Index:
 
 @dataclass(slots=True, eq=False)
 class Update:
+    """`base` with the place at `path` set to `value`."""
+
     base: Atom
     path: Path
     value: Atom
@@ -164,6 +182,8 @@ class Update:
 
 @dataclass(slots=True, eq=False)
 class Copy:
+    """An owned copy."""
+
     value: Atom
 
 
@@ -176,6 +196,8 @@ class Zero:
 
 @dataclass(slots=True, eq=False)
 class If:
+    """One of two blocks."""
+
     condition: Atom
     then: Block
     orelse: Block
@@ -245,6 +267,8 @@ class View:
 
 @dataclass(slots=True, eq=False)
 class Resolve:
+    """What a place holds, in the end."""
+
     place: Atom
 
 

@@ -60,7 +60,7 @@ class Nominal:
 
     __slots__ = ("_erased", "_fields", "_real", "_tangent", "map", "name", "of")
 
-    def __init__(self, name: str, of: "Nominal | None" = None, map: str = "") -> None:  # noqa: A002 - D or E
+    def __init__(self, name: str, of: "Nominal | None" = None, map: str = "") -> None:
         self.name = name
         self.of = of
         self.map = map

@@ -46,7 +46,7 @@ def steps(path: Path) -> tuple[Atom, ...]:
     return tuple(step for step in path if not isinstance(step, Field))
 
 
-def operands(e: Expr) -> tuple[Atom, ...]:  # noqa: C901 - one line a form
+def operands(e: Expr) -> tuple[Atom, ...]:
     """The atoms that `e` itself reads, nested blocks left out."""
     match e:
         case Apply(args=args) | Call(args=args):
@@ -93,7 +93,11 @@ def consumed(e: Expr) -> tuple[Atom, ...]:
         case Resolve(place=place):
             return (place,)
         case Call(function=function, args=args):
-            return tuple(a for p, a in zip(function.params, args, strict=True) if p in function.own) if function.own else ()
+            return (
+                tuple(a for p, a in zip(function.params, args, strict=True) if p in function.own)
+                if function.own
+                else ()
+            )
         case Loop(inits=inits, scans=scans):
             return (*inits, *(scan.array for scan in scans if scan.consumes))
         case While(inits=inits):
@@ -212,7 +216,7 @@ class Renaming:
         return Let(tuple(self.fresh(b) for b in let.binders), expr, let.span)
 
 
-def rebuild(  # noqa: C901 - one line a form
+def rebuild(
     e: Expr,
     atom: AtomMap,
     binder: Callable[[Var], Var] = lambda var: var,

@@ -10,6 +10,8 @@ Mask = tuple[bool, ...]
 
 @dataclass(slots=True)
 class Activity:
+    """The active variables of a function, and which of its results are active."""
+
     active: set[ir.Var]
     results: Mask
     settled: bool = True
@@ -32,7 +34,7 @@ def effective(f: ir.Function, mask: Mask) -> Mask:
 
 
 def activity(f: ir.Function, mask: Mask) -> Activity:
-    """The active variables of `f` under an `effective` mask. A recursive call assumes that every real result is active."""
+    """What is active in `f` under an `effective` mask. A recursive call assumes that every real result is."""
     key = ("activity", mask)
     if key in f.derived:
         return f.derived[key]

@@ -78,6 +78,7 @@ class Walk(Cotangents):
         return linear
 
     def apply(self, e: ir.Apply, ct: ir.Atom) -> None:
+        """Give the arguments of a linear primitive what its rule says."""
         outputs = templates.transpose(e.op).make((ct, *e.args), self.b.lets, self.b.span)
         for arg, given in zip(e.args, outputs, strict=True):
             if given is not None:

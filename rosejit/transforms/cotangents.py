@@ -82,6 +82,7 @@ class Cotangents:
         return self.take(x) or self.zero(x)
 
     def zero(self, x: ir.Atom) -> ir.Atom:
+        """A zero cotangent of `x`."""
         if x.type is TAN:
             return ir.ZERO
         assert isinstance(x, ir.Var)

@@ -1,5 +1,7 @@
 """Drops lets whose results nobody reads, dead results of branches, and dead carries and outputs of loops."""
 
+from typing import TypeVar
+
 from rosejit.ir import syntax as ir
 from rosejit.ir.types import Ref
 from rosejit.ir.walk import lets, operands, scopes
@@ -144,5 +146,8 @@ class _Sweep:
         return ir.Let(binders, ir.While(_where(e.carries, on), inits, condition, new), let.span)
 
 
-def _where(items: tuple, on: list[bool]) -> tuple:  # type: ignore[type-arg]  # of variables or of atoms
+Item = TypeVar("Item")
+
+
+def _where(items: tuple[Item, ...], on: list[bool]) -> tuple[Item, ...]:
     return tuple([item for item, keep in zip(items, on, strict=True) if keep])

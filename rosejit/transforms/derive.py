@@ -13,8 +13,9 @@ from rosejit.transforms.activity import Mask
 from rosejit.transforms.erase import erase
 from rosejit.transforms.jvp import Jvp, jvp
 from rosejit.transforms.own import own
+from rosejit.transforms.split import Halves
 from rosejit.transforms.transpose import returned, transpose
-from rosejit.transforms.unzip import Halves, unzip
+from rosejit.transforms.unzip import unzip
 
 Atoms = tuple[ir.Atom, ...]
 
@@ -47,6 +48,7 @@ class Forward:
 
 
 def forward(f: ir.Function, mask: Mask) -> Forward:
+    """Raises `NotDifferentiable` where `jvp` does."""
     return Forward(f, jvp(f, mask))
 
 
@@ -141,7 +143,7 @@ def gradient(f: ir.Function, mask: Mask, value: bool) -> ir.Function:
 
 
 def cotangents(f: ir.Function, mask: Mask) -> ir.Function:
-    """`f` into `(x.., ct_y..) -> (y.., ct_x..)`: cotangents of all results that have one, of the parameters in `mask`."""
+    """`f` into `(x.., ct_y..) -> (y.., ct_x..)`, for the results that have a cotangent and the parameters in `mask`."""
     key = ("cotangents", mask)
     if key not in f.derived:
         b = Builder(f.span)
@@ -232,5 +234,6 @@ def _along(f: ir.Function, r: Reverse, handle_type: Nominal) -> ir.Function:
 
 
 def program(name: str, f: ir.Function, params: tuple[ir.Var, ...], b: Builder, results: Atoms) -> ir.Function:
+    """A derived program of `f`, with the copies that ownership asks for."""
     made = ir.Function(name, params, tuple(a.type for a in results), b.block(*results), span=f.span)
     return own(made)

@@ -6,7 +6,7 @@ from math import prod
 from rosejit.errors import NotDifferentiable
 from rosejit.ir import syntax as ir
 from rosejit.ir.builder import Builder
-from rosejit.ir.types import INT, REAL, Array, Type, array, has_real, is_heavy
+from rosejit.ir.types import INT, REAL, Array, Type, array, has_real
 from rosejit.transforms.activity import Mask
 from rosejit.transforms.derive import Atoms, program, reverse, zero
 
@@ -45,6 +45,7 @@ def unit(b: Builder, t: Type, indices: tuple[ir.Var, ...]) -> ir.Atom:
 
 
 def size_of(types: list[Type]) -> int:
+    """How many Reals values of these types hold."""
     return sum(prod(shape_of(t)) for t in types)
 
 
@@ -118,5 +119,5 @@ def _turned(b: Builder, a: ir.Atom, first: tuple[int, ...], last: tuple[int, ...
         return (inner.bind(ir.Index(a, path, checked=False), REAL),)
 
     (turned,) = nest(b, (*last, *first), element)
-    assert is_heavy(turned.type) and turned.type == array((*last, *first), REAL)
+    assert turned.type == array((*last, *first), REAL)
     return turned

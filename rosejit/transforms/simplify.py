@@ -1,4 +1,4 @@
-"""Folds constants, shares equal expressions, and reads fields of known tuples directly: one forward sweep, exact in every bit."""
+"""Folds constants, shares equal expressions and dissolves tuples in one forward sweep, exact in every bit."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ def _used_whole(body: ir.Block) -> set[ir.Atom]:
 
 
 class _Sweep:
-    """`atoms` maps variables to what they are equal to; `known` expressions of the enclosing blocks to their variables."""
+    """`atoms` maps variables to their equals, `known` expressions of the enclosing blocks to their variables."""
 
     def __init__(self, used_whole: set[ir.Atom]) -> None:
         self.atoms: dict[ir.Var, ir.Atom] = {}

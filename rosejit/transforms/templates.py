@@ -1,4 +1,4 @@
-"""The derivative rules of primitives, traced once into lists of lets that the passes copy: a rule costs its lets, no calls."""
+"""The derivative rules of primitives, traced once into lists of lets that the passes copy."""
 
 from collections.abc import Callable
 from functools import cache
@@ -25,6 +25,7 @@ class Template:
             self.lets.append((let.binders[0], let.expr.op, let.expr.args))
 
     def make(self, args: tuple[ir.Atom, ...], into: list[ir.Let], span: Any) -> list[ir.Atom | None]:
+        """Append the lets for `args`; the outputs."""
         env: dict[Any, ir.Atom] = dict(zip(self.params, args, strict=True))
         get = env.get
         for var, op, operands in self.lets:

@@ -1,7 +1,7 @@
 """`lin_f(residuals, dx): dy` into `bwd_f(residuals, ct_y): ct_x` (RULES, section 3).
 
-The nonlinear lets come first, in order; then the linear lets are walked backwards. What the linear half reads the backward
-half adds to, what it consumes is adopted, what it makes is taken:
+The nonlinear lets come first, in order; then the linear lets are walked backwards. What the linear half reads the
+backward half adds to, what it consumes is adopted, what it makes is taken:
 
     light parameter               light result
     `own` heavy parameter         heavy result
