@@ -2,9 +2,9 @@
 
 from rosejit.ir.primitive import Primitive
 from rosejit.ir.types import Scalar
-from rosejit.ops import arith, compare, integer, linear, logic
+from rosejit.ops import arith, compare, elementary, integer, linear, logic, special
 
-_ALL = (*arith.ALL, *compare.ALL, *logic.ALL, *integer.ALL, *linear.ALL)
+_ALL = (*arith.ALL, *compare.ALL, *logic.ALL, *integer.ALL, *linear.ALL, *elementary.ALL, *special.ALL)
 
 PRIMITIVES: dict[str, Primitive] = {op.name: op for op in _ALL}
 

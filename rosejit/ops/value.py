@@ -5,8 +5,9 @@ from typing import Any, cast
 
 from rosejit.ir.builder import Builder
 from rosejit.ir.primitive import Primitive, Staged
-from rosejit.ir.syntax import Atom, Block, Call, Function, If, Lit, Loop, Var
+from rosejit.ir.syntax import Atom, Block, Call, Function, If, Let, Lit, Loop, Var
 from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar, Type
+from rosejit.ir.walk import operands
 from rosejit.ops import arith, compare, integer, linear, logic
 
 Number = float | int | bool
@@ -234,4 +235,23 @@ def define(name: str, params: tuple[Scalar, ...], body: Callable[..., Any]) -> F
     variables = tuple(Var(type_) for type_ in params)
     results = _several(body(*(Value(builder, v) for v in variables)))
     types = tuple(_type(r) for r in results)
-    return Function(name, variables, types, builder.block(*_atoms(results, types)))
+    return Function(name, variables, types, _pruned(builder.block(*_atoms(results, types)), set()))
+
+
+def _pruned(block: Block, used: set[Var]) -> Block:
+    """`block` less the lets whose results nothing reads, here or (`used`) later in the same function. All are pure."""
+    used.update(a for a in block.results if isinstance(a, Var))
+    kept: list[Let] = []
+    for let in reversed(block.lets):
+        if used.isdisjoint(let.binders):
+            continue
+        match let.expr:
+            case If():
+                let.expr.then, let.expr.orelse = _pruned(let.expr.then, used), _pruned(let.expr.orelse, used)
+            case Loop():
+                let.expr.body = _pruned(let.expr.body, used)
+            case _:
+                pass
+        used.update(a for a in operands(let.expr) if isinstance(a, Var))
+        kept.append(let)
+    return Block(kept[::-1], block.results)

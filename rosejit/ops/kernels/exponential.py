@@ -1,0 +1,167 @@
+"""Kernels of the exponential family, all from one reduction: x = k ln 2 + r with |r| <= ln(2) / 2.
+
+Cody and Waite (1980) for the reduction: k times the first part of ln 2 is exact. cosh(r) and sinh(r) are fitted
+polynomials, so that exp(r) and exp(-r) come from one evaluation. The leading terms of every sum are kept as pairs.
+"""
+
+from typing import Any
+
+from rosejit.ops.arith import abs_, copysign, select
+from rosejit.ops.integer import bits, from_bits, imax
+from rosejit.ops.kernels.coefficients import COSH, SINH
+from rosejit.ops.kernels.definition import Definition
+from rosejit.ops.kernels.double import Pair, add, divide, fast_two_sum, split, two_product, two_sum
+from rosejit.ops.kernels.polynomial import estrin
+from rosejit.ops.value import branch
+
+LN2 = float.fromhex("0x1.62e42fefa39efp-1")
+LN2_REST = float.fromhex("0x1.abc9e3b39803fp-56")
+LN2_HIGH = float.fromhex("0x1.62e42fefa3800p-1")  # ends in 11 zeros
+LN2_LOW = float.fromhex("0x1.ef35793c76730p-45")
+INVERSE_LN2 = float.fromhex("0x1.71547652b82fep+0")
+
+_ROUND = 1.5 * 2.0**52
+_ROUND_BITS = 0x4338000000000000
+
+
+def rounded(x: Any) -> tuple[Any, Any]:
+    """The integer nearest to `x`, |x| < 2**51, as Real and as Int: the sum with 1.5 * 2**52 ends in its bits."""
+    t = x + _ROUND
+    return t - _ROUND, bits(t) - _ROUND_BITS
+
+
+def power_of_two(k: Any) -> Any:
+    """2.0**k for an Int k from -1022 to 1023."""
+    return from_bits((k + 1023) << 52)
+
+
+def scaled(x: Any, k: Any) -> Any:
+    """x * 2.0**k for an Int k from -2044 to 2046, rounded at most once for x near 1."""
+    half = k >> 1
+    return x * power_of_two(half) * power_of_two(k - half)
+
+
+def clamped(x: Any, low: float, high: float) -> Any:
+    """`x` cut to an interval; NaN stays."""
+    x = select(x > high, high, x)
+    return select(x < low, low, x)
+
+
+def reduced(x: Any) -> tuple[Any, Any, Any]:
+    """Int k and the pair r, rl with x = k ln 2 + r + rl."""
+    t, k = rounded(x * INVERSE_LN2)
+    return k, *fast_two_sum(x - t * LN2_HIGH, -(t * LN2_LOW))
+
+
+def tails(r: Any, rl: Any) -> tuple[Any, Any]:
+    """cosh(r + rl) - 1 - r**2 / 2 and sinh(r + rl) - r."""
+    z = r * r
+    return (z * z) * estrin(COSH, z) + r * rl, rl + (r * z) * estrin(SINH, z)
+
+
+def half_square(r: Any) -> Pair:
+    """r**2 / 2 as an exact product and the small rest."""
+    hi, lo = split(r)
+    return 0.5 * (hi * hi), (0.5 * lo) * (r + hi)
+
+
+def exponential(x: Any) -> tuple[Any, Pair]:
+    """Int k and a pair s from 0.7 to 1.5 with exp(x) = s * 2**k."""
+    k, r, rl = reduced(x)
+    even, odd = tails(r, rl)
+    s, e = fast_two_sum(1.0, r)
+    return k, fast_two_sum(s, e + (odd + (0.5 * (r * r) + even)))
+
+
+def _exp(x: Any) -> Any:
+    k, (s, _) = exponential(clamped(x, -750.0, 710.0))
+    return scaled(s, k)
+
+
+def _exp2(x: Any) -> Any:
+    x = clamped(x, -1100.0, 1100.0)
+    t, k = rounded(x)
+    f = x - t
+    r, rl = two_product(f, LN2)
+    even, odd = tails(r, rl + f * LN2_REST)
+    s, e = fast_two_sum(1.0, r)
+    return scaled(s + (e + (odd + (0.5 * (r * r) + even))), k)
+
+
+def less_one(x: Any) -> Pair:
+    """exp(x) - 1 as a pair, for |x| <= 700; near 0 relative to the result."""
+    k, r, rl = reduced(x)
+    even, odd = tails(r, rl)
+    square, rest = half_square(r)
+    p = power_of_two(k)
+    s, e1 = two_sum(p, -1.0)
+    t, e2 = two_sum(s, p * r)
+    u, e3 = two_sum(t, p * square)
+    return fast_two_sum(u, (e1 + e2 + e3) + p * (odd + (rest + even)))
+
+
+def _expm1(x: Any) -> Any:
+    def near() -> Any:
+        return less_one(clamped(x, -50.0, 50.0))[0]
+
+    result = branch(x > 50.0, lambda: _exp(x), near)
+    return select(abs_(x) < 2.0**-54, x, result)
+
+
+# --- hyperbolic functions
+
+
+def _sinh_and_cosh(x: Any) -> tuple[Any, Any]:
+    """Half of sinh and of cosh of 0 <= x <= 710.6, before the last sum: each is the sum of a pair."""
+    k, r, rl = reduced(x)
+    even, odd = tails(r, rl)
+    square, rest = half_square(r)
+    p, q = power_of_two(k - 2), power_of_two(imax(-2 - k, -1022))  # exp(x) / 4 is p exp(r), exp(-x) / 4 is q exp(-r)
+    (minus, e1), (plus, e2) = fast_two_sum(p, -q), fast_two_sum(p, q)
+    s, e3 = two_sum(minus, p * r)
+    s, e4 = two_sum(s, q * r)
+    c, e5 = two_sum(plus, p * r)
+    c, e6 = two_sum(c, -(q * r))
+    whole = square + (rest + even)
+    return (s, ((e1 + e3) + e4) + (minus * whole + plus * odd)), (c, ((e2 + e5) + e6) + (plus * whole + minus * odd))
+
+
+def _sinh(x: Any) -> Any:
+    (hi, lo), _ = _sinh_and_cosh(clamped(abs_(x), 0.0, 710.6))
+    return select(abs_(x) < 2.0**-28, x, copysign(2.0 * (hi + lo), x))
+
+
+def _cosh(x: Any) -> Any:
+    _, (hi, lo) = _sinh_and_cosh(clamped(abs_(x), 0.0, 710.6))
+    return 2.0 * (hi + lo)
+
+
+def _tanh(x: Any) -> Any:
+    t = less_one(2.0 * clamped(abs_(x), 0.0, 22.0))
+    hi, _ = divide(t, add((2.0, 0.0), t))
+    return select(abs_(x) < 2.0**-28, x, copysign(hi, x))
+
+
+def _fading(x: Any, power: int) -> tuple[Any, Pair, Pair]:
+    """k and s with exp(-|x|) = s * 2**k, and 1 + exp(-power |x|)."""
+    k, s = exponential(clamped(-abs_(x), -750.0, 0.0))
+    p = power_of_two(imax(k, -500))
+    small = (p * s[0], p * s[1]) if power == 1 else (p * s[0] * (p * s[0]), 2.0 * (p * s[0]) * (p * s[1]))
+    hi, lo = fast_two_sum(1.0, small[0])
+    return k, s, (hi, lo + small[1])
+
+
+def _sech(x: Any) -> Any:
+    k, s, denominator = _fading(x, 2)
+    return scaled(2.0 * divide(s, denominator)[0], k)
+
+
+def _sigmoid(x: Any) -> Any:
+    """1 / (1 + exp(-|x|)), or exp(-|x|) times that."""
+    k, s, denominator = _fading(x, 1)
+    positive = x >= 0.0
+    hi, _ = divide((select(positive, 1.0, s[0]), select(positive, 0.0, s[1])), denominator)
+    return select(positive, hi, scaled(hi, k))
+
+
+ALL = tuple(Definition(body) for body in (_exp, _exp2, _expm1, _sinh, _cosh, _tanh, _sech, _sigmoid))

@@ -1,0 +1,171 @@
+"""Kernels of the logarithms and of the inverse hyperbolic functions, from log(m) = 2 atanh(s), s = (m - 1) / (m + 1).
+
+The reduction to m from sqrt(1/2) to sqrt(2) and the formula of `log` are those of fdlibm (Sun Microsystems 1993); the
+others keep s as a pair. Polynomials are fitted.
+"""
+
+from typing import Any
+
+from rosejit.ops.arith import abs_, copysign, select
+from rosejit.ops.integer import bits, from_bits, imax, to_real
+from rosejit.ops.kernels.coefficients import LOG
+from rosejit.ops.kernels.definition import Definition
+from rosejit.ops.kernels.double import (
+    Pair,
+    add,
+    divide,
+    fast_two_sum,
+    multiply,
+    square_root,
+    two_product,
+    two_square,
+    two_sum,
+)
+from rosejit.ops.kernels.exponential import LN2_HIGH, LN2_LOW, clamped, exponential, power_of_two, scaled
+from rosejit.ops.kernels.polynomial import estrin
+
+INF = float("inf")
+NAN = float("nan")
+SMALLEST_NORMAL = 2.0**-1022
+
+_ONE = 0x3FF0000000000000
+_SQRT_HALF = 0x3FE6A09E667F3BCD
+_MANTISSA = 2**52 - 1
+
+_INVERSE_LN2 = (float.fromhex("0x1.71547652b82fep+0"), float.fromhex("0x1.777d0ffda0d24p-56"))
+_INVERSE_LN10 = (float.fromhex("0x1.bcb7b1526e50ep-2"), float.fromhex("0x1.95355baaafad3p-57"))
+_LOG10_2_HIGH = float.fromhex("0x1.34413509f7800p-2")  # ends in 11 zeros
+_LOG10_2_LOW = float.fromhex("0x1.fef311f12b358p-46")
+
+
+def mantissa(x: Any, lowest: int = _SQRT_HALF) -> tuple[Any, Any]:
+    """Int k and m with x = m * 2**k, for normal x > 0; m from the number with the bits `lowest` to its double."""
+    i = bits(x) + (_ONE - lowest)
+    return (i >> 52) - 1023, from_bits((i & _MANTISSA) + lowest)
+
+
+def normal(x: Any) -> tuple[Any, Any]:
+    """`x` times 2**54 if it is subnormal, and what that adds to its exponent."""
+    small = x < SMALLEST_NORMAL
+    return select(small, x * 2.0**54, x), select(small, -54.0, 0.0)
+
+
+def on_domain(x: Any, value: Any) -> Any:
+    """`value`, and the logarithm of 0, of negative numbers, inf and NaN."""
+    special = select(x == 0.0, -INF, select(x < 0.0, NAN, x))
+    return select((x > 0.0) & (x < INF), value, special)
+
+
+def _log(x: Any) -> Any:
+    y, shift = normal(x)
+    k, m = mantissa(y)
+    exponent = to_real(k) + shift
+    f = m - 1.0
+    s = f / (2.0 + f)
+    z = s * s
+    half = 0.5 * f * f
+    rest = s * (half + z * estrin(LOG, z)) + exponent * LN2_LOW
+    return on_domain(x, exponent * LN2_HIGH - ((half - rest) - f))
+
+
+LOG_KERNEL = Definition(_log)
+
+
+def logarithm(x: Any, low: Any = None) -> tuple[Any, Pair]:
+    """Real k and the pair log(m) with x + low = m * 2**k, for normal x > 0; near 1 relative to the result."""
+    k, m = mantissa(x)
+    fh, fl = m - 1.0, 0.0
+    if low is not None:
+        fh, fl = two_sum(fh, low * power_of_two(imax(0 - k, -1022)))
+    d, dl = fast_two_sum(2.0, fh)
+    inverse = 1.0 / d
+    s = fh * inverse
+    p, e = two_product(s, d)
+    sl = (((fh - p) - e) + (fl - s * (dl + fl))) * inverse
+    z = s * s
+    return to_real(k), fast_two_sum(2.0 * s, (s * z) * estrin(LOG, z) + 2.0 * sl)
+
+
+def with_exponent(k: Any, log_m: Pair) -> Pair:
+    """log(m * 2**k) as a pair."""
+    hi, e = fast_two_sum(k * LN2_HIGH, log_m[0])
+    return hi, e + (log_m[1] + k * LN2_LOW)
+
+
+def plus_one(x: Pair) -> Pair:
+    """log(1 + x) as a pair, for x > -1; near 0 relative to the result."""
+    hi, lo = two_sum(1.0, x[0])
+    return with_exponent(*logarithm(hi, lo + x[1]))
+
+
+def _log2(x: Any) -> Any:
+    y, shift = normal(x)
+    k, log_m = logarithm(y)
+    hi, lo = multiply(log_m, _INVERSE_LN2)
+    s, e = fast_two_sum(k + shift, hi)
+    return on_domain(x, s + (e + lo))
+
+
+def _log10(x: Any) -> Any:
+    y, shift = normal(x)
+    k, log_m = logarithm(y)
+    k = k + shift
+    hi, lo = multiply(log_m, _INVERSE_LN10)
+    s, e = fast_two_sum(k * _LOG10_2_HIGH, hi)
+    return on_domain(x, s + (e + (lo + k * _LOG10_2_LOW)))
+
+
+def _log1p(x: Any) -> Any:
+    hi, lo = plus_one((x, 0.0))
+    return select(abs_(x) < 2.0**-54, x, on_domain(1.0 + x, hi + lo))
+
+
+def _softplus(x: Any) -> Any:
+    """max(x, 0) + log(1 + exp(-|x|))."""
+    k, (s, e) = exponential(clamped(-abs_(x), -750.0, 0.0))
+    p = power_of_two(imax(k, -500))
+    hi, lo = plus_one((p * s, p * e))
+    t, e1 = two_sum(select(x > 0.0, x, 0.0), hi)
+    return select(x < -37.0, scaled(s + e, k), select(x < INF, t + (e1 + lo), x))
+
+
+# --- inverse hyperbolic functions
+
+
+def _beyond(x: Any, y: Any) -> Any:
+    """log(2 x), where x > 2**28, else log(1 + y) as the sum of a pair."""
+    large = x > 2.0**28
+    hi, lo = two_sum(1.0, y[0])
+    k, log_m = logarithm(select(large, x, hi), select(large, 0.0, lo + y[1]))
+    hi, lo = with_exponent(select(large, k + 1.0, k), log_m)
+    return select(x < INF, hi + lo, x)
+
+
+def _asinh(x: Any) -> Any:
+    """log(1 + (a + a**2 / (1 + sqrt(1 + a**2)))) of a = |x|."""
+    a = abs_(x)
+    b = select(a > 2.0**28, 1.0, a)
+    square = two_square(b)
+    root = square_root(add((1.0, 0.0), square))
+    y = add((b, 0.0), divide(square, add((1.0, 0.0), root)))
+    return select(a < 2.0**-28, x, copysign(_beyond(a, y), x))
+
+
+def _acosh(x: Any) -> Any:
+    """log(1 + (t + sqrt(t**2 + 2 t))) of t = x - 1."""
+    b = select((x > 1.0) & (x <= 2.0**28), x, 2.0)
+    t = two_sum(b, -1.0)
+    y = add(t, square_root(add(multiply(t, t), (2.0 * t[0], 2.0 * t[1]))))
+    return select(x == 1.0, 0.0, select(x < 1.0, NAN, _beyond(x, y)))
+
+
+def _atanh(x: Any) -> Any:
+    """log(1 + 2 a / (1 - a)) / 2 of a = |x|."""
+    a = abs_(x)
+    b = select(a < 1.0, a, 0.5)
+    hi, lo = plus_one(divide((2.0 * b, 0.0), two_sum(1.0, -b)))
+    value = select(a < 1.0, 0.5 * (hi + lo), select(a == 1.0, INF, NAN))
+    return select(a < 2.0**-28, x, copysign(value, x))
+
+
+ALL = (LOG_KERNEL, *(Definition(body) for body in (_log2, _log10, _log1p, _softplus, _asinh, _acosh, _atanh)))

@@ -1,0 +1,126 @@
+"""Kernels of powers and roots: pow, cbrt, hypot and what goes with them.
+
+`pow` is exp(y log(x)) with both in pairs; log(x) is reduced by 1 or 3/2 to |s| <= 0.1 as in fdlibm (Sun Microsystems
+1993). The roots end in one step of Newton's method on the exact residual.
+"""
+
+from typing import Any
+
+from rosejit.ir.types import REAL
+from rosejit.ops.arith import abs_, floor, select
+from rosejit.ops.integer import bits, from_bits, quot, to_real
+from rosejit.ops.kernels.coefficients import LOG_FIFTH
+from rosejit.ops.kernels.definition import Definition
+from rosejit.ops.kernels.double import (
+    Pair,
+    add,
+    fast_two_sum,
+    multiply,
+    square_root,
+    two_product,
+    two_square,
+    two_sum,
+)
+from rosejit.ops.kernels.exponential import LN2_HIGH, LN2_LOW, exponential, scaled
+from rosejit.ops.kernels.logarithm import mantissa, normal
+from rosejit.ops.kernels.polynomial import estrin
+
+INF = float("inf")
+NAN = float("nan")
+
+_HALF_SQRT_3 = 0x3FEBB67AE8584CAA
+_SQRT_3_HALVES = float.fromhex("0x1.3988e1409212ep+0")
+_LOG_3_HALVES = (float.fromhex("0x1.9f323ecbf984cp-2"), float.fromhex("-0x1.a92e513217f5cp-59"))
+_TWO_THIRDS = (float.fromhex("0x1.5555555555555p-1"), float.fromhex("0x1.5555555555555p-55"))
+
+
+def precise_logarithm(x: Any) -> Pair:
+    """log(x) as a pair that is right to 66 bits, for finite x > 0."""
+    y, shift = normal(x)
+    k, m = mantissa(y, _HALF_SQRT_3)
+    exponent = to_real(k) + shift
+    upper = m > _SQRT_3_HALVES
+    center = select(upper, 1.5, 1.0)
+    f, (d, dl) = m - center, two_sum(m, center)
+    inverse = 1.0 / d
+    s = f * inverse
+    p, e = two_product(s, d)
+    s, sl = fast_two_sum(s, (((f - p) - e) - s * dl) * inverse)
+    z = add(two_square(s), (0.0, 2.0 * s * sl))
+    cubic = multiply(multiply((s, sl), z), _TWO_THIRDS)
+    fifth = (s * z[0]) * z[0] * estrin(LOG_FIFTH, z[0])
+    hi, e1 = two_sum(exponent * LN2_HIGH, select(upper, _LOG_3_HALVES[0], 0.0))
+    hi, e2 = two_sum(hi, 2.0 * s)
+    hi, e3 = two_sum(hi, cubic[0])
+    low = (e1 + e2 + e3) + (exponent * LN2_LOW + select(upper, _LOG_3_HALVES[1], 0.0)) + (2.0 * sl + cubic[1] + fifth)
+    return fast_two_sum(hi, low)
+
+
+def raised(log_x: Pair, y: Any) -> Any:
+    """exp(y * log_x)."""
+    y = select(y > 2.0**66, 2.0**66, select(y < -(2.0**66), -(2.0**66), y))
+    hi, lo = two_product(y, log_x[0])
+    high, low = hi > 800.0, hi < -800.0
+    hi = select(high, 800.0, select(low, -800.0, hi))
+    k, (s, e) = exponential(hi)
+    return scaled(s + (e + s * select(high | low, 0.0, lo + y * log_x[1])), k)
+
+
+def _pow(x: Any, y: Any) -> Any:
+    a, b = abs_(x), abs_(y)
+    extreme = (a == 0.0) | (a == INF) | (b == INF)
+    at_limit = select(a == 1.0, 1.0, select((a > 1.0) ^ (y < 0.0), INF, 0.0))
+    size = select(extreme, at_limit, raised(precise_logarithm(select(extreme, 1.0, a)), y))
+    whole, half = floor(y) == y, 0.5 * y
+    odd = whole & (floor(half) != half)
+    signed = select((bits(x) < 0) & odd, -size, size)
+    value = select((x < 0.0) & (a < INF) & ~whole, NAN, signed)
+    value = select((x != x) | (y != y), NAN, value)
+    return select((y == 0.0) | (x == 1.0), 1.0, value)
+
+
+def _cbrt(x: Any) -> Any:
+    a = abs_(x)
+    small, large = a < 2.0**-900, a > 2.0**900
+    a = a * select(small, 2.0**300, select(large, 2.0**-300, 1.0))
+    r = from_bits(quot(bits(a), 3) + 0x2A9F7893782DA1CE)  # within 6 %
+    for _ in range(3):  # Halley: the number of right bits grows by three
+        cube = r * r * r
+        r = r * ((cube + 2.0 * a) / (2.0 * cube + a))
+    square = two_square(r)
+    cube = multiply(square, (r, 0.0))
+    r = r + ((a - cube[0]) - cube[1]) / (3.0 * square[0])
+    r = r * select(small, 2.0**-100, select(large, 2.0**100, 1.0))
+    r = from_bits(bits(r) | (bits(x) & -(2**63)))
+    return select((x == 0.0) | ~(abs_(x) < INF), x, r)
+
+
+def _hypot(x: Any, y: Any) -> Any:
+    x, y = abs_(x), abs_(y)
+    a, b = select(y > x, y, x), select(y > x, x, y)
+    up, down = a < 2.0**-400, a > 2.0**500
+    factor = select(up, 2.0**600, select(down, 2.0**-600, 1.0))
+    back = select(up, 2.0**-600, select(down, 2.0**600, 1.0))
+    c = select(a < INF, a * factor, 1.0)
+    hi, lo = square_root(add(two_square(c), two_square(b * factor)))
+    value = select(b <= a * 2.0**-60, a, (hi + lo) * back)
+    return select((x == INF) | (y == INF), INF, value)
+
+
+HYPOT = Definition(_hypot, REAL, REAL)
+
+
+def _unit(x: Any, y: Any) -> Any:
+    r = HYPOT(x, y)
+    return select(r == 0.0, 0.0, x / r)
+
+
+def _one_minus_square(x: Any) -> Any:
+    return select(abs_(x) < 0.5, 1.0 - x * x, (1.0 - x) * (1.0 + x))
+
+
+ALL = (
+    *(Definition(body, REAL, REAL) for body in (_pow, _unit)),
+    HYPOT,
+    *(Definition(body) for body in (_cbrt, _one_minus_square)),
+)

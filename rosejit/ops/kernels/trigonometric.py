@@ -1,0 +1,133 @@
+"""Kernels of sine, cosine and tangent: the angle less a multiple of π/2 as a pair, then polynomials on [-π/4, π/4].
+
+Reductions: Cody and Waite (1980) with π/2 in parts of 33 bits, as fdlibm (Sun Microsystems 1993) has them; Payne and
+Hanek (1983) in integers for huge angles. Polynomials are fitted.
+"""
+
+from typing import Any
+
+from rosejit.ir.syntax import Index, Lit, MakeArray
+from rosejit.ir.types import INT, Array
+from rosejit.ops.arith import abs_, select
+from rosejit.ops.integer import bits, clz, from_bits, iselect, to_real, ushr
+from rosejit.ops.kernels.coefficients import COS, SIN, TWO_OVER_PI
+from rosejit.ops.kernels.definition import Definition
+from rosejit.ops.kernels.double import Pair, divide, fast_two_sum, multiply, split, two_sum
+from rosejit.ops.kernels.exact import long_product, negated_if
+from rosejit.ops.kernels.exponential import power_of_two, rounded
+from rosejit.ops.kernels.polynomial import estrin
+from rosejit.ops.value import Value, branch
+
+INVERSE = float.fromhex("0x1.45f306dc9c883p-1")
+PART_1 = float.fromhex("0x1.921fb54400000p+0")
+PART_2 = float.fromhex("0x1.0b4611a600000p-34")
+PART_3 = float.fromhex("0x1.3198a2e000000p-69")
+PART_4 = float.fromhex("0x1.b839a252049c1p-104")
+REST_1 = float.fromhex("0x1.0b4611a626331p-34")
+HALF_PI = (float.fromhex("0x1.921fb54442d18p+0"), float.fromhex("0x1.1a62633145c07p-54"))
+
+_LARGE = 2.0**20
+
+
+def _near_multiple(x: Any, t: Any) -> Pair:
+    """x - t π/2 where most of it cancels: 152 bits of π/2."""
+    s, e1 = two_sum(x - t * PART_1, -(t * PART_2))
+    s, e2 = two_sum(s, -(t * PART_3))
+    return fast_two_sum(s, (e1 + e2) - t * PART_4)
+
+
+def _moderate(x: Any) -> tuple[Any, Any, Any]:
+    t, n = rounded(x * INVERSE)
+    hi = x - t * PART_1
+    w = t * REST_1
+    r = hi - w
+    return n, *branch(abs_(r) < 2.0**-9, lambda: _near_multiple(x, t), lambda: (r, (hi - r) - w))
+
+
+def _element(table: Any, i: Any) -> Any:
+    return Value(i.builder, i.builder.bind(Index(table, (i.atom,), checked=False), INT))
+
+
+def _huge(x: Any) -> tuple[Any, Any, Any]:
+    """x is m * 2**e: 192 bits of 2/π from the one that matters first, times m, modulo 4."""
+    i = bits(abs_(x))
+    words = tuple(Lit(word, INT) for word in TWO_OVER_PI)
+    table = i.builder.bind(MakeArray(words), Array(len(words), INT))
+    m, start = (i & (2**52 - 1)) | 2**52, (i >> 52) - 1013
+    word, shift = start >> 6, start & 63
+    four = [_element(table, word + n) for n in range(4)]
+    a, b, c = ((four[n] << shift) | ushr(ushr(four[n + 1], 1), 63 - shift) for n in range(3))
+    b_high, b_low = long_product(m, b)
+    c_high, c_low = long_product(m, c)
+    middle = b_low + c_high
+    carry = iselect((middle ^ -(2**63)) < (b_low ^ -(2**63)), 1, 0)
+    top = m * a + b_high + carry
+    n = ushr(top, 62)
+    high, low = (top << 2) | ushr(middle, 62), (middle << 2) | ushr(c_low, 62)
+    n, sign = n + ushr(high, 63), high >> 63  # a fraction from one half on counts from the next multiple
+    high, low = negated_if(sign, high, low)
+    zeros = clz(high)
+    high = (high << zeros) | ushr(ushr(low, 1), 63 - zeros)
+    low = low << zeros
+    fraction = to_real(ushr(high, 11)), to_real(((high & 2047) << 42) | ushr(low, 22)) * 2.0**-53
+    hi, lo = multiply(fraction, HALF_PI)
+    unit = power_of_two(-53 - zeros)
+    flip = (bits(x) ^ (sign & -(2**63))) & -(2**63)
+    n = iselect(bits(x) < 0, 0 - n, n)
+    return n, from_bits(bits(hi * unit) ^ flip), from_bits(bits(lo * unit) ^ flip)
+
+
+HUGE = Definition(_huge, name="reduce_huge")
+
+
+def reduced(x: Any) -> tuple[Any, Any, Any]:
+    """Int n and the pair r, rl with x = n π/2 + r + rl (n modulo 4); NaN of inf."""
+
+    def beyond() -> Any:
+        return branch(abs_(x) < float("inf"), lambda: HUGE(x), lambda: (0, x - x, 0.0))
+
+    return branch(abs_(x) < _LARGE, lambda: _moderate(x), beyond)
+
+
+def sine(r: Any, rl: Any) -> Pair:
+    """sin(r + rl), |r| <= π/4, as a leading term and the rest."""
+    z = r * r
+    return r, (r * z) * estrin(SIN, z) + (rl - 0.5 * z * rl)
+
+
+def cosine(r: Any, rl: Any) -> Pair:
+    """cos(r + rl), |r| <= π/4, as a leading term and the rest."""
+    z = r * r
+    hi, lo = split(r)
+    s, e = fast_two_sum(1.0, -0.5 * (hi * hi))
+    return s, e + ((z * z) * estrin(COS, z) - (r * rl + (0.5 * lo) * (r + hi)))
+
+
+def _turned(n: Any, r: Any, rl: Any) -> Any:
+    """The sine of r + n quarter turns."""
+    (sh, sl), (ch, cl) = sine(r, rl), cosine(r, rl)
+    odd = (n & 1) == 1
+    value = select(odd, ch + cl, sh + sl)
+    return from_bits(bits(value) ^ ((n & 2) << 62))
+
+
+def _sin(x: Any) -> Any:
+    n, r, rl = reduced(x)
+    return select(abs_(x) < 2.0**-27, x, _turned(n, r, rl))
+
+
+def _cos(x: Any) -> Any:
+    n, r, rl = reduced(x)
+    return _turned(n + 1, r, rl)
+
+
+def _tan(x: Any) -> Any:
+    n, r, rl = reduced(x)
+    (sh, sl), (ch, cl) = sine(r, rl), cosine(r, rl)
+    odd = (n & 1) == 1
+    above = (select(odd, -ch, sh), select(odd, -cl, sl))
+    below = (select(odd, sh, ch), select(odd, sl, cl))
+    return select(abs_(x) < 2.0**-27, x, divide(fast_two_sum(*above), fast_two_sum(*below))[0])
+
+
+ALL = (HUGE, *(Definition(body) for body in (_sin, _cos, _tan)))
