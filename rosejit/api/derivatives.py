@@ -1,0 +1,114 @@
+"""A staged function into its staged derivative: the programs of `transforms.derive` with structures around them."""
+
+from collections.abc import Iterator
+
+from rosejit.abi import Leaf, Node, Tree, leaves
+from rosejit.api.staged import (
+    Staged,
+    is_real,
+    mask_of,
+    pair,
+    scalar_result,
+    tangents_of,
+    tree_map,
+    with_results,
+    zero_of,
+)
+from rosejit.ir import syntax as ir
+from rosejit.transforms import derive
+from rosejit.transforms.jacobian import jacobian as jacobian_program
+
+Atoms = tuple[ir.Atom, ...]
+
+
+def _gathered(tree: Tree, found: Iterator[ir.Atom]) -> list[ir.Atom]:
+    """For each leaf its derivative; zeros for numbers that have none."""
+    return [next(found) if is_real(leaf) else zero_of(leaf) for leaf in leaves(tree)]
+
+
+def _selection(staged: Staged, selected: list[int], single: bool) -> Tree:
+    """The structure of the selected arguments: the argument itself, or a tuple."""
+    trees = tuple(tangents_of(staged.trees[k]) for k in selected)
+    return trees[0] if single else Node("tuple", trees)
+
+
+def _in_order(staged: Staged, selected: list[int], cts: Atoms) -> list[ir.Atom]:
+    """Cotangents of the parameters in the mask, in the order in which the arguments were selected."""
+    found = iter(cts)
+    by_argument = {k: _gathered(staged.trees[k], found) for k in sorted(set(selected))}
+    return [ct for k in selected for ct in by_argument[k]]
+
+
+def gradient(
+    staged: Staged, names: tuple[str, ...], selected: list[int], single: bool, has_aux: bool, value: bool
+) -> Staged:
+    """The gradient with respect to the selected arguments; with `value` the pair of value and gradient; with `has_aux`
+    what comes beside the value is kept beside it."""
+    aux = scalar_result(staged, has_aux, "value_and_grad" if value else "grad")
+    mask = mask_of(staged, selected, names)
+    program = derive.gradient(staged.function, mask, value=True)
+    assert program.body is not None
+    results = program.body.results
+    n = sum(mask)
+    grads = tuple(_in_order(staged, selected, results[1 : 1 + n]))
+    rest = results[1 + n :]
+    tree = _selection(staged, selected, single)
+    if value:
+        head = pair(Leaf("real"), aux) if has_aux else Leaf("real")
+        ordered, tree = (results[0], *rest, *grads), pair(head, tree)
+    elif has_aux:
+        ordered, tree = (*grads, *rest), pair(tree, aux)
+    else:
+        ordered = grads
+    return staged.derived(with_results(program, program.name, ordered), tree)
+
+
+def tangents(staged: Staged, mask: tuple[bool, ...]) -> Staged:
+    """`(x.., dx..) -> (y, dy)`, a tangent for each real leaf in `mask`."""
+    program = derive.pushforward(staged.function, mask)
+    assert program.body is not None
+    n = len(staged.function.results)
+    ys, dys = program.body.results[:n], iter(program.body.results[n:])
+    results = (*ys, *_gathered(staged.result, dys))
+    tree = pair(staged.result, tangents_of(staged.result))
+    return staged.derived(with_results(program, program.name, results), tree)
+
+
+def jacobian(
+    staged: Staged, names: tuple[str, ...], selected: list[int], single: bool, mode: str
+) -> Staged:
+    """For each real leaf of the result the structure of the selected arguments, every leaf with the result's shape first."""
+    mask = mask_of(staged, selected, names)
+    program = jacobian_program(staged.function, mask, mode)
+    assert program.body is not None
+    found = iter(program.body.results)
+    n = sum(mask)
+    results: list[ir.Atom] = []
+    selection = _selection(staged, selected, single)
+
+    def block(leaf: Leaf) -> Tree:
+        if not is_real(leaf):
+            results.append(zero_of(leaf))
+            return Leaf("real")
+        row = tuple(next(found) for _ in range(n))
+        results.extend(_in_order(staged, selected, row))
+        return tree_map(selection, lambda inner: _stacked(leaf, inner))
+
+    tree = tree_map(staged.result, block)
+    return staged.derived(with_results(program, program.name, tuple(results)), tree)
+
+
+def _stacked(outer: Leaf, inner: Leaf) -> Leaf:
+    shape = (*outer.shape, *inner.shape)
+    return Leaf("array", shape) if shape else Leaf("real")
+
+
+def hessian_vector(staged: Staged, names: tuple[str, ...]) -> Staged:
+    """`(x, rest.., dx) -> H dx` for the first argument."""
+    grad = gradient(staged, names, [0], single=True, has_aux=False, value=False)
+    mask = mask_of(staged, [0], names)
+    program = derive.pushforward(grad.function, mask)
+    assert program.body is not None
+    n = len(grad.function.results)
+    results = _gathered(grad.result, iter(program.body.results[n:]))
+    return grad.derived(with_results(program, f"hvp_{staged.function.name}", tuple(results)), grad.result)

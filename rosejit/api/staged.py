@@ -1,0 +1,187 @@
+"""A function staged for one key, and what derivatives make of it: IR, and the structures of arguments and result."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from rosejit.abi import Leaf, Node, Static, Tree, leaves
+from rosejit.errors import NotDifferentiable
+from rosejit.ir import syntax as ir
+from rosejit.ir.types import BOOL, INT, REAL, Type, array, erased, has_real, tangent
+from rosejit.runtime.marshal import Read
+from rosejit.span import Span
+
+ELEMENTS: dict[str, Type] = {"real": REAL, "int": INT, "bool": BOOL}
+
+
+@dataclass(slots=True, frozen=True)
+class Staged:
+    """`function` takes the leaves of `trees`, then those of `reads` and of `captured`, and returns the leaves of `result`.
+
+    `captured` are values of the staging around this one, for a function that closes over them.
+    """
+
+    function: ir.Function
+    trees: tuple[Tree, ...]
+    result: Tree
+    reads: tuple[Read, ...] = ()
+    captured: tuple[Any, ...] = ()
+    span: Span | None = None
+
+    def derived(self, function: ir.Function, result: Tree) -> "Staged":
+        """The same arguments, another function of them."""
+        return replace(self, function=function, result=result)
+
+
+def type_of(leaf: Leaf) -> Type:
+    """The type of the IR for values of a leaf."""
+    if leaf.kind == "array":
+        return array(leaf.shape, ELEMENTS[leaf.element])
+    if leaf.kind == "dyn":
+        return array((None, *leaf.shape), ELEMENTS[leaf.element])
+    return ELEMENTS[leaf.kind]
+
+
+def is_real(leaf: Leaf) -> bool:
+    """Whether a derivative with respect to the leaf exists."""
+    return (leaf.element if leaf.kind in ("array", "dyn") else leaf.kind) == "real"
+
+
+def tree_map(tree: Tree, change: Callable[[Leaf], Tree]) -> Tree:
+    """`tree` with its leaves changed; host values become `None`."""
+    match tree:
+        case Leaf():
+            return change(tree)
+        case Node():
+            return replace(tree, children=tuple(tree_map(child, change) for child in tree.children))
+        case Static():
+            return Node("none")
+
+
+def tangents_of(tree: Tree) -> Tree:
+    """The structure of tangents of `tree`: numbers without a derivative stay in it, as zeros."""
+    return tree_map(tree, lambda leaf: leaf if is_real(leaf) else Leaf("real"))
+
+
+def tangent_leaves(tree: Tree) -> list[Leaf]:
+    """The leaves of `tree` that have tangents."""
+    return [leaf for leaf in leaves(tree) if is_real(leaf)]
+
+
+def pair(one: Tree, other: Tree) -> Node:
+    """A tuple of two."""
+    return Node("tuple", (one, other))
+
+
+# --- which arguments
+
+Argnums = int | str | tuple[int | str, ...]
+
+
+def positions(argnums: Argnums, names: tuple[str, ...], title: str) -> list[int]:
+    """Argument numbers or names as numbers. Raises `NotDifferentiable` for one that does not exist."""
+    wanted = argnums if isinstance(argnums, tuple) else (argnums,)
+    found: list[int] = []
+    for each in wanted:
+        if isinstance(each, str) and each in names:
+            found.append(names.index(each))
+        elif isinstance(each, int) and -len(names) <= each < len(names):
+            found.append(each % len(names))
+        else:
+            raise NotDifferentiable(
+                f"`{title}` has no argument `{each}`" if isinstance(each, str) else f"`{title}` has no argument {each}",
+                facts=(f"its arguments are {', '.join(f'`{name}`' for name in names) or 'none'}",),
+                help="`argnums` is a number, a name, or a tuple of them",
+            )
+    return found
+
+
+def mask_of(staged: Staged, selected: list[int], names: tuple[str, ...]) -> tuple[bool, ...]:
+    """For each parameter of the IR whether it belongs to a selected argument and is real."""
+    flags: list[bool] = []
+    for k, tree in enumerate(staged.trees):
+        own = [k in selected and is_real(leaf) for leaf in leaves(tree)]
+        if k in selected and not any(own) and not _is_empty(tree):
+            raise NotDifferentiable(
+                f"`{staged.function.name}` has no derivative with respect to `{names[k]}`",
+                staged.span,
+                facts=(f"`{names[k]}` is {_words(tree)}",),
+                help="differentiate with respect to a real argument: see `argnums`",
+            )
+        flags += own
+    return tuple(flags) + (False,) * (len(staged.function.params) - len(flags))
+
+
+def _is_empty(tree: Tree) -> bool:
+    return isinstance(tree, Node) and not leaves(tree)
+
+
+def _words(tree: Tree) -> str:
+    if isinstance(tree, Static):
+        return "a host value"
+    kinds = {leaf.element if leaf.kind in ("array", "dyn") else leaf.kind for leaf in leaves(tree)}
+    return f"made of {' and '.join(sorted(kind.capitalize() for kind in kinds))}"
+
+
+# --- results
+
+
+def scalar_result(staged: Staged, has_aux: bool, who: str) -> Tree:
+    """The structure of what `has_aux` sets apart (an empty one without). Raises `NotDifferentiable` where the function
+    is not one Real, or not a pair that begins with one."""
+    tree = staged.result
+    if has_aux:
+        if not (isinstance(tree, Node) and tree.kind == "tuple" and len(tree.children) == 2):
+            raise NotDifferentiable(
+                f"`{who}` with `has_aux` needs a function that returns a pair",
+                staged.span,
+                facts=(f"`{staged.function.name}` returns {_shown(tree)}",),
+                help="return `(value, aux)`",
+            )
+        tree, aux = tree.children
+    else:
+        aux = Node("none")
+    if tree != Leaf("real"):
+        raise NotDifferentiable(
+            f"`{who}` needs a function that returns one Real",
+            staged.span,
+            facts=(f"`{staged.function.name}` returns {_shown(tree)}",),
+            help="use `rose.jacobian` or `rose.vjp` for other results, or reduce the result to one number",
+        )
+    return aux
+
+
+def _shown(tree: Tree) -> str:
+    match tree:
+        case Leaf(kind="array", shape=shape):
+            return f"an array of shape {shape}"
+        case Leaf(kind="dyn"):
+            return "an array whose length only the run knows"
+        case Leaf(kind=kind):
+            return {"real": "a Real", "int": "an Int", "bool": "a Bool"}[kind]
+        case Node(kind="none"):
+            return "None"
+        case Node(kind=kind, cls=cls):
+            return f"a {cls.__name__ if cls else kind}"
+        case Static():
+            return "a host value"
+
+
+def zero_of(leaf: Leaf) -> ir.Atom:
+    """What stands in a gradient for a number that has none."""
+    assert not is_real(leaf)
+    return ir.real(0.0)
+
+
+def with_results(f: ir.Function, name: str, results: tuple[ir.Atom, ...]) -> ir.Function:
+    """`f` with other results, of variables of its body and constants."""
+    assert f.body is not None
+    body = ir.Block(f.body.lets, results)
+    return ir.Function(name, f.params, tuple(a.type for a in results), body, f.own, span=f.span)
+
+
+def tangent_type(leaf: Leaf) -> Type:
+    """The type of tangents of a real leaf, on Reals."""
+    t = type_of(leaf)
+    assert has_real(t)
+    return erased(tangent(t))
