@@ -244,7 +244,14 @@ def _loop(e: Loop, given: tuple[Type, ...]) -> tuple[Type, ...]:
         if not isinstance(t, Array) or t.length not in (None, length):
             wrong(f"a loop scans {type_text(t)}")
         _same(scan.param.type, t.element, "the variable of a scan")
-    return _carries(e) + _stacks(e.body, len(e.carries), length)
+    n = len(e.carries)
+    stacks = _stacks(e.body, n, length)
+    # a count that became known after the stacks got their type
+    kept = [
+        Array(None, t.element) if isinstance(t, Array) and g == Array(None, t.element) else t
+        for t, g in zip(stacks, given[n:], strict=False)
+    ]
+    return _carries(e) + tuple(kept) + stacks[len(kept) :]
 
 
 def _while(e: While, given: tuple[Type, ...]) -> tuple[Type, ...]:

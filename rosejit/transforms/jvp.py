@@ -218,7 +218,7 @@ class _Forward:
                 if value in tangents:
                     b.do(ir.Add(tangents[place], tangents[value]))
             case ir.View(place=place, path=path):
-                if place in tangents:
+                if let.binders[0] in self.active:
                     self.bind(let.binders[0], ir.View(tangents[place], path, checked=False))
             case ir.Resolve(place=place):
                 if place in tangents:
