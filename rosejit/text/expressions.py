@@ -226,9 +226,9 @@ class Expressions:
     def _array(self, wanted: Wanted) -> Value:
         t = wanted[0] if wanted else None
         length, element = (t.length or 0, t.element) if isinstance(t, Array) else (0, None)
-        items = self._list("]", (element,) * length)
-        if not items:
+        if self.c.sees("]"):
             self.c.fail("an array literal has at least one item")
+        items = self._list("]", (element,) * length)
         return Made(ir.MakeArray(items), (Array(len(items), items[0].type),))
 
     def _for(self, wanted: Wanted) -> Value:

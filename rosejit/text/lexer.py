@@ -100,12 +100,13 @@ class Cursor:
         token = self.tokens[self.at]
         if token.kind != kind:
             wanted = {"name": "a name", "number": "a number", "string": "a text in quotes", "end": "the end"}
-            self.fail(f"{wanted.get(kind, f'`{kind}`')} is needed")
+            found = f"`{token.text}`" if token.text else "the end"
+            if kind == "name" and token.kind in KEYWORDS:
+                found += ", which is a word of the language"
+            self.fail(f"{wanted.get(kind, f'`{kind}`')} is needed, found {found}")
         self.at += 1
         return token
 
     def fail(self, message: str, token: Token | None = None) -> NoReturn:
         """Raise a `ParseError` at `token`, or at the next one."""
-        token = self.token if token is None else token
-        found = "" if token is not self.token else f", found {f'`{token.text}`' if token.text else 'the end'}"
-        self.source.fail(message + found, token)
+        self.source.fail(message, self.token if token is None else token)

@@ -66,6 +66,7 @@ class _Program:
         self.hosts = hosts
         self.functions: dict[str, Function] = {}
         self.generic: dict[str, int] = {}
+        self.instances: dict[str, Function] = {}
         self.types = TypeNames({})
         self.final: Token | None = None
         self._read()
@@ -149,13 +150,15 @@ class _Program:
         names = self._names(token.text)
         if len(names) != len(arguments):
             self.source.fail(f"`{token.text}` has {len(names)} generic names", token)
-        texts = [str(a) if isinstance(a, int) else type_text(a) for a in arguments]
-        name = clean("_".join([token.text, *texts]))
-        if name not in self.functions:
+        key = "_".join([token.text, *[str(a) if isinstance(a, int) else type_text(a) for a in arguments]])
+        if key not in self.instances:
             types = TypeNames(self.types.nominals, dict(zip(names, arguments, strict=True)))
             c = self._cursor(self.generic[token.text])
             head = read_head(c, types, self.hosts)
-            head.function.name = name
-            self.functions[name] = head.function
+            f = self.instances[key] = head.function
+            f.name = clean(key)
+            while f.name in self.functions:
+                f.name += "_"
+            self.functions[f.name] = f
             self._body(c, head, types)
-        return self.functions[name]
+        return self.instances[key]

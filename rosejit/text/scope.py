@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from rosejit.errors import VerifyError
 from rosejit.ir.syntax import NOTHING, Atom, Block, Expr, Let, Lit, Var
-from rosejit.ir.types import INT, REAL, TAN, UNIT, Type
+from rosejit.ir.types import INT, REAL, TAN, Type
 from rosejit.ir.typing import check_let
 from rosejit.text.lexer import Cursor, Token
 
@@ -139,4 +139,4 @@ def fit(atom: Atom, t: Type | None) -> Atom:
             return Lit(float(atom.value), REAL)
         if t is TAN and atom.type in (INT, REAL):
             return Lit(float(atom.value), TAN)
-    return NOTHING if t is UNIT and atom.type is UNIT else atom
+    return atom

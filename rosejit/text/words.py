@@ -5,7 +5,7 @@ import re
 import struct
 
 from rosejit.ir.syntax import Atom, Lit
-from rosejit.ir.types import BOOL, REAL, TAN, UNIT
+from rosejit.ir.types import BOOL, REAL, TAN
 from rosejit.ops import OPERATORS
 
 WORD_OPERATORS = frozenset(symbol for symbol, _ in OPERATORS if symbol.isidentifier())
@@ -32,13 +32,13 @@ def clean(name: str) -> str:
 def literal_text(lit: Atom) -> str:
     """A literal that reads back as the same bits: Tans end in `t`, NaNs but the usual one show theirs."""
     assert isinstance(lit, Lit)
-    if lit.type is REAL:
-        return real_text(float(lit.value or 0.0))
-    if lit.type is TAN:
-        return f"{real_text(float(lit.value or 0.0))}t"
+    if lit.value is None:
+        return "()"
+    if lit.type in (REAL, TAN):
+        return real_text(float(lit.value)) + ("t" if lit.type is TAN else "")
     if lit.type is BOOL:
         return "true" if lit.value else "false"
-    return "()" if lit.type is UNIT else str(lit.value)
+    return str(lit.value)
 
 
 def real_text(x: float) -> str:
