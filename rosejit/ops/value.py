@@ -76,8 +76,10 @@ class Value(Staged):
 
     def _left(self, symbol: str, other: Any) -> "Value":
         mine = self.atom.type
-        theirs = other.atom.type if isinstance(other, Value) else mine
-        op = _OPERATORS.get((symbol, mine, theirs)) or _OPERATORS[symbol, mine, REAL]  # a literal beside a Tan
+        if isinstance(other, Value):
+            op = _OPERATORS[symbol, mine, other.atom.type]
+        else:  # a number beside a Tan is a Real where that makes sense
+            op = _OPERATORS.get((symbol, mine, mine)) or _OPERATORS[symbol, mine, REAL]
         return self.stage(op, (other, self) if op is linear.scale and mine is TAN else (self, other))
 
     def _right(self, symbol: str, other: Any) -> "Value":

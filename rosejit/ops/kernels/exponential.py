@@ -73,6 +73,17 @@ def exponential(x: Any) -> tuple[Any, Pair]:
     return k, fast_two_sum(s, e + (odd + (0.5 * (r * r) + even)))
 
 
+def precise_exponential(x: Any, low: Any) -> tuple[Any, Pair]:
+    """The same for exp(x + low), `low` a small correction; right to 60 bits."""
+    k, r, rl = reduced(x)
+    even, odd = tails(r, rl)
+    square, rest = half_square(r)
+    s, e1 = fast_two_sum(1.0, r)
+    s, e2 = fast_two_sum(s, square)
+    tail = (e1 + e2) + (odd + (rest + even))
+    return k, fast_two_sum(s, tail + (s + tail) * low)
+
+
 def _exp(x: Any) -> Any:
     k, (s, _) = exponential(clamped(x, -750.0, 710.0))
     return scaled(s, k)

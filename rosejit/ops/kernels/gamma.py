@@ -13,7 +13,7 @@ from rosejit.ops.kernels.arcs import PI
 from rosejit.ops.kernels.coefficients import DIGAMMA, DIGAMMA_REST, GAMMA_STAR, LOG_GAMMA, RECIPROCAL_GAMMA, STIRLING
 from rosejit.ops.kernels.definition import Definition
 from rosejit.ops.kernels.double import Pair, add, divide, fast_two_sum, multiply, negative, two_product
-from rosejit.ops.kernels.exponential import clamped, exponential, scaled
+from rosejit.ops.kernels.exponential import clamped, precise_exponential, scaled
 from rosejit.ops.kernels.logarithm import LOG_KERNEL, logarithm, with_exponent
 from rosejit.ops.kernels.polynomial import estrin, horner
 from rosejit.ops.kernels.power import precise_logarithm
@@ -26,7 +26,7 @@ _HALF_LOG_2_PI = (float.fromhex("0x1.d67f1c864beb5p-1"), float.fromhex("-0x1.65b
 _DIGAMMA_ROOT = (float.fromhex("0x1.d8b618d5af8fep-2"), float.fromhex("-0x1.1e563779a1f5bp-56"))
 
 
-def _half_turns(x: Any) -> tuple[Any, Pair, Pair]:
+def _half_turns(x: Any) -> tuple[Any, ...]:
     """r from -1/2 to 1/2, an integer away from x, and the pairs sin(π |r|) and cos(π r)."""
     r = x - nearest(x)
     a = abs_(r)
@@ -37,7 +37,10 @@ def _half_turns(x: Any) -> tuple[Any, Pair, Pair]:
     s, c = fast_two_sum(*sine(hi, lo)), fast_two_sum(*cosine(hi, lo))
     across = select(steep, c[0], s[0]), select(steep, c[1], s[1])
     along = select(steep, s[0], c[0]), select(steep, s[1], c[1])
-    return r, across, along
+    return r, *across, *along
+
+
+HALF_TURNS = Definition(_half_turns)
 
 
 def _falling(x: Any) -> Pair:
@@ -49,6 +52,9 @@ def _falling(x: Any) -> Pair:
         return p, lo * factor + e
 
     return fast_two_sum(*repeat(imax(sat_int(x) - 1, 0), turn, 1.0, 0.0))
+
+
+FALLING = Definition(_falling, name="falling_product")
 
 
 def _sum(x: Pair) -> Any:
@@ -63,7 +69,7 @@ def _small_gamma(x: Any) -> Pair:
     u = x - floor(x)
     below = fast_two_sum(1.0, (u * (1.0 - u)) * estrin(RECIPROCAL_GAMMA, u - 0.5))
     first = select(x < 1.0, x, 1.0)
-    return divide(_falling(x), multiply(below, (first, 0.0)))
+    return divide(FALLING(x), multiply(below, (first, 0.0)))
 
 
 def _large_gamma(x: Any) -> tuple[Any, Any, Any]:
@@ -71,9 +77,9 @@ def _large_gamma(x: Any) -> tuple[Any, Any, Any]:
     x = clamped(x, 24.0, 190.0)
     power = add(multiply((x - 0.5, 0.0), precise_logarithm(x)), _HALF_LOG_2_PI)
     hi, lo = add(power, (-x, 0.0))
-    k, (s, e) = exponential(hi)
+    k, (s, e) = precise_exponential(hi, lo)
     w = 1.0 / x
-    return *fast_two_sum(s, e + s * (lo + w * estrin(GAMMA_STAR, w))), k
+    return *fast_two_sum(s, e + s * (w * estrin(GAMMA_STAR, w))), k
 
 
 def _gamma(x: Any) -> Any:
@@ -86,8 +92,8 @@ def _gamma(x: Any) -> Any:
     hi, lo, k = branch(a < 24.0, small, lambda: _large_gamma(a))
 
     def reflected() -> Any:
-        r, across, _ = _half_turns(x)
-        value = divide(negative(PI), multiply(multiply((a, 0.0), across), (hi, lo)))[0]
+        r, *across, _, _ = HALF_TURNS(x)
+        value = divide(negative(PI), multiply(multiply((a, 0.0), (across[0], across[1])), (hi, lo)))[0]
         odd = 0.5 * nearest(x) != nearest(0.5 * nearest(x))
         value = scaled(select(odd ^ (r < 0.0), value, -value), 0 - k)
         return select(r == 0.0, NAN, value)
@@ -99,23 +105,26 @@ def _gamma(x: Any) -> Any:
 # --- its logarithm
 
 
-def _log(x: Pair) -> Pair:
-    return with_exponent(*logarithm(*x))
+def _log_pair(hi: Any, lo: Any) -> Pair:
+    return with_exponent(*logarithm(hi, lo))
+
+
+LOG_PAIR = Definition(_log_pair, REAL, REAL)
 
 
 def _log_gamma_below_10(x: Any) -> Pair:
     u = x - floor(x)
     scale = two_product(u, 1.0 - u)
     base = multiply(scale, fast_two_sum(-0.5, -estrin(LOG_GAMMA, u - 0.5)))
-    hi, lo = _falling(x)
+    hi, lo = FALLING(x)
     below_one = x < 1.0
-    hi, lo = _log((select(below_one, x, hi), select(below_one, 0.0, lo)))
+    hi, lo = LOG_PAIR(select(below_one, x, hi), select(below_one, 0.0, lo))
     return add(base, (select(below_one, -hi, hi), select(below_one, -lo, lo)))
 
 
 def _log_gamma_from_10(x: Any) -> Pair:
     w = 1.0 / x
-    power = add(multiply((x - 0.5, 0.0), _log((x, 0.0))), _HALF_LOG_2_PI)
+    power = add(multiply((x - 0.5, 0.0), LOG_PAIR(x, 0.0)), _HALF_LOG_2_PI)
     hi, lo = add(power, (-x, 0.0))
     return hi, lo + w * horner(STIRLING, w * w)
 
@@ -128,9 +137,9 @@ def _lgamma(x: Any) -> Any:
 
     def reflected() -> Any:
         """log(π / (a sin(π a) gamma(a)))."""
-        r, (s, e), _ = _half_turns(a)
+        r, s, e, _, _ = HALF_TURNS(a)
         size = divide(PI, multiply((a, 0.0), (select(r == 0.0, 1.0, s), e)))
-        hi, lo = add(_log(size), negative(positive(a)))
+        hi, lo = add(LOG_PAIR(*size), negative(positive(a)))
         return select(r == 0.0, INF, hi + lo)
 
     def ordinary() -> Any:
@@ -168,7 +177,7 @@ def _digamma(x: Any) -> Any:
 
     def reflected() -> Any:
         """Digamma of a, plus 1 / a + π / tan(π a)."""
-        r, (s, _), (c, _) = _half_turns(a)
+        r, s, _, c, _ = HALF_TURNS(a)
         value = positive + (1.0 / a + copysign(PI[0] * (c / s), r))
         return select(r == 0.0, NAN, value)
 
@@ -237,6 +246,7 @@ def _polygamma(n: Any, x: Any) -> Any:
 DIGAMMA_KERNEL = Definition(_digamma)
 
 ALL = (
-    *(Definition(_gamma), Definition(_lgamma), DIGAMMA_KERNEL, ZETA),
+    *(Definition(_gamma), Definition(_lgamma), DIGAMMA_KERNEL),
+    *(HALF_TURNS, FALLING, LOG_PAIR, ZETA),
     Definition(_polygamma, INT, REAL),
 )

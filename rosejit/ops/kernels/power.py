@@ -21,7 +21,7 @@ from rosejit.ops.kernels.double import (
     two_square,
     two_sum,
 )
-from rosejit.ops.kernels.exponential import LN2_HIGH, LN2_LOW, exponential, scaled
+from rosejit.ops.kernels.exponential import LN2_HIGH, LN2_LOW, precise_exponential, scaled
 from rosejit.ops.kernels.logarithm import mantissa, normal
 from rosejit.ops.kernels.polynomial import estrin
 
@@ -62,8 +62,8 @@ def raised(log_x: Pair, y: Any) -> Any:
     hi, lo = two_product(y, log_x[0])
     high, low = hi > 800.0, hi < -800.0
     hi = select(high, 800.0, select(low, -800.0, hi))
-    k, (s, e) = exponential(hi)
-    return scaled(s + (e + s * select(high | low, 0.0, lo + y * log_x[1])), k)
+    k, (s, _) = precise_exponential(hi, select(high | low, 0.0, lo + y * log_x[1]))
+    return scaled(s, k)
 
 
 def _pow(x: Any, y: Any) -> Any:
@@ -101,7 +101,7 @@ def _hypot(x: Any, y: Any) -> Any:
     up, down = a < 2.0**-400, a > 2.0**500
     factor = select(up, 2.0**600, select(down, 2.0**-600, 1.0))
     back = select(up, 2.0**-600, select(down, 2.0**600, 1.0))
-    c = select(a < INF, a * factor, 1.0)
+    c = select(a == INF, 1.0, a * factor)
     hi, lo = square_root(add(two_square(c), two_square(b * factor)))
     value = select(b <= a * 2.0**-60, a, (hi + lo) * back)
     return select((x == INF) | (y == INF), INF, value)
