@@ -566,7 +566,7 @@ class _Body:
             self.call_of(known.function, known.limits, {})
 
     def call_of(self, f: ir.Function, limits: Sequence[float], given: dict[ir.Var, ir.Atom]) -> None:
-        """A call with arguments from the scope, but for the `given` ones; for `&T` a place that is there, or a new one."""
+        """A call with arguments from the scope, but for the `given` ones; for `&T` an open place, or a new one."""
         args: list[ir.Atom] = []
         opened: list[ir.Var] = []
         for p in f.params:

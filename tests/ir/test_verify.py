@@ -90,7 +90,7 @@ INVALID = {
         "`r` is read after `a` was consumed",
     ),
     "view of a view after": (
-        "def f(own a: [2][2][3]Real): Real = let r = a[0] in let q = r[1] in let b = a in let c = update a[0, 0, 0] = 1.0 in q[0]",
+        "def f(own a: [2][2][3]Real): Real = let r = a[0] in let q = r[1] in let c = update a[0, 0, 0] = 1.0 in q[0]",
         "`q` is read after `a` was consumed",
     ),
     "twice": (
@@ -113,7 +113,7 @@ INVALID = {
         "`a` is read after `a` was consumed",
     ),
     "in the second branch, then read": (
-        "def f(own a: [3]Real, c: Bool): Real = let s: Real = if c { 0.0 } { let b = update a[0] = 1.0 in b[1] } in a[0]",
+        "def f(own a: [3]Real, c: Bool): Real = let s = if c { 0.0 } { let b = update a[0] = 1.0 in b[1] } in a[0]",
         "`a` is read after `a` was consumed",
     ),
     "nested branches, then read": (
@@ -161,7 +161,8 @@ INVALID = {
         "`p` is read after `p` was consumed",
     ),
     "part of a place after its end": (
-        "def f(own a: [3]Real): Real = let p = accum a in let q = &p[0] in let b = resolve p in let () = q += 1.0 in b[0]",
+        "def f(own a: [3]Real): Real = let p = accum a in let q = &p[0] in let b = resolve p in "
+        "let () = q += 1.0 in b[0]",
         "`q` is read after `p` was consumed",
     ),
     "place resolved in a loop": (

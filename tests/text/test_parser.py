@@ -145,7 +145,11 @@ def f(): Real, Int, Tan, Real, (Real, Int) =
 
 
 def test_calls_come_before_their_definition():
-    text = "def f(n: Int): Bool = n == 0 ? true : g(n - 1) def g(n: Int): Bool = n == 0 ? false : f(n - 1) def h(n: Int): Bool = f(n)"
+    text = """
+def even(n: Int): Bool = n == 0 ? true : odd(n - 1)
+def odd(n: Int): Bool = n == 0 ? false : even(n - 1)
+def f(n: Int): Bool = even(n)
+"""
     assert value(text, 7) is False
     assert value(text, 8) is True
 

@@ -52,9 +52,9 @@ def f(x: Real, n: Int, c: Bool, own a: [2]Real, t: Tan, r: Res, dr: D.Res like r
   let zeros: [2]Real = zero in
   let dz: D.Res = zero like dr in
   let rows: [2][2]Real = [a3, zeros] in
-  let out: [2]Real, s: Real, stack: [2]Real, nil: [2]() = loop i1 < 2 down carry (c1: [2]Real = a2, c2: Real = x) scan (row: [2]Real from rows) {
+  let out: [2]Real, s: [2]Real, nil: [2]() = loop i1 < 2 down carry (c1: [2]Real = a2) scan (row: [2]Real from rows) {
     let e1: Real = row[i1] in
-    c1, c2, e1, ()
+    c1, e1, ()
   } in
   let turns: Int, last: Int, seen: [*]Real = while carry (c3: Int = n) {
     let more: Bool = c3 > 0 in
