@@ -63,17 +63,6 @@ def gradient(
     return staged.derived(with_results(program, program.name, ordered), tree)
 
 
-def tangents(staged: Staged, mask: tuple[bool, ...]) -> Staged:
-    """`(x.., dx..) -> (y, dy)`, a tangent for each real leaf in `mask`."""
-    program = derive.pushforward(staged.function, mask)
-    assert program.body is not None
-    n = len(staged.function.results)
-    ys, dys = program.body.results[:n], iter(program.body.results[n:])
-    results = (*ys, *_gathered(staged.result, dys))
-    tree = pair(staged.result, tangents_of(staged.result))
-    return staged.derived(with_results(program, program.name, results), tree)
-
-
 def jacobian(
     staged: Staged, names: tuple[str, ...], selected: list[int], single: bool, mode: str
 ) -> Staged:
@@ -101,14 +90,3 @@ def jacobian(
 def _stacked(outer: Leaf, inner: Leaf) -> Leaf:
     shape = (*outer.shape, *inner.shape)
     return Leaf("array", shape) if shape else Leaf("real")
-
-
-def hessian_vector(staged: Staged, names: tuple[str, ...]) -> Staged:
-    """`(x, rest.., dx) -> H dx` for the first argument."""
-    grad = gradient(staged, names, [0], single=True, has_aux=False, value=False)
-    mask = mask_of(staged, [0], names)
-    program = derive.pushforward(grad.function, mask)
-    assert program.body is not None
-    n = len(grad.function.results)
-    results = _gathered(grad.result, iter(program.body.results[n:]))
-    return grad.derived(with_results(program, f"hvp_{staged.function.name}", tuple(results)), grad.result)

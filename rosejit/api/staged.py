@@ -7,9 +7,10 @@ from typing import Any
 from rosejit.abi import Leaf, Node, Static, Tree, leaves
 from rosejit.errors import NotDifferentiable
 from rosejit.ir import syntax as ir
-from rosejit.ir.types import BOOL, INT, REAL, Type, array, erased, has_real, tangent
+from rosejit.ir.types import BOOL, INT, REAL, Type, array
 from rosejit.runtime.marshal import Read
 from rosejit.span import Span
+from rosejit.transforms.own import own
 
 ELEMENTS: dict[str, Type] = {"real": REAL, "int": INT, "bool": BOOL}
 
@@ -63,9 +64,9 @@ def tangents_of(tree: Tree) -> Tree:
     return tree_map(tree, lambda leaf: leaf if is_real(leaf) else Leaf("real"))
 
 
-def tangent_leaves(tree: Tree) -> list[Leaf]:
-    """The leaves of `tree` that have tangents."""
-    return [leaf for leaf in leaves(tree) if is_real(leaf)]
+def only_real(tree: Tree) -> Tree:
+    """The structure of tangents and cotangents that are given: `None` for what has no derivative."""
+    return tree_map(tree, lambda leaf: leaf if is_real(leaf) else Node("none"))
 
 
 def pair(one: Tree, other: Tree) -> Node:
@@ -177,11 +178,4 @@ def with_results(f: ir.Function, name: str, results: tuple[ir.Atom, ...]) -> ir.
     """`f` with other results, of variables of its body and constants."""
     assert f.body is not None
     body = ir.Block(f.body.lets, results)
-    return ir.Function(name, f.params, tuple(a.type for a in results), body, f.own, span=f.span)
-
-
-def tangent_type(leaf: Leaf) -> Type:
-    """The type of tangents of a real leaf, on Reals."""
-    t = type_of(leaf)
-    assert has_real(t)
-    return erased(tangent(t))
+    return own(ir.Function(name, f.params, tuple(a.type for a in results), body, f.own, span=f.span))

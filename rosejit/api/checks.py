@@ -1,0 +1,121 @@
+"""`check_grads`: the derivatives of a function against differences and against each other."""
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from rosejit.api.modes import jvp, vjp
+from rosejit.api.source import as_function
+from rosejit.numeric import np
+
+
+
+def check_grads(
+    f: Callable[..., Any],
+    args: Sequence[Any],
+    order: int = 2,
+    modes: Sequence[str] = ("fwd", "rev"),
+    *,
+    rtol: float = 1e-5,
+    atol: float = 1e-7,
+    seed: int = 0,
+) -> None:
+    """Raises `AssertionError` where a derivative of `f` at `args`, up to `order`, is wrong.
+
+    Along one random direction the forward derivative ("fwd") is compared with central differences, and the reverse one
+    ("rev") with the forward one by inner product; then the derivatives are checked in the same way.
+
+    >>> import rosejit as rose
+    >>> rose.check_grads(lambda x: x * x * x, (1.5,), order=2)
+    """
+    base = as_function(f)
+    rng = random.Random(seed)
+    args = tuple(args)
+    tangents = tuple(_direction(rng, a) for a in args)
+    y, dy = jvp(base, args, tangents)
+    if "fwd" in modes:
+        _against_differences(base, args, tangents, y, dy, rtol, atol)
+    if "rev" in modes:
+        ct = _direction(rng, y)
+        _, pullback = vjp(base, *args)
+        left, right = _inner(ct, dy), _inner(pullback(ct), tangents)
+        scale = max(1.0, abs(left), sum(abs(a * b) for a, b in zip(_numbers(ct), _numbers(dy), strict=True)))
+        if not abs(left - right) <= max(1e-9, rtol * 1e-3) * scale:
+            raise AssertionError(f"reverse mode disagrees with forward mode: <ct, J dx> = {left!r}, <J' ct, dx> = {right!r}")
+    if order > 1:
+        rest = {"order": order - 1, "modes": modes, "rtol": rtol * 10, "atol": atol * 10, "seed": seed + 1}
+        if "fwd" in modes:
+            check_grads(lambda *xs: jvp(base, xs, tangents)[1], args, **rest)
+        if "rev" in modes:
+            ct = _direction(rng, y)
+            check_grads(lambda *xs: vjp(base, *xs)[1](ct), args, **rest)
+
+
+def _against_differences(
+    f: Callable[..., Any], args: tuple[Any, ...], tangents: tuple[Any, ...], y: Any, dy: Any, rtol: float, atol: float
+) -> None:
+    """The best of three steps: one is too long, another too short."""
+    exact = list(_numbers(dy))
+    scale = max([1.0, *map(abs, exact), *map(abs, _numbers(y))])
+    best = float("inf")
+    for step in (1e-4, 1e-5, 1e-6):
+        ends = [list(_numbers(f(*_moved(args, tangents, sign * step)))) for sign in (1.0, -1.0)]
+        found = [(a - b) / (2 * step) for a, b in zip(*ends, strict=True)]
+        best = min(best, max([abs(a - b) for a, b in zip(found, exact, strict=True)], default=0.0))
+    if not best <= atol + rtol * scale:
+        raise AssertionError(f"forward mode differs from differences by {best:.3g}, of numbers up to {scale:.3g}")
+
+
+# --- structures of numbers
+
+
+def _parts(value: Any) -> Iterator[Any]:
+    if isinstance(value, dict):
+        yield from value.values()
+    elif isinstance(value, list | tuple):
+        yield from value
+    elif hasattr(value, "__dataclass_fields__"):
+        yield from (getattr(value, name) for name in value.__dataclass_fields__)
+
+
+def _numbers(value: Any) -> Iterator[float]:
+    """The reals of a structure, in order."""
+    if isinstance(value, float | np.floating):
+        yield float(value)
+    elif isinstance(value, np.ndarray):
+        if value.dtype.kind == "f":
+            yield from map(float, value.ravel())
+    else:
+        for part in _parts(value):
+            yield from _numbers(part)
+
+
+def _rebuilt(value: Any, new: Callable[[float], float]) -> Any:
+    """`value` with every real `x` replaced by `new(x)`; what is no real becomes itself."""
+    if isinstance(value, float | np.floating):
+        return new(float(value))
+    if isinstance(value, np.ndarray) and value.dtype.kind == "f":
+        return np.array([new(float(x)) for x in value.ravel()]).reshape(value.shape)
+    if isinstance(value, dict):
+        return {key: _rebuilt(part, new, other) for key, part in value.items()}
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*(_rebuilt(part, new, other) for part in value))
+    if isinstance(value, list | tuple):
+        return type(value)(_rebuilt(part, new, other) for part in value)
+    if hasattr(value, "__dataclass_fields__"):
+        return type(value)(**{name: _rebuilt(getattr(value, name), new, other) for name in value.__dataclass_fields__})
+    return other(value)
+
+
+def _direction(rng: random.Random, value: Any) -> Any:
+    """Random tangents or cotangents of `value`; 0.0 for what has none."""
+    return _rebuilt(value, lambda _: rng.uniform(-1.0, 1.0), other=lambda _: 0.0)
+
+
+def _moved(args: tuple[Any, ...], tangents: tuple[Any, ...], step: float) -> tuple[Any, ...]:
+    steps = _numbers(tangents)
+    return _rebuilt(args, lambda x: x + step * next(steps))
+
+
+def _inner(a: Any, b: Any) -> float:
+    return sum(x * y for x, y in zip(_numbers(a), _numbers(b), strict=True))

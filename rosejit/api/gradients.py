@@ -1,0 +1,124 @@
+"""`grad`, `value_and_grad`, `jacfwd`, `jacrev`, `jacobian`, `hessian`, `hvp`: functions to functions with the same arguments."""
+
+from collections.abc import Callable
+from typing import Any
+
+from rosejit.api import derivatives
+from rosejit.api.function import Function
+from rosejit.api.modes import jvp
+from rosejit.api.source import Native, as_function, wrapped_like
+from rosejit.api.staged import Argnums, Staged, positions
+from rosejit.frontend.binding import Call
+
+Derive = Callable[[Staged, tuple[str, ...]], Staged]
+
+
+class Derived(Function):
+    """A function made of another by a derivation of its staged form; it takes the same arguments."""
+
+    def __init__(self, base: Function, name: str, derive: Derive, recipe: tuple[Any, ...]) -> None:
+        super().__init__(base._binding, base._options)
+        self._base = base
+        self._derive = derive
+        self._recipe = recipe
+        wrapped_like(self, base, name)
+
+    def _stage(self, call: Call) -> Staged:
+        names = tuple(parameter.name for parameter in self._binding.parameters)
+        return self._derive(self._base.specialise(call), names)
+
+    def __reduce__(self) -> Any:
+        transform, *arguments = self._recipe
+        return transform, (self._base, *arguments)
+
+
+def grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Function:
+    """The gradient of a function that returns one Real.
+
+    `argnums` says with respect to which arguments: a number or a name, or a tuple of them (then the result is a tuple).
+    A structure has the same structure as its gradient. With `has_aux` the function returns `(value, aux)`, and the
+    result is `(gradient, aux)`. Raises `NotDifferentiable` where there is no gradient.
+
+    >>> import rosejit as rose
+    >>> rose.grad(lambda x: x * x * x)(3.0)
+    27.0
+    """
+    return _gradient(f, argnums, has_aux, value=False)
+
+
+def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Function:
+    """As `grad`, but gives `(value, gradient)`, or `((value, aux), gradient)`, from one evaluation.
+
+    >>> import rosejit as rose
+    >>> rose.value_and_grad(lambda x: x * x * x)(3.0)
+    (27.0, 27.0)
+    """
+    return _gradient(f, argnums, has_aux, value=True)
+
+
+def _gradient(f: Callable[..., Any], argnums: Argnums, has_aux: bool, value: bool) -> Function:
+    base = as_function(f)
+
+    def derive(staged: Staged, names: tuple[str, ...]) -> Staged:
+        selected = positions(argnums, names, base.__name__)
+        single = not isinstance(argnums, tuple)
+        return derivatives.gradient(staged, names, selected, single, has_aux, value)
+
+    transform, name = (value_and_grad, "value_and_grad") if value else (grad, "grad")
+    return Derived(base, f"{name}_{base.__name__}", derive, (transform, argnums, has_aux))
+
+
+def jacfwd(f: Callable[..., Any], argnums: Argnums = 0) -> Function:
+    """The dense Jacobian, one forward sweep for each element of the arguments: axes of the result, then of the argument.
+
+    >>> import rosejit as rose
+    >>> rose.jacfwd(lambda x, y: (x * y, x + y))(2.0, 3.0)
+    (3.0, 1.0)
+    """
+    return _jacobian(f, argnums, "fwd", jacfwd)
+
+
+def jacrev(f: Callable[..., Any], argnums: Argnums = 0) -> Function:
+    """As `jacfwd`, with one reverse sweep for each element of the result."""
+    return _jacobian(f, argnums, "rev", jacrev)
+
+
+def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Function:
+    """The dense Jacobian, by the mode with fewer sweeps."""
+    return _jacobian(f, argnums, "auto", jacobian)
+
+
+def _jacobian(f: Callable[..., Any], argnums: Argnums, mode: str, transform: Callable[..., Function]) -> Function:
+    base = as_function(f)
+
+    def derive(staged: Staged, names: tuple[str, ...]) -> Staged:
+        selected = positions(argnums, names, base.__name__)
+        return derivatives.jacobian(staged, names, selected, not isinstance(argnums, tuple), mode)
+
+    return Derived(base, f"{transform.__name__}_{base.__name__}", derive, (transform, argnums))
+
+
+def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Function:
+    """The matrix of second derivatives of a function that returns one Real: forward over reverse.
+
+    >>> import rosejit as rose
+    >>> rose.hessian(lambda x: x * x * x)(3.0)
+    18.0
+    """
+    return jacfwd(grad(f, argnums), argnums)
+
+
+def hvp(f: Callable[..., Any]) -> Function:
+    """`rose.hvp(f)(x, v, ...)`: the Hessian of `f(x, ...)` with respect to `x`, applied to `v` (forward over reverse).
+
+    >>> import rosejit as rose
+    >>> rose.hvp(lambda x: x * x * x)(3.0, 2.0)
+    36.0
+    """
+    base = as_function(f)
+    gradient = grad(base)
+
+    def product(x: Any, v: Any, *rest: Any) -> Any:
+        return jvp(gradient, (x, *rest), (v, *(None for _ in rest)))[1]
+
+    return Native(product, f"hvp_{base.__name__}", base, (hvp,))
