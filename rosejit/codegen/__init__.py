@@ -1,0 +1,1 @@
+"""IR functions to a WebAssembly module: layout, memory, locals, and the instructions of every form."""

@@ -1,0 +1,111 @@
+"""A Wasm function in the making: its code, collected from the end to the start, its locals, and where it fails."""
+
+from typing import Literal
+
+from rosejit.ir.types import BOOL, INT, REAL, TAN, UNIT, Scalar, Type
+from rosejit.wasm.instructions import block, br_if, f64_load, f64_store, i32_load, i32_store, i64_load, i64_store
+from rosejit.wasm.module import Locals, ValueType
+from rosejit.wasm.opcodes import OP
+
+Kind = Literal["f64", "i64", "i32"]
+
+_KINDS: dict[Scalar, Kind | None] = {REAL: "f64", TAN: "f64", INT: "i64", BOOL: "i32", UNIT: None}
+
+
+def kind_of(t: Type) -> Kind | None:
+    """The Wasm type of a variable of type `t`; `()` has none."""
+    return _KINDS[t] if type(t) is Scalar else "i32"  # hashing other types takes long
+
+
+LOADS = {"f64": f64_load, "i64": i64_load, "i32": i32_load}
+STORES = {"f64": f64_store, "i64": i64_store, "i32": i32_store}
+"""By offset, of a value of each Wasm type in 8 bytes of its own."""
+
+
+class Frame:
+    """The memory of one activation of a function, in slots of 8 bytes; written from the end, like the code.
+
+    A slot is free above the definition of what lies in it. Large functions, places that callees add to, and calls with
+    many arguments or results use it; through the first `area` bytes go those arguments and results. Nobody clears it.
+    """
+
+    __slots__ = ("_free", "bytes")
+
+    def __init__(self, area: int) -> None:
+        self.bytes = area
+        self._free: list[int] = []
+
+    def slot(self) -> int:
+        """The offset of a free slot."""
+        if self._free:
+            return self._free.pop()
+        self.bytes += 8
+        return self.bytes - 8
+
+    def release(self, offset: int) -> None:
+        """Let others have the slot at `offset`."""
+        self._free.append(offset)
+
+
+class Body:
+    """Instructions are appended last one first: the first sight of a variable is then its last use.
+
+    A local is free above the definition of what lies in it, so one pass gives every variable a local that is shared as
+    far as lifetimes allow.
+    """
+
+    __slots__ = ("_free", "_frame", "_handlers", "_next", "_runs", "depth", "out")
+
+    def __init__(self, params: int, frame: int | None = None) -> None:
+        self.out: list[bytes] = []
+        self.depth = 0
+        """How many blocks of Wasm enclose the code that is being written."""
+        self._frame = frame
+        self._next = params
+        self._runs: list[tuple[int, ValueType]] = []
+        self._free: dict[str, list[int]] = {"f64": [], "i64": [], "i32": []}
+        self._handlers: dict[bytes, int] = {}
+
+    def local(self, kind: Kind) -> int:
+        """A local that holds nothing that is still needed."""
+        free = self._free[kind]
+        return free.pop() if free else self.fresh(kind)
+
+    def fresh(self, kind: Kind) -> int:
+        """A local that nothing used before."""
+        if self._runs and self._runs[-1][1] == kind:
+            self._runs[-1] = (self._runs[-1][0] + 1, kind)
+        else:
+            self._runs.append((1, kind))
+        self._next += 1
+        return self._next - 1
+
+    def release(self, kind: Kind, local: int) -> None:
+        """Let others have `local`."""
+        self._free[kind].append(local)
+
+    @property
+    def frame(self) -> int:
+        """The local that holds the address of the frame."""
+        if self._frame is None:
+            self._frame = self.fresh("i32")
+        return self._frame
+
+    @property
+    def uses_frame(self) -> bool:
+        """Whether the address of the frame is needed."""
+        return self._frame is not None
+
+    def fail_if(self, handler: bytes) -> bytes:
+        """Takes an i32; if it is not 0 the function goes to `handler`, code behind its end that does not return."""
+        return br_if[self.depth + self._handlers.setdefault(handler, len(self._handlers))]
+
+    def finish(self, prologue: bytes, epilogue: bytes) -> tuple[Locals, list[bytes]]:
+        """The locals and the whole code."""
+        code = [prologue, *reversed(self.out), epilogue]
+        if self._handlers:
+            code[:0] = [block()] * len(self._handlers)
+            code.append(OP["return"])
+            for handler in self._handlers:
+                code += (OP["end"], handler)
+        return tuple(self._runs), code

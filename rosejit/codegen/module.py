@@ -1,0 +1,227 @@
+"""What the functions of one module share: the heap, glue, failures, and how every function is called."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from rosejit.abi import FAILURE_NUMBER, FAILURE_VALUES, INTERRUPTED
+from rosejit.abi import Scalar as AbiScalar
+from rosejit.codegen.body import Kind, kind_of
+from rosejit.codegen.glue import Glue
+from rosejit.codegen.heap import DROP, RESERVED, UNREACHABLE, Heap
+from rosejit.codegen.layout import Layouts
+from rosejit.ir.failure import primitive_failure
+from rosejit.ir.primitive import Emit, Instr, Kernel, Primitive
+from rosejit.ir.syntax import Apply, Failure, Function
+from rosejit.ir.types import BOOL, UNIT, Ref, Scalar, Type
+from rosejit.ops.kernels import KERNELS
+from rosejit.span import Span
+from rosejit.wasm.instructions import call, i32_const, i32_store, i64_store, local_get
+from rosejit.wasm.module import Data, ModuleBuilder
+from rosejit.wasm.opcodes import OP
+
+MOST_RESULTS = 8
+"""More results go through memory whose address the caller passes behind the arguments."""
+
+MOST_PARAMS = 200
+"""More arguments go through memory whose address the caller passes instead."""
+
+_INLINED = 10
+"""A kernel of at most so many lets is written where it is used."""
+
+
+@dataclass(slots=True, frozen=True)
+class Callee:
+    """How a function is called. Values in memory lie 8 bytes apart."""
+
+    index: int
+    params: tuple[Type, ...]
+    results: tuple[Type, ...]
+    """Both without `()`, which is never passed."""
+
+    @property
+    def code(self) -> bytes:
+        """The call."""
+        return call[self.index]
+
+    @property
+    def params_in_memory(self) -> bool:
+        """Whether the caller passes the address of the arguments."""
+        return len(self.params) > MOST_PARAMS
+
+    @property
+    def results_in_memory(self) -> bool:
+        """Whether the caller passes the address for the results."""
+        return len(self.results) > MOST_RESULTS
+
+    @property
+    def area(self) -> int:
+        """The bytes of memory that a call needs."""
+        return 8 * (len(self.params) * self.params_in_memory + len(self.results) * self.results_in_memory)
+
+    def signature(self) -> tuple[tuple[Kind, ...], tuple[Kind, ...]]:
+        """The Wasm types."""
+        params = ("i32",) if self.params_in_memory else kinds(self.params)
+        if self.results_in_memory:
+            return (*params, "i32"), ()
+        return params, kinds(self.results)
+
+
+def kinds(types: Sequence[Type]) -> tuple[Kind, ...]:
+    """The Wasm types of values; those of type `()` are left out."""
+    return tuple(kind for t in types if (kind := kind_of(t)) is not None)
+
+
+def passed(types: Sequence[Type]) -> tuple[Type, ...]:
+    """`types` without `()`."""
+    return tuple(t for t in types if t is not UNIT)
+
+
+def _callee(f: Function, index: int = -1) -> Callee:
+    return Callee(index, passed([p.type for p in f.params]), passed(f.results))
+
+
+def area_of(f: Function) -> int:
+    """The bytes of frame that a call of `f` needs; host functions are passed everything directly."""
+    return 0 if f.host else _callee(f).area
+
+
+class Module:
+    """The module in the making."""
+
+    def __init__(self, builder: ModuleBuilder, heap_start: int) -> None:
+        self.builder = builder
+        self.layouts = Layouts()
+        self.heap = Heap(builder, heap_start)
+        self.glue = Glue(builder, self.heap, self.layouts)
+        self.codes: dict[Primitive, bytes] = {}
+        """What a primitive is behind its operands, where that is all."""
+        self.callees: dict[Function, Callee] = {}
+        self.hosts: dict[Function, bytes] = {}
+        """The calls of host functions."""
+        self.names: dict[int, str] = {}
+        """Of functions, by index."""
+        self.pending: list[Function] = []
+        """Functions that are called but not written yet."""
+        self.failures: list[Failure] = []
+        self.failure_values: list[tuple[AbiScalar, ...]] = []
+        self._numbers: dict[object, int] = {}
+        self._calls: dict[str, bytes] = {}
+        self._constants: dict[bytes, int] = {}
+        self._end = heap_start + RESERVED
+
+    # --- functions
+
+    def callee(self, f: Function) -> Callee:
+        """How `f` is called; it is written sooner or later."""
+        known = self.callees.get(f)
+        if known is None:
+            index = self.builder.declare_function(*_callee(f).signature(), f.name)
+            known = self.callees[f] = _callee(f, index)
+            self.pending.append(f)
+            self.names[index] = f.name
+        return known
+
+    # --- primitives
+
+    def code(self, op: Primitive) -> bytes | None:
+        """What stands for `op` behind its operands, if that is all there is to it."""
+        if op not in self.codes:
+            match op.wasm:
+                case Instr(names=names) if not op.failure:
+                    self.codes[op] = b"".join([OP[name] for name in names])
+                case Kernel() if not op.failure and self.inlined(op) is None:
+                    self.codes[op] = self.callee(self.kernel(op)).code
+                case _:
+                    return None
+        return self.codes[op]
+
+    def kernel(self, op: Primitive) -> Function:
+        """The function that computes `op`."""
+        assert isinstance(op.wasm, Kernel)
+        return KERNELS[op.wasm.name]()
+
+    def inlined(self, op: Primitive) -> Function | None:
+        """The kernel of `op`, if it is so small that it is written where it is used."""
+        if isinstance(op.wasm, Emit | Instr):
+            return None
+        f = self.kernel(op)
+        assert f.body is not None
+        small = len(f.body.lets) <= _INLINED and all(type(let.expr) is Apply for let in f.body.lets)
+        return f if small else None
+
+    # --- values
+
+    def constant(self, data: bytes) -> int:
+        """The address at which `data` lies when a program starts."""
+        address = self._constants.get(data)
+        if address is None:
+            address = self._constants[data] = self._end
+            self._end += -(-len(data) // 8) * 8
+        return address
+
+    def finish(self) -> int:
+        """Put constants and the start of the heap into the data of the module; the end of them all."""
+        for data, address in self._constants.items():
+            self.builder.data.append(Data(address, data))
+        self.heap.finish(self._end)
+        return self._end
+
+    def drop(self, t: Type) -> bytes:
+        """Takes a value that nobody needs, and frees it if it is heavy."""
+        if isinstance(t, Scalar):
+            return b"" if t is UNIT else DROP
+        return self.glue.drop(t.target if isinstance(t, Ref) else t)
+
+    # --- failures
+
+    def failure(self, failure: Failure, values: tuple[Type, ...] = ()) -> int:
+        """The number of a failure; equal ones share it, but for those of users."""
+        key = (failure.kind, failure.message, failure.span, failure.help, values, id(failure.exception))
+        return self._number(key, failure, values)
+
+    def primitive_failures(self, op: Primitive, span: Span | None) -> int:
+        """The number of the first kind of failure of `op`; the others follow."""
+        faults = range(1, op.failure.count("|") + 2)
+        numbers = [self._number((op.name, span, k), primitive_failure(op, span, k), ()) for k in faults]
+        return numbers[0]
+
+    def _number(self, key: object, failure: Failure, values: tuple[Type, ...]) -> int:
+        number = self._numbers.get(key)
+        if number is None:
+            number = self._numbers[key] = len(self.failures)
+            self.failures.append(failure)
+            self.failure_values.append(tuple(abi_scalar(t) for t in values))
+        return number
+
+    def fail(self) -> bytes:
+        """Takes the number of a failure; does not return."""
+        return self._call("fail", ("i32",), lambda: [i32_const[0], local_get[0], i32_store[FAILURE_NUMBER]])
+
+    def fail_index(self) -> bytes:
+        """Takes an index, a length (i64) and the number of a failure; does not return."""
+        return self._call(
+            "fail_index",
+            ("i64", "i64", "i32"),
+            lambda: [
+                *(i32_const[0], local_get[0], i64_store[FAILURE_VALUES]),
+                *(i32_const[0], local_get[1], i64_store[FAILURE_VALUES + 8]),
+                *(i32_const[0], local_get[2], i32_store[FAILURE_NUMBER]),
+            ],
+        )
+
+    def interrupted(self) -> bytes:
+        """Does not return."""
+        return i32_const[INTERRUPTED] + self.fail()
+
+    def _call(self, name: str, params: tuple[Kind, ...], code: Callable[[], list[bytes]]) -> bytes:
+        if name not in self._calls:
+            index = self.builder.declare_function(params, (), name)
+            self._calls[name] = call[index] + UNREACHABLE
+            self.builder.define(index, (), [*code(), UNREACHABLE])
+        return self._calls[name]
+
+
+def abi_scalar(t: Type) -> AbiScalar:
+    """What the host calls a scalar type."""
+    return "bool" if t is BOOL else "real" if kind_of(t) == "f64" else "int"
+

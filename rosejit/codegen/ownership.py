@@ -1,0 +1,157 @@
+"""Who owns the heavy values: frees behind the last use, moves to another name, and blocks that are built in their place."""
+
+from collections.abc import Iterable, Sequence
+
+from rosejit.codegen.body import LOADS
+from rosejit.codegen.emitter import Emitter, Item
+from rosejit.ir.syntax import (
+    Accum,
+    Atom,
+    Case,
+    Copy,
+    If,
+    Inject,
+    Loop,
+    MakeArray,
+    MakeTuple,
+    Resolve,
+    Update,
+    Var,
+    Zero,
+)
+from rosejit.ir.types import Array, Scalar
+from rosejit.wasm.instructions import i32_const, local_get, local_set, memory_copy
+
+
+def touch(e: Emitter, atoms: Iterable[Atom]) -> list[Var]:
+    """Give places to variables that are read here; those that are owned and not used further on are returned."""
+    dying: list[Var] = []
+    for v in atoms:
+        if type(v) is not Var or v in e.where:
+            continue
+        e.first(v)
+        if type(v.type) is Scalar:
+            continue
+        owner = e.plan.owner.get(v) if v in e.plan.borrowed else v
+        if owner is None or (owner is not v and owner in e.where):
+            continue
+        if owner is not v:
+            e.first(owner)
+        if owner not in e.plan.cells:
+            dying.append(owner)
+    return dying
+
+
+def free(e: Emitter, variables: Iterable[Var]) -> None:
+    """Write the frees of owned variables."""
+    for v in variables:
+        e.body.out += (e.module.drop(v.type), e.read(v))
+
+
+def borrow(e: Emitter, *atoms: Atom) -> None:
+    """Before a let is written: frees behind it what of its operands is not used any more."""
+    free(e, touch(e, atoms))
+
+
+def consume(e: Emitter, atoms: Iterable[Atom]) -> None:
+    """Note what a let consumes."""
+    for v in atoms:
+        if type(v) is Var and type(v.type) is not Scalar:
+            e.consumed[v] = None
+
+
+def alive(e: Emitter, v: Var) -> None:
+    """Give `v` a place even if nobody uses it; then it is freed at once."""
+    if v not in e.where:
+        e.first(v)
+        free(e, (v,))
+
+
+def settle(e: Emitter, v: Var) -> None:
+    """Above this point `v` does not exist; its memory is not its own."""
+    place = e.where.pop(v)
+    e.placed.discard(v)
+    near = e.near.pop(v, None)
+    if near is not None:
+        e.body.release("i32", near)
+        e.body.out += (local_set[near], LOADS["i32"][~place], local_get[e.body.frame])
+
+
+def begin(e: Emitter, v: Var) -> None:
+    """Write the allocation of the block of `v`, unless it has its memory."""
+    if v in e.placed:
+        settle(e, v)
+        return
+    size = e.room.pop(v, None)
+    if size is None:
+        size = e.module.layouts.of(v.type).bytes
+    before = e.bind(v)
+    e.body.out += (e.module.heap.allocate(size), before)
+
+
+def construct(e: Emitter, v: Var, groups: Sequence[Sequence[Item]]) -> None:
+    """Write the allocation of `v` and what fills it."""
+    alive(e, v)
+    e.push_groups(groups)
+    begin(e, v)
+
+
+def rename(e: Emitter, new: Var, old: Atom) -> None:
+    """Write that the value of `old`, which is consumed, goes on as `new`."""
+    assert isinstance(old, Var)
+    consume(e, (old,))
+    alive(e, new)
+    place = e.where[new]
+    if old in e.fixed or not (place < 0 or e.inside is None or old in e.inside):
+        before = e.bind(new)
+        e.push((before, old))
+        return
+    placed, size = new in e.placed, e.room.pop(new, None)
+    settle(e, new)
+    e.where[old] = place
+    if placed:
+        e.placed.add(old)
+    if size is not None:
+        e.room[old] = size
+
+
+def buildable(e: Emitter, v: Atom, place: int, *, only_blocks: bool) -> bool:
+    """Whether the definition of `v`, which stands above in this block, can build it where `place` says.
+
+    With `only_blocks`, whether it is something that allocates its own block, which can then be larger than it needs.
+    """
+    while isinstance(v, Var):
+        let, block = e.plan.defined.get(v, (None, None))
+        if let is None or block is not e.block or not (place < 0 or e.inside is None or v in e.inside):
+            return False
+        match let.expr:
+            case Update(base=a) | Accum(value=a) | Resolve(place=a):
+                v = a
+            case MakeTuple() | MakeArray() | Zero() | Copy() | Inject():
+                return True
+            case If() | Case():
+                return not only_blocks
+            case Loop(carries=carries):
+                stacked = v in let.binders[len(carries) :] and isinstance(v.type, Array) and v.type.length is not None
+                return stacked and not only_blocks
+            case _:
+                return False
+    return False
+
+
+def put_row(e: Emitter, home: Var, value: Atom) -> list[Item]:
+    """What moves the heavy `value` into the memory that `home` points to; nothing if it is built there."""
+    place = e.where[home]
+    consume(e, (value,))
+    if buildable(e, value, place, only_blocks=False):
+        assert isinstance(value, Var)
+        e.where[value] = place
+        e.placed.add(value)
+        return []
+    return moved_into(e, (home,), value)
+
+
+def moved_into(e: Emitter, address: Sequence[Item], value: Atom) -> list[Item]:
+    """What copies the block of the heavy `value` to an address and frees it."""
+    size = e.module.layouts.of(value.type).bytes
+    return [*address, value, i32_const[size], memory_copy, value, e.module.heap.free(size)]

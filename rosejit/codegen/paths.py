@@ -1,0 +1,229 @@
+"""Paths into values: addresses, the tests of indices, and the forms that read and write there."""
+
+from dataclasses import dataclass
+
+from rosejit.codegen.emitter import Emitter, Item
+from rosejit.codegen.heap import DROP
+from rosejit.codegen.layout import DATA, LENGTH, Cell, Column, Rows, elements_of, record_of
+from rosejit.codegen.ownership import alive, borrow, rename, touch
+from rosejit.ir.failure import index_failure
+from rosejit.ir.syntax import Atom, Field, Index, Let, Lit, Path, Update, Var, View
+from rosejit.ir.types import BOOL, INT, Ref, Type
+from rosejit.span import Span
+from rosejit.wasm.instructions import (
+    bool_load,
+    bool_store,
+    f64_load,
+    f64_store,
+    i32_const,
+    i32_load,
+    i32_store,
+    i64_const,
+    i64_load,
+    i64_store,
+    local_get,
+    local_set,
+    local_tee,
+    memory_copy,
+)
+from rosejit.wasm.opcodes import OP
+
+LOAD = {"real": f64_load, "int": i64_load, "bool": bool_load, "address": i32_load}
+STORE = {"real": f64_store, "int": i64_store, "bool": bool_store, "address": i32_store}
+"""By offset, of the kinds of cells."""
+
+ADD, MUL, SHL, WRAP = OP["i32.add"], OP["i32.mul"], OP["i32.shl"], OP["i32.wrap_i64"]
+_OUT_OF_RANGE = OP["i64.ge_u"]  # as unsigned numbers, negative indices are large
+
+
+@dataclass(slots=True)
+class Target:
+    """Where a path leads: items that leave an address, an offset from there, and the cell that lies there."""
+
+    items: list[Item]
+    offset: int
+    cell: Cell
+
+
+def scaled(stride: int) -> bytes:
+    """Takes an i64, leaves it as an i32 times `stride`."""
+    if stride & (stride - 1) == 0:
+        shift = stride.bit_length() - 1
+        return WRAP + (i32_const[shift] + SHL if shift > 0 else b"" if stride else i32_const[0] + MUL)
+    return WRAP + i32_const[stride] + MUL
+
+
+def _offset(e: Emitter, index: Var, stride: int) -> Var | None:
+    """The variable that holds the index of a loop times `stride`, if that loop keeps such variables."""
+    known = e.offsets.get(index)
+    if known is None:
+        return None
+    if stride not in known:
+        v = known[stride] = Var(BOOL, "offset")
+        e.where[v] = e.body.fresh("i32")  # it lives through the whole loop, part of which is written already
+    return known[stride]
+
+
+def follow(e: Emitter, base: Atom, path: Path, tests: tuple[int, ...], span: Span | None) -> Target:
+    """The place that `path` leads to from `base`, a heavy value or a place of one."""
+    assert isinstance(base, Var)
+    if tests:
+        return _follow_testing(e, base, path, tests, span)
+    items: list[Item] = [base]
+    t: Type = base.type.target if isinstance(base.type, Ref) else base.type
+    offset = 0
+    cell: Cell | None = None
+    for step in path:
+        if cell is not None:
+            t = cell.type
+            if cell.kind == "address":
+                items.append(i32_load[offset])
+                offset = 0
+        layout = e.module.layouts.of(t)
+        if isinstance(step, Field):
+            record = record_of(layout)
+            cell = record.cells[step.number]
+            offset += record.offsets[step.number]
+            continue
+        rows = elements_of(layout)
+        cell = rows.cell
+        if isinstance(rows, Column):
+            items.append(i32_load[offset + DATA])
+            offset = 0
+        if isinstance(step, Lit):
+            assert isinstance(step.value, int)
+            offset += step.value * rows.stride
+        else:
+            kept = _offset(e, step, rows.stride)
+            items += (kept, ADD) if kept is not None else (step, scaled(rows.stride), ADD)
+    assert cell is not None
+    return Target(items, offset, cell)
+
+
+def _follow_testing(e: Emitter, base: Var, path: Path, tests: tuple[int, ...], span: Span | None) -> Target:
+    """As `follow`, with tests: all operands are there before the first test, so that effects keep their order."""
+    steps = [step for step in path if not isinstance(step, Field)]
+    touch(e, steps)
+    first = steps[0] if isinstance(path[0], Var) and 0 in tests else None
+    number = e.module.failure(index_failure(span), (INT, INT))
+    items: list[Item] = [base]
+    t: Type = base.type.target if isinstance(base.type, Ref) else base.type
+    offset = 0
+    cell: Cell | None = None
+    for k, step in enumerate(path):
+        if cell is not None:
+            t = cell.type
+            if cell.kind == "address":
+                items.append(i32_load[offset])
+                offset = 0
+        layout = e.module.layouts.of(t)
+        if isinstance(step, Field):
+            record = record_of(layout)
+            cell = record.cells[step.number]
+            offset += record.offsets[step.number]
+            continue
+        rows = elements_of(layout)
+        cell = rows.cell
+        index = i64_const[step.value] if isinstance(step, Lit) else e.read(step)  # type: ignore[index]  # an Int
+        if k in tests:
+            items += _test(e, rows, offset, step if step is first else index, index, number)
+        if isinstance(rows, Column):
+            items.append(i32_load[offset + DATA])
+            offset = 0
+        items += (index, scaled(rows.stride), ADD)
+    assert cell is not None
+    return Target(items, offset, cell)
+
+
+def _test(e: Emitter, rows: Rows | Column, offset: int, tested: Item, index: bytes, number: int) -> list[Item]:
+    """Fails unless an index is in range; an address is on the stack before and after."""
+    if isinstance(rows, Rows):
+        length, keep = i64_const[rows.length], b""
+    else:
+        tested = index  # what computes it might use the local that keeps the record
+        record = e.body.local("i32")
+        e.body.release("i32", record)
+        keep = local_tee[record]
+        length = local_get[record] + i32_load[offset + LENGTH] + OP["i64.extend_i32_u"]
+    handler = index + length + i32_const[number] + e.module.fail_index()
+    return [keep, tested, length, _OUT_OF_RANGE, e.body.fail_if(handler)]
+
+
+def view_of(target: Target) -> list[Item]:
+    """The items that leave the heavy value, or the place, that a path leads to."""
+    if target.cell.kind == "address":
+        return [*target.items, i32_load[target.offset]]
+    return [*target.items, i32_const[target.offset], ADD] if target.offset else target.items
+
+
+def index(e: Emitter, let: Let) -> None:
+    """A read or a view."""
+    x = let.expr
+    assert isinstance(x, Index)
+    borrow(e, x.base)
+    target = follow(e, x.base, x.path, e.plan.tests.get(x, ()), let.span)
+    if target.cell.kind in LOAD:
+        e.push([*target.items, LOAD[target.cell.kind][target.offset]])
+    elif target.cell.kind == "nothing":
+        e.push([*target.items, DROP])
+    else:
+        e.push(view_of(target))
+
+
+def index_statement(e: Emitter, let: Let) -> None:
+    """A read that nobody uses is left out, unless it can fail."""
+    assert isinstance(let.expr, Index)
+    if let.binders[0] in e.where or let.expr in e.plan.tests:
+        e.statement(let, index)
+
+
+def view(e: Emitter, let: Let) -> None:
+    """The address of a part of a place."""
+    x = let.expr
+    assert isinstance(x, View)
+    borrow(e, x.place)
+    e.push(view_of(follow(e, x.place, x.path, e.plan.tests.get(x, ()), let.span)))
+
+
+def update(e: Emitter, let: Let) -> None:
+    """A write into an array that goes on under a new name."""
+    x = let.expr
+    assert isinstance(x, Update)
+    (new,) = let.binders
+    assert isinstance(x.base, Var)
+    borrow(e, x.value)
+    tests = e.plan.tests.get(x, ())
+    e.push(_written(e, x, tests, let.span, new))
+    rename(e, new, x.base)
+
+
+def _written(e: Emitter, x: Update, tests: tuple[int, ...], span: Span | None, new: Var) -> list[Item]:
+    """Stores the value: through the new name, because the base is not read after this let."""
+    alive(e, new)
+    value: Item = x.value
+    if tests and isinstance(value, Var):
+        touch(e, (value,))
+        value = e.read(value)
+    target = follow(e, new, x.path, tests, span)
+    cell, offset = target.cell, target.offset
+    if cell.kind in ("real", "int", "bool"):
+        return [*target.items, value, STORE[cell.kind][offset]]
+    if cell.kind == "nothing":
+        return [*target.items, DROP]
+    return [*target.items, i32_const[offset], ADD, value, *_replaced(e, cell)]
+
+
+def _replaced(e: Emitter, cell: Cell) -> list[Item]:
+    """Takes the address of a cell and a heavy value; puts a copy of the value there and frees what was there."""
+    glue, t = e.module.glue, cell.type
+    if cell.kind == "inline" and cell.flat:
+        return [i32_const[cell.bytes], memory_copy]
+    value, address = e.body.local("i32"), e.body.local("i32")
+    e.body.release("i32", value)
+    e.body.release("i32", address)
+    items: list[Item] = [local_set[value], local_tee[address]]
+    if cell.kind == "address":
+        put = [local_get[address], local_get[value], glue.copy(t), i32_store[0]]
+        return [*items, i32_load[0], e.module.drop(t), *put]
+    put = [local_get[address], local_get[value], i32_const[cell.bytes], memory_copy]
+    return [*items, glue.clear(t), *put, local_get[address], glue.own(t)]

@@ -1,0 +1,264 @@
+"""What must be known of a function before it is written from its end: views, captures, cells, sizes, proven indices."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from rosejit.ir.syntax import (
+    Accum,
+    Apply,
+    Atom,
+    Block,
+    Call,
+    Case,
+    Expr,
+    Field,
+    Function,
+    If,
+    Index,
+    Let,
+    Lit,
+    Loop,
+    Path,
+    Update,
+    Var,
+    View,
+    While,
+)
+from rosejit.ir.types import Array, Ref, Type, fields_of, is_heavy
+from rosejit.ir.walk import consumed, operands, scopes
+
+LONG = 1 << 17
+"""A loop that does more lets than this looks at the interrupt flag at each turn."""
+
+_CALL = 1 << 9  # lets that a call counts for: its own loops may be just too short to look
+
+
+@dataclass(slots=True)
+class Plan:
+    """Facts about the variables, lets and blocks of one function."""
+
+    weight: int = 0
+    """Of the body, in lets; more for lets with many operands or results."""
+    weights: dict[Let, int] = field(default_factory=dict[Let, int])
+    """Of the lets that weigh more than 1."""
+    captures: dict[Let, list[Var]] = field(default_factory=dict[Let, list[Var]])
+    """The variables from outside that the blocks of a let read, and the owners of what they look into."""
+    borrowed: set[Var] = field(default_factory=set[Var])
+    """The heavy variables and places that own nothing."""
+    owner: dict[Var, Var] = field(default_factory=dict[Var, Var])
+    """The owned variable that a view looks into, if there is one in this function."""
+    defined: dict[Var, tuple[Let, Block]] = field(default_factory=dict[Var, tuple[Let, Block]])
+    """The let that binds a heavy variable or a place, and its block."""
+    consumed: set[Var] = field(default_factory=set[Var])
+    """The heavy variables that something consumes."""
+    cells: set[Var] = field(default_factory=set[Var])
+    """The places of a scalar that are opened here: variables that change."""
+    addressed: set[Var] = field(default_factory=set[Var])
+    """The cells that must be in memory, because others add to them."""
+    tests: dict[Expr, tuple[int, ...]] = field(default_factory=dict[Expr, tuple[int, ...]])
+    """The steps of paths whose index must be tested."""
+    polls: set[Let] = field(default_factory=set[Let])
+    """The counted loops that may take long."""
+    calls: dict[Function, None] = field(default_factory=dict[Function, None])
+    """The functions that are called."""
+    loops: int = 0
+    """How many loops there are."""
+    area: int = 0
+    """The bytes of frame that arguments and results of calls need."""
+
+
+def plan_function(f: Function, area: Callable[[Function], int]) -> Plan:
+    """The plan of `f`, which has a body; `area` gives the bytes of frame that a call to a function needs."""
+    assert f.body is not None
+    planner = _Planner(area)
+    planner.plan.borrowed.update(p for p in f.params if p not in f.own and not _is_light(p.type))
+    planner.plan.weight, _ = planner.block(f.body, 0, {})
+    return planner.plan
+
+
+def _is_light(t: Type) -> bool:
+    return not is_heavy(t) and not isinstance(t, Ref)
+
+
+Uses = dict[Var, None]
+"""Variables in the order of their first use: sets would make the code depend on addresses."""
+
+
+class _Planner:
+    def __init__(self, area: Callable[[Function], int]) -> None:
+        self.plan = Plan()
+        self._area = area
+        self._depth: dict[Var, int] = {}  # of the block that binds a variable; missing where it is the body
+        self._below: dict[Var, int] = {}  # Int variables that are known to be in 0..n-1, here
+        self._trail: list[tuple[Var, int | None]] = []  # what `_below` said before
+
+    def block(self, block: Block, depth: int, used: Uses) -> tuple[int, int]:
+        """The weight of a block and the lets it does when run; at depth 0 nobody asks for what is used."""
+        weight = work = 0
+        facts = len(self._trail)
+        for let in block.lets:
+            e = let.expr
+            if type(e) is Apply:
+                weight += 1
+                if depth:
+                    self._use(e.args, used)
+                    self._depth[let.binders[0]] = depth
+            else:
+                heavier, longer = self._let(let, block, depth, used)
+                weight += heavier
+                work += longer
+        if depth:
+            self._use(block.results, used)
+        self._consume(block.results)
+        self._forget(facts)
+        return weight, work + weight
+
+    def _use(self, atoms: tuple[Atom, ...], used: Uses) -> None:
+        owner = self.plan.owner
+        for a in atoms:
+            if type(a) is Var:
+                used[a] = None
+                if a in owner:
+                    used[owner[a]] = None
+
+    def _consume(self, atoms: tuple[Atom, ...]) -> None:
+        self.plan.consumed.update(a for a in atoms if type(a) is Var and not _is_light(a.type))
+
+    def _let(self, let: Let, block: Block, depth: int, used: Uses) -> tuple[int, int]:
+        e = let.expr
+        read = operands(e)
+        self._use(read, used)
+        self._consume(consumed(e))
+        self._views(let)
+        for b in let.binders:
+            if depth:
+                self._depth[b] = depth
+            if not _is_light(b.type):
+                self.plan.defined[b] = (let, block)
+        weight, work = 1 + (len(read) + len(let.binders)) // 4, 0
+        if isinstance(e, If | Case | Loop | While):
+            heavier, work = self._blocks(let, e, depth, used)
+            weight += heavier
+        elif isinstance(e, Call):
+            self.plan.calls[e.function] = None
+            self.plan.area = max(self.plan.area, self._area(e.function))
+            work = _CALL
+        if weight > 1:
+            self.plan.weights[let] = weight
+        return weight, work
+
+    # --- views and places
+
+    def _views(self, let: Let) -> None:
+        """What `let` binds without owning it, which indices it must test, and which cells it needs in memory."""
+        plan = self.plan
+        match let.expr:
+            case Index(base=base, path=path, checked=checked) | View(place=base, path=path, checked=checked) as e:
+                (view,) = let.binders
+                if not isinstance(e, Index) or is_heavy(view.type):
+                    self._borrow(view, base)
+                self._tests(e, base, path, checked)
+            case Update(base=base, path=path, checked=checked) as e:
+                self._tests(e, base, path, checked)
+            case Accum(value=value):
+                if not is_heavy(value.type):
+                    plan.cells.add(let.binders[0])
+            case Call(args=atoms) | Case(scrutinees=atoms):
+                plan.addressed.update(a for a in atoms if type(a) is Var and a in plan.cells)
+            case _:
+                pass
+
+    def _borrow(self, view: Var, base: Atom) -> None:
+        assert isinstance(base, Var)
+        plan = self.plan
+        plan.borrowed.add(view)
+        root = plan.owner.get(base) if base in plan.borrowed else base
+        if root is not None:
+            plan.owner[view] = root
+
+    def _tests(self, e: Expr, base: Atom, path: Path, checked: bool) -> None:
+        if not checked:
+            return
+        t = base.type.target if isinstance(base.type, Ref) else base.type
+        tests: list[int] = []
+        for k, step in enumerate(path):
+            if isinstance(step, Field):
+                t = fields_of(t)[step.number]
+            else:
+                assert isinstance(t, Array)
+                if not self._proven(step, t.length):
+                    tests.append(k)
+                t = t.element
+        if tests:
+            self.plan.tests[e] = tuple(tests)
+
+    def _proven(self, index: Atom, length: int | None) -> bool:
+        """Whether `index` is known to be in range; from here on it is."""
+        if length is None:
+            return False
+        if isinstance(index, Lit):
+            return isinstance(index.value, int) and 0 <= index.value < length
+        below = self._below.get(index)
+        if below is not None and below <= length:
+            return True
+        self._know(index, length)
+        return False
+
+    def _know(self, index: Var, length: int) -> None:
+        self._trail.append((index, self._below.get(index)))
+        self._below[index] = length
+
+    def _forget(self, facts: int) -> None:
+        while len(self._trail) > facts:
+            index, before = self._trail.pop()
+            if before is None:
+                del self._below[index]
+            else:
+                self._below[index] = before
+
+    # --- blocks
+
+    def _blocks(self, let: Let, e: If | Case | Loop | While, depth: int, used: Uses) -> tuple[int, int]:
+        """The weight and the work of the blocks inside `let`."""
+        inner: Uses = {}
+        weight = work = 0
+        facts = len(self._trail)
+        self.plan.loops += isinstance(e, Loop | While)
+        self._bind(e)
+        for params, block in scopes(e):
+            self._depth.update(dict.fromkeys(params, depth + 1))
+            heavier, longer = self.block(block, depth + 1, inner)
+            weight += heavier
+            work += longer
+        self._forget(facts)
+        outer = [v for v in inner if self._depth.get(v, 0) <= depth]
+        self.plan.captures[let] = outer
+        used.update(dict.fromkeys(outer))
+        if isinstance(e, Loop):
+            self._rows(e)
+            work = min(work, LONG) * e.trips.value if isinstance(e.trips, Lit) and e.trips.value else LONG + 1
+            if work > LONG:
+                self.plan.polls.add(let)
+        return weight, work
+
+    def _bind(self, e: If | Case | Loop | While) -> None:
+        """What the blocks of `e` are given without owning it."""
+        if isinstance(e, Case):
+            for branch in (e.left, e.right):
+                for param, scrutinee in zip(branch.params, e.scrutinees, strict=True):
+                    if not _is_light(param.type):
+                        self._borrow(param, scrutinee)
+        elif isinstance(e, Loop):
+            if isinstance(e.trips, Lit) and isinstance(e.trips.value, int):
+                self._know(e.index, e.trips.value)
+            for scan in e.scans:
+                if not scan.consumes and is_heavy(scan.param.type):
+                    self._borrow(scan.param, scan.array)
+
+    def _rows(self, e: Loop) -> None:
+        """Owned rows that nobody consumes are views of an array that the loop frees as a whole."""
+        plan = self.plan
+        for scan in e.scans:
+            if scan.consumes and is_heavy(scan.param.type) and scan.param not in plan.consumed:
+                plan.borrowed.add(scan.param)
+                plan.owner = {view: root for view, root in plan.owner.items() if root is not scan.param}

@@ -1,0 +1,130 @@
+"""IR functions to an artifact: the call graph, one module, and what the runtime must know of it."""
+
+import gc
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from rosejit.abi import EXCHANGE, Artifact, Import
+from rosejit.codegen.entries import Border, border, import_of, write_entry, write_releases
+from rosejit.codegen.functions import write_function
+from rosejit.codegen.module import Module, area_of
+from rosejit.codegen.plan import Plan, plan_function
+from rosejit.ir.syntax import Function
+from rosejit.ir.types import Type
+from rosejit.wasm.encode import encode
+from rosejit.wasm.instructions import call
+from rosejit.wasm.module import Export, Memory, ModuleBuilder
+
+PLAIN = 2_000
+"""From so many lets on, code without loops is not worth the time of the engine's optimiser."""
+
+_PAGE = 1 << 16
+_MOST_PAGES = (1 << 16) - 1  # one less than there are: the end of the heap stays a 32-bit number
+
+Plans = dict[Function, Plan]
+
+
+def compile_program(roots: Mapping[str, Function]) -> tuple[Artifact, tuple[Callable[..., Any], ...]]:
+    """One module with an entry for each root, and the host functions that it imports, in order."""
+    with _collector_paused():
+        plans, hosts = _plan(roots)
+        builder = ModuleBuilder()
+        releases: dict[Type, str] = {}
+        borders = [border(name, f, releases) for name, f in roots.items()]
+        module = Module(builder, max((place.end for place in borders), default=EXCHANGE))
+        imports = _import(module, hosts)
+        repeated = _recursive(roots, plans)
+        for f in plans:
+            module.callee(f)
+        _write(module, plans, repeated)
+        for f, place in zip(roots.values(), borders, strict=True):
+            write_entry(module, f, place)
+        write_releases(module, releases)
+        _write(module, plans, repeated)
+        _memory(module)
+        artifact = Artifact(
+            encode(builder.build()),
+            {place.entry.name: place.entry for place in borders},
+            imports,
+            tuple(module.failures),
+            module.names,
+            _optimise(plans),
+            bool(repeated),
+            tuple(module.failure_values),
+        )
+        return artifact, tuple(f.host for f in hosts if f.host is not None)
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """Nothing that a compilation makes is garbage before its end, and looking for it costs a tenth of the time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def _plan(roots: Mapping[str, Function]) -> tuple[Plans, list[Function]]:
+    """The plans of all functions that are called, and the host functions among them."""
+    plans: Plans = {}
+    hosts: dict[Function, None] = {}
+    todo = list(reversed(roots.values()))
+    while todo:
+        f = todo.pop()
+        if f.host is not None:
+            hosts[f] = None
+        elif f not in plans:
+            plans[f] = plan_function(f, area_of)
+            todo += reversed(plans[f].calls)
+    return plans, list(hosts)
+
+
+def _import(module: Module, hosts: list[Function]) -> tuple[Import, ...]:
+    found: list[Import] = []
+    for number, f in enumerate(hosts):
+        imported, params, results = import_of(f)
+        index = module.builder.import_function("host", str(number), params, results, f.name)
+        module.hosts[f] = call[index]
+        module.names[index] = f.name
+        found.append(imported)
+    return tuple(found)
+
+
+def _recursive(roots: Mapping[str, Function], plans: Plans) -> set[Function]:
+    """Functions without which no function could call itself: those to which a walk comes back while it is in them."""
+    found: set[Function] = set()
+    state: dict[Function, bool] = {}  # whether the walk is still inside
+    stack = [(f, False) for f in roots.values()]
+    while stack:
+        f, left = stack.pop()
+        if left:
+            state[f] = False
+        elif f not in state:
+            state[f] = True
+            stack.append((f, True))
+            stack += [(g, False) for g in plans[f].calls if g in plans]
+        elif state[f]:
+            found.add(f)
+    return found
+
+
+def _write(module: Module, plans: Plans, repeated: set[Function]) -> None:
+    """Write all functions that are called and not written yet, kernels among them."""
+    while module.pending:
+        f = module.pending.pop()
+        plan = plans.get(f) or plan_function(f, area_of)
+        write_function(module, f, plan, polls=f in repeated)
+
+
+def _memory(module: Module) -> None:
+    end = module.finish()
+    index = module.builder.add_memory(Memory(-(-end // _PAGE) + 1, _MOST_PAGES))
+    module.builder.exports.append(Export("memory", "memory", index))
+
+
+def _optimise(plans: Plans) -> bool:
+    return any(plan.loops for plan in plans.values()) or sum(plan.weight for plan in plans.values()) < PLAIN

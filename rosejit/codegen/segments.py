@@ -1,0 +1,64 @@
+"""Cuts long blocks: engines take time that grows with the square of the values that live at once in one function."""
+
+from collections.abc import Iterator, Sequence
+
+from rosejit.codegen.plan import Plan
+from rosejit.ir.syntax import Let, Var
+from rosejit.ir.walk import scopes
+
+LONGEST = 500
+"""A function of more lets than this keeps what its parts share in a frame."""
+
+CHUNK = 250
+"""About so many lets are one part."""
+
+SHORT = 24
+"""So few are not worth a function of their own."""
+
+PARENT: frozenset[Var] = frozenset()
+"""The variables that may live in locals of the code between the parts: none."""
+
+
+def weight(lets: Sequence[Let], plan: Plan) -> int:
+    """What `lets` weigh."""
+    weights = plan.weights
+    return sum([weights.get(let, 1) for let in lets])
+
+
+def short(lets: Sequence[Let], plan: Plan) -> bool:
+    """Whether `lets` stay in the function that they are in."""
+    return len(lets) <= SHORT and weight(lets, plan) <= SHORT
+
+
+def segments(lets: Sequence[Let], plan: Plan) -> list[tuple[int, int]]:
+    """The ranges of `lets` that are parts; a let that is too heavy for one is a range of its own."""
+    found: list[tuple[int, int]] = []
+    weights = plan.weights
+    start = total = 0
+    for at, let in enumerate(lets):
+        heavy = weights.get(let, 1)
+        if total + heavy > CHUNK:
+            if at > start:
+                found.append((start, at))
+            start, total = at, 0
+            if heavy > LONGEST:
+                found.append((at, at + 1))
+                start = at + 1
+                continue
+        total += heavy
+    if start < len(lets):
+        found.append((start, len(lets)))
+    return found
+
+
+def variables(lets: Sequence[Let]) -> set[Var]:
+    """All that is bound in `lets`, at any depth."""
+    return set(_bound(lets))
+
+
+def _bound(lets: Sequence[Let]) -> Iterator[Var]:
+    for let in lets:
+        yield from let.binders
+        for params, block in scopes(let.expr):
+            yield from params
+            yield from _bound(block.lets)

@@ -1,0 +1,211 @@
+"""Runs artifacts on the engine directly: arguments into slots, call, results out of slots, and what the heap holds."""
+
+import struct
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import wasmtime
+
+from rosejit.abi import FAILURE_NUMBER, FAILURE_VALUES, INTERRUPT_FLAG, Artifact, Slot
+from rosejit.codegen.entries import border
+from rosejit.codegen.heap import CLASSES
+from rosejit.codegen.layout import Cell, Column, Layout, Layouts, Record, Rows, Union
+from rosejit.codegen.program import compile_program
+from rosejit.ir.syntax import Function
+from rosejit.ir.types import Nominal, Type
+
+_config = wasmtime.Config()
+_config.max_wasm_stack = 1 << 20
+ENGINE = wasmtime.Engine(_config)
+
+FORMAT = {"real": "<d", "int": "<q", "bool": "<?"}
+
+
+class Failed(Exception):
+    """A program failed: the number of the failure and the words at FAILURE_VALUES."""
+
+    def __init__(self, number: int, values: list[Any], trap: str) -> None:
+        super().__init__(f"failure {number} {values}: {trap}")
+        self.number = number
+        self.values = values
+        self.trap = trap
+
+
+class Machine:
+    """One instance of a compiled program."""
+
+    def __init__(self, roots: Mapping[str, Function] | Function) -> None:
+        if isinstance(roots, Function):
+            roots = {"main": roots}
+        self.roots = roots
+        self.artifact, hosts = compile_program(roots)
+        self.store = wasmtime.Store(ENGINE)
+        module = wasmtime.Module(ENGINE, self.artifact.wasm)
+        imports = [
+            wasmtime.Func(self.store, module.imports[k].type, self._host(host, k)) for k, host in enumerate(hosts)
+        ]
+        self.exports = wasmtime.Instance(self.store, module, imports).exports(self.store)
+        self.memory = self.exports["memory"]
+        self.layouts = Layouts()
+        self.open_residuals = True
+        """Whether residuals are given as tuples and freed, or as addresses."""
+        self._top = max(border(name, f, {}).end for name, f in roots.items()) + 4 * CLASSES
+
+    def _host(self, host: Callable[..., Any], number: int) -> Callable[..., Any]:
+        imported = self.artifact.imports[number]
+
+        def called(*args: Any) -> Any:
+            count = len(imported.params)
+            given = [
+                bool(a) if s.kind == "bool" else self._array(a, s) if s.kind == "array" else a
+                for s, a in zip(imported.params, args[:count], strict=True)
+            ]
+            result = host(*given)
+            results = [result] if len(imported.results) == 1 else list(result or ())
+            places = list(args[count:])
+            returned = []
+            for slot, value in zip(imported.results, results, strict=True):
+                if slot.kind == "array":
+                    self._write_array(places.pop(0), slot, value)
+                else:
+                    returned.append(int(value) if slot.kind == "bool" else value)
+            return None if not returned else returned[0] if len(returned) == 1 else returned
+
+        return called
+
+    # --- memory
+
+    def read(self, offset: int, form: str) -> Any:
+        return struct.unpack(form, self.memory.read(self.store, offset, offset + struct.calcsize(form)))[0]
+
+    def write(self, offset: int, form: str, value: Any) -> None:
+        self.memory.write(self.store, struct.pack(form, value), offset)
+
+    def _array(self, address: int, slot: Slot, shape: tuple[int, ...] | None = None) -> Any:
+        shape = slot.shape if shape is None else shape
+        form = FORMAT[slot.element]
+        if not shape:
+            return self.read(address, form)
+        size = struct.calcsize(form)
+        for n in shape[1:]:
+            size *= n
+        return [self._array(address + size * i, slot, shape[1:]) for i in range(shape[0])]
+
+    def _write_array(self, address: int, slot: Slot, value: Any) -> int:
+        if not isinstance(value, (list, tuple)):
+            self.write(address, FORMAT[slot.element], value)
+            return address + struct.calcsize(FORMAT[slot.element])
+        for item in value:
+            address = self._write_array(address, slot, item)
+        return address
+
+    @property
+    def top(self) -> int:
+        """How far the heap has grown."""
+        return self.read(self._top, "<I")
+
+    def room(self, size: int) -> int:
+        """Memory of our own, behind all blocks."""
+        address = self.top
+        while address + size > self.memory.data_len(self.store):
+            self.memory.grow(self.store, 1)
+        self.write(self._top, "<I", address + -(-size // 8) * 8)
+        return address
+
+    def put(self, t: Type, value: Any) -> int:
+        """The address of a block that holds a heavy value."""
+        address = self.room(self.layouts.of(t).bytes)
+        self._fill(address, self.layouts.of(t), value)
+        return address
+
+    def _fill(self, address: int, layout: Layout, value: Any) -> None:
+        match layout.parts:
+            case Record(cells=cells, offsets=offsets):
+                for cell, offset, item in zip(cells, offsets, value, strict=True):
+                    self._fill_cell(address + offset, cell, item)
+            case Rows(cell=cell, stride=stride):
+                for i, item in enumerate(value):
+                    self._fill_cell(address + i * stride, cell, item)
+            case Column(cell=cell, stride=stride):
+                data = self.room(stride * len(value))
+                for i, item in enumerate(value):
+                    self._fill_cell(data + i * stride, cell, item)
+                for offset, word in ((0, data), (4, len(value)), (8, stride * len(value))):
+                    self.write(address + offset, "<I", word)
+            case Union(cells=cells, tag=tag):
+                self.write(address + tag, "<B", value[0])
+                self._fill_cell(address, cells[value[0]], value[1])
+
+    def _fill_cell(self, address: int, cell: Cell, value: Any) -> None:
+        if cell.kind == "inline":
+            self._fill(address, self.layouts.of(cell.type), value)
+        elif cell.kind == "address":
+            self.write(address, "<I", self.put(cell.type, value))
+        elif cell.kind != "nothing":
+            self.write(address, FORMAT[cell.kind], value)
+
+    def get(self, t: Type, address: int) -> Any:
+        """The heavy value in a block."""
+        layout = self.layouts.of(t)
+        match layout.parts:
+            case Record(cells=cells, offsets=offsets):
+                return tuple(self._cell(address + o, cell) for cell, o in zip(cells, offsets, strict=True))
+            case Rows(cell=cell, stride=stride, length=length):
+                return [self._cell(address + i * stride, cell) for i in range(length)]
+            case Column(cell=cell, stride=stride):
+                data, length = self.read(address, "<I"), self.read(address + 4, "<I")
+                return [self._cell(data + i * stride, cell) for i in range(length)]
+            case Union(cells=cells, tag=tag):
+                side = self.read(address + tag, "<B")
+                return side, self._cell(address, cells[side])
+
+    def _cell(self, address: int, cell: Cell) -> Any:
+        if cell.kind == "inline":
+            return self.get(cell.type, address)
+        if cell.kind == "address":
+            return self.get(cell.type, self.read(address, "<I"))
+        return None if cell.kind == "nothing" else self.read(address, FORMAT[cell.kind])
+
+    # --- calls
+
+    def call(self, name: str, *args: Any) -> tuple[Any, ...]:
+        """The results of an entry, those that the host would own read and freed."""
+        entry, f = self.artifact.entries[name], self.roots[name]
+        for slot, p, value in zip(entry.params, f.params, args, strict=True):
+            if slot.kind == "array":
+                self._write_array(slot.offset, slot, value)
+            elif slot.kind in FORMAT:
+                self.write(slot.offset, FORMAT[slot.kind], value)
+            else:
+                self.write(slot.offset, "<I", value if type(value) is int else self.put(p.type, value))
+        try:
+            self.exports[name](self.store)
+        except wasmtime.WasmtimeError as trap:
+            number = self.read(FAILURE_NUMBER, "<i")
+            kinds = self.artifact.failure_values[number] if number >= 0 else ("int",)
+            values = [self.read(FAILURE_VALUES + 8 * k, "<d" if kind == "real" else "<q") for k, kind in enumerate(kinds)]
+            raise Failed(number, values, str(trap)) from None
+        return tuple(self._result(slot, t) for slot, t in zip(entry.results, f.results, strict=True))
+
+    def _result(self, slot: Slot, t: Type) -> Any:
+        if slot.kind == "array":
+            return self._array(slot.offset, slot)
+        if slot.kind in FORMAT:
+            return self.read(slot.offset, FORMAT[slot.kind])
+        address = self.read(slot.offset, "<I")
+        if isinstance(t, Nominal) and not self.open_residuals:
+            return address
+        value = self.get(t, address)
+        self.release(slot, address)
+        return value
+
+    def release(self, slot: Slot, address: int) -> None:
+        self.exports[slot.release](self.store, address)
+
+    def interrupt(self) -> None:
+        self.write(INTERRUPT_FLAG, "<i", 1)
+
+    def __call__(self, *args: Any) -> tuple[Any, ...]:
+        (name,) = self.roots
+        return self.call(name, *args)
+
