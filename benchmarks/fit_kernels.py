@@ -56,9 +56,10 @@ def error(fit: Fit, coefficients: list[float], points: int = 301) -> mpf:
     worst = mpf(0)
     for i in range(points):
         x = mpf(fit.a) + (mpf(fit.b) - mpf(fit.a)) * i / (points - 1)
-        worst = max(
-            worst, abs((mpmath.polyval([mpf(c) for c in reversed(coefficients)], x) - fit.f(x)) * fit.weight(x))
-        )
+        value = mpf(0)
+        for c in reversed(coefficients):
+            value = value * x + mpf(c)
+        worst = max(worst, abs((value - fit.f(x)) * fit.weight(x)))
     return worst
 
 

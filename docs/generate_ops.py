@@ -1,0 +1,56 @@
+"""Writes docs/ops.md from the records: `python docs/generate_ops.py`."""
+
+from pathlib import Path
+
+from rosejit.ir.primitive import Instr, Primitive
+from rosejit.ops import arith, compare, elementary, integer, linear, logic, special
+
+TARGET = Path(__file__).parent / "ops.md"
+ROOMS = (
+    ("Reals", arith),
+    ("Elementary functions", elementary),
+    ("Special functions", special),
+    ("Comparisons", compare),
+    ("Logic", logic),
+    ("Integers", integer),
+    ("Tangents", linear),
+)
+HEAD = """\
+# The primitives
+
+Written by `docs/generate_ops.py` from the records in `rosejit/ops/`. *Derivative*: how the tangent is made (`Σ`: a
+factor an argument; `rule`: a rule of its own; nothing: it is zero). *Wasm*: instructions, or a kernel: a function of
+the IR in `rosejit/ops/kernels/`, made of the same steps in Python, in wasmtime and in a browser. Elementary functions
+are right to 1 unit in the last place; `tests/ops/kernels/reference.py` has the bounds that are tested.
+"""
+
+
+def form(op: Primitive) -> str:
+    """How it is written in the text of the IR."""
+    if op.symbol and len(op.params) == 2:
+        return f"a {op.symbol} b"
+    if op.symbol:
+        return f"{op.symbol} a" if op.symbol.isidentifier() else f"{op.symbol}a"
+    return f"{op.name}({', '.join('abc'[: len(op.params)])})"
+
+
+def row(op: Primitive) -> str:
+    """A line of the table."""
+    types = f"{', '.join(map(repr, op.params))} → {op.result!r}"
+    derivative = "Σ" if op.partials else "rule" if op.tangent else "linear" if op.transpose else ""
+    wasm = f"`{' '.join(op.wasm.names)}`" if isinstance(op.wasm, Instr) else type(op.wasm).__name__.lower()
+    fails = f" Fails: {op.failure.replace('|', ' or ')}." if op.failure else ""
+    return f"| `{op.name}` | `{form(op)}` | {types} | {op.doc}{fails} | {derivative} | {wasm} |".replace("||", "|")
+
+
+def text() -> str:
+    """The whole page."""
+    parts = [HEAD]
+    for title, room in ROOMS:
+        lines = [f"## {title}", "| name | form | types | meaning | derivative | Wasm |", "|---|---|---|---|---|---|"]
+        parts.append("\n".join([*lines, *map(row, room.ALL)]) + "\n")
+    return "\n".join(parts)
+
+
+if __name__ == "__main__":
+    TARGET.write_text(text(), encoding="utf-8")
