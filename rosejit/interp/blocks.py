@@ -274,7 +274,7 @@ def _host_call(slots: Slots, let: ir.Let, e: ir.Call) -> Step:
         frame[0].counters.calls[f] += 1
         values = [frame[a].read() if is_heavy(t) else frame[a] for a, t in zip(args, types, strict=True)]
         given = f.host(*[to_host(t, value) for t, value in zip(types, values, strict=True)])
-        results = (given,) if len(f.results) == 1 else given or ()
+        results = () if not f.results else (given,) if len(f.results) == 1 else given
         _store(frame, puts, [from_python(t, r) for t, r in zip(f.results, results, strict=True)])
 
     return call

@@ -102,4 +102,5 @@ def out_of_range(checked: bool, span: Span | None, index: int, length: int) -> N
     """Fail as a checked index does; an unchecked one must not come here."""
     if not checked:
         raise VerifyError(f"index {index} is out of range for length {length}, but was said to be proven")
-    fail(index_failure(span), index, length)
+    # the frontend has added the length to a negative index once: it is reported as the user wrote it
+    fail(index_failure(span), index - length if index < 0 else index, length)

@@ -223,11 +223,13 @@ def to_python(t: Type, data: Any) -> Any:
 
 
 def to_host(t: Type, data: Any) -> Any:
-    """What a host function is given: arrays of scalars as NumPy arrays."""
+    """What a host function is given: arrays of scalars as NumPy arrays that cannot be written."""
     element = t
     while isinstance(element, Array):
         element = element.element
     if element is t:
         return data
     kind: Any = SCALARS[element]
-    return np.array(to_python(t, data), dtype=kind)
+    array = np.array(to_python(t, data), dtype=kind)
+    array.flags.writeable = False
+    return array

@@ -15,11 +15,13 @@ FILE = "<rose>"
 _SYMBOLS = {symbol for symbol, _ in OPERATORS if not symbol.isidentifier()}
 _PUNCTUATION = _SYMBOLS.union(("->", "+=", *"()[]{}<>,:=.|&?@*-"))
 _TOKEN = re.compile(
-    r"(?P<skip>(?:\s+|--[^\n]*)+)"
+    r"\s*(?:--[^\n]*\s*)*(?:"
+    r"(?P<name>[^\W\d]\w*)"
     r"|(?P<number>0x[0-9a-f]+|\d+(?:\.\d+)?(?:[eE][-+]?\d+)?t?)"
-    r"|(?P<name>[^\W\d]\w*)"
     r'|(?P<string>"(?:[^"\\\n]|\\.)*")'
     r"|(?P<symbol>" + "|".join(re.escape(s) for s in sorted(_PUNCTUATION, key=len, reverse=True)) + ")"
+    r"|(?P<end>\Z)"
+    r"|(?P<unknown>.))"
 )
 
 
@@ -53,17 +55,16 @@ class Source:
     def tokens(self) -> list[Token]:
         """All tokens; the last one has the kind "end"."""
         found: list[Token] = []
-        at = 0
-        while at < len(self.text):
-            match = _TOKEN.match(self.text, at)
-            if match is None:
-                self.fail(f"`{self.text[at]}` means nothing here", Token("", self.text[at], at))
-            kind, text = match.lastgroup or "", match[0]
-            if kind != "skip":
-                exact = kind == "symbol" or (kind == "name" and text in KEYWORDS)
-                found.append(Token(text if exact else kind, text, at))
-            at = match.end()
-        found.append(Token("end", "", at))
+        for match in _TOKEN.finditer(self.text):
+            kind = match.lastgroup or ""
+            text, start = match[kind], match.start(kind)
+            if kind == "symbol" or (kind == "name" and text in KEYWORDS):
+                kind = text
+            elif kind == "unknown":
+                self.fail(f"`{text}` means nothing here", Token(kind, text, start))
+            found.append(Token(kind, text, start))
+            if kind == "end":
+                break
         return found
 
 

@@ -48,6 +48,8 @@ Simple = (
     | Resolve | Check
 )  # fmt: skip
 
+NESTED = (If, Case, Loop, While)
+
 INDENT = "  "
 
 
@@ -175,7 +177,9 @@ class _Printer:
         return text if v.like is None or v.like not in self.names else f"{text} like {self.names[v.like]}"
 
     def _binders(self, variables: tuple[Var, ...]) -> str:
-        return ", ".join([self._bind(v) for v in variables]) if variables else "()"
+        if len(variables) == 1:
+            return self._bind(variables[0])
+        return ", ".join([self._bind(v) for v in variables]) or "()"
 
     def _atom(self, a: Atom) -> str:
         return self.names[a] if type(a) is Var else literal_text(a)
@@ -212,7 +216,7 @@ class _Printer:
                     before, after = f": {self._type(v.type)} = {e.op.name}(", ") in"
                 name = names[v] = fresh(v.hint)
                 text = f"{pad}let {name}{before}{between.join(args)}{after}"
-            elif isinstance(e, If | Case | Loop | While):
+            elif isinstance(e, NESTED):
                 text = self._nested(let, e, pad)
             else:
                 text = self._expr(e)
@@ -268,7 +272,11 @@ class _Printer:
                 return "check " + ", ".join([*texts, *[self._atom(v) for v in values]])
 
     def _path(self, path: Path, checked: bool) -> str:
-        steps = [f".{step.number}" if isinstance(step, Field) else self._atom(step) for step in path]
+        names = self.names
+        steps = [
+            names[step] if type(step) is Var else f".{step.number}" if isinstance(step, Field) else self._atom(step)
+            for step in path
+        ]
         return f"{'' if checked else '@'}[{', '.join(steps)}]"
 
     def _nested(self, let: Let, e: If | Case | Loop | While, pad: str) -> str:

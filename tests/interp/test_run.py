@@ -284,6 +284,7 @@ def test_host_functions_see_arrays_of_numpy_in_program_order():
 
     def tell(x, a):
         seen.append((x, a.tolist(), a.dtype))
+        assert not a.flags.writeable
         return a.sum() + x, np.arange(3.0)
 
     text = """
@@ -360,8 +361,8 @@ def test_long_programs():
 def test_indices():
     text = "def f(a: [3]Real, i: Int): Real = a[i]"
     assert run(text, [1.0, 2.0, 3.0], 2) == (3.0,)
-    for i in (3, -1):
-        with pytest.raises(RoseIndexError, match=f"index {i} is out of range for length 3"):
+    for i, written in ((3, 3), (-1, -4)):  # a negative index comes with the length added
+        with pytest.raises(RoseIndexError, match=f"index {written} is out of range for length 3"):
             run(text, [1.0, 2.0, 3.0], i)
 
 
