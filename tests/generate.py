@@ -18,7 +18,7 @@ from rosejit.ops import PRIMITIVES
 from rosejit.transforms.own import own
 
 FEATURES = frozenset(
-    {"if", "loop", "while", "case", "array", "nested", "tuple", "accum", "call", "recursion", "check", "select"}
+    {"if", "loop", "while", "case", "array", "nested", "tuple", "accum", "call", "recursion", "check", "select", "math"}
 )
 
 TURNS = 4
@@ -263,6 +263,7 @@ class _Body:
         choices: list[tuple[float, Callable[[], None]]] = [(5, self.arithmetic), (1, self.integers)]
         optional: dict[str, list[tuple[float, Callable[[], None]]]] = {
             "select": [(0.7, self.select)],
+            "math": [(1, self.math)],
             "array": [(3, self.index), (2.5, self.update), (0.3, self.copy)],
             "tuple": [(1, self.tuples)],
             "accum": [(2.5, self.add)],
@@ -305,6 +306,10 @@ class _Body:
     def select(self) -> None:
         x, y = self.value(REAL), self.value(REAL)
         self.apply("select", self.value(BOOL), x, y, limit=SMALL)
+
+    def math(self) -> None:
+        name, limit = self.rng.choice([("sin", 1.0), ("cos", 1.0), ("tanh", 1.0), ("atan", 1.6), ("exp", 7.4)])
+        self.apply(name, self.value(REAL), limit=limit)
 
     def integers(self) -> None:
         i, j = self.value(INT), self.value(INT)
