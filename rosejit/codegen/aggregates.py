@@ -100,7 +100,6 @@ def inject(e: Emitter, let: Let) -> None:
     union = union_of(layout)
     cell = union.cells[x.side]
     tag: tuple[Item, ...] = (v, i32_const[x.side], bool_store[union.tag])
-    consume(e, (x.value,))
     if cell.kind == "inline":
         alive(e, v)
         if buildable(e, x.value, e.where[v], only_blocks=v not in e.placed):
@@ -109,6 +108,7 @@ def inject(e: Emitter, let: Let) -> None:
             e.push(tag)
             rename(e, v, x.value)
             return
+    consume(e, (x.value,))
     construct(e, v, [_put(cell, v, 0, x.value, e), tag])
 
 

@@ -62,14 +62,14 @@ def _sides(
 
 
 def _results(e: Emitter, block: Block, binders: tuple[Var, ...]) -> None:
-    consume(e, block.results)
     rows: list[Item] = []
-    left: list[Item] = []
+    left: list[Atom] = []
     for v, result in zip(binders, block.results, strict=True):
         if v in e.placed:
             rows += put_row(e, v, result)
         else:
             left.append(result)
+    consume(e, [result for result in left if isinstance(result, Var)])
     e.push([*rows, *left])
 
 

@@ -60,13 +60,17 @@ def loop(e: Emitter, let: Let) -> None:
         alive(e, v)
     _open_arrays(e, m, let.binders[count:])
     guarded = m.trips is None or m.trips < 1
+    index = e.temporary("i64")  # counts through the whole body, whether that reads it or not
+    e.fixed[x.index] = e.where[index]
     if e.inside is not PARENT:
         e.offsets[x.index] = m.offsets
     e.body.depth += 1 + guarded
     code, _ = e.nested(x.body, partial(_finish, e, m), partial(_begin, e, m))
     e.body.depth -= 1 + guarded
     e.offsets.pop(x.index, None)
-    start, step = _control(e, m)
+    start, step = _control(e, m, read=e.where.pop(x.index, None) is not None)
+    del e.fixed[x.index]
+    e.retire(index)
     whole = [start, loop_(), code, step, br_if[0], END]
     if guarded:
         count_code = e.read(x.trips) if isinstance(x.trips, Var) else i64_const[m.trips or 0]
@@ -111,8 +115,8 @@ def _shell(e: Emitter, layout: Layout) -> bytes:
         return e.module.heap.free(layout.bytes)
     record = e.body.local("i32")
     e.body.release("i32", record)
-    data = local_get[record] + i32_load[DATA] + local_get[record] + i32_load[CAPACITY]
-    return local_tee[record] + e.module.heap.free(layout.bytes) + data + e.module.heap.free_some()
+    data = local_tee[record] + i32_load[DATA] + local_get[record] + i32_load[CAPACITY]
+    return data + e.module.heap.free_some() + local_get[record] + e.module.heap.free(layout.bytes)
 
 
 def _row(e: Emitter, m: _Loop, array: _Array) -> bytes:
@@ -124,7 +128,6 @@ def _row(e: Emitter, m: _Loop, array: _Array) -> bytes:
 def _finish(e: Emitter, m: _Loop) -> None:
     """The end of a turn: rows go into the stacks, then the carries change all at once."""
     results = m.x.body.results
-    consume(e, results)
     nexts, rows = results[: len(m.x.carries)], results[len(m.x.carries) :]
     items: list[Item] = []
     for array, row in zip(m.stacks, rows, strict=True):
@@ -132,6 +135,7 @@ def _finish(e: Emitter, m: _Loop) -> None:
             items += put_row(e, array.home, row)
         elif array.rows.cell.kind != "nothing":
             items += (array.base, m.offsets[array.rows.stride], ADD, row, STORE[array.rows.cell.kind][0])
+    consume(e, (*nexts, *[row for array, row in zip(m.stacks, rows, strict=True) if array.home is None]))
     for carry in m.carried:
         e.assign(carry.kind, carry.place)
     e.push([*items, *nexts])
@@ -166,10 +170,13 @@ def _scan(e: Emitter, m: _Loop, array: _Array) -> None:
 # --- counting
 
 
-def _control(e: Emitter, m: _Loop) -> tuple[bytes, bytes]:
-    """What counts: the code in front of the loop, and that of the end of a turn, which leaves whether to go on."""
+def _control(e: Emitter, m: _Loop, *, read: bool) -> tuple[bytes, bytes]:
+    """What counts: the code in front of the loop, and that of the end of a turn, which leaves whether to go on.
+
+    An index that the body does not read itself need not be there if an offset can count.
+    """
     x, n, down = m.x, m.trips, m.x.down
-    by = next((s for s in m.offsets if n is not None and 0 < n * s < 1 << 31), None) if x.index not in e.where else None
+    by = next((s for s in m.offsets if n is not None and 0 < n * s < 1 << 31), None) if not read else None
     start, step = [b""], [b""]
     for stride, v in m.offsets.items():
         place = e.where[v]
@@ -180,15 +187,12 @@ def _control(e: Emitter, m: _Loop) -> tuple[bytes, bytes]:
         place = e.where[m.offsets[by]]
         test = i32_const[0] + OP["i32.ge_s"] if down else i32_const[n * by] + OP["i32.ne"]
         return b"".join(start), b"".join((*step, load(e, "i32", place), test))
-    if x.index not in e.where:
-        e.first(x.index)
-    place = e.where.pop(x.index)
+    place = e.fixed[x.index]
     count = i64_const[n] if n is not None else e.read(x.trips)  # type: ignore[arg-type]  # a Var where it is no constant
     one = i64_const[-1 if down else 1] + OP["i64.add"]
     start.append(store(e, "i64", place, count + i64_const[1] + OP["i64.sub"] if down else i64_const[0]))
     step.append(store(e, "i64", place, load(e, "i64", place) + one))
     test = i64_const[0] + OP["i64.ge_s"] if down else count + OP["i64.lt_s"]
-    e.release(x.index, place)
     return b"".join(start), b"".join((*step, load(e, "i64", place), test))
 
 

@@ -1,6 +1,6 @@
 """Who owns the heavy values: frees behind the last use, moves to another name, and blocks that are built in their place."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from rosejit.codegen.body import LOADS
 from rosejit.codegen.emitter import Emitter, Item
@@ -54,10 +54,12 @@ def borrow(e: Emitter, *atoms: Atom) -> None:
 
 
 def consume(e: Emitter, atoms: Iterable[Atom]) -> None:
-    """Note what a let consumes."""
+    """Before a let is written: its operands go to new owners, and reads of them that stand above free nothing."""
     for v in atoms:
         if type(v) is Var and type(v.type) is not Scalar:
             e.consumed[v] = None
+            if v not in e.where:
+                e.first(v)
 
 
 def alive(e: Emitter, v: Var) -> None:
@@ -96,16 +98,22 @@ def construct(e: Emitter, v: Var, groups: Sequence[Sequence[Item]]) -> None:
     begin(e, v)
 
 
-def rename(e: Emitter, new: Var, old: Atom) -> None:
-    """Write that the value of `old`, which is consumed, goes on as `new`."""
+def rename(e: Emitter, new: Var, old: Atom, write: Callable[[Var], Sequence[Item]] = lambda _: ()) -> None:
+    """Write that the value of `old`, which is consumed, goes on as `new`.
+
+    `write` gives items that are to be written behind that; they may use the name that it is given.
+    """
     assert isinstance(old, Var)
-    consume(e, (old,))
     alive(e, new)
     place = e.where[new]
-    if old in e.fixed or not (place < 0 or e.inside is None or old in e.inside):
+    settled = old in e.fixed or old in e.where  # a parameter, a carry, or owned by a block around this one
+    if settled or not (place < 0 or e.inside is None or old in e.inside):
+        consume(e, (old,))
+        e.push(write(new))
         before = e.bind(new)
         e.push((before, old))
         return
+    e.consumed[old] = None
     placed, size = new in e.placed, e.room.pop(new, None)
     settle(e, new)
     e.where[old] = place
@@ -113,6 +121,7 @@ def rename(e: Emitter, new: Var, old: Atom) -> None:
         e.placed.add(old)
     if size is not None:
         e.room[old] = size
+    e.push(write(old))
 
 
 def buildable(e: Emitter, v: Atom, place: int, *, only_blocks: bool) -> bool:
@@ -142,9 +151,9 @@ def buildable(e: Emitter, v: Atom, place: int, *, only_blocks: bool) -> bool:
 def put_row(e: Emitter, home: Var, value: Atom) -> list[Item]:
     """What moves the heavy `value` into the memory that `home` points to; nothing if it is built there."""
     place = e.where[home]
-    consume(e, (value,))
     if buildable(e, value, place, only_blocks=False):
         assert isinstance(value, Var)
+        e.consumed[value] = None
         e.where[value] = place
         e.placed.add(value)
         return []
@@ -153,5 +162,6 @@ def put_row(e: Emitter, home: Var, value: Atom) -> list[Item]:
 
 def moved_into(e: Emitter, address: Sequence[Item], value: Atom) -> list[Item]:
     """What copies the block of the heavy `value` to an address and frees it."""
+    consume(e, (value,))
     size = e.module.layouts.of(value.type).bytes
     return [*address, value, i32_const[size], memory_copy, value, e.module.heap.free(size)]

@@ -1,11 +1,12 @@
 """Paths into values: addresses, the tests of indices, and the forms that read and write there."""
 
 from dataclasses import dataclass
+from functools import partial
 
 from rosejit.codegen.emitter import Emitter, Item
 from rosejit.codegen.heap import DROP
 from rosejit.codegen.layout import DATA, LENGTH, Cell, Column, Rows, elements_of, record_of
-from rosejit.codegen.ownership import alive, borrow, rename, touch
+from rosejit.codegen.ownership import borrow, rename, touch
 from rosejit.ir.failure import index_failure
 from rosejit.ir.syntax import Atom, Field, Index, Let, Lit, Path, Update, Var, View
 from rosejit.ir.types import BOOL, INT, Ref, Type
@@ -189,22 +190,18 @@ def update(e: Emitter, let: Let) -> None:
     """A write into an array that goes on under a new name."""
     x = let.expr
     assert isinstance(x, Update)
-    (new,) = let.binders
-    assert isinstance(x.base, Var)
     borrow(e, x.value)
+    rename(e, let.binders[0], x.base, partial(_written, e, x, let.span))
+
+
+def _written(e: Emitter, x: Update, span: Span | None, name: Var) -> list[Item]:
+    """Stores the value in the array that is called `name` here."""
     tests = e.plan.tests.get(x, ())
-    e.push(_written(e, x, tests, let.span, new))
-    rename(e, new, x.base)
-
-
-def _written(e: Emitter, x: Update, tests: tuple[int, ...], span: Span | None, new: Var) -> list[Item]:
-    """Stores the value: through the new name, because the base is not read after this let."""
-    alive(e, new)
     value: Item = x.value
     if tests and isinstance(value, Var):
         touch(e, (value,))
         value = e.read(value)
-    target = follow(e, new, x.path, tests, span)
+    target = follow(e, name, x.path, tests, span)
     cell, offset = target.cell, target.offset
     if cell.kind in ("real", "int", "bool"):
         return [*target.items, value, STORE[cell.kind][offset]]

@@ -42,8 +42,11 @@ def _failing(e: Emitter, let: Let, x: Apply) -> None:
     first = e.module.primitive_failures(x.op, let.span)
     fault = e.body.local("i64")
     e.body.release("i64", fault)
-    number = local_get[fault] + OP["i32.wrap_i64"] + i32_const[first - 1] + OP["i32.add"]
-    test = (local_tee[fault], i64_const[0], OP["i64.ne"], e.body.fail_if(number + e.module.fail()))
+    keep, number = b"", i32_const[first]
+    if "|" in x.op.failure:
+        keep = local_tee[fault]
+        number = local_get[fault] + OP["i32.wrap_i64"] + i32_const[first - 1] + OP["i32.add"]
+    test = (keep, i64_const[0], OP["i64.ne"], e.body.fail_if(number + e.module.fail()))
     kernel = e.module.inlined(x.op)
     if kernel is None:
         e.push((*x.args, e.module.callee(e.module.kernel(x.op)).code, *test))

@@ -110,7 +110,6 @@ def _write(e: Emitter, m: _While) -> None:
 def _finish(e: Emitter, m: _While) -> None:
     """The end of a turn."""
     results = m.x.body.results
-    consume(e, results)
     nexts, rows = results[: len(m.x.carries)], results[len(m.x.carries) :]
     for stack in m.stacks:
         e.body.out.append(_put(e, stack.used, _get(e, stack.used) + i32_const[stack.rows.stride] + ADD))
@@ -120,6 +119,7 @@ def _finish(e: Emitter, m: _While) -> None:
             items += put_row(e, stack.home, row)
         elif stack.rows.cell.kind != "nothing":
             items += (stack.data, stack.used, ADD, row, STORE[stack.rows.cell.kind][0])
+    consume(e, (*nexts, *[row for stack, row in zip(m.stacks, rows, strict=True) if stack.home is None]))
     for carry in m.carried:
         e.assign(carry.kind, carry.place)
     e.push([*items, *nexts])
