@@ -51,10 +51,10 @@ PLANE = (
 )
 
 REFERENCES = {
-    "exp": Reference(mpmath.exp, (*EXP, between(-745, 709.7)), 0.6),
-    "exp2": Reference(lambda x: mpf(2) ** x, (*EXP, between(-1074, 1023.9)), 0.6),
+    "exp": Reference(mpmath.exp, (*EXP, between(-745, 709.7)), 0.8),
+    "exp2": Reference(lambda x: mpf(2) ** x, (*EXP, between(-1074, 1023.9)), 0.8),
     "expm1": Reference(mpmath.expm1, (*EXP, between(-40, 709.7)), 0.65),
-    "log": Reference(mpmath.log, LOG, 0.8),
+    "log": Reference(mpmath.log, LOG, 0.85),
     "log2": Reference(lambda x: mpmath.log(x, 2), LOG, 0.6),
     "log10": Reference(mpmath.log10, LOG, 0.6),
     "log1p": Reference(mpmath.log1p, (between(-1, 2), sizes(-60, 1023, UP), sizes(-60, -1)), 0.6),
@@ -66,14 +66,14 @@ REFERENCES = {
             both(sizes(-40, -2, center=1.0), sizes(0, 45)),
             both(between(0, 2), between(-1000, 1000)),
         ),
-        0.65,
+        0.8,
     ),
     "cbrt": Reference(lambda x: mpmath.sign(x) * mpmath.cbrt(abs(x)), (between(-8, 8), sizes(-1074, 1023)), 0.55),
     "hypot": Reference(mpmath.hypot, PLANE, 1.0),
     "unit": Reference(lambda x, y: x / mpmath.hypot(x, y), PLANE[:2], 1.6),
     "sin": Reference(mpmath.sin, ANGLES, 0.8),
     "cos": Reference(mpmath.cos, ANGLES, 0.8),
-    "tan": Reference(mpmath.tan, ANGLES, 0.8),
+    "tan": Reference(mpmath.tan, ANGLES, 0.95),
     "asin": Reference(mpmath.asin, UNIT, 0.55),
     "acos": Reference(mpmath.acos, UNIT, 0.55),
     "atan": Reference(mpmath.atan, (between(-5, 5), sizes(-40, 70)), 0.55),
@@ -86,8 +86,8 @@ REFERENCES = {
     "asinh": Reference(mpmath.asinh, (between(-2, 2), sizes(-60, 1023), sizes(-4, 30)), 0.6),
     "acosh": Reference(mpmath.acosh, (between(1, 2), sizes(0, 1023, UP), sizes(-52, 3, UP, 1.0)), 0.6),
     "atanh": Reference(mpmath.atanh, UNIT, 0.6),
-    "erf": Reference(mpmath.erf, (between(-1, 1), between(-6, 6), sizes(-60, 3)), 1.0),
-    "erfc": Reference(mpmath.erfc, (between(-1, 1), between(-6, 26.5), sizes(-60, 3)), 1.0),
+    "erf": Reference(mpmath.erf, (between(-1, 1), between(-6, 6), sizes(-60, 3)), 0.95),
+    "erfc": Reference(mpmath.erfc, (between(-1, 1), between(-6, 26.5), sizes(-60, 3)), 1.3),
     "gamma": Reference(mpmath.gamma, (between(-170, 171.6), between(-20, 24), between(-3, 3), sizes(-60, 3)), 1.2),
     "lgamma": Reference(
         mpmath.loggamma,
@@ -95,7 +95,7 @@ REFERENCES = {
         2.0,
     ),
     "digamma": Reference(
-        mpmath.digamma, (between(0, 12), sizes(-1000, 1000, UP), sizes(-50, -2, center=1.4616321449683623)), 3.5
+        mpmath.digamma, (between(0, 12), sizes(-1000, 1000, UP), sizes(-50, -2, center=1.4616321449683623)), 4.0
     ),
     "polygamma": Reference(
         lambda n, x: mpmath.polygamma(int(n), x),
