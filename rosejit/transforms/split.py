@@ -42,7 +42,9 @@ class Two:
 
     def read(self, atoms: Iterable[ir.Atom]) -> None:
         """Add nonlinear variables among `atoms` to the needs."""
-        self.needs.update(dict.fromkeys(a for a in atoms if isinstance(a, ir.Var) and not is_linear(a.type)))
+        for a in atoms:
+            if isinstance(a, ir.Var) and not is_linear(a.type):
+                self.needs[a] = None
 
 
 def parted(atoms: Iterable[Typed]) -> tuple[tuple[Typed, ...], tuple[Typed, ...]]:
@@ -74,31 +76,41 @@ class Splitter:
         self.memory = Memory(f)
         self.halves = halves
 
-    def block(self, block: ir.Block) -> Split:
-        """Both halves of a block; nothing is saved yet."""
+    def block(self, block: ir.Block, owned: Iterable[ir.Var] = ()) -> Split:
+        """Both halves of a block; nothing is saved yet. Its form binds the variables `owned` and gives them away."""
         two = Two([], [])
-        partners: list[ir.Var] = []
+        primal, linear, needs = two.primal, two.linear, two.needs
+        partners = [v for v in owned if v.like is not None]
         definitions = self.memory.definitions
         for let in block.lets:
             e = let.expr
-            if isinstance(e, FORMS):
+            if isinstance(e, ir.Apply):
+                if e.op.erased:
+                    linear.append(let)
+                    for k in e.op.nonlinear:
+                        if isinstance(e.args[k], ir.Var):
+                            needs[e.args[k]] = None
+                else:
+                    primal.append(let)
+                    definitions[let.binders[0]] = let
+            elif isinstance(e, FORMS):
                 if _linear_at_all(let):
                     self.form(let, e, two)
                     partners += [b for b in let.binders if b.like is not None]
                 else:
-                    two.primal.append(let)
+                    primal.append(let)
             elif any([is_linear(b.type) for b in let.binders]) or any([is_linear(a.type) for a in operands(e)]):
-                two.linear.append(let)
+                linear.append(let)
                 two.read(operands(e))
                 partners += [b for b in let.binders if b.like is not None and not isinstance(e, ir.Index)]
             else:
-                two.primal.append(let)
+                primal.append(let)
                 for b in let.binders:
                     definitions[b] = let
         primal_results, linear_results = parted(block.results)
         if partners:
             _keep_partners(two, partners, linear_results)
-        return Split(two.primal, two.linear, primal_results, linear_results, two.needs)
+        return Split(primal, linear, primal_results, linear_results, needs)
 
     def form(self, let: ir.Let, e: ir.If | ir.Case | ir.Loop | ir.While | ir.Call, two: Two) -> None:
         """Append both halves of a form that holds both kinds."""
@@ -164,7 +176,8 @@ class Splitter:
     def loop(self, let: ir.Let, e: ir.Loop | ir.While, two: Two) -> None:
         scans = e.scans if isinstance(e, ir.Loop) else ()
         self.memory.rows.update({s.param: s.array for s in scans if not s.consumes})
-        split = self.block(e.body)
+        owned = (*e.carries, *(s.param for s in scans if s.consumes))
+        split = self.block(e.body, owned)
         carries, dual_carries = parted(e.carries)
         primal_binders, linear_binders = parted(let.binders)
         primal_scans = tuple(s for s in scans if not is_linear(s.param.type))

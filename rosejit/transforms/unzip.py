@@ -37,7 +37,7 @@ def _unzip_function(f: ir.Function, halves: Halves) -> None:
     assert f.body is not None
     params = _primal(f)
     splitter = Splitter(f, unzip)
-    split = splitter.block(f.body)
+    split = splitter.block(f.body, [p for p in f.params if p in f.own])
     kept = splitter.memory.keep(split, set(params), set())
     if not halves.assumed:
         halves.again = tuple(k for k, p in enumerate(params) if p in kept.rest)
@@ -73,5 +73,5 @@ def _linear(f: ir.Function, halves: Halves, split: Split, kept: Kept) -> None:
         record = ir.Var(halves.residuals, "r")
         linear.params = (record, *linear.params)
         fields = enumerate(kept.saved)
-        lets = [ir.Let((v,), ir.Index(record, (ir.Field(k),), checked=False)) for k, v in fields] + lets
+        lets = [ir.Let((v,), ir.Index(record, (ir.Field(k),), False)) for k, v in fields] + lets
     linear.body = ir.Block(lets, split.linear_results)

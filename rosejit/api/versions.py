@@ -1,0 +1,24 @@
+"""What a bug report should say."""
+
+import platform
+import sys
+from importlib import metadata
+
+_PACKAGES = ("rosejit", "wasmtime", "numpy", "gast", "beartype")
+
+
+def versions() -> str:
+    """Versions of rosejit, of what it runs on and of what it needs, a line each."""
+    lines = [f"python {platform.python_version()} ({platform.python_implementation()}, {sys.platform})"]
+    for name in _PACKAGES:
+        try:
+            found = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            found = "not installed"
+        lines.append(f"{name} {found}")
+    return "\n".join([*lines, f"machine {platform.machine()}"])
+
+
+def show_versions() -> None:
+    """Print `versions()`."""
+    print(versions())

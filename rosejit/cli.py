@@ -1,0 +1,91 @@
+"""The command line: looks inside functions of a file, and after the disk cache."""
+
+import argparse
+import importlib.util
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rosejit import api
+from rosejit.errors import RoseError
+from rosejit.ir import syntax as ir
+from rosejit.runtime import cache
+from rosejit.text import show
+from rosejit.transforms import derive
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; the exit status."""
+    options = _parser().parse_args(arguments)
+    try:
+        print(options.run(options))
+    except (RoseError, _UserError) as error:
+        print(f"rosejit: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+class _UserError(Exception):
+    """Said without a traceback."""
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m rosejit", description="Look inside rosejit.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    look = commands.add_parser("ir", help="print a function of a file as IR")
+    look.add_argument("place", metavar="FILE:FUNCTION", help="where the function is")
+    look.add_argument("arguments", nargs="*", metavar="ARGUMENT", help="a Python expression for each argument")
+    look.add_argument("--as", dest="form", choices=sorted(_FORMS), default="ir", help="what of it (default: ir)")
+    look.set_defaults(run=_look)
+    kept = commands.add_parser("cache", help="the compiled programs on disk")
+    kept.add_argument("action", choices=("info", "clear"))
+    kept.set_defaults(run=_cache)
+    versions = commands.add_parser("versions", help="versions of everything that matters in a bug report")
+    versions.set_defaults(run=lambda options: api.versions())
+    return parser
+
+
+def _look(options: Any) -> str:
+    function, scope = _function(options.place)
+    given = [eval(text, scope) for text in options.arguments]  # the user's own expressions
+    lowered = api.jit(function).lower(*given)
+    return _FORMS[options.form](lowered)
+
+
+def _function(place: str) -> tuple[Any, dict[str, Any]]:
+    file, _, name = place.rpartition(":")
+    if not file or not Path(file).is_file():
+        raise _UserError(f"`{place}` names no function: write FILE:FUNCTION, and FILE must exist")
+    spec = importlib.util.spec_from_file_location(Path(file).stem, file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    found = getattr(module, name, None)
+    if not callable(found):
+        raise _UserError(f"`{file}` has no function `{name}`")
+    return found, vars(module)
+
+
+def _halves(lowered: api.Lowered, half: str) -> str:
+    f: ir.Function = lowered.ir.function
+    return show(getattr(derive.pullback(f, derive.differentiable(f)), half))
+
+
+_FORMS = {
+    "ir": lambda lowered: str(lowered.ir),
+    "jvp": lambda lowered: show(derive.pushforward(lowered.ir.function, derive.differentiable(lowered.ir.function))),
+    "fwd": lambda lowered: _halves(lowered, "forward"),
+    "bwd": lambda lowered: _halves(lowered, "back"),
+    "wat": lambda lowered: lowered.wat(),
+}
+
+
+def _cache(options: Any) -> str:
+    kept = cache.current()
+    if options.action == "clear":
+        return f"{kept.clear()} programs deleted from {kept.directory}"
+    info = kept.info()
+    return f"{info.entries} programs, {info.bytes:,} of {info.limit:,} bytes, in {info.directory}"
