@@ -95,6 +95,10 @@ class Artifact:
     """Index of a Wasm function to the user's name for it."""
     optimise: bool = True
     """Whether the engine's optimiser pays; without it big straight-line code loads faster and runs as fast."""
+    recursive: bool = True
+    """Whether a function may call itself, so that only the stack of the thread bounds the depth of its calls."""
+    failure_values: tuple[tuple[Scalar, ...], ...] = ()
+    """The kinds of the values at FAILURE_VALUES, for each of `failures`; missing for "index" (two ints) and none."""
 
 
 @dataclass(slots=True, frozen=True)

@@ -60,13 +60,15 @@ def fault_of(op: Primitive, error: ArithmeticError) -> int:
 def failure_error(failure: Failure, values: Sequence[float | int | bool] = ()) -> BaseException:
     """The exception of `failure`; `{0}`, `{1}`, ... in its message stand for `values`.
 
-    A user's `raise` (kind "raise") holds an exception, of which a copy is given, or a callable that makes one from
-    the values.
+    A user's `raise` (kind "raise") holds an exception, of which a copy is given, a class, which gets the message, or
+    a callable that makes one from the values.
     """
-    if failure.exception is not None:
-        made = failure.exception
-        error = copy.copy(made) if isinstance(made, BaseException) else made(*values)
-        return error.with_traceback(None)
+    made = failure.exception
+    if made is not None:
+        if isinstance(made, BaseException):
+            return copy.copy(made).with_traceback(None)
+        words = (failure.message,) if isinstance(made, type) and failure.message else values
+        return made(*words).with_traceback(None)
     message = failure.message
     for number, value in enumerate(values):
         message = message.replace(f"{{{number}}}", repr(value))

@@ -1,0 +1,140 @@
+"""Trees and slots of parameters to the lines of Python that check arguments and write them to the exchange block.
+
+`$` begins every name that is not the user's. A value that does not fit raises `Mismatch` before anything is written.
+"""
+
+import array
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from rosejit.abi import Leaf, Node, Slot, Static, Tree
+from rosejit.numeric import np
+from rosejit.runtime import convert
+
+MANY = 4
+"""From so many scalars of one kind on, a list is copied as a block."""
+_EXACT = {"real": "float", "int": "int", "bool": "bool"}
+_MEMORY = {"real": ("reals", 8), "int": ("ints", 8), "bool": ("octets", 1)}
+
+
+class Arguments:
+    """The lines for all parameters of an entry; `same` compares a static argument with its key."""
+
+    def __init__(self, slots: Iterator[Slot], same: Callable[[Any, Any], bool]) -> None:
+        self.checks: list[str] = []
+        self.writes: list[str] = []
+        self.views: list[Slot] = []
+        self.memories: set[str] = set()
+        self.ints: list[str] = []
+        """The variables of ints, and of lists of ints, which may turn out too big when they are written."""
+        self.scope: dict[str, Any] = {
+            "$Mismatch": convert.Mismatch, "$real": convert.real, "$int": convert.integer, "$bool": convert.boolean,
+            "$array": convert.array, "$pack": array.array, "$same": same,
+        }  # fmt: skip
+        self._slots = slots
+        self._names = 0
+
+    def take(self, tree: Tree, value: str) -> None:
+        """Add the lines for the expression `value`, which is a name."""
+        match tree:
+            case Static(key=key):
+                constant = self._constant(key)
+                self._check(f"{value} is not {constant} and not $same({value}, {constant})")
+            case Leaf(kind="array"):
+                self._array(next_slot(self._slots, tree), value)
+            case Leaf(kind="dyn"):
+                raise AssertionError("a module gives no memory for an argument whose length only the run knows")
+            case Leaf(kind=kind):
+                memory, size = self._memory(kind)
+                self.checks.append(f"if type({value}) is not {_EXACT[kind]}: {value} = ${kind}({value})")
+                self.writes.append(f"${memory}[{next_slot(self._slots, tree).offset // size}] = {value}")
+                self.ints += [value] * (kind == "int")
+            case Node():
+                self._node(tree, value)
+
+    def _node(self, tree: Node, value: str) -> None:
+        count = len(tree.children)
+        match tree.kind:
+            case "none":
+                self._check(f"{value} is not None")
+            case "dataclass" | "namedtuple":
+                self._check(f"type({value}) is not {self._constant(tree.cls)}")
+            case kind:
+                other = f"type({value}) is not {kind} and not isinstance({value}, {kind})"
+                self._check(f"{other} or len({value}) != {count}")
+        if uniform(tree):
+            self._block(tree, value)
+        elif count:
+            names = [self._name() for _ in tree.children]
+            self._unpack(tree, value, names)
+            for child, name in zip(tree.children, names, strict=True):
+                self.take(child, name)
+
+    def _unpack(self, tree: Node, value: str, names: list[str]) -> None:
+        match tree.kind:
+            case "dataclass":
+                self.checks += [f"{name} = {value}.{key}" for name, key in zip(names, tree.keys, strict=True)]
+            case "dict":
+                keys = [self._constant(key) for key in tree.keys]
+                self.checks.append("try:")
+                self.checks += [f"    {name} = {value}[{key}]" for name, key in zip(names, keys, strict=True)]
+                self.checks += ["except KeyError:", '    raise $Mismatch("a key is missing") from None']
+            case _:
+                self.checks.append(f"{', '.join(names)}, = {value}")
+
+    def _block(self, tree: Node, value: str) -> None:
+        slots = [next_slot(self._slots, child) for child in tree.children]
+        kind, start = slots[0].kind, slots[0].offset // 8
+        assert [slot.offset for slot in slots] == list(range(8 * start, 8 * (start + len(slots)), 8))
+        memory, _ = self._memory(kind)
+        name = self._name()
+        self.checks.append(f"{name} = {value}")
+        self.checks.append(f"if {{*map(type, {name})}} != {{{_EXACT[kind]}}}: {name} = [*map(${kind}, {name})]")
+        letter = "d" if kind == "real" else "q"
+        self.ints += [name] * (kind == "int")
+        self.writes.append(f"${memory}[{start}:{start + len(slots)}] = $pack('{letter}', {name})")
+
+    def _array(self, slot: Slot, value: str) -> None:
+        dtype = f"${slot.element}_dtype"
+        self.scope.update({"$ndarray": np.ndarray, dtype: convert.dtype(slot.element)})
+        self.checks.append(
+            f"if type({value}) is not $ndarray or {value}.dtype is not {dtype} or {value}.shape != {slot.shape}: "
+            f"{value} = $array({value}, {slot.shape}, {slot.element!r})"
+        )
+        if math.prod(slot.shape):
+            self.writes.append(f"$in{len(self.views)}[...] = {value}")
+            self.views.append(slot)
+
+    def _memory(self, kind: str) -> tuple[str, int]:
+        memory, size = _MEMORY[kind]
+        self.memories.add(memory)
+        return memory, size
+
+    def _check(self, wrong: str) -> None:
+        self.checks.append(f'if {wrong}: raise $Mismatch("another type")')
+
+    def _constant(self, value: Any) -> str:
+        name = f"$k{len(self.scope)}"
+        self.scope[name] = value
+        return name
+
+    def _name(self) -> str:
+        self._names += 1
+        return f"$a{self._names}"
+
+
+def next_slot(slots: Iterator[Slot], leaf: Tree) -> Slot:
+    """The slot of `leaf`: those of an entry stand in the order of the leaves."""
+    slot = next(slots)
+    found = (slot.kind, slot.shape, slot.element) if slot.kind in ("array", "dyn") else (slot.kind,)
+    assert isinstance(leaf, Leaf), leaf
+    wanted = (leaf.kind, leaf.shape, leaf.element) if leaf.kind in ("array", "dyn") else (leaf.kind,)
+    assert found == wanted, f"the entry has {found} where the signature has {wanted}"
+    return slot
+
+
+def uniform(tree: Node) -> bool:
+    """Whether the children are many scalars of 8 bytes, all of one kind."""
+    kinds = {child.kind if isinstance(child, Leaf) else "" for child in tree.children}
+    return tree.kind in ("list", "tuple") and len(tree.children) >= MANY and kinds in ({"real"}, {"int"})

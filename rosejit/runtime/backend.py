@@ -1,0 +1,102 @@
+"""What the runtime asks of an engine that runs Wasm: `engine.py` is one, the host page of Pyodide can be another."""
+
+import importlib
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from rosejit.abi import Artifact, Scalar
+
+NO_FAILURE = -(1 << 31)
+"""What stands at FAILURE_NUMBER until a module reports one: a module may also trap without a word."""
+
+
+@dataclass(slots=True, frozen=True)
+class Fault:
+    """Why a call did not return; `functions` are the Wasm functions that were running, innermost first."""
+
+    kind: Literal["unreachable", "stack", "other"]
+    message: str
+    functions: tuple[int, ...] = ()
+
+
+class Instance(Protocol):
+    """A module with a memory and a state of its own; used by one thread at a time."""
+
+    reals: Any
+    """The memory as f64: read and written by index, address / 8. Stays valid when the memory grows."""
+    ints: Any
+    words: Any
+    octets: Any
+    trap: Sequence[int]
+    """After a call of an entry: its first item is not 0 if the call trapped."""
+    usable: bool
+    """False once a call has failed: the allocator and the stack are then as the failure left them."""
+
+    def entry(self, name: str) -> Callable[[], int]:
+        """The raw call of an export `() -> ()`; the result is 0, or what `fault` wants to know."""
+        ...
+
+    def array(self, address: int, shape: tuple[int, ...], element: Scalar) -> Any:
+        """The elements at `address`, as a NumPy array that shares the memory."""
+        ...
+
+    def size(self) -> int:
+        """How many bytes the memory has now."""
+        ...
+
+    def release(self, name: str, address: int) -> None:
+        """Call the export `name(address: i32)`, which frees what the host owns."""
+        ...
+
+    def fault(self, status: int) -> Fault:
+        """Why the last call failed, told once; `status` is what it gave."""
+        ...
+
+    def take_raised(self, status: int) -> BaseException | None:
+        """The exception that a host function raised in the last call, told once and instead of `fault`."""
+        ...
+
+    def recover(self) -> None:
+        """Be ready for a call although an earlier one failed."""
+        ...
+
+    def interrupt(self, now: bool = True) -> None:
+        """Make the loops of a running call fail, or no longer; from any thread."""
+        ...
+
+
+class Module(Protocol):
+    """Compiled code, of which instances are made."""
+
+    def instantiate(self) -> Instance:
+        """A fresh instance, for the stack of the calling thread. Raises RoseMemoryError."""
+        ...
+
+    def serialize(self) -> bytes:
+        """The native code, for `Backend.restore`."""
+        ...
+
+
+class Backend(Protocol):
+    """An engine."""
+
+    @property
+    def identity(self) -> str:
+        """Engine, version and platform: native code of another identity is never loaded."""
+        ...
+
+    def compile(self, artifact: Artifact, hosts: Sequence[Callable[..., Any]]) -> Module:
+        """Native code for `artifact`, whose imports are `hosts`, in order."""
+        ...
+
+    def restore(self, data: bytes, size: int, artifact: Artifact, hosts: Sequence[Callable[..., Any]]) -> Module | None:
+        """The module whose native code is the first `size` bytes of `data`; None if this engine does not take it."""
+        ...
+
+
+def current() -> Backend:
+    """The engine of this process; importing it is left to the first call, since it takes 90 ms."""
+    name = "browser" if sys.platform == "emscripten" else "engine"
+    return importlib.import_module(f"rosejit.runtime.{name}").backend()

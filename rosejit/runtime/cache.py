@@ -1,0 +1,205 @@
+"""The digest of a program to the program, compiled in an earlier process: files in a directory of the user's own.
+
+A file is native code, so whoever can write one can run anything: the directory must belong to the user and be closed
+to the writing of others. Files are written under another name and renamed, and checked when they are read; what is
+damaged or foreign is deleted. Nothing here fails a call: what goes wrong is a `CacheError` as a warning, once.
+"""
+
+import contextlib
+import functools
+import hashlib
+import os
+import stat
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rosejit.errors import CacheError
+from rosejit.runtime import backend, stored
+from rosejit.runtime.compiled import Compiled
+
+LIMIT = 256 << 20
+"""Bytes that the files may take; the ones that were used longest ago go first."""
+_SUFFIX, _UNFINISHED = ".rose", ".tmp"
+_ABANDONED = 3600  # seconds after which the file of a writer that died is deleted
+
+
+@dataclass(slots=True, frozen=True)
+class CacheInfo:
+    """What is in a cache."""
+
+    directory: Path
+    entries: int
+    bytes: int
+    limit: int
+
+
+class Cache:
+    """The compiled programs in `directory`, which is made when the first one is stored."""
+
+    def __init__(self, directory: Path, limit: int = LIMIT) -> None:
+        self.directory = directory
+        self.limit = limit
+        self._taken: int | None = None
+        self._warned = False
+
+    def load(
+        self, digest: str, hosts: Sequence[Callable[..., Any]] = (), exceptions: Sequence[Any] = ()
+    ) -> Compiled | None:
+        """The program of that digest; `hosts` and `exceptions` are as they were for `store`."""
+        path, key = self._place(digest)
+        try:
+            if not self._trusted():
+                return None
+            data = path.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            return self._warn(f"cannot read {path}: {error.strerror}")
+        found = _restored(key, data, hosts, exceptions)
+        if found is None:
+            _delete(path)
+        else:
+            _touch(path)
+        return found
+
+    def store(self, digest: str, compiled: Compiled, exceptions: Sequence[Any] = ()) -> None:
+        """Keep `compiled`, unless one of its failures raises an object that only `exceptions` could name."""
+        path, key = self._place(digest)
+        data = stored.dump(key, compiled.artifact, compiled.module.serialize(), exceptions)
+        if data is None or len(data) > self.limit:
+            return
+        try:
+            os.makedirs(self.directory, mode=0o700, exist_ok=True)
+            if self._trusted():
+                _write(path, data)
+                self._make_room(len(data))
+        except OSError as error:
+            self._warn(f"cannot write to {self.directory}: {error.strerror}")
+
+    def info(self) -> CacheInfo:
+        """How much there is."""
+        files = list(self._files())
+        return CacheInfo(self.directory, len(files), sum(size for _, size, _ in files), self.limit)
+
+    def clear(self) -> int:
+        """Delete all programs; gives how many there were."""
+        files = [*self._files(), *self._files(_UNFINISHED)]
+        self._taken = None
+        return sum(_delete(path) and path.suffix == _SUFFIX for path, _, _ in files)
+
+    def _place(self, digest: str) -> tuple[Path, str]:
+        """The file for a digest, and what makes it this program on this machine with this version."""
+        key = hashlib.sha256(f"{digest} {backend.current().identity} {_package()}".encode()).hexdigest()
+        return self.directory / f"{key}{_SUFFIX}", key
+
+    def _trusted(self) -> bool:
+        """Whether nobody else can have written here. Raises FileNotFoundError if there is nothing."""
+        found, link = os.stat(self.directory), os.lstat(self.directory)
+        if not hasattr(os, "getuid"):
+            return True
+        if found.st_uid != os.getuid() or link.st_uid not in (0, os.getuid()):
+            self._warn(f"{self.directory} belongs to another user: nothing is loaded from there")
+            return False
+        if stat.S_IMODE(found.st_mode) & 0o022:
+            self._warn(f"others can write to {self.directory}: nothing is loaded from there until `chmod 700`")
+            return False
+        return True
+
+    def _make_room(self, added: int) -> None:
+        self._taken = None if self._taken is None else self._taken + added
+        if self._taken is not None and self._taken <= self.limit:
+            return
+        for path, _, when in self._files(_UNFINISHED):
+            if time.time() - when > _ABANDONED:
+                _delete(path)
+        files = sorted(self._files(), key=lambda file: file[2])
+        taken = sum(size for _, size, _ in files)
+        for path, size, _ in files:
+            if taken > self.limit and _delete(path):
+                taken -= size
+        self._taken = taken
+
+    def _files(self, suffix: str = _SUFFIX) -> Iterator[tuple[Path, int, float]]:
+        """Path, size and time of last use of each file."""
+        try:
+            with os.scandir(self.directory) as found:
+                for file in found:
+                    if file.name.endswith(suffix):
+                        facts = file.stat()
+                        yield Path(file.path), facts.st_size, facts.st_mtime
+        except OSError:  # no directory, or another process deletes too
+            return
+
+    def _warn(self, message: str) -> None:
+        if not self._warned:
+            self._warned = True
+            warnings.warn(CacheError(f"programs are compiled anew: {message}"), stacklevel=4)
+
+
+def current() -> Cache:
+    """The cache in `ROSE_CACHE_DIR`, or in the user's directory for such things."""
+    return _cache(os.environ.get("ROSE_CACHE_DIR") or _user_directory())
+
+
+@functools.cache
+def _cache(directory: str) -> Cache:
+    return Cache(Path(directory))
+
+
+def _user_directory() -> str:
+    if sys.platform == "win32":
+        return os.path.join(os.environ.get("LOCALAPPDATA") or os.path.expanduser("~"), "rosejit", "cache")
+    if sys.platform == "darwin":
+        return os.path.expanduser("~/Library/Caches/rosejit")
+    return os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "rosejit")
+
+
+@functools.cache
+def _package() -> str:
+    """What tells this version of the package from all others, those between two releases too."""
+    root = Path(__file__).parent.parent
+    files = [(str(path.relative_to(root)), path.stat()) for path in sorted(root.rglob("*.py"))]
+    facts = [(name, found.st_size, found.st_mtime_ns) for name, found in files]
+    return hashlib.sha256(repr(facts).encode()).hexdigest()
+
+
+def _restored(key: str, data: bytes, hosts: Sequence[Callable[..., Any]], exceptions: Sequence[Any]) -> Compiled | None:
+    try:
+        artifact, size = stored.read(key, data, exceptions)
+    except ValueError:
+        return None
+    if len(artifact.imports) != len(hosts):
+        return None
+    module = backend.current().restore(data, size, artifact, hosts)
+    return None if module is None else Compiled(artifact, module)
+
+
+def _write(path: Path, data: bytes) -> None:
+    """All of the file at once, or nothing: other processes read and write here too."""
+    descriptor, temporary = tempfile.mkstemp(_UNFINISHED, dir=path.parent)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(data)
+        os.replace(temporary, path)
+    except BaseException:
+        _delete(Path(temporary))
+        raise
+
+
+def _delete(path: Path) -> bool:
+    try:
+        path.unlink()
+    except OSError:
+        return False
+    return True
+
+
+def _touch(path: Path) -> None:
+    with contextlib.suppress(OSError):  # a read-only directory is read all the same
+        os.utime(path)

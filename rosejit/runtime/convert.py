@@ -1,0 +1,98 @@
+"""Python and NumPy values to what crosses the border; `Mismatch` for a value that is not of the kind asked for."""
+
+import contextlib
+import sys
+from typing import Any, NoReturn
+
+from rosejit.abi import Scalar
+from rosejit.errors import RoseOverflowError
+from rosejit.numeric import np
+
+INT_MIN, INT_MAX = -(1 << 63), (1 << 63) - 1
+_KINDS: dict[Scalar, str] = {"real": "fiub", "int": "iu", "bool": "b"}
+_DTYPES: dict[Scalar, str] = {"real": "float64", "int": "int64", "bool": "bool"}
+
+
+class Mismatch(Exception):
+    """A value does not fit the types that a function was specialised to; never seen by users."""
+
+
+def dtype(element: Scalar) -> Any:
+    """The dtype of arrays of `element`."""
+    return np.dtype(_DTYPES[element])
+
+
+def real(value: Any) -> float:
+    """A float from a float, an int or a real scalar of NumPy."""
+    if isinstance(value, (float, int)):
+        try:
+            return float(value)
+        except OverflowError:
+            raise Mismatch("an int that no float is near to") from None
+    return float(_scalar(value, "fiu", "a real number"))
+
+
+def integer(value: Any) -> int:
+    """An int from an int or an integer of NumPy, but from no bool. Raises RoseOverflowError beyond 64 bits."""
+    if isinstance(value, bool):
+        raise Mismatch("an integer is needed, not a bool")
+    number = int(value) if isinstance(value, int) else int(_scalar(value, "iu", "an integer"))
+    if not INT_MIN <= number <= INT_MAX:
+        too_big(number)
+    return number
+
+
+def boolean(value: Any) -> bool:
+    """A bool from a bool or one of NumPy's."""
+    return value if isinstance(value, bool) else bool(_scalar(value, "b", "a bool"))
+
+
+def too_big(*numbers: Any) -> NoReturn:
+    """Refuse the first of some ints, or lists of ints, that is too big; nothing wraps in silence."""
+    for number in numbers:
+        for part in number if isinstance(number, (list, tuple)) else (number,):
+            if not INT_MIN <= part <= INT_MAX:
+                raise RoseOverflowError(f"the argument {part} does not fit 64 bits")
+    raise AssertionError(numbers)
+
+
+def array(value: Any, shape: tuple[int, ...], element: Scalar) -> Any:
+    """An array of that shape and dtype from an array, nested lists or what NumPy makes an array of."""
+    found = _asarray(value)
+    if found.dtype.kind not in _KINDS[element] and (found.size or isinstance(value, np.ndarray)):
+        found = _of_big_ints(value, element)
+    if found.shape != shape:
+        raise Mismatch(f"an array of shape {shape} is needed, this has {found.shape}")
+    if element == "int" and found.dtype.kind == "u" and found.size and int(found.max()) > INT_MAX:
+        too_big(int(found.max()))
+    return found.astype(dtype(element), copy=False)
+
+
+def _asarray(value: Any) -> Any:
+    if isinstance(value, np.ma.MaskedArray):
+        raise Mismatch("a masked array has no value at its masked places")
+    try:
+        return np.asarray(value)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise Mismatch(f"no array: {error}") from None
+
+
+def _of_big_ints(value: Any, element: Scalar) -> Any:
+    """NumPy makes floats or objects of lists with ints beyond 64 bits; nothing else may be here."""
+    found: Any = np.asarray(value) if isinstance(value, np.ndarray) else np.asarray(value, dtype=object)
+    kinds = {type(number) for number in found.flat} if found.dtype.kind == "O" else set[Any]()
+    if element == "int" and kinds == {int}:
+        too_big(max(found.flat, key=abs))
+    if element == "real" and kinds and kinds <= {int, float, bool}:
+        with contextlib.suppress(OverflowError):
+            return found.astype(float)
+    raise Mismatch(f"an array of {_DTYPES[element]} is needed, not of {found.dtype}")
+
+
+def _scalar(value: Any, kinds: str, wanted: str) -> Any:
+    """`value` if it is a scalar of NumPy or an array without axes, of one of the dtype `kinds`."""
+    numpy = sys.modules.get("numpy")  # without it nothing can be one of its values
+    known = numpy is not None and isinstance(value, (numpy.generic, numpy.ndarray))
+    if known and value.ndim == 0 and value.dtype.kind in kinds:
+        return value.item()
+    raise Mismatch(f"{wanted} is needed, not a {type(value).__name__}")

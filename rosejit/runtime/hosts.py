@@ -1,0 +1,146 @@
+"""A Python function that compiled code imports to a callback the engine can call.
+
+The engine gives an address of 16-byte places, the arguments, over which the results are written. All memory is
+looked at as three arrays that start at address 0: reading a number there costs 45 ns, a ctypes object for it 300.
+No exception may leave a callback (`whole_try.py`): it is kept, and a trap that was made beforehand is returned.
+"""
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+from rosejit.abi import Import, Slot
+from rosejit.errors import RoseRecursionError, ShapeError, StagingTypeError
+from rosejit.numeric import np
+from rosejit.runtime import convert
+from rosejit.runtime.memory import numbers, octets_at
+from rosejit.runtime.stack import here
+from rosejit.runtime.whole_try import whole_try
+
+TRAP, BASE, SPARE = 0, 1, 2
+"""The control block of an instance: the trap of a failed call, the address of its memory, a trap to return."""
+
+_Callback = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
+_all_memory = octets_at(0, 1 << 62)
+_reals, _ints, _words = numbers(_all_memory)
+
+_READ = {"real": "reals[at + {0}]", "int": "ints[at + {0}]", "bool": "words[2 * (at + {0})] != 0"}
+_WRITE = {"real": "reals[at + {0}]", "int": "ints[at + {0}]", "bool": "words[2 * (at + {0})]"}
+_EXACT = {"real": "float", "int": "int", "bool": "bool"}
+_CONVERT = {"real": convert.real, "int": convert.integer, "bool": convert.boolean}
+_WASM = {"real": "f64", "int": "i64", "bool": "i32", "array": "i32"}
+_TEXT = """\
+def callback(control, caller, at, count):
+    try:
+        if not low < caller < high:
+            check_room(caller)
+        at >>= 3
+        {result} = function({arguments})
+        {writes}
+    except BaseException as error:  # nothing below calls: a signal handler cannot run any more
+        raised[control] = error
+        trap, ints[(control >> 3) + {spare}] = ints[(control >> 3) + {spare}], 0
+        return trap
+"""
+
+
+def signature(imported: Import) -> tuple[list[str], list[str]]:
+    """The Wasm types of the parameters and the results of an import."""
+    places = [slot for slot in imported.results if slot.kind == "array"]
+    returned = [slot for slot in imported.results if slot.kind != "array"]
+    return [_WASM[slot.kind] for slot in (*imported.params, *places)], [_WASM[slot.kind] for slot in returned]
+
+
+def callback(imported: Import, function: Callable[..., Any], raised: dict[int, BaseException]) -> Any:
+    """The callback of `function`; what it raises goes to `raised`, under the address of the control block.
+
+    Arrays arrive as copies that cannot be written. Several results are a tuple.
+    """
+    count = len(imported.results)
+    arguments = [_argument(slot, 2 * k) for k, slot in enumerate(imported.params)]
+    body = [line for k in range(count) for line in _result(imported, k)]
+    values = [f"r{k}" for k in range(count)]
+    if count > 1:
+        body.insert(0, f"{', '.join(values)} = several(result)")
+    text = _TEXT.format(
+        arguments=", ".join(arguments),
+        result="result" if count != 1 else "r0",
+        writes="\n        ".join(body) or "pass",
+        spare=SPARE,
+    )
+    returned = _Returned(imported)
+    scope: dict[str, Any] = {
+        "function": function, "raised": raised, "reals": _reals, "ints": _ints, "words": _words,
+        "low": here.floor, "high": here.high, "check_room": _check_room, "array_at": _array_at,
+        "convert": returned.convert, "several": returned.several, "place": returned.place,
+        "params": imported.params, "results": imported.results,
+    }  # fmt: skip
+    exec(compile(text, f"{__file__}<{imported.name}>", "exec"), scope)
+    return _Callback(whole_try(scope["callback"]))
+
+
+def _argument(slot: Slot, at: int) -> str:
+    if slot.kind == "array":
+        return f"array_at(ints[(control >> 3) + {BASE}] + (words[2 * (at + {at})] & 0xffffffff), params[{at // 2}])"
+    return _READ[slot.kind].format(at)
+
+
+def _result(imported: Import, k: int) -> list[str]:
+    """The lines that check result `k` and write it where the engine, or the module, wants it."""
+    slot, earlier = imported.results[k], [s.kind for s in imported.results[:k]]
+    if slot.kind == "array":
+        at = 2 * (len(imported.params) + earlier.count("array"))
+        return [f"place(ints[(control >> 3) + {BASE}] + (words[2 * (at + {at})] & 0xffffffff), r{k}, results[{k}])"]
+    at = 2 * (k - earlier.count("array"))
+    return [
+        f"if type(r{k}) is not {_EXACT[slot.kind]}: r{k} = convert({slot.kind!r}, r{k})",
+        f"{_WRITE[slot.kind].format(at)} = r{k}",
+    ]
+
+
+class _Returned:
+    """What a host function gave to what the module expects; the errors name the function."""
+
+    def __init__(self, imported: Import) -> None:
+        self.name = imported.name
+        self.count = len(imported.results)
+
+    def convert(self, kind: str, value: Any) -> Any:
+        try:
+            return _CONVERT[kind](value)
+        except convert.Mismatch as mismatch:
+            raise StagingTypeError(f"`{self.name}` gave {value!r}: {mismatch}") from None
+
+    def several(self, values: Any) -> list[Any]:
+        if isinstance(values, (tuple, list)):
+            found: list[Any] = [*values]
+            if len(found) == self.count:
+                return found
+        raise StagingTypeError(f"`{self.name}` gave {values!r}: {self.count} values are needed")
+
+    def place(self, address: int, value: Any, slot: Slot) -> None:
+        try:
+            elements = convert.array(value, slot.shape, slot.element)
+        except convert.Mismatch as mismatch:
+            raise ShapeError(f"the result of `{self.name}` does not fit: {mismatch}") from None
+        if elements.size:
+            _view(address, slot)[...] = elements
+
+
+def _view(address: int, slot: Slot) -> Any:
+    elements: Any = np.frombuffer(_all_memory[address : address + slot.bytes], convert.dtype(slot.element))
+    return elements.reshape(slot.shape)
+
+
+def _array_at(address: int, slot: Slot) -> Any:
+    if not slot.bytes:
+        return np.zeros(slot.shape, convert.dtype(slot.element))
+    elements = _view(address, slot).copy()
+    elements.setflags(write=False)
+    return elements
+
+
+def _check_room(address: int) -> None:
+    """Refuse to go on where the stack of this thread has no room for another call of compiled code."""
+    if address < here.floor:
+        raise RoseRecursionError("compiled code and host functions call each other too deeply: the stack is exhausted")

@@ -1,0 +1,14 @@
+"""An address to views of the memory there, indexed by number, not by byte: `reals[address >> 3]`."""
+
+import ctypes
+from typing import Any
+
+
+def octets_at(address: int, size: int) -> Any:
+    """The `size` bytes from `address` on; nothing checks that they exist."""
+    return memoryview((ctypes.c_uint8 * size).from_address(address)).cast("B")
+
+
+def numbers(octets: Any) -> tuple[Any, Any, Any]:
+    """The same bytes as f64, as i64 and as i32."""
+    return octets.cast("d"), octets.cast("q"), octets.cast("i")

@@ -1,0 +1,195 @@
+"""Trees and slots of results to the Python expressions that read them, and what those expressions call."""
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from rosejit.abi import Leaf, Node, Slot, Static, Tree
+from rosejit.errors import ShapeError, StagingTypeError, WasmTrap
+from rosejit.numeric import np
+from rosejit.runtime import convert
+from rosejit.runtime.arguments import next_slot, uniform
+from rosejit.runtime.backend import Instance
+
+
+class Results:
+    """The expressions for the results of an entry: one for fresh arrays, one for arrays that the caller gave."""
+
+    def __init__(self, tree: Tree, slots: Iterator[Slot]) -> None:
+        self.views: list[Slot] = []
+        self.memories: set[str] = set()
+        self.scope: dict[str, Any] = {"$dyn": read_dynamic, "$place": _place}
+        self._slots = slots
+        self._tree = tree
+        self.expression = self._read(tree)
+
+    @property
+    def into_given(self) -> str:
+        """The expression that fills the arrays of `$out`."""
+        text = self.expression
+        for k in range(len(self.views)):
+            text = text.replace(f"$view{k}.copy()", f"$place($out[{k}], $view{k})")
+        return text
+
+    @property
+    def given(self) -> str:
+        """The expression that makes `$out` of the argument `out`; a lone array is checked in line."""
+        match self._tree:
+            case Leaf(kind="array", shape=shape, element=element):
+                dtype = f"${element}_dtype"
+                self.scope.update({"$ndarray": np.ndarray, dtype: convert.dtype(element)})
+                same = f"type(out) is $ndarray and out.dtype is {dtype} and out.shape == {shape}"
+                return f"None if out is None else (out,) if {same} and out.flags.writeable else $outputs(out)"
+            case _:
+                return "None if out is None else $outputs(out)"
+
+    def outputs(self, out: Any) -> list[Any]:
+        """The arrays of `out`, which has the structure of the result, in order; None where a fresh one is wanted."""
+        found: list[Any] = []
+        _flatten(self._tree, out, found)
+        return found
+
+    def _read(self, tree: Tree) -> str:
+        match tree:
+            case Static(key=key):
+                return self._constant(key)
+            case Leaf():
+                return self._leaf(next_slot(self._slots, tree))
+            case Node(kind="none"):
+                return "None"
+            case Node() if uniform(tree):
+                return self._block(tree)
+            case Node(children=children):
+                return self._build(tree, [self._read(child) for child in children])
+
+    def _leaf(self, slot: Slot) -> str:
+        match slot.kind:
+            case "real":
+                return f"{self._memory('reals')}[{slot.offset // 8}]"
+            case "int":
+                return f"{self._memory('ints')}[{slot.offset // 8}]"
+            case "bool":
+                return f"{self._memory('octets')}[{slot.offset}] != 0"
+            case "array":
+                self.views.append(slot)
+                return f"$view{len(self.views) - 1}.copy()"
+            case _:
+                return f"$dyn($instance, {self._memory('words')}[{slot.offset // 4}], {self._constant(slot)})"
+
+    def _block(self, tree: Node) -> str:
+        slots = [next_slot(self._slots, child) for child in tree.children]
+        memory = self._memory("reals" if slots[0].kind == "real" else "ints")
+        start = slots[0].offset // 8
+        values = f"{memory}[{start}:{start + len(slots)}].tolist()"
+        return self._build_from(tree, values if tree.kind == "list" else f"tuple({values})")
+
+    def _build(self, tree: Node, items: list[str]) -> str:
+        listed = ", ".join(items)
+        match tree.kind:
+            case "list":
+                return self._build_from(tree, f"[{listed}]")
+            case "dict":
+                keys = map(self._constant, tree.keys)
+                return self._build_from(tree, f"{{{', '.join(f'{k}: {v}' for k, v in zip(keys, items, strict=True))}}}")
+            case "namedtuple":
+                return f"{self._constant(tree.cls)}._make(({listed},))" if items else f"{self._constant(tree.cls)}()"
+            case "dataclass":
+                return f"{self._constant(maker(tree))}({listed})"
+            case _:
+                return self._build_from(tree, f"({listed},)" if items else "()")
+
+    def _build_from(self, tree: Node, literal: str) -> str:
+        plain = tree.cls is None or tree.cls in (tuple, list, dict)
+        return literal if plain else f"{self._constant(tree.cls)}({literal})"
+
+    def _memory(self, name: str) -> str:
+        self.memories.add(name)
+        return f"${name}"
+
+    def _constant(self, value: Any) -> str:
+        name = f"$r{len(self.scope)}"
+        self.scope[name] = value
+        return name
+
+
+def maker(tree: Node) -> Callable[..., Any]:
+    """Fields to an instance of a dataclass, as the compiled code left it: `__post_init__` has run while staging."""
+    cls: Any = tree.cls
+    keys = tree.keys
+    put = object.__setattr__  # frozen classes have another one
+
+    def make(*values: Any) -> Any:
+        made: Any = cls.__new__(cls)
+        for key, value in zip(keys, values, strict=True):
+            put(made, key, value)
+        return made
+
+    return make
+
+
+def read_dynamic(instance: Instance, address: int, slot: Slot) -> Any:
+    """A copy of an array whose length only the run knew; its record is given back."""
+    address &= 0xFFFFFFFF
+    if address + 8 > instance.size():
+        raise WasmTrap("a result lies outside of the memory")
+    data, length = instance.words[address // 4] & 0xFFFFFFFF, instance.words[address // 4 + 1]
+    shape = (length, *slot.shape)
+    size = convert.dtype(slot.element).itemsize * math.prod(shape)
+    if length < 0 or data + size > instance.size():
+        raise WasmTrap("a result lies outside of the memory")
+    copy = instance.array(data, shape, slot.element).copy()
+    instance.release(slot.release, address)
+    if not instance.usable:
+        raise WasmTrap("a result could not be freed")
+    return copy
+
+
+def _place(given: Any, view: Any) -> Any:
+    if given is None:
+        return view.copy()
+    given[...] = view
+    return given
+
+
+def _flatten(tree: Tree, out: Any, found: list[Any]) -> None:
+    match tree:
+        case Leaf(kind="array", shape=shape, element=element):
+            found.append(_checked(out, shape, convert.dtype(element)))
+        case Node(children=children) if children:
+            for child, part in zip(children, _parts(tree, out), strict=True):
+                _flatten(child, part, found)
+        case Leaf(kind="dyn") if out is not None:
+            raise StagingTypeError("`out` cannot hold an array whose length only the run knows")
+        case _:  # a number: nothing is written in place
+            pass
+
+
+def _parts(tree: Node, out: Any) -> list[Any]:
+    try:
+        if out is None:
+            return [None] * len(tree.children)
+        if tree.kind == "dict":
+            return [out[key] for key in tree.keys]
+        if tree.kind == "dataclass":
+            return [getattr(out, key) for key in tree.keys]
+        if isinstance(out, (tuple, list)):
+            parts: list[Any] = [*out]
+            if len(parts) == len(tree.children):
+                return parts
+    except (LookupError, TypeError, AttributeError):
+        pass
+    raise StagingTypeError(f"`out` must have the structure of the result, a {tree.kind} of {len(tree.children)}")
+
+
+def _checked(out: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+    if out is None:
+        return None
+    if not issubclass(type(out), np.ndarray):
+        raise StagingTypeError(f"`out` must be an array, not a {type(out).__name__}")
+    if out.dtype != dtype:
+        raise StagingTypeError(f"`out` must be an array of {dtype}, not of {out.dtype}")
+    if out.shape != shape:
+        raise ShapeError(f"`out` must have the shape {shape} of the result, not {out.shape}")
+    if not out.flags.writeable:
+        raise StagingTypeError("`out` cannot be written")
+    return out
