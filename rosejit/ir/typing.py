@@ -224,7 +224,7 @@ def _payloads(scrutinees: tuple[Atom, ...], side: int, branch: Branch) -> None:
         _same(param.type, want, "the variable of a payload")
 
 
-def _stacks(block: Block, carried: int, length: int | None) -> tuple[Type, ...]:
+def _stacks(block: Block, carried: int, length: int | None) -> tuple[Array, ...]:
     return tuple([Array(length, a.type) for a in block.results[carried:]])
 
 
@@ -244,14 +244,12 @@ def _loop(e: Loop, given: tuple[Type, ...]) -> tuple[Type, ...]:
         if not isinstance(t, Array) or t.length not in (None, length):
             wrong(f"a loop scans {type_text(t)}")
         _same(scan.param.type, t.element, "the variable of a scan")
-    n = len(e.carries)
-    stacks = _stacks(e.body, n, length)
-    # a count that became known after the stacks got their type
-    kept = [
-        Array(None, t.element) if isinstance(t, Array) and g == Array(None, t.element) else t
-        for t, g in zip(stacks, given[n:], strict=False)
-    ]
-    return _carries(e) + tuple(kept) + stacks[len(kept) :]
+    carried = _carries(e)
+    stacks = list(_stacks(e.body, len(carried), length))
+    for number, have in enumerate(given[len(carried) :][: len(stacks)]):
+        if isinstance(have, Array) and have.length is None:  # the count became known after the stack got its type
+            stacks[number] = Array(None, stacks[number].element)
+    return (*carried, *stacks)
 
 
 def _while(e: While, given: tuple[Type, ...]) -> tuple[Type, ...]:

@@ -52,3 +52,8 @@ def test_exceptions_of_users_come_fresh():
     assert (type(first), first.args, first.__traceback__) == (ValueError, ("bad",), None)
     assert str(failure_error(Failure("raise", "", exception=lambda a, b: KeyError(a + b)), (1, 2))) == "3"
     assert isinstance(failure_error(Failure("raise", "", exception=StopIteration)), StopIteration)
+
+
+def test_classes_of_users_get_the_message():
+    error = failure_error(Failure("raise", "bad", exception=ValueError))
+    assert (type(error), error.args) == (ValueError, ("bad",))

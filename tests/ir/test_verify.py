@@ -67,6 +67,11 @@ def f(own a: [2][3]Real): [2][3]Real =
 def f(own s: (Real|[3]Real)): [3]Real =
   let a: [3]Real = case s { inl x -> [x, x, x] } { inr v -> outr s } in
   a""",
+    "a count that became known": """
+def f(x: Real): [*]Real =
+  let a: [*]Real, b: [3]Real = loop i < 3 { x, x } in
+  let c: [*]Real = loop i < 3 scan (y in a) { y } in
+  c""",
     "light results may repeat and be captured": "def f(x: Real): Real, Real, Int = x, x, 3",
     "condition of a while reads what the body consumes": """
 def f(own a: [3]Real): Int =
