@@ -1,0 +1,186 @@
+"""The laws, over all programs of tests/programs and some random ones; `python -m tests.sweep` runs many more."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rosejit as rose
+from rosejit import interp
+from rosejit.ir.types import has_real
+from rosejit.ir.verify import verify_program
+from rosejit.ir.walk import reachable
+from rosejit.transforms.derive import cotangents, differentiable, pushforward
+from tests import sweep
+from tests.laws import check_laws
+from tests.machines import bits, flat, plainly, staged, wasm
+from tests.programs import PROGRAMS
+from tests.programs.record import Call, Program
+
+CALLS = [
+    pytest.param(program, call, id=f"{program.name}-{k}")
+    for program in PROGRAMS
+    for k, call in enumerate([*program.calls, *program.kinks])
+]
+each_call = pytest.mark.parametrize(("program", "call"), CALLS)
+each_program = pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
+
+
+def close(given: Any, wanted: Any, tolerance: float = 1e-12) -> bool:
+    pairs = list(zip(flat(given), flat(wanted), strict=True))
+    return all(math.isclose(a, b, rel_tol=tolerance, abs_tol=tolerance) for a, b in pairs)
+
+
+def test_there_are_enough_programs() -> None:
+    assert len(PROGRAMS) >= 70
+    assert len({program.name for program in PROGRAMS}) == len(PROGRAMS)
+
+
+# --- values
+
+
+@each_program
+def test_the_staged_program_verifies_and_reads_back(program: Program) -> None:
+    for call in program.calls:
+        ir = rose.make_ir(program.function)(*call).function
+        verify_program(ir)
+        if not any(f.host for f in reachable(ir)):
+            sweep.check_text(ir)
+
+
+@each_call
+def test_the_answer_is_the_known_one(program: Program, call: Call) -> None:
+    given = program.function(*call)
+    if program.answer is not None:
+        assert close(given, program.answer(*call))
+    if program.plain:
+        plain = plainly(program.function, call)
+        assert close(given, plain, 1e-15 if program.exact else 1e-13)
+        assert same_kind(given, plain)
+
+
+def same_kind(given: Any, plain: Any) -> bool:
+    """Whether the same structure came back; arrays stand for the lists of comprehensions, Python's numbers for NumPy's."""
+    if isinstance(given, np.ndarray):
+        return np.shape(plain) == given.shape
+    if isinstance(given, dict):
+        return given.keys() == plain.keys() and all(same_kind(given[key], plain[key]) for key in given)
+    if isinstance(given, (tuple, list)):
+        return type(given) is type(plain) and all(map(same_kind, given, plain))
+    if isinstance(given, bool) or isinstance(plain, (bool, np.bool_)):
+        return isinstance(given, bool) and isinstance(plain, (bool, np.bool_))
+    return isinstance(plain, type(given)) or (isinstance(given, float) and isinstance(plain, int))
+
+
+@each_call
+def test_the_interpreter_gives_the_bits_of_cpython(program: Program, call: Call) -> None:
+    if program.plain and program.exact:
+        function, args = staged(program.function, call)
+        wanted = [
+            float(v) if t == "Real" else v for v, t in zip(flat(plainly(program.function, call)), scalars(function))
+        ]
+        assert bits(interp.run(function, args)) == bits(wanted)
+
+
+def scalars(function: Any) -> list[str]:
+    """The type of each number of the results; an int that CPython gives widens where a Real is declared."""
+    found: list[str] = []
+    for t in function.results:
+        count = 1
+        while hasattr(t, "length"):
+            count, t = count * t.length, t.element
+        found += [repr(t)] * count
+    return found
+
+
+@each_call
+def test_wasm_gives_the_bits_of_the_interpreter(program: Program, call: Call) -> None:
+    function, args = staged(program.function, call)
+    wanted = bits(interp.run(function, args))
+    assert bits(program.function(*call)) == wanted
+    assert bits(wasm(function, optimised=False)(args)) == wanted
+
+
+# --- derivatives
+
+
+@each_call
+def test_the_gradient_is_the_known_one(program: Program, call: Call) -> None:
+    if program.slope is not None:
+        assert close(rose.grad(program.function)(*call), program.slope(*call))
+
+
+@each_call
+def test_derivatives_have_the_bits_of_the_interpreter(program: Program, call: Call) -> None:
+    function, args = staged(program.function, call)
+    if any(has_real(t) for t in function.results):
+        for derivative, given in sweep.derived(function, args, seed=1):
+            sweep.check_machines(derivative, given)
+
+
+@each_call
+def test_what_users_call_gives_the_bits_of_the_interpreter(program: Program, call: Call) -> None:
+    """`vjp`, `linearize` and `jvp`, through the border with its structures."""
+    f = program.function
+    function, args = staged(f, call)
+    mask = differentiable(function)
+    n = len(function.results)
+    y = program.function(*call)
+    reals = [v for v, t in zip(interp.run(function, args), function.results, strict=True) if has_real(t)]
+    back = interp.run(cotangents(function, mask), [*args, *reals])[n:]
+    given, pullback = rose.vjp(f, *call)
+    assert bits(given) == bits(y)
+    own = [a for a, v in zip(args, mask, strict=True) if v]
+    along = interp.run(pushforward(function, mask), [*args, *own])[n:]
+    for _ in range(2):
+        assert bits(real_leaves(pullback(y), call)) == bits(back)
+    assert bits(given) == bits(y), "a result was changed by its pullback"
+    value, pushed = rose.linearize(f, *call)
+    assert bits(value) == bits(y)
+    assert bits(real_leaves((pushed(*call),), (y,))) == bits(along)
+    value, pushed = rose.jvp(f, call, call)
+    assert bits(value) == bits(y)
+    assert bits(real_leaves((pushed,), (y,))) == bits(along)
+
+
+def real_leaves(derivative: Any, like: Any) -> list[float]:
+    """The numbers of a derivative that stand for reals."""
+    return [d for d, x in zip(flat(derivative), flat(like), strict=True) if isinstance(x, float)]
+
+
+@each_call
+def test_the_laws_hold_to_order_2(program: Program, call: Call) -> None:
+    function, args = staged(program.function, call)
+    smooth = program.differences and not any(call is kink for kink in program.kinks)
+    check_laws(function, args, order=2, differences=smooth)
+
+
+@each_program
+def test_second_derivatives_agree_in_all_modes(program: Program) -> None:
+    """Forward and reverse on each other, as users nest them."""
+    x, *rest = program.calls[0]
+    if program.slope is not None and isinstance(x, float):
+        f = program.function
+
+        def along(g: Any) -> Any:
+            return lambda t: rose.jvp(g, (t, *rest), (1.0, *(None for _ in rest)))[1]
+
+        wanted = rose.grad(rose.grad(f))(x, *rest)
+        assert close(rose.jvp(rose.grad(f), (x, *rest), (1.0, *(None for _ in rest)))[1], wanted, 1e-9)
+        assert close(rose.grad(along(f))(x), wanted, 1e-9)
+        assert close(rose.jvp(along(f), (x,), (1.0,))[1], wanted, 1e-9)
+
+
+# --- random programs
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_programs_obey_the_laws(seed: int) -> None:
+    sweep.check(seed)
+
+
+def test_random_programs_branch_and_loop() -> None:
+    found = [sweep.forms(sweep.sample(seed)[0]) & {"If", "Case", "Loop", "While"} for seed in range(100)]
+    assert sum(map(bool, found)) >= 30
+    assert len({name for names in found for name in names}) == 4
