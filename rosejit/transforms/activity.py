@@ -67,7 +67,7 @@ class _Sweep:
     """Marks variables in program order; what a back edge adds is found by another sweep over the whole function."""
 
     def __init__(self, active: set[ir.Var]) -> None:
-        self.active: set[ir.Var] = active
+        self.active = active
         self.again = False
 
     def until_stable(self, body: ir.Block) -> None:
@@ -81,7 +81,7 @@ class _Sweep:
         for let in block.lets:
             e = let.expr
             if isinstance(e, ir.Apply):
-                if e.op.differentiable and any([a in active for a in e.args]):
+                if e.op.differentiable and not active.isdisjoint(e.args):
                     active.add(let.binders[0])
             else:
                 self.form(let, e)

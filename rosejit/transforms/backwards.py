@@ -17,6 +17,10 @@ Forms = dict[type, Callable[..., None]]
 def is_linear_let(let: ir.Let) -> bool:
     """Whether `let` belongs to the linear part of a linear function."""
     e = let.expr
+    if isinstance(e, ir.Apply):
+        return e.op.erased != ""
+    if isinstance(e, ir.Index):
+        return is_linear(e.base.type)
     if any([is_linear(b.type) for b in let.binders]) or any([is_linear(a.type) for a in operands(e)]):
         return True
     return any([is_linear_let(inner) for _, block in scopes(e) for inner in block.lets])
@@ -54,35 +58,37 @@ class Walk(Cotangents):
         for a, ct in seeds:
             if ct is not None:
                 self.give(a, ct)
+        take, give, lets = self.sums.pop, self.give, self.b.lets
         for let in reversed(linear):
             self.b.span = let.span
             e = let.expr
             if isinstance(e, ir.Apply):
-                ct = self.sums.pop(let.binders[0], None)
+                ct = take(let.binders[0], None)
                 if ct is not None:
-                    self.apply(e, ct)
+                    op, args = e.op, e.args
+                    outputs = templates.transpose(op)(lets, let.span, "ct", ct, *args)
+                    for k in op.linear:
+                        give(args[k], outputs[k])
             else:
                 self.forms[type(e)](self, let, e)
 
     def nonlinear_first(self) -> list[ir.Let]:
         """Append the nonlinear lets; the linear ones, what they bind made known."""
         linear: list[ir.Let] = []
+        nonlinear = self.b.lets
         for let in self.source.lets:
+            e = let.expr
+            if isinstance(e, ir.Apply):
+                (linear if e.op.erased else nonlinear).append(let)
+                continue
             if not is_linear_let(let):
-                self.b.lets.append(let)
+                nonlinear.append(let)
                 continue
             linear.append(let)
             self.bound.update(let.binders)
-            if isinstance(let.expr, ir.Index | ir.View) and not is_light(let.binders[0].type):
-                self.views[let.binders[0]] = let.expr
+            if isinstance(e, ir.Index | ir.View) and not is_light(let.binders[0].type):
+                self.views[let.binders[0]] = e
         return linear
-
-    def apply(self, e: ir.Apply, ct: ir.Atom) -> None:
-        """Give the arguments of a linear primitive what its rule says."""
-        outputs = templates.transpose(e.op).make((ct, *e.args), self.b.lets, self.b.span)
-        for arg, given in zip(e.args, outputs, strict=True):
-            if given is not None:
-                self.give(arg, given)
 
     def add(self, x: ir.Atom, ct: ir.Atom) -> None:
         """Add `ct`, which is only read, to the cotangent of `x`."""

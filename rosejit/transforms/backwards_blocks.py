@@ -4,7 +4,7 @@ from rosejit.ir import syntax as ir
 from rosejit.ir.types import Array, Ref, is_heavy, is_linear
 from rosejit.ir.walk import captures, consumed, scopes
 from rosejit.transforms.backwards import Seeds, Walk
-from rosejit.transforms.cotangents import cotangent, is_light
+from rosejit.transforms.cotangents import cotangent, is_light, needs_shape
 
 
 def _captured(e: ir.Expr) -> list[ir.Var]:
@@ -35,11 +35,11 @@ def branch(s: Walk, let: ir.Let, e: ir.If | ir.Case) -> None:
     captured = _captured(e)
     scrutinees = e.scrutinees if isinstance(e, ir.Case) else ()
     watched = [v for v in (*captured, *scrutinees) if isinstance(v, ir.Var) and isinstance(v.type, Ref)]
-    cts = [s.take(x) for x in let.binders]
-    if _nothing_flows(s, cts, [v for v in watched if is_linear(v.type)]):
-        return
+    cts = [s.draw(x) for x in let.binders]
     taken = {v for _, block in scopes(e) for v in _consumed_within(block)}
     adopted = tuple(v for v in captured if is_heavy(v.type) and v in taken)
+    if _nothing_flows(s, cts, [v for v in watched if is_linear(v.type)]) and not any(map(needs_shape, adopted)):
+        return
     for v in captured:
         if is_heavy(v.type) and v not in taken:
             s.place(v)
@@ -73,6 +73,9 @@ def _side(
     exchanged = iter(inner.exchanged([p for p, on in zip(params, linear, strict=True) if on]))
     new = tuple(next(exchanged) if on else p for p, on in zip(params, linear, strict=True))
     inner.run(list(zip(inner.source.results, cts, strict=True)))
+    for p in params:
+        if p in inner.accumulators and p in inner.sums:
+            inner.b.do(ir.Add(inner.accumulators[p], inner.sums.pop(p)))
     return inner, new
 
 
@@ -84,7 +87,7 @@ def loop(s: Walk, let: ir.Let, e: ir.Loop) -> None:
     outputs and stacked outputs scanned rows; heavy captures are added to in place."""
     captured = _captured(e)
     n = len(e.carries)
-    cts = [s.take(x) for x in let.binders]
+    cts = [s.draw(x) for x in let.binders]
     if _nothing_flows(s, cts, [v for v in captured if isinstance(v.type, Ref)]):
         return
     light = [v for v in captured if is_light(v.type)]

@@ -2,13 +2,19 @@
 
 from rosejit.ir import syntax as ir
 from rosejit.ir.builder import Builder
-from rosejit.ir.types import TAN, Ref, Type, has_dynamic_length, is_heavy
+from rosejit.ir.types import TAN, Ref, Scalar, Type, has_dynamic_length, is_heavy
 from rosejit.ops import linear
 
 
 def is_light(t: Type) -> bool:
     """Whether cotangents of `t` are summed in variables."""
-    return not is_heavy(t) and not isinstance(t, Ref)
+    return isinstance(t, Scalar)
+
+
+def needs_shape(x: ir.Atom) -> bool:
+    """Whether a zero like `x` needs a value that tells its shape. What consumes such a value always gives a cotangent:
+    nothing else was kept to tell it (see `Var.like`)."""
+    return is_heavy(x.type) and has_dynamic_length(x.type)
 
 
 def cotangent(x: ir.Atom, hint: str = "") -> ir.Var:
@@ -42,9 +48,11 @@ class Cotangents:
         """Add `ct`, which is fresh if it is heavy, to the cotangent of `x`. A literal zero gets and adds nothing."""
         if isinstance(x, ir.Lit) or isinstance(ct, ir.Lit):
             return
-        if is_light(x.type):
-            have = self.sums.get(x, ir.ZERO)
-            self.sums[x] = ct if have is ir.ZERO else self.b.apply(linear.tadd, have, ct, hint=ct.hint)
+        if isinstance(x.type, Scalar):
+            have = self.sums.get(x)
+            if have is not None and have is not ir.ZERO:
+                ct = self.b.bind(ir.Apply(linear.tadd, (have, ct)), TAN, ct.hint)
+            self.sums[x] = ct
         elif x in self.bound and x not in self.views and x not in self.values and x not in self.accumulators:
             self.values[x] = ct
         else:
@@ -76,6 +84,10 @@ class Cotangents:
         if opened is None:
             return self.values.pop(x, None)
         return self.append(x, ir.Resolve(opened))
+
+    def draw(self, x: ir.Var) -> ir.Atom | None:
+        """As `take` for the binder of a consuming let: a zero is made where its shape must be passed on."""
+        return self.get(x) if needs_shape(x) else self.take(x)
 
     def get(self, x: ir.Var) -> ir.Atom:
         """As `take`, a zero made where there is none."""

@@ -23,16 +23,13 @@ def _bases(body: ir.Block) -> dict[ir.Atom, ir.Atom]:
     """Of each view of a place, what it is a view of."""
     found: dict[ir.Atom, ir.Atom] = {}
     for let in lets(body):
-        match let.expr:
-            case ir.View(place=place):
-                found[let.binders[0]] = place
-            case ir.Case(scrutinees=scrutinees, left=left, right=right):
-                for side in (left, right):
-                    found.update(
-                        {p: s for p, s in zip(side.params, scrutinees, strict=True) if isinstance(p.type, Ref)}
-                    )
-            case _:
-                pass
+        e = let.expr
+        if isinstance(e, ir.View):
+            found[let.binders[0]] = e.place
+        elif isinstance(e, ir.Case):
+            for side in (e.left, e.right):
+                pairs = zip(side.params, e.scrutinees, strict=True)
+                found.update({p: s for p, s in pairs if isinstance(p.type, Ref)})
     return found
 
 
@@ -57,6 +54,9 @@ class _Sweep:
                     backwards.append(let)
                 else:
                     self.dropped += 1
+            elif isinstance(e, ir.Index) and let.binders[0] in live:
+                live.update(operands(e))
+                backwards.append(let)
             elif self.needed(let):
                 backwards.append(self.kept(let))
             else:

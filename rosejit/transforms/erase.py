@@ -1,10 +1,7 @@
 """A program with Tans into the same program on Reals: to compile it, or to differentiate it again."""
 
-from functools import cache
-
 from rosejit.ir import syntax as ir
-from rosejit.ir.primitive import Primitive
-from rosejit.ir.types import REAL, TAN, erased, is_linear
+from rosejit.ir.types import REAL, erased, is_linear
 from rosejit.ir.walk import rebuild
 from rosejit.ops import PRIMITIVES
 
@@ -27,51 +24,57 @@ def _mentions_tangents(f: ir.Function) -> bool:
     return any(is_linear(p.type) for p in f.params) or any(is_linear(t) for t in f.results)
 
 
-@cache
-def _twin(op: Primitive) -> Primitive:
-    return PRIMITIVES[op.erased] if op.erased else op
+TWINS = {op: PRIMITIVES[op.erased] for op in PRIMITIVES.values() if op.erased}
+"""What does on Reals what a linear primitive does on Tans."""
 
 
 class _Eraser:
-    """Linear variables get new ones of the erased type; all others stay."""
+    """Linear variables get new ones of the erased type, zeros too; all others stay."""
 
     def __init__(self, f: ir.Function) -> None:
         self.f = f
-        self.vars: dict[ir.Var, ir.Var] = {}
+        self.atoms: dict[ir.Atom, ir.Atom] = {ir.ZERO: ir.real(0.0)}
 
     def into(self, new: ir.Function) -> None:
         f = self.f
         assert f.body is not None
-        new.params = tuple(self.binder(p) for p in f.params)
-        new.own = frozenset(self.vars.get(p, p) for p in f.own)
+        new.params = self.binders(f.params)
+        new.own = frozenset([p for p, old in zip(new.params, f.params, strict=True) if old in f.own])
         new.body = self.block(f.body)
 
     def binder(self, v: ir.Var) -> ir.Var:
-        if v.type is TAN:
-            new = self.vars[v] = ir.Var(REAL, v.hint)
-            return new
-        if is_linear(v.type):
-            new = self.vars[v] = ir.Var(erased(v.type), v.hint)
-            return new
-        return v
+        if not is_linear(v.type):
+            return v
+        new = self.atoms[v] = ir.Var(erased(v.type), v.hint)
+        return new
+
+    def binders(self, many: tuple[ir.Var, ...]) -> tuple[ir.Var, ...]:
+        return tuple([self.binder(v) for v in many])
 
     def atom(self, a: ir.Atom) -> ir.Atom:
-        if isinstance(a, ir.Var):
-            return self.vars.get(a, a)
-        return ir.Lit(a.value, REAL) if a.type is TAN else a
+        return self.atoms.get(a, a)
 
     def block(self, block: ir.Block) -> ir.Block:
         lets: list[ir.Let] = []
-        get = self.vars.get
+        atoms, get = self.atoms, self.atoms.get
         for let in block.lets:
             e = let.expr
-            if isinstance(e, ir.Apply):
-                op = _twin(e.op)
-                args = tuple([get(a, a) if isinstance(a, ir.Var) else self.atom(a) for a in e.args])
-                lets.append(ir.Let((self.binder(let.binders[0]),), ir.Apply(op, args), let.span))
-                continue
-            new = rebuild(e, self.atom, self.binder, self.block)
-            if isinstance(new, ir.Call):
-                new.function = erase(new.function)
-            lets.append(ir.Let(tuple([self.binder(b) for b in let.binders]), new, let.span))
-        return ir.Block(lets, tuple([self.atom(a) for a in block.results]))
+            if not isinstance(e, ir.Apply):
+                self.form(let, e, lets)
+            elif e.op.erased:
+                (old,) = let.binders
+                atoms[old] = new = ir.Var(REAL, old.hint)
+                lets.append(ir.Let((new,), ir.Apply(TWINS[e.op], tuple(map(get, e.args, e.args))), let.span))
+            else:
+                lets.append(let)
+        return ir.Block(lets, tuple(map(get, block.results, block.results)))
+
+    def form(self, let: ir.Let, e: ir.Expr, lets: list[ir.Let]) -> None:
+        """Append `let` erased; the same one where it has no Tan."""
+        if isinstance(e, ir.Index) and e.base not in self.atoms:
+            lets.append(let)
+            return
+        new = rebuild(e, self.atom, self.binder, self.block)
+        if isinstance(new, ir.Call):
+            new.function = erase(new.function)
+        lets.append(ir.Let(self.binders(let.binders), new, let.span))

@@ -3,7 +3,7 @@
 from collections import Counter
 
 from rosejit.ir import syntax as ir
-from rosejit.ir.walk import Renaming, lets, reachable, rebuild, size
+from rosejit.ir.walk import Renaming, lets, reachable, rebuild, scopes, size
 
 SMALL = 12
 """Lets up to which a copy costs less than a call (1.15 ns) and the code that makes it."""
@@ -14,74 +14,105 @@ LARGE = 3000
 def inline(roots: tuple[ir.Function, ...]) -> dict[ir.Function, ir.Function]:
     """New functions for all that `roots` reach. Recursive functions, host functions and whole-program roots stay."""
     program = reachable(*roots)
-    calls: Counter[ir.Function] = Counter()
-    for f in program:
-        if f.body is not None:
-            calls.update(let.expr.function for let in lets(f.body) if isinstance(let.expr, ir.Call))
-    order = {f: k for k, f in enumerate(program)}
-    new: dict[ir.Function, ir.Function] = {}
+    surveys = {f: _survey(f) for f in program}
+    calls = {f: called for f, (called, _) in surveys.items()}
+    times = Counter(g for called in calls.values() for g in called)
+    recursive = _recursive(program, calls)
+    new = {f: f if f.body is None else _empty(f) for f in program}
     sizes: dict[ir.Function, int] = {}
-    recursive = _recursive(program, order)
-    for f in program:
-        if f.body is None:
-            new[f] = f
-            continue
-        new[f] = ir.Function(f.name, f.params, f.results, None, f.own, None, f.rule, f.checkpoint, f.span)
     for f in program:
         if f.body is None:
             continue
-        inlined = {
-            g
-            for g in calls
-            if g in sizes and g not in recursive and (sizes[g] <= SMALL or (calls[g] == 1 and sizes[g] <= LARGE))
-        }
-        sizes[f] = size(f)
-        new[f].body = _Inliner(new, inlined if sizes[f] <= LARGE else set()).block(f.body)
-        sizes[f] = size(new[f])
+        new[f].body, sizes[f] = f.body, surveys[f][1]
+        if calls[f]:
+            fits = {g for g in calls[f] if g in sizes and g not in recursive and sizes[f] <= LARGE}
+            once = {g for g in fits if times[g] == 1 and sizes[g] <= LARGE}
+            inliner = _Inliner(f, new, once | {g for g in fits if sizes[g] <= SMALL}, once)
+            new[f].body = inliner.block(f.body)
+            sizes[f] = size(new[f])
     return new
 
 
-def _recursive(program: list[ir.Function], order: dict[ir.Function, int]) -> set[ir.Function]:
-    """Functions with a call that goes back in the order of callees first: one at least on every cycle."""
-    found: set[ir.Function] = set()
-    for f in program:
-        for let in lets(f.body) if f.body is not None else ():
-            if isinstance(let.expr, ir.Call) and order[let.expr.function] >= order[f]:
-                found |= {f, let.expr.function}
-    return found
+def _empty(f: ir.Function) -> ir.Function:
+    return ir.Function(f.name, f.params, f.results, None, f.own, None, f.rule, f.checkpoint, f.span)
 
 
-class _Inliner:
-    def __init__(self, new: dict[ir.Function, ir.Function], inlined: set[ir.Function]) -> None:
-        self.new = new
-        self.inlined = inlined
-        self.atoms: dict[ir.Var, ir.Atom] = {}
-
-    def atom(self, a: ir.Atom) -> ir.Atom:
-        return self.atoms.get(a, a) if isinstance(a, ir.Var) else a
-
-    def block(self, block: ir.Block) -> ir.Block:
-        done: list[ir.Let] = []
+def _survey(f: ir.Function) -> tuple[list[ir.Function], int]:
+    """What `f` calls, as often as it does, and how many lets it has."""
+    called: list[ir.Function] = []
+    lets = 0
+    pending = [] if f.body is None else [f.body]
+    while pending:
+        block = pending.pop()
+        lets += len(block.lets)
         for let in block.lets:
             e = let.expr
             if isinstance(e, ir.Apply):
-                args = tuple([self.atom(a) for a in e.args]) if self.atoms else e.args
+                continue
+            if isinstance(e, ir.Call):
+                called.append(e.function)
+            pending += [inner for _, inner in scopes(e)]
+    return called, lets
+
+
+def _recursive(program: list[ir.Function], calls: dict[ir.Function, list[ir.Function]]) -> set[ir.Function]:
+    """Functions with a call that goes back in the order of callees first: one at least on every cycle."""
+    order = {f: k for k, f in enumerate(program)}
+    return {h for f in program for g in calls[f] if order[g] >= order[f] for h in (f, g)}
+
+
+class _Inliner:
+    """Puts the bodies of `inlined` in place of their calls in `f`. Callees that are called `once` keep their variables,
+    but for those that another half of the same function has brought along before."""
+
+    def __init__(
+        self,
+        f: ir.Function,
+        new: dict[ir.Function, ir.Function],
+        inlined: set[ir.Function],
+        once: set[ir.Function],
+    ) -> None:
+        self.new = new
+        self.inlined = inlined
+        self.once = once
+        self.atoms: dict[ir.Atom, ir.Atom] = {}
+        self.bound = set(f.params)
+        if once and f.body is not None:
+            self.bound.update([b for let in lets(f.body) for b in let.binders])
+
+    def atom(self, a: ir.Atom) -> ir.Atom:
+        return self.atoms.get(a, a)
+
+    def block(self, block: ir.Block) -> ir.Block:
+        done: list[ir.Let] = []
+        get = self.atoms.get
+        for let in block.lets:
+            e = let.expr
+            if isinstance(e, ir.Apply):
+                args = tuple(map(get, e.args, e.args))
                 done.append(let if args == e.args else ir.Let(let.binders, ir.Apply(e.op, args), let.span))
                 continue
             changed = rebuild(e, self.atom, block=self.block)
             if isinstance(changed, ir.Call):
                 if changed.function in self.inlined:
-                    self.copy(let, changed, done)
+                    self.inline(let, changed, done)
                     continue
                 changed.function = self.new[changed.function]
             done.append(ir.Let(let.binders, changed, let.span))
-        return ir.Block(done, tuple([self.atom(a) for a in block.results]))
+        return ir.Block(done, tuple(map(get, block.results, block.results)))
 
-    def copy(self, let: ir.Let, e: ir.Call, done: list[ir.Let]) -> None:
-        """The body of the callee, in new names, in place of the call."""
-        f = self.new[e.function]
+    def inline(self, let: ir.Let, call: ir.Call, done: list[ir.Let]) -> None:
+        """The body of the callee in place of the call."""
+        f, keep, bound = self.new[call.function], call.function in self.once, self.bound
         assert f.body is not None
-        renaming = Renaming(dict(zip(f.params, e.args, strict=True)))
-        done += [renaming.let(inner) for inner in f.body.lets]
-        for b, a in zip(let.binders, f.body.results, strict=True):
-            self.atoms[b] = renaming.atom(a)
+        renaming = Renaming(dict(zip(f.params, call.args, strict=True)))
+        get = renaming.atoms.get
+        for inner in f.body.lets:
+            e = inner.expr
+            if keep and isinstance(e, ir.Apply) and inner.binders[0] not in bound:
+                bound.add(inner.binders[0])
+                args = tuple(map(get, e.args, e.args))
+                done.append(inner if args == e.args else ir.Let(inner.binders, ir.Apply(e.op, args), inner.span))
+            else:
+                done.append(renaming.let(inner))
+        self.atoms.update(zip(let.binders, map(get, f.body.results, f.body.results), strict=True))

@@ -10,7 +10,6 @@ from rosejit.ir import syntax as ir
 from rosejit.ir.builder import Builder
 from rosejit.ir.types import TAN, Ref, Type, fields_of, has_dynamic_length, has_real, is_heavy
 from rosejit.ir.types import tangent as tangent_type
-from rosejit.ops import linear
 from rosejit.span import Span
 from rosejit.transforms import templates
 from rosejit.transforms.activity import Mask, activity, call_activity, effective
@@ -138,34 +137,16 @@ class _Forward:
     # --- forms
 
     def apply(self, y: ir.Var, e: ir.Apply) -> None:
-        """dy = Σ partial · dx over the active arguments."""
-        b, tangents = self.b, self.tangents
-        op, args = e.op, e.args
-        dxs = [tangents.get(a) for a in args]
-        if op.tangent is not None:
-            mask = tuple([dx is not None for dx in dxs])
-            given = tuple([dx for dx in dxs if dx is not None])
-            (dy,) = templates.tangent(op, mask).make((*args, y, *given), b.lets, b.span)
-            if isinstance(dy, ir.Var):
-                tangents[y] = dy
-            return
-        factors = templates.partials(op).make((*args, y), b.lets, b.span)
-        total: ir.Var | None = None
-        for dx, factor in zip(dxs, factors, strict=True):
-            if dx is None or factor is None:
-                continue
-            term = self.scaled(factor, dx)
-            total = term if total is None else b.apply(linear.tadd, total, term, hint=f"d{y.hint}")
-        if total is not None:
-            tangents[y] = total
-
-    def scaled(self, factor: ir.Atom, dx: ir.Var) -> ir.Var:
-        if isinstance(factor, ir.Lit):
-            if factor.value == 1.0:
-                return dx
-            if factor.value == -1.0:
-                return self.b.apply(linear.tneg, dx, hint="t")
-        return self.b.apply(linear.scale, factor, dx, hint="t")
+        """Append dy, which is linear in the tangents of the arguments; an absent one is zero."""
+        dxs = tuple(map(self.tangents.get, e.args))
+        if all(dxs):
+            make = templates.total_tangent(e.op)
+        else:
+            make = templates.tangent(e.op, tuple([dx is not None for dx in dxs]))
+            dxs = tuple([dx for dx in dxs if dx is not None])
+        (dy,) = make(self.b.lets, self.b.span, f"d{y.hint}", *e.args, y, *dxs)
+        if dy is not None:
+            self.tangents[y] = dy
 
     def form(self, let: ir.Let, e: ir.Expr) -> None:
         b, tangents = self.b, self.tangents

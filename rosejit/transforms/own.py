@@ -28,28 +28,29 @@ def owned_body(f: ir.Function) -> ir.Block:
     return _Insertion(plan, {}).block(f.body) if plan.copies or plan.detached else f.body
 
 
-def _closure(f: ir.Function) -> list[ir.Function]:
-    """`f` and all it reaches, by rules too, that have not been looked at."""
-    found = {f: None}
+Closure = dict[ir.Function, list[ir.Function]]
+
+
+def _closure(f: ir.Function) -> Closure:
+    """`f` and all it reaches that have not been looked at, each with what it reaches directly, by its rule too."""
+    found: Closure = {}
     todo = [f]
     while todo:
         g = todo.pop()
-        for h in [*callees(g), *([g.rule] if g.rule is not None else [])]:
-            if h not in found and "own" not in h.derived:
-                found[h] = None
-                todo.append(h)
-    return list(found)
+        if g not in found and (g is f or "own" not in g.derived):
+            found[g] = [*callees(g), *([g.rule] if g.rule is not None else [])]
+            todo += found[g]
+    return found
 
 
-def _own_all(functions: list[ir.Function]) -> None:
+def _own_all(functions: Closure) -> None:
     plans: dict[ir.Function, _Plan] = {}
     users: dict[ir.Function, list[ir.Function]] = {}
     changed: list[ir.Function] = []
-    for f in functions:
+    for f, used in functions.items():
         plan = plans[f] = _Plan()
         if f.body is not None:
             plan.function(f, f.body)
-        used = [*callees(f), *([f.rule] if f.rule is not None else [])]
         for g in used:
             users.setdefault(g, []).append(f)
         if plan.copies or plan.detached or any(g.derived.get("own", g) is not g for g in used):
@@ -66,7 +67,7 @@ def _own_all(functions: list[ir.Function]) -> None:
     for f, made in new.items():
         made.rule = None if f.rule is None else f.rule.derived["own"]
         if f.body is not None:
-            made.body = _Insertion(plans[f], {g: g.derived["own"] for g in callees(f)}).block(f.body)
+            made.body = _Insertion(plans[f], {g: g.derived["own"] for g in functions[f]}).block(f.body)
 
 
 def consumed_positions(e: ir.Expr) -> list[int]:
@@ -131,7 +132,12 @@ class _Plan:
         self._consume(id(block), block.results, heavy, set())
         self._read(block.results)
         for let in reversed(block.lets):
-            if not isinstance(let.expr, ir.Apply):
+            e = let.expr
+            if isinstance(e, ir.Apply):
+                continue
+            if isinstance(e, ir.Index) and not is_heavy(let.binders[0].type):
+                self._read((e.base,))
+            else:
                 self._let(let)
 
     def _read(self, atoms: tuple[ir.Atom, ...]) -> None:

@@ -1,4 +1,4 @@
-"""What the linear half of a block needs of the primal half: what is saved, and what is recomputed (RULES, section 5)."""
+"""What the linear half of a block needs of the primal half: what is saved, what is recomputed (RULES, section 5)."""
 
 from dataclasses import dataclass, field
 
@@ -70,56 +70,56 @@ class _Block:
         self.split = split
         self.params = params
         self.given = given
-        self.lets = {b: let for let in split.primal for b in let.binders}
+        self.places = {b: k for k, let in enumerate(split.primal) for b in let.binders}
         self.known = dict.fromkeys(given, True)
         self.pending = list(split.needs)
         self.wanted = set(self.pending)
 
     def kept(self) -> Kept:
+        primal, places = self.split.primal, self.places
         saved: Needs = {}
         rest: Needs = {}
-        repeated: dict[int, ir.Let] = {}
+        repeated: set[int] = set()
         while self.pending:
             v = self.pending.pop()
-            let = self.lets.get(v)
-            if let is None:
+            place = places.get(v)
+            if place is None:
                 if v not in self.given:
                     (saved if v in self.params and v not in self.memory.borrowed else rest)[v] = None
-                continue
-            if not self.is_cheap(v, let):
+            elif self.is_cheap(v, primal[place]):
+                repeated.add(place)
+                sources = [a for a in operands(primal[place].expr) if isinstance(a, ir.Var) and a not in self.wanted]
+                self.wanted.update(sources)
+                self.pending += sources
+            else:
                 saved[v] = None
-                continue
-            repeated[id(let)] = let
-            sources = [a for a in operands(let.expr) if isinstance(a, ir.Var) and a not in self.wanted]
-            self.wanted.update(sources)
-            self.pending += sources
-        order = {b: k for k, let in enumerate(self.split.primal) for b in let.binders}
-        lets = sorted(repeated.values(), key=lambda let: order[let.binders[0]])
-        return Kept(sorted(saved, key=lambda v: order.get(v, -1)), [_again(let) for let in lets], rest)
+        in_order = sorted(saved, key=lambda v: places.get(v, -1))
+        return Kept(in_order, [_again(primal[k]) for k in sorted(repeated)], rest)
 
     def is_cheap(self, v: ir.Var, let: ir.Let) -> bool:
         """Whether repeating `let` in the linear half costs less than saving its result."""
         e = let.expr
-        if isinstance(e, ir.Index):
-            if is_heavy(v.type):
-                return self.memory.root(e.base) in self.memory.borrowed
-            return self.memory.is_residual(e.base) and not any(isinstance(step, ir.Var) for step in e.path)
-        if not isinstance(e, ir.Apply) or not e.op.cheap:
+        if isinstance(e, ir.Apply):
+            return e.op.cheap and (all([self.is_at_hand(a) for a in e.args]) or self.follows(v))
+        if not isinstance(e, ir.Index):
             return False
-        return self.follows(v) or all(self.is_at_hand(a) for a in e.args)
+        if is_heavy(v.type):
+            return self.memory.root(e.base) in self.memory.borrowed
+        return self.memory.is_residual(e.base) and not any(isinstance(step, ir.Var) for step in e.path)
 
     def is_at_hand(self, a: ir.Atom) -> bool:
-        return isinstance(a, ir.Lit) or a in self.wanted or (a not in self.lets and a not in self.params)
+        return a in self.wanted or isinstance(a, ir.Lit) or (a not in self.places and a not in self.params)
 
     def follows(self, v: ir.Var) -> bool:
         """Whether `v` comes by integer arithmetic from the index and light values of enclosing blocks."""
         if v in self.known:
             return self.known[v]
-        let = self.lets.get(v)
-        if let is None:
+        place = self.places.get(v)
+        e = None if place is None else self.split.primal[place].expr
+        if e is None:
             known = v not in self.params and not is_heavy(v.type) and not isinstance(v.type, Ref)
-        elif isinstance(let.expr, ir.Apply) and let.expr.op.cheap and v.type is not REAL:
-            known = all(isinstance(a, ir.Lit) or self.follows(a) for a in let.expr.args)
+        elif isinstance(e, ir.Apply) and e.op.cheap and v.type is not REAL:
+            known = all(isinstance(a, ir.Lit) or self.follows(a) for a in e.args)
         else:
             known = False
         self.known[v] = known

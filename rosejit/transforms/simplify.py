@@ -4,7 +4,7 @@ from typing import Any
 
 from rosejit.ir import syntax as ir
 from rosejit.ir.primitive import Primitive
-from rosejit.ir.walk import lets, operands, rebuild, scopes
+from rosejit.ir.walk import lets, operands, rebuild, scopes, steps
 
 Key = tuple[Any, ...]
 
@@ -26,9 +26,10 @@ def _used_whole(body: ir.Block) -> set[ir.Atom]:
         if isinstance(e, ir.Apply):
             continue
         if isinstance(e, ir.Index) and isinstance(e.path[0], ir.Field):
-            found.update(operands(e)[1:])
-        else:
-            found.update(operands(e))
+            if len(e.path) > 1:
+                found.update(steps(e.path))
+            continue
+        found.update(operands(e))
         for _, block in scopes(e):
             found.update(block.results)
     return found
@@ -38,52 +39,56 @@ class _Sweep:
     """`atoms` maps variables to their equals, `known` expressions of the enclosing blocks to their variables."""
 
     def __init__(self, used_whole: set[ir.Atom]) -> None:
-        self.atoms: dict[ir.Var, ir.Atom] = {}
+        self.atoms: dict[ir.Atom, ir.Atom] = {}
         self.known: dict[Key, ir.Var] = {}
-        self.added: list[Key] = []
-        """The keys that the block in hand put into `known`: they leave with it."""
         self.tuples: dict[ir.Atom, tuple[ir.Atom, ...]] = {}
         self.used_whole = used_whole
 
     def atom(self, a: ir.Atom) -> ir.Atom:
-        return self.atoms.get(a, a) if isinstance(a, ir.Var) else a
+        return self.atoms.get(a, a)
 
     def block(self, block: ir.Block) -> ir.Block:
-        outer, self.added = self.added, []
         new: list[ir.Let] = []
         get = self.atoms.get
         for let in block.lets:
             e = let.expr
             if isinstance(e, ir.Apply):
-                args = tuple([get(a, a) if isinstance(a, ir.Var) else a for a in e.args])
-                self.apply(let, e, args, new)
+                args = tuple(map(get, e.args, e.args))
+                binder = let.binders[0]
+                found = self.equal(binder, e.op, args)
+                if found is not binder:
+                    self.atoms[binder] = found
+                else:
+                    new.append(let if args == e.args else ir.Let(let.binders, ir.Apply(e.op, args), let.span))
             else:
                 self.form(let, e, new)
-        for key in self.added:
-            del self.known[key]
-        self.added = outer
-        return ir.Block(new, tuple([self.atom(a) for a in block.results]))
+        return ir.Block(new, tuple(map(get, block.results, block.results)))
 
-    def apply(self, let: ir.Let, e: ir.Apply, args: tuple[ir.Atom, ...], new: list[ir.Let]) -> None:
-        op = e.op
-        found = folded(op, args)
-        if found is not None:
-            self.atoms[let.binders[0]] = found
-            return
-        key = (op, *[_identity(a) for a in args])
-        same = self.known.get(key)
-        if same is not None:
-            self.atoms[let.binders[0]] = same
-            return
-        self.known[key] = let.binders[0]
-        self.added.append(key)
-        new.append(let if args == e.args else ir.Let(let.binders, ir.Apply(op, args), let.span))
+    def inner(self, block: ir.Block) -> ir.Block:
+        """A block inside another: what becomes known there is forgotten."""
+        outside = len(self.known)
+        new = self.block(block)
+        while len(self.known) > outside:
+            self.known.popitem()
+        return new
+
+    def equal(self, binder: ir.Var, op: Primitive, args: tuple[ir.Atom, ...]) -> ir.Atom:
+        """What `binder`, bound to `op` of `args`, is equal to: a constant, an operand, an earlier variable, or itself,
+        which is then known to later lets of the block."""
+        for a in args:
+            if isinstance(a, ir.Lit):
+                found = folded(op, args)
+                return self.known.setdefault((op, *map(_identity, args)), binder) if found is None else found
+        return self.known.setdefault((op, args), binder)
 
     def form(self, let: ir.Let, e: ir.Expr, new: list[ir.Let]) -> None:
+        if isinstance(e, ir.Index) and self.stays(e):
+            new.append(let)
+            return
         if isinstance(e, ir.If) and isinstance(self.atom(e.condition), ir.Lit):
             self.taken(let, e, new)
             return
-        changed = rebuild(e, self.atom, block=self.block)
+        changed = rebuild(e, self.atom, block=self.inner)
         match changed:
             case ir.MakeTuple(items=items) if let.binders[0] not in self.used_whole:
                 self.tuples[let.binders[0]] = items
@@ -100,11 +105,16 @@ class _Sweep:
                 pass
         new.append(ir.Let(let.binders, changed, let.span))
 
+    def stays(self, e: ir.Index) -> bool:
+        """Whether `e`, a step by a number into something that is no known tuple, is certain to stay as it is."""
+        is_known = e.base in self.atoms or e.base in self.tuples
+        return len(e.path) == 1 and not is_known and not isinstance(e.path[0], ir.Var)
+
     def taken(self, let: ir.Let, e: ir.If, new: list[ir.Let]) -> None:
         """The side that a known condition takes, in place of the branch."""
         condition = self.atom(e.condition)
         assert isinstance(condition, ir.Lit)
-        side = self.block(e.then if condition.value else e.orelse)
+        side = self.inner(e.then if condition.value else e.orelse)
         new += side.lets
         for b, a in zip(let.binders, side.results, strict=True):
             self.atoms[b] = a

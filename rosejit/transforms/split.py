@@ -88,8 +88,9 @@ class Splitter:
                 if e.op.erased:
                     linear.append(let)
                     for k in e.op.nonlinear:
-                        if isinstance(e.args[k], ir.Var):
-                            needs[e.args[k]] = None
+                        a = e.args[k]
+                        if isinstance(a, ir.Var):
+                            needs[a] = None
                 else:
                     primal.append(let)
                     definitions[let.binders[0]] = let

@@ -1,4 +1,4 @@
-"""The derivative rules of primitives, traced once into lists of lets that the passes copy."""
+"""The derivative rules of primitives, traced once and turned into Python functions that append their lets."""
 
 from collections.abc import Callable
 from functools import cache
@@ -10,70 +10,89 @@ from rosejit.ir.primitive import Primitive
 from rosejit.ir.types import TAN, Scalar
 from rosejit.ops.value import Value
 
-
-class Template:
-    """Straight-line code: `make(args, into, span)` appends it and returns the outputs, None where there is none."""
-
-    __slots__ = ("lets", "outputs", "params")
-
-    def __init__(self, params: tuple[ir.Var, ...], lets: list[ir.Let], outputs: tuple[ir.Atom | None, ...]) -> None:
-        self.params = params
-        self.outputs = outputs
-        self.lets: list[tuple[ir.Var, Primitive, tuple[ir.Atom, ...]]] = []
-        for let in lets:
-            assert isinstance(let.expr, ir.Apply), "the rule of a primitive is straight-line code"
-            self.lets.append((let.binders[0], let.expr.op, let.expr.args))
-
-    def make(self, args: tuple[ir.Atom, ...], into: list[ir.Let], span: Any) -> list[ir.Atom | None]:
-        """Append the lets for `args`; the outputs."""
-        env: dict[Any, ir.Atom] = dict(zip(self.params, args, strict=True))
-        get = env.get
-        for var, op, operands in self.lets:
-            new = ir.Var(var.type, var.hint)
-            env[var] = new
-            into.append(ir.Let((new,), ir.Apply(op, tuple([get(a, a) for a in operands])), span))
-        return [None if a is None else get(a, a) for a in self.outputs]
-
-
-def _atom(x: Any) -> ir.Atom | None:
-    if x is None or isinstance(x, Value):
-        return None if x is None else x.atom
-    return ir.real(float(x))
-
-
-def _trace(types: tuple[Scalar, ...], rule: Callable[..., tuple[Any, ...]]) -> Template:
-    builder = Builder()
-    params = tuple(ir.Var(t) for t in types)
-    outputs = rule(*[Value(builder, p) for p in params])
-    return Template(params, builder.lets, tuple(_atom(x) for x in outputs))
+Make = Callable[..., tuple[Any, ...]]
+"""`make(into, span, hint, *args)` appends lets to `into` and gives the outputs, None where there is none; outputs that
+it binds are called `hint`. It runs once for every let that is differentiated, so it has no loops and no look-ups."""
 
 
 @cache
-def partials(op: Primitive) -> Template:
-    """From the arguments and the result to one factor an argument, None for a factor of zero."""
-    assert op.partials is not None
-    traced = _trace((*op.params, op.result), op.partials)
-    traced.outputs = tuple(None if isinstance(a, ir.Lit) and a.value == 0.0 else a for a in traced.outputs)
-    return traced
-
-
-@cache
-def tangent(op: Primitive, mask: tuple[bool, ...]) -> Template:
-    """From the arguments, the result and the tangents that are present to the tangent of the result."""
-    rule = op.tangent
-    assert rule is not None
+def tangent(op: Primitive, mask: tuple[bool, ...]) -> Make:
+    """From the arguments, the result and the tangents that are present (`mask`) to the tangent of the result."""
     n = len(op.params)
 
-    def apply(*values: Any) -> tuple[Any, ...]:
+    def rule(*values: Any) -> tuple[Any, ...]:
         given = iter(values[n + 1 :])
-        return (rule(values[:n], values[n], tuple(next(given) if on else None for on in mask)),)
+        tangents = tuple([next(given) if on else None for on in mask])
+        if op.tangent is not None:
+            return (op.tangent(values[:n], values[n], tangents),)
+        assert op.partials is not None
+        return (_sum(op.partials(*values[: n + 1]), tangents),)
 
-    tangents = (TAN,) * sum(mask)
-    return _trace((*op.params, op.result, *tangents), apply)
+    return _traced((*op.params, op.result, *((TAN,) * sum(mask))), rule)
 
 
 @cache
-def transpose(op: Primitive) -> Template:
+def total_tangent(op: Primitive) -> Make:
+    """`tangent` where every argument has one."""
+    return tangent(op, (True,) * len(op.params))
+
+
+@cache
+def transpose(op: Primitive) -> Make:
     """From the cotangent of the result and the arguments to one cotangent an argument, None for nonlinear arguments."""
     assert op.transpose is not None
-    return _trace((op.result, *op.params), op.transpose)
+    return _traced((op.result, *op.params), op.transpose)
+
+
+def _sum(factors: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
+    """Σ factor · tangent; None where nothing is left of it."""
+    total = None
+    for factor, dx in zip(factors, tangents, strict=True):
+        constant = factor if isinstance(factor, float | int) else None
+        if dx is None or factor is None or constant == 0.0:
+            continue
+        term = dx if constant == 1.0 else -dx if constant == -1.0 else factor * dx
+        total = term if total is None else total + term
+    return total
+
+
+def _traced(types: tuple[Scalar, ...], rule: Callable[..., tuple[Any, ...]]) -> Make:
+    builder = Builder()
+    params = tuple([ir.Var(t) for t in types])
+    results = rule(*[Value(builder, p) for p in params])
+    outputs = tuple([r.atom if isinstance(r, Value) else None for r in results])  # a number is a tangent of zero
+    read = set(outputs)
+    lets: list[tuple[ir.Var, ir.Apply]] = []
+    for let in reversed(builder.lets):
+        assert isinstance(let.expr, ir.Apply), "the rule of a primitive is straight-line code"
+        if let.binders[0] in read:
+            read.update(let.expr.args)
+            lets.append((let.binders[0], let.expr))
+    return _compiled(params, lets[::-1], outputs)
+
+
+def _compiled(
+    params: tuple[ir.Var, ...], lets: list[tuple[ir.Var, ir.Apply]], outputs: tuple[ir.Atom | None, ...]
+) -> Make:
+    """The straight-line code as a Python function that makes a copy of it in new variables."""
+    scope: dict[str, Any] = {"Var": ir.Var, "Let": ir.Let, "Apply": ir.Apply}
+    names: dict[ir.Atom | None, str] = {p: f"a{k}" for k, p in enumerate(params)}
+
+    def name(x: Any) -> str:
+        """What `x` is called in the source: a variable, or a constant of it."""
+        if x is None or (isinstance(x, ir.Var) and x in names):
+            return "None" if x is None else names[x]
+        scope[f"c{len(scope)}"] = x
+        return f"c{len(scope) - 1}"
+
+    def items(many: tuple[Any, ...]) -> str:
+        return "(" + "".join([f"{name(x)}, " for x in many]) + ")"
+
+    lines = [f"def make(into, span, hint, {', '.join(names.values())}):", "append = into.append"]
+    for k, (var, e) in enumerate(lets):
+        hint = "hint" if var in outputs else repr("t" if var.type is TAN else "x")
+        made = f"Apply({name(e.op)}, {items(e.args)})"
+        names[var] = f"v{k}"
+        lines += [f"v{k} = Var({name(var.type)}, {hint})", f"append(Let((v{k},), {made}, span))"]
+    exec("\n ".join([*lines, f"return {items(outputs)}"]), scope)
+    return scope["make"]

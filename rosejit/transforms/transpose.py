@@ -11,10 +11,10 @@ backward half adds to, what it consumes is adopted, what it makes is taken:
 
 from rosejit.ir import syntax as ir
 from rosejit.ir.builder import Builder
-from rosejit.ir.types import UNIT, Ref, fields_of, has_dynamic_length, is_heavy, is_linear
+from rosejit.ir.types import UNIT, Ref, fields_of, is_heavy, is_linear
 from rosejit.transforms.backwards import Forms, Walk
 from rosejit.transforms.backwards_blocks import branch, loop
-from rosejit.transforms.cotangents import cotangent, is_light
+from rosejit.transforms.cotangents import cotangent, is_light, needs_shape
 
 
 def transpose(f: ir.Function) -> ir.Function:
@@ -65,7 +65,7 @@ def _index(s: Walk, let: ir.Let, e: ir.Index) -> None:
 
 def _update(s: Walk, let: ir.Let, e: ir.Update) -> None:
     """The slot's cotangent goes to the value, and the slot to zero: the old element had no part in the result."""
-    ct = s.take(let.binders[0])
+    ct = s.draw(let.binders[0])
     if ct is None:
         return
     if isinstance(e.value, ir.Var):
@@ -95,8 +95,7 @@ def _add(s: Walk, let: ir.Let, e: ir.Add) -> None:
 
 def _resolve(s: Walk, let: ir.Let, e: ir.Resolve) -> None:
     assert isinstance(e.place, ir.Var)
-    r = let.binders[0]
-    s.readable[e.place] = s.get(r) if has_dynamic_length(r.type) else s.take(r)
+    s.readable[e.place] = s.draw(let.binders[0])
 
 
 def _accum(s: Walk, let: ir.Let, e: ir.Accum) -> None:
@@ -113,8 +112,8 @@ def _view(s: Walk, let: ir.Let, e: ir.View) -> None:
 
 
 def _untuple(s: Walk, let: ir.Let, e: ir.Untuple) -> None:
-    cts = [s.take(x) for x in let.binders]
-    if all(ct is None for ct in cts):
+    cts = [s.draw(x) for x in let.binders]
+    if all(ct is None for ct in cts) and not needs_shape(e.value):
         return
     pairs = zip(let.binders, cts, strict=True)
     items = tuple(ir.NOTHING if x.type is UNIT else ct or s.zero(x) for x, ct in pairs)
@@ -122,7 +121,7 @@ def _untuple(s: Walk, let: ir.Let, e: ir.Untuple) -> None:
 
 
 def _make_tuple(s: Walk, let: ir.Let, e: ir.MakeTuple) -> None:
-    ct = s.take(let.binders[0])
+    ct = s.draw(let.binders[0])
     if ct is None:
         return
     parts = s.b.bind_all(ir.Untuple(ct), fields_of(ct.type), "ct")
@@ -133,7 +132,7 @@ def _make_tuple(s: Walk, let: ir.Let, e: ir.MakeTuple) -> None:
 
 
 def _make_array(s: Walk, let: ir.Let, e: ir.MakeArray) -> None:
-    ct = s.take(let.binders[0])
+    ct = s.draw(let.binders[0])
     if ct is None:
         return
     for k, item in enumerate(e.items):
@@ -142,13 +141,13 @@ def _make_array(s: Walk, let: ir.Let, e: ir.MakeArray) -> None:
 
 
 def _inject(s: Walk, let: ir.Let, e: ir.Inject) -> None:
-    ct = s.take(let.binders[0])
+    ct = s.draw(let.binders[0])
     if ct is not None and isinstance(e.value, ir.Var) and is_linear(e.value.type):
         s.give(e.value, s.append(e.value, ir.Extract(e.side, ct)))
 
 
 def _extract(s: Walk, let: ir.Let, e: ir.Extract) -> None:
-    ct = s.take(let.binders[0])
+    ct = s.get(let.binders[0])  # a sum needs its shape
     if ct is not None:
         s.give(e.value, s.append(e.value, ir.Inject(e.side, ct)))
 
@@ -161,12 +160,12 @@ def _call(s: Walk, let: ir.Let, e: ir.Call) -> None:
     back = returned(f)
     pairs = list(zip(f.params, e.args, strict=True))
     places = [a for p, a in pairs if is_linear(p.type) and isinstance(p.type, Ref) and isinstance(a, ir.Var)]
-    cts = [s.take(x) for x in let.binders]
-    if all(ct is None for ct in cts) and all(s.read(a) is None for a in places):
+    cts = [s.draw(x) for x in let.binders]
+    given = [a for p, a in pairs if p in back]
+    if all(ct is None for ct in cts) and all(s.read(a) is None for a in places) and not any(map(needs_shape, given)):
         return
     filled = [ct or s.zero(x) for ct, x in zip(cts, let.binders, strict=True)]
     nonlinear = [a for p, a in pairs if not is_linear(p.type)]
-    given = [a for p, a in pairs if p in back]
     others: list[ir.Atom] = []
     for p, a in pairs:
         if is_linear(p.type) and p not in back:
