@@ -1,0 +1,178 @@
+"""`jit` and `opaque`: functions from their Python source, and functions that stay Python; custom derivatives of both."""
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, overload
+
+from rosejit.api.function import Function, Options
+from rosejit.api.staged import Staged
+from rosejit.errors import StagingTypeError
+from rosejit.frontend import binding, staging
+from rosejit.frontend.binding import Call
+
+
+def wrapped_like(function: Function, like: Any, name: str) -> None:
+    """Give `function` the attributes that `functools.wraps` copies, another name, and a signature."""
+    functools.update_wrapper(function, like, updated=())
+    function.__wrapped__ = getattr(like, "__wrapped__", like) if isinstance(like, Function) else like
+    function.__name__ = name
+    function.__qualname__ = name if isinstance(like, Function) else like.__qualname__
+    function.__signature__ = inspect.signature(like)
+
+
+class Ruled(Function):
+    """A function whose derivative a user may give: `@f.jvp`, or `f.jvp = rule`."""
+
+    _rule: Callable[..., Any] | None = None
+
+    @property
+    def jvp(self) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """A decorator that makes a function of `rose.Dual` arguments the derivative of this one."""
+        return self._set_rule
+
+    @jvp.setter
+    def jvp(self, rule: Callable[..., Any]) -> None:
+        self._set_rule(rule)
+
+    def _set_rule(self, rule: Callable[..., Any]) -> Callable[..., Any]:
+        self._rule = rule
+        self.cache_clear()
+        return rule
+
+    def _with_rule(self, staged: Staged) -> Staged:
+        if self._rule is not None:
+            plain = self._rule.__wrapped__ if isinstance(self._rule, Function) else self._rule
+            staged.function.rule = staging.stage_rule(plain, self, staged)
+        return staged
+
+
+class Jitted(Ruled):
+    """A function that is staged from its source."""
+
+    def __init__(self, function: Callable[..., Any], options: Options, static: tuple[str, ...], name: str | None) -> None:
+        staging.check(function)
+        super().__init__(binding.signature(function, static), options)
+        self._static = static
+        wrapped_like(self, function, name or function.__name__)
+
+    def _stage(self, call: Call) -> Staged:
+        return self._with_rule(staging.stage(self.__wrapped__, self._binding, call, self.__name__))
+
+    def __reduce__(self) -> Any:
+        return staging.by_reference(self, self.__wrapped__) or (_again, (self.__wrapped__, self._options, self._static, self.__name__, self._rule))
+
+
+class Opaque(Ruled):
+    """A function that stays Python: compiled code calls it back."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(binding.signature(function), Options())
+        wrapped_like(self, function, function.__name__)
+
+    def _stage(self, call: Call) -> Staged:
+        return self._with_rule(staging.stage_opaque(self.__wrapped__, self._binding, call))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The Python function itself; inside a staged function, stage a call of it."""
+        if staging.active():
+            return super().__call__(*args, **kwargs)
+        return self.__wrapped__(*args, **kwargs)
+
+    def __reduce__(self) -> Any:
+        return staging.by_reference(self, self.__wrapped__) or (opaque, (self.__wrapped__,))
+
+
+class Native(Function):
+    """A function of our own that works on staged values as it is: its Python is not rewritten."""
+
+    def __init__(self, function: Callable[..., Any], name: str, base: Function, recipe: tuple[Any, ...] = ()) -> None:
+        super().__init__(binding.signature(function), base._options)
+        self._function = function
+        self._base = base
+        self._recipe = recipe
+        wrapped_like(self, function, name)
+
+    def _stage(self, call: Call) -> Staged:
+        return staging.stage_native(self._function, self._binding, call, self.__name__)
+
+    def __reduce__(self) -> Any:
+        transform, *arguments = self._recipe
+        return transform, (self._base, *arguments)
+
+
+def _again(function: Any, options: Options, static: tuple[str, ...], name: str, rule: Any) -> Jitted:
+    made = Jitted(function, options, static, name)
+    if rule is not None:
+        made.jvp = rule
+    return made
+
+
+@overload
+def jit(function: Callable[..., Any], /) -> Jitted: ...
+@overload
+def jit(
+    *,
+    static_argnames: str | tuple[str, ...] = ...,
+    cache: bool = ...,
+    fastmath: bool = ...,
+    tier: str = ...,
+    name: str | None = ...,
+) -> Callable[[Callable[..., Any]], Jitted]: ...
+def jit(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    static_argnames: str | tuple[str, ...] = (),
+    cache: bool = True,
+    fastmath: bool = False,
+    tier: str = "auto",
+    name: str | None = None,
+) -> Any:
+    """Compile a function of numbers, arrays and structures of them, when it is called, for the types it is called with.
+
+    `@rose.jit`, `@rose.jit(...)` and `rose.jit(f)` all work. `static_argnames` names parameters that Python keeps;
+    `cache=False` keeps compiled code out of the disk cache; `name` is what the function is called in errors and in IR.
+
+    >>> import rosejit as rose
+    >>> @rose.jit
+    ... def norm2(x: float, y: float) -> float:
+    ...     return x * x + y * y
+    >>> norm2(3.0, 4.0)
+    25.0
+    """
+    static = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
+    options = Options(cache, fastmath, tier)
+
+    def decorate(f: Callable[..., Any]) -> Jitted:
+        if isinstance(f, Function):
+            f = f.__wrapped__
+        if not callable(f):
+            raise StagingTypeError(f"`rose.jit` takes a function, given {type(f).__name__}")
+        return Jitted(f, options, static, name)
+
+    return decorate if function is None else decorate(function)
+
+
+def opaque(function: Callable[..., Any]) -> Opaque:
+    """A function that stays Python and is called back at run time; its result must be annotated.
+
+    Its effects happen in program order. It has a derivative only if a rule is given with `@f.jvp`.
+
+    >>> import math
+    >>> import rosejit as rose
+    >>> @rose.opaque
+    ... def log(x: float) -> float:
+    ...     return math.log(x)
+    >>> @log.jvp
+    ... def _(x: rose.Dual) -> rose.Dual:
+    ...     return rose.Dual(log(x.re), x.du / x.re)
+    >>> rose.grad(lambda x: log(x) * x)(1.0)
+    1.0
+    """
+    return Opaque(function)
+
+
+def as_function(f: Callable[..., Any]) -> Function:
+    """`f` decorated, if it is not."""
+    return f if isinstance(f, Function) else jit(f)
