@@ -1,7 +1,7 @@
 """The record that says everything about one primitive; the primitives themselves are in `rosejit.ops`."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from rosejit.ir.types import TAN, Scalar
@@ -80,8 +80,17 @@ class Primitive:
     commutes: bool = False
     neutral: tuple[float | int | bool | None, ...] = ()
     """For each operand the constant that makes the result the other operand, bit for bit; None where there is none."""
+    differentiable: bool = field(init=False)
+    """Whether the derivative may differ from zero."""
+    linear: tuple[int, ...] = field(init=False)
+    """The positions of the operands that are Tans."""
+    nonlinear: tuple[int, ...] = field(init=False)
+    """The others."""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "differentiable", self.partials is not None or self.tangent is not None)
+        object.__setattr__(self, "linear", tuple([k for k, t in enumerate(self.params) if t is TAN]))
+        object.__setattr__(self, "nonlinear", tuple([k for k, t in enumerate(self.params) if t is not TAN]))
         if (self.transpose is not None) != (TAN in self.params):
             raise ValueError(
                 f"`{self.name}`: a transpose rule belongs to a primitive with a Tan operand, and to no other"
@@ -98,8 +107,3 @@ class Primitive:
             if isinstance(arg, Staged):
                 return arg.stage(self, args)
         return self.evaluate(*args)
-
-    @property
-    def differentiable(self) -> bool:
-        """Whether the derivative may differ from zero."""
-        return self.partials is not None or self.tangent is not None

@@ -1,6 +1,6 @@
 """The only generic traversals: what an expression reads, what it binds inside, and copies of it under new names."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from rosejit.ir.syntax import (
     Accum,
@@ -21,7 +21,6 @@ from rosejit.ir.syntax import (
     Index,
     Inject,
     Let,
-    Lit,
     Loop,
     MakeArray,
     MakeTuple,
@@ -125,20 +124,41 @@ def lets(block: Block) -> Iterator[Let]:
     """Every let of `block`, nested ones behind the let that holds them."""
     for let in block.lets:
         yield let
-        for _, inner in scopes(let.expr):
-            yield from lets(inner)
+        if not isinstance(let.expr, Apply):
+            for _, inner in scopes(let.expr):
+                yield from lets(inner)
 
 
 def size(f: Function) -> int:
     """The number of lets of `f`, nested ones counted, callees not."""
-    return 0 if f.body is None else sum(1 for _ in lets(f.body))
+    pending = [] if f.body is None else [f.body]
+    total = 0
+    while pending:
+        found = pending.pop().lets
+        total += len(found)
+        for let in found:
+            if not isinstance(let.expr, Apply):
+                pending += [block for _, block in scopes(let.expr)]
+    return total
 
 
 def callees(f: Function) -> list[Function]:
     """The functions that `f` calls, each once, in the order of the first call."""
-    if f.body is None:
-        return []
-    return list(dict.fromkeys(let.expr.function for let in lets(f.body) if isinstance(let.expr, Call)))
+    found: dict[Function, None] = {}
+
+    def visit(block: Block) -> None:
+        for let in block.lets:
+            e = let.expr
+            if isinstance(e, Apply):
+                continue
+            if isinstance(e, Call):
+                found[e.function] = None
+            for _, inner in scopes(e):
+                visit(inner)
+
+    if f.body is not None:
+        visit(f.body)
+    return list(found)
 
 
 def reachable(*roots: Function) -> list[Function]:
@@ -196,24 +216,32 @@ class Renaming:
 
     __slots__ = ("atoms",)
 
-    def __init__(self, atoms: dict[Var, Atom] | None = None) -> None:
-        self.atoms: dict[Var, Atom] = {} if atoms is None else atoms
+    def __init__(self, atoms: Mapping[Var, Atom] | None = None) -> None:
+        self.atoms: dict[Atom, Atom] = {} if atoms is None else {**atoms}
 
     def atom(self, a: Atom) -> Atom:
-        return a if isinstance(a, Lit) else self.atoms.get(a, a)
+        """What stands for `a` in the copy."""
+        return self.atoms.get(a, a)
 
     def fresh(self, var: Var) -> Var:
+        """A new binder, which stands for `var` from now on."""
         new = Var(var.type, var.hint)
         self.atoms[var] = new
         return new
 
     def block(self, block: Block) -> Block:
+        """A copy of a block."""
         copied = [self.let(let) for let in block.lets]
         return Block(copied, tuple(self.atom(a) for a in block.results))
 
     def let(self, let: Let) -> Let:
-        expr = rebuild(let.expr, self.atom, self.fresh, self.block)
-        return Let(tuple(self.fresh(b) for b in let.binders), expr, let.span)
+        """A copy of a let."""
+        e = let.expr
+        if isinstance(e, Apply):
+            get = self.atoms.get
+            return Let((self.fresh(let.binders[0]),), Apply(e.op, tuple(map(get, e.args, e.args))), let.span)
+        expr = rebuild(e, self.atom, self.fresh, self.block)
+        return Let(tuple([self.fresh(b) for b in let.binders]), expr, let.span)
 
 
 def rebuild(

@@ -79,39 +79,41 @@ class Splitter:
     def block(self, block: ir.Block, owned: Iterable[ir.Var] = ()) -> Split:
         """Both halves of a block; nothing is saved yet. Its form binds the variables `owned` and gives them away."""
         two = Two([], [])
-        primal, linear, needs = two.primal, two.linear, two.needs
+        primal, linear, needs, definitions = two.primal, two.linear, two.needs, self.memory.definitions
         partners = [v for v in owned if v.like is not None]
-        definitions = self.memory.definitions
         for let in block.lets:
             e = let.expr
-            if isinstance(e, ir.Apply):
-                if e.op.erased:
-                    linear.append(let)
-                    for k in e.op.nonlinear:
-                        a = e.args[k]
-                        if isinstance(a, ir.Var):
-                            needs[a] = None
-                else:
-                    primal.append(let)
-                    definitions[let.binders[0]] = let
-            elif isinstance(e, FORMS):
-                if _linear_at_all(let):
-                    self.form(let, e, two)
-                    partners += [b for b in let.binders if b.like is not None]
-                else:
-                    primal.append(let)
-            elif any([is_linear(b.type) for b in let.binders]) or any([is_linear(a.type) for a in operands(e)]):
+            if not isinstance(e, ir.Apply):
+                partners += self.other(let, e, two)
+            elif e.op.erased:
                 linear.append(let)
-                two.read(operands(e))
-                partners += [b for b in let.binders if b.like is not None and not isinstance(e, ir.Index)]
+                for k in e.op.nonlinear:
+                    a = e.args[k]
+                    if isinstance(a, ir.Var):
+                        needs[a] = None
             else:
                 primal.append(let)
-                for b in let.binders:
-                    definitions[b] = let
+                definitions[let.binders[0]] = let
         primal_results, linear_results = parted(block.results)
         if partners:
             _keep_partners(two, partners, linear_results)
         return Split(primal, linear, primal_results, linear_results, needs)
+
+    def other(self, let: ir.Let, e: ir.Expr, two: Two) -> list[ir.Var]:
+        """Append the halves of a let that is no primitive; its binders whose zeros may need a partner."""
+        if isinstance(e, FORMS):
+            if _linear_at_all(let):
+                self.form(let, e, two)
+                return [b for b in let.binders if b.like is not None]
+            two.primal.append(let)
+        elif any([is_linear(b.type) for b in let.binders]) or any([is_linear(a.type) for a in operands(e)]):
+            two.linear.append(let)
+            two.read(operands(e))
+            return [b for b in let.binders if b.like is not None and not isinstance(e, ir.Index)]
+        else:
+            two.primal.append(let)
+            self.memory.definitions.update(dict.fromkeys(let.binders, let))
+        return []
 
     def form(self, let: ir.Let, e: ir.If | ir.Case | ir.Loop | ir.While | ir.Call, two: Two) -> None:
         """Append both halves of a form that holds both kinds."""
