@@ -91,7 +91,9 @@ class Emitter(Variables):
         e = let.expr
         code = self.module.codes.get(e.op) if type(e) is Apply else None
         form = None if code is not None else self.forms.values.get(type(e))
-        if (code is None and form is None) or len(todo) > NESTING or self._depth > NESTING or v in todo:
+        if (code is None and form is None) or len(todo) > NESTING or self._depth > NESTING:
+            return False
+        if v in todo or v in self.placed:
             return False
         self.at -= 1
         place = self.where.get(v)

@@ -91,7 +91,6 @@ def _open_arrays(e: Emitter, m: _Loop, stacks: tuple[Var, ...]) -> None:
         rows = elements_of(layout)
         if scan.consumes:
             consume(e, (scan.array,))
-            e.first(scan.array)
             moved = scan.param in e.plan.consumed
             e.body.out += (_shell(e, layout) if moved else e.module.drop(scan.array.type), e.read(scan.array))
         base = e.temporary("i32") if isinstance(rows, Column) else scan.array

@@ -79,8 +79,8 @@ class Variables:
         assert kind is not None
         if self.inside and v in self.inside:
             near = self.near.get(v)
-            if near is None:
-                near = self.near[v] = self.body.local(kind)
+            if near is None:  # it may be needed in all turns of a loop, part of which is written already
+                near = self.near[v] = self.body.fresh(kind)
             return local_get[near]
         return local_get[self.body.frame] + LOADS[kind][~place]
 
