@@ -1,0 +1,246 @@
+"""Faults that only the run can find: they are the exceptions that CPython would raise, with the user's line."""
+
+import math
+import traceback
+
+import numpy as np
+import pytest
+
+import rosejit as rose
+from rosejit import Mat, Vec
+from tests.contract.anatomy import fault
+
+# --- RoseIndexError
+
+
+@rose.jit
+def at(x: Vec["n"], i: int) -> float:
+    return x[i] * 2.0  # at
+
+
+def test_an_index_that_only_the_run_knows():
+    assert [at([1.0, 2.0, 3.0], i) for i in (0, 2, -1, -3)] == [2.0, 6.0, 6.0, 2.0]
+    for i in (3, -4, 2**62, -(2**63)):
+        with fault(rose.RoseIndexError, str(i), "3", line="return x[i] * 2.0  # at", at="x[i]"):
+            at([1.0, 2.0, 3.0], i)
+    assert at([1.0, 2.0, 3.0], 1) == 4.0
+    for derivative in (lambda: rose.grad(at)([1.0], 5), lambda: rose.jvp(at, ([1.0], 5), ([1.0], None))):
+        with fault(rose.RoseIndexError, "5", "1", line="return x[i] * 2.0  # at"):
+            derivative()
+
+
+def test_an_index_that_is_known():
+    @rose.jit
+    def fifth(x: Vec["n"]) -> float:
+        return x[5] * 2.0  # fifth
+
+    with fault(rose.RoseIndexError, "5", "3", line="return x[5] * 2.0  # fifth"):
+        fifth([1.0, 2.0, 3.0])
+    assert fifth(np.arange(6.0)) == 10.0
+
+
+def test_an_index_in_a_loop_and_in_a_store():
+    @rose.jit
+    def beyond(x: Vec["n"], k: int) -> float:
+        y = x.copy()
+        for i in rose.range(len(x)):
+            y[i + k] = 1.0  # beyond
+        return y[0]
+
+    assert beyond([2.0, 3.0], 0) == 1.0
+    with fault(rose.RoseIndexError, "2", line="y[i + k] = 1.0  # beyond", at="y[i + k]"):
+        beyond([2.0, 3.0], 1)
+    assert beyond([2.0, 3.0], 0) == 1.0
+
+
+def test_an_index_of_a_matrix():
+    @rose.jit
+    def entry(a: Mat["n", "m"], i: int, j: int) -> float:
+        return a[i, j]  # entry
+
+    a = np.arange(6.0).reshape(2, 3)
+    assert entry(a, 1, -1) == 5.0
+    for i, j, wrong in ((0, 3, 3), (2, 0, 2), (-3, 0, -3), (0, -4, -4)):
+        with fault(rose.RoseIndexError, str(wrong), line="return a[i, j]  # entry", at="a[i, j]"):
+            entry(a, i, j)
+
+
+def test_a_guarded_read_is_not_moved_out_of_its_guard():
+    @rose.jit
+    def guarded(x: Vec["n"], i: int) -> float:
+        s = 0.0
+        for _ in rose.range(3):
+            if i < len(x):
+                s += x[i]
+        return s
+
+    assert guarded([1.0, 2.0], 1) == 6.0
+    assert guarded([1.0, 2.0], 7) == 0.0
+    assert rose.grad(guarded)([1.0, 2.0], 7).tolist() == [0.0, 0.0]
+
+
+# --- RoseAssertionError, and the user's own exceptions
+
+
+def test_assertions():
+    @rose.jit
+    def positive(x: float) -> float:
+        assert x > 0.0, "x must be positive"
+        return math.sqrt(x)
+
+    assert positive(4.0) == 2.0
+    line = 'assert x > 0.0, "x must be positive"'
+    with fault(rose.RoseAssertionError, "x must be positive", line=line):
+        positive(-1.0)
+    with fault(rose.RoseAssertionError, "x must be positive", line=line):
+        rose.grad(positive)(-1.0)
+    assert rose.grad(positive)(4.0) == 0.25
+
+
+def test_assertions_of_host_values():
+    @rose.jit
+    def long(x: Vec["n"]) -> float:
+        assert len(x) > 2, "too short"
+        return x[2]
+
+    assert long([1.0, 2.0, 3.0]) == 3.0
+    with pytest.raises(AssertionError, match="too short"):
+        long([1.0])
+
+
+class TooColdError(Exception):
+    """A user's own."""
+
+
+def test_raise_in_a_staged_branch():
+    @rose.jit
+    def heated(t: float) -> float:
+        if t < -273.15:
+            raise TooColdError("below absolute zero")  # cold
+        elif t > 1e6:
+            raise ValueError("too hot")
+        return t * 2.0
+
+    assert heated(1.0) == 2.0
+    with pytest.raises(TooColdError, match="below absolute zero") as caught:
+        heated(-300.0)
+    assert type(caught.value) is TooColdError
+    assert traceback.extract_tb(caught.value.__traceback__)[-1].line.startswith("raise TooColdError")
+    with pytest.raises(ValueError, match="too hot"):
+        heated(1e7)
+    with pytest.raises(TooColdError):
+        rose.grad(heated)(-300.0)
+    assert rose.grad(heated)(1.0) == 2.0
+
+
+def test_effects_before_a_fault_have_happened(capsys):
+    @rose.opaque
+    def told(x: float) -> float:
+        print("told", x)
+        return x
+
+    @rose.jit
+    def f(x: Vec["n"], k: int) -> float:
+        a = told(x[0])
+        b = x[k]
+        return a + told(b)
+
+    with pytest.raises(rose.RoseIndexError):
+        f([1.0], 3)
+    assert capsys.readouterr().out == "told 1.0\n"
+
+
+# --- integers
+
+
+def test_overflow():
+    @rose.jit
+    def squared(n: int) -> int:
+        return n * n  # squared
+
+    @rose.jit
+    def summed(n: int, m: int) -> int:
+        return n + m - 1  # summed
+
+    assert squared(3_000_000_000) == 9 * 10**18
+    with fault(rose.RoseOverflowError, "`*`", "64 bits", line="return n * n  # squared", at="n * n"):
+        squared(4_000_000_000)
+    with fault(rose.RoseOverflowError, "`+`", line="return n + m - 1  # summed", at="n + m"):
+        summed(2**63 - 1, 1)
+    assert summed(2**63 - 1, 0) == 2**63 - 2
+    with fault(rose.RoseOverflowError, line="return n + m - 1  # summed"):
+        summed(-(2**63), 0)
+
+
+def test_overflow_in_a_loop():
+    @rose.jit
+    def factorial(n: int) -> int:
+        y = 1
+        for k in rose.range(1, n + 1):
+            y *= k  # factorial
+        return y
+
+    assert factorial(20) == math.factorial(20)
+    with fault(rose.RoseOverflowError, "`*`", line="y *= k  # factorial"):
+        factorial(21)
+
+
+def test_zero_divisors():
+    @rose.jit
+    def divided(n: int, m: int) -> int:
+        return n // m + n % m  # divided
+
+    assert divided(-7, 2) == -7 // 2 + -7 % 2
+    with fault(rose.RoseZeroDivisionError, "`//`", line="return n // m + n % m  # divided", at="n // m"):
+        divided(7, 0)
+    with fault(rose.RoseOverflowError, line="return n // m + n % m  # divided"):
+        divided(-(2**63), -1)
+
+
+def test_reals_never_fault():
+    @rose.jit
+    def quotient(x: float, y: float) -> float:
+        return x / y
+
+    assert quotient(1.0, 0.0) == math.inf
+    assert quotient(-1.0, 0.0) == -math.inf
+    assert math.isnan(quotient(0.0, 0.0))
+    logs = rose.jit(lambda x: (math.log(x), math.exp(1000.0 - x), math.sqrt(x - 1.0)))
+    zero, infinite, undefined = logs(0.0)
+    assert (zero, infinite) == (-math.inf, math.inf)
+    assert math.isnan(undefined)
+
+
+# --- memory and stack
+
+
+def test_memory_that_is_not_there():
+    @rose.jit
+    def huge(n: int) -> float:
+        y = np.zeros((300_000, 2_000))  # 4.8 GB
+        y[n, n] = 1.0
+        return y[n, n]
+
+    for _ in range(2):
+        with fault(rose.RoseMemoryError) as found:
+            huge(3)
+        assert any(character.isdigit() for character in found.text)
+
+
+def test_recursion_through_python_without_end():
+    @rose.opaque
+    def again(x: float) -> float:
+        return deeper(x)
+
+    @rose.jit
+    def deeper(x: float) -> float:
+        return again(x) + 1.0
+
+    with pytest.raises(RecursionError):
+        deeper(1.0)
+
+    @rose.jit
+    def shallow(x: float) -> float:
+        return x
+
+    assert shallow(1.0) == 1.0
