@@ -3,7 +3,6 @@
 import dataclasses
 import enum
 import inspect
-import operator
 import types
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -32,10 +31,10 @@ from rosejit.frontend.annotations import (
     parts_of,
 )
 from rosejit.frontend.content import content_key
+from rosejit.frontend.host import LARGEST, as_array, as_number, number_kind
 from rosejit.frontend.source import find
 from rosejit.numeric import np
 
-_LARGEST = 2**63 - 1
 _WORDS: dict[str, str] = {"real": "number", "int": "integer", "bool": "truth value"}
 
 
@@ -69,6 +68,7 @@ class Parameter:
     name: str
     description: Description
     hint: Any
+    kind: Any = inspect.Parameter.POSITIONAL_OR_KEYWORD
 
 
 @dataclass(slots=True)
@@ -89,6 +89,30 @@ class Signature:
             call.trees.append(binder.tree(parameter.description, value, parameter.name))
         _check_expressions(self.function, call)
         return call
+
+    def apply(self, function: Callable[..., Any], values: list[Any]) -> Any:
+        """Call `function` with one value for each parameter."""
+        args: list[Any] = []
+        kwargs: dict[str, Any] = {}
+        for parameter, value in zip(self.parameters, values, strict=True):
+            if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+                args += value
+            elif parameter.kind is inspect.Parameter.VAR_KEYWORD:
+                kwargs |= value
+            elif parameter.kind is inspect.Parameter.KEYWORD_ONLY:
+                kwargs[parameter.name] = value
+            else:
+                args.append(value)
+        return function(*args, **kwargs)
+
+
+def conform(signature: Signature, dims: dict[str, int], value: Any) -> Call:
+    """The value that a function returns, checked against its hint."""
+    call = Call(dict(dims))
+    parameter = Parameter("return", signature.result, signature.result_hint)
+    call.trees.append(_Binder(signature.function, parameter, call).tree(signature.result, value, "return"))
+    _check_expressions(signature.function, call)
+    return call
 
 
 def signature(function: Callable[..., Any], static: tuple[str, ...] = (), scope: dict[str, Any] | None = None) -> Signature:
@@ -115,7 +139,7 @@ def signature(function: Callable[..., Any], static: tuple[str, ...] = (), scope:
             description = Repeated("tuple", description)
         elif parameter.kind is parameter.VAR_KEYWORD:
             description = Repeated("dict", description)
-        parameters.append(Parameter(name, description, None if missing else hint))
+        parameters.append(Parameter(name, description, None if missing else hint, parameter.kind))
     returned = hints.get("return", inspect.Parameter.empty)
     known = returned is not inspect.Parameter.empty
     result = reader.description(returned) if known else Inferred()
@@ -214,7 +238,7 @@ class _Binder:
         host = as_number(kind, value)
         if host is None:
             raise self.error(_WORDS[kind], value, where)
-        if kind == "int" and not -_LARGEST - 1 <= host <= _LARGEST:
+        if kind == "int" and not -LARGEST - 1 <= host <= LARGEST:
             raise self.error("integer of 64 bits", value, where)
         return self.leaf(Leaf(kind), host)
 
@@ -354,10 +378,16 @@ class _Binder:
         """Which parameter of which function, the hint, and what came."""
         name = self.function.__qualname__
         facts = () if fact is None else (fact,)
+        returns = self.parameter.name == "return"
         if self.parameter.hint is not None:
-            facts = (f"the hint of `{self.parameter.name}` is `{_shown(self.parameter.hint)}`", *facts)
+            subject = "the result" if returns else f"`{self.parameter.name}`"
+            facts = (f"the hint of {subject} is `{_shown(self.parameter.hint)}`", *facts)
+        needs = f"`{name}` needs for `{where}` a {wanted}, given {described(value)}"
+        if returns:
+            place = "" if where == "return" else f" in `{where.replace('return', 'result')}`"
+            needs = f"`{name}` should return a {wanted}{place}, and returns {described(value)}"
         return kind(
-            f"`{name}` needs for `{where}` a {wanted}, given {described(value)}",
+            needs,
             _span(self.function, self.parameter.name),
             facts=facts,
             help=_remedy(value),
@@ -393,51 +423,7 @@ def _check_expressions(function: Callable[..., Any], call: Call) -> None:
             )
 
 
-# --- host values
-
-
-def number_kind(value: Any) -> Kind | None:
-    """What kind of number a host value is."""
-    if isinstance(value, (bool, np.bool_)):
-        return "bool"
-    if isinstance(value, (int, np.integer)):
-        return "int"
-    if isinstance(value, (float, np.floating)):
-        return "real"
-    if isinstance(value, np.ndarray) and value.ndim == 0:
-        return {"f": "real", "i": "int", "u": "int", "b": "bool"}.get(value.dtype.kind)  # type: ignore[return-value]  # its keys
-    return None
-
-
-def as_number(kind: Kind, value: Any) -> float | int | bool | None:
-    """`value` as a Python number of that kind; None where it is none."""
-    found = number_kind(value)
-    if found == kind or (kind == "real" and found is not None):
-        return float(value) if kind == "real" else operator.index(value) if kind == "int" else bool(value)
-    return None
-
-
-_DTYPES: dict[str, tuple[str, ...]] = {"real": ("f", "i", "u"), "int": ("i", "u"), "bool": ("b",)}
-_NUMPY_NAMES: dict[Kind, str] = {"real": "float64", "int": "int64", "bool": "bool"}
-
-
-def as_array(element: Kind | None, value: Any) -> tuple[Any, str]:
-    """`value` as a contiguous array and its kind of element; or None and why not."""
-    if not isinstance(value, (np.ndarray, list, tuple)) and not hasattr(value, "__array__"):
-        return None, "it is no array and no list"
-    try:
-        array = np.asarray(value)
-    except (ValueError, TypeError) as error:
-        return None, f"NumPy says: {error}"
-    letter = array.dtype.kind
-    if element is None:
-        element = next((kind for kind, letters in _DTYPES.items() if letter in letters), None)  # type: ignore[assignment]  # its keys
-    empty = array.size == 0 and not isinstance(value, np.ndarray)
-    if element is None or not (letter in _DTYPES[element] or empty):
-        return None, f"its elements are {array.dtype}"
-    if letter == "u" and element == "int" and array.size and int(array.max()) > _LARGEST:
-        return None, "an element does not fit 64 bits"
-    return np.ascontiguousarray(array, dtype=_NUMPY_NAMES[element]).reshape(array.shape), element
+# --- words
 
 
 def described(value: Any) -> str:

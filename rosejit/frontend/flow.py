@@ -17,7 +17,11 @@ _EVERYTHING: Mask = -1
 
 @dataclass(slots=True, frozen=True)
 class Names:
-    """What a construct can bind. The first `live` names are read after it; the others only inside."""
+    """What a construct can bind.
+
+    Of a branch the first `live` names are read after it, the others only inside; of a loop the first `live` names are
+    read in a turn before it has bound them, the others only after the loop.
+    """
 
     names: tuple[str, ...]
     live: int
@@ -269,17 +273,20 @@ class _Liveness:
         test = self.uses.of(node.test)
         head = self.expressions(after | self.block(node.body, 0), node.test)
         head = self.expressions(after | self.block(node.body, head), node.test)
-        self.note(node, self.uses.binds(node.body) | test.binds, head | (after & test.binds), 0)
+        exposed = self.expressions(self.block(node.body, 0), node.test)
+        self.block(node.body, head)  # the notes of inner constructs are those of the last visit
+        self.note(node, self.uses.binds(node.body) | test.binds, exposed, head | (after & test.binds))
         return head
 
     def iteration(self, node: Any, after: Mask) -> Mask:
         target = self.uses.targets(node.target)
         flags = self.uses.mask(getattr(node, "leaving", ()))
         head = after
+        exposed = self.expressions(self.block(node.body, flags) & ~target, node.target)
         for _ in range(2):
             turn = self.block(node.body, head | flags) & ~target
             head = after | self.expressions(turn, node.target)
-        self.note(node, self.uses.binds([node]), head, 0)
+        self.note(node, self.uses.binds([node]), exposed, head)
         after |= self.block(node.orelse, after)
         return self.expressions(head | after, node.iter)
 

@@ -60,7 +60,8 @@ def _if(context: Context, node: Any) -> list[Any]:
 
 
 def _while(context: Context, node: Any) -> list[Any]:
-    names = context.names(node).names
+    flow = context.names(node)
+    names = flow.names
     variable = context.counter.next("while")
     held = loads(node, names)
     tested = method(node.test, variable, "test", expression(context, node.test), held)
@@ -75,12 +76,13 @@ def _while(context: Context, node: Any) -> list[Any]:
         assign_all(node, names, method(node, variable, "back", held)),
     ]
     loop = at(node, ast.While(method(node, variable, "more"), body, []))
-    opened = assign(node, variable, runtime(node, "While", constant(node, names)))
+    opened = assign(node, variable, runtime(node, "While", constant(node, names), constant(node, flow.live)))
     return [opened, loop, *(context.block(node.orelse) if node.orelse else [])]
 
 
 def _for(context: Context, node: Any) -> list[Any]:
-    names = context.names(node).names
+    flow = context.names(node)
+    names = flow.names
     variable, item = context.counter.next("for"), context.counter.next("item")
     held = loads(node, names)
     body = [
@@ -93,7 +95,8 @@ def _for(context: Context, node: Any) -> list[Any]:
     if leaving:
         hit = runtime(node, "hit", *(load(node, flag) for flag in leaving))
         body.append(choice(node, hit, [at(node, ast.Break())]))
-    opened = runtime(node.iter, "For", expression(context, node.iter), constant(node, names))
+    iterable = expression(context, node.iter)
+    opened = runtime(node.iter, "For", iterable, constant(node, names), constant(node, flow.live))
     loop = at(node, ast.For(store(node.target, item), load(node, variable), body, []))
     return [assign(node.iter, variable, opened), loop, *(context.block(node.orelse) if node.orelse else [])]
 

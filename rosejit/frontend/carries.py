@@ -1,0 +1,352 @@
+"""Carries what a staged loop changes: placeholders while its body is staged, then what comes in, comes back and comes out."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from rosejit.errors import ShapeError, StagingTypeError
+from rosejit.frontend.arrays import Array, Box, Host, atom_of, fresh
+from rosejit.frontend.joins import link, same_number, shown
+from rosejit.frontend.structures import is_alike, is_mutable, parts, with_parts
+from rosejit.frontend.tape import UNDEFINED, Cell, Frame, Moved, Tape
+from rosejit.frontend.unbound import Hole, Part, Poison, as_flag, flag_atom, part, split
+from rosejit.frontend.values import ATOMS, NUMBERS, type_of, wrap
+from rosejit.frontend.views import put, store, variable
+from rosejit.ir.syntax import FALSE, TRUE, Atom, Block, Lit, Var, Zero
+from rosejit.ir.types import BOOL, INT, REAL, Scalar, array
+from rosejit.ir.walk import free
+
+Finish = Callable[[], Any]
+"""Gives the value after the loop, once the results of the loop are there."""
+
+
+@dataclass(slots=True)
+class Carry:
+    """One variable that goes round: what it is in the body, what it starts from, what a turn leaves, what comes out."""
+
+    var: Var
+    init: Atom
+    back: Atom
+    out: Var
+
+
+@dataclass(slots=True)
+class Carries:
+    """The changes of one loop. `frame` is its block, closed when `settle` is called."""
+
+    tape: Tape
+    frame: Frame
+    exposed: int
+    """How many of the names are read in a turn before they are bound: a change of theirs must be carried."""
+    names: tuple[str, ...]
+    ran: Callable[[], Any] = lambda: False
+    """Whether the loop made a turn at all, asked after it."""
+    found: list[Carry] = field(default_factory=list[Carry])
+    atoms: dict[Var, Atom] = field(default_factory=dict[Var, Atom])
+    """What placeholders stand for that turned out to be no carries."""
+    before: tuple[Any, ...] = ()
+    held: tuple[Any, ...] = ()
+    aliases: dict[Box, tuple[Array, Var]] = field(default_factory=dict[Box, tuple[Array, Var]])
+    """The boxes that stand in for arrays whose names are rebound: those arrays, and the content in the body."""
+    rebound: set[Box] = field(default_factory=set[Box])
+    """Those of them whose name is another array after a turn."""
+    later: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
+
+    # --- entering
+
+    def enter(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        """What the names are bound to in the body."""
+        self.before = values
+        self.held = tuple(self.placeholder(v, n) for v, n in zip(values, self.names, strict=True))
+        return self.held
+
+    def placeholder(self, value: Any, name: str) -> Any:
+        """What stands for `value` in any turn."""
+        kind = type_of(value)
+        if kind is not None:
+            return wrap(self.tape, Var(kind, name))
+        if value.__class__ is Array:
+            return self._alias(value, name)
+        if value is UNDEFINED:
+            return Part(Hole(self.tape, name), wrap(self.tape, Var(BOOL, f"{name}_bound")))
+        if value.__class__ is Part:
+            flag = value.flag if value.flag is True else wrap(self.tape, Var(BOOL, f"{name}_bound"))
+            return Part(self.placeholder(value.value, name), flag)
+        if value.__class__ is Hole:
+            return Hole(self.tape, name)
+        inside = parts(value)
+        if not inside:
+            return value
+        made = with_parts(value, [self.placeholder(item, name) for item in inside])
+        return made if any(x is not y for x, y in zip(parts(made) or (), inside, strict=True)) else value
+
+    def _alias(self, value: Array, name: str) -> Array:
+        var = Var(array(value.shape, value.type), name)
+        box = Box(name, value.box.readonly)
+        self.frame.contents[box] = var
+        self.aliases[box] = (value, var)
+        return Array(self.tape, box, value.shape, value.type)
+
+    def untouched(self, contents: dict[Any, Any]) -> bool:
+        """Whether `contents`, of the block of this loop, are those of its beginning."""
+        for key, value in contents.items():
+            if key in self.aliases:
+                start = self.aliases[key][1]
+            elif key in self.frame.entries:
+                start = self.frame.entries[key][0]
+            else:
+                start = value if self.tape.content_below(self.frame, key) is None else None
+            if value is not start:
+                return False
+        return True
+
+    # --- after a turn
+
+    def settle(self, values: tuple[Any, ...]) -> list[Finish]:
+        """Decide what is carried, given what a turn left in the names. Gives what each name is after the loop."""
+        rows = zip(self.before, self.held, values, self.names, strict=True)
+        finishes = [self._value(v, p, x, n, k < self.exposed) for k, (v, p, x, n) in enumerate(rows)]
+        self._aliases()
+        self._contents()
+        return finishes
+
+    def _carry(self, var: Var, init: Atom, back: Atom) -> Carry:
+        carry = Carry(var, init, back, Var(var.type, var.hint))
+        self.found.append(carry)
+        return carry
+
+    def _value(self, v: Any, p: Any, x: Any, name: str, exposed: bool) -> Finish:
+        """The value after the loop of what was `v` before, `p` in the body and `x` after a turn."""
+        if v is UNDEFINED or v.__class__ in (Part, Hole):
+            return self._partial(v, p, x, name, exposed)
+        if x is UNDEFINED or x.__class__ is Part:
+            return self._unbinding(v, x, name, exposed)
+        if x is p:
+            return self._unchanged(v, p)
+        kind, new = type_of(v), type_of(x)
+        if kind is not None and new is not None:
+            return self._number(v, p, x, kind, new, name, exposed)
+        if v.__class__ is Array and x.__class__ is Array:
+            return self._array(v, p, x, name)
+        if parts(v) and is_alike(v, x):
+            return self._structure(v, p, x, name, exposed)
+        if v is x or (v.__class__ is x.__class__ and isinstance(v, (str, bytes)) and v == x):
+            return lambda: v
+        return self._poison(v, x, name, exposed)
+
+    def _unchanged(self, v: Any, p: Any) -> Finish:
+        """The placeholder stands for the value before the loop."""
+        if p.__class__ in NUMBERS:
+            atom = ATOMS[p.type](self.tape, v)
+            assert atom is not None
+            self.atoms[p.atom] = atom
+        elif p.__class__ is Array:
+            return lambda: v  # `_aliases` sees to its content
+        else:
+            for item, inner in zip(parts(v) or (), parts(p) or (), strict=False):
+                if item is not inner:
+                    self._unchanged(item, inner)
+        return lambda: v
+
+    def _number(self, v: Any, p: Any, x: Any, kind: Scalar, new: Scalar, name: str, exposed: bool) -> Finish:
+        if same_number(x, p) or same_number(x, v):
+            return self._unchanged(v, p)
+        if kind is not new and {kind, new} != {INT, REAL}:
+            return self._poison(v, x, name, exposed)
+        init, back = ATOMS[kind](self.tape, v), ATOMS[new](self.tape, x)
+        assert init is not None and back is not None
+        carry = self._carry(p.atom, init, back)
+        return lambda: wrap(self.tape, carry.out)
+
+    def _array(self, v: Array, p: Array, x: Array, name: str) -> Finish:
+        if x.box is p.box and x.axes is None:
+            return self._unchanged(v, p)
+        if x.shape != v.shape or x.type is not v.type:
+            self.tape.fail(
+                ShapeError if x.shape != v.shape else StagingTypeError,
+                f"`{name}` is {shown(v)} before the loop and {shown(x)} after a turn of it",
+                help="an array that a staged loop rebinds keeps its shape: make it as large as it will be before",
+            )
+        original, var = self.aliases[p.box]
+        self.rebound.add(p.box)
+        with self.tape.reopened(self.frame):
+            back = variable(x)
+        carry = self._carry(var, variable(v), back)
+        if self.frame.contents[p.box] is not var:
+            self._alone(original)
+            moved = Moved(f"it was changed as `{name}`, which a staged loop then bound to another array")
+            self.later.append(lambda: put(original, moved))
+
+        def finish() -> Array:
+            made = fresh(self.tape, carry.out, name)
+            made.box.readonly = x.box.readonly and v.box.readonly
+            link(made.box, v.box, x.box)
+            return made
+
+        return finish
+
+    def _structure(self, v: Any, p: Any, x: Any, name: str, exposed: bool) -> Finish:
+        rows = zip(parts(v) or (), parts(p) or (), parts(x) or (), strict=True)
+        finishes = [self._value(a, b, c, name, exposed) for a, b, c in rows]
+        if is_mutable(v) and id(x) not in self.frame.born:
+            return self._poison(v, x, name, exposed)
+        return lambda: with_parts(v, [finish() for finish in finishes])
+
+    def _partial(self, v: Any, p: Any, x: Any, name: str, exposed: bool) -> Finish:
+        """A name that was unbound before the loop, on some paths at least."""
+        held, was = split(v)
+        inner, flag = split(p)
+        new, now = split(x)
+        if x is p:
+            return self._unchanged_part(v, p)
+        bound = self._flag(was, flag, now)
+        if new is UNDEFINED or new is inner:
+            new = inner
+        if held is UNDEFINED or held.__class__ is Hole:
+            value = self._filled(inner, new, name)
+        else:
+            value = self._value(held, inner, new, name, exposed)
+        return lambda: part(value(), bound())
+
+    def _unchanged_part(self, v: Any, p: Any) -> Finish:
+        held, was = split(v)
+        inner, flag = split(p)
+        if flag.__class__ is not bool:
+            self.atoms[flag.atom] = flag_atom(was)
+        if inner.__class__ is Hole:
+            if inner.number is not None:
+                self.atoms[inner.var] = held.read().atom if held.__class__ is Hole else Lit(0, INT)
+        elif inner is not held:
+            self._unchanged(held, inner)
+        return lambda: v
+
+    def _flag(self, was: Any, flag: Any, now: Any) -> Finish:
+        """Whether the name is bound after the loop."""
+        if was is True and now is True:
+            return lambda: True
+        if now is True and was is False:
+            if flag.__class__ is not bool and flag.atom in self._used():
+                self._carry(flag.atom, FALSE, TRUE)
+            return self.ran
+        if now is flag:
+            self.atoms[flag.atom] = flag_atom(was)
+            return lambda: was
+        var = flag.atom if flag.__class__ is not bool else Var(BOOL, "bound")
+        carry = self._carry(var, flag_atom(was), flag_atom(now))
+        return lambda: as_flag(self.tape, carry.out)
+
+    def _used(self) -> dict[Var, None]:
+        """The variables that the body reads and does not bind."""
+        return free(Block(self.frame.lets, ()))
+
+    def _filled(self, hole: Any, new: Any, name: str) -> Finish:
+        """The value that a turn gives to a name which was unbound before."""
+        number = hole.number if hole.__class__ is Hole else None
+        kind = type_of(new) if new is not hole else INT
+        if new is hole:
+            return lambda: UNDEFINED
+        if kind is not None:
+            if number is not None and kind not in (INT, REAL):
+                self._undecided(name)
+            back = ATOMS[kind](self.tape, new)
+            assert back is not None
+            var = hole.var if number is not None else Var(kind, name)
+            carry = self._carry(var, _zero(kind), back)
+            return lambda: wrap(self.tape, carry.out)
+        if number is not None:
+            self._undecided(name)
+        if new.__class__ is Array and self.tape.content(new.box) is None:
+            with self.tape.reopened(self.frame):
+                back = variable(new)
+            init = self.tape.bind(Zero(), array(new.shape, new.type))
+            carry = self._carry(Var(back.type, name), init, back)
+            return lambda: fresh(self.tape, carry.out, name)
+        inside = parts(new)
+        if not inside:
+            return lambda: new
+        finishes = [self._filled(UNDEFINED, item, name) for item in inside]
+        return lambda: with_parts(new, [finish() for finish in finishes])
+
+    def _undecided(self, name: str) -> None:
+        self.tape.fail(
+            StagingTypeError,
+            f"`{name}` is read in a staged loop before anything says what it is",
+            help=f"bind `{name}` before the loop",
+        )
+
+    def _unbinding(self, v: Any, x: Any, name: str, exposed: bool) -> Finish:
+        """A name that was bound before the loop, and that a turn may unbind."""
+        why = f"`{name}` is bound before the loop and may be unbound after a turn of it"
+        if exposed:
+            self.tape.fail(StagingTypeError, why, help=f"do not `del {name}` in a staged loop")
+        return lambda: Poison(self.tape, why, f"do not `del {name}` in a staged loop")
+
+    def _poison(self, v: Any, x: Any, name: str, exposed: bool) -> Finish:
+        why = f"`{name}` is {shown(v)} before the loop and {shown(x)} after a turn of it"
+        remedy = f"bind `{name}` to the same kind of value; a host value cannot change in a staged loop"
+        if exposed:
+            self.tape.fail(StagingTypeError, why, help=remedy)
+        return lambda: Poison(self.tape, why, remedy)
+
+    # --- arrays and cells
+
+    def _aliases(self) -> None:
+        """Arrays whose names are bound to the same array after a turn: the placeholder is that array."""
+        for box, (original, var) in self.aliases.items():
+            now = self.frame.contents[box]
+            if box in self.rebound:
+                continue
+            if now is var:
+                self.atoms[var] = variable(original)
+                continue
+            self._alone(original)
+            if now.__class__ is Moved:
+                put(original, now)
+            else:
+                self.later.append(_writer(original, self._carry(var, variable(original), now)))
+
+    def _alone(self, original: Array) -> None:
+        """Raise if an array that is written under a rebound name is also reached by another name."""
+        others = sum(1 for array_, _ in self.aliases.values() if array_.box is original.box)
+        if others > 1 or original.box in self.frame.touched or original.box in self.frame.contents:
+            name = original.box.name
+            self.tape.type_error(
+                f"`{name}` is changed in a staged loop under two names", f"use one name for `{name}` inside the loop"
+            )
+
+    def _contents(self) -> None:
+        """What a turn wrote to arrays and cells of the blocks around."""
+        for key, now in list(self.frame.contents.items()):
+            if key.__class__ is Cell:
+                continue
+            before = self.tape.content(key)
+            if before is None or now is before:
+                continue
+            if now.__class__ is Moved:
+                if key in self.frame.touched:
+                    self.tape.type_error(f"`{key.name}` cannot be used here: {now.reason}", now.help)
+                self.tape.write(key, now)
+                continue
+            start = atom_of(self.tape, key) if before.__class__ is Host else before
+            carry = self._carry(Var(start.type, key.name), start, now)
+            self.atoms[start] = carry.var
+            self.later.append(_refill(self.tape, key, carry))
+        for cell, (held, before) in self.frame.entries.items():
+            finish = self._value(before, held, self.frame.contents[cell], cell.name, True)
+            self.later.append(_rewrite(self.tape, cell, finish))
+
+
+def _writer(original: Array, carry: Carry) -> Callable[[], None]:
+    return lambda: store(original, carry.out)
+
+
+def _refill(tape: Tape, box: Box, carry: Carry) -> Callable[[], None]:
+    return lambda: tape.write(box, carry.out)
+
+
+def _rewrite(tape: Tape, cell: Cell, finish: Finish) -> Callable[[], None]:
+    return lambda: tape.write(cell, finish())
+
+
+def _zero(kind: Scalar) -> Lit:
+    return Lit({REAL: 0.0, INT: 0, BOOL: False}.get(kind, 0.0), kind)

@@ -1,0 +1,277 @@
+"""Runs rewritten comprehensions: lists of the host, arrays of the IR, and generators for reductions."""
+
+from collections.abc import Iterable, Iterator
+from types import GeneratorType
+from typing import Any
+
+from rosejit.errors import UnsupportedSyntax
+from rosejit.frontend import mend
+from rosejit.frontend.arrays import Array, fresh
+from rosejit.frontend.carries import Carries
+from rosejit.frontend.control import rows
+from rosejit.frontend.indexing import get
+from rosejit.frontend.joins import Join
+from rosejit.frontend.making import stacked
+from rosejit.frontend.ranges import StagedRange, number_at, trip_count
+from rosejit.frontend.structures import parts, with_parts
+from rosejit.frontend.tape import Frame, Tape
+from rosejit.frontend.truth import truth
+from rosejit.frontend.values import ATOMS, Bool, type_of
+from rosejit.frontend.views import variable
+from rosejit.ir.syntax import Atom, Block, Lit, Loop, Var
+from rosejit.ir.types import INT
+from rosejit.ir.types import Array as ArrayType
+
+
+class Comprehension:
+    """One comprehension while it runs; `result` replaces the list that Python makes, if a loop was staged."""
+
+    def __init__(self, tape: Tape, items: Any, binds: bool) -> None:
+        self.tape = tape
+        self._items = items
+        self._binds = binds
+        self._rows: list[list[Any]] = []
+        self.folds = False
+        """Whether somebody takes the values one by one and adds them up in variables that loops carry."""
+        self.staged = items.__class__ is StagedRange
+        self.result: Any = None
+
+    @property
+    def first(self) -> Iterable[Any]:
+        """What the first `for` goes through."""
+        return self.over(self._items)
+
+    def over(self, items: Any) -> Iterable[Any]:
+        """What a `for` goes through: the items themselves, or one staged number."""
+        if items.__class__ is StagedRange:
+            return self._loop(items)
+        return rows(self.tape, items)
+
+    def _loop(self, items: StagedRange) -> Iterator[Any]:
+        tape = self.tape
+        if self._binds:
+            tape.fail(
+                UnsupportedSyntax,
+                "`:=` in a comprehension over a staged range binds a name in a loop that is not a statement",
+                help="write the loop as a `for` statement",
+            )
+        trips, index = trip_count(items), Var(INT, "i")
+        if not self.folds:
+            self._check_list(items, trips)
+        frame = tape.open("loop")
+        carries = frame.carries = Carries(tape, frame, 0, (), lambda: False)
+        self.staged = True
+        self._rows.append([])
+        yield number_at(items, index)
+        made = self._rows.pop()
+        stacks = [] if self.folds else self._stacks(frame, made)
+        tape.close(frame)
+        carries.settle(())
+        found = carries.found
+        body = Block(frame.lets, (*(carry.back for carry in found), *stacks))
+        loop = Loop(trips, index, tuple(c.var for c in found), tuple(c.init for c in found), (), body)
+        mend.settle(loop, carries.atoms)
+        mend.convert_carries(loop, tape.lets, frame.place)
+        outs = self._emit(carries, loop, len(found))
+        if not self.folds:
+            self._finish(made[0], [fresh(tape, out) for out in outs], loop.trips)
+
+    def _check_list(self, items: StagedRange, trips: Atom) -> None:
+        """A list of a staged loop is an array: one index, and a length that is known."""
+        if items is not self._items or self._rows:
+            self.tape.fail(
+                UnsupportedSyntax,
+                "a comprehension over more than a staged range makes one flat list, which is not staged",
+                help="nest two comprehensions for a matrix: `[[... for j in ...] for i in ...]`",
+            )
+        if not isinstance(trips, Lit):
+            self.tape.fail(
+                UnsupportedSyntax,
+                "the length of this list is known only when the code runs",
+                help="take it from the shape of an argument, or make it `rose.Static`; `sum(...)` of it works",
+            )
+
+    def _emit(self, carries: Carries, loop: Loop, count: int) -> list[Var]:
+        for carry in carries.found:
+            carry.out.type = carry.var.type
+        length = max(0, int(loop.trips.value or 0)) if isinstance(loop.trips, Lit) else None
+        outs = [Var(ArrayType(length, atom.type)) for atom in loop.body.results[count:]]
+        if loop.body.lets or outs or count:
+            self.tape.bind_all(loop, (*(carry.out for carry in carries.found), *outs), carries.frame.place)
+        for write in carries.later:
+            write()
+        return outs
+
+    # --- elements
+
+    def put(self, value: Any) -> Any:
+        """The element of a turn."""
+        if self._rows and not self.folds:
+            self._rows[-1].append(value)
+        return value
+
+    def _stacks(self, frame: Frame, made: list[Any]) -> list[Atom]:
+        """The atoms that each turn adds to the arrays that come out."""
+        if len(made) != 1:
+            self.tape.fail(
+                UnsupportedSyntax,
+                "this comprehension over a staged range makes another number of elements than turns",
+                help="make an array with `np.zeros`, and fill it in a `for` statement",
+            )
+        made[0] = _regular(self.tape, made[0])
+        leaves: list[Any] = []
+        _leaves(made[0], leaves)
+        return [self._atom(leaf) for leaf in leaves]
+
+    def _atom(self, leaf: Any) -> Atom:
+        if leaf.__class__ is Array:
+            return variable(leaf)
+        kind = type_of(leaf)
+        assert kind is not None
+        atom = ATOMS[kind](self.tape, leaf)
+        assert atom is not None
+        return atom
+
+    def _finish(self, element: Any, stacks: list[Array], trips: Atom) -> None:
+        """The result: an array, or columns that look like a list of structures."""
+        assert isinstance(trips, Lit)
+        length = max(0, int(trips.value or 0))
+        value = _columns(element, iter(stacks))
+        if value.__class__ is Array:
+            self.result = value
+        else:
+            self.result = Columns(self.tape, value, length) if stacks else [element] * length
+
+    # --- conditions
+
+    def when(self, condition: Any) -> Iterable[Any]:
+        """One turn if the condition holds: the `if` of a comprehension as a `for`."""
+        decided = truth(self.tape, condition)
+        if decided.__class__ is Bool:
+            return self._branch(decided)
+        return (None,) if decided else ()
+
+    def _branch(self, condition: Bool) -> Iterator[Any]:
+        tape = self.tape
+        if not self.folds:
+            tape.fail(
+                UnsupportedSyntax,
+                "a staged `if` in a comprehension leaves the length of the list open",
+                help="use `a if c else b` for the element, or `sum(... if c ...)`",
+            )
+        frame = tape.open("branch")
+        yield None
+        tape.close(frame)
+        join = Join(tape, condition.atom, frame, Frame("branch", place=frame.place))
+        join.contents()
+        join.emit()
+
+
+class Columns:
+    """A list of structures made by a staged loop: `value` has an array for every leaf."""
+
+    __slots__ = ("length", "tape", "value")
+
+    def __init__(self, tape: Tape, value: Any, length: int) -> None:
+        self.tape = tape
+        self.value = value
+        self.length = length
+
+    def __len__(self) -> int:
+        return self.length
+
+    def __getitem__(self, index: Any) -> Any:
+        return _row(self.value, index)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[k] for k in range(self.length))
+
+
+def _row(value: Any, index: Any) -> Any:
+    if value.__class__ is Array:
+        return get(value, index)
+    inside = parts(value)
+    return value if inside is None else with_parts(value, [_row(item, index) for item in inside])
+
+
+def _regular(tape: Tape, value: Any) -> Any:
+    """The element of a turn: a list of numbers is a row."""
+    if isinstance(value, list):
+        items: Any = value
+        array = stacked(tape, items, "row") if items else None
+        if array is not None:
+            return array
+    return value
+
+
+def _leaves(value: Any, found: list[Any]) -> None:
+    if value.__class__ is Array or type_of(value) is not None:
+        found.append(value)
+        return
+    for item in parts(value) or ():
+        _leaves(item, found)
+
+
+def _columns(value: Any, stacks: Iterator[Array]) -> Any:
+    if value.__class__ is Array or type_of(value) is not None:
+        return next(stacks)
+    inside = parts(value)
+    return value if inside is None else with_parts(value, [_columns(item, stacks) for item in inside])
+
+
+# --- around the whole
+
+
+class Opened:
+    """Gives the comprehension once, then lets the tape know that it is complete."""
+
+    def __init__(self, tape: "Comprehensions", made: Comprehension) -> None:
+        self._made: Comprehension | None = made
+        self._all = tape
+
+    def __iter__(self) -> "Opened":
+        return self
+
+    def __next__(self) -> Comprehension:
+        if self._made is None:
+            raise StopIteration
+        made, self._made = self._made, None
+        self._all.last = made
+        return made
+
+
+class Comprehensions:
+    """The comprehensions of one tape."""
+
+    def __init__(self, tape: Tape) -> None:
+        self._tape = tape
+        self.last: Comprehension | None = None
+        self._opened: Comprehension | None = None
+        self._generators: dict[int, tuple[Any, Comprehension]] = {}
+
+    def open(self, items: Any, binds: bool) -> Opened:
+        """Begin a comprehension over `items`."""
+        self._opened = Comprehension(self._tape, items, binds)
+        return Opened(self, self._opened)
+
+    def listed(self, made: list[Any]) -> Any:
+        """The value of a list comprehension that has just run."""
+        whole, self.last = self.last, None
+        if whole is not None and whole.result is not None:
+            return whole.result
+        self._tape.frames[-1].born[id(made)] = made
+        return made
+
+    def generator(self, made: Any) -> Any:
+        """A generator expression; it has not run yet."""
+        assert self._opened is not None
+        self._generators[id(made)] = (made, self._opened)
+        return made
+
+    def of(self, generator: Any) -> Comprehension | None:
+        """The comprehension that a generator of staged code runs."""
+        if not isinstance(generator, GeneratorType):
+            return None
+        known = self._generators.get(id(generator))
+        return None if known is None else known[1]
+

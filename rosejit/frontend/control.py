@@ -1,0 +1,298 @@
+"""The run-time side of rewritten statements: `if`, `while` and `for` on host values, and on staged ones."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from rosejit.errors import UnsupportedSyntax
+from rosejit.frontend import mend
+from rosejit.frontend.arrays import Array
+from rosejit.frontend.carries import Carries, Finish
+from rosejit.frontend.indexing import get
+from rosejit.frontend.joins import Join
+from rosejit.frontend.ranges import StagedRange, is_downwards, number_at, trip_count
+from rosejit.frontend.tape import Frame, Tape
+from rosejit.frontend.truth import truth
+from rosejit.frontend.unbound import as_flag
+from rosejit.frontend.values import Bool, P
+from rosejit.ir.syntax import TRUE, Block, Lit, Loop, Var
+from rosejit.ir.syntax import While as WhileForm
+from rosejit.ir.types import INT
+from rosejit.ir.walk import free
+
+Names = tuple[Any, ...]
+
+
+# --- if
+
+
+class HostIf:
+    """An `if` that Python decides."""
+
+    __slots__ = ("_taken",)
+
+    def __init__(self, taken: bool) -> None:
+        self._taken = taken
+
+    def save(self, names: Names) -> bool:
+        """Whether the first side runs."""
+        return self._taken
+
+    def to_else(self, names: Names) -> Names:
+        """The names after the first side."""
+        return names
+
+    def orelse(self) -> bool:
+        """Whether the second side runs."""
+        return not self._taken
+
+    def join(self, names: Names) -> Names:
+        """The names after the `if`."""
+        return names
+
+
+TAKEN, NOT_TAKEN = HostIf(True), HostIf(False)
+
+
+class StagedIf:
+    """An `if` that only running decides: both sides are staged, each in its block."""
+
+    def __init__(self, tape: Tape, condition: Bool, names: tuple[str, ...], live: int) -> None:
+        self._tape = tape
+        self._condition = condition
+        self._names = names
+        self._live = live
+        self._before: Names = ()
+        self._then: Names = ()
+        self._sides: list[Frame] = []
+
+    def save(self, names: Names) -> bool:
+        """Begin the first side."""
+        self._before = names
+        self._sides.append(self._tape.open("branch"))
+        return True
+
+    def to_else(self, names: Names) -> Names:
+        """End the first side, begin the second, where the names are what they were before."""
+        self._then = names
+        self._tape.close(self._sides[0])
+        self._sides.append(self._tape.open("branch"))
+        return self._before
+
+    def orelse(self) -> bool:
+        """The second side runs too."""
+        return True
+
+    def join(self, names: Names) -> Names:
+        """End the second side; the names are what the sides have made of them."""
+        then, orelse = self._sides
+        self._tape.close(orelse)
+        join = Join(self._tape, self._condition.atom, then, orelse)
+        join.contents()
+        pairs = zip(self._then, names, self._names, strict=True)
+        joined = [join.join(a, b, name) if k < self._live else b for k, (a, b, name) in enumerate(pairs)]
+        join.emit()
+        return tuple(joined)
+
+
+def choose(tape: Tape, condition: Any, names: tuple[str, ...], live: int) -> HostIf | StagedIf:
+    """The `if` for a condition."""
+    decided = truth(tape, condition)
+    if decided.__class__ is Bool:
+        return StagedIf(tape, decided, names, live)
+    return TAKEN if decided else NOT_TAKEN
+
+
+# --- for
+
+
+class HostFor:
+    """A loop over items of the host: each turn is staged anew."""
+
+    __slots__ = ("_items", "_tape")
+
+    def __init__(self, tape: Tape, items: Iterable[Any]) -> None:
+        self._tape = tape
+        self._items = items
+
+    def __iter__(self) -> Iterator[Any]:
+        tape = self._tape
+        for item in self._items:
+            if len(tape.lets) > tape.room:
+                tape.unroll_limit()
+            yield item
+
+    def enter(self, names: Names) -> Names:
+        """The names as they are."""
+        return names
+
+    def back(self, names: Names) -> Names:
+        """The names as they are."""
+        return names
+
+
+class StagedFor:
+    """A loop over a staged range: its body is staged once."""
+
+    def __init__(self, items: StagedRange, names: tuple[str, ...], exposed: int) -> None:
+        self._tape = tape = items.tape
+        self._items = items
+        self._trips = trip_count(items)
+        self._index = Var(INT, "i")
+        self._place = tape.here()
+        self._frame = tape.open("loop")
+        self._carries = Carries(tape, self._frame, exposed, names, self._ran)
+        self._frame.carries = self._carries
+
+    def __iter__(self) -> Iterator[Any]:
+        yield number_at(self._items, self._index)
+
+    def _ran(self) -> Any:
+        if isinstance(self._trips, Lit):
+            return int(self._trips.value or 0) > 0
+        return as_flag(self._tape, self._tape.apply(P["igt"], self._trips, Lit(0, INT)))
+
+    def enter(self, names: Names) -> Names:
+        """Begin the body, where the names are what they are in any turn."""
+        return self._carries.enter(names)
+
+    def back(self, names: Names) -> Names:
+        """End the body: the names are what they are after the loop."""
+        tape, carries = self._tape, self._carries
+        tape.close(self._frame)
+        finishes = carries.settle(names)
+        found = carries.found
+        body = Block(self._frame.lets, tuple(carry.back for carry in found))
+        variables = tuple(carry.var for carry in found)
+        inits = tuple(carry.init for carry in found)
+        loop = Loop(self._trips, self._index, variables, inits, (), body, is_downwards(self._items))
+        mend.settle(loop, carries.atoms)
+        mend.convert_carries(loop, tape.lets, self._place)
+        return _finished(tape, carries, finishes, loop, ())
+
+
+def _finished(tape: Tape, carries: Carries, finishes: list[Finish], loop: Loop | WhileForm, extra: tuple[Var, ...]) -> Names:
+    """Append the loop, unless it does nothing, and give the names after it."""
+    for carry in carries.found:
+        carry.out.type = carry.var.type
+    if loop.body.lets or carries.found or isinstance(loop, WhileForm):
+        tape.bind_all(loop, (*extra, *(carry.out for carry in carries.found)), carries.frame.place)
+    for write in carries.later:
+        write()
+    return tuple(finish() for finish in finishes)
+
+
+def iterate(tape: Tape, items: Any, names: tuple[str, ...], exposed: int) -> HostFor | StagedFor:
+    """The `for` over `items`."""
+    if items.__class__ is StagedRange:
+        return StagedFor(items, names, exposed)
+    return HostFor(tape, rows(tape, items))
+
+
+def rows(tape: Tape, items: Any) -> Iterable[Any]:
+    """What Python iterates over; arrays give their elements, or their rows as views."""
+    if items.__class__ is not Array:
+        return items
+    if not items.shape:
+        tape.type_error("Python iterates over an array without dimensions")
+    return (get(items, k) for k in range(items.shape[0]))
+
+
+# --- while
+
+
+class WhileLoop:
+    """A loop whose test is tried on the host first: what it stages is forgotten if the test turns out staged."""
+
+    def __init__(self, tape: Tape, names: tuple[str, ...], exposed: int) -> None:
+        self._tape = tape
+        self._names = names
+        self._exposed = exposed
+        self._place = tape.here()
+        self._frame: Frame | None = None
+        self._carries: Carries | None = None
+        self._done = False
+        self.stop = False
+        self.again = False
+        self._test: _Test | None = None
+
+    def more(self) -> bool:
+        """Whether there is another turn, as far as the loop knows."""
+        return not self._done
+
+    def enter(self, names: Names) -> Names:
+        """Begin the test."""
+        if not self.again:
+            self._frame = self._tape.open("scratch")
+            self._before = names
+            return names
+        self._frame = self._tape.open("loop")
+        self._carries = Carries(self._tape, self._frame, self._exposed, self._names)
+        self._frame.carries = self._carries
+        return self._carries.enter(names)
+
+    def test(self, condition: Any, names: Names) -> Names:
+        """End the test: on the host it decides, else it is staged again, where the names are what they always are."""
+        tape, frame = self._tape, self._frame
+        assert frame is not None
+        decided = truth(tape, condition)
+        if self.again:
+            self.again = False
+            assert self._carries is not None
+            self._test = _Test(self._carries, decided, names)
+            return names
+        if decided.__class__ is Bool:
+            tape.close(frame)
+            self.again = True
+            return self._before
+        tape.adopt(frame)
+        self._frame = None
+        self.stop = not decided
+        return names
+
+    def back(self, names: Names) -> Names:
+        """End a turn; after a staged one the names are what they are after the loop."""
+        if self._carries is None or self._test is None:
+            return names
+        self._done = True
+        return self._test.finish(names)
+
+
+class _Test:
+    """The staged test of a loop, and the loop that comes of it."""
+
+    def __init__(self, carries: Carries, decided: Any, names: Names) -> None:
+        self._carries = carries
+        self._frame = carries.frame
+        self._names = names
+        tape = carries.tape
+        self._condition = decided.atom if decided.__class__ is Bool else Lit(bool(decided), TRUE.type)
+        self._lets = self._frame.lets
+        self._contents = dict(self._frame.contents)
+        self._frame.lets = tape.lets = []
+
+    def finish(self, names: Names) -> Names:
+        """Emit the loop, given the names at the end of a turn."""
+        carries, tape = self._carries, self._carries.tape
+        body = self._frame.lets
+        leaks = free(Block(body, ())).keys() & {b for let in self._lets for b in let.binders}
+        changed = any(a is not b for a, b in zip(self._names, carries.held, strict=True))
+        if leaks or changed or not carries.untouched(self._contents):
+            tape.close(self._frame)
+            tape.fail(
+                UnsupportedSyntax,
+                "the test of this `while` changes something that the loop uses",
+                help="make the change in the body: `while True: ...; if not test: break`",
+            )
+        tape.close(self._frame)
+        finishes = carries.settle(names)
+        found = carries.found
+        loop = WhileForm(
+            tuple(carry.var for carry in found),
+            tuple(carry.init for carry in found),
+            Block(self._lets, (self._condition,)),
+            Block(body, tuple(carry.back for carry in found)),
+        )
+        mend.settle(loop, carries.atoms)
+        mend.convert_carries(loop, tape.lets, self._frame.place)
+        return _finished(tape, carries, finishes, loop, (Var(INT, "turns"),))
+

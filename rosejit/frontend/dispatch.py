@@ -1,0 +1,178 @@
+"""Decides what a call in staged code does: an operation of the IR, a rewritten helper, or a plain call."""
+
+import functools
+import itertools
+import os
+import sys
+import sysconfig
+from collections.abc import Callable
+from types import BuiltinFunctionType, FunctionType, MethodType
+from typing import Any
+
+from rosejit.errors import UnsupportedSyntax
+from rosejit.frontend import numpy_calls
+from rosejit.frontend.arrays import Array, host_data
+from rosejit.frontend.builtin_calls import BUILTINS
+from rosejit.frontend.comprehensions import Columns
+from rosejit.frontend.math_calls import MATH
+from rosejit.frontend.structures import parts, with_parts
+from rosejit.frontend.unbound import Poison
+
+Handler = Callable[..., Any]
+
+_OUTSIDE = tuple(
+    os.path.realpath(path) + os.sep
+    for path in {sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), os.path.dirname(os.path.dirname(__file__))}
+    if path
+)
+_MUTATORS = frozenset({
+    "append", "extend", "insert", "remove", "pop", "clear", "sort", "reverse", "update", "setdefault", "popitem", "add",
+    "discard", "difference_update", "intersection_update", "symmetric_difference_update", "appendleft", "popleft",
+    "__setitem__", "__delitem__",
+})  # fmt: skip
+_HIGHER_ORDER = frozenset({map, filter, functools.reduce, sorted, itertools.accumulate, itertools.starmap})
+"""Builtins that call the functions they are given."""
+
+
+@functools.lru_cache(maxsize=4096)
+def is_users(file: str) -> bool:
+    """Whether a file is the user's own, and not the library's, ours or one without text."""
+    if file.startswith("<") and not file.startswith(("<ipython", "<python-input", "<stdin", "<doctest")):
+        return not file.startswith(("<string>", "<frozen", "<__array_function__", "<attrs", "<decorator"))
+    path = os.path.realpath(file)
+    return not path.startswith(_OUTSIDE) and f"{os.sep}site-packages{os.sep}" not in path
+
+
+class Dispatcher:
+    """Calls of one session."""
+
+    def __init__(self, session: Any) -> None:
+        self._session = session
+        self._macros: dict[int, tuple[FunctionType, FunctionType]] = {}
+
+    def call(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """`function(*args, **kwargs)` in staged code."""
+        kind = type(function)
+        if kind is FunctionType:
+            known = self._macros.get(id(function))
+            if known is not None and known[0] is function:
+                return known[1](*args, **kwargs)
+        elif kind is MethodType:
+            return self._method(function, args, kwargs)
+        stage = getattr(kind, "__rose_stage__", None)
+        if stage is not None:
+            return stage(function, self._session, args, kwargs)
+        handler = _handler(function)
+        if handler is not None:
+            return handler(self._session, function, args, kwargs)
+        if kind is FunctionType:
+            return self._function(function, args, kwargs)
+        if kind is BuiltinFunctionType:
+            return self._builtin(function, args, kwargs)
+        if isinstance(function, type):
+            return self._class(function, args, kwargs)
+        return self._object(function, args, kwargs)
+
+    def _method(self, method: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if method.__self__.__class__ is Array:
+            return method(*args, **kwargs)
+        return self.call(method.__func__, method.__self__, *args, **kwargs)
+
+    def _function(self, function: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A Python function: the user's are rewritten, others are called as they are."""
+        if not is_users(function.__code__.co_filename):
+            return self.plain(function, args, kwargs)
+        try:
+            made = self._session.rewritten(function)
+        except UnsupportedSyntax:
+            if has_staged((args, kwargs)):
+                raise
+            return self.plain(function, args, kwargs)
+        self._macros[id(function)] = (function, made)
+        return made(*args, **kwargs)
+
+    def _builtin(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        owner = function.__self__
+        if function.__name__ in _MUTATORS and isinstance(owner, (list, dict, set)):
+            self._session.hooks.written(owner)
+        return self.plain(function, args, kwargs)
+
+    def _class(self, cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """An instance; a constructor that the user wrote is rewritten too."""
+        init = cls.__init__
+        if type(init) is FunctionType and type(cls).__call__ is type.__call__ and is_users(init.__code__.co_filename):
+            own_new = cls.__new__ is not object.__new__
+            made = cls.__new__(cls, *args, **kwargs) if own_new else cls.__new__(cls)
+            if isinstance(made, cls):
+                self._session.hooks.new(made)
+                self.call(init, made, *args, **kwargs)
+            return made
+        return self._session.hooks.new(self.plain(cls, args, kwargs))
+
+    def _object(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if function.__class__ is Poison:
+            function.use()
+        if isinstance(function, functools.partial):
+            whole: Any = function
+            return self.call(whole.func, *whole.args, *args, **{**whole.keywords, **kwargs})
+        own = getattr(type(function), "__call__", None)  # noqa: B004 - the method itself is wanted
+        if type(own) is FunctionType and is_users(own.__code__.co_filename):
+            return self.call(own, function, *args, **kwargs)
+        return self.plain(function, args, kwargs)
+
+    def plain(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call that Python makes. Arrays that are known go in as NumPy's, and come out as ours."""
+        if function in _HIGHER_ORDER if _is_hashable(function) else False:
+            args = tuple(self._rewritten(arg) for arg in args)
+            kwargs = {name: self._rewritten(value) for name, value in kwargs.items()}
+            return function(*args, **kwargs)
+        if _outside_arrays(function):
+            args = tuple(as_numpy(arg) for arg in args)
+            kwargs = {name: as_numpy(value) for name, value in kwargs.items()}
+        return self._session.made_outside(function(*args, **kwargs))
+
+    def _rewritten(self, value: Any) -> Any:
+        """A function that a builtin will call, so that the call is staged."""
+        if callable(value) and not isinstance(value, type):
+            return functools.partial(self.call, value)
+        return value
+
+
+def _is_hashable(function: Any) -> bool:
+    return type(function).__hash__ is not None
+
+
+def _outside_arrays(function: Any) -> bool:
+    """Whether a function is not the user's, so that it knows nothing of staged arrays."""
+    code = getattr(function, "__code__", None)
+    return code is None or not is_users(code.co_filename)
+
+
+def _handler(function: Any) -> Handler | None:
+    try:
+        found = BUILTINS.get(function) or MATH.get(function)
+        return numpy_calls.table().get(function) if found is None and "numpy" in sys.modules else found
+    except TypeError:  # a callable that has no hash
+        return None
+
+
+def has_staged(value: Any) -> bool:
+    """Whether a staged number or array is in `value`, in a container or a structure."""
+    if hasattr(value, "leaf"):
+        return value.__class__ is not Array or host_data(value) is None
+    if isinstance(value, Columns):
+        return True
+    return any(has_staged(item) for item in parts(value) or ())
+
+
+def as_numpy(value: Any) -> Any:
+    """Arrays whose elements are known as NumPy's, in structures too."""
+    if value.__class__ is Array:
+        data = host_data(value)
+        return value if data is None else data
+    inside = parts(value)
+    if not inside:
+        return value
+    made = [as_numpy(item) for item in inside]
+    return value if all(a is b for a, b in zip(made, inside, strict=True)) else with_parts(value, made)
+

@@ -1,0 +1,114 @@
+"""Stages arithmetic on whole arrays: broadcasting, loops over elements, sums and products."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from rosejit.errors import ShapeError
+from rosejit.frontend.arrays import Array, atom_of, fresh, host_data, of_host
+from rosejit.frontend.tape import Tape
+from rosejit.frontend.values import ATOMS, type_of, wrap
+from rosejit.frontend.views import element, is_prefix, number, variable
+from rosejit.ir.syntax import Atom, Block, Index, Lit, Loop, Scan, Var
+from rosejit.ir.types import INT, Scalar, array
+from rosejit.ir.types import Array as ArrayType
+from rosejit.numeric import np
+
+Make = Callable[..., Any]
+
+
+# --- broadcasting
+
+
+def broadcast_shape(tape: Tape, operands: Sequence[Any]) -> tuple[int, ...]:
+    """The common shape, by NumPy's rules; numbers have the shape ()."""
+    shapes = [operand.shape if operand.__class__ is Array else () for operand in operands]
+    rank = max(map(len, shapes), default=0)
+    common: list[int] = []
+    for axis in range(-rank, 0):
+        lengths = {shape[axis] for shape in shapes if len(shape) >= -axis} - {1}
+        if len(lengths) > 1:
+            shown = " and ".join(str(shape) for shape in shapes if shape)
+            tape.fail(ShapeError, f"shapes {shown} do not fit together")
+        common.append(lengths.pop() if lengths else 1)
+    return tuple(common)
+
+
+def mapped(tape: Tape, make: Make, *operands: Any) -> Any:
+    """`make` of the elements of `operands`, broadcast; numbers stay as they are."""
+    known = [host_data(operand) if operand.__class__ is Array else operand for operand in operands]
+    if not any(value is None or hasattr(value, "leaf") for value in known):
+        with np.errstate(all="ignore"):
+            found = make(*known)
+        return of_host(tape, found) if isinstance(found, np.ndarray) else found
+    shape = broadcast_shape(tape, operands)
+    sources = [_Source(operand, len(shape)) if operand.__class__ is Array else operand for operand in operands]
+    made = _level(tape, make, sources, shape, 0, ())
+    return fresh(tape, made) if isinstance(made.type, ArrayType) else number(tape, made)
+
+
+class _Source:
+    """An operand on the way to its elements: a variable that is scanned row by row, or a view that is indexed."""
+
+    def __init__(self, a: Array, rank: int) -> None:
+        self.array = a
+        self.offset = rank - a.ndim
+        self.row: Atom | None = variable(a) if is_prefix(a) is not None else None
+        if self.row is None:
+            atom_of(a.tape, a.box)
+
+    def length(self, depth: int) -> int | None:
+        """How many elements it has along dimension `depth` of the result; None if it does not have that one."""
+        return self.array.shape[depth - self.offset] if depth >= self.offset else None
+
+
+def _level(tape: Tape, make: Make, sources: list[Any], shape: tuple[int, ...], depth: int, indices: tuple[Atom, ...]) -> Atom:
+    """The part of the result at `indices`, with the rows of the sources that belong there."""
+    if depth == len(shape):
+        return _result(tape, make(*[_element(tape, source, indices) for source in sources]))
+    count = shape[depth]
+    index = Var(INT, "i")
+    scans: list[Scan] = []
+    before: list[tuple[_Source, Atom | None]] = []
+    for source in sources:
+        if isinstance(source, _Source) and source.row is not None and source.length(depth) is not None:
+            before.append((source, source.row))
+            row_type = array(source.array.shape[depth - source.offset + 1 :], source.array.type)
+            if source.length(depth) == 1 and count != 1:
+                source.row = tape.bind(Index(source.row, (Lit(0, INT),), checked=False), row_type)
+            else:
+                param = Var(row_type, "x")
+                scans.append(Scan(param, source.row))
+                source.row = param
+    with tape.block() as lets:
+        made = _level(tape, make, sources, shape, depth + 1, (*indices, index))
+    for source, row in before:
+        source.row = row
+    body = Block(lets, (made,))
+    return tape.bind(Loop(Lit(count, INT), index, (), (), tuple(scans), body), ArrayType(count, made.type))
+
+
+def _element(tape: Tape, source: Any, indices: tuple[Atom, ...]) -> Any:
+    if not isinstance(source, _Source):
+        return source
+    if source.row is not None:
+        return wrap(tape, source.row)
+    own = indices[source.offset :]
+    at = tuple(Lit(0, INT) if n == 1 else k for n, k in zip(source.array.shape, own, strict=True))
+    return wrap(tape, element(source.array, at))
+
+
+def _result(tape: Tape, value: Any) -> Atom:
+    kind = type_of(value)
+    if kind is None:
+        tape.type_error(f"the elements of an array are numbers, given {type(value).__name__}")
+    atom = ATOMS[kind](tape, value)
+    assert atom is not None
+    return atom
+
+
+def converted(a: Array, kind: Scalar) -> Array:
+    """`a` with elements of that type."""
+    if a.type is kind:
+        return a
+    convert = ATOMS[kind]
+    return mapped(a.tape, lambda x: wrap(a.tape, convert(a.tape, x) or x.atom), a)

@@ -1,0 +1,126 @@
+"""Remembers what staged code read from outside, to tell later whether it would be staged the same way again."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+from rosejit.frontend.content import content_key
+from rosejit.frontend.rewrite import Translation
+from rosejit.numeric import np
+
+_IDENTICAL = (ModuleType, FunctionType, BuiltinFunctionType, MethodType, type)
+_MISSING = object()
+_DEEPEST = 4
+
+
+@dataclass(slots=True, frozen=True)
+class Chain:
+    """A global or a variable of an enclosing function, and attributes read from it."""
+
+    root: dict[str, Any] | CellType
+    names: tuple[str, ...]
+
+    def read(self) -> Any:
+        """What it is now; `_MISSING` where there is nothing."""
+        first, *attributes = self.names
+        try:
+            value = self.root.cell_contents if isinstance(self.root, CellType) else self.root[first]
+            for name in attributes:
+                value = getattr(value, name)
+        except (KeyError, ValueError, AttributeError):
+            return _MISSING
+        return value
+
+    def __str__(self) -> str:
+        return ".".join(self.names)
+
+
+@dataclass(slots=True, frozen=True)
+class Guard:
+    """What `chain` was when the code was staged: the very object, or a value that is compared by content."""
+
+    chain: Chain
+    expected: Any
+    identical: bool
+
+    def holds(self) -> bool:
+        """Whether it still is."""
+        now = self.chain.read()
+        if now is self.expected:
+            return True
+        return not self.identical and now is not _MISSING and outside_key(now) == self.expected
+
+
+@dataclass(slots=True, frozen=True)
+class Capture:
+    """An array from outside that is handed to the code at every call: read again, if it has a name, or kept."""
+
+    array: Any
+    chain: Chain | None = None
+
+    def read(self) -> Any:
+        """The array to hand in; None where what is there now does not fit the code."""
+        if self.chain is None:
+            return self.array
+        now = self.chain.read()
+        fits = isinstance(now, np.ndarray) and now.shape == self.array.shape and now.dtype == self.array.dtype
+        return now if fits else None
+
+
+def outside_key(value: Any, depth: int = 0) -> Any:
+    """A value from outside by content; arrays by their layout (their elements are read at each call)."""
+    kind: Any = type(value)
+    if isinstance(value, _IDENTICAL) or depth > _DEEPEST:
+        return (kind, id(value))
+    if isinstance(value, np.ndarray):
+        return (kind, id(value) if depth else value.shape, value.dtype.str)
+    if isinstance(value, (list, tuple, set, frozenset)):
+        items: Any = value
+        return (kind, *(outside_key(item, depth + 1) for item in items))
+    if isinstance(value, dict):
+        pairs: Any = value
+        return (kind, *((k, outside_key(v, depth + 1)) for k, v in pairs.items()))
+    if kind.__module__ != "builtins" and hasattr(value, "__dict__"):
+        return (kind, id(value), outside_key(vars(value), depth + 1))
+    return content_key(value)
+
+
+def chains(function: FunctionType, translation: Translation) -> Iterator[Chain]:
+    """Where the outside names of `function` live."""
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    for names in translation.chains:
+        if names[0] in cells:
+            yield Chain(cells[names[0]], names)
+        elif names[0] in function.__globals__:
+            yield Chain(function.__globals__, names)
+
+
+def is_stable(chain: Chain) -> bool:
+    """Whether a chain goes through a module that no user changes: `math.sin`."""
+    if len(chain.names) < 2:
+        return False
+    base = Chain(chain.root, chain.names[:1]).read()
+    return isinstance(base, ModuleType) and base.__name__.partition(".")[0] in ("math", "numpy", "rosejit", "builtins")
+
+
+def guard(chain: Chain, read_elements: set[int]) -> Guard | None:
+    """What must stay as it is for the code to stay right; `read_elements` are arrays whose elements the host read."""
+    value = chain.read()
+    if value is _MISSING or is_stable(chain):
+        return None
+    if isinstance(value, _IDENTICAL):
+        return Guard(chain, value, identical=True)
+    if id(value) in read_elements:
+        return _ElementsGuard(chain, content_key(value), identical=False)
+    return Guard(chain, outside_key(value), identical=False)
+
+
+class _ElementsGuard(Guard):
+    """An array whose elements decided how the code was staged."""
+
+    __slots__ = ()
+
+    def holds(self) -> bool:
+        """Whether the elements are the same."""
+        return content_key(self.chain.read()) == self.expected

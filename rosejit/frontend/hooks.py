@@ -1,0 +1,255 @@
+"""The object that rewritten code calls: one attribute for each hook of the templates."""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+from rosejit.errors import RoseError, UnsupportedSyntax
+from rosejit.frontend.arrays import Array, content
+from rosejit.frontend.circuits import Circuits, go, hit, negate
+from rosejit.frontend.comprehensions import Comprehensions
+from rosejit.frontend.control import WhileLoop, choose, iterate
+from rosejit.frontend.joins import shown
+from rosejit.frontend.tape import UNDEFINED, Cell, Frame, Tape
+from rosejit.frontend.truth import truth
+from rosejit.frontend.unbound import Part, Poison, settled
+from rosejit.frontend.values import NUMBERS, Bool
+from rosejit.ir.syntax import FALSE, Failure
+
+
+@dataclass(slots=True)
+class Attempt:
+    """What was open when a `try` began."""
+
+    frames: tuple[Frame, ...]
+    heights: tuple[int, ...]
+    depth: int
+
+
+class Suspension:
+    """A generator of the host, which may be suspended only where it was entered."""
+
+    def __init__(self, tape: Tape) -> None:
+        self._tape = tape
+        self._frame = tape.frames[-1]
+
+    def out(self, value: Any) -> Any:
+        """Before a `yield`."""
+        if self._tape.frames[-1] is not self._frame:
+            self._tape.fail(
+                UnsupportedSyntax,
+                "`yield` in a staged `if` or loop cannot be staged",
+                help="yield outside of it, or collect the values in an array",
+            )
+        return value
+
+    def back(self, sent: Any) -> Any:
+        """After a `yield`."""
+        self._frame = self._tape.frames[-1]
+        return sent
+
+
+@dataclass(slots=True)
+class Messages:
+    """`assert` and `raise`: now on the host, at run time in staged code."""
+
+    tape: Tape
+    held: Any = None
+
+    def holds(self, condition: Any) -> bool:
+        """Whether an assertion is known to hold."""
+        decided = truth(self.tape, condition)
+        self.held = decided
+        if decided.__class__ is Bool:
+            self.tape.quoted = []
+            return False
+        if not decided and self.tape.is_staged:
+            self.tape.quoted = []
+        return decided
+
+    def unless(self, message: Any = None) -> None:
+        """The message of an assertion that does not hold, or that only running tells."""
+        condition, quoted = self.held, self._quoted()
+        if quoted is None:
+            raise AssertionError(*(() if message is None else (message,)))
+        place = self.tape.here()
+        text = "assertion failed" if message is None else str(message)
+        atom = condition.atom if condition.__class__ is Bool else FALSE
+        self.tape.check(atom, Failure("assertion", text, place), *(value.atom for value in quoted[:4]))
+
+    def raises(self) -> bool:
+        """Whether a `raise` happens now."""
+        if not self.tape.is_staged:
+            return True
+        self.tape.quoted = []
+        return False
+
+    def raise_later(self, error: Any) -> None:
+        """A `raise` in a staged branch: what follows in the branch is never reached."""
+        quoted = self._quoted() or []
+        made = error() if isinstance(error, type) else error
+        text = str(made)
+
+        def with_values(*values: Any) -> Any:
+            message = text
+            for number, value in enumerate(values):
+                message = message.replace(f"{{{number}}}", repr(value))
+            return type(made)(message)
+
+        failure = Failure("raise", text, self.tape.here(), exception=with_values if quoted else made)
+        self.tape.check(FALSE, failure, *(value.atom for value in quoted[:4]))
+        self.tape.frame.dead = True
+
+    def _quoted(self) -> list[Any] | None:
+        quoted, self.tape.quoted = self.tape.quoted, None
+        return quoted
+
+
+@dataclass(slots=True)
+class Containers:
+    """Reads and writes of containers of the host, and of arrays."""
+
+    tape: Tape
+    captured: Callable[[Any], Any]
+
+    def given(self, value: Any) -> Any:
+        """A value from outside: arrays become staged ones."""
+        return self.captured(value) if value.__class__.__name__ == "ndarray" else value
+
+    def item(self, container: Any, index: Any) -> Any:
+        """`container[index]`."""
+        found = container[index]
+        return self.captured(found) if found.__class__.__name__ == "ndarray" else found
+
+    def written(self, container: Any) -> Any:
+        """A container that is about to be changed: in staged code it must have been made in the same block."""
+        tape = self.tape
+        if container.__class__ is Array or not tape.is_staged:
+            return container
+        if container.__class__ is Poison:
+            container.use()
+        frame = tape.frames[-1]
+        if id(container) in frame.born or frame.kind == "function" or isinstance(container, ModuleType):
+            return container
+        self.refuse_write(container)
+        return container
+
+    def refuse_write(self, container: Any) -> None:
+        """Raise: a change of the host would happen once, whatever the code does when it runs."""
+        self.tape.fail(
+            UnsupportedSyntax,
+            f"{shown(container)} from outside is changed in a staged branch or loop",
+            help="bind a new value to a name instead, or use an array (`np.zeros(n)`), which can be changed anywhere",
+        )
+
+    def new(self, container: Any) -> Any:
+        """A container that was just made."""
+        if len(self.tape.frames) > 1:
+            self.tape.frames[-1].born[id(container)] = container
+        return container
+
+    def member(self, item: Any, container: Any, negated: bool) -> Any:
+        """`item in container`: compared one by one where something staged is involved."""
+        inside: Any = container
+        staged = item.__class__ in NUMBERS
+        if isinstance(container, (list, tuple)) and (staged or any(x.__class__ in NUMBERS for x in inside)):
+            found: Any = False
+            for other in inside:
+                found = (item == other) | found
+            return negate(self.tape, found) if negated else found
+        return (item not in container) if negated else (item in container)
+
+
+@dataclass(slots=True)
+class Names:
+    """Names that may be unbound, cells, and what a function returns."""
+
+    tape: Tape
+
+    def bound(self, value: Any, name: str) -> Any:
+        """The value of a name that may be unbound."""
+        return settled(self.tape, value, name)
+
+    def cell(self, value: Any, name: str) -> Cell:
+        """The cell of a variable that inner functions rebind."""
+        cell = Cell(self.tape, name, settled)
+        self.tape.frames[-1].contents[cell] = value
+        return cell
+
+    def returned(self, value: Any) -> Any:
+        """The value of a function, checked while its last line is running."""
+        if value.__class__ is Poison:
+            value.use()
+        if value.__class__ is Array:
+            content(self.tape, value.box)
+        if value.__class__ is Part:
+            return settled(self.tape, value, "the result")
+        return None if value is UNDEFINED else value
+
+
+@dataclass(slots=True)
+class Attempts:
+    """`try` statements."""
+
+    tape: Tape
+    circuits: Circuits
+
+    def trying(self) -> Attempt:
+        """Begin a `try`."""
+        self.tape.trying += 1
+        return Attempt(tuple(self.tape.frames), self.circuits.heights(), self.tape.trying - 1)
+
+    def tried(self, attempt: Attempt) -> None:
+        """The body has ended without an exception."""
+        self.tape.trying = attempt.depth
+
+    def unwound(self, attempt: Attempt) -> None:
+        """The body has ended with an exception, which a handler has caught."""
+        tape = self.tape
+        tape.trying = attempt.depth
+        error = sys.exc_info()[1]
+        if isinstance(error, RoseError):
+            raise error
+        if len(tape.frames) != len(attempt.frames) or any(a is not b for a, b in zip(tape.frames, attempt.frames, strict=True)):
+            del tape.frames[len(attempt.frames) :]
+            tape.lets = tape.frames[-1].lets
+            tape.fail(
+                UnsupportedSyntax,
+                f"{type(error).__name__} is raised inside a staged branch or loop and caught outside",
+                help="catch it inside, or decide with `if`",
+            )
+        self.circuits.unwind(attempt.heights)
+
+
+class Hooks:
+    """What the name `rose@` stands for in rewritten code."""
+
+    UNDEFINED = UNDEFINED
+    slice = slice
+
+    def __init__(self, tape: Tape, call: Callable[..., Any], captured: Callable[[Any], Any]) -> None:
+        circuits, made = Circuits(tape), Comprehensions(tape)
+        containers, names, messages, attempts = Containers(tape, captured), Names(tape), Messages(tape), Attempts(tape, circuits)
+        self.tape = tape
+        self.comprehensions = made
+        self.containers = containers
+        self.call = call
+        self.If = lambda c, names, live: choose(tape, c, names, live)
+        self.While = lambda names, exposed: WhileLoop(tape, names, exposed)
+        self.For = lambda items, names, exposed: iterate(tape, items, names, exposed)
+        self.go = lambda *flags: go(tape, *flags)
+        self.hit = hit
+        self.negate = lambda value: negate(tape, value)
+        self.left, self.right, self.only, self.joined = circuits.left, circuits.right, circuits.only, circuits.joined
+        self.keep, self.kept, self.only_kept = circuits.keep, circuits.kept, circuits.only_kept
+        self.choose, self.first, self.second, self.chosen = circuits.choose, circuits.first, circuits.second, circuits.chosen
+        self.comprehension, self.listed, self.generator = made.open, made.listed, made.generator
+        self.holds, self.unless = messages.holds, messages.unless
+        self.raises, self.raise_later = messages.raises, messages.raise_later
+        self.given, self.item, self.written = containers.given, containers.item, containers.written
+        self.new, self.member = containers.new, containers.member
+        self.bound, self.cell, self.returned = names.bound, names.cell, names.returned
+        self.trying, self.tried, self.unwound = attempts.trying, attempts.tried, attempts.unwound
+        self.suspension = lambda: Suspension(tape)

@@ -1,0 +1,220 @@
+"""Joins what the two sides of a staged `if` leave behind: results of the branch, one value for each name."""
+
+from typing import Any
+
+from rosejit.frontend.arrays import Array, Box, Host, atom_of, fresh
+from rosejit.frontend.host import number_kind
+from rosejit.frontend.structures import is_alike, is_mutable, parts, with_parts
+from rosejit.frontend.tape import UNDEFINED, Cell, Frame, Moved, Tape
+from rosejit.frontend.unbound import Hole, Poison, as_flag, flag_atom, part, split
+from rosejit.frontend.values import ATOMS, NUMBERS, type_of, wrap
+from rosejit.frontend.views import variable
+from rosejit.ir.syntax import Atom, Block, If, Lit, Var, Zero
+from rosejit.ir.types import BOOL, INT, REAL, Scalar, Type, array
+
+
+class Join:
+    """One `if` whose sides are staged; `join` may be called until `emit`."""
+
+    def __init__(self, tape: Tape, condition: Atom, then: Frame, orelse: Frame) -> None:
+        self.tape = tape
+        self.condition = condition
+        self.sides = (then, orelse)
+        self._results: tuple[list[Atom], list[Atom]] = ([], [])
+        self._binders: list[Var] = []
+        self._made: dict[tuple[int, int], tuple[Any, Any, Any]] = {}
+
+    # --- results
+
+    def _result(self, then: Atom, orelse: Atom, kind: Type, name: str) -> Var:
+        binder = Var(kind, name)
+        self._results[0].append(then)
+        self._results[1].append(orelse)
+        self._binders.append(binder)
+        return binder
+
+    def _nothing(self, side: int, kind: Type) -> Atom:
+        """A value that is never read, for the side that has none."""
+        if isinstance(kind, Scalar):
+            return Lit({REAL: 0.0, INT: 0, BOOL: False}.get(kind, 0.0), kind)
+        with self.tape.reopened(self.sides[side]):
+            return self.tape.bind(Zero(), kind)
+
+    # --- values
+
+    def join(self, then: Any, orelse: Any, name: str) -> Any:
+        """The one value of two, as a result of the branch where they differ."""
+        if then is orelse:
+            return then
+        for side, frame in enumerate(self.sides):
+            if frame.dead:  # its end is never reached: what it left does not matter
+                return self._half((orelse, then)[side], 1 - side, name)
+        a, a_flag = split(then)
+        b, b_flag = split(orelse)
+        if a_flag is True and b_flag is True:
+            return self._both(a, b, name)
+        flag = self._flag(a_flag, b_flag, name)
+        if a is UNDEFINED:
+            return part(self._half(b, 1, name), flag)
+        if b is UNDEFINED:
+            return part(self._half(a, 0, name), flag)
+        return part(self._both(a, b, name), flag)
+
+    def _flag(self, then: Any, orelse: Any, name: str) -> Any:
+        if then is True and orelse is False:
+            return as_flag(self.tape, self.condition)
+        return as_flag(self.tape, self._result(flag_atom(then), flag_atom(orelse), BOOL, f"{name}_bound"))
+
+    def _both(self, a: Any, b: Any, name: str) -> Any:
+        if a.__class__ is Poison or b.__class__ is Poison:
+            return a if a.__class__ is Poison else b
+        if a.__class__ is Hole or b.__class__ is Hole:
+            a, b = (v.read() if v.__class__ is Hole else v for v in (a, b))
+        a_type, b_type = type_of(a), type_of(b)
+        if a_type is not None and b_type is not None:
+            return self._numbers(a, b, a_type, b_type, name)
+        if a.__class__ is Array and b.__class__ is Array:
+            return self._arrays(a, b, name)
+        if parts(a) is not None and is_alike(a, b):
+            return self._structures(a, b, name)
+        if a.__class__ is b.__class__ and isinstance(a, (str, bytes)) and a == b:
+            return a
+        return self._poison(name, a, b)
+
+    def _numbers(self, a: Any, b: Any, a_type: Scalar, b_type: Scalar, name: str) -> Any:
+        if same_number(a, b):
+            return a
+        kind = a_type
+        if a_type is not b_type:
+            if {a_type, b_type} == {INT, REAL}:
+                kind = REAL
+            elif ATOMS[a_type](self.tape, b) is None or {a_type, b_type} & {BOOL}:
+                return self._poison(name, a, b)
+        with self.tape.reopened(self.sides[0]):
+            then = ATOMS[kind](self.tape, a)
+        with self.tape.reopened(self.sides[1]):
+            orelse = ATOMS[kind](self.tape, b)
+        if then is None or orelse is None:
+            return self._poison(name, a, b)
+        return wrap(self.tape, self._result(then, orelse, kind, name))
+
+    def _arrays(self, a: Array, b: Array, name: str) -> Any:
+        """One of two arrays: a new one. Whoever writes it, or one of them, must not rely on the others any more."""
+        if a.box is b.box and a.axes == b.axes:
+            return a
+        if a.shape != b.shape or a.type is not b.type:
+            return self._poison(name, a, b)
+        known = self._made.get((id(a.box), id(b.box)))
+        if known is not None and a.axes is None and b.axes is None:
+            return known[2]
+        with self.tape.reopened(self.sides[0]):
+            then = variable(a)
+        with self.tape.reopened(self.sides[1]):
+            orelse = variable(b)
+        made = fresh(self.tape, self._result(then, orelse, then.type, name), name)
+        link(made.box, a.box, b.box)
+        made.box.readonly = a.box.readonly or b.box.readonly
+        self._made[id(a.box), id(b.box)] = (a, b, made)
+        return made
+
+    def _structures(self, a: Any, b: Any, name: str) -> Any:
+        known = self._made.get((id(a), id(b)))
+        if known is not None:
+            return known[2]
+        if is_mutable(a) and not (id(a) in self.sides[0].born and id(b) in self.sides[1].born):
+            return self._poison(name, a, b)
+        pairs = zip(parts(a) or (), parts(b) or (), strict=True)
+        made = with_parts(a, [self.join(x, y, name) for x, y in pairs])
+        self._made[id(a), id(b)] = (a, b, made)
+        if is_mutable(made):
+            self.tape.frames[-1].born[id(made)] = made
+        return made
+
+    def _half(self, value: Any, side: int, name: str) -> Any:
+        """A value of one side only, which leaves its block as a result all the same."""
+        if value.__class__ in NUMBERS:
+            kind: Scalar = value.type
+            atoms: list[Atom] = [value.atom, value.atom]
+            atoms[1 - side] = self._nothing(1 - side, kind)
+            return wrap(self.tape, self._result(atoms[0], atoms[1], kind, name))
+        if value.__class__ is Array and value.box in self.sides[side].contents and self.tape.content(value.box) is None:
+            with self.tape.reopened(self.sides[side]):
+                var = variable(value)
+            atoms = [var, var]
+            atoms[1 - side] = self._nothing(1 - side, array(value.shape, value.type))
+            return fresh(self.tape, self._result(atoms[0], atoms[1], var.type, name), name)
+        inside = parts(value)
+        if inside is None or not inside:
+            return value
+        return with_parts(value, [self._half(item, side, name) for item in inside])
+
+    def _poison(self, name: str, a: Any, b: Any) -> Poison:
+        why = f"`{name}` is {shown(a)} on one side of the `if` and {shown(b)} on the other"
+        return Poison(self.tape, why, f"make `{name}` the same kind of value on both sides")
+
+    # --- arrays and cells that were written
+
+    def contents(self) -> None:
+        """Join what the sides wrote to arrays and cells of the blocks around."""
+        keys = dict.fromkeys([*self.sides[0].contents, *self.sides[1].contents])
+        for key in keys:
+            before = self.tape.content(key)
+            if before is None:
+                continue
+            then, orelse = (side.contents.get(key, before) for side in self.sides)
+            if key.__class__ is Cell:
+                self.tape.write(key, self.join(then, orelse, key.name))
+            else:
+                self.tape.frames[-1].contents[key] = self._content(key, before, then, orelse)
+
+    def _content(self, box: Box, before: Any, then: Any, orelse: Any) -> Any:
+        dead = [side.dead for side in self.sides]
+        if then.__class__ is Moved or orelse.__class__ is Moved:
+            moved = then if then.__class__ is Moved else orelse
+            return moved if not dead[0 if moved is then else 1] else (orelse if moved is then else then)
+        if before.__class__ is Host:
+            before = atom_of(self.tape, box)
+        then, orelse = (before if v.__class__ is Host else v for v in (then, orelse))
+        if dead[0] or dead[1]:
+            then, orelse = (before if dead[0] else then), (before if dead[1] else orelse)
+        return then if then is orelse else self._result(then, orelse, then.type, box.name)
+
+    def emit(self) -> None:
+        """Append the branch, unless it does nothing."""
+        then, orelse = self.sides
+        if then.dead and orelse.dead:
+            self.tape.frame.dead = True
+        if then.lets or orelse.lets or self._binders:
+            blocks = (Block(side.lets, tuple(r)) for side, r in zip(self.sides, self._results, strict=True))
+            self.tape.bind_all(If(self.condition, *blocks), tuple(self._binders), then.place)
+
+
+def link(*boxes: Box) -> None:
+    """Note that these arrays may be one and the same."""
+    group: set[Box] = set()
+    for box in boxes:
+        group |= {box} if box.linked is None else box.linked
+    for box in group:
+        box.linked = group
+
+
+def same_number(a: Any, b: Any) -> bool:
+    """Whether two numbers are the same constant (zeros by their sign), or the same staged value."""
+    if a.__class__ in NUMBERS or b.__class__ in NUMBERS:
+        return a.__class__ is b.__class__ and a.atom is b.atom
+    if number_kind(a) != number_kind(b):
+        return False
+    return repr(a) == repr(b) if number_kind(a) == "real" else a == b
+
+
+def shown(value: Any) -> str:
+    """A value in the words of an error."""
+    if value is UNDEFINED:
+        return "unbound"
+    if value.__class__ is Array:
+        return f"an array of shape {value.shape}"
+    if value.__class__ in NUMBERS:
+        return f"a staged {type(value).__name__}"
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return repr(value)
+    return f"a {type(value).__name__}"

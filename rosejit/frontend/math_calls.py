@@ -1,0 +1,127 @@
+"""What the functions of `math` do with staged numbers."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from rosejit.frontend.builtin_calls import pick
+from rosejit.frontend.operators import power
+from rosejit.frontend.values import NUMBERS, P, Bool, Int, Real, real_atom
+
+Handler = Callable[[Any, Any, tuple[Any, ...], dict[str, Any]], Any]
+
+_SAME_NAME = (
+    "sqrt", "exp", "exp2", "expm1", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "atan2",
+    "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "cbrt", "erf", "erfc", "gamma", "lgamma", "copysign", "fmod",
+    "isnan", "isinf", "isfinite", "fma", "pow",
+)  # fmt: skip
+
+
+def _primitive(name: str) -> Handler:
+    def handler(session: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if any(arg.__class__ in NUMBERS for arg in args):
+            return P[name].__call__(*args, **kwargs)
+        return function(*args, **kwargs)
+
+    return handler
+
+
+def _staged(make: Callable[..., Any]) -> Handler:
+    """A function that is written with operators; on the host Python's own."""
+
+    def handler(session: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if any(arg.__class__ in NUMBERS for arg in args):
+            return make(*args, **kwargs)
+        return function(*args, **kwargs)
+
+    return handler
+
+
+def _items(make: Callable[[Any, list[Any]], Any]) -> Handler:
+    """A function of one or two iterables."""
+
+    def handler(session: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        lists = [list(session.rows(arg)) for arg in args]
+        if any(item.__class__ in NUMBERS for items in lists for item in items):
+            return make(session.tape, *lists, **kwargs)
+        return function(*lists, **kwargs)
+
+    return handler
+
+
+def _log(x: Any, base: Any = None) -> Any:
+    log = P["log"]
+    return log(x) if base is None else log(x) / log(base)
+
+
+def _to_int(name: str) -> Callable[[Any], Any]:
+    """`math.floor` and its like give integers."""
+
+    def make(x: Any) -> Any:
+        return getattr(x, f"__{name}__")()
+
+    return make
+
+
+def _hypot(*args: Any) -> Any:
+    if len(args) == 2:
+        return P["hypot"].__call__(*args)
+    total: Any = 0.0
+    for arg in args:
+        total = total + arg * arg
+    return P["sqrt"].__call__(total)
+
+
+def _degrees(x: Any) -> Any:
+    return x * (180.0 / math.pi)
+
+
+def _radians(x: Any) -> Any:
+    return x * (math.pi / 180.0)
+
+
+def _distance(tape: Any, p: list[Any], q: list[Any]) -> Any:
+    return _hypot(*[a - b for a, b in zip(p, q, strict=True)])
+
+
+def _product(tape: Any, items: list[Any], start: Any = 1) -> Any:
+    for item in items:
+        start = start * item
+    return start
+
+
+def _sum(tape: Any, items: list[Any]) -> Any:
+    total: Any = 0.0
+    for item in items:
+        total = total + item
+    return total
+
+
+def _sumprod(tape: Any, p: list[Any], q: list[Any]) -> Any:
+    return _sum(tape, [a * b for a, b in zip(p, q, strict=True)])
+
+
+def _table() -> dict[Any, Handler]:
+    table: dict[Any, Handler] = {}
+    for name in _SAME_NAME:
+        if hasattr(math, name):
+            table[getattr(math, name)] = _primitive(name)
+    staged: dict[str, Callable[..., Any]] = {
+        "log": _log, "floor": _to_int("floor"), "ceil": _to_int("ceil"), "trunc": _to_int("trunc"), "hypot": _hypot,
+        "fabs": lambda x: P["abs"].__call__(x), "degrees": _degrees, "radians": _radians,
+        "pow": lambda x, y: power(Real(x.tape, real_atom(x.tape, x)) if x.__class__ in (Int, Bool) else x, y),
+    }  # fmt: skip
+    items: dict[str, Callable[..., Any]] = {
+        "dist": _distance, "prod": _product, "fsum": _sum, "sumprod": _sumprod,
+    }  # fmt: skip
+    for name, make in staged.items():
+        table[getattr(math, name)] = _staged(make)
+    for name, make in items.items():
+        if hasattr(math, name):
+            table[getattr(math, name)] = _items(make)
+    return table
+
+
+MATH: dict[Any, Handler] = _table()
+
+_ = pick

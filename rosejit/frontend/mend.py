@@ -1,0 +1,228 @@
+"""Mends the lets of a block once it is known what its placeholders stand for: other atoms, and Reals instead of Ints."""
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from rosejit import ops
+from rosejit.errors import StagingTypeError
+from rosejit.ir.primitive import Primitive
+from rosejit.ir.syntax import (
+    Apply,
+    Atom,
+    Block,
+    Call,
+    Copy,
+    Expr,
+    If,
+    Index,
+    Let,
+    Lit,
+    Loop,
+    MakeArray,
+    Update,
+    Var,
+    While,
+    Zero,
+)
+from rosejit.ir.types import INT, REAL, Array, Scalar, Type
+from rosejit.ir.walk import operands, rebuild
+from rosejit.span import Span
+
+P = ops.PRIMITIVES
+Atoms = dict[Var, Atom]
+
+_TWINS: dict[Primitive, Primitive] = {
+    P[on_ints]: P[on_reals]
+    for on_ints, on_reals in {
+        "iadd": "add", "isub": "sub", "imul": "mul", "ineg": "neg", "iabs": "abs", "ifloordiv": "floordiv",
+        "imod": "mod", "ipow": "pow", "ilt": "lt", "ile": "le", "igt": "gt", "ige": "ge", "ieq": "eq", "ine": "ne",
+        "imax": "max", "imin": "min", "isign": "sign", "iselect": "select",
+    }.items()
+}  # fmt: skip
+"""What an operation on Ints is when one of its operands turns out a Real."""
+
+
+def mend(block: Block, atoms: Atoms) -> None:
+    """Replace the variables of `atoms` in `block`, in place, and let Ints that meet a Real become Reals."""
+    kept: list[Let] = []
+    for let in block.lets:
+        expr = let.expr
+        if expr.__class__ is Apply:
+            _apply(let, expr, atoms, kept)  # type: ignore[arg-type]  # the class was tested, for speed
+            continue
+        if any(a in atoms for a in operands(expr) if isinstance(a, Var)):
+            expr = let.expr = rebuild(expr, lambda a: atoms.get(a, a) if isinstance(a, Var) else a)
+        rule = _RULES.get(expr.__class__)
+        if rule is not None:
+            rule(let, expr, atoms, kept)
+        kept.append(let)
+    block.lets = kept
+    block.results = tuple([atoms.get(a, a) if isinstance(a, Var) else a for a in block.results])
+
+
+def _apply(let: Let, expr: Apply, atoms: Atoms, kept: list[Let]) -> None:
+    args = expr.args
+    for arg in args:
+        if arg.__class__ is Var and arg in atoms:
+            args = expr.args = tuple([atoms.get(a, a) if isinstance(a, Var) else a for a in args])
+            break
+    op = expr.op
+    for arg, wanted in zip(args, op.params, strict=True):
+        if arg.type is not wanted:
+            if op is P["to_real"]:
+                atoms[let.binders[0]] = args[0]
+                return
+            _widen(let, expr, kept)
+            break
+    kept.append(let)
+
+
+def _widen(let: Let, expr: Apply, kept: list[Let]) -> None:
+    twin = _TWINS.get(expr.op)
+    if twin is None:
+        _refuse(f"`{expr.op.symbol or expr.op.name}` takes Ints", let.span)
+    pairs = zip(expr.args, twin.params, strict=True)
+    expr.args = tuple([converted(arg, kept, let.span) if wanted is REAL else arg for arg, wanted in pairs])
+    expr.op = twin
+    let.binders[0].type = twin.result
+
+
+def converted(atom: Atom, lets: list[Let], span: Span | None = None) -> Atom:
+    """`atom` as a Real; a conversion is appended to `lets` where it is an Int."""
+    if atom.type is not INT:
+        return atom
+    if isinstance(atom, Lit):
+        return Lit(float(atom.value or 0), REAL)
+    var = Var(REAL, atom.hint)
+    lets.append(Let((var,), Apply(P["to_real"], (atom,)), span))
+    return var
+
+
+def _refuse(what: str, span: Span | None) -> NoReturn:
+    raise StagingTypeError(
+        f"{what}, and here a value is used that a loop turns from an Int into a Real",
+        span,
+        help="start it as a float, `0.0` instead of `0`; or keep it an Int with `int(...)`",
+    )
+
+
+# --- the other forms
+
+
+def _if(let: Let, expr: If, atoms: Atoms, kept: list[Let]) -> None:
+    mend(expr.then, atoms)
+    mend(expr.orelse, atoms)
+    for k, binder in enumerate(let.binders):
+        types = {expr.then.results[k].type, expr.orelse.results[k].type, binder.type}
+        if types == {INT, REAL}:
+            binder.type = REAL
+            for block in (expr.then, expr.orelse):
+                _convert_result(block, k, let.span)
+        else:
+            binder.type = expr.then.results[k].type
+
+
+def _convert_result(block: Block, k: int, span: Span | None) -> None:
+    results = list(block.results)
+    results[k] = converted(results[k], block.lets, span)
+    block.results = tuple(results)
+
+
+def settle(expr: Loop | While, atoms: Atoms) -> None:
+    """Mend the blocks of a loop until the types of its carries are those of what comes back."""
+    while True:
+        if isinstance(expr, While):
+            mend(expr.condition, atoms)
+        mend(expr.body, atoms)
+        wide = False
+        for carry, init, back in zip(expr.carries, expr.inits, expr.body.results, strict=False):
+            if carry.type is INT and REAL in (init.type, back.type):
+                carry.type = REAL
+                wide = True
+        if not wide:
+            return
+
+
+def convert_carries(expr: Loop | While, before: list[Let], span: Span | None) -> None:
+    """Convert the Ints that enter a carry which is a Real."""
+    inits = list(expr.inits)
+    for k, carry in enumerate(expr.carries):
+        if carry.type is REAL:
+            inits[k] = converted(inits[k], before, span)
+            _convert_result(expr.body, k, span)
+    expr.inits = tuple(inits)
+
+
+def _loop(let: Let, expr: Loop, atoms: Atoms, kept: list[Let]) -> None:
+    if expr.trips.type is REAL:
+        _refuse("the length of a loop is an Int", let.span)
+    for scan in expr.scans:
+        if isinstance(scan.array.type, Array):
+            scan.param.type = scan.array.type.element
+    settle(expr, atoms)
+    convert_carries(expr, kept, let.span)
+    count = len(expr.carries)
+    for binder, carry in zip(let.binders, expr.carries, strict=False):
+        binder.type = carry.type
+    for binder, row in zip(let.binders[count:], expr.body.results[count:], strict=True):
+        assert isinstance(binder.type, Array)
+        binder.type = Array(binder.type.length, row.type)
+
+
+def _while(let: Let, expr: While, atoms: Atoms, kept: list[Let]) -> None:
+    settle(expr, atoms)
+    convert_carries(expr, kept, let.span)
+    for binder, carry in zip(let.binders[1:], expr.carries, strict=False):
+        binder.type = carry.type
+
+
+def _index(let: Let, expr: Index, atoms: Atoms, kept: list[Let]) -> None:
+    if any(isinstance(step, Var) and step.type is REAL for step in expr.path):
+        _refuse("an index is an Int", let.span)
+    let.binders[0].type = _below(expr.base.type, len(expr.path))
+
+
+def _below(t: Type, depth: int) -> Type:
+    for _ in range(depth):
+        assert isinstance(t, Array)
+        t = t.element
+    return t
+
+
+def _update(let: Let, expr: Update, atoms: Atoms, kept: list[Let]) -> None:
+    if any(isinstance(step, Var) and step.type is REAL for step in expr.path):
+        _refuse("an index is an Int", let.span)
+    wanted = _below(expr.base.type, len(expr.path))
+    if wanted is REAL:
+        expr.value = converted(expr.value, kept, let.span)
+    elif expr.value.type != wanted:
+        _refuse("an array of Ints holds Ints", let.span)
+    let.binders[0].type = expr.base.type
+
+
+def _make_array(let: Let, expr: MakeArray, atoms: Atoms, kept: list[Let]) -> None:
+    types = {item.type for item in expr.items}
+    if types == {INT, REAL}:
+        expr.items = tuple([converted(item, kept, let.span) for item in expr.items])
+        types = {REAL}
+    let.binders[0].type = Array(len(expr.items), types.pop())
+
+
+def _call(let: Let, expr: Call, atoms: Atoms, kept: list[Let]) -> None:
+    for arg, param in zip(expr.args, expr.function.params, strict=True):
+        if isinstance(arg.type, Scalar) and arg.type is not param.type:
+            _refuse(f"`{expr.function.name}` was staged for an Int", let.span)
+
+
+def _copy(let: Let, expr: Copy, atoms: Atoms, kept: list[Let]) -> None:
+    let.binders[0].type = expr.value.type
+
+
+def _zero(let: Let, expr: Zero, atoms: Atoms, kept: list[Let]) -> None:
+    """Typed by its binder."""
+
+
+_RULES: dict[type[Expr], Callable[[Let, Any, Atoms, list[Let]], None]] = {
+    If: _if, Loop: _loop, While: _while, Index: _index, Update: _update, MakeArray: _make_array, Call: _call,
+    Copy: _copy, Zero: _zero,
+}  # fmt: skip

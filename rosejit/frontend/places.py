@@ -1,0 +1,97 @@
+"""Turns a running frame of rewritten code into a place in the user's source, found out only when somebody asks."""
+
+import linecache
+import sys
+from types import CodeType, FrameType
+from typing import Any
+
+from rosejit.span import Span
+
+_set = object.__setattr__
+
+
+class Place(Span):
+    """A `Span` known as an instruction; its line and columns are computed at the first question."""
+
+    __slots__ = ("code", "instruction")
+    code: CodeType
+    instruction: int
+
+    def __init__(self, code: CodeType, instruction: int) -> None:  # type: ignore[reportMissingSuperCall]  # filled in lazily
+        _set(self, "code", code)
+        _set(self, "instruction", instruction)
+
+    def __getattr__(self, name: str) -> Any:
+        """Called for the fields of `Span` while they are unset."""
+        if name.startswith("_") or name not in _FIELDS:
+            raise AttributeError(name)
+        for field, value in zip(_FIELDS, _position(self.code, self.instruction), strict=True):
+            _set(self, field, value)
+        return getattr(self, name)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Span, tuple(getattr(self, field) for field in _FIELDS))
+
+
+_FIELDS = ("file", "line", "col", "end_line", "end_col", "function")
+
+
+def _position(code: CodeType, instruction: int) -> tuple[str, int, int, int, int, str]:
+    name = getattr(code, "co_qualname", code.co_name)
+    line, end_line, col, end_col = _columns(code, instruction)
+    if line is None:
+        line = code.co_firstlineno
+    if col is None or end_col is None or end_line is None:
+        text = linecache.getline(code.co_filename, line)
+        return (code.co_filename, line, len(text) - len(text.lstrip()), line, len(text.rstrip()), name)
+    return (code.co_filename, line, col, end_line, end_col, name)
+
+
+def _columns(code: CodeType, instruction: int) -> tuple[int | None, int | None, int | None, int | None]:
+    """Line, last line, first and last column of an instruction; before 3.11 only the line is known."""
+    if sys.version_info >= (3, 11):
+        for number, position in enumerate(code.co_positions()):
+            if number == instruction >> 1:
+                return position
+        return (None, None, None, None)
+    line = next((ln for start, end, ln in code.co_lines() if start <= instruction < end), None)
+    return (line, line, None, None)
+
+
+class Places:
+    """The places of all instructions that have staged something; one object for each, however often it runs."""
+
+    __slots__ = ("_tables",)
+
+    def __init__(self) -> None:
+        self._tables: dict[int, tuple[CodeType, dict[int, Place]]] = {}
+
+    def enter(self, code: CodeType) -> None:
+        """Make the instructions of `code` (and of functions inside it) places: it is the user's."""
+        self._tables[id(code)] = (code, {})
+        for inner in code.co_consts:
+            if isinstance(inner, CodeType):
+                self.enter(inner)
+
+    def of(self, frame: FrameType | None) -> Place | None:
+        """Where `frame` stands, or the innermost frame below it that is the user's."""
+        while frame is not None:
+            entry = self._tables.get(id(frame.f_code))
+            if entry is not None:
+                instruction = frame.f_lasti
+                place = entry[1].get(instruction)
+                if place is None:
+                    place = entry[1][instruction] = Place(entry[0], instruction)
+                return place
+            frame = frame.f_back
+        return None
+
+    def chain(self, frame: FrameType | None) -> tuple[Place, ...]:
+        """The calls in the user's code that led to `frame`, outermost first, its own place last."""
+        found: list[Place] = []
+        while frame is not None:
+            entry = self._tables.get(id(frame.f_code))
+            if entry is not None:
+                found.append(Place(entry[0], frame.f_lasti))
+            frame = frame.f_back
+        return tuple(reversed(found))

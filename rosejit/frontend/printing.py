@@ -1,0 +1,49 @@
+"""Stages `print`: what only running knows is printed when the code runs, in the order of the program."""
+
+from typing import Any
+
+from rosejit.abi import Leaf, leaves
+from rosejit.frontend.arrays import Array
+from rosejit.frontend.structures import Supply, build, flatten
+from rosejit.frontend.values import NUMBERS, type_of
+from rosejit.ir.syntax import Atom, Call, Function, Var
+from rosejit.ir.types import BOOL, INT, REAL, Scalar, Type, array
+from rosejit.numeric import np
+
+_TYPES: dict[str, Scalar] = {"real": REAL, "int": INT, "bool": BOOL}
+
+
+def staged_print(session: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """`print(*args, **kwargs)`: now, if all is known and no branch or loop is open, else at run time."""
+    tape = session.tape
+    found: list[Any] = []
+    statics: list[Any] = []
+    tree = flatten(tuple(args), found, statics)
+    if not found and not tape.is_staged:
+        print(*args, **kwargs)
+        return
+    leaf_list = [_exact(leaf, value) for leaf, value in zip(leaves(tree), found, strict=True)]
+    atoms: list[Atom] = [session.atom(leaf, value) for leaf, value in zip(leaf_list, found, strict=True)]
+
+    def host(*values: Any) -> None:
+        shown = [_as_printed(leaf, value) for leaf, value in zip(leaf_list, values, strict=True)]
+        print(*build(tree, Supply(shown), Supply(statics)), **kwargs)
+
+    params = tuple(Var(_type(leaf)) for leaf in leaf_list)
+    printer = Function("print", params, (), host=host, span=tape.here())
+    tape.bind_all(Call(printer, tuple(atoms)), ())
+
+
+def _exact(leaf: Leaf, value: Any) -> Leaf:
+    return leaf if value.__class__ is Array or value.__class__ not in NUMBERS else Leaf(leaf.kind)
+
+
+def _type(leaf: Leaf) -> Type:
+    return array(leaf.shape, _TYPES[leaf.element]) if leaf.kind == "array" else _TYPES[leaf.kind]
+
+
+def _as_printed(leaf: Leaf, value: Any) -> Any:
+    return np.asarray(value) if leaf.kind == "array" else value
+
+
+_ = type_of

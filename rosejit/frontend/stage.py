@@ -1,0 +1,296 @@
+"""Runs a rewritten function on staged values and gives the IR function that came of it."""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import FunctionType
+from typing import Any
+
+from rosejit.abi import Leaf, Node, Tree, leaves
+from rosejit.errors import RoseError, UnrollLimit
+from rosejit.frontend import array_methods, mend, operators
+from rosejit.frontend.arrays import Array, Box, Host, constant, fresh, is_small, of_host, parameter
+from rosejit.frontend.binding import Call, Signature, conform
+from rosejit.frontend.control import rows
+from rosejit.frontend.dispatch import Dispatcher
+from rosejit.frontend.guards import Capture, Guard, chains, guard
+from rosejit.frontend.hooks import Hooks
+from rosejit.frontend.rewrite import TRANSLATIONS, Translation, instantiate, rebound
+from rosejit.frontend.structures import Supply, build
+from rosejit.frontend.tape import Frame, Tape
+from rosejit.frontend.values import ATOMS, wrap
+from rosejit.frontend.views import element, number, variable
+from rosejit.ir import syntax as ir
+from rosejit.ir.syntax import Atom, Block, Lit, Var
+from rosejit.ir.types import BOOL, INT, REAL, Scalar, Type, array
+from rosejit.ir.walk import free
+from rosejit.numeric import np
+from rosejit.span import Span
+
+assert operators and array_methods  # importing them gives staged values their methods
+
+TYPES: dict[str, Scalar] = {"real": REAL, "int": INT, "bool": BOOL}
+
+
+@dataclass(slots=True)
+class Staged:
+    """A specialisation: `function` takes the leaves of the arguments, then `captures`, then `outer`."""
+
+    function: ir.Function
+    result: Tree
+    statics: list[Any]
+    """The host values in the result."""
+    captures: tuple[Capture, ...]
+    outer: tuple[Atom, ...]
+    """Values of the staging around this one that the function closes over."""
+    guards: tuple[Guard, ...]
+    boxes: tuple[tuple[Box, Any], ...]
+    """Arrays of the staging around this one, and what they held."""
+
+
+@dataclass(slots=True)
+class _Open:
+    """A function that is being staged."""
+
+    root: Frame
+    captured: dict[int, tuple[Any, Var]] = field(default_factory=dict[int, tuple[Any, Var]])
+    """Arrays from outside, by `id`, and the parameters that they become."""
+    arrays: dict[int, tuple[Any, Array]] = field(default_factory=dict[int, tuple[Any, Array]])
+    functions: dict[int, tuple[FunctionType, Translation]] = field(
+        default_factory=dict[int, tuple[FunctionType, Translation]]
+    )
+    static_arrays: set[int] = field(default_factory=set[int])
+    read_elements: set[int] = field(default_factory=set[int])
+
+
+class Session:
+    """One staging and those nested in it: they share a tape."""
+
+    def __init__(self) -> None:
+        self.tape = Tape()
+        self.tape.session = self
+        dispatcher = Dispatcher(self)
+        self.plain = dispatcher.plain
+        self.hooks = Hooks(self.tape, dispatcher.call, self.captured)
+        self._open: list[_Open] = []
+
+    # --- staging
+
+    def stage(self, function: FunctionType, signature: Signature, call: Call, name: str = "") -> Staged:
+        """Stage `function` for arguments that are bound to its signature."""
+        tape = self.tape
+        params: list[Var] = []
+        opened = _Open(tape.open("function"))
+        self._open.append(opened)
+        depth = len(tape.frames) - 1
+        limits = sys.getrecursionlimit()
+        try:
+            self._note_static_arrays(call, opened)
+            arguments = self._arguments(signature, call, params)
+            value = self.run(function, arguments)
+            tree, statics, results = self._results(signature, call, value)
+            label = name or function.__name__
+            return self._finished(opened, params, tree, statics, results, label if label.isidentifier() else "lambda_")
+        except RecursionError as error:
+            if isinstance(error, RoseError):
+                raise
+            raise UnrollLimit(
+                f"`{function.__qualname__}` calls itself more than Python allows while it is staged",
+                Span(function.__code__.co_filename, function.__code__.co_firstlineno, 0, 0, 0, function.__qualname__),
+                facts=(f"the limit is {limits} calls",),
+                help="recursion on staged values needs a decorated function; on the host, use a loop",
+            ) from None
+        finally:
+            self._open.pop()
+            del tape.frames[depth:]
+            tape.lets = tape.frames[-1].lets if tape.frames else []
+
+    def run(self, function: FunctionType, arguments: Callable[[FunctionType], Any]) -> Any:
+        """The value of the rewritten function; an error of staging that user code swallowed is raised again."""
+        made = self.rewritten(function)
+        value = arguments(made)
+        if self.tape.error is not None:
+            raise self.tape.error
+        return value
+
+    def rewritten(self, function: FunctionType) -> FunctionType:
+        """`function` with its control flow rewritten, bound to this session."""
+        code = function.__code__
+        if TRANSLATIONS.made(code):
+            self.tape.places.enter(code)
+            return rebound(function, self.hooks)
+        translation = TRANSLATIONS.of(function)
+        self.tape.places.enter(translation.code)
+        if self._open:
+            self._open[-1].functions[id(function)] = (function, translation)
+        return instantiate(function, translation, self.hooks)
+
+    def _arguments(self, signature: Signature, call: Call, params: list[Var]) -> Callable[[FunctionType], Any]:
+        statics = Supply(call.statics)
+        values: list[Any] = []
+        for p, tree in zip(signature.parameters, call.trees, strict=True):
+            made = [self._parameter(leaf, path) for leaf, path in paths(tree, p.name)]
+            params += [var for var, _ in made]
+            values.append(build(tree, Supply([value for _, value in made]), statics))
+        return lambda function: signature.apply(function, values)
+
+    def _parameter(self, leaf: Leaf, name: str) -> tuple[Var, Any]:
+        if leaf.kind == "array":
+            var = Var(array(leaf.shape, TYPES[leaf.element]), name)
+            return var, parameter(self.tape, var, name)
+        var = Var(TYPES[leaf.kind], name)
+        return var, wrap(self.tape, var)
+
+    def _results(self, signature: Signature, call: Call, value: Any) -> tuple[Tree, list[Any], list[Atom]]:
+        checked = conform(signature, call.dims, value)
+        tree = checked.trees[0]
+        atoms = [self.atom(leaf, v) for leaf, v in zip(leaves(tree), checked.values, strict=True)]
+        return tree, checked.statics, atoms
+
+    def atom(self, leaf: Leaf, value: Any) -> Atom:
+        """A value as the atom that stands for it at the border of a function."""
+        tape = self.tape
+        if leaf.kind == "array":
+            held = value if value.__class__ is Array else of_host(tape, value)
+            return variable(held)
+        if value.__class__ is Array:
+            value = number(tape, element(value, ()))
+        atom = ATOMS[TYPES[leaf.kind]](tape, value)
+        assert atom is not None
+        return atom
+
+    def _finished(
+        self, opened: _Open, params: list[Var], tree: Tree, statics: list[Any], results: list[Atom], name: str
+    ) -> Staged:
+        tape, root = self.tape, opened.root
+        self._check_writes(root)
+        body = Block(root.lets, tuple(results))
+        hidden = [var for _, var in opened.captured.values()]
+        outer = tuple(free(body, (*params, *hidden))) if len(tape.frames) > 1 else ()
+        inside = {var: Var(var.type, var.hint) for var in outer}
+        if outer:
+            mend.mend(body, dict(inside))
+        types: tuple[Type, ...] = tuple(atom.type for atom in body.results)
+        function = ir.Function(name, (*params, *hidden, *inside.values()), types, body, span=root.place)
+        chain_list = [chain for f, t in opened.functions.values() for chain in chains(f, t)]
+        named = {id(chain.read()): chain for chain in chain_list}
+        captures = tuple(
+            Capture(a, None if id(a) in opened.static_arrays else named.get(id(a))) for a, _ in opened.captured.values()
+        )
+        found = [guard(chain, opened.read_elements) for chain in chain_list]
+        boxes = tuple((box, held) for box in root.touched if (held := self.tape.content_below(root, box)) is not None)
+        return Staged(function, tree, statics, captures, outer, tuple(g for g in found if g is not None), boxes)
+
+    def _check_writes(self, root: Frame) -> None:
+        for key in root.contents:
+            if self.tape.content_below(root, key) is not None:
+                self.tape.type_error(
+                    f"`{key.name}` belongs to the function around and is changed in a decorated function",
+                    "return the new value, or leave out the decorator: a plain function may change it",
+                )
+
+    # --- arrays from outside
+
+    def captured(self, data: Any) -> Array:
+        """The staged array for an array of the user's that the running function reads."""
+        opened = self._open[-1]
+        known = opened.arrays.get(id(data))
+        if known is None:
+            made = self._capture(opened, data)
+            known = opened.arrays[id(data)] = (data, made)
+        return known[1]
+
+    def _capture(self, opened: _Open, data: Any) -> Array:
+        why = "an array from outside is never written by staged code"
+        static = id(data) in opened.static_arrays
+        made = of_host(self.tape, data.copy() if static else data, readonly=why, captured=None if static else data)
+        if data.dtype.kind == "f" and not static:
+            opened.root.contents[made.box] = self._hidden(opened, data)
+        return made
+
+    def _hidden(self, opened: _Open, data: Any) -> Var:
+        known = opened.captured.get(id(data))
+        if known is None:
+            kind = {"f": REAL, "i": INT, "u": INT, "b": BOOL}[data.dtype.kind]
+            known = opened.captured[id(data)] = (data, Var(array(data.shape, kind), "captured"))
+        return known[1]
+
+    def made_outside(self, value: Any) -> Any:
+        """What a function of the host returned: a NumPy array is a new array of staged code."""
+        if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
+            return of_host(self.tape, value)
+        return value.item() if isinstance(value, np.generic) and value.dtype.kind in "fiub" else value
+
+    def rows(self, value: Any) -> Any:
+        """What Python iterates over."""
+        return rows(self.tape, value)
+
+    def constant(self, data: Any, captured: Any, frame: Frame) -> Var:
+        """The variable for the content of an array of the host, in the function that `frame` belongs to."""
+        opened = next(o for o in reversed(self._open) if self._depth(o.root) <= self._depth(frame))
+        if captured is not None:
+            return self._hidden(opened, captured)
+        if is_small(data):
+            return constant(self.tape, data)
+        opened.static_arrays.add(id(data))
+        return self._hidden(opened, data)
+
+    def _depth(self, frame: Frame) -> int:
+        return next(k for k, open_frame in enumerate(self.tape.frames) if open_frame is frame)
+
+    def read_elements(self, captured: Any) -> None:
+        """Note that the host read the elements of an array from outside."""
+        self._open[-1].read_elements.add(id(captured))
+
+    def _note_static_arrays(self, call: Call, opened: _Open) -> None:
+        pending: list[Any] = list(call.statics)
+        while pending:
+            value = pending.pop()
+            if isinstance(value, np.ndarray):
+                opened.static_arrays.add(id(value))
+            elif isinstance(value, (list, tuple)):
+                pending += value
+            elif isinstance(value, dict):
+                pending += value.values()
+            elif hasattr(value, "__dataclass_fields__"):
+                pending += [getattr(value, name) for name in value.__dataclass_fields__]
+
+    # --- calls of decorated functions
+
+    def call(self, staged: Staged, arguments: Call) -> Any:
+        """Stage a call of a specialisation, its arguments bound as they were for it."""
+        leaf_list = [leaf for tree in arguments.trees for leaf in leaves(tree)]
+        atoms = [self.atom(leaf, value) for leaf, value in zip(leaf_list, arguments.values, strict=True)]
+        atoms += [variable(self.captured_again(capture)) for capture in staged.captures]
+        atoms += staged.outer
+        return self.apply(staged.function, atoms, staged.result, staged.statics)
+
+    def captured_again(self, capture: Capture) -> Array:
+        """An array that a callee reads from outside, which so becomes one of the caller."""
+        if capture.chain is None:
+            self._open[-1].static_arrays.add(id(capture.array))
+        made = self.captured(capture.array)
+        return made
+
+    def apply(self, function: ir.Function, atoms: list[Atom], result: Tree, statics: list[Any]) -> Any:
+        """Stage a call of an IR function: its results in the structure of `result`."""
+        tape = self.tape
+        if tape.trying:
+            tape.refuse_in_try(function.name)
+        binders = tuple(Var(t, function.name) for t in function.results)
+        tape.bind_all(ir.Call(function, tuple(atoms)), binders)
+        values = [wrap(tape, b) if isinstance(b.type, Scalar) else fresh(tape, b) for b in binders]
+        return build(result, Supply(values), Supply(statics))
+
+
+def paths(tree: Tree, name: str) -> list[tuple[Leaf, str]]:
+    """The leaves of a tree, each with a name for people."""
+    if isinstance(tree, Leaf):
+        return [(tree, name)]
+    if not isinstance(tree, Node):
+        return []
+    keys = tree.keys or tuple(range(len(tree.children)))
+    return [found for key, child in zip(keys, tree.children, strict=True) for found in paths(child, f"{name}_{key}")]
+
+
+_ = (Host, Lit)

@@ -1,0 +1,119 @@
+"""Takes Python structures apart and puts them together again, with other values at their leaves."""
+
+import copy
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+from rosejit.abi import Leaf, Node, Static, Tree
+from rosejit.frontend.content import content_key
+
+
+def parts(value: Any) -> list[Any] | None:
+    """The values inside a structure, in order; None for what is none."""
+    cls: Any = value.__class__
+    if cls is tuple or cls is list:
+        return list(value)
+    if cls is dict:
+        return list(value.values())
+    if isinstance(value, tuple) and hasattr(cls, "_fields"):
+        return list(value)  # type: ignore[reportUnknownArgumentType]  # a named tuple
+    if hasattr(cls, "__dataclass_fields__") and not isinstance(value, type):
+        return [getattr(value, name) for name in _fields(cls) if hasattr(value, name)]
+    return None
+
+
+def _fields(cls: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in dataclasses.fields(cls))
+
+
+def is_alike(a: Any, b: Any) -> bool:
+    """Whether two structures have the same class and the same parts by name."""
+    if a.__class__ is not b.__class__:
+        return False
+    if a.__class__ is dict:
+        return list(a) == list(b)
+    return len(parts(a) or ()) == len(parts(b) or ())
+
+
+def is_mutable(value: Any) -> bool:
+    """Whether a structure has an identity that writes can show."""
+    cls: Any = value.__class__
+    frozen = getattr(cls, "__dataclass_params__", None)
+    return cls is list or cls is dict or (frozen is not None and not frozen.frozen)
+
+
+def with_parts(like: Any, values: Sequence[Any]) -> Any:
+    """A structure as `like`, with other values inside."""
+    cls: Any = like.__class__
+    if cls is tuple or cls is list:
+        return cls(values)
+    if cls is dict:
+        return dict(zip(like, values, strict=True))
+    if isinstance(like, tuple):
+        return cls._make(values)
+    made = copy.copy(like)
+    for name, value in zip((n for n in _fields(cls) if hasattr(like, n)), values, strict=True):
+        object.__setattr__(made, name, value)
+    return made
+
+
+def flatten(value: Any, found: list[Any], statics: list[Any]) -> Tree:
+    """The tree of `value`; staged leaves go to `found`, in order, and what the host keeps to `statics`."""
+    if value is None:
+        return Node("none")
+    leaf = getattr(value, "leaf", None)
+    if isinstance(leaf, Leaf):
+        found.append(value)
+        return leaf
+    inside = parts(value)
+    if inside is None:
+        statics.append(value)
+        return Static(content_key(value))
+    children = tuple(flatten(part, found, statics) for part in inside)
+    cls: Any = value.__class__
+    if cls is tuple or cls is list:
+        return Node("tuple" if cls is tuple else "list", children)
+    if cls is dict:
+        return Node("dict", children, tuple(value))
+    if isinstance(value, tuple):
+        return Node("namedtuple", children, cls._fields, cls)
+    return Node("dataclass", children, tuple(n for n in _fields(cls) if hasattr(value, n)), cls)
+
+
+def build(tree: Tree, leaves: "Supply", statics: "Supply") -> Any:
+    """The structure of `tree`, its leaves taken from `leaves` and its host values from `statics`."""
+    if isinstance(tree, Leaf):
+        return leaves.next()
+    if isinstance(tree, Static):
+        return statics.next()
+    values = [build(child, leaves, statics) for child in tree.children]
+    match tree.kind:
+        case "none":
+            return None
+        case "tuple":
+            return tuple(values)
+        case "list":
+            return values
+        case "dict":
+            return dict(zip(tree.keys, values, strict=True))
+        case "namedtuple":
+            cls: Any = tree.cls
+            return cls._make(values)
+        case "dataclass":
+            assert tree.cls is not None
+            made = object.__new__(tree.cls)
+            for name, value in zip(tree.keys, values, strict=True):
+                object.__setattr__(made, name, value)
+            return made
+
+
+class Supply:
+    """Values that are handed out one by one."""
+
+    def __init__(self, values: Sequence[Any]) -> None:
+        self._values = iter(values)
+
+    def next(self) -> Any:
+        """The next value."""
+        return next(self._values)

@@ -1,0 +1,264 @@
+"""Collects the lets of the blocks that are open while a function runs on staged values."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Literal, NoReturn
+
+from rosejit.errors import RoseError, StagingTypeError, UnrollLimit, UnsupportedSyntax
+from rosejit.frontend.places import Place, Places
+from rosejit.ir.primitive import Primitive
+from rosejit.ir.syntax import TRUE, Apply, Atom, Check, Expr, Failure, Let, Lit, Var
+from rosejit.ir.types import REAL, Type
+
+UNROLL_LIMIT = 10_000_000
+
+
+@dataclass(slots=True, frozen=True)
+class Moved:
+    """The content of an array that may not be reached any more, and why."""
+
+    reason: str
+    help: str = "give the result a name of its own, or copy with `.copy()` before"
+
+
+@dataclass(slots=True, eq=False)
+class Cell:
+    """A variable that several functions share and one of them rebinds. What it holds is known to the frames."""
+
+    tape: "Tape"
+    name: str
+    settle: Callable[["Tape", Any, str], Any]
+
+    @property
+    def v(self) -> Any:
+        """What the variable is bound to; Python's own error where that is nothing."""
+        return self.settle(self.tape, self.tape.read_cell(self), self.name)
+
+    @v.setter
+    def v(self, value: Any) -> None:
+        self.tape.write(self, value)
+
+
+@dataclass(slots=True, eq=False)
+class Frame:
+    """A block that is open. `contents` holds what was written in it: arrays and cells by identity."""
+
+    kind: Literal["function", "branch", "loop", "scratch"]
+    lets: list[Let] = field(default_factory=list[Let])
+    contents: dict[Any, Any] = field(default_factory=dict[Any, Any])
+    entries: dict[Cell, tuple[Any, Any]] = field(default_factory=dict["Cell", tuple[Any, Any]])
+    """Of a loop: for the cells that were touched in it the placeholder, and what they held before."""
+    born: dict[int, Any] = field(default_factory=dict[int, Any])
+    """The host containers that were made in this block, by `id`."""
+    touched: set[Any] = field(default_factory=set[Any])
+    """Of a loop: the arrays of the blocks around that were read in it."""
+    dead: bool = False
+    """Whether a `raise` was staged in it: its end is never reached."""
+    place: Place | None = None
+    carries: Any = None
+    """Of a loop: what makes the placeholders."""
+
+
+class Tape:
+    """The blocks that are open, innermost last. Nested stagings share one tape; variables are never mistaken."""
+
+    def __init__(self) -> None:
+        self.frames: list[Frame] = []
+        self.lets: list[Let] = []
+        self.places = Places()
+        self.trying = 0
+        """How many `try` statements of the user are open."""
+        self.error: RoseError | None = None
+        """The first error raised by staging: swallowing it in user code does not help."""
+        self.room = UNROLL_LIMIT
+        self.session: Any = None
+        """What owns the tape: it knows the functions that are being staged."""
+        self.quoted: list[Any] | None = None
+        """While the message of a staged `assert` or `raise` is made: the staged values that it shows."""
+        self._literals: dict[float, Lit] = {}
+
+    # --- lets
+
+    def literal(self, value: float) -> Lit:
+        """A Real constant."""
+        if value == 0.0 or value != value:  # zeros have two signs; nan is not found again
+            return Lit(value, REAL)
+        known = self._literals.get(value)
+        if known is None:
+            known = self._literals[value] = Lit(value, REAL)
+        return known
+
+    def apply(self, op: Primitive, *args: Atom) -> Var:
+        """The result of `op`, staged at the user's line."""
+        var = Var(op.result)
+        place = self.places.of(sys._getframe(1))
+        if op.failure and self.trying:
+            self.refuse_in_try(op.symbol or op.name)
+        self.lets.append(Let((var,), Apply(op, args), place))
+        return var
+
+    def bind(self, expr: Expr, kind: Type, hint: str = "x") -> Var:
+        """The one result of `expr`."""
+        var = Var(kind, hint)
+        self.lets.append(Let((var,), expr, self.places.of(sys._getframe(1))))
+        return var
+
+    def bind_all(self, expr: Expr, binders: tuple[Var, ...], place: Place | None = None) -> None:
+        """Append an expression with these results."""
+        self.lets.append(Let(binders, expr, place or self.here()))
+
+    def check(self, condition: Atom, failure: Failure, *values: Atom) -> None:
+        """Fail at run time unless `condition` holds."""
+        if self.trying:
+            self.refuse_in_try("this check")
+        if condition is not TRUE:
+            self.lets.append(Let((), Check(condition, failure, values), failure.span))
+
+    def refuse_in_try(self, what: str) -> None:
+        """The host has left a `try` long before staged code fails in it."""
+        self.fail(
+            UnsupportedSyntax,
+            f"`{what}` can fail at run time, inside a `try` of the host",
+            help="move it out of the `try`, or test before",
+        )
+
+    # --- blocks
+
+    @property
+    def frame(self) -> Frame:
+        return self.frames[-1]
+
+    @property
+    def is_staged(self) -> bool:
+        """Whether a branch or a loop is open: what happens now may happen often or never when the code runs."""
+        return any(frame.kind in ("branch", "loop") for frame in self.frames)
+
+    def open(self, kind: Literal["function", "branch", "loop", "scratch"]) -> Frame:
+        """Begin a block: what is staged from now on goes there."""
+        self.room -= len(self.lets)
+        if self.room < 0:
+            self.unroll_limit()
+        frame = Frame(kind, place=self.here())
+        self.frames.append(frame)
+        self.lets = frame.lets
+        return frame
+
+    def close(self, frame: Frame) -> Frame:
+        """End the innermost block, which must be `frame`."""
+        if self.frames[-1] is not frame:
+            self.fail(
+                UnsupportedSyntax,
+                "the blocks of staged control flow are left in another order than they were entered",
+                help="do not suspend a generator inside a staged `if` or loop",
+            )
+        self.frames.pop()
+        self.lets = self.frames[-1].lets if self.frames else []
+        return frame
+
+    def adopt(self, frame: Frame) -> None:
+        """End a scratch block as if it had never been one."""
+        self.close(frame)
+        outer = self.frames[-1]
+        outer.lets += frame.lets
+        outer.contents |= frame.contents
+        outer.born |= frame.born
+
+    @contextmanager
+    def block(self) -> Iterator[list[Let]]:
+        """A block of our own making, in which no user code runs."""
+        outer, self.lets = self.lets, []
+        frame = self.frames[-1]
+        saved, frame.lets = frame.lets, self.lets
+        try:
+            yield self.lets
+        finally:
+            self.lets, frame.lets = outer, saved
+
+    @contextmanager
+    def reopened(self, frame: Frame) -> Iterator[None]:
+        """Stage something more at the end of a block that was just closed."""
+        self.frames.append(frame)
+        self.lets = frame.lets
+        try:
+            yield
+        finally:
+            self.frames.pop()
+            self.lets = self.frames[-1].lets
+
+    def unroll_limit(self) -> None:
+        self.fail(
+            UnrollLimit,
+            f"more than {UNROLL_LIMIT} operations were staged in one function",
+            help="let the loop stay a loop: `for i in rose.range(n)`",
+        )
+
+    # --- contents
+
+    def content(self, key: Any) -> Any:
+        """What an array (its box) or a cell holds now; None if it was made in a block that is over."""
+        for frame in reversed(self.frames):
+            held = frame.contents.get(key)
+            if held is not None:
+                return held
+        return None
+
+    def write(self, key: Any, value: Any) -> None:
+        """Put a value in an array or a cell, in the innermost block."""
+        if key.__class__ is Cell:
+            self._enter_loops(key)
+        self.frames[-1].contents[key] = value
+
+    def read_cell(self, cell: Cell) -> Any:
+        """What a cell holds: in a loop a placeholder from the first touch on."""
+        self._enter_loops(cell)
+        value = self.content(cell)
+        return UNDEFINED if value is None else value
+
+    def _enter_loops(self, cell: Cell) -> None:
+        holder = next((k for k in range(len(self.frames) - 1, -1, -1) if cell in self.frames[k].contents), -1)
+        for frame in self.frames[holder + 1 :] if holder >= 0 else ():
+            if frame.kind == "loop":
+                before = self.content_below(frame, cell)
+                held = frame.carries.placeholder(before, cell.name)
+                frame.entries[cell] = (held, before)
+                frame.contents[cell] = held
+
+    def content_below(self, frame: Frame, key: Any) -> Any:
+        """What the blocks around `frame` say that `key` holds."""
+        for outer in reversed(self.frames[: self.frames.index(frame)] if frame in self.frames else self.frames):
+            held = outer.contents.get(key)
+            if held is not None:
+                return held
+        return None
+
+    # --- errors
+
+    def here(self) -> Place | None:
+        """The line of the user's that is running."""
+        return self.places.of(sys._getframe(1))
+
+    def fail(self, kind: type[RoseError], message: str, *, help: str | None = None, facts: tuple[str, ...] = ()) -> NoReturn:  # noqa: A002 - the word users read in the message
+        """Raise an error at the user's line, with the calls that led there."""
+        *calls, place = self.places.chain(sys._getframe(1)) or (None,)
+        error = kind(message, place, facts=facts, help=help, chain=tuple(calls))
+        if self.error is None:
+            self.error = error
+        raise error
+
+    def type_error(self, message: str, help: str | None = None, *facts: str) -> NoReturn:  # noqa: A002 - as above
+        """`fail` with the most frequent kind."""
+        self.fail(StagingTypeError, message, help=help, facts=facts)
+
+
+class Undefined:
+    """What a name is bound to while the user has bound it to nothing."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "UNDEFINED"
+
+
+UNDEFINED = Undefined()

@@ -1,0 +1,124 @@
+"""What a name can be bound to besides a value: nothing, something on some paths, or something that cannot be told."""
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from rosejit.errors import StagingTypeError, UnboundStagedName
+from rosejit.frontend.tape import UNDEFINED, Tape
+from rosejit.frontend.values import Bool, Int, wrap
+from rosejit.ir.syntax import Atom, Failure, Lit, Var
+from rosejit.ir.types import BOOL, INT
+
+Flag = bool | Bool
+
+
+class Part:
+    """A name that is bound on the paths on which `flag` is true."""
+
+    __slots__ = ("flag", "value")
+
+    def __init__(self, value: Any, flag: Flag) -> None:
+        self.value = value
+        self.flag = flag
+
+
+class Hole:
+    """What a name that was unbound before a loop holds in its later turns. It becomes a number when it is read."""
+
+    __slots__ = ("number", "tape", "var")
+
+    def __init__(self, tape: Tape, name: str) -> None:
+        self.tape = tape
+        self.var = Var(INT, name)
+        self.number: Int | None = None
+
+    def read(self) -> Int:
+        """The number; if it turns out a Real in the loop, the loop makes it one."""
+        if self.number is None:
+            self.number = Int(self.tape, self.var)
+        return self.number
+
+
+class Poison:
+    """A value that differs between paths in a way that cannot be staged: an error as soon as it is used."""
+
+    __slots__ = ("remedy", "tape", "truth", "why")
+
+    def __init__(self, tape: Tape, why: str, remedy: str) -> None:
+        self.truth: Any = None
+        """Of an `and` or `or` of two kinds: whether it is true."""
+        self.tape = tape
+        self.why = why
+        self.remedy = remedy
+
+    def __repr__(self) -> str:
+        return f"<no single value: {self.why}>"
+
+    def use(self) -> NoReturn:
+        """Say why there is no value."""
+        self.tape.fail(StagingTypeError, self.why, help=self.remedy)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(name)
+        self.use()
+
+
+def _using(self: Poison, *args: Any) -> NoReturn:
+    self.use()
+
+
+for _name in (
+    *("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor", "lshift", "rshift"),
+    *("radd", "rsub", "rmul", "rtruediv", "rfloordiv", "rmod", "rpow", "rmatmul", "rand", "ror", "rxor"),
+    *("neg", "pos", "abs", "invert", "bool", "index", "float", "int", "lt", "le", "gt", "ge", "eq", "ne", "hash"),
+    *("getitem", "setitem", "delitem", "iter", "len", "contains", "call", "str", "format", "enter", "exit"),
+):
+    setattr(Poison, f"__{_name}__", _using)
+
+
+def settled(tape: Tape, value: Any, name: str) -> Any:
+    """The value of a name that is read; raises now or at run time where the name is unbound."""
+    if value is UNDEFINED:
+        tape.fail(UnboundStagedName, unbound(name), help=f"bind `{name}` on every path that leads here")
+    if value.__class__ is not Part:
+        return value
+    flag, held = value.flag, value.value
+    if flag.__class__ is Bool:
+        failure = Failure("unbound", unbound(name), tape.here(), f"bind `{name}` on every path that leads here")
+        tape.check(flag.atom, failure)
+    elif not flag:
+        return settled(tape, UNDEFINED, name)
+    return held.read() if held.__class__ is Hole else held
+
+
+def unbound(name: str) -> str:
+    """Python's own words."""
+    return f"cannot access local variable `{name}` where it is not associated with a value"
+
+
+def split(value: Any) -> tuple[Any, Flag]:
+    """What a name holds, and on which paths it is bound."""
+    if value is UNDEFINED:
+        return UNDEFINED, False
+    return (value.value, value.flag) if value.__class__ is Part else (value, True)
+
+
+def flag_atom(flag: Flag) -> Atom:
+    """A flag as an atom."""
+    return flag.atom if flag.__class__ is Bool else Lit(bool(flag), BOOL)  # type: ignore[union-attr]  # the class was tested
+
+
+def as_flag(tape: Tape, atom: Atom) -> Flag:
+    """An atom as a flag: a literal is known now."""
+    return bool(atom.value) if isinstance(atom, Lit) else wrap(tape, atom)
+
+
+def part(value: Any, flag: Flag) -> Any:
+    """A value that is bound where `flag` holds."""
+    if flag is True:
+        return value
+    return UNDEFINED if flag is False else Part(value, flag)
+
+
+Remedy = Callable[[str], str]

@@ -1,0 +1,188 @@
+"""Staged numbers, and the conversions between them."""
+
+from collections.abc import Callable
+from typing import Any
+
+from rosejit import ops
+from rosejit.abi import Leaf
+from rosejit.frontend import annotations as hints
+from rosejit.frontend.host import LARGEST, SMALLEST, number_kind
+from rosejit.frontend.tape import Tape
+from rosejit.ir.primitive import Primitive, Staged
+from rosejit.ir.syntax import Atom, Lit
+from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar
+
+P = ops.PRIMITIVES
+
+
+class Real(Staged, hints.Real):
+    """A staged real number."""
+
+    __slots__ = ("atom", "tape")
+    __array_ufunc__ = None  # NumPy leaves operators to us
+    type = REAL
+    leaf = Leaf("real")
+
+    def __init__(self, tape: Tape, atom: Atom) -> None:
+        self.tape = tape
+        self.atom = atom
+
+    def stage(self, op: Primitive, args: tuple[Any, ...]) -> Any:
+        """The result of `op`, some of whose operands are staged."""
+        return stage(self.tape, op, args)
+
+
+class Int(Staged, hints.Int):
+    """A staged integer; `low` is a number it is known not to be below."""
+
+    __slots__ = ("atom", "low", "tape")
+    __array_ufunc__ = None
+    type = INT
+    leaf = Leaf("int")
+
+    def __init__(self, tape: Tape, atom: Atom, low: int = SMALLEST) -> None:
+        self.tape = tape
+        self.atom = atom
+        self.low = low
+
+    def stage(self, op: Primitive, args: tuple[Any, ...]) -> Any:
+        """The result of `op`, some of whose operands are staged."""
+        return stage(self.tape, op, args)
+
+
+class Bool(Staged, hints.Bool):
+    """A staged truth value."""
+
+    __slots__ = ("atom", "tape")
+    __array_ufunc__ = None
+    type = BOOL
+    leaf = Leaf("bool")
+
+    def __init__(self, tape: Tape, atom: Atom) -> None:
+        self.tape = tape
+        self.atom = atom
+
+    def stage(self, op: Primitive, args: tuple[Any, ...]) -> Any:
+        """The result of `op`, some of whose operands are staged."""
+        return stage(self.tape, op, args)
+
+
+class Tan(Staged):
+    """A staged tangent, in a `.jvp` rule: tangents can be added, and scaled by numbers."""
+
+    __slots__ = ("atom", "tape")
+    __array_ufunc__ = None
+    type = TAN
+    leaf = Leaf("real")
+
+    def __init__(self, tape: Tape, atom: Atom) -> None:
+        self.tape = tape
+        self.atom = atom
+
+    def stage(self, op: Primitive, args: tuple[Any, ...]) -> Any:
+        """The result of a linear `op`."""
+        return stage(self.tape, op, args)
+
+
+Number = Real | Int | Bool | Tan
+NUMBERS: frozenset[type] = frozenset({Real, Int, Bool, Tan})
+CLASSES: dict[Scalar, Callable[[Tape, Atom], Any]] = {REAL: Real, INT: Int, BOOL: Bool, TAN: Tan}
+
+
+def wrap(tape: Tape, atom: Atom) -> Any:
+    """The staged number that `atom` holds."""
+    assert isinstance(atom.type, Scalar)
+    return CLASSES[atom.type](tape, atom)
+
+
+def type_of(value: Any) -> Scalar | None:
+    """The type of a number, staged or not; None for anything else."""
+    if value.__class__ in NUMBERS:
+        return value.type
+    kind = number_kind(value)
+    return None if kind is None else {"real": REAL, "int": INT, "bool": BOOL}[kind]
+
+
+# --- conversions
+
+
+def real_atom(tape: Tape, value: Any) -> Atom | None:
+    """`value` as a Real; None where it is no number."""
+    kind = value.__class__
+    if kind is Real:
+        return value.atom
+    if kind is float:
+        return tape.literal(value)
+    if kind is Int:
+        return to_real(tape, value.atom)
+    if kind is Bool:
+        return to_real(tape, tape.apply(P["bool_to_int"], value.atom))
+    return tape.literal(float(value)) if number_kind(value) is not None else None
+
+
+def to_real(tape: Tape, atom: Atom) -> Atom:
+    """An Int as a Real."""
+    if isinstance(atom, Lit):
+        return tape.literal(float(atom.value or 0))
+    return tape.apply(P["to_real"], atom)
+
+
+def int_atom(tape: Tape, value: Any) -> Atom | None:
+    """`value` as an Int; None where it is neither an integer nor a truth value."""
+    kind = value.__class__
+    if kind is Int:
+        return value.atom
+    if kind is Bool:
+        return tape.apply(P["bool_to_int"], value.atom)
+    if number_kind(value) not in ("int", "bool"):
+        return None
+    number = int(value)
+    if not SMALLEST <= number <= LARGEST:
+        tape.type_error(f"{number} does not fit the 64 bits of an Int", "make it a float")
+    return Lit(number, INT)
+
+
+def bool_atom(tape: Tape, value: Any) -> Atom | None:
+    """`value` as a Bool; None where it is none."""
+    if value.__class__ is Bool:
+        return value.atom
+    return Lit(bool(value), BOOL) if number_kind(value) == "bool" else None
+
+
+def tan_atom(tape: Tape, value: Any) -> Atom | None:
+    """`value` as a tangent: the only constant one is zero."""
+    if value.__class__ is Tan:
+        return value.atom
+    return Lit(0.0, TAN) if number_kind(value) is not None and value == 0 else None
+
+
+ATOMS: dict[Scalar, Callable[[Tape, Any], Atom | None]] = {
+    REAL: real_atom, INT: int_atom, BOOL: bool_atom, TAN: tan_atom,
+}  # fmt: skip
+
+
+def stage(tape: Tape, op: Primitive, args: tuple[Any, ...]) -> Any:
+    """Append `op` to the tape, its operands converted to the types that it takes."""
+    atoms: list[Atom] = []
+    for arg, wanted in zip(args, op.params, strict=True):
+        atom = ATOMS[wanted](tape, arg)
+        if atom is None:
+            refuse_operand(tape, op.symbol or op.name, arg, wanted)
+        atoms.append(atom)
+    return wrap(tape, tape.apply(op, *atoms))
+
+
+def refuse_operand(tape: Tape, name: str, arg: Any, wanted: Scalar | None = None) -> Any:
+    """Raise for an operand that an operation does not take."""
+    if arg.__class__ is Tan:
+        tape.type_error(
+            f"`{name}` of a tangent is not linear",
+            "the result of a rule must be linear in the tangents: add them, and scale them by numbers",
+        )
+    needs = "" if wanted is None else f" a {wanted},"
+    tape.type_error(f"`{name}` takes{needs or ' a number,'} given {type(arg).__name__}")
+
+
+def is_staged(value: Any) -> bool:
+    """Whether `value` is a staged number or a staged array."""
+    return hasattr(value, "leaf") and isinstance(value.leaf, Leaf)

@@ -1,0 +1,164 @@
+"""Turns arrays and parts of arrays into variables of the IR: reads, copies, loops over elements, updates."""
+
+from collections.abc import Callable
+from typing import Any
+
+from rosejit.frontend.arrays import Array, Axes, Fixed, Host, Run, atom_of, content, fresh, host_data, of_host, shape_of
+from rosejit.frontend.tape import Moved, Tape
+from rosejit.frontend.values import P, wrap
+from rosejit.ir.syntax import Atom, Block, Copy, Index, Lit, Loop, Path, Update, Var
+from rosejit.ir.types import INT, Scalar, array
+
+Indices = tuple[Atom, ...]
+
+
+def is_prefix(a: Array) -> int | None:
+    """How many indices of the base a view fixes, if it shows all the rest as it lies; else None."""
+    if a.axes is None:
+        return 0
+    fixed = 0
+    while fixed < len(a.axes) and isinstance(a.axes[fixed], Fixed):
+        fixed += 1
+    rest = a.axes[fixed:]
+    lengths = base_lengths(a)[fixed:]
+    whole = all(entry == Run(k) and a.shape[k] == lengths[k] for k, entry in enumerate(rest))
+    return fixed if whole and len(rest) == a.ndim else None
+
+
+def base_lengths(a: Array) -> tuple[int, ...]:
+    """The shape of the array that `a` is a view of."""
+    held = content(a.tape, a.box)
+    return held.data.shape if held.__class__ is Host else shape_of(held.type)[0]
+
+
+def base(a: Array) -> tuple[Var, Axes]:
+    """A variable to index and the dimensions that are left to index in it."""
+    atom = atom_of(a.tape, a.box)
+    axes = tuple(Run(k) for k in range(a.ndim)) if a.axes is None else a.axes
+    if a.anchor is not None and a.anchor[0] is atom:
+        return a.anchor[1], axes[a.anchor[2] :]
+    return atom, axes
+
+
+def path(a: Array, axes: Axes, indices: Indices) -> Path:
+    """The indices of the base for the element of `a` at `indices`, which are in range."""
+    return tuple(e.at if isinstance(e, Fixed) else along(a.tape, e.start, e.step, indices[e.axis]) for e in axes)
+
+
+def along(tape: Tape, start: int, step: int, k: Atom) -> Atom:
+    """`start + step * k`, which is known not to overflow."""
+    if isinstance(k, Lit):
+        return Lit(start + step * int(k.value or 0), INT)
+    scaled = k if step == 1 else tape.apply(P["wmul"], Lit(step, INT), k)
+    return scaled if start == 0 else tape.apply(P["wadd"], scaled, Lit(start, INT))
+
+
+def element(a: Array, indices: Indices) -> Var:
+    """The element at indices that are in range."""
+    var, axes = base(a)
+    return a.tape.bind(Index(var, path(a, axes, indices), checked=False), a.type)
+
+
+def variable(a: Array) -> Var:
+    """A variable that holds exactly `a`: the content, a view of it, or a copy of a view that skips."""
+    fixed = is_prefix(a)
+    if fixed is None:
+        return gathered(a)
+    var, axes = base(a)
+    at = tuple(entry.at for entry in axes if isinstance(entry, Fixed))
+    if not at:
+        return var
+    row = a.tape.bind(Index(var, at, checked=False), array(a.shape, a.type), "row")
+    a.anchor = (atom_of(a.tape, a.box), row, fixed)
+    return row
+
+
+def owned(a: Array) -> Var:
+    """A variable with the elements of `a` that nothing else holds."""
+    if is_prefix(a) is None:
+        return gathered(a)
+    return a.tape.bind(Copy(variable(a)), array(a.shape, a.type))
+
+
+def gathered(a: Array) -> Var:
+    """The elements of `a` in an array of their own, one by one."""
+    atom_of(a.tape, a.box)
+    made = build(a.tape, a.shape, a.type, lambda indices: element(a, indices))
+    assert isinstance(made, Var)
+    return made
+
+
+def copy(a: Array) -> Array:
+    """A new array with the same elements."""
+    data = host_data(a)
+    return fresh(a.tape, owned(a)) if data is None else of_host(a.tape, data.copy())
+
+
+def build(tape: Tape, shape: tuple[int, ...], kind: Scalar, make: Callable[[Indices], Atom]) -> Atom:
+    """The array of that shape whose elements `make` stages, given their indices."""
+
+    def level(depth: int, indices: Indices) -> Atom:
+        if depth == len(shape):
+            return make(indices)
+        index = Var(INT, "i")
+        with tape.block() as lets:
+            made = level(depth + 1, (*indices, index))
+        body = Block(lets, (made,))
+        return tape.bind(Loop(Lit(shape[depth], INT), index, (), (), (), body), array(shape[depth:], kind))
+
+    return level(0, ())
+
+
+# --- writing
+
+
+def check_writable(a: Array) -> None:
+    """Raise if the array may not be written."""
+    if a.box.readonly:
+        a.tape.type_error(a.box.readonly, "write to a copy: `y = x.copy()`")
+
+
+def put(a: Array, value: Any) -> None:
+    """Replace the content of the box of `a`; arrays that may be the same one are lost."""
+    box = a.box
+    a.tape.write(box, value)
+    for other in box.linked or ():
+        if other is not box:
+            a.tape.write(other, Moved(f"`{box.name}`, which may be the same array, was changed"))
+
+
+def store(a: Array, value: Atom, checked: bool = False) -> None:
+    """Write a number to the element that `a` shows, or an array of its shape; `checked`: its indices are to be."""
+    check_writable(a)
+    var = atom_of(a.tape, a.box)
+    axes = tuple(Run(k) for k in range(a.ndim)) if a.axes is None else a.axes
+    fixed = is_prefix(a)
+    if fixed == 0 and a.ndim:
+        put(a, value)
+    elif fixed is not None:
+        at = tuple(entry.at for entry in axes if isinstance(entry, Fixed))
+        put(a, a.tape.bind(Update(var, at, value, checked=checked), var.type, var.hint))
+    else:
+        put(a, _scattered(a, axes, var, value))
+
+
+def _scattered(a: Array, axes: Axes, var: Var, value: Atom) -> Atom:
+    """The content with the elements of `value` where the view shows them."""
+    tape = a.tape
+
+    def level(depth: int, into: Var, indices: Indices) -> Var:
+        if depth == a.ndim:
+            new = tape.bind(Index(value, indices, checked=False), a.type) if indices else value
+            return tape.bind(Update(into, path(a, axes, indices), new, checked=False), var.type, var.hint)
+        index, carry = Var(INT, "i"), Var(var.type, var.hint)
+        with tape.block() as lets:
+            done = level(depth + 1, carry, (*indices, index))
+        loop = Loop(Lit(a.shape[depth], INT), index, (carry,), (into,), (), Block(lets, (done,)))
+        return tape.bind(loop, var.type, var.hint)
+
+    return level(0, var, ())
+
+
+def number(tape: Tape, atom: Atom) -> Any:
+    """An element that was read."""
+    return atom.value if isinstance(atom, Lit) else wrap(tape, atom)
