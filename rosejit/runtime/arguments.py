@@ -30,7 +30,7 @@ class Arguments:
         """The variables of ints, and of lists of ints, which may turn out too big when they are written."""
         self.scope: dict[str, Any] = {
             "$Mismatch": convert.Mismatch, "$real": convert.real, "$int": convert.integer, "$bool": convert.boolean,
-            "$array": convert.array, "$pack": array.array, "$same": same,
+            "$array": convert.array, "$pack": array.array, "$same": same, "$too_big": convert.too_big,
         }  # fmt: skip
         self._slots = slots
         self._names = 0

@@ -163,10 +163,14 @@ def _user_directory() -> str:
 @functools.cache
 def _package() -> str:
     """What tells this version of the package from all others, those between two releases too."""
-    root = Path(__file__).parent.parent
-    files = [(str(path.relative_to(root)), path.stat()) for path in sorted(root.rglob("*.py"))]
-    facts = [(name, found.st_size, found.st_mtime_ns) for name, found in files]
-    return hashlib.sha256(repr(facts).encode()).hexdigest()
+    root = os.path.dirname(os.path.dirname(__file__))
+    facts: list[tuple[str, int, int]] = []
+    for directory, _, names in os.walk(root):
+        for name in names:
+            if name.endswith(".py"):
+                found = os.stat(os.path.join(directory, name))
+                facts.append((directory[len(root) :] + name, found.st_size, found.st_mtime_ns))
+    return hashlib.sha256(repr(sorted(facts)).encode()).hexdigest()
 
 
 def _restored(key: str, data: bytes, hosts: Sequence[Callable[..., Any]], exceptions: Sequence[Any]) -> Compiled | None:

@@ -50,9 +50,10 @@ def boolean(value: Any) -> bool:
 def too_big(*numbers: Any) -> NoReturn:
     """Refuse the first of some ints, or lists of ints, that is too big; nothing wraps in silence."""
     for number in numbers:
-        for part in number if isinstance(number, (list, tuple)) else (number,):
+        parts: list[Any] = [number] if isinstance(number, int) else [*number]
+        for part in parts:
             if not INT_MIN <= part <= INT_MAX:
-                raise RoseOverflowError(f"the argument {part} does not fit 64 bits")
+                raise RoseOverflowError(f"the integer {part} does not fit 64 bits")
     raise AssertionError(numbers)
 
 
@@ -68,19 +69,20 @@ def array(value: Any, shape: tuple[int, ...], element: Scalar) -> Any:
     return found.astype(dtype(element), copy=False)
 
 
-def _asarray(value: Any) -> Any:
+def _asarray(value: Any, dtype: type | None = None) -> Any:
     if isinstance(value, np.ma.MaskedArray):
         raise Mismatch("a masked array has no value at its masked places")
     try:
-        return np.asarray(value)
+        return np.asarray(value, dtype)
     except (ValueError, TypeError, OverflowError) as error:
         raise Mismatch(f"no array: {error}") from None
 
 
 def _of_big_ints(value: Any, element: Scalar) -> Any:
     """NumPy makes floats or objects of lists with ints beyond 64 bits; nothing else may be here."""
-    found: Any = np.asarray(value) if isinstance(value, np.ndarray) else np.asarray(value, dtype=object)
-    kinds = {type(number) for number in found.flat} if found.dtype.kind == "O" else set[Any]()
+    is_array = issubclass(type(value), np.ndarray)
+    found = _asarray(value) if is_array else _asarray(value, object)
+    kinds: set[Any] = {type(number) for number in found.flat} if found.dtype.kind == "O" else set()
     if element == "int" and kinds == {int}:
         too_big(max(found.flat, key=abs))
     if element == "real" and kinds and kinds <= {int, float, bool}:

@@ -20,7 +20,7 @@ from typing import Any
 import wasmtime
 from wasmtime import _ffi
 
-from rosejit.abi import FAILURE_NUMBER, INTERRUPT_FLAG, Artifact, Scalar
+from rosejit.abi import EXCHANGE, FAILURE_NUMBER, INTERRUPT_FLAG, Artifact, Scalar
 from rosejit.errors import RoseMemoryError, WasmTrap
 from rosejit.numeric import np
 from rosejit.runtime import hosts as host_functions
@@ -77,15 +77,17 @@ class Wasmtime:
 
     def compile(self, artifact: Artifact, hosts: Sequence[Callable[..., Any]]) -> "Module":
         """Native code for `artifact`. Raises WasmTrap if the engine refuses it."""
+        engine = self.engine(_stack(artifact))
         try:
             if artifact.optimise:
-                return Module(self, artifact, hosts, wasmtime.Module(self.engine(_stack(artifact)), artifact.wasm))
-            code = wasmtime.Module(self.engine(MODEST, "none"), artifact.wasm)
-            # Engines agree on all but the level, so that all instances can live in the same one.
-            loaded = wasmtime.Module.deserialize(self.engine(_stack(artifact)), code.serialize())
-            return Module(self, artifact, hosts, loaded)
+                code = wasmtime.Module(engine, artifact.wasm)
+            else:  # the engines agree on all but the level, so that all instances can live in the same one
+                plain = wasmtime.Module(self.engine(MODEST, "none"), artifact.wasm)
+                code = wasmtime.Module.deserialize(engine, plain.serialize())
         except wasmtime.WasmtimeError as error:
             raise WasmTrap(f"the engine refuses the module: {error}") from None
+        _check(artifact, {export.name: export.type for export in code.exports})
+        return Module(self, artifact, hosts, code)
 
     def restore(
         self, data: bytes, size: int, artifact: Artifact, hosts: Sequence[Callable[..., Any]]
@@ -131,6 +133,20 @@ backend = functools.cache(Wasmtime)
 
 def _stack(artifact: Artifact) -> int:
     return here.share if artifact.recursive else MODEST
+
+
+def _check(artifact: Artifact, exports: dict[str, Any]) -> None:
+    """That the module has what the artifact says: raw calls and raw memory would not notice."""
+    memory = exports.get("memory")
+    slots = [slot for entry in artifact.entries.values() for slot in (*entry.params, *entry.results)]
+    needed = max((slot.offset + slot.bytes for slot in slots), default=EXCHANGE)
+    assert isinstance(memory, wasmtime.MemoryType), "no memory"
+    assert memory.limits.min << 16 >= needed, f"the exchange block ends at {needed}"
+    calls = {name: 0 for name in artifact.entries} | {slot.release: 1 for slot in slots if slot.release}
+    for name, count in calls.items():
+        function = exports.get(name)
+        assert isinstance(function, wasmtime.FuncType), f"no function {name}"
+        assert (len(function.params), len(function.results)) == (count, 0), f"{name} has another type"
 
 
 class Module:

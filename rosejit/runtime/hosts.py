@@ -24,9 +24,12 @@ _Callback = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, 
 _all_memory = octets_at(0, 1 << 62)
 _reals, _ints, _words = numbers(_all_memory)
 
-_READ = {"real": "reals[at + {0}]", "int": "ints[at + {0}]", "bool": "words[2 * (at + {0})] != 0"}
-_WRITE = {"real": "reals[at + {0}]", "int": "ints[at + {0}]", "bool": "words[2 * (at + {0})]"}
-_EXACT = {"real": "float", "int": "int", "bool": "bool"}
+_PLACE = {"real": "reals[{0}]", "int": "ints[{0}]", "bool": "words[2 * ({0})]"}
+_INEXACT = {
+    "real": "type({0}) is not float",
+    "int": f"type({{0}}) is not int or not {convert.INT_MIN} <= {{0}} <= {convert.INT_MAX}",
+    "bool": "type({0}) is not bool",
+}
 _CONVERT = {"real": convert.real, "int": convert.integer, "bool": convert.boolean}
 _WASM = {"real": "f64", "int": "i64", "bool": "i32", "array": "i32"}
 _TEXT = """\
@@ -58,7 +61,9 @@ def callback(imported: Import, function: Callable[..., Any], raised: dict[int, B
     """
     count = len(imported.results)
     arguments = [_argument(slot, 2 * k) for k, slot in enumerate(imported.params)]
-    body = [line for k in range(count) for line in _result(imported, k)]
+    # Arrays first: their addresses are among the arguments, which the numbers are written over.
+    order = sorted(range(count), key=lambda k: imported.results[k].kind != "array")
+    body = [line for k in order for line in _result(imported, k)]
     values = [f"r{k}" for k in range(count)]
     if count > 1:
         body.insert(0, f"{', '.join(values)} = several(result)")
@@ -82,7 +87,8 @@ def callback(imported: Import, function: Callable[..., Any], raised: dict[int, B
 def _argument(slot: Slot, at: int) -> str:
     if slot.kind == "array":
         return f"array_at(ints[(control >> 3) + {BASE}] + (words[2 * (at + {at})] & 0xffffffff), params[{at // 2}])"
-    return _READ[slot.kind].format(at)
+    place = _PLACE[slot.kind].format(_index(at))
+    return f"{place} != 0" if slot.kind == "bool" else place
 
 
 def _result(imported: Import, k: int) -> list[str]:
@@ -93,9 +99,13 @@ def _result(imported: Import, k: int) -> list[str]:
         return [f"place(ints[(control >> 3) + {BASE}] + (words[2 * (at + {at})] & 0xffffffff), r{k}, results[{k}])"]
     at = 2 * (k - earlier.count("array"))
     return [
-        f"if type(r{k}) is not {_EXACT[slot.kind]}: r{k} = convert({slot.kind!r}, r{k})",
-        f"{_WRITE[slot.kind].format(at)} = r{k}",
+        f"if {_INEXACT[slot.kind].format(f'r{k}')}: r{k} = convert({slot.kind!r}, r{k})",
+        f"{_PLACE[slot.kind].format(_index(at))} = r{k}",
     ]
+
+
+def _index(at: int) -> str:
+    return f"at + {at}" if at else "at"
 
 
 class _Returned:

@@ -7,19 +7,18 @@ raises `Mismatch`. The text of the function is in its attribute `__source__`.
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from inspect import Parameter
 from typing import Any
 
-from rosejit.abi import Artifact, Tree
-from rosejit.runtime import convert
+from rosejit.abi import Artifact, Entry, Tree
 from rosejit.runtime.arguments import Arguments
-from rosejit.runtime.backend import Instance, Module
+from rosejit.runtime.backend import Module
 from rosejit.runtime.convert import Mismatch
 from rosejit.runtime.faults import raise_fault
 from rosejit.runtime.interrupt import CALL_FILE
-from rosejit.runtime.pool import Bound, Pool
+from rosejit.runtime.pool import Binder, Pool
 from rosejit.runtime.results import Results
 from rosejit.runtime.tape import Handle, Tapes
 
@@ -59,7 +58,7 @@ class Signature:
     reads: Sequence[Read] = ()
     same: Callable[[Any, Any], bool] = _same
     """Compares a static argument with the key of its `Static`."""
-    qualname: str = field(default="")
+    qualname: str = ""
 
 
 def entry_function(artifact: Artifact, module: Module, tapes: Tapes, name: str, signature: Signature) -> Any:
@@ -68,7 +67,28 @@ def entry_function(artifact: Artifact, module: Module, tapes: Tapes, name: str, 
     Parameters of kind `handle` come first and by position. Results of kind `handle` come after the result, in a tuple.
     Where the result has arrays and no parameter is named so, `out=` takes arrays to write instead of fresh ones.
     """
-    return _Writer(artifact, module, tapes, name, signature).function()
+    writer = _Writer(artifact.entries[name], signature)
+    header, body = writer.header(), [*writer.reads(), *writer.checks()]
+    if artifact.imports:
+        body.append("$headroom()")
+    if writer.handles or writer.made:
+        body += writer.on_tape(tapes)
+    else:
+        body += writer.on_any_instance(Pool(module, writer.binder, artifact.recursive))
+    scope = {"$fail": functools.partial(raise_fault, artifact), "$headroom": functools.partial(_deep), **writer.scope}
+    return _compiled(signature, header, body, scope)
+
+
+def _compiled(signature: Signature, header: str, body: list[str], scope: dict[str, Any]) -> Any:
+    name = signature.name if signature.name.isidentifier() else "_call"
+    text = f"def {name}{header}:\n" + "\n".join(f"    {line}" for line in body)
+    text = text.replace("$", _PREFIX)
+    names = {key.replace("$", _PREFIX): value for key, value in scope.items()}
+    exec(compile(text, CALL_FILE.format(signature.name), "exec"), names)
+    function: Any = names[name]
+    function.__name__, function.__qualname__ = signature.name, signature.qualname or signature.name
+    function.__source__ = text
+    return function
 
 
 @dataclass(slots=True, frozen=True)
@@ -82,63 +102,29 @@ class _Name:
 
 
 class _Writer:
-    def __init__(self, artifact: Artifact, module: Module, tapes: Tapes, name: str, signature: Signature) -> None:
-        entry = artifact.entries[name]
-        self.artifact, self.signature, self.entry = artifact, signature, entry
+    """The parts of the function, as lines; `scope` has what they name."""
+
+    def __init__(self, entry: Entry, signature: Signature) -> None:
+        self.signature = signature
+        self.entry = entry
         self.handles = [slot for slot in entry.params if slot.kind == "handle"]
         self.made = [slot for slot in entry.results if slot.kind == "handle"]
-        self.on_tape = bool(self.handles or self.made)
-        params, results = (iter([s for s in ss if s.kind != "handle"]) for ss in (entry.params, entry.results))
+        params, results = (iter([s for s in slots if s.kind != "handle"]) for slots in (entry.params, entry.results))
         self.arguments = Arguments(params, signature.same)
-        self.captured: list[tuple[Read, str]] = [
-            (read, f"$c{k}") for k, read in enumerate(signature.reads) if read.tree is not None
-        ]
         for parameter, tree in zip(signature.parameters, signature.trees, strict=True):
             self.arguments.take(tree, parameter.name)
-        for read, variable in self.captured:
-            assert read.tree is not None
-            self.arguments.take(read.tree, variable)
+        for k, read in enumerate(signature.reads):
+            if read.tree is not None:
+                self.arguments.take(read.tree, f"$c{k}")
         self.results = Results(signature.result, results)
         assert next(params, None) is None, "the entry has more parameters than the signature"
         assert next(results, None) is None, "the entry has more results than the signature"
-        named = {parameter.name for parameter in signature.parameters}
-        self.takes_out = bool(self.results.views) and "out" not in named
-        self.memories = sorted(
-            self.arguments.memories | self.results.memories | ({"words"} if self.on_tape else set[str]())
-        )
-        self.given = self.results.given if self.takes_out else ""
+        names = {parameter.name for parameter in signature.parameters}
+        self.takes_out = bool(self.results.views) and "out" not in names
+        words = {"words"} if self.handles or self.made else set[str]()
+        memories = sorted(self.arguments.memories | self.results.memories | words)
+        self.binder = Binder(entry.name, tuple(memories), (*self.arguments.views, *self.results.views))
         self.scope: dict[str, Any] = {**self.arguments.scope, **self.results.scope}
-        self.scope |= {
-            "$fail": functools.partial(raise_fault, artifact), "$outputs": self.results.outputs,
-            "$too_big": convert.too_big, "$headroom": functools.partial(_deep), "$Handle": Handle,
-            "$entry": name, "$bind": self.bind, "$tapes": tapes,
-        }  # fmt: skip
-        self.pool = Pool(module, self.bind, artifact.recursive)
-
-    def bind(self, instance: Instance) -> Bound:
-        """What the function needs of an instance, in the order in which it unpacks it."""
-        views = [*self.arguments.views, *self.results.views]
-        memories = [getattr(instance, name) for name in self.memories]
-        arrays = [instance.array(slot.offset, slot.shape, slot.element) for slot in views]
-        return (instance, instance.entry(self.entry.name), instance.trap, *memories, *arrays)
-
-    def function(self) -> Callable[..., Any]:
-        signature = self.signature
-        lines = [*self.reads(), *self.arguments.checks]
-        if self.takes_out:
-            lines.append(f"$out = {self.given}")
-        if self.artifact.imports:
-            lines.append("$headroom()")
-        lines += self.on_its_tape() if self.on_tape else self.on_any_instance()
-        name = signature.name if signature.name.isidentifier() else "_call"
-        text = f"def {name}{self.header()}:\n" + "\n".join(f"    {line}" for line in lines)
-        text = text.replace("$", _PREFIX)
-        scope = {key.replace("$", _PREFIX): value for key, value in self.scope.items()}
-        exec(compile(text, CALL_FILE.format(signature.name), "exec"), scope)
-        made: Any = scope[name]
-        made.__name__, made.__qualname__ = signature.name, signature.qualname or signature.name
-        made.__source__ = text
-        return made
 
     def header(self) -> str:
         """The parameters as the user wrote them, defaults by name."""
@@ -154,71 +140,58 @@ class _Writer:
             parameters = sorted([*parameters, out], key=lambda parameter: parameter.kind)
         return str(inspect.Signature(parameters))
 
-    def reads(self) -> Iterable[str]:
+    def reads(self) -> Iterator[str]:
         """Read again what staging has read: what is gone or another object means staging again."""
         if not self.signature.reads:
             return
-        variables = {id(read): variable for read, variable in self.captured}
         yield "try:"
         for k, read in enumerate(self.signature.reads):
             names = [f"$g{k}_{i}" for i in range(len(read.constants))]
             self.scope.update(zip(names, read.constants, strict=True))
             expression = read.expression.format(*names)
             if read.tree is not None:
-                yield f"    {variables[id(read)]} = {expression}"
+                yield f"    $c{k} = {expression}"
             else:
                 self.scope[f"$v{k}"] = read.value
                 yield f'    if {expression} is not $v{k}: raise $Mismatch("another value")'
         yield f"except {_NOT_THERE}:"
         yield '    raise $Mismatch("a value is gone") from None'
 
-    def unpacked(self) -> str:
-        ins = [f"$in{k}" for k in range(len(self.arguments.views))]
-        outs = [f"$view{k}" for k in range(len(self.results.views))]
-        return ", ".join(["$instance", "$run", "$trap", *(f"${memory}" for memory in self.memories), *ins, *outs])
+    def checks(self) -> list[str]:
+        """Whatever can be wrong with the arguments, before an instance is touched."""
+        return [*self.arguments.checks, *([f"$out = {self.results.given}"] if self.takes_out else [])]
 
-    def running(self) -> list[str]:
-        """The lines from the writing of arguments to the reading of results."""
-        lines = self.arguments.writes
-        if self.arguments.ints:
-            refused = f"    $too_big({', '.join(self.arguments.ints)})"
-            lines = ["try:", *(f"    {line}" for line in lines), "except (ValueError, OverflowError):", refused]
-        lines = [*lines, "$status = $run()", "if $status or $trap[0]:", "    $fail($instance, $status)"]
-        if self.takes_out:
-            value = f"{self.results.expression} if $out is None else {self.results.into_given}"
-        else:
-            value = self.results.expression
-        return [*lines, f"$result = {value}"]
-
-    def on_any_instance(self) -> list[str]:
-        if self.artifact.recursive:
-            self.scope["$local"] = self.pool.place
-            take, pop, push = ["$free = $local.free"], "$free.pop", "$free.append"
-        else:
-            free = self.pool.place.free
-            self.scope |= {"$pop": free.pop, "$push": free.append}
-            take, pop, push = [], "$pop", "$push"
-        self.scope["$fresh"] = self.pool.fresh
+    def on_any_instance(self, pool: Pool) -> list[str]:
+        """Take a free instance, or make one, and give it back if all went well."""
+        self.scope |= {"$place": pool.place, "$free": pool.place.free, "$fresh": pool.fresh}
         return [
-            *take,
+            *(["$free = $place.free"] if pool.per_thread else []),
             "try:",
-            f"    $bound = {pop}()",
+            "    $bound = $free.pop()",
             "except IndexError:",
+            "    $bound = None",
+            "if $bound is None:",
             "    $bound = $fresh()",
-            f"{self.unpacked()} = $bound",
-            *self.running(),
-            f"{push}($bound)",
+            f"{self._unpacked()} = $bound",
+            *self._running(),
+            "$free.append($bound)",
             "return $result",
         ]
 
-    def on_its_tape(self) -> list[str]:
-        given = [f"$words[{slot.offset // 4}] = _handle{k}.address" for k, slot in enumerate(self.handles)]
+    def on_tape(self, tapes: Tapes) -> list[str]:
+        """Use the instance of the given handles, or one on which handles are made, alone."""
+        self.scope |= {"$tapes": tapes, "$Handle": Handle, "$binder": self.binder}
+        handles = [f"_handle{k}" for k in range(len(self.handles))]
+        given = [f"$words[{s.offset // 4}] = {h}.address" for s, h in zip(self.handles, handles, strict=True)]
         made = [f"$Handle($tape, $words[{s.offset // 4}], {s.release!r})" for s in self.made]
-        results = [f"$result = ($result, {', '.join(made)})"] if made else []
-        take = [f"$tape = $tapes.of({', '.join(f'_handle{k}' for k in range(len(self.handles)))})"]
-        inside = [f"{self.unpacked()} = $tape.bound($entry, $bind)", *given, *self.running(), *results]
+        inside = [
+            f"{self._unpacked()} = $tape.bound($binder)",
+            *given,
+            *self._running(),
+            *([f"$result = ($result, {', '.join(made)})"] if made else []),
+        ]
         return [
-            *(take if self.handles else ["$tape = $tapes.take()"]),
+            f"$tape = $tapes.of({', '.join(handles)})" if handles else "$tape = $tapes.take()",
             "$outer = $tape.enter()",
             "try:",
             *(f"    {line}" for line in inside),
@@ -227,8 +200,32 @@ class _Writer:
             "    raise",
             "finally:",
             "    $tape.leave($outer)",
-            *([] if self.handles else ["    $tapes.give($tape)"]),
+            *([] if handles else ["    $tapes.give($tape)"]),
             "return $result",
+        ]
+
+    def _unpacked(self) -> str:
+        """The names of what the binder gives."""
+        memories = [f"${memory}" for memory in self.binder.memories]
+        ins = [f"$in{k}" for k in range(len(self.arguments.views))]
+        outs = [f"$view{k}" for k in range(len(self.results.views))]
+        return ", ".join(["$instance", "$run", "$trap", *memories, *ins, *outs])
+
+    def _running(self) -> list[str]:
+        """The lines from the writing of arguments to the reading of results."""
+        writes = self.arguments.writes
+        if self.arguments.ints:
+            refused = f"    $too_big({', '.join(self.arguments.ints)})"
+            writes = ["try:", *(f"    {line}" for line in writes), "except (ValueError, OverflowError):", refused]
+        result = self.results.expression
+        if self.takes_out:
+            result = f"{result} if $out is None else {self.results.into_given}"
+        return [
+            *writes,
+            "$status = $run()",
+            "if $status or $trap[0]:",
+            "    $fail($instance, $status)",
+            f"$result = {result}",
         ]
 
 

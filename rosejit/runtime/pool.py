@@ -8,14 +8,30 @@ half way is forgotten.
 import os
 import threading
 import weakref
-from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
+from rosejit.abi import Slot
 from rosejit.runtime.backend import Instance, Module
 from rosejit.runtime.interrupt import watch
 
 Bound = tuple[Any, ...]
 """An instance, and what the function that it is bound to needs of it."""
+
+
+@dataclass(slots=True, frozen=True, eq=False)
+class Binder:
+    """An instance to what the function of an entry needs of it: the call, the memory, and arrays in the memory."""
+
+    entry: str
+    memories: tuple[str, ...]
+    views: tuple[Slot, ...]
+
+    def __call__(self, instance: Instance) -> Bound:
+        """The instance, its call and trap, then the memories, then the arrays."""
+        memories = [getattr(instance, name) for name in self.memories]
+        arrays = [instance.array(slot.offset, slot.shape, slot.element) for slot in self.views]
+        return (instance, instance.entry(self.entry), instance.trap, *memories, *arrays)
 
 
 class _Everywhere:
@@ -35,16 +51,17 @@ class _PerThread(threading.local):
 class Pool:
     """The free instances of one function; `per_thread` where the stack of the thread decides what they may take."""
 
-    def __init__(self, module: Module, bind: Callable[[Instance], Bound], per_thread: bool) -> None:
+    def __init__(self, module: Module, binder: Binder, per_thread: bool) -> None:
+        self.per_thread = per_thread
         self.place = _PerThread() if per_thread else _Everywhere()
         self._module = module
-        self._bind = bind
+        self._binder = binder
         _pools.add(self)
 
     def fresh(self) -> Bound:
         """An instance made now."""
         watch()
-        return self._bind(self._module.instantiate())
+        return self._binder(self._module.instantiate())
 
 
 _pools: "weakref.WeakSet[Pool]" = weakref.WeakSet()

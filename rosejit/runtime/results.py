@@ -18,17 +18,19 @@ class Results:
     def __init__(self, tree: Tree, slots: Iterator[Slot]) -> None:
         self.views: list[Slot] = []
         self.memories: set[str] = set()
-        self.scope: dict[str, Any] = {"$dyn": read_dynamic, "$place": _place}
+        self.scope: dict[str, Any] = {"$dyn": read_dynamic, "$fill": _fill, "$outputs": self.outputs}
         self._slots = slots
         self._tree = tree
         self.expression = self._read(tree)
+        for slot in self.views:
+            self.scope |= {"$ndarray": np.ndarray, f"${slot.element}_dtype": convert.dtype(slot.element)}
 
     @property
     def into_given(self) -> str:
         """The expression that fills the arrays of `$out`."""
         text = self.expression
         for k in range(len(self.views)):
-            text = text.replace(f"$view{k}.copy()", f"$place($out[{k}], $view{k})")
+            text = text.replace(f"$view{k}.copy()", f"$fill($out[{k}], $view{k})")
         return text
 
     @property
@@ -37,7 +39,6 @@ class Results:
         match self._tree:
             case Leaf(kind="array", shape=shape, element=element):
                 dtype = f"${element}_dtype"
-                self.scope.update({"$ndarray": np.ndarray, dtype: convert.dtype(element)})
                 same = f"type(out) is $ndarray and out.dtype is {dtype} and out.shape == {shape}"
                 return f"None if out is None else (out,) if {same} and out.flags.writeable else $outputs(out)"
             case _:
@@ -144,7 +145,7 @@ def read_dynamic(instance: Instance, address: int, slot: Slot) -> Any:
     return copy
 
 
-def _place(given: Any, view: Any) -> Any:
+def _fill(given: Any, view: Any) -> Any:
     if given is None:
         return view.copy()
     given[...] = view

@@ -15,7 +15,7 @@ from typing import Any
 from rosejit.abi import EXCHANGE, Artifact
 from rosejit.runtime.backend import Instance, Module
 from rosejit.runtime.interrupt import watch
-from rosejit.runtime.pool import Bound
+from rosejit.runtime.pool import Binder, Bound
 
 
 class Tape:
@@ -27,7 +27,7 @@ class Tape:
         self.lock = threading.RLock()
         self._exchange = exchange
         self._depth = 0
-        self._bound: dict[str, Bound] = {}
+        self._bound: dict[Binder, Bound] = {}
         self._garbage: deque[tuple[str, int]] = deque()
         _tapes.add(self)
 
@@ -58,10 +58,10 @@ class Tape:
             self._sweep()
         self.lock.release()
 
-    def bound(self, entry: str, bind: Callable[[Instance], Bound]) -> Bound:
-        """What `bind` makes of the instance for `entry`, made once."""
-        found = self._bound.get(entry)
-        return found or self._bound.setdefault(entry, bind(self.instance))
+    def bound(self, binder: Binder) -> Bound:
+        """What `binder` makes of the instance, made once."""
+        found = self._bound.get(binder)
+        return found or self._bound.setdefault(binder, binder(self.instance))
 
     def discard(self, release: str, address: int) -> None:
         """Free the record of a handle, now or when the running call ends; from any thread, at any moment."""

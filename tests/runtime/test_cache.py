@@ -50,7 +50,8 @@ def test_all_of_an_artifact_comes_back(cache):
     entry = Entry("f", (real(64), array(72, 2, 3, element="int")), (Slot("dyn", 200, (4,), "bool", "release_0"),))
     imports = (Import("g", (Slot("real"),), (Slot("array", 0, (2,)),)),)
     more = {"failures": failures, "failure_values": (("int", "int"), (), ("real",)), "functions": {3: "f", 4: "λ"}}
-    program = artifact('(func (export "f"))', entry, imports=imports, optimise=False, recursive=False, **more)
+    wat = '(func (export "f")) (func (export "release_0") (param i32))'
+    program = artifact(wat, entry, imports=imports, optimise=False, recursive=False, **more)
     cache.store("a", load(program, [abs]), [own])
     found = cache.load("a", [abs], [own]).artifact
     assert (found.wasm, found.entries, found.imports) == (program.wasm, program.entries, program.imports)
@@ -342,13 +343,16 @@ def test_processes_fill_it_at_once(tmp_path, entries):
     assert all(file.suffix == ".rose" for file in files(left))
 
 
-def test_a_later_process_finds_it(cache):
+def test_a_later_process_finds_it(cache, monkeypatch):
+    monkeypatch.setattr(cache_module, "_package", lambda: "of this test")  # files may change while it runs
     cache.store("a", load(product()))
     code = """
 import sys
 from pathlib import Path
+from rosejit.runtime import cache
 from rosejit.runtime.cache import Cache
 from tests.runtime.programs import PRODUCT
+cache._package = lambda: "of this test"
 found = Cache(Path(sys.argv[1])).load("a")
 compiler = ("rosejit.codegen", "rosejit.frontend", "rosejit.transforms", "rosejit.ops")
 print(found.function("f", PRODUCT)(6.0, 7.0), [module for module in sys.modules if module.startswith(compiler)])

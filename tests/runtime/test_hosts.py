@@ -108,6 +108,31 @@ def test_array_results_are_converted_and_checked():
             arrays(lambda a, wrong=wrong: wrong)(np.zeros((2, 3)))
 
 
+def test_numbers_and_arrays_as_results_of_one_call():
+    imported = Import("g", (R,), (R, array(0, 2), I, array(0, 1)))
+    wat = """
+      (func (export "f") (local $x f64) (local $n i64)
+        (call $g (f64.load (i32.const 64)) (i32.const 72) (i32.const 88))
+        (local.set $n) (local.set $x)
+        (f64.store (i32.const 96) (local.get $x))
+        (i64.store (i32.const 104) (local.get $n)))"""
+    entry = Entry("f", (real(64),), (real(96), array(72, 2), integer(104), array(88, 1)))
+    tree = Node("tuple", (REAL, Leaf("array", (2,)), INT, Leaf("array", (1,))))
+    f = function(
+        artifact(wat, entry, imports=(imported,)), signature("x", [REAL], tree), [lambda x: (x, [1, 2], 3, [4])]
+    )
+    x, a, n, b = f(5.0)
+    assert (x, a.tolist(), n, b.tolist()) == (5.0, [1.0, 2.0], 3, [4.0])
+
+
+@pytest.mark.parametrize("big", [2**63, -(2**63) - 1, np.uint64(2**63)])
+def test_an_int_that_is_too_big_is_an_overflow(big):
+    body = "(i64.store (i32.const 64) (call $g))"
+    program = artifact(f'(func (export "f") {body})', Entry("f", (), (integer(64),)), imports=(Import("g", (), (I,)),))
+    with pytest.raises(OverflowError, match="64 bits"):
+        function(program, signature("", [], INT), [lambda: big])()
+
+
 def test_arrays_without_elements():
     f = arrays(lambda a: a, param=array(0, 0), result=array(0, 0))
     assert f([]).shape == (0,)

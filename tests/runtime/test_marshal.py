@@ -6,6 +6,7 @@ from collections import OrderedDict
 from decimal import Decimal
 from fractions import Fraction
 from inspect import Parameter
+from types import CellType
 from typing import NamedTuple, TypedDict
 
 import numpy as np
@@ -385,7 +386,7 @@ def test_a_signature_that_is_not_that_of_the_entry_is_our_mistake():
 
 def test_reads_are_compared_by_identity_and_arrays_are_read_again():
     outside = {"scale": 2.0, "w": np.array([1.0, 2, 3])}
-    cell = (lambda captured: lambda: captured)("kept").__closure__[0]
+    cell = CellType("kept")
     slots = (array(64, 3),)
     program = artifact('(func (export "f"))', Entry("f", slots, slots))
     reads = (

@@ -13,7 +13,7 @@ from rosejit.runtime import stored
 
 FAILURE = Failure("raise", "x", exception=KeyError)
 PROGRAM = Artifact(b"wasm", {"f": Entry("f", (Slot("real", 64),), ())}, failures=(FAILURE,))
-FILE = stored.dump("key", PROGRAM, b"native code")
+FILE = stored.dump("key", PROGRAM, b"native code") or b""
 
 
 def with_description(change):
