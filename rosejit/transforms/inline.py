@@ -3,7 +3,7 @@
 from collections import Counter
 
 from rosejit.ir import syntax as ir
-from rosejit.ir.walk import Renaming, lets, reachable, rebuild, scopes, size
+from rosejit.ir.walk import Renaming, lets, reachable, rebuild, scopes
 
 SMALL = 12
 """Lets up to which a copy costs less than a call (1.15 ns) and the code that makes it."""
@@ -12,32 +12,48 @@ LARGE = 3000
 
 
 def inline(roots: tuple[ir.Function, ...]) -> dict[ir.Function, ir.Function]:
-    """New functions for all that `roots` reach. Recursive functions, host functions and whole-program roots stay."""
+    """New functions for `roots` and all that they still call, callees first where there is no cycle. Recursive
+    functions, host functions and roots of whole programs stay."""
     program = reachable(*roots)
     surveys = {f: _survey(f) for f in program}
-    calls = {f: called for f, (called, _) in surveys.items()}
-    times = Counter(g for called in calls.values() for g in called)
-    recursive = _recursive(program, calls)
+    times = Counter(g for called, _ in surveys.values() for g in called)
+    recursive = _recursive(program, surveys)
     new = {f: f if f.body is None else _empty(f) for f in program}
     sizes: dict[ir.Function, int] = {}
-    for f in program:
+    remaining: dict[ir.Function, list[ir.Function]] = {}
+    for f, (called, count) in surveys.items():
         if f.body is None:
+            remaining[f] = []
             continue
-        new[f].body, sizes[f] = f.body, surveys[f][1]
-        if calls[f]:
-            fits = {g for g in calls[f] if g in sizes and g not in recursive and sizes[f] <= LARGE}
-            once = {g for g in fits if times[g] == 1 and sizes[g] <= LARGE}
-            inliner = _Inliner(f, new, once | {g for g in fits if sizes[g] <= SMALL}, once)
-            new[f].body = inliner.block(f.body)
-            sizes[f] = size(new[f])
-    return new
+        fits = {g for g in called if g in sizes and g not in recursive} if count <= LARGE else set[ir.Function]()
+        once = {g for g in fits if times[g] == 1 and sizes[g] <= LARGE}
+        inlined = once | {g for g in fits if sizes[g] <= SMALL}
+        new[f].body = _Inliner(f, new, inlined, once).block(f.body) if called else f.body
+        sizes[f] = count + sum([sizes[g] - 1 for g in called if g in inlined])
+        remaining[f] = [h for g in called for h in (remaining[g] if g in inlined else [g])]
+    return {f: new[f] for f in _closure(roots, remaining)}
+
+
+def _closure(roots: tuple[ir.Function, ...], calls: dict[ir.Function, list[ir.Function]]) -> list[ir.Function]:
+    """What `roots` reach by `calls`, in the order of `calls`."""
+    found: set[ir.Function] = set()
+    todo = list(roots)
+    while todo:
+        f = todo.pop()
+        if f not in found:
+            found.add(f)
+            todo += calls[f]
+    return [f for f in calls if f in found]
 
 
 def _empty(f: ir.Function) -> ir.Function:
     return ir.Function(f.name, f.params, f.results, None, f.own, None, f.rule, f.checkpoint, f.span)
 
 
-def _survey(f: ir.Function) -> tuple[list[ir.Function], int]:
+Survey = tuple[list[ir.Function], int]
+
+
+def _survey(f: ir.Function) -> Survey:
     """What `f` calls, as often as it does, and how many lets it has."""
     called: list[ir.Function] = []
     lets = 0
@@ -55,10 +71,10 @@ def _survey(f: ir.Function) -> tuple[list[ir.Function], int]:
     return called, lets
 
 
-def _recursive(program: list[ir.Function], calls: dict[ir.Function, list[ir.Function]]) -> set[ir.Function]:
+def _recursive(program: list[ir.Function], surveys: dict[ir.Function, Survey]) -> set[ir.Function]:
     """Functions with a call that goes back in the order of callees first: one at least on every cycle."""
     order = {f: k for k, f in enumerate(program)}
-    return {h for f in program for g in calls[f] if order[g] >= order[f] for h in (f, g)}
+    return {h for f in program for g in surveys[f][0] if order[g] >= order[f] for h in (f, g)}
 
 
 class _Inliner:

@@ -4,7 +4,6 @@ import os
 
 from rosejit.ir import syntax as ir
 from rosejit.ir.verify import verify
-from rosejit.ir.walk import reachable, scopes
 from rosejit.transforms.dce import dce
 from rosejit.transforms.inline import inline
 from rosejit.transforms.simplify import simplify
@@ -15,27 +14,14 @@ PASSES = (simplify, dce)
 
 def optimise(*roots: ir.Function) -> tuple[ir.Function, ...]:
     """The same functions, faster: equal results, effects and failures, bit for bit."""
-    inlined = inline(roots)
-    done: dict[ir.Function, ir.Function] = {}
-    for f in reachable(*(inlined[root] for root in roots)):
-        new = f
+    new = inline(roots)
+    for f in new.values():
+        if f.body is None:
+            continue
+        made = f
         for transform in PASSES:
-            new = transform(new)
+            made = transform(made)
             if os.environ.get("ROSE_DEBUG"):
-                verify(new)
-        done[f] = new
-    for new in done.values():
-        _redirect(new, done)
-    return tuple(done[inlined[root]] for root in roots)
-
-
-def _redirect(f: ir.Function, done: dict[ir.Function, ir.Function]) -> None:
-    """Let the calls in `f`, which this pipeline has made, reach the finished functions."""
-    pending = [f.body] if f.body is not None else []
-    while pending:
-        for let in pending.pop().lets:
-            e = let.expr
-            if isinstance(e, ir.Call):
-                e.function = done.get(e.function, e.function)
-            elif not isinstance(e, ir.Apply):
-                pending += [block for _, block in scopes(e)]
+                verify(made)
+        f.body = made.body  # `f` is fresh from `inline`, and calls of it need not be redirected
+    return tuple(new[root] for root in roots)

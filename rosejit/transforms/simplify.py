@@ -1,5 +1,6 @@
 """Folds constants, shares equal expressions and dissolves tuples in one forward sweep, exact in every bit."""
 
+from functools import cached_property
 from typing import Any
 
 from rosejit.ir import syntax as ir
@@ -13,8 +14,7 @@ def simplify(f: ir.Function) -> ir.Function:
     """`f` simplified; a let that became superfluous may stay for `dce` to drop."""
     if f.body is None:
         return f
-    sweep = _Sweep(_used_whole(f.body))
-    body = sweep.block(f.body)
+    body = _Sweep(f.body).block(f.body)
     return ir.Function(f.name, f.params, f.results, body, f.own, None, f.rule, f.checkpoint, f.span)
 
 
@@ -38,11 +38,15 @@ def _used_whole(body: ir.Block) -> set[ir.Atom]:
 class _Sweep:
     """`atoms` maps variables to their equals, `known` expressions of the enclosing blocks to their variables."""
 
-    def __init__(self, used_whole: set[ir.Atom]) -> None:
+    def __init__(self, body: ir.Block) -> None:
+        self.body = body
         self.atoms: dict[ir.Atom, ir.Atom] = {}
         self.known: dict[Key, ir.Var] = {}
         self.tuples: dict[ir.Atom, tuple[ir.Atom, ...]] = {}
-        self.used_whole = used_whole
+
+    @cached_property
+    def used_whole(self) -> set[ir.Atom]:
+        return _used_whole(self.body)
 
     def atom(self, a: ir.Atom) -> ir.Atom:
         return self.atoms.get(a, a)
@@ -82,8 +86,8 @@ class _Sweep:
         return self.known.setdefault((op, args), binder)
 
     def form(self, let: ir.Let, e: ir.Expr, new: list[ir.Let]) -> None:
-        if isinstance(e, ir.Index) and self.stays(e):
-            new.append(let)
+        if isinstance(e, ir.Index) and len(e.path) == 1 and not isinstance(e.path[0], ir.Var):
+            self.step(let, e, e.path[0], new)
             return
         if isinstance(e, ir.If) and isinstance(self.atom(e.condition), ir.Lit):
             self.taken(let, e, new)
@@ -94,21 +98,20 @@ class _Sweep:
                 self.tuples[let.binders[0]] = items
                 return
             case ir.Index(base=base, path=path) if base in self.tuples:
-                step = path[0]
-                assert isinstance(step, ir.Field)
-                item = self.tuples[base][step.number]
-                if len(path) == 1:
-                    self.atoms[let.binders[0]] = item
-                    return
-                changed = ir.Index(item, path[1:], changed.checked)
+                assert isinstance(path[0], ir.Field)
+                changed = ir.Index(self.tuples[base][path[0].number], path[1:], changed.checked)
             case _:
                 pass
         new.append(ir.Let(let.binders, changed, let.span))
 
-    def stays(self, e: ir.Index) -> bool:
-        """Whether `e`, a step by a number into something that is no known tuple, is certain to stay as it is."""
-        is_known = e.base in self.atoms or e.base in self.tuples
-        return len(e.path) == 1 and not is_known and not isinstance(e.path[0], ir.Var)
+    def step(self, let: ir.Let, e: ir.Index, step: ir.Lit | ir.Field, new: list[ir.Let]) -> None:
+        """A single step into a tuple, or by a constant."""
+        base = self.atoms.get(e.base, e.base)
+        items = self.tuples.get(base)
+        if items is not None and isinstance(step, ir.Field):
+            self.atoms[let.binders[0]] = items[step.number]
+        else:
+            new.append(let if base is e.base else ir.Let(let.binders, ir.Index(base, e.path, e.checked), let.span))
 
     def taken(self, let: ir.Let, e: ir.If, new: list[ir.Let]) -> None:
         """The side that a known condition takes, in place of the branch."""
