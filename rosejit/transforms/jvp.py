@@ -170,40 +170,31 @@ class _Forward:
             case _:
                 pass
         zeros = self.needed_before(let, e)
+        on = bool(let.binders) and let.binders[0] in self.active
         b.lets.append(let)
         match e:
-            case ir.Index(base=base, path=path):
-                if let.binders[0] in self.active:
-                    self.bind(let.binders[0], ir.Index(tangents[base], path, checked=False))
-            case ir.MakeTuple():
-                if zeros:
-                    self.bind(let.binders[0], ir.MakeTuple(zeros))
-            case ir.MakeArray():
-                if zeros:
-                    self.bind(let.binders[0], ir.MakeArray(zeros))
-            case ir.Untuple(value=value):
-                if value in tangents:
-                    fields = fields_of(value.type)
-                    binders = tuple(self.field(x, t) for x, t in zip(let.binders, fields, strict=True))
-                    b.lets.append(ir.Let(binders, ir.Untuple(tangents[value]), b.span))
-            case ir.Inject(side=side):
-                if zeros:
-                    self.bind(let.binders[0], ir.Inject(side, zeros[0]))
-            case ir.Extract(side=side, value=value):
-                if let.binders[0] in self.active:
-                    self.bind(let.binders[0], ir.Extract(side, tangents[value]))
-            case ir.Copy(value=value):
-                if value in tangents:
-                    self.bind(let.binders[0], ir.Copy(tangents[value]))
-            case ir.Add(place=place, value=value):
-                if value in tangents:
-                    b.do(ir.Add(tangents[place], tangents[value]))
-            case ir.View(place=place, path=path):
-                if let.binders[0] in self.active:
-                    self.bind(let.binders[0], ir.View(tangents[place], path, checked=False))
-            case ir.Resolve(place=place):
-                if place in tangents:
-                    self.bind(let.binders[0], ir.Resolve(tangents[place]))
+            case ir.Index(base=base, path=path) if on:
+                self.bind(let.binders[0], ir.Index(tangents[base], path, checked=False))
+            case ir.MakeTuple() if zeros:
+                self.bind(let.binders[0], ir.MakeTuple(zeros))
+            case ir.MakeArray() if zeros:
+                self.bind(let.binders[0], ir.MakeArray(zeros))
+            case ir.Untuple(value=value) if value in tangents:
+                fields = fields_of(value.type)
+                binders = tuple(self.field(x, t) for x, t in zip(let.binders, fields, strict=True))
+                b.lets.append(ir.Let(binders, ir.Untuple(tangents[value]), b.span))
+            case ir.Inject(side=side) if zeros:
+                self.bind(let.binders[0], ir.Inject(side, zeros[0]))
+            case ir.Extract(side=side, value=value) if on:
+                self.bind(let.binders[0], ir.Extract(side, tangents[value]))
+            case ir.Copy(value=value) if value in tangents:
+                self.bind(let.binders[0], ir.Copy(tangents[value]))
+            case ir.Add(place=place, value=value) if value in tangents:
+                b.do(ir.Add(tangents[place], tangents[value]))
+            case ir.View(place=place, path=path) if on:
+                self.bind(let.binders[0], ir.View(tangents[place], path, checked=False))
+            case ir.Resolve(place=place) if place in tangents:
+                self.bind(let.binders[0], ir.Resolve(tangents[place]))
             case _:
                 pass
 
