@@ -188,9 +188,14 @@ class Carries:
     def _structure(self, v: Any, p: Any, x: Any, name: str, exposed: bool) -> Finish:
         rows = zip(parts(v) or (), parts(p) or (), parts(x) or (), strict=True)
         finishes = [self._value(a, b, c, name, exposed) for a, b, c in rows]
-        if is_mutable(v) and id(x) not in self.frame.born:
-            return self._poison(v, x, name, exposed)
-        return lambda: with_parts(v, [finish() for finish in finishes])
+
+        def finish() -> Any:
+            made = with_parts(v, [finish() for finish in finishes])
+            if is_mutable(v):
+                self.tape.seal(f"`{name}` may be one of two after a staged loop", v, x, made)
+            return made
+
+        return finish
 
     def _partial(self, v: Any, p: Any, x: Any, name: str, exposed: bool) -> Finish:
         """A name that was unbound before the loop, on some paths at least."""

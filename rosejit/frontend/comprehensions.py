@@ -8,7 +8,7 @@ from rosejit.errors import UnsupportedSyntax
 from rosejit.frontend import mend
 from rosejit.frontend.arrays import Array, fresh
 from rosejit.frontend.carries import Carries
-from rosejit.frontend.control import rows
+from rosejit.frontend.control import makes_turns, rows
 from rosejit.frontend.indexing import get
 from rosejit.frontend.joins import Join
 from rosejit.frontend.making import stacked
@@ -59,7 +59,7 @@ class Comprehension:
         if not self.folds:
             self._check_list(items, trips)
         frame = tape.open("loop")
-        carries = frame.carries = Carries(tape, frame, 0, (), lambda: False)
+        carries = frame.carries = Carries(tape, frame, 0, (), lambda: makes_turns(tape, trips))
         self.staged = True
         self._rows.append([])
         yield number_at(items, index)
@@ -223,21 +223,22 @@ def _columns(value: Any, stacks: Iterator[Array]) -> Any:
 
 
 class Opened:
-    """Gives the comprehension once, then lets the tape know that it is complete."""
+    """Gives the comprehension once; asked again, it lets the others know that this one is complete."""
 
-    def __init__(self, tape: "Comprehensions", made: Comprehension) -> None:
-        self._made: Comprehension | None = made
-        self._all = tape
+    def __init__(self, others: "Comprehensions", made: Comprehension) -> None:
+        self._made = made
+        self._given = False
+        self._others = others
 
     def __iter__(self) -> "Opened":
         return self
 
     def __next__(self) -> Comprehension:
-        if self._made is None:
+        if self._given:
+            self._others.last = self._made
             raise StopIteration
-        made, self._made = self._made, None
-        self._all.last = made
-        return made
+        self._given = True
+        return self._made
 
 
 class Comprehensions:

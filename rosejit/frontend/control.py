@@ -14,7 +14,7 @@ from rosejit.frontend.tape import Frame, Tape
 from rosejit.frontend.truth import truth
 from rosejit.frontend.unbound import as_flag
 from rosejit.frontend.values import Bool, P
-from rosejit.ir.syntax import TRUE, Block, Lit, Loop, Var
+from rosejit.ir.syntax import TRUE, Atom, Block, Lit, Loop, Var
 from rosejit.ir.syntax import While as WhileForm
 from rosejit.ir.types import INT
 from rosejit.ir.walk import free
@@ -140,16 +140,11 @@ class StagedFor:
         self._index = Var(INT, "i")
         self._place = tape.here()
         self._frame = tape.open("loop")
-        self._carries = Carries(tape, self._frame, exposed, names, self._ran)
+        self._carries = Carries(tape, self._frame, exposed, names, lambda: makes_turns(tape, self._trips))
         self._frame.carries = self._carries
 
     def __iter__(self) -> Iterator[Any]:
         yield number_at(self._items, self._index)
-
-    def _ran(self) -> Any:
-        if isinstance(self._trips, Lit):
-            return int(self._trips.value or 0) > 0
-        return as_flag(self._tape, self._tape.apply(P["igt"], self._trips, Lit(0, INT)))
 
     def enter(self, names: Names) -> Names:
         """Begin the body, where the names are what they are in any turn."""
@@ -168,6 +163,13 @@ class StagedFor:
         mend.settle(loop, carries.atoms)
         mend.convert_carries(loop, tape.lets, self._place)
         return _finished(tape, carries, finishes, loop, ())
+
+
+def makes_turns(tape: Tape, trips: Atom) -> Any:
+    """Whether a loop of that many turns makes one."""
+    if isinstance(trips, Lit):
+        return int(trips.value or 0) > 0
+    return as_flag(tape, tape.apply(P["igt"], trips, Lit(0, INT)))
 
 
 def _finished(tape: Tape, carries: Carries, finishes: list[Finish], loop: Loop | WhileForm, extra: tuple[Var, ...]) -> Names:

@@ -156,7 +156,7 @@ def _callee(context: Context, node: Any) -> Any:
 
 def _call(context: Context, node: Any) -> Any:
     args = [expression(context, argument) for argument in node.args]
-    keywords = [ast.keyword(k.arg, expression(context, k.value)) for k in node.keywords]
+    keywords = [at(k, ast.keyword(k.arg, expression(context, k.value))) for k in node.keywords]
     if context.plain or (isinstance(node.func, gast.Name) and node.func.id in _FRAME_DEPENDENT):
         return at(node, ast.Call(expression(context, node.func), args, keywords))
     return at(node, ast.Call(hook(node, "call"), [_callee(context, node.func), *args], keywords))

@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any
 
 from rosejit.errors import RoseError, UnsupportedSyntax
@@ -11,11 +10,12 @@ from rosejit.frontend.arrays import Array, content
 from rosejit.frontend.circuits import Circuits, go, hit, negate
 from rosejit.frontend.comprehensions import Comprehensions
 from rosejit.frontend.control import WhileLoop, choose, iterate
+from rosejit.frontend.indexing import of_list
 from rosejit.frontend.joins import shown
 from rosejit.frontend.tape import UNDEFINED, Cell, Frame, Tape
 from rosejit.frontend.truth import truth
 from rosejit.frontend.unbound import Part, Poison, settled
-from rosejit.frontend.values import NUMBERS, Bool
+from rosejit.frontend.values import NUMBERS, Bool, Int
 from rosejit.ir.syntax import FALSE, Failure
 
 
@@ -120,29 +120,43 @@ class Containers:
 
     def item(self, container: Any, index: Any) -> Any:
         """`container[index]`."""
+        if index.__class__ is Int and isinstance(container, (list, tuple)):
+            found = of_list(self.tape, container, index)
+            if found is not None:
+                return found
         found = container[index]
         return self.captured(found) if found.__class__.__name__ == "ndarray" else found
 
     def written(self, container: Any) -> Any:
         """A container that is about to be changed: in staged code it must have been made in the same block."""
         tape = self.tape
-        if container.__class__ is Array or not tape.is_staged:
+        if container.__class__ is Array:
             return container
         if container.__class__ is Poison:
             container.use()
-        frame = tape.frames[-1]
-        if id(container) in frame.born or frame.kind == "function" or isinstance(container, ModuleType):
-            return container
-        self.refuse_write(container)
+        sealed = tape.sealed.get(id(container))
+        if sealed is not None and sealed[0] is container:
+            tape.fail(
+                UnsupportedSyntax,
+                f"{shown(container)} cannot be changed any more: {sealed[1]}",
+                help="make a new one, or use an array (`np.zeros(n)`)",
+            )
+        if tape.is_staged and not self._is_own(container):
+            tape.fail(
+                UnsupportedSyntax,
+                f"{shown(container)} from outside is changed in a staged branch or loop",
+                help="bind a new value to a name instead, or use an array (`np.zeros(n)`), which can be changed anywhere",
+            )
         return container
 
-    def refuse_write(self, container: Any) -> None:
-        """Raise: a change of the host would happen once, whatever the code does when it runs."""
-        self.tape.fail(
-            UnsupportedSyntax,
-            f"{shown(container)} from outside is changed in a staged branch or loop",
-            help="bind a new value to a name instead, or use an array (`np.zeros(n)`), which can be changed anywhere",
-        )
+    def _is_own(self, container: Any) -> bool:
+        """Whether a container was made in the block that is open now."""
+        for frame in reversed(self.tape.frames):
+            if id(container) in frame.born or frame.kind == "function":
+                return True
+            if frame.kind != "scratch":
+                break
+        return False
 
     def new(self, container: Any) -> Any:
         """A container that was just made."""

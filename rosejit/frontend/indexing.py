@@ -3,16 +3,30 @@
 from typing import Any
 
 from rosejit.errors import RoseIndexError, ShapeError
-from rosejit.frontend.arrays import Array, Axes, Fixed, Host, Run, atom_of, content, host_data, of_host
+from rosejit.frontend.arrays import Array, Axes, Fixed, Host, Run, atom_of, content, fresh, host_data, of_host
 from rosejit.frontend.elementwise import broadcast_shape
 from rosejit.frontend.host import number_kind
 from rosejit.frontend.making import as_array
 from rosejit.frontend.tape import Tape
-from rosejit.frontend.values import Int, P
-from rosejit.frontend.views import along, base, base_lengths, check_writable, element, is_prefix, number, path, put, store
+from rosejit.frontend.values import ATOMS, Int, P, type_of, wrap
+from rosejit.frontend.views import (
+    along,
+    base,
+    base_lengths,
+    build,
+    check_writable,
+    element,
+    is_prefix,
+    number,
+    owned,
+    path,
+    put,
+    store,
+    variable,
+)
 from rosejit.ir.failure import index_failure
 from rosejit.ir.syntax import Atom, Index, Lit, Var
-from rosejit.ir.types import INT, array
+from rosejit.ir.types import INT, REAL, Scalar, array
 from rosejit.numeric import np
 
 Step = Fixed | Run | None
@@ -254,44 +268,58 @@ def assigned(target: Array, value: Any) -> Atom:
     if isinstance(value, (list, tuple, np.ndarray)):
         value = as_array(tape, value)
     kind = value.type if value.__class__ is Array else type_of(value)
-    widens = target.type is REAL and kind is INT
-    if kind is not target.type and not widens and not (kind is not None and ATOMS[target.type](tape, value) is not None):
-        shown = type(value).__name__ if kind is None else f"{kind}"
-        tape.type_error(
-            f"an array of {target.type}s cannot hold a {shown}",
-            "make the array one of floats: `np.zeros(n)`" if target.type is INT else None,
-        )
-    if not target.shape and value.__class__ is not Array:
-        atom = ATOMS[target.type](tape, value)
-        assert atom is not None
-        return atom
+    if kind is None or not _fits(kind, target.type):
+        shown = type(value).__name__ if kind is None else str(kind)
+        helps = "make the array one of floats: `np.zeros(n)`" if target.type is INT else None
+        tape.type_error(f"an array of {target.type}s cannot hold a {shown}", helps)
+    if value.__class__ is not Array:
+        return _repeated(target, value)
     if broadcast_shape(tape, (target, value)) != target.shape:
-        shape = value.shape if value.__class__ is Array else ()
-        tape.fail(ShapeError, f"an array of shape {shape} does not fit into the shape {target.shape}")
-    return _filling(target, value)
+        tape.fail(ShapeError, f"an array of shape {value.shape} does not fit into the shape {target.shape}")
+    if value.shape != target.shape or value.type is not target.type:
+        return _spread(target, value)
+    if not target.shape:
+        return element(value, ())
+    return owned(value) if is_prefix(target) == 0 else variable(value)
 
 
-def _filling(target: Array, value: Any) -> Atom:
+def _fits(kind: Scalar, wanted: Scalar) -> bool:
+    """Whether elements of one type can be stored as the other: Ints widen to Reals."""
+    return kind is wanted or (wanted is REAL and kind is INT)
+
+
+def _converted(target: Array, value: Any) -> Atom:
+    atom = ATOMS[target.type](target.tape, value)
+    assert atom is not None
+    return atom
+
+
+def _repeated(target: Array, value: Any) -> Atom:
+    """A number, or an array of it."""
+    atom = _converted(target, value)
+    return build(target.tape, target.shape, target.type, lambda indices: atom)
+
+
+def _spread(target: Array, value: Array) -> Atom:
+    """An array that is converted, or repeated along dimensions of length 1."""
     tape = target.tape
-    if value.__class__ is Array and value.shape == target.shape and value.type is target.type:
-        if not target.shape:
-            return element(value, ())
-        return owned(value) if is_prefix(target) == 0 else variable(value)
-    convert = ATOMS[target.type]
+    atom_of(tape, value.box)
 
     def make(indices: tuple[Atom, ...]) -> Atom:
-        item = value
-        if value.__class__ is Array:
-            own = indices[len(indices) - value.ndim :]
-            at = tuple(Lit(0, INT) if n == 1 else k for n, k in zip(value.shape, own, strict=True))
-            item = wrap(tape, element(value, at))
-        atom = convert(tape, item)
-        assert atom is not None
-        return atom
+        own = indices[len(indices) - value.ndim :]
+        at = tuple(Lit(0, INT) if n == 1 else k for n, k in zip(value.shape, own, strict=True))
+        return _converted(target, wrap(tape, element(value, at)))
 
-    if value.__class__ is Array:
-        atom_of(tape, value.box)
     return build(tape, target.shape, target.type, make)
+
+
+def of_list(tape: Tape, items: Any, index: Int) -> Any:
+    """`items[index]` of a list of the host: the element of an array of its numbers; None if they are no numbers."""
+    made = as_array(tape, list(items))
+    if made is None:
+        return None
+    made.box.readonly = "a row of a list of the host is never written"
+    return get(made, index)
 
 
 def gather(a: Array, items: list[Any]) -> Array:

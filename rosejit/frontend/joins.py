@@ -121,13 +121,14 @@ class Join:
         known = self._made.get((id(a), id(b)))
         if known is not None:
             return known[2]
-        if is_mutable(a) and not (id(a) in self.sides[0].born and id(b) in self.sides[1].born):
-            return self._poison(name, a, b)
+        born = id(a) in self.sides[0].born and id(b) in self.sides[1].born
         pairs = zip(parts(a) or (), parts(b) or (), strict=True)
         made = with_parts(a, [self.join(x, y, name) for x, y in pairs])
         self._made[id(a), id(b)] = (a, b, made)
-        if is_mutable(made):
+        if is_mutable(made) and born:
             self.tape.frames[-1].born[id(made)] = made
+        elif is_mutable(made):
+            self.tape.seal(f"`{name}` may be one of two after a staged `if`", a, b, made)
         return made
 
     def _half(self, value: Any, side: int, name: str) -> Any:

@@ -24,6 +24,8 @@ from rosejit.ir.syntax import Apply, Failure, Let, Lit, Var
 from rosejit.ir.types import BOOL, INT, REAL, TAN
 
 _frame = sys._getframe
+_MOST_QUOTED = 4
+"""How many values a failure can carry (docs/ir.md)."""
 Method = Callable[[Any, Any], Any]
 
 _HOST = frozenset({str, bytes, list, tuple, dict, set, type(None)})
@@ -334,6 +336,20 @@ def _needs_host(what: str, remedy: str) -> Callable[..., NoReturn]:
     return method
 
 
+_no_text = _needs_host(
+    "text needs the value of a staged {}", "pass the value itself to `print`, which prints when the code runs"
+)
+
+
+def _formatted(self: Any, spec: str) -> str:
+    """In the message of a staged `assert` or `raise` a mark, which the value replaces when the message is needed."""
+    quoted = self.tape.quoted
+    if quoted is None or spec or len(quoted) == _MOST_QUOTED:
+        _no_text(self)
+    quoted.append(self)
+    return f"{{{len(quoted) - 1}}}"
+
+
 _HOST_METHODS = {
     "__bool__": _needs_host(
         "Python needs the truth of a staged {}",
@@ -350,9 +366,7 @@ _HOST_METHODS = {
     "__hash__": _needs_host(
         "a key or a member of a set needs the value of a staged {}", "use a list, or compare one by one"
     ),
-    "__format__": _needs_host(
-        "text needs the value of a staged {}", "pass the value itself to `print`, which prints when the code runs"
-    ),
+    "__format__": _formatted,
     "__int__": _needs_host("Python needs the value of a staged {}", "call `int` by name in staged code"),
     "__complex__": _needs_host("Python needs the value of a staged {}", "complex numbers are not staged"),
     "__iter__": _needs_host("Python iterates over a staged {}", "iterate over `rose.range(n)`"),

@@ -2,6 +2,7 @@
 
 import __future__
 import ast
+import sys
 import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -206,6 +207,8 @@ def _compile(function: FunctionType, made: Any, source: Source) -> CodeType:
     """`made` compiled where the free variables of `function` are free, under the user's file and lines."""
     node = source.node
     place: list[Any] = [at(node, ast.Return(made))] if isinstance(made, ast.Lambda) else [made]
+    if isinstance(made, ast.FunctionDef):
+        made.name = "function@"  # its own name must not hide the global, or the variable, of that name
     enclosing = _class_name(function)
     if enclosing:
         body = ast.parse(f"class {enclosing}: pass").body[0]
@@ -221,7 +224,18 @@ def _compile(function: FunctionType, made: Any, source: Source) -> CodeType:
     code = compile(tree, source.file, "exec", flags, dont_inherit=True)
     for _ in range(3 if enclosing else 2):
         code = next(constant for constant in code.co_consts if isinstance(constant, CodeType))
-    return code
+    return _renamed(code, function.__name__, function.__qualname__)
+
+
+def _renamed(code: CodeType, name: str, qualified: str) -> CodeType:
+    """`code` under the names of the user's function; functions inside it are named after it."""
+    inner: list[Any] = []
+    for held in code.co_consts:
+        if isinstance(held, CodeType):
+            held = _renamed(held, held.co_name, f"{qualified}.<locals>.{held.co_name}")
+        inner.append(held)
+    known: dict[str, Any] = {"co_qualname": qualified} if sys.version_info >= (3, 11) else {}
+    return code.replace(co_name=name, co_consts=tuple(inner), **known)
 
 
 def _class_name(function: FunctionType) -> str:

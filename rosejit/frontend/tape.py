@@ -77,6 +77,8 @@ class Tape:
         """What owns the tape: it knows the functions that are being staged."""
         self.quoted: list[Any] | None = None
         """While the message of a staged `assert` or `raise` is made: the staged values that it shows."""
+        self.sealed: dict[int, tuple[Any, str]] = {}
+        """Containers of the host that may not be changed any more, by `id`, and why."""
         self._literals: dict[float, Lit] = {}
 
     # --- lets
@@ -232,6 +234,11 @@ class Tape:
             if held is not None:
                 return held
         return None
+
+    def seal(self, why: str, *containers: Any) -> None:
+        """From now on changes of these are refused: another container may have to change with them."""
+        for container in containers:
+            self.sealed[id(container)] = (container, why)
 
     # --- errors
 
