@@ -14,6 +14,8 @@ An entry is exported under its name as `() -> ()`. The host writes the arguments
 the results at theirs. A slot of kind `dyn` (an array whose length only the run knows) holds the address of a
 record (i32 address of the data, then i32 length) and one of kind `handle` the i32 address of a record that only the module
 understands; the host owns both and gives them back through the exported `release_k(address: i32)` of the slot.
+For a parameter of kind `dyn` it takes a block for the elements and then one of 8 bytes for the record from the exported
+`allocate(bytes: i32) -> i32`, and gives the record back after the call.
 A module that fails writes the failure and executes `unreachable`; the instance is then discarded, since what it had
 allocated is lost.
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from rosejit.abi import Leaf, Node, Slot, Static, Tree
 from rosejit.numeric import np
-from rosejit.runtime import convert
+from rosejit.runtime import convert, dynamic
 
 MANY = 4
 """From so many scalars of one kind on, a list is copied as a block."""
@@ -24,13 +24,16 @@ class Arguments:
     def __init__(self, slots: Iterator[Slot], same: Callable[[Any, Any], bool]) -> None:
         self.checks: list[str] = []
         self.writes: list[str] = []
+        self.lent: list[str] = []
+        """The lines that free after the call what was allocated for it."""
         self.views: list[Slot] = []
         self.memories: set[str] = set()
         self.ints: list[str] = []
         """The variables of ints, and of lists of ints, which may turn out too big when they are written."""
         self.scope: dict[str, Any] = {
             "$Mismatch": convert.Mismatch, "$real": convert.real, "$int": convert.integer, "$bool": convert.boolean,
-            "$array": convert.array, "$pack": array.array, "$same": same, "$too_big": convert.too_big,
+            "$array": convert.array, "$pack": array.array, "$too_big": convert.too_big, "$same": same,
+            "$rows": dynamic.rows, "$send": dynamic.send, "$give_back": dynamic.give_back,
         }  # fmt: skip
         self._slots = slots
         self._names = 0
@@ -44,7 +47,7 @@ class Arguments:
             case Leaf(kind="array"):
                 self._array(next_slot(self._slots, tree), value)
             case Leaf(kind="dyn"):
-                raise AssertionError("a module gives no memory for an argument whose length only the run knows")
+                self._dynamic(next_slot(self._slots, tree), value)
             case Leaf(kind=kind):
                 memory, size = self._memory(kind)
                 self.checks.append(f"if type({value}) is not {_EXACT[kind]}: {value} = ${kind}({value})")
@@ -105,6 +108,13 @@ class Arguments:
         if math.prod(slot.shape):
             self.writes.append(f"$in{len(self.views)}[...] = {value}")
             self.views.append(slot)
+
+    def _dynamic(self, slot: Slot, value: str) -> None:
+        constant, place = self._constant(slot), f"$words[{slot.offset // 4}]"
+        self.memories.add("words")
+        self.checks.append(f"{value} = $rows({value}, {slot.shape}, {slot.element!r})")
+        self.writes.append(f"{place} = $sent{len(self.lent)} = $send($instance, {value}, {constant})")
+        self.lent.append(f"$give_back($instance, $sent{len(self.lent)}, {constant})")
 
     def _memory(self, kind: str) -> tuple[str, int]:
         memory, size = _MEMORY[kind]

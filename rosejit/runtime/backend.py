@@ -46,6 +46,10 @@ class Instance(Protocol):
         """How many bytes the memory has now."""
         ...
 
+    def allocate(self, size: int) -> int:
+        """The address of a block of memory, from the export `allocate(bytes: i32) -> i32`. Raises RoseMemoryError."""
+        ...
+
     def release(self, name: str, address: int) -> None:
         """Call the export `name(address: i32)`, which frees what the host owns."""
         ...

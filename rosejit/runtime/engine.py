@@ -142,11 +142,13 @@ def _check(artifact: Artifact, exports: dict[str, Any]) -> None:
     needed = max((slot.offset + slot.bytes for slot in slots), default=EXCHANGE)
     assert isinstance(memory, wasmtime.MemoryType), "no memory"
     assert memory.limits.min << 16 >= needed, f"the exchange block ends at {needed}"
-    calls = {name: 0 for name in artifact.entries} | {slot.release: 1 for slot in slots if slot.release}
-    for name, count in calls.items():
+    types = {name: (0, 0) for name in artifact.entries} | {slot.release: (1, 0) for slot in slots if slot.release}
+    if "allocate" in exports:
+        types["allocate"] = (1, 1)
+    for name, counts in types.items():
         function = exports.get(name)
         assert isinstance(function, wasmtime.FuncType), f"no function {name}"
-        assert (len(function.params), len(function.results)) == (count, 0), f"{name} has another type"
+        assert (len(function.params), len(function.results)) == counts, f"{name} has another type"
 
 
 class Module:
@@ -243,16 +245,15 @@ class Instance:
         """How many bytes the memory has now."""
         return ffi.wasmtime_memory_data_size(self._context, ctypes.byref(self._memory))
 
+    def allocate(self, size: int) -> int:
+        """The address of a block of memory of the module."""
+        if self._call_with("allocate", size):
+            return self._control[_ARGUMENT] & 0xFFFFFFFF
+        raise RoseMemoryError(f"the memory of the compiled code is exhausted: {size:,} bytes were asked for")
+
     def release(self, name: str, address: int) -> None:
         """Call the export `name(address: i32)`."""
-        self._control[_ARGUMENT] = address & 0xFFFFFFFF
-        call = self._calls.get(name)
-        if call is None:
-            call = self._calls[name] = self._call(name, 1)
-        status = call()
-        if status or self.trap[0]:
-            self.usable = False
-            self.fault(status)
+        self._call_with(name, address)
 
     def fault(self, status: int) -> Fault:
         """Why the last call failed; the trap is freed."""
@@ -287,6 +288,18 @@ class Instance:
     def interrupt(self, now: bool = True) -> None:
         """Make the loops of a running call fail; or no longer."""
         self.words[INTERRUPT_FLAG // 4] = now
+
+    def _call_with(self, name: str, argument: int) -> bool:
+        """Call an export that takes an i32; false, and no longer usable, if it fails."""
+        self._control[_ARGUMENT] = argument & 0xFFFFFFFF
+        call = self._calls.get(name)
+        if call is None:
+            call = self._calls[name] = self._call(name, 1)
+        status = call()
+        if status or self.trap[0]:
+            self.usable = False
+            self.fault(status)
+        return self.usable
 
     def _call(self, name: str, arguments: int) -> Callable[[], int]:
         function = ctypes.pointer(self._export(name).func)

@@ -226,6 +226,7 @@ class _Writer:
             "if $status or $trap[0]:",
             "    $fail($instance, $status)",
             f"$result = {result}",
+            *self.arguments.lent,
         ]
 
 

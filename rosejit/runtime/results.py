@@ -1,15 +1,14 @@
 """Trees and slots of results to the Python expressions that read them, and what those expressions call."""
 
-import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from rosejit.abi import Leaf, Node, Slot, Static, Tree
-from rosejit.errors import ShapeError, StagingTypeError, WasmTrap
+from rosejit.errors import ShapeError, StagingTypeError
 from rosejit.numeric import np
 from rosejit.runtime import convert
 from rosejit.runtime.arguments import next_slot, uniform
-from rosejit.runtime.backend import Instance
+from rosejit.runtime.dynamic import receive
 
 
 class Results:
@@ -18,7 +17,7 @@ class Results:
     def __init__(self, tree: Tree, slots: Iterator[Slot]) -> None:
         self.views: list[Slot] = []
         self.memories: set[str] = set()
-        self.scope: dict[str, Any] = {"$dyn": read_dynamic, "$fill": _fill, "$outputs": self.outputs}
+        self.scope: dict[str, Any] = {"$dyn": receive, "$fill": _fill, "$outputs": self.outputs}
         self._slots = slots
         self._tree = tree
         self.expression = self._read(tree)
@@ -126,23 +125,6 @@ def maker(tree: Node) -> Callable[..., Any]:
         return made
 
     return make
-
-
-def read_dynamic(instance: Instance, address: int, slot: Slot) -> Any:
-    """A copy of an array whose length only the run knew; its record is given back."""
-    address &= 0xFFFFFFFF
-    if address + 8 > instance.size():
-        raise WasmTrap("a result lies outside of the memory")
-    data, length = instance.words[address // 4] & 0xFFFFFFFF, instance.words[address // 4 + 1]
-    shape = (length, *slot.shape)
-    size = convert.dtype(slot.element).itemsize * math.prod(shape)
-    if length < 0 or data + size > instance.size():
-        raise WasmTrap("a result lies outside of the memory")
-    copy = instance.array(data, shape, slot.element).copy()
-    instance.release(slot.release, address)
-    if not instance.usable:
-        raise WasmTrap("a result could not be freed")
-    return copy
 
 
 def _fill(given: Any, view: Any) -> Any:

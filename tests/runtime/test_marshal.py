@@ -510,5 +510,45 @@ def test_a_dynamic_result_outside_of_the_memory_is_an_error():
         first_n(wat=wrong)(3)
 
 
+TAKEN = """
+  (global $top (mut i32) (i32.const 1024))
+  (global $live (mut i32) (i32.const 0))
+  (func (export "allocate") (param i32) (result i32)
+    (global.set $live (i32.add (global.get $live) (i32.const 1)))
+    (global.get $top)
+    (global.set $top (i32.add (global.get $top) (local.get 0)))
+    (if (i32.gt_u (global.get $top) (i32.const 60000)) (then (unreachable))))
+  (func (export "release_0") (param i32)
+    (global.set $top (i32.const 1024))
+    (global.set $live (i32.const 0)))
+  (func (export "f") (local $at i32) (local $end i32) (local $sum f64)
+    (local.set $at (i32.load (i32.load (i32.const 64))))
+    (local.set $end (i32.add (local.get $at) (i32.shl (i32.load offset=4 (i32.load (i32.const 64))) (i32.const 3))))
+    (loop $next
+      (if (i32.lt_u (local.get $at) (local.get $end)) (then
+        (local.set $sum (f64.add (local.get $sum) (f64.load (local.get $at))))
+        (local.set $at (i32.add (local.get $at) (i32.const 8)))
+        (br $next))))
+    (f64.store (i32.const 72) (local.get $sum))
+    (i64.store (i32.const 80) (i64.extend_i32_s (global.get $live))))"""
+
+
+def test_arguments_of_any_length_are_lent():
+    slot = Slot("dyn", 64, release="release_0")
+    program = artifact(TAKEN, Entry("f", (slot,), (real(72), integer(80))))
+    f = function(program, signature("x", [Leaf("dyn")], Node("tuple", (REAL, INT))))
+    for n in (0, 1, 10, 5000, 3):
+        total, live = f(np.arange(float(n)))
+        assert total == n * (n - 1) / 2
+        assert live == (2 if n else 1)
+    assert f([1, 2.5]) == (3.5, 2)
+    for wrong in (1.0, None, [[1.0]], ["a"], "ab", {1.0}, iter([1.0])):
+        with pytest.raises(Mismatch):
+            f(wrong)
+    with pytest.raises(MemoryError, match="80,000 bytes"):
+        f(np.zeros(10_000))
+    assert f([1.0]) == (1.0, 2)
+
+
 def test_the_text_of_a_function_can_be_read():
     assert "def f(x, y):" in function(product(), PRODUCT).__source__
