@@ -170,4 +170,3 @@ def zero(e: Emitter, let: Let) -> None:
 def zero_value(e: Emitter, let: Let) -> None:
     """A zero that is no block."""
     e.push((_ZEROS[kind_of(let.binders[0].type)],))
-

@@ -9,12 +9,13 @@ from rosejit.wasm.opcodes import OP
 
 Kind = Literal["f64", "i64", "i32"]
 
-_KINDS: dict[Scalar, Kind | None] = {REAL: "f64", TAN: "f64", INT: "i64", BOOL: "i32", UNIT: None}
+KINDS: dict[Scalar, Kind | None] = {REAL: "f64", TAN: "f64", INT: "i64", BOOL: "i32", UNIT: None}
+"""The Wasm types of scalars."""
 
 
 def kind_of(t: Type) -> Kind | None:
     """The Wasm type of a variable of type `t`; `()` has none."""
-    return _KINDS[t] if type(t) is Scalar else "i32"  # hashing other types takes long
+    return KINDS[t] if type(t) is Scalar else "i32"  # hashing other types takes long
 
 
 LOADS = {"f64": f64_load, "i64": i64_load, "i32": i32_load}
@@ -54,7 +55,7 @@ class Body:
     far as lifetimes allow.
     """
 
-    __slots__ = ("_free", "_frame", "_handlers", "_next", "_runs", "depth", "out")
+    __slots__ = ("_frame", "_handlers", "_next", "_runs", "depth", "free", "out")
 
     def __init__(self, params: int, frame: int | None = None) -> None:
         self.out: list[bytes] = []
@@ -63,12 +64,13 @@ class Body:
         self._frame = frame
         self._next = params
         self._runs: list[tuple[int, ValueType]] = []
-        self._free: dict[str, list[int]] = {"f64": [], "i64": [], "i32": []}
+        self.free: dict[Kind, list[int]] = {"f64": [], "i64": [], "i32": []}
+        """Locals that hold nothing that is still needed."""
         self._handlers: dict[bytes, int] = {}
 
     def local(self, kind: Kind) -> int:
-        """A local that holds nothing that is still needed."""
-        free = self._free[kind]
+        """A free local."""
+        free = self.free[kind]
         return free.pop() if free else self.fresh(kind)
 
     def fresh(self, kind: Kind) -> int:
@@ -82,7 +84,7 @@ class Body:
 
     def release(self, kind: Kind, local: int) -> None:
         """Let others have `local`."""
-        self._free[kind].append(local)
+        self.free[kind].append(local)
 
     @property
     def frame(self) -> int:

@@ -105,4 +105,3 @@ def _payloads(e: Emitter, x: Case, side: int) -> None:
         else:
             read = b""
         e.body.out += (read, address, before)
-

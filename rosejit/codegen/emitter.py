@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from rosejit.codegen.body import Body
+from rosejit.codegen.body import KINDS, Body
 from rosejit.codegen.module import Module
 from rosejit.codegen.plan import Plan
 from rosejit.codegen.segments import CHUNK, LONGEST, PARENT, segments, short, variables, weight
 from rosejit.codegen.variables import Variables
 from rosejit.ir.syntax import Apply, Atom, Block, Function, Let, Lit, Var
 from rosejit.ir.types import BOOL, INT
-from rosejit.wasm.instructions import call, f64_const, i32_const, i64_const, local_get
+from rosejit.wasm.instructions import call, f64_const, i32_const, i64_const, local_get, local_set
 
 Item = Atom | bytes
 """Something to be written: an atom leaves its value on the stack, bytes are code."""
@@ -53,6 +53,7 @@ class Emitter(Variables):
         self.block: Block | None = None
         self.lets: Sequence[Let] = ()
         self.start = self.at = 0
+        self._next: Var | None = None
         self._todo: list[Item] = []
         self._depth = 0
         self._chunks = 0
@@ -64,7 +65,7 @@ class Emitter(Variables):
 
         So the order of all lets is kept, and most values never see a local.
         """
-        todo, lets, out, where = self._todo, self.lets, self.body.out, self.where
+        todo, out, where = self._todo, self.body.out, self.where
         base = len(todo)
         todo += items
         while len(todo) > base:
@@ -72,62 +73,82 @@ class Emitter(Variables):
             if type(item) is not Var:
                 out.append(item if type(item) is bytes else literal(item))  # type: ignore[arg-type]  # a Lit
                 continue
-            at = self.at
-            if at > self.start:
-                let = lets[at - 1]
-                binders = let.binders
-                if len(binders) == 1 and binders[0] is item and self._in_place(item, let):
-                    continue
             place = where.get(item)
+            if item is self._next and self._in_place(item, place):
+                continue
             if place is None:
                 place = self.first(item)
                 if place is None:
                     continue
             out.append(local_get[place] if place >= 0 else self._load(item, place))
 
-    def _in_place(self, v: Var, let: Let) -> bool:
-        """Write `let`, which binds `v`, so that the value stays on the stack; False where that is not possible."""
+    def _in_place(self, v: Var, place: int | None) -> bool:
+        """Write the next let, which binds `v`, so that the value stays on the stack; False where that cannot be."""
         todo = self._todo
+        if len(todo) > NESTING or v in todo:
+            return False
+        let = self.lets[self.at - 1]
         e = let.expr
-        code = self.module.codes.get(e.op) if type(e) is Apply else None
-        form = None if code is not None else self.forms.values.get(type(e))
-        if (code is None and form is None) or len(todo) > NESTING or self._depth > NESTING:
-            return False
-        if v in todo or v in self.placed:
-            return False
-        self.at -= 1
-        place = self.where.get(v)
-        if place is not None:
-            before = self.bind(v, keep=True)
-            if before:
-                todo.append(before)
-        if code is not None:
-            self.body.out.append(code)
+        code = form = None
+        if type(e) is Apply:
+            code = self.module.codes.get(e.op)
+        if code is None:
+            form = self.forms.values.get(type(e))
+            if form is None or self._depth > NESTING or v in self.placed:
+                return False
+        self._advance()
+        if place is not None and (before := self.bind(v, keep=True)):
+            todo.append(before)
+        if form is None:
+            self.body.out.append(code)  # type: ignore[arg-type]  # one of both is there
             todo += e.args  # type: ignore[union-attr]  # an Apply
-        elif form is not None:
-            self._depth += 1
-            form(self, let)
-            self._depth -= 1
+            return True
+        self._depth += 1
+        form(self, let)
+        self._depth -= 1
         return True
+
+    def _advance(self) -> None:
+        """Take the next let: above it is another one, which may be written in place."""
+        self.at = at = self.at - 1
+        self._next = None
+        if at > self.start:
+            binders = self.lets[at - 1].binders
+            if len(binders) == 1:
+                self._next = binders[0]
 
     def run(self) -> None:
         """Write the lets of the block that are left, the last one first."""
         codes, values, others = self.module.codes, self.forms.values, self.forms.others
-        where = self.where
+        where, out, free = self.where, self.body.out, self.body.free
         while self.at > self.start:
-            self.at -= 1
-            let = self.lets[self.at]
+            let = self.lets[self.at - 1]
+            self._advance()
             e = let.expr
             if type(e) is Apply and (code := codes.get(e.op)) is not None:
                 v = let.binders[0]
-                if v in where:
+                place = where.get(v)
+                if place is None:
+                    continue
+                if place >= 0:  # what `bind` does, in short
+                    del where[v]
+                    free[KINDS[v.type]].append(place)  # type: ignore[index]  # a Scalar with a kind
+                    out.append(local_set[place])
+                    out.append(code)
+                    self.push(e.args)
+                else:
                     before = self.bind(v)
-                    self.body.out.append(code)
-                    self.push((before, *e.args) if before else e.args)
+                    out.append(code)
+                    self.push((before, *e.args))
             elif (form := others.get(type(e))) is not None:
                 form(self, let)
             else:
                 self.statement(let, values[type(e)])
+
+    def _enter(self, lets: Sequence[Let], start: int, end: int) -> None:
+        """Go to the end of a range of lets."""
+        self.lets, self.start, self.at = lets, start, end + 1
+        self._advance()
 
     def statement(self, let: Let, form: Form) -> None:
         """Write a let whose form leaves the results on the stack."""
@@ -145,10 +166,10 @@ class Emitter(Variables):
 
         `finish` writes what happens to its results, `begin` what binds the variables that it is given.
         """
-        saved = (self.block, self.lets, self.start, self.at, self._todo, self.consumed, self.body.out)
+        saved = (self.block, self.lets, self.start, self.at, self._next, self._todo, self.consumed, self.body.out)
         self.body.out = out = []
         self.block, self.consumed, self._todo = block, {}, []
-        self.lets, self.start, self.at = block.lets, 0, len(block.lets)
+        self._enter(block.lets, 0, len(block.lets))
         if self.inside is not PARENT:
             finish()
             self.run()
@@ -162,16 +183,16 @@ class Emitter(Variables):
         if begin is not None:
             begin()
         consumed = self.consumed
-        self.block, self.lets, self.start, self.at, self._todo, self.consumed, self.body.out = saved
+        self.block, self.lets, self.start, self.at, self._next, self._todo, self.consumed, self.body.out = saved
         self.consumed.update(consumed)
         return b"".join(reversed(out)), consumed
 
     def _segments(self, finish: Callable[[], None]) -> None:
         """A long block: the control flow stays here, what lies between goes into functions of their own."""
-        self.start = self.at
+        self._enter(self.lets, self.at, self.at)
         finish()  # reads its results from the frame
         for start, end in reversed(segments(self.lets, self.plan)):
-            self.start, self.at = start, end
+            self._enter(self.lets, start, end)
             lets = self.lets[start:end]
             if weight(lets, self.plan) > LONGEST:
                 self.run()
@@ -209,23 +230,14 @@ class Emitter(Variables):
             items = [item for group in groups[start : start + CHUNK] for item in group]
             self._chunk(partial(self.push, items))
 
-    def written(self, write: Callable[[], None]) -> bytes:
-        """The code that `write` writes, apart from the lets around it."""
-        saved = (self.lets, self.start, self.at, self._todo, self.body.out)
-        self.body.out = out = []
-        self.lets, self.start, self.at, self._todo = (), 0, 0, []
-        write()
-        self.lets, self.start, self.at, self._todo, self.body.out = saved
-        return b"".join(reversed(out))
-
     def inline(self, f: Function, args: Sequence[Atom], results: Sequence[Item]) -> None:
         """Write the body of `f` applied to `args`; it is straight and binds nothing heavy."""
         assert f.body is not None
-        saved = (self.lets, self.start, self.at, self._todo, self.inside)
-        self.lets, self.start, self.at = f.body.lets, 0, len(f.body.lets)
+        saved = (self.lets, self.start, self.at, self._next, self._todo, self.inside)
+        self._enter(f.body.lets, 0, len(f.body.lets))
         self._todo, self.inside = [], None
         self.push(results)
         self.run()
         self.bind_all(f.params)
-        self.lets, self.start, self.at, self._todo, self.inside = saved
+        self.lets, self.start, self.at, self._next, self._todo, self.inside = saved
         self.push(args)

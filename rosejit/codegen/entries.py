@@ -154,4 +154,3 @@ def _copied(module: Module, t: Type, slot: Slot, source: int) -> list[bytes]:
     assert isinstance(rows, Rows)
     copy = [i32_const[slot.offset], local_get[source], i32_const[rows.stride * rows.length], memory_copy]
     return [*copy, local_get[source], module.drop(t)]
-

@@ -77,7 +77,13 @@ class Glue:
             walk = self._walk((layout,), visit)
             if isinstance(layout.parts, Column):  # the walk moves local 0
                 record = 3
-                free = [local_get[record], i32_load[DATA], local_get[record], i32_load[CAPACITY], self._heap.free_some()]
+                free = [
+                    local_get[record],
+                    i32_load[DATA],
+                    local_get[record],
+                    i32_load[CAPACITY],
+                    self._heap.free_some(),
+                ]
                 return [local_get[0], local_set[record], *walk, *free]
             return walk
 
@@ -285,9 +291,7 @@ class Glue:
                 code += visit(tuple(r.cells[k] for r in records), tuple(r.offsets[k] for r in records))
             return code
         if isinstance(last, Union):
-            sides = [
-                visit(tuple(p.cells[k] for p in parts if isinstance(p, Union)), (0,) * len(parts)) for k in (0, 1)
-            ]
+            sides = [visit(tuple(p.cells[k] for p in parts if isinstance(p, Union)), (0,) * len(parts)) for k in (0, 1)]
             tag = [local_get[len(parts) - 1], bool_load[last.tag]]
             return [*tag, if_(), *sides[1], ELSE, *sides[0], END] if sides[0] or sides[1] else []
         return self._rows([p for p in parts if isinstance(p, Rows | Column)], visit)

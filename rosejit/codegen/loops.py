@@ -11,7 +11,17 @@ from rosejit.codegen.ownership import alive, begin, consume, free, put_row, touc
 from rosejit.codegen.paths import ADD, LOAD, STORE, scaled
 from rosejit.codegen.segments import PARENT
 from rosejit.ir.syntax import Let, Lit, Loop, Scan, Var
-from rosejit.wasm.instructions import br_if, i32_const, i32_load, i32_store, i64_const, if_, local_get, local_tee, memory_copy
+from rosejit.wasm.instructions import (
+    br_if,
+    i32_const,
+    i32_load,
+    i32_store,
+    i64_const,
+    if_,
+    local_get,
+    local_tee,
+    memory_copy,
+)
 from rosejit.wasm.instructions import loop as loop_
 from rosejit.wasm.opcodes import OP
 
@@ -237,4 +247,3 @@ def _new_column(e: Emitter, m: _Loop, array: _Array) -> None:
     begin(e, array.var)
     e.retire(size)
     e.retire(array.base)
-

@@ -224,4 +224,3 @@ class Module:
 def abi_scalar(t: Type) -> AbiScalar:
     """What the host calls a scalar type."""
     return "bool" if t is BOOL else "real" if kind_of(t) == "f64" else "int"
-

@@ -69,4 +69,3 @@ def check(e: Emitter, let: Let) -> None:
         handler += (i32_const[0], code, widened, store[FAILURE_VALUES + 8 * k])
     failing = e.body.fail_if(b"".join((*handler, i32_const[number], e.module.fail())))
     e.push((x.condition, OP["i32.eqz"], failing))
-

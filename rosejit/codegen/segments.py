@@ -1,9 +1,9 @@
 """Cuts long blocks: engines take time that grows with the square of the values that live at once in one function."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from rosejit.codegen.plan import Plan
-from rosejit.ir.syntax import Let, Var
+from rosejit.ir.syntax import Apply, Let, Var
 from rosejit.ir.walk import scopes
 
 LONGEST = 500
@@ -22,7 +22,7 @@ PARENT: frozenset[Var] = frozenset()
 def weight(lets: Sequence[Let], plan: Plan) -> int:
     """What `lets` weigh."""
     weights = plan.weights
-    return sum([weights.get(let, 1) for let in lets])
+    return sum([weights.get(let, 1) for let in lets]) if weights else len(lets)
 
 
 def short(lets: Sequence[Let], plan: Plan) -> bool:
@@ -32,8 +32,10 @@ def short(lets: Sequence[Let], plan: Plan) -> bool:
 
 def segments(lets: Sequence[Let], plan: Plan) -> list[tuple[int, int]]:
     """The ranges of `lets` that are parts; a let that is too heavy for one is a range of its own."""
-    found: list[tuple[int, int]] = []
     weights = plan.weights
+    if not weights:
+        return [(start, min(start + CHUNK, len(lets))) for start in range(0, len(lets), CHUNK)]
+    found: list[tuple[int, int]] = []
     start = total = 0
     for at, let in enumerate(lets):
         heavy = weights.get(let, 1)
@@ -53,12 +55,11 @@ def segments(lets: Sequence[Let], plan: Plan) -> list[tuple[int, int]]:
 
 def variables(lets: Sequence[Let]) -> set[Var]:
     """All that is bound in `lets`, at any depth."""
-    return set(_bound(lets))
-
-
-def _bound(lets: Sequence[Let]) -> Iterator[Var]:
+    found = {let.binders[0] for let in lets if let.binders}
     for let in lets:
-        yield from let.binders
-        for params, block in scopes(let.expr):
-            yield from params
-            yield from _bound(block.lets)
+        if type(let.expr) is not Apply:
+            found.update(let.binders)
+            for params, block in scopes(let.expr):
+                found.update(params)
+                found |= variables(block.lets)
+    return found

@@ -6,7 +6,7 @@ that is seen) up to its definition.
 
 from collections.abc import Sequence
 
-from rosejit.codegen.body import LOADS, STORES, Body, Frame, Kind, kind_of
+from rosejit.codegen.body import KINDS, LOADS, STORES, Body, Frame, Kind, kind_of
 from rosejit.codegen.module import Module
 from rosejit.codegen.plan import Plan
 from rosejit.codegen.segments import PARENT
@@ -54,11 +54,15 @@ class Variables:
         """The place of `v`, which is seen for the first time; `()` needs none."""
         place = self.fixed.get(v)
         if place is None:
-            kind = self.kind(v)
+            scalar = type(v.type) is Scalar
+            kind = KINDS[v.type] if scalar else self.kind(v)  # type: ignore[index]  # a Scalar
             if kind is None:
                 return None
-            local = (self.inside is None or v in self.inside) and v not in self.plan.addressed
-            place = self.body.local(kind) if local else ~self.frame.slot()
+            if (self.inside is None or v in self.inside) and (scalar or v not in self.plan.addressed):
+                free = self.body.free[kind]
+                place = free.pop() if free else self.body.fresh(kind)
+            else:
+                place = ~self.frame.slot()
         self.where[v] = place
         return place
 

@@ -183,7 +183,9 @@ class Machine:
         except wasmtime.WasmtimeError as trap:
             number = self.read(FAILURE_NUMBER, "<i")
             kinds = self.artifact.failure_values[number] if number >= 0 else ("int",)
-            values = [self.read(FAILURE_VALUES + 8 * k, "<d" if kind == "real" else "<q") for k, kind in enumerate(kinds)]
+            values = [
+                self.read(FAILURE_VALUES + 8 * k, "<d" if kind == "real" else "<q") for k, kind in enumerate(kinds)
+            ]
             raise Failed(number, values, str(trap)) from None
         return tuple(self._result(slot, t) for slot, t in zip(entry.results, f.results, strict=True))
 
@@ -208,4 +210,3 @@ class Machine:
     def __call__(self, *args: Any) -> tuple[Any, ...]:
         (name,) = self.roots
         return self.call(name, *args)
-
