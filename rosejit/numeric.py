@@ -11,7 +11,9 @@ else:
         """Stands for the module `numpy` until an attribute is read."""
 
         def __getattr__(self, name: str) -> Any:
-            return getattr(importlib.import_module("numpy"), name)
+            found = getattr(importlib.import_module("numpy"), name)
+            setattr(self, name, found)
+            return found
 
     np = _Lazy()
 

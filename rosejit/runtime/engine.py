@@ -162,6 +162,7 @@ class Module:
         self._code = code
         self._loaded = {_stack(artifact): (engines.engine(_stack(artifact)), code, _host_types(artifact))}
         self._order = [_import_number(imported) for imported in code.imports]
+        self.externs = ffi.wasmtime_extern_t * len(self._order)
         self.raised: dict[int, BaseException] = {}
         """What host functions have raised, by the address of the control block of their instance."""
         self.callbacks = [
@@ -215,7 +216,7 @@ class Instance:
         store = ffi.wasmtime_store_new(engine.ptr(), None, _NO_FINALIZER)
         self._control[_STORE] = _address(store)
         self._context = ffi.wasmtime_store_context(store)
-        imports = (ffi.wasmtime_extern_t * len(hosts))()
+        imports = module.externs()
         for extern, (type_, host) in zip(imports, hosts, strict=True):
             extern.kind = ffi.WASMTIME_EXTERN_FUNC.value
             made = ctypes.byref(extern, ffi.wasmtime_extern_t.of.offset)

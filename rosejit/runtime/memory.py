@@ -1,12 +1,19 @@
 """An address to views of the memory there, indexed by number, not by byte: `reals[address >> 3]`."""
 
 import ctypes
+import functools
 from typing import Any
+
+
+@functools.cache
+def _octets(size: int) -> Any:
+    """A type of ctypes, which would take longer to make than all the rest."""
+    return ctypes.c_uint8 * size
 
 
 def octets_at(address: int, size: int) -> Any:
     """The `size` bytes from `address` on; nothing checks that they exist."""
-    return memoryview((ctypes.c_uint8 * size).from_address(address)).cast("B")
+    return memoryview(_octets(size).from_address(address)).cast("B")
 
 
 def numbers(octets: Any) -> tuple[Any, Any, Any]:
