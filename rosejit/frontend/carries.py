@@ -9,7 +9,7 @@ from rosejit.frontend.arrays import Array, Box, Host, atom_of, fresh
 from rosejit.frontend.joins import link, same_number, shown
 from rosejit.frontend.structures import is_alike, is_mutable, parts, with_parts
 from rosejit.frontend.tape import UNDEFINED, Cell, Frame, Moved, Tape
-from rosejit.frontend.unbound import Hole, Part, Poison, as_flag, flag_atom, part, split
+from rosejit.frontend.unbound import Hole, Part, Poison, as_flag, flag_atom, hint, part, split
 from rosejit.frontend.values import ATOMS, NUMBERS, type_of, wrap
 from rosejit.frontend.views import put, store, variable
 from rosejit.ir.syntax import FALSE, TRUE, Atom, Block, Lit, Var, Zero
@@ -64,13 +64,13 @@ class Carries:
         """What stands for `value` in any turn."""
         kind = type_of(value)
         if kind is not None:
-            return wrap(self.tape, Var(kind, name))
+            return wrap(self.tape, Var(kind, hint(name)))
         if value.__class__ is Array:
             return self._alias(value, name)
         if value is UNDEFINED:
-            return Part(Hole(self.tape, name), wrap(self.tape, Var(BOOL, f"{name}_bound")))
+            return Part(Hole(self.tape, name), wrap(self.tape, Var(BOOL, f"{hint(name)}_bound")))
         if value.__class__ is Part:
-            flag = value.flag if value.flag is True else wrap(self.tape, Var(BOOL, f"{name}_bound"))
+            flag = value.flag if value.flag is True else wrap(self.tape, Var(BOOL, f"{hint(name)}_bound"))
             return Part(self.placeholder(value.value, name), flag)
         if value.__class__ is Hole:
             return Hole(self.tape, name)
@@ -81,7 +81,7 @@ class Carries:
         return made if any(x is not y for x, y in zip(parts(made) or (), inside, strict=True)) else value
 
     def _alias(self, value: Array, name: str) -> Array:
-        var = Var(array(value.shape, value.type), name)
+        var = Var(array(value.shape, value.type), hint(name))
         box = Box(name, value.box.readonly)
         self.frame.contents[box] = var
         self.aliases[box] = (value, var)
@@ -255,7 +255,7 @@ class Carries:
                 self._undecided(name)
             back = ATOMS[kind](self.tape, new)
             assert back is not None
-            var = hole.var if number is not None else Var(kind, name)
+            var = hole.var if number is not None else Var(kind, hint(name))
             carry = self._carry(var, _zero(kind), back)
             return lambda: wrap(self.tape, carry.out)
         if number is not None:
@@ -264,7 +264,7 @@ class Carries:
             with self.tape.reopened(self.frame):
                 back = variable(new)
             init = self.tape.bind(Zero(), array(new.shape, new.type))
-            carry = self._carry(Var(back.type, name), init, back)
+            carry = self._carry(Var(back.type, hint(name)), init, back)
             return lambda: fresh(self.tape, carry.out, name)
         inside = parts(new)
         if not inside:

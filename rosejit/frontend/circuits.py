@@ -65,8 +65,10 @@ class Circuits:
             return value
         frame, condition = opened.frame, opened.condition
         self._tape.close(frame)
-        if value.__class__ is Bool and opened.value is condition and not names and _is_short(frame):
+        if opened.value is condition and not names and _is_short(frame) and value.__class__ in (Bool, bool):
             self._tape.lets += frame.lets
+            if value.__class__ is bool:
+                return value if value is opened.is_or else condition
             op = P["or"] if opened.is_or else P["and"]
             return Bool(self._tape, self._tape.apply(op, condition.atom, value.atom))
         return self._branch(opened, condition, frame, value, names)
@@ -80,7 +82,7 @@ class Circuits:
 
         def joined(right: Any, left: Any) -> Any:
             pair = (left, right) if opened.is_or else (right, left)
-            return join.join(*pair, "and/or")
+            return join.join(*pair, "`and` or `or`")
 
         result = joined(value, left)
         if result.__class__ is Poison:  # of two kinds: good for a condition and for nothing else

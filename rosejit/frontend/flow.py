@@ -271,6 +271,7 @@ class _Liveness:
 
     def repetition(self, node: Any, after: Mask) -> Mask:
         test = self.uses.of(node.test)
+        after = self.block(node.orelse, after)
         head = self.expressions(after | self.block(node.body, 0), node.test)
         head = self.expressions(after | self.block(node.body, head), node.test)
         exposed = self.expressions(self.block(node.body, 0), node.test)
@@ -281,14 +282,14 @@ class _Liveness:
     def iteration(self, node: Any, after: Mask) -> Mask:
         target = self.uses.targets(node.target)
         flags = self.uses.mask(getattr(node, "leaving", ()))
+        after = self.block(node.orelse, after)
         head = after
         exposed = self.expressions(self.block(node.body, flags) & ~target, node.target)
         for _ in range(2):
             turn = self.block(node.body, head | flags) & ~target
             head = after | self.expressions(turn, node.target)
         self.note(node, self.uses.binds([node]), exposed, head)
-        after |= self.block(node.orelse, after)
-        return self.expressions(head | after, node.iter)
+        return self.expressions(head, node.iter)
 
     def attempt(self, node: Any, after: Mask) -> Mask:
         final = self.block(node.finalbody, after)
@@ -396,4 +397,5 @@ class _Definiteness:
 
     def read(self, bit: Mask, site: Any, bound: Mask) -> None:
         if bit & ~bound:
+            self.undefined |= bit
             self.flow.unsure.add(id(site))

@@ -6,7 +6,7 @@ from rosejit.frontend.arrays import Array, Box, Host, atom_of, fresh
 from rosejit.frontend.host import number_kind
 from rosejit.frontend.structures import is_alike, is_mutable, parts, with_parts
 from rosejit.frontend.tape import UNDEFINED, Cell, Frame, Moved, Tape
-from rosejit.frontend.unbound import Hole, Poison, as_flag, flag_atom, part, split
+from rosejit.frontend.unbound import Hole, Poison, as_flag, flag_atom, hint, part, split
 from rosejit.frontend.values import ATOMS, NUMBERS, type_of, wrap
 from rosejit.frontend.views import variable
 from rosejit.ir.syntax import Atom, Block, If, Lit, Var, Zero
@@ -27,7 +27,7 @@ class Join:
     # --- results
 
     def _result(self, then: Atom, orelse: Atom, kind: Type, name: str) -> Var:
-        binder = Var(kind, name)
+        binder = Var(kind, hint(name))
         self._results[0].append(then)
         self._results[1].append(orelse)
         self._binders.append(binder)

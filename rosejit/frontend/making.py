@@ -6,6 +6,7 @@ from typing import Any
 from rosejit.errors import ShapeError
 from rosejit.frontend.arrays import Array, fresh, of_host
 from rosejit.frontend.elementwise import converted
+from rosejit.frontend.structures import is_staged_deep
 from rosejit.frontend.tape import Tape
 from rosejit.frontend.values import ATOMS, type_of
 from rosejit.frontend.views import variable
@@ -30,14 +31,6 @@ def as_array(tape: Tape, value: Any, name: str = "array") -> Array | None:
     except ValueError:
         tape.fail(ShapeError, "the rows of a nested list differ in length", help="an array is rectangular")
     return of_host(tape, data, name) if data.dtype.kind in "fiub" else None
-
-
-def is_staged_deep(value: Any) -> bool:
-    """Whether a staged number or array is in `value`."""
-    if isinstance(value, (list, tuple)):
-        items: Any = value
-        return any(is_staged_deep(item) for item in items)
-    return hasattr(value, "leaf")
 
 
 def stacked(tape: Tape, items: Sequence[Any], name: str = "array") -> Array | None:

@@ -9,7 +9,8 @@ from rosejit.errors import ShapeError
 from rosejit.frontend import array_methods, reductions
 from rosejit.frontend.arrays import Array, fresh, of_host
 from rosejit.frontend.elementwise import broadcast_shape, converted, mapped
-from rosejit.frontend.making import as_array, common_type, is_staged_deep
+from rosejit.frontend.making import as_array, common_type
+from rosejit.frontend.structures import is_staged_deep
 from rosejit.frontend.values import ATOMS, P, type_of, wrap
 from rosejit.frontend.views import build, copy, element, variable
 from rosejit.ir.syntax import Atom, MakeArray, Var, Zero

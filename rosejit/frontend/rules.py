@@ -8,7 +8,6 @@ from rosejit.abi import Leaf, Node, Tree, leaves
 from rosejit.errors import NotDifferentiable
 from rosejit.frontend.annotations import Dual
 from rosejit.frontend.arrays import Array, fresh
-from rosejit.frontend.places import place_of
 from rosejit.frontend.stage import TYPES, Session, paths
 from rosejit.frontend.structures import Supply, build, parts
 from rosejit.frontend.values import ATOMS, wrap
@@ -17,6 +16,7 @@ from rosejit.ir import syntax as ir
 from rosejit.ir.syntax import Atom, Block, Var
 from rosejit.ir.types import TAN, Type, array, tangent
 from rosejit.ir.walk import free
+from rosejit.span import Span
 
 
 def is_real(leaf: Leaf) -> bool:
@@ -61,6 +61,12 @@ def stage_rule(
             _refuse(rule, title, "closes over staged values or arrays", "give them to the function as arguments")
     types = tuple(a.type for a in found)
     return ir.Function(f"{title}_rule", params, types, body, span=place_of(rule))
+
+
+def place_of(function: FunctionType) -> Span:
+    """The first line of a function."""
+    code = function.__code__
+    return Span(code.co_filename, code.co_firstlineno, 0, code.co_firstlineno + 1, 0, function.__qualname__)
 
 
 def _check_parameters(rule: FunctionType, title: str, count: int) -> None:

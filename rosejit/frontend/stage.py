@@ -1,7 +1,8 @@
 """Runs a rewritten function on staged values and gives the IR function that came of it."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
@@ -104,6 +105,19 @@ class Session:
             self._open.pop()
             del tape.frames[depth:]
             tape.lets = tape.frames[-1].lets if tape.frames else []
+
+    @contextmanager
+    def nested(self) -> Iterator[Frame]:
+        """A function whose parameters and results the caller sees to; it captures no arrays."""
+        opened = _Open(self.tape.open("function"))
+        self._open.append(opened)
+        depth = len(self.tape.frames) - 1
+        try:
+            yield opened.root
+        finally:
+            self._open.pop()
+            del self.tape.frames[depth:]
+            self.tape.lets = self.tape.frames[-1].lets if self.tape.frames else []
 
     def run(self, function: FunctionType, arguments: Callable[[FunctionType], Any]) -> Any:
         """The value of the rewritten function; an error of staging that user code swallowed is raised again."""

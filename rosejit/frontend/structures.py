@@ -27,6 +27,11 @@ def _fields(cls: Any) -> tuple[str, ...]:
     return tuple(field.name for field in dataclasses.fields(cls))
 
 
+def is_staged_deep(value: Any) -> bool:
+    """Whether a staged number or array is in `value`, itself or inside structures."""
+    return hasattr(value, "leaf") or any(is_staged_deep(item) for item in parts(value) or ())
+
+
 def is_alike(a: Any, b: Any) -> bool:
     """Whether two structures have the same class and the same parts by name."""
     if a.__class__ is not b.__class__:

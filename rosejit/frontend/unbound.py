@@ -29,7 +29,7 @@ class Hole:
 
     def __init__(self, tape: Tape, name: str) -> None:
         self.tape = tape
-        self.var = Var(INT, name)
+        self.var = Var(INT, hint(name))
         self.number: Int | None = None
 
     def read(self) -> Int:
@@ -95,6 +95,17 @@ def settled(tape: Tape, value: Any, name: str) -> Any:
 def unbound(name: str) -> str:
     """Python's own words."""
     return f"cannot access local variable `{name}` where it is not associated with a value"
+
+
+_HINTS = {"value": "result", "returned": "returned", "break": "left", "continue": "skipped"}
+
+
+def hint(name: str) -> str:
+    """The name of a variable of the IR for a name of the user's, or for one of ours."""
+    first, mark, _ = name.partition("@")
+    if mark:
+        return _HINTS.get(first, first)
+    return name if name.isidentifier() else "choice"
 
 
 def split(value: Any) -> tuple[Any, Flag]:
