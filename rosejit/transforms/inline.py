@@ -3,7 +3,8 @@
 from collections import Counter
 
 from rosejit.ir import syntax as ir
-from rosejit.ir.walk import Renaming, lets, reachable, rebuild, scopes
+from rosejit.ir.types import is_heavy
+from rosejit.ir.walk import Renaming, lets, operands, reachable, rebuild, scopes
 
 SMALL = 12
 """Lets up to which a copy costs less than a call (1.15 ns) and the code that makes it."""
@@ -92,6 +93,7 @@ class _Inliner:
         self.inlined = inlined
         self.once = once
         self.atoms: dict[ir.Atom, ir.Atom] = {}
+        self.tuples: dict[ir.Atom, tuple[ir.Atom, ...]] = {}
         self.bound = set(f.params)
         if once and f.body is not None:
             self.bound.update([b for let in lets(f.body) for b in let.binders])
@@ -129,6 +131,18 @@ class _Inliner:
                 bound.add(inner.binders[0])
                 args = tuple(map(get, e.args, e.args))
                 done.append(inner if args == e.args else ir.Let(inner.binders, ir.Apply(e.op, args), inner.span))
+            elif isinstance(e, ir.Index) and (found := self.field(inner, e, get(e.base, e.base))) is not None:
+                renaming.atoms[inner.binders[0]] = found
             else:
                 done.append(renaming.let(inner))
+                if isinstance(e, ir.MakeTuple):
+                    self.tuples[done[-1].binders[0]] = operands(done[-1].expr)
         self.atoms.update(zip(let.binders, map(get, f.body.results, f.body.results), strict=True))
+
+    def field(self, let: ir.Let, e: ir.Index, base: ir.Atom) -> ir.Atom | None:
+        """The number that `let` takes from a tuple `base`, if that was made here: how residuals are handed on."""
+        items, step = self.tuples.get(base), e.path[0]
+        if items is None or is_heavy(let.binders[0].type) or len(e.path) > 1:
+            return None
+        assert isinstance(step, ir.Field)
+        return items[step.number]
