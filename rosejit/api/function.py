@@ -3,17 +3,21 @@
 import functools
 import inspect
 import threading
+import weakref
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from rosejit.abi import Tree
+from rosejit.api import sessions
+from rosejit.api.lowered import Lowered
 from rosejit.api.program import load
 from rosejit.api.staged import Staged
-from rosejit.errors import RoseError, without_internal_frames
-from rosejit.frontend import staging
+from rosejit.errors import RoseError, UnsupportedSyntax, without_internal_frames
 from rosejit.frontend.binding import Call
 from rosejit.frontend.binding import Signature as Binding
+from rosejit.frontend.stage import Session
+from rosejit.runtime.compiled import Compiled
 from rosejit.runtime.marshal import Mismatch
 from rosejit.runtime.marshal import Signature as Interface
 
@@ -42,17 +46,16 @@ class CacheInfo(NamedTuple):
 
 @dataclass(slots=True)
 class Specialisation:
-    """A function for one key: staged, and compiled when it is first called."""
+    """A function for one key: staged, loaded when it is first called; `extras` holds what else was made of it."""
 
     staged: Staged
+    loaded: Compiled | None = None
     call: Callable[..., Any] | None = None
+    extras: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
 class Function:
-    """A function of staged values. Subclasses say how it is bound and staged; this class caches and calls.
-
-    `parameters` are those of the Python function that a caller sees.
-    """
+    """A function of staged values: binds arguments, stages and compiles once for each kind, and calls."""
 
     __name__: str
     __wrapped__: Callable[..., Any]
@@ -62,24 +65,31 @@ class Function:
         self._binding = binding
         self._options = options
         self._known: dict[tuple[Tree, ...], Specialisation] = {}
+        self._running: set[tuple[Tree, ...]] = set()
         self._lock = threading.RLock()
         self._latest: Callable[..., Any] = _unstaged
+        self._calls = 0
         self._misses = 0
-        self._hits = 0
+        FUNCTIONS.add(self)
 
-    # --- to be said by subclasses
-
-    def _stage(self, call: Call) -> Staged:
+    def _stage(self, call: Call, at: Session) -> Staged:
+        """This function for the arguments of `call`."""
         raise NotImplementedError
+
+    def _complete(self, staged: Staged, call: Call, at: Session) -> None:
+        """What needs the staged function to be known already."""
 
     # --- calling
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the compiled function; inside a staged function, stage a call."""
+        """Run the compiled function; with staged arguments, stage a call."""
+        self._calls += 1
         try:
             return self._latest(*args, **kwargs)
         except Mismatch:
             pass
+        except RoseError as error:
+            raise error.with_traceback(without_internal_frames(error.__traceback__)) from error.__cause__
         try:
             return self._other(args, kwargs)
         except RoseError as error:
@@ -87,47 +97,92 @@ class Function:
 
     def _other(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call that the latest code does not fit."""
-        if staging.active():
-            return staging.call(self, args, kwargs)
-        out = {"out": kwargs.pop("out")} if "out" in kwargs and "out" not in self.__signature__.parameters else {}
+        takes_out = "out" in kwargs and "out" not in self.__signature__.parameters
+        out = {"out": kwargs.pop("out")} if takes_out else {}
         call = self._binding.bind(args, kwargs)
-        with self._lock:
-            run = self._compiled(call)
+        at = sessions.staging_of(call.values)
+        if at is not None:
+            return self._call_inside(at, call)
+        with sessions.session() as made:
+            run = self._compiled(call, made)
+            try:
+                result = run(*args, **kwargs, **out)
+            except Mismatch:  # a value from outside is equal, but not the same object any more
+                run = self._compiled(call, made, anew=True)
+                result = run(*args, **kwargs, **out)
         self._latest = run
-        return run(*args, **kwargs, **out)
+        return result
 
-    def specialise(self, call: Call) -> Staged:
-        """`self` staged for the arguments of `call`; staged anew where what it read has changed."""
-        with self._lock:
-            return self._specialisation(call).staged
+    def __rose_stage__(self, at: Session, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call in staged code."""
+        return self._call_inside(at, self._binding.bind(args, kwargs))
 
-    def _specialisation(self, call: Call) -> Specialisation:
+    def _call_inside(self, at: Session, call: Call) -> Any:
+        staged = self.specialise(call, at)
+        atoms = sessions.arguments(at, staged, call)
+        return at.apply(staged.function, atoms, staged.result, list(staged.statics))
+
+    # --- specialising
+
+    @property
+    def options(self) -> Options:
+        """How it is compiled."""
+        return self._options
+
+    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
+        """The arguments of a call, bound to the parameters."""
+        return self._binding.bind(args, kwargs)
+
+    def specialise(self, call: Call, at: Session) -> Staged:
+        """`self` staged for the arguments of `call`; anew where what it read has changed."""
+        return self.specialisation(call, at).staged
+
+    def specialisation(self, call: Call, at: Session) -> Specialisation:
+        """As `specialise`, with all that was made of it."""
         key = call.key
-        found = self._known.get(key)
-        if found is not None and staging.is_current(found.staged.reads):
-            self._hits += 1
-            return found
-        self._misses += 1
-        made = Specialisation(self._stage(call))
-        self._known[key] = made
-        return made
+        with self._lock:
+            found = self._known.get(key)
+            if found is not None and sessions.is_current(found.staged.source, at):
+                return found
+            if key in self._running:
+                at.tape.fail(
+                    UnsupportedSyntax,
+                    f"`{self.__name__}` calls itself on staged values",
+                    help="make what decides how deep it goes a host value: `rose.Static`, or a Python structure",
+                )
+            self._misses += 1
+            self._running.add(key)
+            try:
+                with sessions.session(at):
+                    made = self._known[key] = Specialisation(self._stage(call, at))
+                    self._complete(made.staged, call, at)
+            except BaseException:
+                self._known.pop(key, None)
+                raise
+            finally:
+                self._running.discard(key)
+            return made
 
-    def _compiled(self, call: Call) -> Callable[..., Any]:
-        found = self._specialisation(call)
-        if found.call is None:
-            staged = found.staged
-            program = load({"main": staged.function}, self._options.cache, self._options.text)
-            interface = Interface(
-                name=self.__name__,
-                parameters=tuple(self.__signature__.parameters.values()),
-                trees=staged.trees,
-                result=staged.result,
-                reads=staged.reads,
-                same=staging.same_static,
-                qualname=getattr(self, "__qualname__", self.__name__),
-            )
-            found.call = program.function("main", interface)
-        return found.call
+    def _compiled(self, call: Call, at: Session, anew: bool = False) -> Callable[..., Any]:
+        with self._lock:
+            found = self.specialisation(call, at)
+            if found.loaded is None:
+                found.loaded = load({"main": found.staged.function}, self._options.cache, self._options.text)
+            if found.call is None or anew:
+                found.call = found.loaded.function("main", self.interface(found.staged))
+            return found.call
+
+    def interface(self, staged: Staged) -> Interface:
+        """How a caller sees the entry of `staged`."""
+        return Interface(
+            name=self.__name__,
+            parameters=tuple(self.__signature__.parameters.values()),
+            trees=staged.trees,
+            result=staged.result,
+            reads=sessions.reads(staged.source),
+            same=sessions.same_static,
+            qualname=self.__qualname__,
+        )
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         """As functions do: a method when read from an instance."""
@@ -135,9 +190,16 @@ class Function:
 
     # --- looking inside
 
+    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
+        """The function for these arguments, or for `rose.ShapeOf(...)` in their place, opened up."""
+        call = self._binding.bind(args, kwargs)
+        with sessions.session() as at:
+            staged = self.specialise(call, at)
+        return Lowered(staged.function, lambda loaded: loaded.function("main", self.interface(staged)))
+
     def cache_info(self) -> CacheInfo:
-        """What the memory cache holds."""
-        return CacheInfo(self._hits, self._misses, len(self._known))
+        """What the memory cache holds, and how often it served."""
+        return CacheInfo(max(self._calls - self._misses, 0), self._misses, len(self._known))
 
     def cache_clear(self) -> None:
         """Forget all compiled code of this function; the disk cache stays."""
@@ -147,6 +209,16 @@ class Function:
 
     def __repr__(self) -> str:
         return f"<rose.Function {self.__name__}{self.__signature__}>"
+
+
+FUNCTIONS: "weakref.WeakSet[Function]" = weakref.WeakSet()
+"""All functions, for `rose.clear_caches`."""
+
+
+def clear_caches() -> None:
+    """Forget the compiled code of all functions; the disk cache stays (see `python -m rosejit cache clear`)."""
+    for function in list(FUNCTIONS):
+        function.cache_clear()
 
 
 def _unstaged(*args: Any, **kwargs: Any) -> Any:

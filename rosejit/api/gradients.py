@@ -6,9 +6,10 @@ from typing import Any
 from rosejit.api import derivatives
 from rosejit.api.function import Function
 from rosejit.api.modes import jvp
-from rosejit.api.source import Native, as_function, wrapped_like
+from rosejit.api.source import as_function, jit, wrapped_like
 from rosejit.api.staged import Argnums, Staged, positions
 from rosejit.frontend.binding import Call
+from rosejit.frontend.stage import Session
 
 Derive = Callable[[Staged, tuple[str, ...]], Staged]
 
@@ -23,9 +24,9 @@ class Derived(Function):
         self._recipe = recipe
         wrapped_like(self, base, name)
 
-    def _stage(self, call: Call) -> Staged:
+    def _stage(self, call: Call, at: Session) -> Staged:
         names = tuple(parameter.name for parameter in self._binding.parameters)
-        return self._derive(self._base.specialise(call), names)
+        return self._derive(self._base.specialise(call, at), names)
 
     def __reduce__(self) -> Any:
         transform, *arguments = self._recipe
@@ -118,7 +119,7 @@ def hvp(f: Callable[..., Any]) -> Function:
     base = as_function(f)
     gradient = grad(base)
 
-    def product(x: Any, v: Any, *rest: Any) -> Any:
-        return jvp(gradient, (x, *rest), (v, *(None for _ in rest)))[1]
+    def product(x, v, *rest):  # type: ignore[no-untyped-def]  # as the arguments of `f`
+        return jvp(gradient, (x, *rest), (v, *[None for _ in rest]))[1]
 
-    return Native(product, f"hvp_{base.__name__}", base, (hvp,))
+    return jit(product, cache=base.options.cache, name=f"hvp_{base.__name__}")

@@ -1,4 +1,4 @@
-"""`make_ir`, and caches of all functions."""
+"""`make_ir`: the IR of a function."""
 
 from collections.abc import Callable
 from typing import Any

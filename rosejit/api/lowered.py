@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from rosejit import runtime
+
 from rosejit.abi import Artifact
 from rosejit.api.program import compile_roots
 from rosejit.ir import syntax as ir
 from rosejit.ir.walk import reachable, size
+from rosejit.runtime.compiled import Compiled
+from rosejit.runtime.compiled import load as load_artifact
 from rosejit.text import show
 from rosejit.transforms.cost import stacked_bytes
 from rosejit.transforms.pipeline import optimise
@@ -45,7 +47,7 @@ class Cost:
 class Lowered:
     """A function staged for given arguments. Everything is made when it is asked for."""
 
-    def __init__(self, function: ir.Function, interface: Callable[[runtime.compiled.Compiled], Callable[..., Any]]) -> None:
+    def __init__(self, function: ir.Function, interface: Callable[[Compiled], Callable[..., Any]]) -> None:
         self.ir = Ir(function)
         self._interface = interface
 
@@ -70,7 +72,7 @@ class Lowered:
     def compile(self) -> Callable[..., Any]:
         """A function for arguments of exactly these types and shapes."""
         artifact, hosts = self._compiled
-        return self._interface(runtime.compiled.load(artifact, hosts))
+        return self._interface(load_artifact(artifact, hosts))
 
     def __repr__(self) -> str:
         return f"<rose.Lowered {self.ir.function.name}: {len(self.ir)} ops>"

@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from rosejit import codegen, runtime
 from rosejit.abi import Artifact
+from rosejit.codegen.program import compile_program
 from rosejit.ir import syntax as ir
 from rosejit.ir.walk import lets, reachable, size
 from rosejit.runtime import cache as disk
 from rosejit.runtime.compiled import Compiled
+from rosejit.runtime.compiled import load as load_artifact
 from rosejit.text import show
 from rosejit.transforms.pipeline import optimise
 
@@ -38,7 +39,7 @@ def load(roots: Roots, keep: bool, options: str = "") -> Compiled:
             return found
         started = time.perf_counter()
         artifact, hosts = compile_roots(roots)
-        made = runtime.load(artifact, hosts)
+        made = load_artifact(artifact, hosts)
         _note_compile(roots, artifact, time.perf_counter() - started)
         if kept:
             disk.current().store(digest, made, exceptions)
@@ -48,7 +49,7 @@ def load(roots: Roots, keep: bool, options: str = "") -> Compiled:
 def compile_roots(roots: Roots) -> tuple[Artifact, tuple[Callable[..., Any], ...]]:
     """The artifact and the host functions that it imports, in order."""
     optimised = dict(zip(roots, optimise(*roots.values()), strict=True))
-    return codegen.compile_program(optimised)
+    return compile_program(optimised)
 
 
 def _digest(roots: Roots, options: str) -> str:

@@ -2,14 +2,19 @@
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable
 from typing import Any, overload
 
-from rosejit.api.function import Function, Options
+from rosejit.api import sessions
+from rosejit.api.function import Function, Options, clear_caches
+from rosejit.api.hosts import stage_opaque
 from rosejit.api.staged import Staged
 from rosejit.errors import StagingTypeError
-from rosejit.frontend import binding, staging
+from rosejit.frontend import binding
 from rosejit.frontend.binding import Call
+from rosejit.frontend.rules import stage_rule
+from rosejit.frontend.stage import Session
 
 
 def wrapped_like(function: Function, like: Any, name: str) -> None:
@@ -37,30 +42,29 @@ class Ruled(Function):
 
     def _set_rule(self, rule: Callable[..., Any]) -> Callable[..., Any]:
         self._rule = rule
-        self.cache_clear()
+        clear_caches()  # whoever calls this function may have been compiled with its old derivative
         return rule
 
-    def _with_rule(self, staged: Staged) -> Staged:
+    def _complete(self, staged: Staged, call: Call, at: Session) -> None:
         if self._rule is not None:
-            plain = self._rule.__wrapped__ if isinstance(self._rule, Function) else self._rule
-            staged.function.rule = staging.stage_rule(plain, self, staged)
-        return staged
+            plain: Any = self._rule.__wrapped__ if isinstance(self._rule, Function) else self._rule
+            staged.function.rule = stage_rule(at, plain, self.__name__, staged.trees, staged.result, list(call.statics))
 
 
 class Jitted(Ruled):
     """A function that is staged from its source."""
 
     def __init__(self, function: Callable[..., Any], options: Options, static: tuple[str, ...], name: str | None) -> None:
-        staging.check(function)
         super().__init__(binding.signature(function, static), options)
         self._static = static
         wrapped_like(self, function, name or function.__name__)
 
-    def _stage(self, call: Call) -> Staged:
-        return self._with_rule(staging.stage(self.__wrapped__, self._binding, call, self.__name__))
+    def _stage(self, call: Call, at: Session) -> Staged:
+        source = at.stage(inspect.unwrap(self.__wrapped__), self._binding, call, self.__name__)
+        return Staged(source.function, tuple(call.trees), source.result, tuple(source.statics), source)
 
     def __reduce__(self) -> Any:
-        return staging.by_reference(self, self.__wrapped__) or (_again, (self.__wrapped__, self._options, self._static, self.__name__, self._rule))
+        return by_reference(self) or (_again, (self.__wrapped__, self._options, self._static, self.__name__, self._rule))
 
 
 class Opaque(Ruled):
@@ -70,35 +74,26 @@ class Opaque(Ruled):
         super().__init__(binding.signature(function), Options())
         wrapped_like(self, function, function.__name__)
 
-    def _stage(self, call: Call) -> Staged:
-        return self._with_rule(staging.stage_opaque(self.__wrapped__, self._binding, call))
+    def _stage(self, call: Call, at: Session) -> Staged:
+        return stage_opaque(self.__wrapped__, self._binding, call)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """The Python function itself; inside a staged function, stage a call of it."""
-        if staging.active():
+        """The Python function itself; with staged arguments, stage a call of it."""
+        at = sessions.current()
+        if at is not None and sessions.staging_of([*args, *kwargs.values()]) is not None:
             return super().__call__(*args, **kwargs)
         return self.__wrapped__(*args, **kwargs)
 
     def __reduce__(self) -> Any:
-        return staging.by_reference(self, self.__wrapped__) or (opaque, (self.__wrapped__,))
+        return by_reference(self) or (opaque, (self.__wrapped__,))
 
 
-class Native(Function):
-    """A function of our own that works on staged values as it is: its Python is not rewritten."""
-
-    def __init__(self, function: Callable[..., Any], name: str, base: Function, recipe: tuple[Any, ...] = ()) -> None:
-        super().__init__(binding.signature(function), base._options)
-        self._function = function
-        self._base = base
-        self._recipe = recipe
-        wrapped_like(self, function, name)
-
-    def _stage(self, call: Call) -> Staged:
-        return staging.stage_native(self._function, self._binding, call, self.__name__)
-
-    def __reduce__(self) -> Any:
-        transform, *arguments = self._recipe
-        return transform, (self._base, *arguments)
+def by_reference(f: Function) -> str | None:
+    """The name under which `f` is found in its module, as functions are pickled; None if it is not."""
+    found: Any = sys.modules.get(f.__module__)
+    for name in f.__qualname__.split("."):
+        found = getattr(found, name, None)
+    return f.__qualname__ if found is f else None
 
 
 def _again(function: Any, options: Options, static: tuple[str, ...], name: str, rule: Any) -> Jitted:

@@ -7,40 +7,29 @@ from typing import Any
 from rosejit.abi import Leaf, Node, Static, Tree, leaves
 from rosejit.errors import NotDifferentiable
 from rosejit.ir import syntax as ir
-from rosejit.ir.types import BOOL, INT, REAL, Type, array
-from rosejit.runtime.marshal import Read
 from rosejit.span import Span
 from rosejit.transforms.own import own
 
-ELEMENTS: dict[str, Type] = {"real": REAL, "int": INT, "bool": BOOL}
-
-
 @dataclass(slots=True, frozen=True)
 class Staged:
-    """`function` takes the leaves of `trees`, then those of `reads` and of `captured`, and returns the leaves of `result`.
-
-    `captured` are values of the staging around this one, for a function that closes over them.
-    """
+    """`function` takes the leaves of `trees`, then those of `source.captures` and of `source.outer`, and returns the
+    leaves of `result`; `statics` are the host values in the result."""
 
     function: ir.Function
     trees: tuple[Tree, ...]
     result: Tree
-    reads: tuple[Read, ...] = ()
-    captured: tuple[Any, ...] = ()
-    span: Span | None = None
+    statics: tuple[Any, ...]
+    source: Any
+    """What the frontend gave: what the code read from outside, and from the staging around it."""
+
+    @property
+    def span(self) -> Span | None:
+        """Where the function is written."""
+        return self.function.span
 
     def derived(self, function: ir.Function, result: Tree) -> "Staged":
         """The same arguments, another function of them."""
         return replace(self, function=function, result=result)
-
-
-def type_of(leaf: Leaf) -> Type:
-    """The type of the IR for values of a leaf."""
-    if leaf.kind == "array":
-        return array(leaf.shape, ELEMENTS[leaf.element])
-    if leaf.kind == "dyn":
-        return array((None, *leaf.shape), ELEMENTS[leaf.element])
-    return ELEMENTS[leaf.kind]
 
 
 def is_real(leaf: Leaf) -> bool:

@@ -68,10 +68,15 @@ class Capture:
         return now if fits else None
 
 
+def is_identity(value: Any) -> bool:
+    """Whether a value counts as the object that it is: functions, decorated ones too, classes and modules."""
+    return isinstance(value, _IDENTICAL) or hasattr(type(value), "__rose_stage__")
+
+
 def outside_key(value: Any, depth: int = 0) -> Any:
     """A value from outside by content; arrays by their layout (their elements are read at each call)."""
     kind: Any = type(value)
-    if isinstance(value, _IDENTICAL) or depth > _DEEPEST:
+    if is_identity(value) or depth > _DEEPEST:
         return (kind, id(value))
     if isinstance(value, np.ndarray):
         return (kind, id(value) if depth else value.shape, value.dtype.str)
@@ -109,7 +114,7 @@ def guard(chain: Chain, read_elements: set[int]) -> Guard | None:
     value = chain.read()
     if value is _MISSING or is_stable(chain):
         return None
-    if isinstance(value, _IDENTICAL):
+    if is_identity(value):
         return Guard(chain, value, identical=True)
     if id(value) in read_elements:
         return _ElementsGuard(chain, content_key(value), identical=False)

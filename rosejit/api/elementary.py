@@ -1,0 +1,85 @@
+"""Mathematical functions of numbers and arrays, staged or not; the same bits in compiled code and outside."""
+
+from collections.abc import Callable
+from typing import Any
+
+from rosejit.abi import Leaf
+from rosejit.frontend.arrays import Array
+from rosejit.frontend.elementwise import mapped
+from rosejit.frontend.making import is_staged_deep
+from rosejit.frontend.structures import parts, with_parts
+from rosejit.numeric import np
+from rosejit.ops import PRIMITIVES
+
+NAMES = {
+    "sqrt": "sqrt", "exp": "exp", "exp2": "exp2", "expm1": "expm1", "log": "log", "log2": "log2", "log10": "log10",
+    "log1p": "log1p", "sin": "sin", "cos": "cos", "tan": "tan", "asin": "asin", "acos": "acos", "atan": "atan",
+    "atan2": "atan2", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "asinh": "asinh", "acosh": "acosh",
+    "atanh": "atanh", "pow": "pow", "hypot": "hypot", "cbrt": "cbrt", "erf": "erf", "erfc": "erfc", "gamma": "gamma",
+    "lgamma": "lgamma", "digamma": "digamma", "floor": "floor", "ceil": "ceil", "trunc": "trunc", "round": "nearest",
+    "abs": "abs", "sign": "sign", "copysign": "copysign", "fmod": "fmod", "fma": "fma", "max": "max", "min": "min",
+    "isnan": "isnan", "isinf": "isinf", "isfinite": "isfinite", "sigmoid": "sigmoid", "softplus": "softplus",
+}  # fmt: skip
+"""The public functions, and the primitives that they are."""
+
+
+def _function(name: str) -> Callable[..., Any]:
+    op = PRIMITIVES[NAMES[name]]
+
+    def function(*args: Any) -> Any:
+        arrays = [a for a in args if isinstance(a, Array)]
+        if arrays:
+            return mapped(arrays[0].tape, op.__call__, *args)
+        if any(isinstance(a, np.ndarray | list) for a in args):
+            return np.vectorize(op.__call__, otypes=[bool if op.result.name == "Bool" else float])(*args)
+        return op(*[a if hasattr(a, "leaf") else float(a) for a in args])
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"{op.doc}\n\nOf numbers, or element by element of arrays."
+    return function
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {name: _function(name) for name in NAMES}
+
+
+def logsumexp(x: Any) -> Any:
+    """log Σ exp(x) of an array, without overflow.
+
+    >>> import rosejit as rose
+    >>> rose.logsumexp([1000.0, 1000.0]) == 1000.0 + rose.log(2.0)
+    True
+    """
+    x = x if isinstance(x, Array) else np.asarray(x, dtype=float)
+    top = x.max()
+    total = FUNCTIONS["exp"](x - top).sum()
+    return top + FUNCTIONS["log"](total)
+
+
+def softmax(x: Any) -> Any:
+    """exp(x) / Σ exp(x) of an array, without overflow."""
+    x = x if isinstance(x, Array) else np.asarray(x, dtype=float)
+    scaled = FUNCTIONS["exp"](x - x.max())
+    return scaled / scaled.sum()
+
+
+def stop_gradient(x: Any) -> Any:
+    """`x`, as a constant: its derivative is 0. Numbers, arrays and structures of them.
+
+    >>> import rosejit as rose
+    >>> rose.grad(lambda x: x * rose.stop_gradient(x))(3.0)
+    3.0
+    """
+    if isinstance(x, Array):
+        return mapped(x.tape, _constant, x) if x.leaf.element == "real" else x
+    leaf = getattr(x, "leaf", None)
+    if isinstance(leaf, Leaf):
+        return _constant(x) if leaf.kind == "real" else x
+    inside = parts(x)
+    if inside is None or not is_staged_deep(x):
+        return x
+    return with_parts(x, [stop_gradient(part) for part in inside])
+
+
+def _constant(x: Any) -> Any:
+    """The same bits, by way of an integer, which has no derivative."""
+    return PRIMITIVES["from_bits"](PRIMITIVES["bits"](x))

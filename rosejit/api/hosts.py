@@ -1,0 +1,86 @@
+"""Functions that stay Python, as functions of the IR: how compiled code calls them back."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from rosejit.abi import Leaf, Node, Tree, leaves
+from rosejit.api.staged import Staged
+from rosejit.errors import StagingTypeError
+from rosejit.frontend.annotations import ArrayOf, Nothing, Repeated, Scalar, Structure, parts_of
+from rosejit.frontend.binding import Call, Signature, conform
+from rosejit.frontend.rules import place_of, type_of
+from rosejit.frontend.structures import Supply, build
+from rosejit.ir import syntax as ir
+
+
+@dataclass(slots=True)
+class Source:
+    """What a host function reads from outside is its own business."""
+
+    captures: tuple[Any, ...] = ()
+    outer: tuple[Any, ...] = ()
+    guards: tuple[Any, ...] = ()
+    boxes: tuple[Any, ...] = ()
+
+
+def stage_opaque(function: Callable[..., Any], signature: Signature, call: Call) -> Staged:
+    """The host function of the IR for arguments of these types; its results are as its hint says."""
+    result = _described(function, signature.result, call.dims)
+    inputs = [leaf for tree in call.trees for leaf in leaves(tree)]
+    trees = tuple(call.trees)
+    params = tuple(ir.Var(type_of(leaf), f"x{k}") for k, leaf in enumerate(inputs))
+    results = tuple(type_of(leaf) for leaf in leaves(result))
+    host = _caller(function, signature, trees, list(call.statics), result, dict(call.dims))
+    made = ir.Function(signature.function.__name__, params, results, None, host=host, span=place_of(signature.function))
+    return Staged(made, trees, result, (), Source())
+
+
+def _caller(
+    function: Callable[..., Any],
+    signature: Signature,
+    trees: tuple[Tree, ...],
+    statics: list[Any],
+    result: Tree,
+    dims: dict[str, int],
+) -> Callable[..., Any]:
+    """`function` on the leaves of its arguments, giving the leaves of its result."""
+    plain = all(isinstance(tree, Leaf) for tree in trees)
+    wanted = leaves(result)
+
+    def called(*given: Any) -> Any:
+        if plain:
+            value = function(*given)
+        else:
+            supply, kept = Supply(given), Supply(statics)
+            value = signature.apply(function, [build(tree, supply, kept) for tree in trees])
+        found = conform(signature, dims, value)
+        if len(wanted) == 1:
+            return found.values[0]
+        return tuple(found.values) if wanted else None
+
+    called.__name__ = function.__name__
+    return called
+
+
+def _described(function: Callable[..., Any], description: Any, dims: dict[str, int]) -> Tree:
+    """The structure that a hint promises; shapes must be known from the arguments."""
+    match description:
+        case Nothing():
+            return Node("none")
+        case Scalar(kind=kind):
+            return Leaf(kind)
+        case ArrayOf(dims=wanted, element=element) if wanted is not None:
+            lengths = [dim.value(dims) for dim in wanted]
+            if None not in lengths and not any(dim.many for dim in wanted):
+                return Leaf("array", tuple(lengths), element or "real")  # type: ignore[arg-type]  # no None among them
+        case Structure(kind=kind, keys=keys, cls=cls):
+            children = tuple(_described(function, part, dims) for part in parts_of(description))
+            return Node(kind, children, keys, None if kind == "dict" else cls)
+        case Repeated() | _:
+            pass
+    raise StagingTypeError(
+        f"the result of the opaque function `{function.__name__}` is not known before it runs",
+        place_of(function),  # type: ignore[arg-type]  # a function with code
+        help="annotate it: `-> float`, `-> rose.Vec[3]`, a tuple or a class of such; dimensions must be those of arguments",
+    )

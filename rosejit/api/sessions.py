@@ -1,0 +1,142 @@
+"""The staging that is going on in this thread, and the ways in and out of it."""
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from inspect import Parameter
+from typing import Any
+
+from rosejit.abi import Leaf, Node, Tree, leaves
+from rosejit.frontend import stage
+from rosejit.frontend.content import content_key
+from rosejit.frontend.guards import Capture, Chain, Guard
+from rosejit.frontend.stage import Session
+from rosejit.frontend.structures import Supply, build
+from rosejit.frontend.structures import parts as parts_of_value
+from rosejit.frontend.values import wrap
+from rosejit.ir import syntax as ir
+from rosejit.ir.builder import Builder
+from rosejit.ir.types import Scalar
+from rosejit.runtime.marshal import Read
+
+
+class _Current(threading.local):
+    session: Session | None = None
+
+
+_current = _Current()
+
+
+def current() -> Session | None:
+    """The staging that is going on, if there is one."""
+    return _current.session
+
+
+@contextmanager
+def session(given: Session | None = None) -> Iterator[Session]:
+    """A new staging, or `given`, as the current one."""
+    outer, _current.session = _current.session, given or Session()
+    try:
+        yield _current.session
+    finally:
+        _current.session = outer
+
+
+def staging_of(values: Sequence[Any]) -> Session | None:
+    """The staging that staged values among `values` belong to."""
+    for value in values:
+        tape = getattr(value, "tape", None)
+        if tape is not None:
+            return tape.session
+    return None
+
+
+# --- inside a staging
+
+
+def builder(at: Session) -> Builder:
+    """Appends to the block that is open, at the user's line."""
+    made = Builder(at.tape.here())
+    made.lets = at.tape.lets
+    return made
+
+
+def value(at: Session, tree: Tree, atoms: Sequence[ir.Atom], statics: Sequence[Any] = ()) -> Any:
+    """The staged structure of `tree` that holds `atoms`."""
+    made = [wrap(at.tape, a) if isinstance(a.type, Scalar) else stage.fresh(at.tape, a) for a in atoms]  # type: ignore[arg-type]  # heavy atoms are variables
+    return build(tree, Supply(made), Supply(statics))
+
+
+def atom(at: Session, leaf: Leaf, given: Any) -> ir.Atom:
+    """A staged or host value as an atom of the type of `leaf`."""
+    return at.atom(leaf, given)
+
+
+def arguments(at: Session, staged: Any, call: Any) -> list[ir.Atom]:
+    """The atoms for all parameters of the IR function of `staged`, for a call bound to its signature."""
+    wanted = [leaf for tree in call.trees for leaf in leaves(tree)]
+    atoms = [at.atom(leaf, v) for leaf, v in zip(wanted, call.values, strict=True)]
+    atoms += [stage.variable(at.captured_again(capture)) for capture in staged.source.captures]
+    return atoms + list(staged.source.outer)
+
+
+def parts(tree: Node, given: Any) -> list[Any]:
+    """The parts of a structure in the order of `tree`."""
+    if tree.kind == "dict":
+        return [given[key] for key in tree.keys]
+    found = parts_of_value(given)
+    if found is None or len(found) != len(tree.children):
+        raise TypeError(f"a structure like that of the primal is needed, given {type(given).__name__}")
+    return found
+
+
+# --- between calls
+
+
+def is_current(source: Any, at: Session | None) -> bool:
+    """Whether the code would be staged the same way again."""
+    return (
+        all(guard.holds() for guard in source.guards)
+        and all(capture.read() is not None for capture in source.captures)
+        and (at is not None or not (source.outer or source.boxes))
+        and all(at is not None and at.tape.content(box) is held for box, held in source.boxes)
+    )
+
+
+def reads(source: Any) -> tuple[Read, ...]:
+    """What the compiled call must read again: arrays that it is handed, and values that must still be the same."""
+    captured = [_capture_read(capture) for capture in source.captures]
+    return (*captured, *(_guard_read(guard) for guard in source.guards))
+
+
+def _chain(chain: Chain) -> tuple[str, Any]:
+    first, *attributes = chain.names
+    start = "{0}" + (f"[{first!r}]" if isinstance(chain.root, dict) else ".cell_contents")
+    return "".join([start, *(f".{name}" for name in attributes)]), chain.root
+
+
+def _capture_read(capture: Capture) -> Read:
+    kind = {"f": "real", "i": "int", "u": "int", "b": "bool"}[capture.array.dtype.kind]
+    leaf = Leaf("array", capture.array.shape, kind)  # type: ignore[arg-type]  # one of the three
+    if capture.chain is None:
+        return Read("{0}", (capture.array,), tree=leaf)
+    expression, root = _chain(capture.chain)
+    return Read(expression, (root,), tree=leaf)
+
+
+def _guard_read(guard: Guard) -> Read:
+    now = guard.chain.read()
+    if guard.identical or type(now) in (int, float, bool, str, bytes, type(None)):
+        expression, root = _chain(guard.chain)
+        return Read(expression, (root,), value=now)
+    return Read("{0}()", (guard.holds,), value=True)
+
+
+def same_static(given: Any, key: Any) -> bool:
+    """Whether a static argument is the one that was staged, by content."""
+    return content_key(given) == key
+
+
+def positional(name: str) -> Parameter:
+    """A parameter without a name."""
+    return Parameter(name, Parameter.POSITIONAL_ONLY)
