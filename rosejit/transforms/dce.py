@@ -1,5 +1,7 @@
 """Drops lets whose results nobody reads, dead results of branches, and dead carries and outputs of loops."""
 
+from collections.abc import Callable
+from functools import cache, partial
 from typing import TypeVar
 
 from rosejit.ir import syntax as ir
@@ -12,7 +14,7 @@ def dce(f: ir.Function) -> ir.Function:
     """`f` without dead code; the same object where there is none."""
     if f.body is None:
         return f
-    sweep = _Sweep({p for p in f.params if isinstance(p.type, Ref)}, _bases(f.body))
+    sweep = _Sweep({p for p in f.params if isinstance(p.type, Ref)}, cache(partial(_bases, f.body)))
     body = sweep.block(f.body, f.body.results)
     if not sweep.dropped:
         return f
@@ -34,9 +36,10 @@ def _bases(body: ir.Block) -> dict[ir.Atom, ir.Atom]:
 
 
 class _Sweep:
-    """One backward sweep; `live` holds what is read later, a place too if what is added to it matters."""
+    """One backward sweep; `live` holds what is read later, a place too if what is added to it matters. Few functions
+    have places, so `bases` are only looked for when they are asked for."""
 
-    def __init__(self, live: set[ir.Var], bases: dict[ir.Atom, ir.Atom]) -> None:
+    def __init__(self, live: set[ir.Var], bases: Callable[[], dict[ir.Atom, ir.Atom]]) -> None:
         self.live: set[ir.Atom] = set(live)
         self.bases = bases
         self.dropped = 0
@@ -72,8 +75,8 @@ class _Sweep:
         return any(self.needed(inner) for _, block in scopes(let.expr) for inner in block.lets)
 
     def place_matters(self, place: ir.Atom) -> bool:
-        while place not in self.live and place in self.bases:
-            place = self.bases[place]
+        while place not in self.live and place in (bases := self.bases()):
+            place = bases[place]
         return place in self.live
 
     def kept(self, let: ir.Let) -> ir.Let:
