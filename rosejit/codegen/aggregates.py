@@ -4,8 +4,9 @@ from struct import pack
 
 from rosejit.codegen.body import kind_of
 from rosejit.codegen.emitter import Emitter, Item
+from rosejit.codegen.glue import zeroed
 from rosejit.codegen.layout import Cell, elements_of, record_of, union_of
-from rosejit.codegen.ownership import alive, borrow, buildable, construct, consume, moved_into, rename
+from rosejit.codegen.ownership import alive, borrow, buildable, construct, consume, has_home, moved_into, rename
 from rosejit.codegen.paths import ADD, LOAD, STORE
 from rosejit.ir.syntax import Atom, Copy, Extract, Inject, Let, Lit, MakeArray, MakeTuple, Untuple, Var, Zero
 from rosejit.ir.types import BOOL, INT, Scalar, has_dynamic_length, is_heavy
@@ -103,7 +104,7 @@ def inject(e: Emitter, let: Let) -> None:
     if cell.kind == "inline":
         alive(e, v)
         if buildable(e, x.value, e.where[v], only_blocks=v not in e.placed):
-            if v not in e.placed:
+            if v not in e.placed and v not in e.framed:
                 e.room[v] = max(e.room.get(v, 0), layout.bytes)
             e.push(tag)
             rename(e, v, x.value)
@@ -131,7 +132,7 @@ def copy(e: Emitter, let: Let) -> None:
     assert isinstance(x, Copy)
     (v,) = let.binders
     borrow(e, x.value)
-    if v not in e.placed and v not in e.room:
+    if not has_home(e, v):
         e.statement(let, _copied)
         return
     layout = e.module.layouts.of(v.type)
@@ -158,13 +159,13 @@ def zero(e: Emitter, let: Let) -> None:
     if like is not None:
         borrow(e, like)
     glue, like_type = e.module.glue, like.type if like is not None else None
-    if v not in e.placed and v not in e.room:
+    if not has_home(e, v):
         before = e.bind(v)
         e.push((before, *source, glue.zero(v.type, like_type)))
         return
     size = e.module.layouts.of(v.type).bytes
     fill: tuple[Item, ...] = (v, *source, glue.fill(v.type, like_type)) if glue.needs_fill(v.type) else ()
-    construct(e, v, [(v, *glue.clear_bytes(size), *fill)])
+    construct(e, v, [(*zeroed(v, size), *fill)])
 
 
 def zero_value(e: Emitter, let: Let) -> None:

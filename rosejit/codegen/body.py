@@ -24,28 +24,31 @@ STORES = {"f64": f64_store, "i64": i64_store, "i32": i32_store}
 
 
 class Frame:
-    """The memory of one activation of a function, in slots of 8 bytes; written from the end, like the code.
+    """The memory of one activation of a function; handed out from the end, like locals.
 
-    A slot is free above the definition of what lies in it. Large functions, places that callees add to, and calls with
-    many arguments or results use it; through the first `area` bytes go those arguments and results. Nobody clears it.
+    What lies in it is free above its definition. Large functions keep their variables there, all functions places that
+    callees add to and small structures that die where they were made; through the first `area` bytes go arguments and
+    results of calls with very many. Nobody clears it.
     """
 
     __slots__ = ("_free", "bytes")
 
     def __init__(self, area: int) -> None:
         self.bytes = area
-        self._free: list[int] = []
+        self._free: dict[int, list[int]] = {}
 
-    def slot(self) -> int:
-        """The offset of a free slot."""
-        if self._free:
-            return self._free.pop()
-        self.bytes += 8
-        return self.bytes - 8
+    def slot(self, size: int = 8) -> int:
+        """The offset of `size` free bytes."""
+        size = -(-max(size, 1) // 8) * 8
+        free = self._free.get(size)
+        if free:
+            return free.pop()
+        self.bytes += size
+        return self.bytes - size
 
-    def release(self, offset: int) -> None:
-        """Let others have the slot at `offset`."""
-        self._free.append(offset)
+    def release(self, offset: int, size: int = 8) -> None:
+        """Let others have the bytes at `offset`."""
+        self._free.setdefault(-(-max(size, 1) // 8) * 8, []).append(offset)
 
 
 class Body:

@@ -4,6 +4,7 @@ Each walks the cells of a block, or of two blocks of one shape side by side; rec
 """
 
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from rosejit.codegen.heap import ELSE, END, Heap
 from rosejit.codegen.layout import CAPACITY, DATA, LENGTH, Cell, Column, Layout, Layouts, Record, Rows, Union
@@ -13,8 +14,10 @@ from rosejit.wasm.instructions import (
     bool_store,
     br_if,
     call,
+    f64_const,
     f64_load,
     f64_store,
+    f64x2_const,
     i32_const,
     i32_load,
     i32_store,
@@ -32,6 +35,7 @@ from rosejit.wasm.module import ModuleBuilder, ValueType
 from rosejit.wasm.opcodes import OP
 
 Code = list[bytes]
+T = TypeVar("T")
 Visit = Callable[[tuple[Cell, ...], tuple[int, ...]], Code]
 """The code for a cell at an offset of local 0, and for its partner at an offset of local 1."""
 
@@ -41,6 +45,20 @@ ADD = OP["i32.add"]
 def moved(offset: int) -> Code:
     """Adds a constant to the address on the stack."""
     return [i32_const[offset], ADD] if offset else []
+
+
+def zeroed(home: T, size: int) -> list[T | bytes]:
+    """Makes `size` bytes at the address that `home` leaves zero; `memory.fill` takes 3 ns whatever the size."""
+    if size > 64:
+        return [home, i32_const[0], i32_const[size], memory_fill]
+    code: list[T | bytes] = []
+    for at in range(0, size // 16 * 16, 16):
+        code += (home, f64x2_const(0.0, 0.0), v128_store[at])
+    if size & 8:
+        code += (home, f64_const(0.0), f64_store[size // 16 * 16])
+    for at in range(size // 8 * 8, size):
+        code += (home, i32_const[0], bool_store[at])
+    return code
 
 
 class Glue:
@@ -153,17 +171,12 @@ class Glue:
             if isinstance(layout.parts, Column):
                 assert like is not None
                 return self._zero_column(layout.parts, t, like)
-            block = [self._heap.allocate(layout.bytes), local_tee[new], *self.clear_bytes(layout.bytes)]
+            block = [self._heap.allocate(layout.bytes), local_set[new], *zeroed(local_get[new], layout.bytes)]
             fill = [local_get[new], *source, self.fill(t, like)] if self.needs_fill(t) else []
             return [*block, *fill, local_get[new]]
 
         key = ("zero", t, like) if self.needs_fill(t) else ("zero", layout.bytes, like is None)
         return self._function(key, len(source), True, code)
-
-    @staticmethod
-    def clear_bytes(size: int) -> Code:
-        """Takes an address; makes so many bytes there zero."""
-        return [i32_const[0], i32_const[size], memory_fill]
 
     def needs_fill(self, t: Type) -> bool:
         """Whether bytes of zero are not yet a zero of `t`."""
@@ -254,15 +267,14 @@ class Glue:
 
     def _add_reals(self) -> bytes:
         """Takes two addresses and a number of bytes; two sums at a time, which changes no bit."""
-        to, source, end, pairs = 0, 1, 2, 3
+        to, source, end = 0, 1, 2
+        two = [local_get[to], i32_const[8], ADD, local_get[end], OP["i32.lt_u"]]
         advance = [local_get[to], i32_const[16], ADD, local_set[to], local_get[source], i32_const[16], ADD]
         code = [
             *(local_get[to], local_get[end], ADD, local_set[end]),
-            *(local_get[end], i32_const[8], OP["i32.sub"], local_set[pairs]),
-            *(local_get[to], local_get[pairs], OP["i32.lt_u"], if_(), loop()),
+            *(*two, if_(), loop()),
             *(local_get[to], local_get[to], v128_load[0], local_get[source], v128_load[0], OP["f64x2.add"]),
-            *(v128_store[0], *advance, local_set[source]),
-            *(local_get[to], local_get[pairs], OP["i32.lt_u"], br_if[0], END, END),
+            *(v128_store[0], *advance, local_set[source], *two, br_if[0], END, END),
             *(local_get[to], local_get[end], OP["i32.lt_u"], if_(), local_get[to]),
             *(local_get[to], f64_load[0], local_get[source], f64_load[0], OP["f64.add"], f64_store[0], END),
         ]

@@ -19,8 +19,9 @@ from rosejit.ir.syntax import (
     Var,
     Zero,
 )
-from rosejit.ir.types import Array, Scalar
+from rosejit.ir.types import Array, Ref, Scalar
 from rosejit.wasm.instructions import i32_const, local_get, local_set, memory_copy
+from rosejit.wasm.opcodes import OP
 
 
 def touch(e: Emitter, atoms: Iterable[Atom]) -> list[Var]:
@@ -42,10 +43,19 @@ def touch(e: Emitter, atoms: Iterable[Atom]) -> list[Var]:
     return dying
 
 
+FRAMED = 256
+"""Structures of at most so many bytes that die in the block that made them lie in the frame."""
+
+
 def free(e: Emitter, variables: Iterable[Var]) -> None:
-    """Write the frees of owned variables."""
+    """Write the frees of owned variables; where that is possible they get memory that is not to be freed."""
     for v in variables:
-        e.body.out += (e.module.drop(v.type), e.read(v))
+        code = e.read(v)
+        layout = e.module.layouts.of(v.type.target if isinstance(v.type, Ref) else v.type)
+        if layout.flat and layout.bytes <= FRAMED and buildable(e, v, e.where[v], only_blocks=True):
+            e.framed[v] = e.frame.slot(layout.bytes), layout.bytes
+        else:
+            e.body.out += (e.module.drop(v.type), code)
 
 
 def borrow(e: Emitter, *atoms: Atom) -> None:
@@ -84,11 +94,22 @@ def begin(e: Emitter, v: Var) -> None:
     if v in e.placed:
         settle(e, v)
         return
+    framed = e.framed.pop(v, None)
+    if framed is not None:
+        e.frame.release(*framed)
+        before = e.bind(v)
+        e.body.out += (OP["i32.add"], i32_const[framed[0]], local_get[e.body.frame], before)
+        return
     size = e.room.pop(v, None)
     if size is None:
         size = e.module.layouts.of(v.type).bytes
     before = e.bind(v)
     e.body.out += (e.module.heap.allocate(size), before)
+
+
+def has_home(e: Emitter, v: Var) -> bool:
+    """Whether it is settled where `v` lies, so that whatever defines it must build it there."""
+    return v in e.placed or v in e.room or v in e.framed
 
 
 def construct(e: Emitter, v: Var, groups: Sequence[Sequence[Item]]) -> None:
@@ -114,9 +135,11 @@ def rename(e: Emitter, new: Var, old: Atom, write: Callable[[Var], Sequence[Item
         e.push((before, old))
         return
     e.consumed[old] = None
-    placed, size = new in e.placed, e.room.pop(new, None)
+    placed, size, framed = new in e.placed, e.room.pop(new, None), e.framed.pop(new, None)
     settle(e, new)
     e.where[old] = place
+    if framed is not None:
+        e.framed[old] = framed
     if placed:
         e.placed.add(old)
     if size is not None:

@@ -35,6 +35,8 @@ class Variables:
         """Heavy variables that must be built in the memory whose address their place holds, which is not theirs."""
         self.room: dict[Var, int] = {}
         """Of heavy variables whose block will become a larger one: its bytes."""
+        self.framed: dict[Var, tuple[int, int]] = {}
+        """Of heavy variables that lie in the frame: the offset and the bytes."""
         self.offsets: dict[Var, dict[int, Var]] = {}
         """Of the index of a loop: variables that hold it times a stride, as an i32."""
         self.consumed: dict[Var, None] = {}
