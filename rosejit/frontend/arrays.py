@@ -26,6 +26,9 @@ class Box:
     """Why it may not be written; empty if it may."""
     linked: "set[Box] | None" = None
     """Arrays that a staged choice may have made one: writing one moves the others."""
+    sources: "set[Box] | None" = None
+    """Of a value on its way out of a function: the arrays that it may be. They are linked where it arrives, since on
+    the paths on which there is such a value the function does nothing more."""
 
 
 @dataclass(slots=True, eq=False)

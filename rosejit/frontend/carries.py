@@ -48,6 +48,8 @@ class Carries:
     held: tuple[Any, ...] = ()
     aliases: dict[Box, tuple[Array, Var]] = field(default_factory=dict[Box, tuple[Array, Var]])
     """The boxes that stand in for arrays whose names are rebound: those arrays, and the content in the body."""
+    placed: dict[Box, Var] = field(default_factory=dict[Box, Var])
+    """The boxes of arrays that stand for nothing yet, and their content in the body."""
     rebound: set[Box] = field(default_factory=set[Box])
     """Those of them whose name is another array after a turn."""
     later: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
@@ -68,12 +70,12 @@ class Carries:
         if value.__class__ is Array:
             return self._alias(value, name)
         if value is UNDEFINED:
-            return Part(Hole(self.tape, name), wrap(self.tape, Var(BOOL, f"{hint(name)}_bound")))
+            return Part(Hole(self.tape, self.frame, name), wrap(self.tape, Var(BOOL, f"{hint(name)}_bound")))
         if value.__class__ is Part:
             flag = value.flag if value.flag is True else wrap(self.tape, Var(BOOL, f"{hint(name)}_bound"))
             return Part(self.placeholder(value.value, name), flag)
         if value.__class__ is Hole:
-            return Hole(self.tape, name)
+            return Hole(self.tape, self.frame, name)
         inside = parts(value)
         if not inside:
             return value
@@ -108,6 +110,9 @@ class Carries:
         finishes = [self._value(v, p, x, n, k < self.exposed) for k, (v, p, x, n) in enumerate(rows)]
         self._aliases()
         self._contents()
+        for box, var in self.placed.items():
+            if self.frame.contents[box] is not var:
+                self._undecided(box.name)
         return finishes
 
     def _carry(self, var: Var, init: Atom, back: Atom) -> Carry:
@@ -180,7 +185,7 @@ class Carries:
         def finish() -> Array:
             made = fresh(self.tape, carry.out, name)
             made.box.readonly = x.box.readonly and v.box.readonly
-            link(made.box, v.box, x.box)
+            link(name, made.box, v.box, x.box)
             return made
 
         return finish
@@ -208,7 +213,7 @@ class Carries:
         if new is UNDEFINED or new is inner:
             new = inner
         if held is UNDEFINED or held.__class__ is Hole:
-            value = self._filled(inner, new, name)
+            value = self._filled(held, inner, new, name)
         else:
             value = self._value(held, inner, new, name, exposed)
         return lambda: part(value(), bound())
@@ -219,11 +224,34 @@ class Carries:
         if flag.__class__ is not bool:
             self.atoms[flag.atom] = flag_atom(was)
         if inner.__class__ is Hole:
-            if inner.number is not None:
-                self.atoms[inner.var] = held.read().atom if held.__class__ is Hole else Lit(0, INT)
+            self._emptied(held, inner)
         elif inner is not held:
             self._unchanged(held, inner)
         return lambda: v
+
+    def _emptied(self, held: Any, hole: Hole) -> None:
+        """A hole that was read and never filled: what it was before the loop, or anything if it was nothing."""
+        if hole.held is not None:
+            before = held.become(hole.held) if held.__class__ is Hole else UNDEFINED
+            self._substitute(before, hole.held)
+
+    def _substitute(self, before: Any, held: Any) -> None:
+        if held.__class__ in NUMBERS:
+            atom = _zero(held.type) if before is UNDEFINED else ATOMS[held.type](self.tape, before)
+            assert atom is not None
+            self.atoms[held.atom] = atom
+        elif held.__class__ is Array:
+            self.atoms[self.placed[held.box]] = self._array_before(before, held)
+        else:
+            rows = parts(held) or []
+            befores = [UNDEFINED] * len(rows) if before is UNDEFINED else parts(before) or []
+            for one, inner in zip(befores, rows, strict=True):
+                self._substitute(one, inner)
+
+    def _array_before(self, before: Any, like: Array) -> Var:
+        if before is UNDEFINED:
+            return self.tape.bind(Zero(), array(like.shape, like.type))
+        return variable(before)
 
     def _flag(self, was: Any, flag: Any, now: Any) -> Finish:
         """Whether the name is bound after the loop."""
@@ -244,33 +272,54 @@ class Carries:
         """The variables that the body reads and does not bind."""
         return free(Block(self.frame.lets, ()))
 
-    def _filled(self, hole: Any, new: Any, name: str) -> Finish:
-        """The value that a turn gives to a name which was unbound before."""
-        number = hole.number if hole.__class__ is Hole else None
-        kind = type_of(new) if new is not hole else INT
+    def _filled(self, held: Any, hole: Any, new: Any, name: str) -> Finish:
+        """The value of a name that was unbound before the loop, or may have been in the loop around it."""
         if new is hole:
-            return lambda: UNDEFINED
+            self._emptied(held, hole)
+            return lambda: held
+        inner = hole.become(new) if hole.held is not None else UNDEFINED
+        return self._leaf(held.become(new) if held.__class__ is Hole else UNDEFINED, inner, new, name)
+
+    def _leaf(self, before: Any, p: Any, new: Any, name: str) -> Finish:
+        """The carry of a value without a beginning: zeros that nobody reads, or what the loop around carries."""
+        kind = type_of(new)
         if kind is not None:
-            if number is not None and kind not in (INT, REAL):
+            if p is not UNDEFINED and (p.__class__ not in NUMBERS or {kind, p.type} not in ({kind}, {INT, REAL})):
                 self._undecided(name)
+            init = _zero(kind) if before is UNDEFINED else ATOMS[before.type](self.tape, before)
             back = ATOMS[kind](self.tape, new)
-            assert back is not None
-            var = hole.var if number is not None else Var(kind, hint(name))
-            carry = self._carry(var, _zero(kind), back)
+            assert init is not None and back is not None
+            carry = self._carry(Var(kind, hint(name)) if p is UNDEFINED else p.atom, init, back)
             return lambda: wrap(self.tape, carry.out)
-        if number is not None:
-            self._undecided(name)
-        if new.__class__ is Array and self.tape.content(new.box) is None:
-            with self.tape.reopened(self.frame):
-                back = variable(new)
-            init = self.tape.bind(Zero(), array(new.shape, new.type))
-            carry = self._carry(Var(back.type, hint(name)), init, back)
-            return lambda: fresh(self.tape, carry.out, name)
+        if new.__class__ is Array:
+            return self._leaf_array(before, p, new, name)
         inside = parts(new)
         if not inside:
             return lambda: new
-        finishes = [self._filled(UNDEFINED, item, name) for item in inside]
+        empty = [UNDEFINED] * len(inside)
+        befores, held = (empty if x is UNDEFINED else parts(x) or empty for x in (before, p))
+        if not len(befores) == len(held) == len(inside):
+            self._undecided(name)
+        finishes = [self._leaf(b, h, x, name) for b, h, x in zip(befores, held, inside, strict=True)]
         return lambda: with_parts(new, [finish() for finish in finishes])
+
+    def _leaf_array(self, before: Any, p: Any, new: Array, name: str) -> Finish:
+        if p is UNDEFINED and self.tape.content(new.box) is not None:
+            return lambda: new  # every turn binds the name to the same array, from outside of the loop
+        if p is not UNDEFINED and (p.__class__ is not Array or p.shape != new.shape or p.type is not new.type):
+            self._undecided(name)
+        with self.tape.reopened(self.frame):
+            back = variable(new)
+        var = Var(back.type, hint(name)) if p is UNDEFINED else self.placed[p.box]
+        init = self._array_before(before, new)
+        carry = self._carry(var, init, back)
+
+        def finish() -> Array:
+            made = fresh(self.tape, carry.out, name)
+            link(name, made.box, new.box)
+            return made
+
+        return finish
 
     def _undecided(self, name: str) -> None:
         self.tape.fail(

@@ -11,7 +11,7 @@ from rosejit.frontend.circuits import Circuits, go, hit, negate
 from rosejit.frontend.comprehensions import Comprehensions
 from rosejit.frontend.control import WhileLoop, choose, iterate
 from rosejit.frontend.indexing import of_list
-from rosejit.frontend.joins import shown
+from rosejit.frontend.joins import arrive, shown
 from rosejit.frontend.tape import UNDEFINED, Cell, Frame, Tape
 from rosejit.frontend.truth import truth
 from rosejit.frontend.unbound import Part, Poison, settled
@@ -199,7 +199,8 @@ class Names:
         if value.__class__ is Array:
             content(self.tape, value.box)
         if value.__class__ is Part:
-            return settled(self.tape, value, "the result")
+            value = settled(self.tape, value, "the result")
+        arrive(value)
         return None if value is UNDEFINED else value
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from rosejit.frontend.arrays import Array, Box, Host, atom_of, fresh
 from rosejit.frontend.host import number_kind
+from rosejit.frontend.jumps import VALUE
 from rosejit.frontend.structures import is_alike, is_mutable, parts, with_parts
 from rosejit.frontend.tape import UNDEFINED, Cell, Frame, Moved, Tape
 from rosejit.frontend.unbound import Hole, Poison, as_flag, flag_atom, hint, part, split
@@ -23,6 +24,8 @@ class Join:
         self._results: tuple[list[Atom], list[Atom]] = ([], [])
         self._binders: list[Var] = []
         self._made: dict[tuple[int, int], tuple[Any, Any, Any]] = {}
+        self._written: dict[Any, Any] = {}
+        """What arrays and cells hold after the branch; set at the end, since the sides still see what they held before."""
 
     # --- results
 
@@ -69,7 +72,9 @@ class Join:
         if a.__class__ is Poison or b.__class__ is Poison:
             return a if a.__class__ is Poison else b
         if a.__class__ is Hole or b.__class__ is Hole:
-            a, b = (v.read() if v.__class__ is Hole else v for v in (a, b))
+            if a is b:
+                return a
+            a, b = (v.become(other) if v.__class__ is Hole else v for v, other in ((a, b), (b, a)))
         a_type, b_type = type_of(a), type_of(b)
         if a_type is not None and b_type is not None:
             return self._numbers(a, b, a_type, b_type, name)
@@ -112,7 +117,7 @@ class Join:
         with self.tape.reopened(self.sides[1]):
             orelse = variable(b)
         made = fresh(self.tape, self._result(then, orelse, then.type, name), name)
-        link(made.box, a.box, b.box)
+        link(name, made.box, a.box, b.box)
         made.box.readonly = a.box.readonly or b.box.readonly
         self._made[id(a.box), id(b.box)] = (a, b, made)
         return made
@@ -164,9 +169,9 @@ class Join:
                 continue
             then, orelse = (side.contents.get(key, before) for side in self.sides)
             if key.__class__ is Cell:
-                self.tape.write(key, self.join(then, orelse, key.name))
+                self._written[key] = self.join(then, orelse, key.name)
             else:
-                self.tape.frames[-1].contents[key] = self._content(key, before, then, orelse)
+                self._written[key] = self._content(key, before, then, orelse)
 
     def _content(self, box: Box, before: Any, then: Any, orelse: Any) -> Any:
         dead = [side.dead for side in self.sides]
@@ -188,10 +193,30 @@ class Join:
         if then.lets or orelse.lets or self._binders:
             blocks = (Block(side.lets, tuple(r)) for side, r in zip(self.sides, self._results, strict=True))
             self.tape.bind_all(If(self.condition, *blocks), tuple(self._binders), then.place)
+        for key, value in self._written.items():
+            self.tape.write(key, value)
 
 
-def link(*boxes: Box) -> None:
-    """Note that these arrays may be one and the same."""
+def link(name: str, made: Box, *boxes: Box) -> None:
+    """Note that `made`, which `name` is bound to, may be one of `boxes`."""
+    if name == VALUE:
+        made.sources = {made}.union(*(box.sources or {box} for box in boxes))
+    else:
+        _unite({made, *boxes})
+
+
+def arrive(value: Any) -> None:
+    """Link the arrays in the result of a function with those that they may be."""
+    if value.__class__ is Array:
+        if value.box.sources:
+            _unite(value.box.sources)
+            value.box.sources = None
+        return
+    for item in parts(value) or ():
+        arrive(item)
+
+
+def _unite(boxes: set[Box]) -> None:
     group: set[Box] = set()
     for box in boxes:
         group |= {box} if box.linked is None else box.linked

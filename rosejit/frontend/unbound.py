@@ -4,10 +4,12 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from rosejit.errors import StagingTypeError, UnboundStagedName
-from rosejit.frontend.tape import UNDEFINED, Tape
-from rosejit.frontend.values import Bool, Int, wrap
+from rosejit.frontend.arrays import Array, Box
+from rosejit.frontend.structures import parts, with_parts
+from rosejit.frontend.tape import UNDEFINED, Frame, Tape
+from rosejit.frontend.values import Bool, type_of, wrap
 from rosejit.ir.syntax import Atom, Failure, Lit, Var
-from rosejit.ir.types import BOOL, INT
+from rosejit.ir.types import BOOL, array
 
 Flag = bool | Bool
 
@@ -23,20 +25,40 @@ class Part:
 
 
 class Hole:
-    """What a name that was unbound before a loop holds in its later turns. It becomes a number when it is read."""
+    """What a name that was unbound before a loop holds in its later turns.
 
-    __slots__ = ("number", "tape", "var")
+    It takes the form of the first value that it is joined with, or of a number when it is read.
+    """
 
-    def __init__(self, tape: Tape, name: str) -> None:
+    __slots__ = ("_frame", "_name", "held", "tape")
+
+    def __init__(self, tape: Tape, frame: Frame, name: str) -> None:
         self.tape = tape
-        self.var = Var(INT, hint(name))
-        self.number: Int | None = None
+        self._frame = frame
+        self._name = name
+        self.held: Any = None
 
-    def read(self) -> Int:
-        """The number; if it turns out a Real in the loop, the loop makes it one."""
-        if self.number is None:
-            self.number = Int(self.tape, self.var)
-        return self.number
+    def read(self) -> Any:
+        """The value; if it turns out a Real in the loop, the loop makes it one."""
+        return self.become(0)
+
+    def become(self, like: Any) -> Any:
+        """Placeholders in the form of `like`."""
+        if self.held is None:
+            self.held = self._form(like)
+        return self.held
+
+    def _form(self, like: Any) -> Any:
+        kind = type_of(like)
+        if kind is not None:
+            return wrap(self.tape, Var(kind, hint(self._name)))
+        if like.__class__ is Array:
+            box = Box(self._name)
+            var = Var(array(like.shape, like.type), hint(self._name))
+            self._frame.contents[box] = self._frame.carries.placed[box] = var
+            return Array(self.tape, box, like.shape, like.type)
+        inside = parts(like)
+        return with_parts(like, [self._form(item) for item in inside]) if inside else like
 
 
 class Poison:
