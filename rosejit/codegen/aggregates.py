@@ -61,7 +61,7 @@ def make_array(e: Emitter, let: Let) -> None:
 
 
 def _constants(items: tuple[Atom, ...]) -> bytes:
-    letter = {BOOL: "?", INT: "q"}.get(items[0].type, "d")
+    letter = "?" if items[0].type is BOOL else "q" if items[0].type is INT else "d"
     values = [item.value for item in items if isinstance(item, Lit)]
     return b"" if values[0] is None else pack(f"<{len(values)}{letter}", *values)
 

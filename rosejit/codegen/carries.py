@@ -24,7 +24,7 @@ class Carry:
 
 def poll(e: Emitter) -> bytes:
     """Looks at the interrupt flag."""
-    return i32_const[0] + i32_load[INTERRUPT_FLAG] + e.body.fail_if(e.module.interrupted())
+    return i32_const[0] + i32_load[INTERRUPT_FLAG] + e.body.fail_if(e.module.failures.interrupted())
 
 
 def load(e: Emitter, kind: Kind, place: int) -> bytes:

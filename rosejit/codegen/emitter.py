@@ -1,6 +1,6 @@
 """Writes the blocks of one function, the last let first: what is used later is known before what defines it."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -167,7 +167,8 @@ class Emitter(Variables):
         `finish` writes what happens to its results, `begin` what binds the variables that it is given.
         """
         saved = (self.block, self.lets, self.start, self.at, self._next, self._todo, self.consumed, self.body.out)
-        self.body.out = out = []
+        out: list[bytes] = []
+        self.body.out = out
         self.block, self.consumed, self._todo = block, {}, []
         self._enter(block.lets, 0, len(block.lets))
         if self.inside is not PARENT:

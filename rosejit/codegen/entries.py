@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from rosejit.abi import EXCHANGE, Entry, Import, Slot
 from rosejit.codegen.body import LOADS, STORES, kind_of
+from rosejit.codegen.failures import abi_scalar
 from rosejit.codegen.layout import Rows, elements_of
-from rosejit.codegen.module import Callee, Module, abi_scalar
+from rosejit.codegen.module import Callee, Module, kinds
 from rosejit.ir.syntax import Function, Var
 from rosejit.ir.types import UNIT, Array, Scalar, Type, is_heavy
 from rosejit.wasm.instructions import (
@@ -77,10 +78,9 @@ def import_of(f: Function) -> tuple[Import, tuple[ValueType, ...], tuple[ValueTy
     """A host function as the runtime sees it, and its Wasm type."""
     params = tuple(slot_of(p.type, {}) for p in f.params if p.type is not UNIT)
     results = tuple(slot_of(t, {}) for t in f.results if t is not UNIT)
-    returned = tuple(kind for t in f.results if not is_heavy(t) and (kind := kind_of(t)))
-    given = tuple(kind for p in f.params if (kind := kind_of(p.type)))
-    places = ("i32",) * sum(is_heavy(t) for t in f.results)
-    return Import(f.name, params, results), (*given, *places), returned
+    places: list[ValueType] = ["i32" for t in f.results if is_heavy(t)]
+    returned = kinds([t for t in f.results if not is_heavy(t)])
+    return Import(f.name, params, results), (*kinds([p.type for p in f.params]), *places), returned
 
 
 _SCRATCH = {"i32": 0, "i64": 1, "f64": 2}

@@ -54,7 +54,7 @@ def _open(e: Emitter, f: Function, callee: Callee) -> Var | None:
 
 
 def _prologue(e: Emitter, f: Function, callee: Callee, area: Var | None) -> bytes:
-    """Puts parameters into the frame; the slots of those that come through memory are in the order in which they lie."""
+    """Puts parameters into the frame; those that come through memory lie in the order of their slots."""
     given = [p for p in f.params if p.type is not UNIT]
     frame = local_get[e.body.frame] if e.body.uses_frame else b""
     code: list[bytes] = []

@@ -1,8 +1,8 @@
 """The allocator inside a module: free lists by size class in front of a pointer that only grows.
 
-Sizes are rounded up to four classes an octave, from 8 bytes on. The head of the list of each class is a word in memory;
-a free block holds the address of the next. Where the size is known at compile time so is the class, and allocation is the
-pop of a list. After a failure the instance is thrown away, so nothing here is undone.
+Sizes are rounded up to four classes an octave, from 8 bytes on. The head of the list of each class is a word in
+memory; a free block holds the address of the next. Where the size is known at compile time so is the class, and
+allocation is the pop of a list. After a failure the instance is thrown away, so nothing here is undone.
 """
 
 from rosejit.abi import FAILURE_NUMBER, FAILURE_VALUES, OUT_OF_MEMORY

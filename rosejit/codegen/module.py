@@ -1,21 +1,18 @@
 """What the functions of one module share: the heap, glue, failures, and how every function is called."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rosejit.abi import FAILURE_NUMBER, FAILURE_VALUES, INTERRUPTED
-from rosejit.abi import Scalar as AbiScalar
 from rosejit.codegen.body import Kind, kind_of
+from rosejit.codegen.failures import Failures
 from rosejit.codegen.glue import Glue
-from rosejit.codegen.heap import DROP, RESERVED, UNREACHABLE, Heap
+from rosejit.codegen.heap import DROP, RESERVED, Heap
 from rosejit.codegen.layout import Layouts
-from rosejit.ir.failure import primitive_failure
 from rosejit.ir.primitive import Emit, Instr, Kernel, Primitive
-from rosejit.ir.syntax import Apply, Failure, Function
-from rosejit.ir.types import BOOL, UNIT, Ref, Scalar, Type
+from rosejit.ir.syntax import Apply, Function
+from rosejit.ir.types import UNIT, Ref, Scalar, Type
 from rosejit.ops.kernels import KERNELS
-from rosejit.span import Span
-from rosejit.wasm.instructions import call, i32_const, i32_store, i64_store, local_get
+from rosejit.wasm.instructions import call
 from rosejit.wasm.module import Data, ModuleBuilder
 from rosejit.wasm.opcodes import OP
 
@@ -99,13 +96,11 @@ class Module:
         self.hosts: dict[Function, bytes] = {}
         """The calls of host functions."""
         self.names: dict[int, str] = {}
-        """Of functions, by index."""
+        """Of the users' functions, by index."""
         self.pending: list[Function] = []
         """Functions that are called but not written yet."""
-        self.failures: list[Failure] = []
-        self.failure_values: list[tuple[AbiScalar, ...]] = []
-        self._numbers: dict[object, int] = {}
-        self._calls: dict[str, bytes] = {}
+        self.failures = Failures(builder)
+        self._kernels: set[Function] = set()
         self._constants: dict[bytes, int] = {}
         self._end = heap_start + RESERVED
 
@@ -118,7 +113,8 @@ class Module:
             index = self.builder.declare_function(*_callee(f).signature(), f.name)
             known = self.callees[f] = _callee(f, index)
             self.pending.append(f)
-            self.names[index] = f.name
+            if f not in self._kernels:
+                self.names[index] = f.name
         return known
 
     # --- primitives
@@ -138,7 +134,9 @@ class Module:
     def kernel(self, op: Primitive) -> Function:
         """The function that computes `op`."""
         assert isinstance(op.wasm, Kernel)
-        return KERNELS[op.wasm.name]()
+        f = KERNELS[op.wasm.name]()
+        self._kernels.add(f)
+        return f
 
     def inlined(self, op: Primitive) -> Function | None:
         """The kernel of `op`, if it is so small that it is written where it is used."""
@@ -171,56 +169,3 @@ class Module:
         if isinstance(t, Scalar):
             return b"" if t is UNIT else DROP
         return self.glue.drop(t.target if isinstance(t, Ref) else t)
-
-    # --- failures
-
-    def failure(self, failure: Failure, values: tuple[Type, ...] = ()) -> int:
-        """The number of a failure; equal ones share it, but for those of users."""
-        key = (failure.kind, failure.message, failure.span, failure.help, values, id(failure.exception))
-        return self._number(key, failure, values)
-
-    def primitive_failures(self, op: Primitive, span: Span | None) -> int:
-        """The number of the first kind of failure of `op`; the others follow."""
-        faults = range(1, op.failure.count("|") + 2)
-        numbers = [self._number((op.name, span, k), primitive_failure(op, span, k), ()) for k in faults]
-        return numbers[0]
-
-    def _number(self, key: object, failure: Failure, values: tuple[Type, ...]) -> int:
-        number = self._numbers.get(key)
-        if number is None:
-            number = self._numbers[key] = len(self.failures)
-            self.failures.append(failure)
-            self.failure_values.append(tuple(abi_scalar(t) for t in values))
-        return number
-
-    def fail(self) -> bytes:
-        """Takes the number of a failure; does not return."""
-        return self._call("fail", ("i32",), lambda: [i32_const[0], local_get[0], i32_store[FAILURE_NUMBER]])
-
-    def fail_index(self) -> bytes:
-        """Takes an index, a length (i64) and the number of a failure; does not return."""
-        return self._call(
-            "fail_index",
-            ("i64", "i64", "i32"),
-            lambda: [
-                *(i32_const[0], local_get[0], i64_store[FAILURE_VALUES]),
-                *(i32_const[0], local_get[1], i64_store[FAILURE_VALUES + 8]),
-                *(i32_const[0], local_get[2], i32_store[FAILURE_NUMBER]),
-            ],
-        )
-
-    def interrupted(self) -> bytes:
-        """Does not return."""
-        return i32_const[INTERRUPTED] + self.fail()
-
-    def _call(self, name: str, params: tuple[Kind, ...], code: Callable[[], list[bytes]]) -> bytes:
-        if name not in self._calls:
-            index = self.builder.declare_function(params, (), name)
-            self._calls[name] = call[index] + UNREACHABLE
-            self.builder.define(index, (), [*code(), UNREACHABLE])
-        return self._calls[name]
-
-
-def abi_scalar(t: Type) -> AbiScalar:
-    """What the host calls a scalar type."""
-    return "bool" if t is BOOL else "real" if kind_of(t) == "f64" else "int"

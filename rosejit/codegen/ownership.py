@@ -1,4 +1,4 @@
-"""Who owns the heavy values: frees behind the last use, moves to another name, and blocks that are built in their place."""
+"""Who owns the heavy values: frees behind the last use, moves to other names, blocks that are built in their place."""
 
 from collections.abc import Callable, Iterable, Sequence
 

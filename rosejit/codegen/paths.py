@@ -106,7 +106,7 @@ def _follow_testing(e: Emitter, base: Var, path: Path, tests: tuple[int, ...], s
     steps = [step for step in path if not isinstance(step, Field)]
     touch(e, steps)
     first = steps[0] if isinstance(path[0], Var) and 0 in tests else None
-    number = e.module.failure(index_failure(span), (INT, INT))
+    number = e.module.failures.number(index_failure(span), (INT, INT))
     items: list[Item] = [base]
     t: Type = base.type.target if isinstance(base.type, Ref) else base.type
     offset = 0
@@ -146,7 +146,7 @@ def _test(e: Emitter, rows: Rows | Column, offset: int, tested: Item, index: byt
         e.body.release("i32", record)
         keep = local_tee[record]
         length = local_get[record] + i32_load[offset + LENGTH] + OP["i64.extend_i32_u"]
-    handler = index + length + i32_const[number] + e.module.fail_index()
+    handler = index + length + i32_const[number] + e.module.failures.fail_index()
     return [keep, tested, length, _OUT_OF_RANGE, e.body.fail_if(handler)]
 
 

@@ -1,4 +1,4 @@
-"""Places that are added to: a scalar one is a local or a slot of the frame, the others are the memory of their value."""
+"""Places that are added to: of a scalar a local or a slot of the frame, of the rest the memory of the value."""
 
 from rosejit.codegen.body import LOADS, STORES
 from rosejit.codegen.emitter import Emitter

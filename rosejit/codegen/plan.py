@@ -236,7 +236,9 @@ class _Planner:
         used.update(dict.fromkeys(outer))
         if isinstance(e, Loop):
             self._rows(e)
-            work = min(work, LONG) * e.trips.value if isinstance(e.trips, Lit) and e.trips.value else LONG + 1
+            turns = e.trips.value if isinstance(e.trips, Lit) else LONG + 1
+            assert isinstance(turns, int)
+            work = min(work, LONG) * max(turns, 0)
             if work > LONG:
                 self.plan.polls.add(let)
         return weight, work

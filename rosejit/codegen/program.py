@@ -1,12 +1,12 @@
 """IR functions to an artifact: the call graph, one module, and what the runtime must know of it."""
 
 import gc
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 from rosejit.abi import EXCHANGE, Artifact, Import
-from rosejit.codegen.entries import Border, border, import_of, write_entry, write_releases
+from rosejit.codegen.entries import border, import_of, write_entry, write_releases
 from rosejit.codegen.functions import write_function
 from rosejit.codegen.module import Module, area_of
 from rosejit.codegen.plan import Plan, plan_function
@@ -47,17 +47,17 @@ def compile_program(roots: Mapping[str, Function]) -> tuple[Artifact, tuple[Call
             encode(builder.build()),
             {place.entry.name: place.entry for place in borders},
             imports,
-            tuple(module.failures),
+            tuple(module.failures.all),
             module.names,
             _optimise(plans),
             bool(repeated),
-            tuple(module.failure_values),
+            tuple(module.failures.values),
         )
         return artifact, tuple(f.host for f in hosts if f.host is not None)
 
 
 @contextmanager
-def _collector_paused() -> Iterator[None]:
+def _collector_paused() -> Generator[None, None, None]:
     """Nothing that a compilation makes is garbage before its end, and looking for it costs a tenth of the time."""
     enabled = gc.isenabled()
     gc.disable()
@@ -72,7 +72,7 @@ def _plan(roots: Mapping[str, Function]) -> tuple[Plans, list[Function]]:
     """The plans of all functions that are called, and the host functions among them."""
     plans: Plans = {}
     hosts: dict[Function, None] = {}
-    todo = list(reversed(roots.values()))
+    todo = list(roots.values())[::-1]
     while todo:
         f = todo.pop()
         if f.host is not None:

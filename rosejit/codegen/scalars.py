@@ -2,7 +2,7 @@
 
 from rosejit.abi import FAILURE_VALUES
 from rosejit.codegen.emitter import Emitter, literal
-from rosejit.codegen.module import abi_scalar
+from rosejit.codegen.failures import abi_scalar
 from rosejit.codegen.ownership import touch
 from rosejit.ir.primitive import Emit
 from rosejit.ir.syntax import Apply, Check, Let, Var
@@ -26,7 +26,8 @@ def apply(e: Emitter, let: Let) -> None:
         _failing(e, let, x)
     else:
         kernel = e.module.inlined(x.op)
-        assert kernel is not None and kernel.body is not None
+        assert kernel is not None
+        assert kernel.body is not None
         e.inline(kernel, x.args, kernel.body.results)
 
 
@@ -39,14 +40,14 @@ def apply_statement(e: Emitter, let: Let) -> None:
 
 def _failing(e: Emitter, let: Let, x: Apply) -> None:
     """The kernel gives the result and which failure happened, if any."""
-    first = e.module.primitive_failures(x.op, let.span)
+    first = e.module.failures.primitive(x.op, let.span)
     fault = e.body.local("i64")
     e.body.release("i64", fault)
     keep, number = b"", i32_const[first]
     if "|" in x.op.failure:
         keep = local_tee[fault]
         number = local_get[fault] + OP["i32.wrap_i64"] + i32_const[first - 1] + OP["i32.add"]
-    test = (keep, i64_const[0], OP["i64.ne"], e.body.fail_if(number + e.module.fail()))
+    test = (keep, i64_const[0], OP["i64.ne"], e.body.fail_if(number + e.module.failures.fail()))
     kernel = e.module.inlined(x.op)
     if kernel is None:
         e.push((*x.args, e.module.callee(e.module.kernel(x.op)).code, *test))
@@ -60,12 +61,12 @@ def check(e: Emitter, let: Let) -> None:
     x = let.expr
     assert isinstance(x, Check)
     touch(e, x.values)
-    number = e.module.failure(x.failure, tuple(v.type for v in x.values))
+    number = e.module.failures.number(x.failure, tuple(v.type for v in x.values))
     handler: list[bytes] = []
     for k, value in enumerate(x.values):
         code = e.read(value) if isinstance(value, Var) else literal(value)
         widened = OP["i64.extend_i32_u"] if value.type is BOOL else b""
         store = f64_store if abi_scalar(value.type) == "real" else i64_store
         handler += (i32_const[0], code, widened, store[FAILURE_VALUES + 8 * k])
-    failing = e.body.fail_if(b"".join((*handler, i32_const[number], e.module.fail())))
+    failing = e.body.fail_if(b"".join((*handler, i32_const[number], e.module.failures.fail())))
     e.push((x.condition, OP["i32.eqz"], failing))
