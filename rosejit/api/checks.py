@@ -90,8 +90,8 @@ def _numbers(value: Any) -> Iterator[float]:
             yield from _numbers(part)
 
 
-def _rebuilt(value: Any, new: Callable[[float], float]) -> Any:
-    """`value` with every real `x` replaced by `new(x)`; what is no real becomes itself."""
+def _rebuilt(value: Any, new: Callable[[float], Any], other: Callable[[Any], Any] = lambda x: x) -> Any:
+    """`value` with every real `x` replaced by `new(x)`, and every other leaf by `other(x)`."""
     if isinstance(value, float | np.floating):
         return new(float(value))
     if isinstance(value, np.ndarray) and value.dtype.kind == "f":
@@ -103,7 +103,8 @@ def _rebuilt(value: Any, new: Callable[[float], float]) -> Any:
     if isinstance(value, list | tuple):
         return type(value)(_rebuilt(part, new, other) for part in value)
     if hasattr(value, "__dataclass_fields__"):
-        return type(value)(**{name: _rebuilt(getattr(value, name), new, other) for name in value.__dataclass_fields__})
+        names = value.__dataclass_fields__
+        return type(value)(**{name: _rebuilt(getattr(value, name), new, other) for name in names})
     return other(value)
 
 

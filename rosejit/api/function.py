@@ -2,6 +2,8 @@
 
 import functools
 import inspect
+import itertools
+import operator
 import threading
 import weakref
 from collections.abc import Callable
@@ -10,10 +12,11 @@ from typing import Any, NamedTuple
 
 from rosejit.abi import Tree
 from rosejit.api import sessions
+from rosejit.api.entry import entry
 from rosejit.api.lowered import Lowered
 from rosejit.api.program import load
 from rosejit.api.staged import Staged
-from rosejit.errors import RoseError, UnsupportedSyntax, without_internal_frames
+from rosejit.errors import UnsupportedSyntax
 from rosejit.frontend.binding import Call
 from rosejit.frontend.binding import Signature as Binding
 from rosejit.frontend.stage import Session
@@ -67,9 +70,10 @@ class Function:
         self._known: dict[tuple[Tree, ...], Specialisation] = {}
         self._running: set[tuple[Tree, ...]] = set()
         self._lock = threading.RLock()
-        self._latest: Callable[..., Any] = _unstaged
-        self._calls = 0
+        self.latest: Callable[..., Any] = _unstaged
+        self._calls = itertools.count()
         self._misses = 0
+        self._entry = entry(self, binding.function, self._calls)
         FUNCTIONS.add(self)
 
     def _stage(self, call: Call, at: Session) -> Staged:
@@ -81,36 +85,32 @@ class Function:
 
     # --- calling
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the compiled function; with staged arguments, stage a call."""
-        self._calls += 1
+    __call__: Callable[..., Any] = property(operator.attrgetter("_entry"))  # type: ignore[assignment]
+    """Run the compiled function; with staged arguments, stage a call. (No method: its frame would be in tracebacks.)"""
+
+    def other(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Exception | None]:
+        """The result of a call that the latest code does not fit, or what it raises."""
         try:
-            return self._latest(*args, **kwargs)
-        except Mismatch:
-            pass
-        except RoseError as error:
-            raise error.with_traceback(without_internal_frames(error.__traceback__)) from error.__cause__
-        try:
-            return self._other(args, kwargs)
-        except RoseError as error:
-            raise error.with_traceback(without_internal_frames(error.__traceback__)) from error.__cause__
+            return self._other(args, kwargs), None
+        except Exception as error:
+            return None, error
 
     def _other(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A call that the latest code does not fit."""
         takes_out = "out" in kwargs and "out" not in self.__signature__.parameters
-        out = {"out": kwargs.pop("out")} if takes_out else {}
-        call = self._binding.bind(args, kwargs)
+        given = {name: value for name, value in kwargs.items() if not (takes_out and name == "out")}
+        call = self._binding.bind(args, given)
         at = sessions.staging_of(call.values)
         if at is not None:
             return self._call_inside(at, call)
         with sessions.session() as made:
             run = self._compiled(call, made)
-            try:
-                result = run(*args, **kwargs, **out)
-            except Mismatch:  # a value from outside is equal, but not the same object any more
+        try:
+            result = run(*args, **kwargs)
+        except Mismatch:  # a value from outside is equal, but not the same object any more
+            with sessions.session() as made:
                 run = self._compiled(call, made, anew=True)
-                result = run(*args, **kwargs, **out)
-        self._latest = run
+            result = run(*args, **kwargs)
+        self.latest = run
         return result
 
     def __rose_stage__(self, at: Session, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -199,13 +199,14 @@ class Function:
 
     def cache_info(self) -> CacheInfo:
         """What the memory cache holds, and how often it served."""
-        return CacheInfo(max(self._calls - self._misses, 0), self._misses, len(self._known))
+        calls = self._calls.__reduce__()[1][0]  # type: ignore[index]  # where the counter stands
+        return CacheInfo(max(calls - self._misses, 0), self._misses, len(self._known))
 
     def cache_clear(self) -> None:
         """Forget all compiled code of this function; the disk cache stays."""
         with self._lock:
             self._known.clear()
-            self._latest = _unstaged
+            self.latest = _unstaged
 
     def __repr__(self) -> str:
         return f"<rose.Function {self.__name__}{self.__signature__}>"

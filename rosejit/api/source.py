@@ -13,6 +13,7 @@ from rosejit.api.staged import Staged
 from rosejit.errors import StagingTypeError
 from rosejit.frontend import binding
 from rosejit.frontend.binding import Call
+from rosejit.frontend.rewrite import TRANSLATIONS
 from rosejit.frontend.rules import stage_rule
 from rosejit.frontend.stage import Session
 
@@ -55,6 +56,7 @@ class Jitted(Ruled):
     """A function that is staged from its source."""
 
     def __init__(self, function: Callable[..., Any], options: Options, static: tuple[str, ...], name: str | None) -> None:
+        TRANSLATIONS.of(inspect.unwrap(function))  # what cannot be staged is refused at once
         super().__init__(binding.signature(function, static), options)
         self._static = static
         wrapped_like(self, function, name or function.__name__)
@@ -77,11 +79,10 @@ class Opaque(Ruled):
     def _stage(self, call: Call, at: Session) -> Staged:
         return stage_opaque(self.__wrapped__, self._binding, call)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """The Python function itself; with staged arguments, stage a call of it."""
-        at = sessions.current()
-        if at is not None and sessions.staging_of([*args, *kwargs.values()]) is not None:
-            return super().__call__(*args, **kwargs)
+    def _other(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The Python function itself; with staged arguments, a staged call of it."""
+        if sessions.current() is not None and sessions.staging_of([*args, *kwargs.values()]) is not None:
+            return super()._other(args, kwargs)
         return self.__wrapped__(*args, **kwargs)
 
     def __reduce__(self) -> Any:

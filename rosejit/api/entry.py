@@ -1,0 +1,56 @@
+"""The function that a call of a `Function` runs: it stands in the user's file, so that tracebacks show no file of ours."""
+
+import ast
+import itertools
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from rosejit.errors import without_internal_frames
+from rosejit.runtime.marshal import Mismatch
+
+_SOURCE = """
+def {name}(*args, **kwargs):
+    _next(_calls)
+    try:
+        return _self.latest(*args, **kwargs)
+    except _Mismatch:
+        pass
+    except Exception as found:
+        _error = found
+        raise _error.with_traceback(_trimmed(_error.__traceback__))
+    _result, _error = _self.other(args, kwargs)
+    if _error is not None:
+        raise _error.with_traceback(_trimmed(_error.__traceback__))
+    return _result
+"""
+
+
+class Called(Protocol):
+    """What an entry calls: the latest compiled code, and what to do where that does not fit."""
+
+    latest: Callable[..., Any]
+
+    def other(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Exception | None]:
+        """The result, or what is to be raised."""
+        ...
+
+
+def entry(called: Called, function: Any, calls: "itertools.count[int]") -> Callable[..., Any]:
+    """A function that runs `called`, counts with `calls`, and stands where `function` is defined."""
+    code = getattr(function, "__code__", None)
+    name = function.__name__ if function.__name__.isidentifier() else "function"
+    tree = ast.parse(_SOURCE.format(name=name))
+    line = code.co_firstlineno if code is not None else 1
+    for node in ast.walk(tree):
+        if hasattr(node, "lineno"):
+            node.lineno = node.end_lineno = line  # type: ignore[attr-defined]  # it has one
+            node.col_offset = node.end_col_offset = 0  # type: ignore[attr-defined]  # as above
+    scope: dict[str, Any] = {
+        "_next": next,
+        "_calls": calls,
+        "_self": called,
+        "_Mismatch": Mismatch,
+        "_trimmed": without_internal_frames,
+    }
+    exec(compile(tree, code.co_filename if code is not None else "<rosejit>", "exec"), scope)
+    return scope[name]
