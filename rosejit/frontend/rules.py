@@ -17,6 +17,7 @@ from rosejit.ir.syntax import Atom, Block, Var
 from rosejit.ir.types import TAN, Type, array, tangent
 from rosejit.ir.walk import free
 from rosejit.span import Span
+from rosejit.transforms.own import own
 
 
 def is_real(leaf: Leaf) -> bool:
@@ -60,7 +61,7 @@ def stage_rule(
         if outside:
             _refuse(rule, title, "closes over staged values or arrays", "give them to the function as arguments")
     types = tuple(a.type for a in found)
-    return ir.Function(f"{title}_rule", params, types, body, span=place_of(rule))
+    return own(ir.Function(f"{title}_rule", params, types, body, span=place_of(rule)))
 
 
 def place_of(function: FunctionType) -> Span:

@@ -27,6 +27,7 @@ from rosejit.ir.types import BOOL, INT, REAL, Scalar, Type, array
 from rosejit.ir.walk import free
 from rosejit.numeric import np
 from rosejit.span import Span
+from rosejit.transforms.own import own
 
 assert operators and array_methods  # importing them gives staged values their methods
 
@@ -185,7 +186,7 @@ class Session:
         if outer:
             mend.mend(body, dict(inside))
         types: tuple[Type, ...] = tuple(atom.type for atom in body.results)
-        function = ir.Function(name, (*params, *hidden, *inside.values()), types, body, span=root.place)
+        function = own(ir.Function(name, (*params, *hidden, *inside.values()), types, body, span=root.place))
         chain_list = [chain for f, t in opened.functions.values() for chain in chains(f, t)]
         named = {id(chain.read()): chain for chain in chain_list}
         captures = tuple(
