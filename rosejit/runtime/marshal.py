@@ -10,6 +10,7 @@ import inspect
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from inspect import Parameter
+from threading import get_ident
 from typing import Any
 
 from rosejit.abi import Artifact, Entry, Tree
@@ -18,7 +19,7 @@ from rosejit.runtime.backend import Module
 from rosejit.runtime.convert import Mismatch
 from rosejit.runtime.faults import raise_fault
 from rosejit.runtime.interrupt import CALL_FILE
-from rosejit.runtime.pool import Binder, Pool
+from rosejit.runtime.pool import Binder, ByThread, Pool
 from rosejit.runtime.results import Results
 from rosejit.runtime.tape import Handle, Tapes
 
@@ -163,9 +164,9 @@ class _Writer:
 
     def on_any_instance(self, pool: Pool) -> list[str]:
         """Take a free instance, or make one, and give it back if all went well."""
-        self.scope |= {"$place": pool.place, "$free": pool.place.free, "$fresh": pool.fresh}
+        self.scope |= {"$all": pool.free, "$free": pool.free, "$thread": get_ident, "$fresh": pool.fresh}
         return [
-            *(["$free = $place.free"] if pool.per_thread else []),
+            *(["$free = $all[$thread()]"] if isinstance(pool.free, ByThread) else []),
             "try:",
             "    $bound = $free.pop()",
             "except IndexError:",

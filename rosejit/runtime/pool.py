@@ -6,8 +6,10 @@ half way is forgotten.
 """
 
 import os
+import sys
 import threading
 import weakref
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,26 +36,24 @@ class Binder:
         return (instance, instance.entry(self.entry), instance.trap, *memories, *arrays)
 
 
-class _Everywhere:
-    """Free instances for all threads."""
+class ByThread(dict[int, list[Bound]]):
+    """Free instances for each thread, by its number. Lists of ended threads are dropped.
 
-    def __init__(self) -> None:
-        self.free: list[Bound] = []
+    Not a `threading.local`, what is in one is never garbage: instances know host functions, and those may know the
+    function that the instances belong to.
+    """
 
-
-class _PerThread(threading.local):
-    """Free instances for each thread, which go when it ends."""
-
-    def __init__(self) -> None:
-        self.free: list[Bound] = []
+    def __missing__(self, thread: int) -> list[Bound]:
+        if not hasattr(_here, "end"):
+            _here.end = _End(thread)
+        return self.setdefault(thread, [])
 
 
 class Pool:
-    """The free instances of one function; `per_thread` where the stack of the thread decides what they may take."""
+    """The free instances of one function; `by_thread` where the stack of a thread decides what they may take."""
 
-    def __init__(self, module: Module, binder: Binder, per_thread: bool) -> None:
-        self.per_thread = per_thread
-        self.place = _PerThread() if per_thread else _Everywhere()
+    def __init__(self, module: Module, binder: Binder, by_thread: bool) -> None:
+        self.free: list[Bound] | ByThread = ByThread() if by_thread else []
         self._module = module
         self._binder = binder
         _pools.add(self)
@@ -64,13 +64,28 @@ class Pool:
         return self._binder(self._module.instantiate())
 
 
+class _End:
+    """In a `threading.local`: goes with its thread."""
+
+    def __init__(self, thread: int) -> None:
+        self._thread = thread
+
+    def __del__(self, finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        if finalizing():
+            return
+        for pool in list(_pools):
+            if isinstance(pool.free, ByThread):
+                pool.free.pop(self._thread, None)
+
+
 _pools: "weakref.WeakSet[Pool]" = weakref.WeakSet()
+_here = threading.local()
 
 
 def _forget() -> None:
     """In the child of a fork: nothing is shared with the parent."""
     for pool in _pools:
-        pool.place.free.clear()
+        pool.free.clear()
 
 
 if hasattr(os, "register_at_fork"):

@@ -1,6 +1,8 @@
 """Instances: one to a call, whatever the thread; nothing shared with the child of a fork."""
 
+import gc
 import threading
+import weakref
 
 from rosejit.abi import Entry, Import, Slot
 from rosejit.runtime.compiled import load
@@ -203,6 +205,34 @@ print(f(40_000.0))
 """,
         "1000.0\n" + "500.0\nRoseRecursionError\n" * 3 + "40000.0",
     )
+
+
+def test_instances_of_a_thread_go_with_it():
+    compiled = load(recursive())
+    made = []
+    instantiate = compiled.module.instantiate
+    compiled.module.instantiate = lambda: made.append(weakref.ref(found := instantiate())) or found
+    f = compiled.function("f", signature("x", [REAL], REAL))
+    for _ in range(3):
+        thread = threading.Thread(target=lambda: f(5.0))
+        thread.start()
+        thread.join()
+    assert f(3.0) == 3.0
+    assert [instance() is None for instance in made] == [True, True, True, False]
+
+
+def test_a_function_that_its_host_functions_know_is_collected():
+    for again in (True, False):
+        r = Slot("real")
+        body = "(f64.store (i32.const 64) (call $g (f64.load (i32.const 64))))"
+        entry, imports = Entry("f", (real(64),), (real(64),)), (Import("g", (r,), (r,)),)
+        program = artifact(f'(func (export "f") {body})', entry, imports=imports, recursive=again)
+        f = function(program, signature("x", [REAL], REAL), [lambda x: f(x - 1.0) if x > 0 else x])
+        assert f(3.0) == 0.0
+        gone = weakref.ref(f)
+        del f
+        gc.collect()
+        assert gone() is None
 
 
 def test_a_bigger_stack_is_used():
