@@ -24,13 +24,13 @@ FROM_DATA = 8
 """So many constants are copied from the data of the module instead of being stored one by one."""
 
 
-def _put(cell: Cell, home: Var, offset: int, value: Atom, e: Emitter) -> list[Item]:
+def _put(e: Emitter, cell: Cell, home: Var, offset: int, value: Atom, frees: list[Item]) -> list[Item]:
     """Moves a value into a cell of the new block `home`."""
     if cell.kind == "nothing":
         return []
     if cell.kind == "inline":
         address: tuple[Item, ...] = (home, i32_const[offset], ADD) if offset else (home,)
-        return moved_into(e, address, value)
+        return moved_into(e, address, value, frees)
     return [home, value, STORE[cell.kind][offset]]
 
 
@@ -42,7 +42,8 @@ def make_tuple(e: Emitter, let: Let) -> None:
     record = record_of(e.module.layouts.of(v.type))
     consume(e, x.items)
     parts = zip(record.cells, record.offsets, x.items, strict=True)
-    construct(e, v, [_put(cell, v, offset, item, e) for cell, offset, item in parts])
+    frees: list[Item] = []
+    construct(e, v, [*[_put(e, cell, v, offset, item, frees) for cell, offset, item in parts], frees])
 
 
 def make_array(e: Emitter, let: Let) -> None:
@@ -57,7 +58,9 @@ def make_array(e: Emitter, let: Let) -> None:
         size = i32_const[len(x.items) * rows.stride]
         construct(e, v, [(v, i32_const[address], size, memory_copy)] if rows.stride else [])
     else:
-        construct(e, v, [_put(rows.cell, v, k * rows.stride, item, e) for k, item in enumerate(x.items)])
+        frees: list[Item] = []
+        parts = [_put(e, rows.cell, v, k * rows.stride, item, frees) for k, item in enumerate(x.items)]
+        construct(e, v, [*parts, frees])
 
 
 def _constants(items: tuple[Atom, ...]) -> bytes:
@@ -110,7 +113,8 @@ def inject(e: Emitter, let: Let) -> None:
             rename(e, v, x.value)
             return
     consume(e, (x.value,))
-    construct(e, v, [_put(cell, v, 0, x.value, e), tag])
+    frees: list[Item] = []
+    construct(e, v, [_put(e, cell, v, 0, x.value, frees), tag, frees])
 
 
 def extract(e: Emitter, let: Let) -> None:

@@ -43,6 +43,7 @@ def _sides(
 
     What only one side consumes is freed at the end of the other.
     """
+    free(e, [v for v in dying if v not in e.plan.consumed])  # settles where they lie, before the sides are written
     e.body.depth += 1
     sides = [
         e.nested(block, partial(_results, e, block, let.binders), begin)
@@ -53,7 +54,6 @@ def _sides(
     outer = e.plan.captures[let]
     code += _freed(e, [v for v in outer if v in other_consumed and v not in consumed])
     other_code += _freed(e, [v for v in outer if v in consumed and v not in other_consumed])
-    free(e, [v for v in dying if v not in consumed and v not in other_consumed])
     block_type = _block_type(e, [k for v in let.binders if v not in e.placed and (k := e.kind(v)) is not None])
     e.body.out.append(b"".join((if_(block_type), code, ELSE, other_code, END)))
     for v in let.binders:
@@ -63,14 +63,15 @@ def _sides(
 
 def _results(e: Emitter, block: Block, binders: tuple[Var, ...]) -> None:
     rows: list[Item] = []
+    frees: list[Item] = []
     left: list[Atom] = []
     for v, result in zip(binders, block.results, strict=True):
         if v in e.placed:
-            rows += put_row(e, v, result)
+            rows += put_row(e, v, result, frees)
         else:
             left.append(result)
     consume(e, [result for result in left if isinstance(result, Var)])
-    e.push([*rows, *left])
+    e.push([*rows, *left, *frees])
 
 
 def _freed(e: Emitter, variables: Sequence[Var]) -> bytes:

@@ -3,8 +3,9 @@
 from rosejit.codegen.body import LOADS, STORES, Kind, kind_of
 from rosejit.codegen.emitter import Emitter, Item
 from rosejit.codegen.module import Callee
-from rosejit.codegen.ownership import borrow, consume
-from rosejit.ir.syntax import Atom, Call, Let
+from rosejit.codegen.ownership import borrow, consume, touch
+from rosejit.codegen.segments import PARENT
+from rosejit.ir.syntax import Atom, Call, Let, Var
 from rosejit.ir.types import UNIT, Ref, is_heavy
 from rosejit.wasm.instructions import i32_const, local_get, local_set, local_tee
 from rosejit.wasm.opcodes import OP
@@ -62,9 +63,13 @@ def _arguments(e: Emitter, x: Call, callee: Callee, rest: tuple[Item, ...]) -> N
         return
     frame = e.frame_address()
     e.push((frame, *rest))
+    touch(e, atoms)
     groups: list[tuple[Item, ...]] = []
-    for k, a in enumerate(atoms):
-        kind = kind_of(a.type)
+    for k, item in enumerate(atoms):
+        a: Item = item  # computed in its place it could make a call, which would use the same memory
+        if e.inside is not PARENT and isinstance(item, Var):
+            a = e.read(item)
+        kind = kind_of(item.type)
         assert kind is not None
         groups.append((frame, a, STORES[kind][8 * k]))
     e.push_groups(groups)

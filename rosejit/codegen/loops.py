@@ -139,15 +139,16 @@ def _finish(e: Emitter, m: _Loop) -> None:
     results = m.x.body.results
     nexts, rows = results[: len(m.x.carries)], results[len(m.x.carries) :]
     items: list[Item] = []
+    frees: list[Item] = []
     for array, row in zip(m.stacks, rows, strict=True):
         if array.home is not None:
-            items += put_row(e, array.home, row)
+            items += put_row(e, array.home, row, frees)
         elif array.rows.cell.kind != "nothing":
             items += (array.base, m.offsets[array.rows.stride], ADD, row, STORE[array.rows.cell.kind][0])
     consume(e, (*nexts, *[row for array, row in zip(m.stacks, rows, strict=True) if array.home is None]))
     for carry in m.carried:
         e.assign(carry.kind, carry.place)
-    e.push([*items, *nexts])
+    e.push([*items, *nexts, *frees])
 
 
 def _begin(e: Emitter, m: _Loop) -> None:

@@ -171,7 +171,7 @@ def buildable(e: Emitter, v: Atom, place: int, *, only_blocks: bool) -> bool:
     return False
 
 
-def put_row(e: Emitter, home: Var, value: Atom) -> list[Item]:
+def put_row(e: Emitter, home: Var, value: Atom, frees: list[Item]) -> list[Item]:
     """What moves the heavy `value` into the memory that `home` points to; nothing if it is built there."""
     place = e.where[home]
     if buildable(e, value, place, only_blocks=False):
@@ -180,11 +180,15 @@ def put_row(e: Emitter, home: Var, value: Atom) -> list[Item]:
         e.where[value] = place
         e.placed.add(value)
         return []
-    return moved_into(e, (home,), value)
+    return moved_into(e, (home,), value, frees)
 
 
-def moved_into(e: Emitter, address: Sequence[Item], value: Atom) -> list[Item]:
-    """What copies the block of the heavy `value` to an address and frees it."""
+def moved_into(e: Emitter, address: Sequence[Item], value: Atom, frees: list[Item]) -> list[Item]:
+    """What copies the block of the heavy `value` to an address.
+
+    What frees the block is added to `frees`, which are to be written behind all other items: those may still read it.
+    """
     consume(e, (value,))
     size = e.module.layouts.of(value.type).bytes
-    return [*address, value, i32_const[size], memory_copy, value, e.module.heap.free(size)]
+    frees += (value, e.module.heap.free(size))
+    return [*address, value, i32_const[size], memory_copy]

@@ -114,15 +114,16 @@ def _finish(e: Emitter, m: _While) -> None:
     for stack in m.stacks:
         e.body.out.append(_put(e, stack.used, _get(e, stack.used) + i32_const[stack.rows.stride] + ADD))
     items: list[Item] = []
+    frees: list[Item] = []
     for stack, row in zip(m.stacks, rows, strict=True):
         if stack.home is not None:
-            items += put_row(e, stack.home, row)
+            items += put_row(e, stack.home, row, frees)
         elif stack.rows.cell.kind != "nothing":
             items += (stack.data, stack.used, ADD, row, STORE[stack.rows.cell.kind][0])
     consume(e, (*nexts, *[row for stack, row in zip(m.stacks, rows, strict=True) if stack.home is None]))
     for carry in m.carried:
         e.assign(carry.kind, carry.place)
-    e.push([*items, *nexts])
+    e.push([*items, *nexts, *frees])
 
 
 def _begin(e: Emitter, m: _While) -> None:
