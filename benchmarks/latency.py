@@ -1,0 +1,237 @@
+"""From a Python function to the first result of its gradient: straight-line programs, beside JAX and npm `rose`.
+
+`table`: host code makes the ops from a table; `lines`: every op is a line of source, of which CPython's own compiler
+takes its share (the row `cpython`). Seconds are process CPU; each figure is the median over programs of their own.
+"""
+
+import importlib
+import json
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from benchmarks.measure import PEERS, Row, Table, alone, collector_off, has, has_rose, node, once, options, per_call
+from benchmarks.straight_lines import INPUTS, Program, random_program
+
+STAGES = {
+    "rewrite": "rosejit.frontend.rewrite:Translations.of",
+    "staging": "rosejit.frontend.stage:Session.stage",
+    "derivatives": "rosejit.api.derivatives:gradient",
+    "key": "rosejit.api.program:_digest",
+    "optimiser": "rosejit.api.program:optimise",
+    "codegen": "rosejit.api.program:compile_program",
+    "engine": "rosejit.runtime.engine:Wasmtime.compile",
+    "disk": "rosejit.runtime.cache:Cache.store",
+}
+"""Where each part of a first call is spent, less the parts that start inside it; the rest is `other`."""
+
+
+class Clock:
+    """Seconds of each stage; a stage that starts inside another one stops the clock of that one."""
+
+    def __init__(self) -> None:
+        self.spent: dict[str, float] = dict.fromkeys([*STAGES, "other"], 0.0)
+        self.running = ["other"]
+        self.since = time.process_time()
+
+    def switch(self) -> None:
+        now = time.process_time()
+        self.spent[self.running[-1]] += now - self.since
+        self.since = now
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        self.switch()
+        self.running.append(name)
+        try:
+            yield
+        finally:
+            self.switch()
+            self.running.pop()
+
+
+@contextmanager
+def stages() -> Iterator[Clock]:
+    """A clock that runs while the package works."""
+    clock = Clock()
+    patches = [_patched(clock, name, *place.split(":")) for name, place in STAGES.items()]
+    for each in patches:
+        each.start()
+    try:
+        yield clock
+        clock.switch()
+    finally:
+        for each in patches:
+            each.stop()
+
+
+def _patched(clock: Clock, name: str, module: str, path: str) -> Any:
+    *inside, attribute = path.split(".")
+    owner = importlib.import_module(module)
+    for part in inside:
+        owner = getattr(owner, part)
+    original = getattr(owner, attribute)
+
+    def timed(*args: Any, **kwargs: Any) -> Any:
+        with clock.stage(name):
+            return original(*args, **kwargs)
+
+    return patch.object(owner, attribute, timed)
+
+
+# --- rosejit
+
+
+def ours(program: Program, form: str) -> Row:
+    """The first gradient of a program, split by stage, and a call of it afterwards."""
+    import rosejit as rose
+
+    f = program.lines() if form == "lines" else program.table()
+    with collector_off(), stages() as clock:
+        start = time.process_time()
+        gradient = rose.grad(f, argnums=tuple(range(INPUTS)))
+        first = gradient(*program.point)
+        total = time.process_time() - start
+    made = gradient.lower(*program.point)
+    return {
+        "total": total,
+        **clock.spent,
+        "bytes": len(made.wasm),
+        "call_us": 1e6 * per_call(lambda: gradient(*program.point)),
+        "error": program.error(first),
+    }
+
+
+FRESH = """
+import json, sys, time
+start = time.process_time()
+import rosejit as rose
+imported = time.process_time()
+from benchmarks.straight_lines import INPUTS, random_program
+program = random_program(int(sys.argv[1]))
+f = program.table()
+made = time.process_time()
+gradient = rose.grad(f, argnums=tuple(range(INPUTS)))(*program.point)
+end = time.process_time()
+print(json.dumps({"import": imported - start, "total": end - made, "error": program.error(gradient)}))
+"""
+
+
+def fresh(ops: int, directory: str) -> Row:
+    """The same in a new process, with what the disk cache has."""
+    return alone(FRESH, str(ops), env={"ROSE_CACHE_DIR": directory})
+
+
+# --- peers
+
+JAX = """
+import json, sys, time
+import jax, jax.numpy as jnp
+jax.config.update("jax_enable_x64", True)
+jax.config.update("jax_platforms", "cpu")
+from benchmarks.measure import per_call
+from benchmarks.straight_lines import INPUTS, random_program
+jax.jit(jax.grad(lambda x: x * x))(1.0).block_until_ready()
+program = random_program(int(sys.argv[1]))
+f = program.table(jnp.sin, jnp.cos)
+start = time.process_time()
+lowered = jax.jit(jax.grad(f, argnums=tuple(range(INPUTS)))).lower(*program.point)
+traced = time.process_time()
+compiled = lowered.compile()
+gradient = [float(x) for x in compiled(*program.point)]
+end = time.process_time()
+call = per_call(lambda: jax.block_until_ready(compiled(*program.point)))
+print(json.dumps({"total": end - start, "derivatives": traced - start, "engine": end - traced, "call_us": 1e6 * call,
+                  "error": program.error(gradient)}))
+"""
+
+
+def npm_rose(program: Program, times: int) -> Row:
+    """What npm `rose` takes, warm, and `first`: in the process's first turn."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "program.json"
+        path.write_text(json.dumps({"inputs": INPUTS, "point": program.point, "steps": program.steps}))
+        found = node(PEERS / "straight_line.mjs", str(path), str(times + 1))
+    return {**found, "error": program.error(found.pop("gradient"))}
+
+
+def cpython(program: Program) -> Row:
+    """What CPython takes to compile the source, and for a call of the function itself."""
+    source = program.python()
+    total = statistics.median(once(lambda: compile(source, "<f>", "exec"))[0] for _ in range(3))
+    f = program.lines()
+    return {"total": total, "call_us": 1e6 * per_call(lambda: f(*program.point))}
+
+
+# --- tables
+
+
+def median_row(rows: list[Row]) -> Row:
+    """The median of each figure."""
+    return {key: statistics.median(row[key] for row in rows) for key in rows[0]}
+
+
+def in_milliseconds(row: Row) -> Row:
+    """Seconds as milliseconds."""
+    kept = ("bytes", "call_us", "error")
+    return {key: value if key in kept or not isinstance(value, float) else 1e3 * value for key, value in row.items()}
+
+
+def warm_table(sizes: list[int], times: int, absent: list[str]) -> Table:
+    """First gradients in a process that has done others before."""
+    parts = dict.fromkeys([*STAGES, "other"], ".1f")
+    columns = {"system": "", "ops": ",", "total": ".1f", "us/op": ".1f", **parts, "bytes": ",", "call_us": ".2f"}
+    title = "first gradient of a straight-line program in a warm process (ms of CPU, then us a call)"
+    table = Table("latency", title, {**columns, "error": ".0e"}, absent=absent)
+
+    def add(system: str, program: Program, row: Row) -> None:
+        figures = in_milliseconds(row)
+        table.add(system=system, ops=program.ops, **figures, **{"us/op": 1e3 * figures["total"] / program.ops})
+
+    for ops in sizes:
+        program = random_program(ops)
+        for form in ("table", "lines"):
+            rows = [ours(random_program(ops, seed), form) for seed in range(times if ops <= 2_000 else 3)]
+            add(f"rosejit {form}", program, median_row(rows))
+        add("cpython lines", program, cpython(program))
+        if "rose" not in absent:
+            add("npm rose", program, npm_rose(program, times))
+        if "jax" not in absent and ops <= 1_000:
+            add("jax", program, alone(JAX, str(ops)))
+    return table
+
+
+def cold_table(sizes: list[int]) -> Table:
+    """First gradients in new processes: the disk cache empty, then filled by the one before."""
+    title = "the same in a new process (`import` and `total` in ms of CPU, `wall` of the whole process)"
+    columns = {"disk cache": "", "ops": ",", "import": ".1f", "total": ".1f", "wall": ".1f", "error": ".0e"}
+    table = Table("latency_cold", title, columns)
+    for ops in sizes:
+        with tempfile.TemporaryDirectory() as folder:
+            for state in ("empty", "filled", "filled again"):
+                table.add(**{"disk cache": state}, ops=ops, **in_milliseconds(fresh(ops, folder)))
+    return table
+
+
+def main() -> None:
+    """Both tables."""
+    given = options(__doc__ or "", ops=[1_000, 10_000], times=5)
+    here = {"jax": has("jax"), "rose": has_rose()}
+    absent = [peer for peer, found in here.items() if not found or peer in given.without]
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["ROSE_CACHE_DIR"] = folder
+        for form in ("table", "lines"):
+            ours(random_program(50), form)
+        warm = warm_table(given.ops, given.times, absent)
+    warm.finish(given.json)
+    cold_table(given.ops).finish()
+
+
+if __name__ == "__main__":
+    main()
