@@ -125,10 +125,9 @@ def _capture_read(capture: Capture) -> Read:
 
 
 def _guard_read(guard: Guard) -> Read:
-    now = guard.chain.read()
-    if guard.identical or type(now) in (int, float, bool, str, bytes, type(None)):
+    if guard.identical or guard.frozen:
         expression, root = _chain(guard.chain)
-        return Read(expression, (root,), value=now)
+        return Read(expression, (root,), value=guard.chain.read())
     return Read("{0}()", (guard.holds,), value=True)
 
 

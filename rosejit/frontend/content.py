@@ -7,6 +7,8 @@ from rosejit.numeric import np
 
 Key = tuple[Any, ...]
 
+_ATOMS = frozenset((int, float, complex, bool, str, bytes, type(None)))
+
 
 def content_key(value: Any) -> Key:
     """A hashable that is equal for values of equal type and content; an object without content stands for itself."""
@@ -31,6 +33,12 @@ def content_key(value: Any) -> Key:
     except TypeError:
         return _unhashable(value)
     return (kind, value)
+
+
+def is_frozen(value: Any) -> bool:
+    """Whether nobody can change a value, down to its parts."""
+    kind: Any = type(value)
+    return kind in _ATOMS or (kind in (tuple, frozenset) and all(map(is_frozen, value)))
 
 
 def _unhashable(value: Any) -> Key:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from rosejit.frontend.content import content_key
+from rosejit.frontend.content import content_key, is_frozen
 from rosejit.frontend.rewrite import Translation
 from rosejit.numeric import np
 
@@ -42,14 +42,18 @@ class Guard:
 
     chain: Chain
     expected: Any
+    """The object, also if it is `frozen`, or the key of its content."""
     identical: bool
+    frozen: bool = False
+    """Nobody can change the object: while it is the same one its content need not be looked at."""
 
     def holds(self) -> bool:
         """Whether it still is."""
         now = self.chain.read()
         if now is self.expected:
             return True
-        return not self.identical and now is not _MISSING and outside_key(now) == self.expected
+        key = outside_key(self.expected) if self.frozen else self.expected
+        return not self.identical and now is not _MISSING and outside_key(now) == key
 
 
 @dataclass(slots=True, frozen=True)
@@ -116,6 +120,8 @@ def guard(chain: Chain, read_elements: set[int]) -> Guard | None:
         return None
     if is_identity(value):
         return Guard(chain, value, identical=True)
+    if is_frozen(value):
+        return Guard(chain, value, identical=False, frozen=True)
     if id(value) in read_elements:
         return _ElementsGuard(chain, content_key(value), identical=False)
     return Guard(chain, outside_key(value), identical=False)
