@@ -10,6 +10,7 @@ import pytest
 
 import rosejit as rose
 from rosejit.abi import Leaf, Node
+from rosejit.api import sessions
 from rosejit.codegen.program import compile_program
 from rosejit.ir import syntax as ir
 from rosejit.ir.builder import Builder
@@ -60,8 +61,9 @@ def plainly(f: rose.Function, args: Sequence[Any]) -> Any:
 def staged(f: rose.Function, args: Sequence[Any]) -> tuple[ir.Function, list[Any]]:
     """The IR of `f` for `args`, and its arguments: the numbers and arrays in `args`, then what `f` captures."""
     call = f.bind(tuple(args), {})
-    made = f.specialise(call)
-    captured = [_read(read) for read in made.reads if read.tree is not None]
+    with sessions.session() as at:
+        made = f.specialise(call, at)
+    captured = [_read(read) for read in sessions.reads(made.source) if read.tree is not None]
     values = [*call.values, *captured]
     return made.function, [v.tolist() if isinstance(v, np.ndarray) else v for v in values]
 

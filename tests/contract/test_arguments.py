@@ -171,7 +171,7 @@ def test_what_is_no_truth_value(on):
         [[1.0], [2.0, 3.0]],
         object(),
     ],
-    ids=repr,
+    ids=lambda x: type(x).__name__,
 )
 def test_what_is_no_vector(x):
     with pytest.raises((rose.StagingTypeError, rose.ShapeError)) as caught:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import rosejit as rose
+from rosejit import Vec
 from rosejit.text import parse
 
 

@@ -99,7 +99,7 @@ def dispatched(x: float, kind: str) -> float:
 
 
 @rose.jit
-def tree(t: rose.Static[tuple], x: float) -> float:
+def tree(t: rose.Static[tuple | None], x: float) -> float:
     """The tree of the paper on shift and reset: `left * right * value`, and `x` at the leaves."""
 
     def fold(node):
