@@ -25,6 +25,8 @@ FORMS = Forms(
         ir.Update: paths.update,
         ir.Copy: aggregates.copy,
         ir.Zero: aggregates.zero,
+        ir.If: branches.branch_statement,
+        ir.Case: branches.case_statement,
         ir.Loop: loops.loop,
         ir.While: whiles.while_,
         ir.Accum: places.accum,
