@@ -22,7 +22,7 @@ class RoseError(Exception):
         span: Span | None = None,
         *,
         facts: tuple[str, ...] = (),
-        help: str | None = None,  # noqa: A002 - the word users read in the message
+        help: str | None = None,
         chain: tuple[Span, ...] = (),
     ) -> None:
         super().__init__(message)
@@ -116,16 +116,34 @@ class VerifyError(AssertionError):
     """A pass broke an invariant of the IR: always our fault, never the user's."""
 
 
-def raise_in_user_code(error: BaseException, span: Span | None) -> NoReturn:
-    """Raise `error` from a frame that stands at `span`, so that a traceback ends in the user's line."""
-    if span is None:
-        raise error
+def raiser(span: Span) -> Callable[[BaseException], NoReturn]:
+    """A function that stands at `span` and raises what it is given: a traceback then ends in the user's line."""
     name = span.function if span.function.isidentifier() else "_staged"
     source = "\n" * (span.line - 1) + f"def {name}(e): raise e"
     scope: dict[str, Callable[[BaseException], NoReturn]] = {}
     exec(compile(source, span.file, "exec"), scope)  # the text above is ours: a name and a line number
-    scope[name](error)
+    return scope[name]
+
+
+def raise_in_user_code(error: BaseException, span: Span | None) -> NoReturn:
+    """Raise `error` from a frame that stands at `span`."""
+    if span is None:
+        raise error
+    raiser(span)(error)
     raise AssertionError
+
+
+def missing_frame(error: BaseException) -> Callable[[BaseException], NoReturn] | None:
+    """What raises `error` at its place in the user's source; None where its traceback ends there, or it has none."""
+    span = getattr(error, "span", None)
+    if span is None:
+        return None
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    if last is not None and (last.tb_frame.f_code.co_filename, last.tb_lineno) == (span.file, span.line):
+        return None
+    return raiser(span)
 
 
 def without_internal_frames(traceback: TracebackType | None) -> TracebackType | None:

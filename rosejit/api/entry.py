@@ -5,7 +5,7 @@ import itertools
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from rosejit.errors import without_internal_frames
+from rosejit.errors import missing_frame, without_internal_frames
 from rosejit.runtime.marshal import Mismatch
 
 _SOURCE = """
@@ -16,12 +16,15 @@ def {name}(*args, **kwargs):
     except _Mismatch:
         pass
     except Exception as found:
-        _error = found
-        raise _error.with_traceback(_trimmed(_error.__traceback__))
+        raise found.with_traceback(_trimmed(found.__traceback__))
     _result, _error = _self.other(args, kwargs)
-    if _error is not None:
-        raise _error.with_traceback(_trimmed(_error.__traceback__))
-    return _result
+    if _error is None:
+        return _result
+    _error = _error.with_traceback(_trimmed(_error.__traceback__))
+    _raise = _missing_frame(_error)
+    if _raise is not None:
+        _raise(_error)
+    raise _error
 """
 
 
@@ -51,6 +54,7 @@ def entry(called: Called, function: Any, calls: "itertools.count[int]") -> Calla
         "_self": called,
         "_Mismatch": Mismatch,
         "_trimmed": without_internal_frames,
+        "_missing_frame": missing_frame,
     }
     exec(compile(tree, code.co_filename if code is not None else "<rosejit>", "exec"), scope)
     return scope[name]

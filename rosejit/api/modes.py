@@ -56,7 +56,7 @@ def _jvp_inside(at: Session, base: Function, primals: tuple[Any, ...], tangents:
     call = base.bind(primals, {})
     staged = base.specialise(call, at)
     args = sessions.arguments(at, staged, call)
-    given = _linear_atoms(at, staged.trees, tangents, len(args))
+    given = _linear_atoms(at, given_trees(base, staged, len(primals)), tangents, len(args))
     mask = tuple(dx is not None for dx in given)
     b = sessions.builder(at)
     results, dys = derive.forward(staged.function, mask).apply(b, tuple(args), tuple(given))
@@ -64,10 +64,23 @@ def _jvp_inside(at: Session, base: Function, primals: tuple[Any, ...], tangents:
     return result, _linear_value(at, b, staged.result, results, dys)
 
 
+def given_trees(base: Function, staged: Staged, count: int) -> tuple[Tree, ...]:
+    """The structures of the first `count` arguments as a caller counts them: those of `*args` one by one."""
+    found: list[Tree] = []
+    for parameter, tree in zip(base.__signature__.parameters.values(), staged.trees, strict=True):
+        if parameter.kind is parameter.VAR_POSITIONAL and isinstance(tree, Node):
+            found += tree.children
+        else:
+            found.append(tree)
+    return tuple(found[:count])
+
+
 def _linear_atoms(at: Session, trees: Sequence[Tree], values: Sequence[Any], count: int) -> list[ir.Atom | None]:
     """For each leaf its tangent or cotangent; None where it has none, or `None` is given for a whole structure. Filled
     up with None to `count`."""
     found: list[ir.Atom | None] = []
+    if len(trees) != len(values):
+        raise StagingTypeError(f"{len(trees)} tangents or cotangents are needed, given {len(values)}")
     for tree, value in zip(trees, values, strict=True):
         found += _linear_leaves(at, tree, value)
     return found + [None] * (count - len(found))
@@ -123,8 +136,9 @@ def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, LinearMap]:
     return _outside(base, primals, "along") if at is None else _linearize_inside(at, base, primals)
 
 
-def _mask(staged: Staged) -> tuple[bool, ...]:
-    flags = [is_real(leaf) for tree in staged.trees for leaf in leaves(tree)]
+def _mask(staged: Staged, trees: tuple[Tree, ...]) -> tuple[bool, ...]:
+    """The real parameters among those of `trees`, which come first."""
+    flags = [is_real(leaf) for tree in trees for leaf in leaves(tree)]
     return (*flags, *(False for _ in range(len(staged.function.params) - len(flags))))
 
 
@@ -132,21 +146,22 @@ def _vjp_inside(at: Session, base: Function, primals: tuple[Any, ...]) -> tuple[
     call = base.bind(primals, {})
     staged = base.specialise(call, at)
     args = tuple(sessions.arguments(at, staged, call))
-    r = derive.reverse(staged.function, _mask(staged))
+    r = derive.reverse(staged.function, _mask(staged, given_trees(base, staged, len(primals))))
     results, residuals = r.forward(sessions.builder(at), args)
 
     def pullback(ct: Any) -> Any:
         b = sessions.builder(at)
         cts = tuple(_linear_atoms(at, (staged.result,), (ct,), len(results)))
-        return _cotangents_value(at, staged, b, args, r.pullback(b, residuals, args, results, cts))
+        trees = given_trees(base, staged, len(primals))
+        return _cotangents_value(at, trees, b, args, r.pullback(b, residuals, args, results, cts))
 
     return sessions.value(at, staged.result, results, staged.statics), pullback
 
 
-def _cotangents_value(at: Session, staged: Staged, b: Any, args: Sequence[ir.Atom], cts: Sequence[ir.Atom | None]) -> tuple[Any, ...]:
+def _cotangents_value(at: Session, trees: Sequence[Tree], b: Any, args: Sequence[ir.Atom], cts: Sequence[ir.Atom | None]) -> tuple[Any, ...]:
     values: list[Any] = []
     k = 0
-    for tree in staged.trees:
+    for tree in trees:
         n = len(leaves(tree))
         values.append(_linear_value(at, b, tree, args[k : k + n], cts[k : k + n]))
         k += n
@@ -157,12 +172,12 @@ def _linearize_inside(at: Session, base: Function, primals: tuple[Any, ...]) -> 
     call = base.bind(primals, {})
     staged = base.specialise(call, at)
     args = tuple(sessions.arguments(at, staged, call))
-    r = derive.reverse(staged.function, _mask(staged))
+    r = derive.reverse(staged.function, _mask(staged, given_trees(base, staged, len(primals))))
     results, residuals = r.forward(sessions.builder(at), args)
 
     def pushforward(*tangents: Any) -> Any:
         b = sessions.builder(at)
-        given = _linear_atoms(at, staged.trees, tangents, len(args))
+        given = _linear_atoms(at, given_trees(base, staged, len(primals)), tangents, len(args))
         return _linear_value(at, b, staged.result, results, r.pushforward(b, residuals, args, tuple(given)))
 
     return sessions.value(at, staged.result, results, staged.statics), pushforward
@@ -173,16 +188,17 @@ def _outside(base: Function, primals: tuple[Any, ...], which: str) -> tuple[Any,
     call = base.bind(primals, {})
     with sessions.session() as at:
         found = base.specialisation(call, at)
-        if "pullback" not in found.extras:
-            found.extras["pullback"] = _compiled(base, found.staged)
-        loaded, maps = found.extras["pullback"]
-        forward = found.extras.get("forward") or loaded.function("forward", base.interface(found.staged))
+        key = f"pullback {len(primals)}"
+        if key not in found.extras:
+            found.extras[key] = _compiled(base, found.staged, given_trees(base, found.staged, len(primals)))
+        loaded, maps = found.extras[key]
+        forward = found.extras.get(f"forward {key}") or loaded.function("forward", base.interface(found.staged))
         try:
             result, handle = forward(*primals)
         except Mismatch:  # a value from outside is equal, but not the same object any more
             forward = loaded.function("forward", base.interface(found.staged))
             result, handle = forward(*primals)
-        found.extras["forward"] = forward
+        found.extras[f"forward {key}"] = forward
     linear = maps[which]
 
     def apply(*given: Any) -> Any:
@@ -192,15 +208,15 @@ def _outside(base: Function, primals: tuple[Any, ...], which: str) -> tuple[Any,
     return result, apply
 
 
-def _compiled(base: Function, staged: Staged) -> tuple[Compiled, dict[str, LinearMap]]:
+def _compiled(base: Function, staged: Staged, trees: tuple[Tree, ...]) -> tuple[Compiled, dict[str, LinearMap]]:
     """The program of forward pass and linear maps, and the latter as functions of a handle."""
-    programs = derive.pullback(staged.function, _mask(staged))
-    cts = tuple(tangents_of(tree) for tree in staged.trees)
-    back = _with_zeros(programs.back, [leaf for tree in staged.trees for leaf in leaves(tree)])
+    programs = derive.pullback(staged.function, _mask(staged, trees))
+    cts = tuple(tangents_of(tree) for tree in trees)
+    back = _with_zeros(programs.back, [leaf for tree in trees for leaf in leaves(tree)])
     along = _with_zeros(programs.along, leaves(staged.result))
     loaded = load({"forward": programs.forward, "back": back, "along": along}, base.options.cache, base.options.text)
-    ct, dxs = sessions.positional("ct"), [sessions.positional(f"dx{k}") for k in range(len(staged.trees))]
-    given = [only_real(tree) for tree in staged.trees]
+    ct, dxs = sessions.positional("ct"), [sessions.positional(f"dx{k}") for k in range(len(trees))]
+    given = [only_real(tree) for tree in trees]
     pullback = Interface("pullback", [ct], [only_real(staged.result)], Node("tuple", cts))
     pushforward = Interface("pushforward", dxs, given, tangents_of(staged.result))
     return loaded, {"back": loaded.function("back", pullback), "along": loaded.function("along", pushforward)}
