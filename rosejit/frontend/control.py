@@ -115,18 +115,16 @@ class HostFor:
         self._items = items
 
     def __iter__(self) -> Iterator[Any]:
-        tape = self._tape
-        for item in self._items:
-            if len(tape.lets) > tape.room:
-                tape.unroll_limit()
-            yield item
+        return iter(self._items)
 
     def enter(self, names: Names) -> Names:
         """The names as they are."""
         return names
 
     def back(self, names: Names) -> Names:
-        """The names as they are."""
+        """The names as they are, if there is room for another turn."""
+        if len(self._tape.lets) > self._tape.room:
+            self._tape.unroll_limit()
         return names
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
-from rosejit.errors import UnsupportedSyntax
+from rosejit.errors import RoseError, UnsupportedSyntax
 from rosejit.frontend import numpy_calls
 from rosejit.frontend.arrays import Array, host_data
 from rosejit.frontend.builtin_calls import BUILTINS
@@ -61,7 +61,7 @@ class Dispatcher:
             return self._method(function, args, kwargs)
         stage = getattr(kind, "__rose_stage__", None)
         if stage is not None:
-            return stage(function, self._session, args, kwargs)
+            return self._decorated(stage, function, args, kwargs)
         handler = _handler(function)
         if handler is not None:
             return handler(self._session, function, args, kwargs)
@@ -72,6 +72,12 @@ class Dispatcher:
         if isinstance(function, type):
             return self._class(function, args, kwargs)
         return self._object(function, args, kwargs)
+
+    def _decorated(self, stage: Handler, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        try:
+            return stage(function, self._session, args, kwargs)
+        except RoseError as error:
+            raise self._session.tape.chained(error) from error.__cause__
 
     def _method(self, method: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if method.__self__.__class__ is Array:

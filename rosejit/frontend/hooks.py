@@ -10,12 +10,11 @@ from rosejit.frontend.arrays import Array, content
 from rosejit.frontend.circuits import Circuits, go, hit, negate
 from rosejit.frontend.comprehensions import Comprehensions
 from rosejit.frontend.control import WhileLoop, choose, iterate
-from rosejit.frontend.indexing import of_list
 from rosejit.frontend.joins import arrive, shown
 from rosejit.frontend.tape import UNDEFINED, Cell, Frame, Tape
 from rosejit.frontend.truth import truth
 from rosejit.frontend.unbound import Part, Poison, settled
-from rosejit.frontend.values import NUMBERS, Bool, Int
+from rosejit.frontend.values import NUMBERS, Bool
 from rosejit.ir.syntax import FALSE, Failure
 
 
@@ -120,10 +119,6 @@ class Containers:
 
     def item(self, container: Any, index: Any) -> Any:
         """`container[index]`."""
-        if index.__class__ is Int and isinstance(container, (list, tuple)):
-            found = of_list(self.tape, container, index)
-            if found is not None:
-                return found
         found = container[index]
         return self.captured(found) if found.__class__.__name__ == "ndarray" else found
 
@@ -192,8 +187,13 @@ class Names:
         self.tape.frames[-1].contents[cell] = value
         return cell
 
+    def result(self, value: Any) -> Any:
+        """The value of a `return` statement, checked while its line is running."""
+        self.tape.session.returning(value, sys._getframe(1))
+        return value
+
     def returned(self, value: Any) -> Any:
-        """The value of a function, checked while its last line is running."""
+        """The value of a function."""
         if value.__class__ is Poison:
             value.use()
         if value.__class__ is Array:
@@ -201,7 +201,9 @@ class Names:
         if value.__class__ is Part:
             value = settled(self.tape, value, "the result")
         arrive(value)
-        return None if value is UNDEFINED else value
+        value = None if value is UNDEFINED else value
+        self.tape.session.returning(value, sys._getframe(1))
+        return value
 
 
 @dataclass(slots=True)
@@ -265,6 +267,6 @@ class Hooks:
         self.raises, self.raise_later = messages.raises, messages.raise_later
         self.given, self.item, self.written = containers.given, containers.item, containers.written
         self.new, self.member = containers.new, containers.member
-        self.bound, self.cell, self.returned = names.bound, names.cell, names.returned
+        self.bound, self.cell, self.result, self.returned = names.bound, names.cell, names.result, names.returned
         self.trying, self.tried, self.unwound = attempts.trying, attempts.tried, attempts.unwound
         self.suspension = lambda: Suspension(tape)

@@ -313,15 +313,6 @@ def _spread(target: Array, value: Array) -> Atom:
     return build(tape, target.shape, target.type, make)
 
 
-def of_list(tape: Tape, items: Any, index: Int) -> Any:
-    """`items[index]` of a list of the host: the element of an array of its numbers; None if they are no numbers."""
-    made = as_array(tape, list(items))
-    if made is None:
-        return None
-    made.box.readonly = "a row of a list of the host is never written"
-    return get(made, index)
-
-
 def gather(a: Array, items: list[Any]) -> Array:
     """`a[k]` with an array of integers `k`: the elements (or rows) at those indices, in a new array."""
     tape = a.tape

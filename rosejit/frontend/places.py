@@ -2,7 +2,7 @@
 
 import linecache
 import sys
-from types import CodeType, FrameType
+from types import CodeType, FrameType, TracebackType
 from typing import Any
 
 from rosejit.span import Span
@@ -85,6 +85,16 @@ class Places:
                 return place
             frame = frame.f_back
         return None
+
+    def of_traceback(self, traceback: TracebackType | None) -> Place | None:
+        """The innermost place of the user's in a traceback."""
+        found: Place | None = None
+        while traceback is not None:
+            code = traceback.tb_frame.f_code
+            if id(code) in self._tables:
+                found = Place(code, traceback.tb_lasti)
+            traceback = traceback.tb_next
+        return found
 
     def chain(self, frame: FrameType | None) -> tuple[Place, ...]:
         """The calls in the user's code that led to `frame`, outermost first, its own place last."""

@@ -45,7 +45,7 @@ class Translations:
         entry = self._known.get(id(code))
         if entry is None:
             try:
-                made = translate(function)
+                made = Translation(find(function), code, ()) if self.made(code) else translate(function)
                 self._enter(made.code)
             except UnsupportedSyntax as error:
                 made = error

@@ -136,7 +136,7 @@ def _inside(node: Definition, place: tuple[int, int]) -> bool:
 def _compiled(node: Definition, code: CodeType) -> CodeType:
     """`node` compiled where the free variables of `code` are those of an enclosing function."""
     body = ast.Return(node) if isinstance(node, ast.Lambda) else node
-    scope = ast.parse(f"def scope({', '.join(code.co_freevars)}): pass")
+    scope = ast.parse(f"def scope({', '.join(filter(str.isidentifier, code.co_freevars))}): pass")
     function = scope.body[0]
     assert isinstance(function, ast.FunctionDef)
     function.body = [body]

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from types import FunctionType
+from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 from rosejit.abi import Leaf, Node, Tree, leaves
@@ -30,6 +30,8 @@ from rosejit.span import Span
 from rosejit.transforms.own import own
 
 assert operators and array_methods  # importing them gives staged values their methods
+
+_APPLY = Signature.apply.__code__
 
 TYPES: dict[str, Scalar] = {"real": REAL, "int": INT, "bool": BOOL}
 
@@ -61,6 +63,10 @@ class _Open:
     functions: dict[int, tuple[FunctionType, Translation]] = field(
         default_factory=dict[int, tuple[FunctionType, Translation]]
     )
+    check: Callable[[Any, Span | None], Call] | None = None
+    """Checks the result of the function."""
+    code: CodeType | None = None
+    checked: Call | None = None
     static_arrays: set[int] = field(default_factory=set[int])
     read_elements: set[int] = field(default_factory=set[int])
 
@@ -85,27 +91,31 @@ class Session:
         opened = _Open(tape.open("function"))
         self._open.append(opened)
         depth = len(tape.frames) - 1
-        limits = sys.getrecursionlimit()
         try:
             self._note_static_arrays(call, opened)
             arguments = self._arguments(signature, call, params)
+            opened.check = lambda value, place: conform(signature, call.dims, value, place)
             value = self.run(function, arguments)
-            tree, statics, results = self._results(signature, call, value)
+            tree, statics, results = self._results(opened.checked or conform(signature, call.dims, value))
             label = name or function.__name__
             return self._finished(opened, params, tree, statics, results, label if label.isidentifier() else "lambda_")
         except RecursionError as error:
             if isinstance(error, RoseError):
                 raise
-            raise UnrollLimit(
-                f"`{function.__qualname__}` calls itself more than Python allows while it is staged",
-                Span(function.__code__.co_filename, function.__code__.co_firstlineno, 0, 0, 0, function.__qualname__),
-                facts=(f"the limit is {limits} calls",),
-                help="recursion on staged values needs a decorated function; on the host, use a loop",
-            ) from None
+            raise self._too_deep(error) from None
         finally:
             self._open.pop()
             del tape.frames[depth:]
             tape.lets = tape.frames[-1].lets if tape.frames else []
+
+    def _too_deep(self, error: RecursionError) -> UnrollLimit:
+        """What Python's own limit means here, at the innermost line of the user's."""
+        return UnrollLimit(
+            "a function calls itself more often, while it is staged, than Python allows",
+            self.tape.places.of_traceback(error.__traceback__),
+            facts=(f"the limit is {sys.getrecursionlimit()} calls",),
+            help="end the recursion on a host value; recursion on staged values needs a decorated function",
+        )
 
     @contextmanager
     def nested(self) -> Iterator[Frame]:
@@ -123,6 +133,7 @@ class Session:
     def run(self, function: FunctionType, arguments: Callable[[FunctionType], Any]) -> Any:
         """The value of the rewritten function; an error of staging that user code swallowed is raised again."""
         made = self.rewritten(function)
+        self._open[-1].code = made.__code__
         value = arguments(made)
         if self.tape.error is not None:
             raise self.tape.error
@@ -156,8 +167,15 @@ class Session:
         var = Var(TYPES[leaf.kind], name)
         return var, wrap(self.tape, var)
 
-    def _results(self, signature: Signature, call: Call, value: Any) -> tuple[Tree, list[Any], list[Atom]]:
-        checked = conform(signature, call.dims, value)
+    def returning(self, value: Any, frame: FrameType) -> None:
+        """A function is about to return `value`; if it is the one that is staged, check the result at its line."""
+        opened = self._open[-1]
+        caller = frame.f_back
+        if opened.check is None or frame.f_code is not opened.code or caller is None or caller.f_code is not _APPLY:
+            return
+        opened.checked = opened.check(value, self.tape.places.of(frame))
+
+    def _results(self, checked: Call) -> tuple[Tree, list[Any], list[Atom]]:
         tree = checked.trees[0]
         atoms = [self.atom(leaf, v) for leaf, v in zip(leaves(tree), checked.values, strict=True)]
         return tree, checked.statics, atoms

@@ -8,7 +8,7 @@ import gast
 
 from rosejit.errors import UnsupportedSyntax
 from rosejit.frontend.expressions import Context, expression, generic
-from rosejit.frontend.jumps import SetFlag
+from rosejit.frontend.jumps import VALUE, SetFlag
 from rosejit.frontend.nodes import (
     LOAD,
     assign,
@@ -49,7 +49,8 @@ def _if(context: Context, node: Any) -> list[Any]:
     )
     held = loads(node, names.names)
     body = context.block(node.body)
-    body.append(assign_all(node, names.names, method(node, variable, "to_else", held)))
+    last = node.body[-1]
+    body.append(assign_all(last, names.names, method(last, variable, "to_else", held)))
     made = [
         assign(node.test, variable, opened),
         choice(node, method(node.test, variable, "save", held), body),
@@ -65,6 +66,7 @@ def _while(context: Context, node: Any) -> list[Any]:
     variable = context.counter.next("while")
     held = loads(node, names)
     tested = method(node.test, variable, "test", expression(context, node.test), held)
+    last = node.body[-1]
     leave = choice(node, _attribute(node, variable, "stop"), [at(node, ast.Break())])
     again = choice(node, _attribute(node, variable, "again"), [at(node, ast.Continue())])
     body = [
@@ -73,7 +75,7 @@ def _while(context: Context, node: Any) -> list[Any]:
         leave,
         again,
         *context.block(node.body),
-        assign_all(node, names, method(node, variable, "back", held)),
+        assign_all(last, names, method(last, variable, "back", held)),
     ]
     loop = at(node, ast.While(method(node, variable, "more"), body, []))
     opened = assign(node, variable, runtime(node, "While", constant(node, names), constant(node, flow.live)))
@@ -84,12 +86,13 @@ def _for(context: Context, node: Any) -> list[Any]:
     flow = context.names(node)
     names = flow.names
     variable, item = context.counter.next("for"), context.counter.next("item")
+    last = node.body[-1]
     held = loads(node, names)
     body = [
         assign_all(node, names, method(node, variable, "enter", held)),
         assign(node.target, expression(context, node.target), load(node.target, item)),
         *context.block(node.body),
-        assign_all(node, names, method(node, variable, "back", held)),
+        assign_all(last, names, method(last, variable, "back", held)),
     ]
     leaving = getattr(node, "leaving", ())
     if leaving:
@@ -107,7 +110,7 @@ def _set_flag(context: Context, node: Any) -> list[Any]:
 
 def _return(context: Context, node: Any) -> list[Any]:
     value = constant(node, None) if node.value is None else expression(context, node.value)
-    return [at(node, ast.Return(runtime(node, "returned", value)))]
+    return [at(node, ast.Return(runtime(node.value or node, "returned", value)))]
 
 
 def _assert(context: Context, node: Any) -> list[Any]:
@@ -159,6 +162,8 @@ def _match(context: Context, node: Any) -> list[Any]:
 
 def _assign(context: Context, node: Any) -> list[Any]:
     value = expression(context, node.value)
+    if isinstance(node.targets[0], gast.Name) and node.targets[0].id == VALUE:
+        value = runtime(node.value, "result", value)
     return [at(node, ast.Assign([expression(context, target) for target in node.targets], value))]
 
 

@@ -1,5 +1,6 @@
 """Collects the lets of the blocks that are open while a function runs on staged values."""
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from rosejit.ir.syntax import TRUE, Apply, Atom, Check, Expr, Failure, Let, Lit,
 from rosejit.ir.types import REAL, Type
 
 UNROLL_LIMIT = 10_000_000
+"""How many operations are staged in one function, unless `ROSE_UNROLL_LIMIT` says otherwise."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -72,7 +74,7 @@ class Tape:
         """How many `try` statements of the user are open."""
         self.error: RoseError | None = None
         """The first error raised by staging: swallowing it in user code does not help."""
-        self.room = UNROLL_LIMIT
+        self.room = self.limit = int(os.environ.get("ROSE_UNROLL_LIMIT", UNROLL_LIMIT))
         self.session: Any = None
         """What owns the tape: it knows the functions that are being staged."""
         self.quoted: list[Any] | None = None
@@ -192,7 +194,7 @@ class Tape:
     def unroll_limit(self) -> None:
         self.fail(
             UnrollLimit,
-            f"more than {UNROLL_LIMIT} operations were staged in one function",
+            f"more than {self.limit} operations were staged in one function",
             help="let the loop stay a loop: `for i in rose.range(n)`",
         )
 
@@ -253,6 +255,12 @@ class Tape:
         if self.error is None:
             self.error = error
         raise error
+
+    def chained(self, error: RoseError) -> RoseError:
+        """`error` of a call in staged code that names the parameter it is about, with the calls that led there."""
+        if not error.chain and not isinstance(error.span, Place):
+            error.chain = self.places.chain(sys._getframe(1))
+        return error
 
     def type_error(self, message: str, help: str | None = None, *facts: str) -> NoReturn:  # noqa: A002 - as above
         """`fail` with the most frequent kind."""
