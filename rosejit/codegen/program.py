@@ -1,6 +1,7 @@
 """IR functions to an artifact: the call graph, one module, and what the runtime must know of it."""
 
 import gc
+import sys
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -27,7 +28,7 @@ Plans = dict[Function, Plan]
 
 def compile_program(roots: Mapping[str, Function]) -> tuple[Artifact, tuple[Callable[..., Any], ...]]:
     """One module with an entry for each root, and the host functions that it imports, in order."""
-    with _collector_paused():
+    with _collector_paused(), _deep_blocks():
         plans, hosts = _plan(roots)
         builder = ModuleBuilder()
         releases: dict[Type, str] = {}
@@ -66,6 +67,17 @@ def _collector_paused() -> Generator[None, None, None]:
     finally:
         if enabled:
             gc.enable()
+
+
+@contextmanager
+def _deep_blocks() -> Generator[None, None, None]:
+    """Blocks nest as deeply as `elif` chains are long, and each takes seven frames of ours."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, 10_000))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
 
 
 def _plan(roots: Mapping[str, Function]) -> tuple[Plans, list[Function]]:

@@ -1,24 +1,71 @@
-"""Runs artifacts on the engine directly: arguments into slots, call, results out of slots, and what the heap holds."""
+"""Runs artifacts on the engine directly, and compares with the interpreter: results to the bit, failures, leaks."""
 
 import struct
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import pytest
 import wasmtime
 
-from rosejit.abi import FAILURE_NUMBER, FAILURE_VALUES, INTERRUPT_FLAG, Artifact, Slot
+from rosejit import interp
+from rosejit.abi import FAILURE_NUMBER, FAILURE_VALUES, INTERRUPT_FLAG, Slot
 from rosejit.codegen.entries import border
 from rosejit.codegen.heap import CLASSES
 from rosejit.codegen.layout import Cell, Column, Layout, Layouts, Record, Rows, Union
 from rosejit.codegen.program import compile_program
+from rosejit.ir.failure import failure_error
 from rosejit.ir.syntax import Function
 from rosejit.ir.types import Nominal, Type
+from rosejit.ir.verify import verify_program
+from rosejit.text import parse
 
 _config = wasmtime.Config()
 _config.max_wasm_stack = 1 << 20
 ENGINE = wasmtime.Engine(_config)
 
 FORMAT = {"real": "<d", "int": "<q", "bool": "<?"}
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two results have the same bits; NaNs are all alike."""
+    if isinstance(a, float) and isinstance(b, float):
+        return struct.pack("<d", a) == struct.pack("<d", b) or (a != a and b != b)
+    if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
+        return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b, strict=True))
+    return type(a) is type(b) and a == b
+
+
+def agrees(f: Function | str, *calls: tuple[Any, ...], turns: int = 3) -> "Machine":
+    """Check `f` on all arguments: the bits of the interpreter, and nothing left in the heap."""
+    if isinstance(f, str):
+        f = parse(f)
+    verify_program(f)
+    machine = Machine(f)
+    for args in calls:
+        expected = interp.run(f, args)
+        assert same(machine(*args), expected), f"{machine(*args)} instead of {expected}"
+        given = any(slot.kind in ("dyn", "handle") for slot in machine.artifact.entries["main"].params)
+        top = machine.top
+        for _ in range(turns):
+            machine(*args)
+        assert given or machine.top == top, "the heap grows with every call"
+    return machine
+
+
+def fails(f: Function | str, *args: Any) -> "Failed":
+    """What `f` fails with; the interpreter must fail there too, with the same message."""
+    if isinstance(f, str):
+        f = parse(f)
+    verify_program(f)
+    machine = Machine(f)
+    with pytest.raises(Failed) as caught:
+        machine(*args)
+    with pytest.raises(Exception) as expected:
+        interp.run(f, args)
+    failed = caught.value
+    error = failure_error(machine.artifact.failures[failed.number], failed.values)
+    assert (type(error), str(error)) == (type(expected.value), str(expected.value))
+    return failed
 
 
 class Failed(Exception):
@@ -180,13 +227,13 @@ class Machine:
                 self.write(slot.offset, "<I", value if type(value) is int else self.put(p.type, value))
         try:
             self.exports[name](self.store)
-        except wasmtime.WasmtimeError as trap:
+        except wasmtime.Trap as trap:
             number = self.read(FAILURE_NUMBER, "<i")
             kinds = self.artifact.failure_values[number] if number >= 0 else ("int",)
-            values = [
-                self.read(FAILURE_VALUES + 8 * k, "<d" if kind == "real" else "<q") for k, kind in enumerate(kinds)
-            ]
-            raise Failed(number, values, str(trap)) from None
+            forms = {"real": "<d", "int": "<q", "bool": "<q"}
+            values = [self.read(FAILURE_VALUES + 8 * k, forms[kind]) for k, kind in enumerate(kinds)]
+            given = [bool(v) if kind == "bool" else v for v, kind in zip(values, kinds, strict=True)]
+            raise Failed(number, given, str(trap)) from None
         return tuple(self._result(slot, t) for slot, t in zip(entry.results, f.results, strict=True))
 
     def _result(self, slot: Slot, t: Type) -> Any:
