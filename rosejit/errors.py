@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import NoReturn
 
 from rosejit.span import Span, quote
@@ -15,6 +15,9 @@ class RoseError(Exception):
     (what was needed, what was found, where a value came from); `help` the edit that mends it; `chain` the
     calls in user files that led here, outermost first.
     """
+
+    blames_call = False
+    """Whether a call is at fault, and not the code that it would have run."""
 
     def __init__(
         self,
@@ -133,8 +136,12 @@ def raise_in_user_code(error: BaseException, span: Span | None) -> NoReturn:
     raise AssertionError
 
 
-def missing_frame(error: BaseException) -> Callable[[BaseException], NoReturn] | None:
-    """What raises `error` at its place in the user's source; None where its traceback ends there, or it has none."""
+def missing_frame(error: BaseException, caller: FrameType) -> Callable[[BaseException], NoReturn] | None:
+    """What raises `error` where the user has to look: in the line that calls, if no staged code has run, else at the
+    place of the error. None where its traceback ends there."""
+    if getattr(error, "blames_call", False):
+        code = caller.f_code
+        return raiser(Span(code.co_filename, caller.f_lineno, 0, caller.f_lineno, 0, code.co_name))
     span = getattr(error, "span", None)
     if span is None:
         return None

@@ -2,6 +2,7 @@
 
 import ast
 import itertools
+import sys
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -21,7 +22,7 @@ def {name}(*args, **kwargs):
     if _error is None:
         return _result
     _error = _error.with_traceback(_trimmed(_error.__traceback__))
-    _raise = _missing_frame(_error)
+    _raise = _missing_frame(_error, _frame(1))
     if _raise is not None:
         _raise(_error)
     raise _error
@@ -55,6 +56,7 @@ def entry(called: Called, function: Any, calls: "itertools.count[int]") -> Calla
         "_Mismatch": Mismatch,
         "_trimmed": without_internal_frames,
         "_missing_frame": missing_frame,
+        "_frame": sys._getframe,
     }
     exec(compile(tree, code.co_filename if code is not None else "<rosejit>", "exec"), scope)
     return scope[name]

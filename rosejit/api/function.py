@@ -16,7 +16,7 @@ from rosejit.api.entry import entry
 from rosejit.api.lowered import Lowered
 from rosejit.api.program import load
 from rosejit.api.staged import Staged
-from rosejit.errors import UnsupportedSyntax
+from rosejit.errors import RoseError, UnsupportedSyntax
 from rosejit.frontend.binding import Call
 from rosejit.frontend.binding import Signature as Binding
 from rosejit.frontend.stage import Session
@@ -98,7 +98,7 @@ class Function:
     def _other(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         takes_out = "out" in kwargs and "out" not in self.__signature__.parameters
         given = {name: value for name, value in kwargs.items() if not (takes_out and name == "out")}
-        call = self._binding.bind(args, given)
+        call = self._bound(args, given)
         at = sessions.staging_of(call.values)
         if at is not None:
             return self._call_inside(at, call)
@@ -112,6 +112,13 @@ class Function:
             result = run(*args, **kwargs)
         self.latest = run
         return result
+
+    def _bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
+        try:
+            return self._binding.bind(args, kwargs)
+        except RoseError as error:
+            error.blames_call = True
+            raise
 
     def __rose_stage__(self, at: Session, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call in staged code."""

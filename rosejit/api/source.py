@@ -56,7 +56,9 @@ class Jitted(Ruled):
     """A function that is staged from its source."""
 
     def __init__(self, function: Callable[..., Any], options: Options, static: tuple[str, ...], name: str | None) -> None:
-        TRANSLATIONS.of(inspect.unwrap(function))  # what cannot be staged is refused at once
+        plain: Any = inspect.unwrap(function)
+        if not TRANSLATIONS.made(plain.__code__):  # else it comes from staged code
+            TRANSLATIONS.of(plain)  # what cannot be staged is refused at once
         super().__init__(binding.signature(function, static), options)
         self._static = static
         wrapped_like(self, function, name or function.__name__)

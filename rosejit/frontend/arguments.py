@@ -252,7 +252,7 @@ class Binder:
         self, wanted: str, value: Any, where: str, *, fact: str | None = None, kind: type[RoseError] = StagingTypeError
     ) -> RoseError:
         """Which parameter of which function, the hint, and what came."""
-        name = self.function.__qualname__
+        name = self.function.__name__
         facts = () if fact is None else (fact,)
         returns = self.parameter.name == "return"
         if self.parameter.hint is not None:
@@ -288,13 +288,13 @@ def check_expressions(function: Callable[..., Any], call: Call) -> None:
         expected = dim.value(call.dims)
         if expected is None:
             raise ShapeError(
-                f"`{function.__qualname__}`: the dimension `{dim.text}` of `{where}` is not known",
+                f"`{function.__name__}`: the dimension `{dim.text}` of `{where}` is not known",
                 parameter_span(function, where),
                 help="use each name of the expression as a dimension of its own in some parameter",
             )
         if expected != length:
             raise ShapeError(
-                f"`{function.__qualname__}` needs for `{where}` the dimension `{dim.text}` = {expected}, given {length}",
+                f"`{function.__name__}` needs for `{where}` the dimension `{dim.text}` = {expected}, given {length}",
                 parameter_span(function, where),
                 facts=(", ".join(f"`{name}` is {size}" for name, size in call.dims.items()),),
             )

@@ -16,6 +16,7 @@ class Builder:
         self.span = span
 
     def bind(self, expr: Expr, type: Type, hint: str = "x") -> Var:
+        """Append a let with one binder."""
         var = Var(type, hint)
         self.lets.append(Let((var,), expr, self.span))
         return var

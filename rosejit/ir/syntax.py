@@ -205,7 +205,7 @@ class If:
 
 @dataclass(slots=True, eq=False)
 class Scan:
-    """An array that a loop walks by its index; `consumes`: the loop owns it and its rows (`from`), else views (`in`)."""
+    """An array that a loop walks by index. `consumes`: the loop owns it and its rows (`from`), else views (`in`)."""
 
     param: Var
     array: Atom

@@ -33,6 +33,8 @@ class Array:
 
 @dataclass(slots=True, frozen=True)
 class Tuple:
+    """`(T, U)`."""
+
     items: tuple["Type", ...]
 
 
@@ -74,10 +76,12 @@ class Nominal:
 
     @property
     def defined(self) -> bool:
+        """Whether the fields are known."""
         return self.of.defined if self.of is not None else self._fields is not None
 
     @property
     def fields(self) -> tuple["Type", ...]:
+        """The types of the fields."""
         if self._fields is None:
             assert self.of is not None, f"the fields of {self.name} are not known yet"
             image = tangent if self.map == "D" else erased
@@ -103,12 +107,14 @@ class Nominal:
 
     @property
     def tangent(self) -> "Nominal":
+        """Its image under D."""
         if self._tangent is None:
             self._tangent = Nominal(self.name, self, "D")
         return self._tangent
 
     @property
     def erased(self) -> "Nominal":
+        """Its image under E."""
         if self.map != "D":
             return self
         if self._erased is None:
