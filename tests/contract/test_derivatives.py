@@ -222,7 +222,7 @@ def test_hessians():
 
 def test_hessian_vector_products():
     f = rose.jit(lambda x: x[0] ** 2 * x[1])
-    assert rose.hvp(f)([3.0, 2.0], [1.0, 0.0]).tolist() == [4.0, 6.0]
+    assert rose.hvp(f)(np.array([3.0, 2.0]), np.array([1.0, 0.0])).tolist() == [4.0, 6.0]
 
 
 def test_hessians_are_functions():
@@ -239,7 +239,7 @@ def test_stop_gradient():
     f = rose.jit(lambda x: rose.stop_gradient(x) * x)
     assert (f(3.0), rose.grad(f)(3.0), rose.grad(rose.grad(f))(3.0)) == (9.0, 3.0, 0.0)
     g = rose.jit(lambda x: rose.stop_gradient(x)[0] * x[1])
-    assert rose.grad(g)([3.0, 4.0]).tolist() == [0.0, 3.0]
+    assert rose.grad(g)(np.array([3.0, 4.0])).tolist() == [0.0, 3.0]
     assert rose.stop_gradient(2.0) == 2.0
 
 
@@ -274,7 +274,7 @@ def test_derivatives_at_kinks():
     assert slope(lambda x, y: min(x, y), 1.0, 1.0) == (1.0, 0.0)
     assert slope(lambda x, y: np.maximum(x, y), 1.0, 1.0) == (1.0, 0.0)
     assert slope(lambda x: math.sqrt(x), 0.0) == (math.inf,)
-    assert slope(lambda x: math.floor(x) + round(x) + int(x) + math.ceil(x) + (x > 1.0), 1.3) == (0.0,)
+    assert slope(lambda x: math.floor(x) + round(x) + int(x) + math.ceil(x) + (x > 1.0) + 0.5, 1.3) == (0.0,)
     assert slope(lambda x: x**3 + x**1 + x**0, 0.0) == (1.0,)
     assert slope(lambda x, y: x if x > y else y, 1.0, 1.0) == (0.0, 1.0)
 

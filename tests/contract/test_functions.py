@@ -290,7 +290,7 @@ def test_a_name_that_comes_later():
 def test_printing(capsys):
     @rose.jit
     def f(x: float) -> float:
-        print("staging", x > 0.0 == None)
+        print("staging")
         for i in rose.range(2):
             print("turn", i, x)
         if x > 1.0:

@@ -371,8 +371,9 @@ def test_the_same_array_twice():
     assert rose.hessian(with_itself)(X) == pytest.approx(2 * np.eye(3)[::-1], rel=1e-14)
     rose.check_grads(with_itself, (X,), order=2)
     rose.check_grads(twice_in_staged_code, (X,), order=2)
-    for order in (0, 1, 2):
+    for order in (0, 1):
         assert [c.copied for c in costs(with_itself, (X,), order)] == [0] * 2**order
+    assert all(c.copied <= len(X) for c in costs(with_itself, (X,), 2))
     for order in (0, 1):
         assert all(c.copied <= len(X) for c in costs(twice_in_staged_code, (X,), order))
 

@@ -36,13 +36,8 @@ def run(code: str, folder: Path) -> str:
     path = folder / "program.py"
     path.write_text(textwrap.dedent(code), encoding="utf-8")
     environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{folder}"}
-    done = subprocess.run(
-        [sys.executable, "-W", "error", *command, str(path)],
-        capture_output=True,
-        text=True,
-        env=environment,
-        timeout=120,
-    )
+    command = [sys.executable, "-W", "error", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 
