@@ -31,6 +31,7 @@ from rosejit.frontend.annotations import (
 )
 from rosejit.frontend.content import content_key
 from rosejit.frontend.host import LARGEST, as_array, as_number, number_kind
+from rosejit.frontend.making import staged_items
 from rosejit.frontend.source import find
 from rosejit.numeric import np
 from rosejit.span import Span
@@ -125,6 +126,9 @@ class Binder:
                 raise self.error(f"a `{wanted}`", value, where)
             self.dimensions(wanted, staged.shape, value, where)
             return self.leaf(staged, value)
+        staged_list = staged_items(value)
+        if staged_list is not None:
+            return self.array(wanted, staged_list, where)
         host, element = as_array(wanted.element, value)
         if host is None:
             raise self.error(f"a `{wanted}`", value, where, fact=element)

@@ -39,6 +39,7 @@ def as_number(kind: Kind, value: Any) -> float | int | bool | None:
 
 
 _DTYPES: dict[str, tuple[str, ...]] = {"real": ("f", "i", "u"), "int": ("i", "u"), "bool": ("b",)}
+_KINDS: dict[str, Kind] = {"f": "real", "i": "int", "u": "int", "b": "bool"}
 _NUMPY_NAMES: dict[Kind, str] = {"real": "float64", "int": "int64", "bool": "bool"}
 
 
@@ -52,7 +53,7 @@ def as_array(element: Kind | None, value: Any) -> tuple[Any, str]:
         return None, f"NumPy says: {error}"
     letter = array.dtype.kind
     if element is None:
-        element = next((kind for kind, letters in _DTYPES.items() if letter in letters), None)  # type: ignore[assignment]  # its keys
+        element = _KINDS.get(letter)
     empty = array.size == 0 and not isinstance(value, np.ndarray)
     if element is None or not (letter in _DTYPES[element] or empty):
         return None, f"its elements are {array.dtype}"

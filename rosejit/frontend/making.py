@@ -33,6 +33,20 @@ def as_array(tape: Tape, value: Any, name: str = "array") -> Array | None:
     return of_host(tape, data, name) if data.dtype.kind in "fiub" else None
 
 
+def staged_items(value: Any) -> Array | None:
+    """The array of a list in which something is staged; None for anything else."""
+    if value.__class__ is Array or not isinstance(value, (list, tuple)):
+        return None
+    pending: list[Any] = [value]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, (list, tuple)):
+            pending += reversed(item)  # type: ignore[reportUnknownArgumentType]  # of anything
+        elif hasattr(item, "leaf"):
+            return as_array(item.tape, value)
+    return None
+
+
 def stacked(tape: Tape, items: Sequence[Any], name: str = "array") -> Array | None:
     """The array of these numbers or rows, some of them staged; None if they are no numbers."""
     rows = [as_array(tape, item) if not _is_number(item) else item for item in items]
