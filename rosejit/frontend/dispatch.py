@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+import linecache
 import os
 import sys
 import sysconfig
@@ -34,11 +35,13 @@ _HIGHER_ORDER = frozenset({map, filter, functools.reduce, sorted, itertools.accu
 """Builtins that call the functions they are given."""
 
 
-@functools.lru_cache(maxsize=4096)
 def is_users(file: str) -> bool:
-    """Whether a file is the user's own, and not the library's, ours or one without text."""
-    if file.startswith("<") and not file.startswith(("<ipython", "<python-input", "<stdin", "<doctest")):
-        return not file.startswith(("<string>", "<frozen", "<__array_function__", "<attrs", "<decorator"))
+    """Whether a file is the user's own: not the standard library's, an installed package's or ours, nor without text."""
+    return bool(linecache.getlines(file)) if file.startswith("<") else _is_users(file)
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_users(file: str) -> bool:
     path = os.path.realpath(file)
     return not path.startswith(_OUTSIDE) and f"{os.sep}site-packages{os.sep}" not in path
 

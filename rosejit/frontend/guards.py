@@ -113,10 +113,17 @@ def is_stable(chain: Chain) -> bool:
     return isinstance(base, ModuleType) and base.__name__.partition(".")[0] in ("math", "numpy", "rosejit", "builtins")
 
 
+def _is_bound(value: Any) -> bool:
+    """Whether a value is a method of an object, made anew at each reading: the object is guarded itself."""
+    return isinstance(getattr(value, "__self__", None), object) and isinstance(
+        value, (MethodType, BuiltinFunctionType)
+    ) and not isinstance(value.__self__, (ModuleType, type(None)))
+
+
 def guard(chain: Chain, read_elements: set[int]) -> Guard | None:
     """What must stay as it is for the code to stay right; `read_elements` are arrays whose elements the host read."""
     value = chain.read()
-    if value is _MISSING or is_stable(chain):
+    if value is _MISSING or is_stable(chain) or _is_bound(value):
         return None
     if is_identity(value):
         return Guard(chain, value, identical=True)
