@@ -54,7 +54,8 @@ def gradient(
     rest = results[1 + n :]
     tree = _selection(staged, selected, single)
     if value:
-        head = pair(Leaf("real"), aux) if has_aux else Leaf("real")
+        first = staged.result.children[0] if has_aux and isinstance(staged.result, Node) else staged.result
+        head = pair(first, aux) if has_aux else first
         ordered, tree = (results[0], *rest, *grads), pair(head, tree)
     elif has_aux:
         ordered, tree = (*grads, *rest), pair(tree, aux)
@@ -78,7 +79,7 @@ def jacobian(
     def block(leaf: Leaf) -> Tree:
         if not is_real(leaf):
             results.append(zero_of(leaf))
-            return Leaf("real")
+            return tangents_of(leaf)
         row = tuple(next(found) for _ in range(n))
         results.extend(_in_order(staged, selected, row))
         return tree_map(selection, lambda inner: _stacked(leaf, inner))

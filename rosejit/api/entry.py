@@ -1,10 +1,11 @@
 """The function that a call of a `Function` runs: it stands in the user's file, so that tracebacks show no file of ours."""
 
 import ast
+import functools
 import itertools
 import sys
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from rosejit.errors import missing_frame, without_internal_frames
 from rosejit.runtime.marshal import Mismatch
@@ -37,6 +38,40 @@ class Called(Protocol):
     def other(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Exception | None]:
         """The result, or what is to be raised."""
         ...
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_PUBLIC = """
+def {name}(*args, **kwargs):
+    _result, _error = _caught(args, kwargs)
+    if _error is None:
+        return _result
+    _error = _error.with_traceback(_trimmed(_error.__traceback__))
+    _raise = _missing_frame(_error, _frame(1))
+    if _raise is not None:
+        _raise(_error)
+    raise _error
+"""
+
+
+def public(function: Function) -> Function:
+    """`function`, whose errors show none of our files either."""
+
+    def caught(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Exception | None]:
+        try:
+            return function(*args, **kwargs), None
+        except Exception as error:
+            return None, error
+
+    scope: dict[str, Any] = {
+        "_caught": caught,
+        "_trimmed": without_internal_frames,
+        "_missing_frame": missing_frame,
+        "_frame": sys._getframe,
+    }
+    exec(compile(_PUBLIC.format(name=function.__name__), "<rosejit>", "exec"), scope)
+    return functools.wraps(function)(scope[function.__name__])
 
 
 def entry(called: Called, function: Any, calls: "itertools.count[int]") -> Callable[..., Any]:

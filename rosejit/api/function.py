@@ -19,6 +19,7 @@ from rosejit.api.staged import Staged
 from rosejit.errors import RoseError, UnsupportedSyntax
 from rosejit.frontend.binding import Call
 from rosejit.frontend.binding import Signature as Binding
+from rosejit.frontend.guards import Guard
 from rosejit.frontend.stage import Session
 from rosejit.runtime.compiled import Compiled
 from rosejit.runtime.marshal import Mismatch
@@ -52,6 +53,8 @@ class Specialisation:
     """A function for one key: staged, loaded when it is first called; `extras` holds what else was made of it."""
 
     staged: Staged
+    guards: tuple[Guard, ...]
+    """What it and all that it calls have read from outside."""
     loaded: Compiled | None = None
     call: Callable[..., Any] | None = None
     extras: dict[str, Any] = field(default_factory=dict[str, Any])
@@ -149,7 +152,8 @@ class Function:
         key = call.key
         with self._lock:
             found = self._known.get(key)
-            if found is not None and sessions.is_current(found.staged.source, at):
+            if found is not None and sessions.is_current(found.staged.source, found.guards, at):
+                sessions.collect(found.guards)
                 return found
             if key in self._running:
                 at.tape.fail(
@@ -160,14 +164,17 @@ class Function:
             self._misses += 1
             self._running.add(key)
             try:
-                with sessions.session(at):
-                    made = self._known[key] = Specialisation(self._stage(call, at))
-                    self._complete(made.staged, call, at)
+                with sessions.session(at), sessions.collecting() as inherited:
+                    staged = self._stage(call, at)
+                    made = Specialisation(staged, sessions.distinct((*staged.source.guards, *inherited)))
+                    self._known[key] = made
+                    self._complete(staged, call, at)
             except BaseException:
                 self._known.pop(key, None)
                 raise
             finally:
                 self._running.discard(key)
+            sessions.collect(made.guards)
             return made
 
     def _compiled(self, call: Call, at: Session, anew: bool = False) -> Callable[..., Any]:
@@ -176,17 +183,18 @@ class Function:
             if found.loaded is None:
                 found.loaded = load({"main": found.staged.function}, self._options.cache, self._options.text)
             if found.call is None or anew:
-                found.call = found.loaded.function("main", self.interface(found.staged))
+                found.call = found.loaded.function("main", self.interface(found))
             return found.call
 
-    def interface(self, staged: Staged) -> Interface:
-        """How a caller sees the entry of `staged`."""
+    def interface(self, found: Specialisation) -> Interface:
+        """How a caller sees the entry of a specialisation."""
+        staged = found.staged
         return Interface(
             name=self.__name__,
             parameters=tuple(self.__signature__.parameters.values()),
             trees=staged.trees,
             result=staged.result,
-            reads=sessions.reads(staged.source),
+            reads=sessions.reads(staged.source, found.guards),
             same=sessions.same_static,
             qualname=self.__qualname__,
         )
@@ -201,8 +209,8 @@ class Function:
         """The function for these arguments, or for `rose.ShapeOf(...)` in their place, opened up."""
         call = self._binding.bind(args, kwargs)
         with sessions.session() as at:
-            staged = self.specialise(call, at)
-        return Lowered(staged.function, lambda loaded: loaded.function("main", self.interface(staged)))
+            found = self.specialisation(call, at)
+        return Lowered(found.staged.function, lambda loaded: loaded.function("main", self.interface(found)))
 
     def cache_info(self) -> CacheInfo:
         """What the memory cache holds, and how often it served."""

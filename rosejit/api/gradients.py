@@ -4,10 +4,12 @@ from collections.abc import Callable
 from typing import Any
 
 from rosejit.api import derivatives
+from rosejit.api.entry import public
 from rosejit.api.function import Function
 from rosejit.api.modes import jvp
 from rosejit.api.source import as_function, jit, wrapped_like
 from rosejit.api.staged import Argnums, Staged, positions
+from rosejit.errors import NotDifferentiable
 from rosejit.frontend.binding import Call
 from rosejit.frontend.stage import Session
 
@@ -26,13 +28,19 @@ class Derived(Function):
 
     def _stage(self, call: Call, at: Session) -> Staged:
         names = tuple(parameter.name for parameter in self._binding.parameters)
-        return self._derive(self._base.specialise(call, at), names)
+        staged = self._base.specialise(call, at)
+        try:
+            return self._derive(staged, names)
+        except NotDifferentiable as error:
+            error.blames_call = True
+            raise
 
     def __reduce__(self) -> Any:
         transform, *arguments = self._recipe
         return transform, (self._base, *arguments)
 
 
+@public
 def grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Function:
     """The gradient of a function that returns one Real.
 
@@ -47,6 +55,7 @@ def grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> 
     return _gradient(f, argnums, has_aux, value=False)
 
 
+@public
 def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Function:
     """As `grad`, but gives `(value, gradient)`, or `((value, aux), gradient)`, from one evaluation.
 
@@ -69,6 +78,7 @@ def _gradient(f: Callable[..., Any], argnums: Argnums, has_aux: bool, value: boo
     return Derived(base, f"{name}_{base.__name__}", derive, (transform, argnums, has_aux))
 
 
+@public
 def jacfwd(f: Callable[..., Any], argnums: Argnums = 0) -> Function:
     """The dense Jacobian, one forward sweep for each element of the arguments: axes of the result, then of the argument.
 
@@ -79,11 +89,13 @@ def jacfwd(f: Callable[..., Any], argnums: Argnums = 0) -> Function:
     return _jacobian(f, argnums, "fwd", jacfwd)
 
 
+@public
 def jacrev(f: Callable[..., Any], argnums: Argnums = 0) -> Function:
     """As `jacfwd`, with one reverse sweep for each element of the result."""
     return _jacobian(f, argnums, "rev", jacrev)
 
 
+@public
 def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Function:
     """The dense Jacobian, by the mode with fewer sweeps."""
     return _jacobian(f, argnums, "auto", jacobian)
@@ -99,6 +111,7 @@ def _jacobian(f: Callable[..., Any], argnums: Argnums, mode: str, transform: Cal
     return Derived(base, f"{transform.__name__}_{base.__name__}", derive, (transform, argnums))
 
 
+@public
 def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Function:
     """The matrix of second derivatives of a function that returns one Real: forward over reverse.
 
@@ -109,6 +122,7 @@ def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Function:
     return jacfwd(grad(f, argnums), argnums)
 
 
+@public
 def hvp(f: Callable[..., Any]) -> Function:
     """`rose.hvp(f)(x, v, ...)`: the Hessian of `f(x, ...)` with respect to `x`, applied to `v` (forward over reverse).
 

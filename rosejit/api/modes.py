@@ -7,9 +7,11 @@ from rosejit.abi import Leaf, Node, Tree, leaves
 from rosejit.api.function import Function
 from rosejit.api.program import load
 from rosejit.api import sessions
+from rosejit.api.entry import public
 from rosejit.api.source import as_function, jit
 from rosejit.api.staged import Staged, is_real, only_real, tangents_of, with_results, zero_of
-from rosejit.errors import StagingTypeError
+from rosejit.errors import ShapeError, StagingTypeError
+from rosejit.frontend.making import as_array
 from rosejit.frontend.stage import Session
 from rosejit.ir import syntax as ir
 from rosejit.runtime.compiled import Compiled
@@ -20,6 +22,7 @@ from rosejit.transforms import derive
 LinearMap = Callable[..., Any]
 
 
+@public
 def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     """The result of `f` at `primals`, and its derivative along `tangents`, which are structured as the primals.
 
@@ -64,6 +67,16 @@ def _jvp_inside(at: Session, base: Function, primals: tuple[Any, ...], tangents:
     return result, _linear_value(at, b, staged.result, results, dys)
 
 
+def _linear_atom(at: Session, leaf: Leaf, value: Any) -> ir.Atom:
+    """A tangent or cotangent of a leaf, which has its shape."""
+    if leaf.kind == "array":
+        value = as_array(at.tape, value)
+    shape = value.leaf.shape if hasattr(value, "leaf") else ()
+    if value is None or shape != leaf.shape:
+        raise ShapeError(f"a tangent or cotangent of shape {leaf.shape} is needed, given shape {shape}")
+    return sessions.atom(at, leaf, value)
+
+
 def given_trees(base: Function, staged: Staged, count: int) -> tuple[Tree, ...]:
     """The structures of the first `count` arguments as a caller counts them: those of `*args` one by one."""
     found: list[Tree] = []
@@ -90,7 +103,7 @@ def _linear_leaves(at: Session, tree: Tree, value: Any) -> list[ir.Atom | None]:
     if value is None:
         return [None] * len(leaves(tree))
     if isinstance(tree, Leaf):
-        return [sessions.atom(at, tree, value) if is_real(tree) else None]
+        return [_linear_atom(at, tree, value) if is_real(tree) else None]
     if not isinstance(tree, Node):
         return []
     parts = sessions.parts(tree, value)
@@ -108,6 +121,7 @@ def _linear_value(at: Session, b: Any, tree: Tree, like: Sequence[ir.Atom], foun
 # --- reverse mode, and forward mode in two steps
 
 
+@public
 def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, LinearMap]:
     """The result of `f` at `primals`, and its pullback, which takes a cotangent of the result and gives a tuple of
     cotangents, one a primal. The forward pass runs once; the pullback may be called many times.
@@ -122,6 +136,7 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, LinearMap]:
     return _outside(base, primals, "back") if at is None else _vjp_inside(at, base, primals)
 
 
+@public
 def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, LinearMap]:
     """The result of `f` at `primals`, and its pushforward, which takes one tangent a primal and gives that of the
     result. The function itself runs once.
@@ -192,20 +207,25 @@ def _outside(base: Function, primals: tuple[Any, ...], which: str) -> tuple[Any,
         if key not in found.extras:
             found.extras[key] = _compiled(base, found.staged, given_trees(base, found.staged, len(primals)))
         loaded, maps = found.extras[key]
-        forward = found.extras.get(f"forward {key}") or loaded.function("forward", base.interface(found.staged))
+        forward = found.extras.get(f"forward {key}") or loaded.function("forward", base.interface(found))
         try:
             result, handle = forward(*primals)
         except Mismatch:  # a value from outside is equal, but not the same object any more
-            forward = loaded.function("forward", base.interface(found.staged))
+            forward = loaded.function("forward", base.interface(found))
             result, handle = forward(*primals)
         found.extras[f"forward {key}"] = forward
     linear = maps[which]
 
     def apply(*given: Any) -> Any:
-        return linear(handle, *given)
+        try:
+            return linear(handle, *given)
+        except Mismatch as mismatch:
+            reason = str(mismatch)
+        kind = ShapeError if "shape" in reason else StagingTypeError
+        raise kind(f"what the {apply.__name__} is given does not fit: {reason}")
 
     apply.__name__ = apply.__qualname__ = "pullback" if which == "back" else "pushforward"
-    return result, apply
+    return result, public(apply)
 
 
 def _compiled(base: Function, staged: Staged, trees: tuple[Tree, ...]) -> tuple[Compiled, dict[str, LinearMap]]:

@@ -22,6 +22,8 @@ from rosejit.runtime.marshal import Read
 
 class _Current(threading.local):
     session: Session | None = None
+    guards: list[Guard] | None = None
+    """What the functions called by the one that is being staged have read from outside."""
 
 
 _current = _Current()
@@ -40,6 +42,22 @@ def session(given: Session | None = None) -> Iterator[Session]:
         yield _current.session
     finally:
         _current.session = outer
+
+
+@contextmanager
+def collecting() -> Iterator[list[Guard]]:
+    """Collects the guards of all functions that are specialised inside."""
+    outer, _current.guards = _current.guards, []
+    try:
+        yield _current.guards
+    finally:
+        _current.guards = outer
+
+
+def collect(guards: Sequence[Guard]) -> None:
+    """Make what a callee has read the caller's concern too."""
+    if _current.guards is not None:
+        _current.guards += guards
 
 
 def staging_of(values: Sequence[Any]) -> Session | None:
@@ -93,20 +111,25 @@ def parts(tree: Node, given: Any) -> list[Any]:
 # --- between calls
 
 
-def is_current(source: Any, at: Session | None) -> bool:
+def is_current(source: Any, guards: Sequence[Guard], at: Session | None) -> bool:
     """Whether the code would be staged the same way again."""
     return (
-        all(guard.holds() for guard in source.guards)
+        all(guard.holds() for guard in guards)
         and all(capture.read() is not None for capture in source.captures)
         and (at is not None or not (source.outer or source.boxes))
         and all(at is not None and at.tape.content(box) is held for box, held in source.boxes)
     )
 
 
-def reads(source: Any) -> tuple[Read, ...]:
+def reads(source: Any, guards: Sequence[Guard]) -> tuple[Read, ...]:
     """What the compiled call must read again: arrays that it is handed, and values that must still be the same."""
     captured = [_capture_read(capture) for capture in source.captures]
-    return (*captured, *(_guard_read(guard) for guard in source.guards))
+    return (*captured, *(_guard_read(guard) for guard in guards))
+
+
+def distinct(guards: Sequence[Guard]) -> tuple[Guard, ...]:
+    """`guards`, each place once."""
+    return tuple({(id(guard.chain.root), guard.chain.names): guard for guard in guards}.values())
 
 
 def _chain(chain: Chain) -> tuple[str, Any]:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, overload
 
 from rosejit.api import sessions
+from rosejit.api.entry import public
 from rosejit.api.function import Function, Options, clear_caches
 from rosejit.api.hosts import stage_opaque
 from rosejit.api.staged import Staged
@@ -57,6 +58,11 @@ class Jitted(Ruled):
 
     def __init__(self, function: Callable[..., Any], options: Options, static: tuple[str, ...], name: str | None) -> None:
         plain: Any = inspect.unwrap(function)
+        if not hasattr(plain, "__code__"):
+            raise StagingTypeError(
+                f"`rose.jit` takes a Python function, given {type(function).__name__}",
+                help="wrap it: `rose.jit(lambda x: f(x))`",
+            )
         if not TRANSLATIONS.made(plain.__code__):  # else it comes from staged code
             TRANSLATIONS.of(plain)  # what cannot be staged is refused at once
         super().__init__(binding.signature(function, static), options)
@@ -117,6 +123,7 @@ def jit(
     tier: str = ...,
     name: str | None = ...,
 ) -> Callable[[Callable[..., Any]], Jitted]: ...
+@public
 def jit(
     function: Callable[..., Any] | None = None,
     /,
@@ -142,6 +149,7 @@ def jit(
     static = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
     options = Options(cache, fastmath, tier)
 
+    @public
     def decorate(f: Callable[..., Any]) -> Jitted:
         if isinstance(f, Function):
             f = f.__wrapped__
@@ -152,6 +160,7 @@ def jit(
     return decorate if function is None else decorate(function)
 
 
+@public
 def opaque(function: Callable[..., Any]) -> Opaque:
     """A function that stays Python and is called back at run time; its result must be annotated.
 

@@ -32,9 +32,13 @@ class Staged:
         return replace(self, function=function, result=result)
 
 
+def _kind(leaf: Leaf) -> str:
+    return leaf.element if leaf.kind in ("array", "dyn") else leaf.kind
+
+
 def is_real(leaf: Leaf) -> bool:
     """Whether a derivative with respect to the leaf exists."""
-    return (leaf.element if leaf.kind in ("array", "dyn") else leaf.kind) == "real"
+    return _kind(leaf) == "real"
 
 
 def tree_map(tree: Tree, change: Callable[[Leaf], Tree]) -> Tree:
@@ -49,8 +53,8 @@ def tree_map(tree: Tree, change: Callable[[Leaf], Tree]) -> Tree:
 
 
 def tangents_of(tree: Tree) -> Tree:
-    """The structure of tangents of `tree`: numbers without a derivative stay in it, as zeros."""
-    return tree_map(tree, lambda leaf: leaf if is_real(leaf) else Leaf("real"))
+    """The structure of tangents of `tree`: numbers without a derivative stay in it, as zeros of their kind."""
+    return tree_map(tree, lambda leaf: leaf if is_real(leaf) else Leaf("bool" if _kind(leaf) == "bool" else "int"))
 
 
 def only_real(tree: Tree) -> Tree:
@@ -109,7 +113,7 @@ def _is_empty(tree: Tree) -> bool:
 def _words(tree: Tree) -> str:
     if isinstance(tree, Static):
         return "a host value"
-    kinds = {leaf.element if leaf.kind in ("array", "dyn") else leaf.kind for leaf in leaves(tree)}
+    kinds = {_kind(leaf) for leaf in leaves(tree)}
     return f"made of {' and '.join(sorted(kind.capitalize() for kind in kinds))}"
 
 
@@ -131,7 +135,7 @@ def scalar_result(staged: Staged, has_aux: bool, who: str) -> Tree:
         tree, aux = tree.children
     else:
         aux = Node("none")
-    if tree != Leaf("real"):
+    if tree not in (Leaf("real"), Leaf("int")):  # an Int is a constant as far as derivatives go
         raise NotDifferentiable(
             f"`{who}` needs a function that returns one Real",
             staged.span,
@@ -159,8 +163,7 @@ def _shown(tree: Tree) -> str:
 
 def zero_of(leaf: Leaf) -> ir.Atom:
     """What stands in a gradient for a number that has none."""
-    assert not is_real(leaf)
-    return ir.real(0.0)
+    return ir.FALSE if _kind(leaf) == "bool" else ir.integer(0)
 
 
 def with_results(f: ir.Function, name: str, results: tuple[ir.Atom, ...]) -> ir.Function:

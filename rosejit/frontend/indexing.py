@@ -35,15 +35,31 @@ Step = Fixed | Run | None
 
 def get(a: Array, index: Any) -> Any:
     """`a[index]`."""
+    indices: Any = index if index.__class__ is tuple else (index,)
+    if a.axes is None and len(indices) == len(a.shape) and _NUMBERS.issuperset(map(type, indices)):
+        return _element_of(a, indices)
     known = host_data(a) if is_known(index) else None
     if known is not None:
         return _host_get(a, known, index)
     items = _expanded(a, index)
-    listed = next((item for item in items if is_list(item)), None)
-    if listed is not None:
+    if any(is_list(item) for item in items):
         return gather(a, items)
     steps, shape = _steps(a, items)
     return _view(a, steps, shape)
+
+
+_NUMBERS = frozenset({int, Int})
+
+
+def _element_of(a: Array, indices: tuple[Any, ...]) -> Any:
+    """One element of a whole array: the most frequent access."""
+    held = content(a.tape, a.box)
+    if held.__class__ is Host:
+        if Int not in map(type, indices):
+            return _host_get(a, host_data(a), indices)
+        held = atom_of(a.tape, a.box)
+    at = tuple([_single(a, k, dimension) for dimension, k in enumerate(indices)])
+    return number(a.tape, a.tape.bind(Index(held, at, checked=Int in map(type, indices)), a.type))
 
 
 def set_(a: Array, index: Any, value: Any) -> None:

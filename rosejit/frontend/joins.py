@@ -95,13 +95,17 @@ class Join:
                 kind = REAL
             elif ATOMS[a_type](self.tape, b) is None or {a_type, b_type} & {BOOL}:
                 return self._poison(name, a, b)
-        with self.tape.reopened(self.sides[0]):
-            then = ATOMS[kind](self.tape, a)
-        with self.tape.reopened(self.sides[1]):
-            orelse = ATOMS[kind](self.tape, b)
+        then, orelse = self._atom(0, a, kind), self._atom(1, b, kind)
         if then is None or orelse is None:
             return self._poison(name, a, b)
         return wrap(self.tape, self._result(then, orelse, kind, name))
+
+    def _atom(self, side: int, value: Any, kind: Scalar) -> Atom | None:
+        """A number as an atom of a type, converted at the end of its side."""
+        if value.__class__ in NUMBERS and value.type is kind:
+            return value.atom
+        with self.tape.reopened(self.sides[side]):
+            return ATOMS[kind](self.tape, value)
 
     def _arrays(self, a: Array, b: Array, name: str) -> Any:
         """One of two arrays: a new one. Whoever writes it, or one of them, must not rely on the others any more."""

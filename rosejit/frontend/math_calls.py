@@ -7,6 +7,7 @@ from typing import Any
 from rosejit.frontend.builtin_calls import pick
 from rosejit.frontend.operators import power
 from rosejit.frontend.values import NUMBERS, P, Bool, Int, Real, real_atom
+from rosejit.ir.types import REAL
 
 Handler = Callable[[Any, Any, tuple[Any, ...], dict[str, Any]], Any]
 
@@ -18,9 +19,14 @@ _SAME_NAME = (
 
 
 def _primitive(name: str) -> Handler:
+    op = P[name]
+    single = len(op.params) == 1 and op.result is REAL
+
     def handler(session: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if single and len(args) == 1 and args[0].__class__ is Real:  # most calls
+            return Real(session.tape, session.tape.apply(op, args[0].atom, above=3))
         if any(arg.__class__ in NUMBERS for arg in args):
-            return P[name].__call__(*args, **kwargs)
+            return op(*args, **kwargs)
         return function(*args, **kwargs)
 
     return handler

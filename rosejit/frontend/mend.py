@@ -130,6 +130,9 @@ def _convert_result(block: Block, k: int, span: Span | None) -> None:
 
 def settle(expr: Loop | While, atoms: Atoms) -> None:
     """Mend the blocks of a loop until the types of its carries are those of what comes back."""
+    turns = zip(expr.carries, expr.inits, expr.body.results, strict=False)
+    if not atoms and all(carry.type == init.type == back.type for carry, init, back in turns):
+        return
     while True:
         if isinstance(expr, While):
             mend(expr.condition, atoms)

@@ -4,7 +4,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, NoReturn
 
 from rosejit.errors import RoseError, StagingTypeError, UnrollLimit, UnsupportedSyntax
@@ -43,24 +43,30 @@ class Cell:
         self.tape.write(self, value)
 
 
-@dataclass(slots=True, eq=False)
-class Frame:
-    """A block that is open. `contents` holds what was written in it: arrays and cells by identity."""
+Kind = Literal["function", "branch", "loop", "scratch"]
 
-    kind: Literal["function", "branch", "loop", "scratch"]
-    lets: list[Let] = field(default_factory=list[Let])
-    contents: dict[Any, Any] = field(default_factory=dict[Any, Any])
-    entries: dict[Cell, tuple[Any, Any]] = field(default_factory=dict["Cell", tuple[Any, Any]])
-    """Of a loop: for the cells that were touched in it the placeholder, and what they held before."""
-    born: dict[int, Any] = field(default_factory=dict[int, Any])
-    """The host containers that were made in this block, by `id`."""
-    touched: set[Any] = field(default_factory=set[Any])
-    """Of a loop: the arrays of the blocks around that were read in it."""
-    dead: bool = False
-    """Whether a `raise` was staged in it: its end is never reached."""
-    place: Place | None = None
-    carries: Any = None
-    """Of a loop: what makes the placeholders."""
+
+class Frame:
+    """A block that is open. Written out, since there is one for every side of every branch."""
+
+    __slots__ = ("born", "carries", "contents", "dead", "entries", "kind", "lets", "place", "touched")
+
+    def __init__(self, kind: Kind, place: Place | None = None) -> None:
+        self.kind: Kind = kind
+        self.place = place
+        self.lets: list[Let] = []
+        self.contents: dict[Any, Any] = {}
+        """What was written in the block: arrays and cells by identity."""
+        self.entries: dict[Cell, tuple[Any, Any]] = {}
+        """Of a loop: for the cells that were touched in it the placeholder, and what they held before."""
+        self.born: dict[int, Any] = {}
+        """The host containers that were made in the block, by `id`."""
+        self.touched: set[Any] = set()
+        """Of a loop or a function: the arrays of the blocks around that were read in it."""
+        self.dead = False
+        """Whether a `raise` was staged in it: its end is never reached."""
+        self.carries: Any = None
+        """Of a loop: what makes the placeholders."""
 
 
 class Tape:
@@ -94,10 +100,10 @@ class Tape:
             known = self._literals[value] = Lit(value, REAL)
         return known
 
-    def apply(self, op: Primitive, *args: Atom) -> Var:
-        """The result of `op`, staged at the user's line."""
+    def apply(self, op: Primitive, *args: Atom, above: int = 1) -> Var:
+        """The result of `op`, staged at the user's line; `above` calls lie between this and the user's, at least."""
         var = Var(op.result)
-        place = self.places.of(sys._getframe(1))
+        place = self.places.of(sys._getframe(above))
         if op.failure and self.trying:
             self.refuse_in_try(op.symbol or op.name)
         self.lets.append(Let((var,), Apply(op, args), place))
@@ -139,12 +145,12 @@ class Tape:
         """Whether a branch or a loop is open: what happens now may happen often or never when the code runs."""
         return any(frame.kind in ("branch", "loop") for frame in self.frames)
 
-    def open(self, kind: Literal["function", "branch", "loop", "scratch"]) -> Frame:
+    def open(self, kind: Kind) -> Frame:
         """Begin a block: what is staged from now on goes there."""
         self.room -= len(self.lets)
         if self.room < 0:
             self.unroll_limit()
-        frame = Frame(kind, place=self.here())
+        frame = Frame(kind, self.places.of(sys._getframe(1)))
         self.frames.append(frame)
         self.lets = frame.lets
         return frame

@@ -1,38 +1,72 @@
 """A program into one in which functions that are called once, or are small, stand where they were called."""
 
 from collections import Counter
+from dataclasses import dataclass
 
 from rosejit.ir import syntax as ir
 from rosejit.ir.types import is_heavy
-from rosejit.ir.walk import Renaming, lets, operands, reachable, rebuild, scopes
+from rosejit.ir.walk import Renaming, operands, reachable, rebuild, scopes
 
 SMALL = 12
 """Lets up to which a copy costs less than a call (1.15 ns) and the code that makes it."""
-LARGE = 3000
-"""Lets from which a function gets nothing inlined: it runs as fast without, and compiles faster."""
 
 
 def inline(roots: tuple[ir.Function, ...]) -> dict[ir.Function, ir.Function]:
     """New functions for `roots` and all that they still call, callees first where there is no cycle. Recursive
-    functions, host functions and roots of whole programs stay."""
+    functions, host functions and roots that are called stay."""
     program = reachable(*roots)
     surveys = {f: _survey(f) for f in program}
-    times = Counter(g for called, _ in surveys.values() for g in called)
-    recursive = _recursive(program, surveys)
-    new = {f: f if f.body is None else _empty(f) for f in program}
+    times = Counter(g for survey in surveys.values() for g in survey.calls)
+    plan = _Plan({f for f in program if f.body is None} | _recursive(surveys))
     sizes: dict[ir.Function, int] = {}
     remaining: dict[ir.Function, list[ir.Function]] = {}
-    for f, (called, count) in surveys.items():
-        if f.body is None:
-            remaining[f] = []
-            continue
-        fits = {g for g in called if g in sizes and g not in recursive} if count <= LARGE else set[ir.Function]()
-        once = {g for g in fits if times[g] == 1 and sizes[g] <= LARGE}
-        inlined = once | {g for g in fits if sizes[g] <= SMALL}
-        new[f].body = _Inliner(f, new, inlined, once).block(f.body) if called else f.body
-        sizes[f] = count + sum([sizes[g] - 1 for g in called if g in inlined])
-        remaining[f] = [h for g in called for h in (remaining[g] if g in inlined else [g])]
-    return {f: new[f] for f in _closure(roots, remaining)}
+    for f, survey in surveys.items():
+        sizes[f] = survey.lets + sum([sizes[g] - 1 for g in survey.calls if g in plan.inlined])
+        remaining[f] = [h for g in survey.calls for h in (remaining[g] if g in plan.inlined else [g])]
+        if f not in plan.fixed and f not in roots and (times[f] == 1 or sizes[f] <= SMALL):
+            plan.inlined.add(f)
+            if times[f] == 1:
+                plan.once.add(f)
+    kept = _closure(roots, remaining)
+    plan.new = {f: f if f.body is None else _empty(f) for f in kept}
+    for f in kept:
+        if f.body is not None:
+            plan.new[f].body = _Inliner(plan, f).body() if surveys[f].calls else f.body
+    return plan.new
+
+
+def _empty(f: ir.Function) -> ir.Function:
+    return ir.Function(f.name, f.params, f.results, None, f.own, None, f.rule, f.checkpoint, f.span)
+
+
+@dataclass(slots=True)
+class _Survey:
+    """What a function calls, as often as it does, and how many lets it has."""
+
+    calls: list[ir.Function]
+    lets: int
+
+
+def _survey(f: ir.Function) -> _Survey:
+    found = _Survey([], 0)
+    pending = [] if f.body is None else [f.body]
+    while pending:
+        block = pending.pop()
+        found.lets += len(block.lets)
+        for let in block.lets:
+            e = let.expr
+            if isinstance(e, ir.Apply):
+                continue
+            if isinstance(e, ir.Call):
+                found.calls.append(e.function)
+            pending += [inner for _, inner in scopes(e)]
+    return found
+
+
+def _recursive(surveys: dict[ir.Function, _Survey]) -> set[ir.Function]:
+    """Functions with a call that goes back in the order of callees first: one at least on every cycle."""
+    order = {f: k for k, f in enumerate(surveys)}
+    return {h for f, survey in surveys.items() for g in survey.calls if order[g] >= order[f] for h in (f, g)}
 
 
 def _closure(roots: tuple[ir.Function, ...], calls: dict[ir.Function, list[ir.Function]]) -> list[ir.Function]:
@@ -47,101 +81,98 @@ def _closure(roots: tuple[ir.Function, ...], calls: dict[ir.Function, list[ir.Fu
     return [f for f in calls if f in found]
 
 
-def _empty(f: ir.Function) -> ir.Function:
-    return ir.Function(f.name, f.params, f.results, None, f.own, None, f.rule, f.checkpoint, f.span)
+class _Plan:
+    """What stands where it is called: `inlined`, some of it called `once`; `fixed` never does, and `new` has what stays
+    a function."""
 
-
-Survey = tuple[list[ir.Function], int]
-
-
-def _survey(f: ir.Function) -> Survey:
-    """What `f` calls, as often as it does, and how many lets it has."""
-    called: list[ir.Function] = []
-    lets = 0
-    pending = [] if f.body is None else [f.body]
-    while pending:
-        block = pending.pop()
-        lets += len(block.lets)
-        for let in block.lets:
-            e = let.expr
-            if isinstance(e, ir.Apply):
-                continue
-            if isinstance(e, ir.Call):
-                called.append(e.function)
-            pending += [inner for _, inner in scopes(e)]
-    return called, lets
-
-
-def _recursive(program: list[ir.Function], surveys: dict[ir.Function, Survey]) -> set[ir.Function]:
-    """Functions with a call that goes back in the order of callees first: one at least on every cycle."""
-    order = {f: k for k, f in enumerate(program)}
-    return {h for f in program for g in surveys[f][0] if order[g] >= order[f] for h in (f, g)}
+    def __init__(self, fixed: set[ir.Function]) -> None:
+        self.fixed = fixed
+        self.inlined: set[ir.Function] = set()
+        self.once: set[ir.Function] = set()
+        self.new: dict[ir.Function, ir.Function] = {}
 
 
 class _Inliner:
-    """Puts the bodies of `inlined` in place of their calls in `f`. Callees that are called `once` keep their variables,
-    but for those that another half of the same function has brought along before."""
+    """Makes the body of one function. Each let of the program is visited once, however deep the calls nest."""
 
-    def __init__(
-        self,
-        f: ir.Function,
-        new: dict[ir.Function, ir.Function],
-        inlined: set[ir.Function],
-        once: set[ir.Function],
-    ) -> None:
-        self.new = new
-        self.inlined = inlined
-        self.once = once
-        self.atoms: dict[ir.Atom, ir.Atom] = {}
+    def __init__(self, plan: _Plan, f: ir.Function) -> None:
+        self.plan = plan
+        self.f = f
+        self.bound: set[ir.Var] = set(f.params)
         self.tuples: dict[ir.Atom, tuple[ir.Atom, ...]] = {}
-        self.bound = set(f.params)
-        if once and f.body is not None:
-            self.bound.update([b for let in lets(f.body) for b in let.binders])
 
-    def atom(self, a: ir.Atom) -> ir.Atom:
-        return self.atoms.get(a, a)
+    def body(self) -> ir.Block:
+        """The body of the function, with those of its callees."""
+        assert self.f.body is not None
+        return _Copy(self, {}, keep=True).block(self.f.body)
+
+
+class _Copy(Renaming):
+    """One body on its way into another. With `keep` its variables stay the same, but for those that another half of
+    the same function has brought along before."""
+
+    __slots__ = ("into", "keep")
+
+    def __init__(self, into: _Inliner, atoms: dict[ir.Var, ir.Atom], keep: bool) -> None:
+        super().__init__(atoms)
+        self.into = into
+        self.keep = keep
+
+    def fresh(self, var: ir.Var) -> ir.Var:
+        """The variable itself where it may stay."""
+        if self.keep and var not in self.into.bound:
+            self.into.bound.add(var)
+            return var
+        return super().fresh(var)
 
     def block(self, block: ir.Block) -> ir.Block:
+        """The copy of a block, calls replaced."""
         done: list[ir.Let] = []
-        get = self.atoms.get
-        for let in block.lets:
+        self.lets(block.lets, done)
+        return ir.Block(done, tuple([self.atom(a) for a in block.results]))
+
+    def lets(self, lets: list[ir.Let], done: list[ir.Let]) -> None:
+        """Append the copies of `lets`."""
+        get, fresh = self.atoms.get, self.fresh
+        for let in lets:
             e = let.expr
-            if isinstance(e, ir.Apply):
-                args = tuple(map(get, e.args, e.args))
-                done.append(let if args == e.args else ir.Let(let.binders, ir.Apply(e.op, args), let.span))
+            if not isinstance(e, ir.Apply):
+                self.form(let, e, done)
                 continue
-            changed = rebuild(e, self.atom, block=self.block)
-            if isinstance(changed, ir.Call):
-                if changed.function in self.inlined:
-                    self.inline(let, changed, done)
-                    continue
-                changed.function = self.new[changed.function]
-            done.append(ir.Let(let.binders, changed, let.span))
-        return ir.Block(done, tuple(map(get, block.results, block.results)))
+            args = tuple(map(get, e.args, e.args))
+            old = let.binders[0]
+            new = fresh(old)
+            same = new is old and args == e.args
+            done.append(let if same else ir.Let((new,), ir.Apply(e.op, args), let.span))
+
+    def form(self, let: ir.Let, e: ir.Expr, done: list[ir.Let]) -> None:
+        """Append the copy of a let that is no primitive."""
+        plan, tuples = self.into.plan, self.into.tuples
+        if isinstance(e, ir.Index) and (found := self.field(let, e)) is not None:
+            self.atoms[let.binders[0]] = found
+            return
+        if isinstance(e, ir.Call) and e.function in plan.inlined:
+            self.inline(let, e, done)
+            return
+        changed = rebuild(e, self.atom, self.fresh, self.block)
+        if isinstance(changed, ir.Call):
+            changed.function = plan.new[changed.function]
+        done.append(ir.Let(tuple([self.fresh(b) for b in let.binders]), changed, let.span))
+        if isinstance(changed, ir.MakeTuple):
+            tuples[done[-1].binders[0]] = operands(changed)
 
     def inline(self, let: ir.Let, call: ir.Call, done: list[ir.Let]) -> None:
         """The body of the callee in place of the call."""
-        f, keep, bound = self.new[call.function], call.function in self.once, self.bound
+        f = call.function
         assert f.body is not None
-        renaming = Renaming(dict(zip(f.params, call.args, strict=True)))
-        get = renaming.atoms.get
-        for inner in f.body.lets:
-            e = inner.expr
-            if keep and isinstance(e, ir.Apply) and inner.binders[0] not in bound:
-                bound.add(inner.binders[0])
-                args = tuple(map(get, e.args, e.args))
-                done.append(inner if args == e.args else ir.Let(inner.binders, ir.Apply(e.op, args), inner.span))
-            elif isinstance(e, ir.Index) and (found := self.field(inner, e, get(e.base, e.base))) is not None:
-                renaming.atoms[inner.binders[0]] = found
-            else:
-                done.append(renaming.let(inner))
-                if isinstance(e, ir.MakeTuple):
-                    self.tuples[done[-1].binders[0]] = operands(done[-1].expr)
-        self.atoms.update(zip(let.binders, map(get, f.body.results, f.body.results), strict=True))
+        args = [self.atom(a) for a in call.args]
+        inner = _Copy(self.into, dict(zip(f.params, args, strict=True)), keep=f in self.into.plan.once)
+        inner.lets(f.body.lets, done)
+        self.atoms.update({b: inner.atom(a) for b, a in zip(let.binders, f.body.results, strict=True)})
 
-    def field(self, let: ir.Let, e: ir.Index, base: ir.Atom) -> ir.Atom | None:
-        """The number that `let` takes from a tuple `base`, if that was made here: how residuals are handed on."""
-        items, step = self.tuples.get(base), e.path[0]
+    def field(self, let: ir.Let, e: ir.Index) -> ir.Atom | None:
+        """The number that `let` takes from a tuple, if that was made here: how residuals are handed on."""
+        items, step = self.into.tuples.get(self.atom(e.base)), e.path[0]
         if items is None or is_heavy(let.binders[0].type) or len(e.path) > 1:
             return None
         assert isinstance(step, ir.Field)
