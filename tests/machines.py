@@ -63,7 +63,7 @@ def staged(f: rose.Function, args: Sequence[Any]) -> tuple[ir.Function, list[Any
     call = f.bind(tuple(args), {})
     with sessions.session() as at:
         made = f.specialise(call, at)
-    captured = [_read(read) for read in sessions.reads(made.source) if read.tree is not None]
+    captured = [_read(read) for read in sessions.reads(made.source, ()) if read.tree is not None]
     values = [*call.values, *captured]
     return made.function, [v.tolist() if isinstance(v, np.ndarray) else v for v in values]
 

@@ -13,6 +13,7 @@ from rosejit.api.staged import Staged, is_real, only_real, tangents_of, with_res
 from rosejit.errors import ShapeError, StagingTypeError
 from rosejit.frontend.making import as_array
 from rosejit.frontend.stage import Session
+from rosejit.frontend.structures import with_parts
 from rosejit.ir import syntax as ir
 from rosejit.runtime.compiled import Compiled
 from rosejit.runtime.marshal import Mismatch
@@ -215,10 +216,12 @@ def _outside(base: Function, primals: tuple[Any, ...], which: str) -> tuple[Any,
             result, handle = forward(*primals)
         found.extras[f"forward {key}"] = forward
     linear = maps[which]
+    trees = given_trees(base, found.staged, len(primals))
+    wanted = (found.staged.result,) if which == "back" else trees
 
     def apply(*given: Any) -> Any:
         try:
-            return linear(handle, *given)
+            return linear(handle, *map(_only_real_value, wanted, given))
         except Mismatch as mismatch:
             reason = str(mismatch)
         kind = ShapeError if "shape" in reason else StagingTypeError
@@ -226,6 +229,19 @@ def _outside(base: Function, primals: tuple[Any, ...], which: str) -> tuple[Any,
 
     apply.__name__ = apply.__qualname__ = "pullback" if which == "back" else "pushforward"
     return result, public(apply)
+
+
+def _only_real_value(tree: Tree, value: Any) -> Any:
+    """`value`, structured as `tree`, with `None` for what has no tangent: there anything may stand."""
+    if isinstance(tree, Leaf):
+        return value if is_real(tree) else None
+    if not isinstance(tree, Node) or all(is_real(leaf) for leaf in leaves(tree)):
+        return value
+    try:
+        inside = sessions.parts(tree, value)
+    except (TypeError, KeyError):
+        return value  # what does not fit is refused where it is taken apart
+    return with_parts(value, [_only_real_value(child, part) for child, part in zip(tree.children, inside, strict=True)])
 
 
 def _compiled(base: Function, staged: Staged, trees: tuple[Tree, ...]) -> tuple[Compiled, dict[str, LinearMap]]:

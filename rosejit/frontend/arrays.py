@@ -193,11 +193,21 @@ def _literal(tape: Tape, data: Any, kind: Scalar) -> Var:
 def host_data(a: Array) -> Any:
     """The elements of `a` as a NumPy array if staging knows them, else None."""
     held = content(a.tape, a.box)
-    if held.__class__ is not Host:
+    if held.__class__ is not Host or not (a.box.readonly or _is_own(a)):
         return None
     if held.captured is not None:
         a.tape.session.read_elements(held.captured)
     return held.data if a.axes is None else viewed(held.data, a)
+
+
+def _is_own(a: Array) -> bool:
+    """Whether the array was made in the turn, and in the function, that is being staged: others may yet change it."""
+    for frame in reversed(a.tape.frames):
+        if a.box in frame.contents:
+            return True
+        if frame.kind in ("loop", "function"):
+            return False
+    return False
 
 
 def viewed(data: Any, a: Array) -> Any:

@@ -9,7 +9,7 @@ from rosejit.frontend.tape import Tape
 from rosejit.frontend.values import ATOMS, type_of, wrap
 from rosejit.frontend.views import element, is_prefix, number, variable
 from rosejit.ir.syntax import Atom, Block, Index, Lit, Loop, Scan, Var
-from rosejit.ir.types import INT, Scalar, array
+from rosejit.ir.types import INT, REAL, Scalar, array
 from rosejit.ir.types import Array as ArrayType
 from rosejit.numeric import np
 
@@ -110,5 +110,8 @@ def converted(a: Array, kind: Scalar) -> Array:
     """`a` with elements of that type."""
     if a.type is kind:
         return a
+    data = host_data(a)
+    if data is not None:
+        return of_host(a.tape, data.astype({REAL: "float64", INT: "int64"}[kind]))
     convert = ATOMS[kind]
     return mapped(a.tape, lambda x: wrap(a.tape, convert(a.tape, x) or x.atom), a)

@@ -55,8 +55,9 @@ def _element_of(a: Array, indices: tuple[Any, ...]) -> Any:
     """One element of a whole array: the most frequent access."""
     held = content(a.tape, a.box)
     if held.__class__ is Host:
-        if Int not in map(type, indices):
-            return _host_get(a, host_data(a), indices)
+        known = None if Int in map(type, indices) else host_data(a)
+        if known is not None:
+            return _host_get(a, known, indices)
         held = atom_of(a.tape, a.box)
     at = tuple([_single(a, k, dimension) for dimension, k in enumerate(indices)])
     return number(a.tape, a.tape.bind(Index(held, at, checked=Int in map(type, indices)), a.type))

@@ -242,7 +242,7 @@ def _laid(tape: Any, parts: list[Array], axis: int, stack: bool, kind: Scalar) -
         for part in parts:
             order = (axis, *(k for k in range(part.ndim) if k != axis))
             front = array_methods.transposed(part, order)
-            fronts += [variable(front[k]) if front.ndim > 1 else _scalar(front[k], kind) for k in range(front.shape[0])]
+            fronts += [variable(front[k]) if front.ndim > 1 else _scalar(tape, front[k], kind) for k in range(front.shape[0])]
     rest = parts[0].shape if stack else parts[0].shape[:axis] + parts[0].shape[axis + 1 :]
     whole = array((len(fronts), *rest), kind)
     made = fresh(tape, tape.bind(MakeArray(tuple(fronts)) if fronts else Zero(), whole))
@@ -252,9 +252,8 @@ def _laid(tape: Any, parts: list[Array], axis: int, stack: bool, kind: Scalar) -
     return copy(array_methods.transposed(made, back))
 
 
-def _scalar(value: Any, kind: Scalar) -> Atom:
-    tape = value.tape if hasattr(value, "tape") else None
-    atom = ATOMS[kind](tape, value)  # type: ignore[arg-type]  # literals need no tape
+def _scalar(tape: Any, value: Any, kind: Scalar) -> Atom:
+    atom = ATOMS[kind](tape, value)
     assert atom is not None
     return atom
 
