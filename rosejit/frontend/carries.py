@@ -9,7 +9,7 @@ from rosejit.frontend.arrays import Array, Box, Host, atom_of, fresh
 from rosejit.frontend.joins import link, same_number, shown
 from rosejit.frontend.structures import is_alike, is_mutable, parts, with_parts
 from rosejit.frontend.tape import UNDEFINED, Cell, Frame, Moved, Tape
-from rosejit.frontend.unbound import Hole, Part, Poison, as_flag, flag_atom, hint, part, split
+from rosejit.frontend.unbound import Hole, Part, Poison, as_flag, flag_atom, hint, label, part, split
 from rosejit.frontend.values import ATOMS, NUMBERS, type_of, wrap
 from rosejit.frontend.views import put, store, variable
 from rosejit.ir.syntax import FALSE, TRUE, Atom, Block, Lit, Var, Zero
@@ -169,7 +169,7 @@ class Carries:
         if x.shape != v.shape or x.type is not v.type:
             self.tape.fail(
                 ShapeError if x.shape != v.shape else StagingTypeError,
-                f"`{name}` is {shown(v)} before the loop and {shown(x)} after a turn of it",
+                f"{label(name)} is {shown(v)} before the loop and {shown(x)} after a turn of it",
                 help="an array that a staged loop rebinds keeps its shape: make it as large as it will be before",
             )
         original, var = self.aliases[p.box]
@@ -179,7 +179,7 @@ class Carries:
         carry = self._carry(var, variable(v), back)
         if self.frame.contents[p.box] is not var:
             self._alone(original)
-            moved = Moved(f"it was changed as `{name}`, which a staged loop then bound to another array")
+            moved = Moved(f"it was changed as {label(name)}, which a staged loop then bound to another array")
             self.later.append(lambda: put(original, moved))
 
         def finish() -> Array:
@@ -197,7 +197,7 @@ class Carries:
         def finish() -> Any:
             made = with_parts(v, [finish() for finish in finishes])
             if is_mutable(v):
-                self.tape.seal(f"`{name}` may be one of two after a staged loop", v, x, made)
+                self.tape.seal(f"{label(name)} may be one of two after a staged loop", v, x, made)
             return made
 
         return finish
@@ -324,20 +324,20 @@ class Carries:
     def _undecided(self, name: str) -> None:
         self.tape.fail(
             StagingTypeError,
-            f"`{name}` is read in a staged loop before anything says what it is",
-            help=f"bind `{name}` before the loop",
+            f"{label(name)} is read in a staged loop before anything says what it is",
+            help=f"bind {label(name)} before the loop",
         )
 
     def _unbinding(self, v: Any, x: Any, name: str, exposed: bool) -> Finish:
         """A name that was bound before the loop, and that a turn may unbind."""
-        why = f"`{name}` is bound before the loop and may be unbound after a turn of it"
+        why = f"{label(name)} is bound before the loop and may be unbound after a turn of it"
         if exposed:
             self.tape.fail(StagingTypeError, why, help=f"do not `del {name}` in a staged loop")
         return lambda: Poison(self.tape, why, f"do not `del {name}` in a staged loop")
 
     def _poison(self, v: Any, x: Any, name: str, exposed: bool) -> Finish:
-        why = f"`{name}` is {shown(v)} before the loop and {shown(x)} after a turn of it"
-        remedy = f"bind `{name}` to the same kind of value; a host value cannot change in a staged loop"
+        why = f"{label(name)} is {shown(v)} before the loop and {shown(x)} after a turn of it"
+        remedy = f"bind {label(name)} to the same kind of value; a host value cannot change in a staged loop"
         if exposed:
             self.tape.fail(StagingTypeError, why, help=remedy)
         return lambda: Poison(self.tape, why, remedy)
@@ -365,7 +365,7 @@ class Carries:
         if others > 1 or original.box in self.frame.touched or original.box in self.frame.contents:
             name = original.box.name
             self.tape.type_error(
-                f"`{name}` is changed in a staged loop under two names", f"use one name for `{name}` inside the loop"
+                f"{label(name)} is changed in a staged loop under two names", f"use one name for {label(name)} inside the loop"
             )
 
     def _contents(self) -> None:

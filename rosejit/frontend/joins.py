@@ -7,7 +7,7 @@ from rosejit.frontend.host import number_kind
 from rosejit.frontend.jumps import VALUE
 from rosejit.frontend.structures import is_alike, is_mutable, parts, with_parts
 from rosejit.frontend.tape import UNDEFINED, Cell, Frame, Moved, Tape
-from rosejit.frontend.unbound import Hole, Poison, as_flag, flag_atom, hint, part, split
+from rosejit.frontend.unbound import Hole, Poison, as_flag, flag_atom, hint, label, part, split
 from rosejit.frontend.values import ATOMS, NUMBERS, type_of, wrap
 from rosejit.frontend.views import variable
 from rosejit.ir.syntax import Atom, Block, If, Lit, Var, Zero
@@ -137,7 +137,7 @@ class Join:
         if is_mutable(made) and born:
             self.tape.frames[-1].born[id(made)] = made
         elif is_mutable(made):
-            self.tape.seal(f"`{name}` may be one of two after a staged `if`", a, b, made)
+            self.tape.seal(f"{label(name)} may be one of two after a staged `if`", a, b, made)
         return made
 
     def _half(self, value: Any, side: int, name: str) -> Any:
@@ -159,8 +159,8 @@ class Join:
         return with_parts(value, [self._half(item, side, name) for item in inside])
 
     def _poison(self, name: str, a: Any, b: Any) -> Poison:
-        why = f"`{name}` is {shown(a)} on one side of the `if` and {shown(b)} on the other"
-        return Poison(self.tape, why, f"make `{name}` the same kind of value on both sides")
+        why = f"{label(name)} is {shown(a)} on one side of the `if` and {shown(b)} on the other"
+        return Poison(self.tape, why, f"make {label(name)} the same kind of value on both sides")
 
     # --- arrays and cells that were written
 

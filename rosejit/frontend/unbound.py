@@ -116,7 +116,7 @@ def settled(tape: Tape, value: Any, name: str) -> Any:
 
 def unbound(name: str) -> str:
     """Python's own words."""
-    return f"cannot access local variable `{name}` where it is not associated with a value"
+    return f"cannot access local variable {label(name)} where it is not associated with a value"
 
 
 _HINTS = {"value": "result", "returned": "returned", "break": "left", "continue": "skipped"}
@@ -128,6 +128,14 @@ def hint(name: str) -> str:
     if mark:
         return _HINTS.get(first, first)
     return name if name.isidentifier() else "choice"
+
+
+def label(name: str) -> str:
+    """A name in the words of an error."""
+    first, mark, _ = name.partition("@")
+    if mark:
+        return "the result" if first == "value" else first
+    return f"`{name}`" if name.isidentifier() else name
 
 
 def split(value: Any) -> tuple[Any, Flag]:

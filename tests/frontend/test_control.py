@@ -1,0 +1,394 @@
+"""`if`, `for` and `while`, on the host and staged."""
+
+import numpy as np
+import pytest
+
+from rosejit import text
+from rosejit.errors import StagingTypeError, UnboundStagedName, UnsupportedSyntax
+from rosejit.frontend import functions as rose
+from rosejit.frontend.annotations import Vec
+from rosejit.ir.syntax import If, Loop, While
+from rosejit.ir.walk import lets
+from tests.frontend.oracle import agrees, evaluate, fault, says, stage
+
+
+def forms(f, *args):
+    """The names of the structured forms in the staged program."""
+    body = stage(f, *args).function.body
+    return [type(let.expr).__name__ for let in lets(body) if isinstance(let.expr, (If, Loop, While))]
+
+
+# --- if
+
+
+def test_a_staged_branch():
+    def f(x: float, y: float):
+        if x > y:
+            z = x
+        elif x == y:
+            z = 0.0
+        else:
+            z = -y
+        return z
+
+    agrees(f, (2.0, 1.0), (1.0, 1.0), (0.0, 5.0))
+    assert forms(f, 1.0, 2.0) == ["If", "If"]
+
+
+def test_a_branch_that_python_decides_leaves_no_trace():
+    def f(x: float, flags: list):
+        total = x
+        if len(flags) > 1:
+            total = total * 2
+        return total
+
+    assert "if" not in text.show(stage(f, 1.0, [True, False]).function)
+    agrees(f, (1.0, []), (1.0, [True, False]))
+
+
+def test_an_int_widens_at_a_join():
+    def f(x: float):
+        y = 0
+        if x > 0:
+            y = x
+        return y
+
+    agrees(f, (2.5,), (-1.0,))
+    assert stage(f, 1.0).result.kind == "real"
+
+
+def test_a_side_may_bind_nothing():
+    def f(x: float):
+        if x > 0:
+            pass
+        else:
+            x = -x
+        return x
+
+    agrees(f, (2.0,), (-2.0,))
+
+
+def test_a_name_of_one_side_only():
+    def f(x: float):
+        if x > 0:
+            y = x
+        return y
+
+    agrees(f, (2.0,), (-2.0,))
+
+
+def test_a_name_of_no_side():
+    def f(x: float):
+        if x > 0:
+            pass
+        return y  # noqa: F821
+
+    def g(x: float):
+        if False:
+            y = x
+        return y  # unset
+
+    with pytest.raises(NameError):
+        evaluate(f, 1.0)
+    error = fault(g, 1.0)
+    assert isinstance(error, UnboundStagedName)
+    says(error, "`y`", line="return y  # unset", at="y", help="bind `y` on every path")
+
+
+def test_mixed_kinds_are_harmless_until_they_are_read():
+    def unread(x: float):
+        if x > 0:
+            note = "positive"
+        else:
+            note = x
+        return x
+
+    def read(x: float):
+        if x > 0:
+            note = "positive"
+        else:
+            note = x
+        return note * 2.0  # mixed
+
+    agrees(unread, (1.0,), (-1.0,))
+    error = fault(read, 1.0)
+    assert isinstance(error, StagingTypeError)
+    says(error, "'positive'", "a staged Real", line="return note * 2.0  # mixed", at="note * 2.0", help="same kind of value")
+
+
+# --- for
+
+
+def test_loops_of_the_host_are_unrolled_and_others_stay():
+    def unrolled(x: float):
+        for k in range(3):
+            x = x * k + 1
+        return x
+
+    def kept(x: float):
+        for k in rose.range(3):
+            x = x * k + 1
+        return x
+
+    def counted(x: float, n: int):
+        for k in range(n):
+            x = x * k + 1
+        return x
+
+    agrees(unrolled, (2.0,))
+    agrees(kept, (2.0,))
+    agrees(counted, (2.0, 0), (2.0, 5), (2.0, -3))
+    assert (forms(unrolled, 1.0), forms(kept, 1.0), forms(counted, 1.0, 2)) == ([], ["Loop"], ["Loop"])
+
+
+@pytest.mark.parametrize(
+    ("start", "stop", "step"), [(0, 5, 1), (2, 9, 3), (9, 2, -3), (4, -1, -1), (3, 3, 1), (5, 2, 1), (-4, 5, 2)]
+)
+def test_ranges(start, stop, step):
+    def f(a: int, b: int):
+        total = 0
+        for i in rose.range(a, b, step):
+            total = total * 10 + i
+        return total
+
+    def constant(a: int):
+        total = 0
+        for i in rose.range(start, stop, step):
+            total = total * 10 + i
+        return total
+
+    def staged_step(a: int, b: int, c: int):
+        total = 0
+        for i in rose.range(a, b, c):
+            total = total * 10 + i
+        return total
+
+    agrees(f, (start, stop))
+    agrees(constant, (0,))
+    agrees(staged_step, (start, stop, step))
+
+
+def test_what_a_loop_carries():
+    def fibonacci(n: int):
+        a, b = 0, 1
+        for _ in rose.range(n):
+            a, b = b, a + b
+        return a
+
+    def mean(x: Vec["n"]):
+        total, count = 0, 0
+        for i in rose.range(len(x)):
+            total += x[i]
+            count += 1
+        return total / count
+
+    agrees(fibonacci, (0,), (1,), (10,))
+    agrees(mean, ([1.0, 2.0, 6.0],))
+
+
+def test_temporaries_are_not_carried():
+    def f(x: Vec["n"]):
+        total = 0.0
+        for i in rose.range(len(x)):
+            square = x[i] * x[i]
+            total += square
+        return total
+
+    (loop,) = [let.expr for let in lets(stage(f, [1.0, 2.0]).function.body) if isinstance(let.expr, Loop)]
+    assert len(loop.carries) == 1
+
+
+def test_names_bound_in_a_loop_and_read_after_it():
+    def f(n: int):
+        for i in rose.range(n):
+            last = i * 2
+        return last, i
+
+    agrees(f, (3,), (0,))
+
+
+def test_tuples_are_carried_part_by_part():
+    def f(n: int, x: float):
+        state = (x, (0, x))
+        for _ in rose.range(n):
+            a, (k, b) = state
+            state = (a + b, (k + 1, b * 0.5))
+        return state
+
+    agrees(f, (0, 1.5), (4, 1.5))
+
+
+def test_a_host_value_cannot_change_in_a_staged_loop():
+    def f(n: int, x: float):
+        mode = "up"
+        for _ in rose.range(n):
+            x = x + 1 if mode == "up" else x - 1
+            mode = "down"  # changes
+        return x
+
+    error = fault(f, 3, 1.0)
+    assert isinstance(error, StagingTypeError)
+    says(error, "`mode`", "'up'", "'down'", line='mode = "down"  # changes', help="same kind of value")
+
+
+def test_a_real_that_was_an_int_cannot_index():
+    def f(x: Vec["n"]):
+        k = 0
+        for i in rose.range(len(x)):
+            y = x[k]  # index
+            k = k + y
+        return k
+
+    error = fault(f, [0.0, 0.0])
+    assert isinstance(error, StagingTypeError)
+    says(error, "an index is an Int", line="y = x[k]  # index", help="0.0")
+
+
+def test_ints_widen_through_nested_loops():
+    def f(n: int, x: float):
+        total = 0
+        for i in rose.range(n):
+            for j in rose.range(i):
+                total = total + j // 2 - j % 2 + (total > 3)
+            total += x
+        return total * 2 // 1
+
+    agrees(f, (0, 0.5), (4, 0.25))
+
+
+# --- while
+
+
+def test_while_on_the_host_and_staged():
+    def host(x: float):
+        k, items = 0, [x, x * 2, x * 3]
+        while items:
+            k += 1
+            x = x + items.pop()
+        return x, k
+
+    def staged(x: float):
+        steps = 0
+        while x > 1.0:
+            x = x / 2
+            steps += 1
+        return x, steps
+
+    def both(x: float):
+        k = 0
+        while k < 3 or x < 50.0:
+            x = x * 1.5 + 1
+            k += 1
+        return x, k
+
+    agrees(host, (1.0,))
+    agrees(staged, (0.5,), (40.0,), (1e9,))
+    agrees(both, (1.0,), (100.0,))
+    assert forms(host, 1.0) == []
+    assert forms(staged, 1.0) == ["While"]
+
+
+def test_while_true_with_a_staged_way_out():
+    def f(x: float):
+        n = 0
+        while True:
+            x = x * 1.5
+            if x > 50:
+                break
+            n += 1
+        return n, x
+
+    agrees(f, (1.0,), (60.0,))
+
+
+def test_else_of_loops():
+    def f(n: int, limit: int):
+        for i in rose.range(n):
+            if i == limit:
+                break
+        else:
+            return -1
+        while n > limit:
+            n -= 2
+        else:
+            n = n * 10
+        return n
+
+    agrees(f, (5, 3), (5, 9), (0, 0), (8, 2))
+
+
+def test_a_test_that_changes_what_the_loop_uses():
+    def f(x: float):
+        while (x := x * 0.5) > 1.0:  # changes
+            pass
+        return x
+
+    error = fault(f, 9.0)
+    assert isinstance(error, UnsupportedSyntax)
+    assert "`while`" in str(error)
+    assert "while True" in (error.help or "")
+
+
+# --- leaving early
+
+
+def test_returns():
+    def f(n: int, x: float):
+        if n == 0:
+            return 1.0
+        if n < 0:
+            return -x
+        for i in rose.range(n):
+            if x > 100:
+                return x
+            x = x * 2
+        return x + 1
+
+    agrees(f, (0, 3.0), (-1, 3.0), (3, 3.0), (20, 3.0))
+
+
+def test_a_guard_is_an_else():
+    def f(x: float):
+        if x < 0:
+            return 0.0
+        return x * 2
+
+    assert forms(f, 1.0) == ["If"]
+
+
+def test_break_and_continue():
+    def f(n: int):
+        total = 0
+        for i in rose.range(n):
+            if i == 2:
+                continue
+            if i == 6:
+                break
+            for j in range(3):
+                if j == i:
+                    break
+                total += j
+            total += i
+        return total
+
+    agrees(f, (0,), (2,), (5,), (12,))
+
+
+def test_structures_and_arrays_on_the_way_out():
+    def f(n: int, x: Vec["n"]):
+        for i in rose.range(n):
+            if x[i] < 0:
+                return x, i
+        return x * 2, -1
+
+    agrees(f, (3, np.array([1.0, -2.0, 3.0])), (3, np.array([1.0, 2.0, 3.0])))
+
+
+def test_a_path_without_a_value():
+    def f(x: float):
+        if x > 0:
+            return x
+
+    error = fault(f, 1.0)
+    assert isinstance(error, StagingTypeError)
+    assert "the result is" in str(error) or "None" in str(error)
