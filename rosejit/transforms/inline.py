@@ -10,6 +10,9 @@ from rosejit.ir.walk import Renaming, operands, reachable, rebuild, scopes
 SMALL = 12
 """Lets up to which a copy costs less than a call (1.15 ns) and the code that makes it."""
 
+DEEPEST = 50
+"""So many calls inside each other at most become one function: the inliner recurs as deeply as they nest."""
+
 
 def inline(roots: tuple[ir.Function, ...]) -> dict[ir.Function, ir.Function]:
     """New functions for `roots` and all that they still call, callees first where there is no cycle. Recursive
@@ -19,11 +22,14 @@ def inline(roots: tuple[ir.Function, ...]) -> dict[ir.Function, ir.Function]:
     times = Counter(g for survey in surveys.values() for g in survey.calls)
     plan = _Plan({f for f in program if f.body is None} | _recursive(surveys))
     sizes: dict[ir.Function, int] = {}
+    depths: dict[ir.Function, int] = {}
     remaining: dict[ir.Function, list[ir.Function]] = {}
     for f, survey in surveys.items():
         sizes[f] = survey.lets + sum([sizes[g] - 1 for g in survey.calls if g in plan.inlined])
+        depths[f] = 1 + max([depths[g] for g in survey.calls if g in plan.inlined], default=0)
         remaining[f] = [h for g in survey.calls for h in (remaining[g] if g in plan.inlined else [g])]
-        if f not in plan.fixed and f not in roots and (times[f] == 1 or sizes[f] <= SMALL):
+        stays = f in plan.fixed or f in roots or depths[f] >= DEEPEST
+        if not stays and (times[f] == 1 or sizes[f] <= SMALL):
             plan.inlined.add(f)
             if times[f] == 1:
                 plan.once.add(f)
