@@ -5,7 +5,7 @@ from typing import Any
 
 from rosejit.abi import Leaf
 from rosejit.errors import StagingTypeError
-from rosejit.frontend.tape import Moved, Tape
+from rosejit.frontend.tape import Frame, Moved, Tape
 from rosejit.ir.syntax import Atom, Lit, MakeArray, Var, Zero
 from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar, Type, array
 from rosejit.ir.types import Array as ArrayType
@@ -61,6 +61,16 @@ class Run:
 Axes = tuple[Fixed | Run, ...]
 
 
+@dataclass(slots=True, frozen=True)
+class Anchor:
+    """A variable that is `content` at the first `fixed` indices of a view; bound in `frame`."""
+
+    content: Any
+    var: Var
+    fixed: int
+    frame: Frame
+
+
 class Array:
     """A staged array, or a part of one: `axes` says which; None is the whole."""
 
@@ -75,8 +85,7 @@ class Array:
         self.shape = shape
         self.type = type
         self.axes = axes
-        self.anchor: tuple[Any, Var, int] | None = None
-        """The content, a variable that is the content at the first indices, and how many those are."""
+        self.anchor: Anchor | None = None
 
     def __repr__(self) -> str:
         return f"<staged array of shape {self.shape}>"
@@ -201,11 +210,26 @@ def host_data(a: Array) -> Any:
 
 
 def _is_own(a: Array) -> bool:
-    """Whether the array was made in the turn, and in the function, that is being staged: others may yet change it."""
+    """Whether what the array holds was put there in the turn, and in the function, that is being staged.
+
+    If not, the rest of the loop may yet change what the next turn finds.
+    """
     for frame in reversed(a.tape.frames):
         if a.box in frame.contents:
             return True
         if frame.kind in ("loop", "function"):
+            return False
+    return False
+
+
+def is_anchored(a: Array, held: Any) -> bool:
+    """Whether reads of a view can start from its anchor: its base is unchanged, now and in the next turn."""
+    if a.anchor is None or a.anchor.content is not held:
+        return False
+    for frame in reversed(a.tape.frames):
+        if frame is a.anchor.frame:
+            return True
+        if frame.kind in ("loop", "function") and not a.box.readonly:
             return False
     return False
 

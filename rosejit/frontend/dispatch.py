@@ -8,9 +8,9 @@ import sys
 import sysconfig
 from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, MethodType
-from typing import Any
+from typing import Any, NoReturn
 
-from rosejit.errors import RoseError, UnsupportedSyntax
+from rosejit.errors import RoseError, StagingTypeError, UnsupportedSyntax
 from rosejit.frontend import numpy_calls
 from rosejit.frontend.arrays import Array, host_data
 from rosejit.frontend.builtin_calls import BUILTINS
@@ -138,7 +138,22 @@ class Dispatcher:
         if _outside_arrays(function):
             args = tuple(as_numpy(arg) for arg in args)
             kwargs = {name: as_numpy(value) for name, value in kwargs.items()}
-        return self._session.made_outside(function(*args, **kwargs))
+        try:
+            return self._session.made_outside(function(*args, **kwargs))
+        except TypeError as error:
+            if isinstance(error, RoseError) or not has_staged((args, kwargs)):
+                raise
+            self._refuse(function, error)
+
+    def _refuse(self, function: Any, error: TypeError) -> NoReturn:
+        """A function that is not staged was given a staged value, and knew no better than a TypeError."""
+        name = getattr(function, "__name__", type(function).__name__)
+        self._session.tape.fail(
+            StagingTypeError,
+            f"`{name}` is called by Python, and takes no staged values",
+            facts=(f"it says: {error}",),
+            help="use a function of `math`, `numpy` or `rose`, or make it a function of your own with `rose.opaque`",
+        )
 
     def _rewritten(self, value: Any) -> Any:
         """A function that a builtin will call, so that the call is staged."""

@@ -3,7 +3,7 @@
 from typing import Any
 
 from rosejit.errors import RoseIndexError, ShapeError
-from rosejit.frontend.arrays import Array, Axes, Fixed, Host, Run, atom_of, content, fresh, host_data, of_host
+from rosejit.frontend.arrays import Anchor, Array, Axes, Fixed, Host, Run, atom_of, content, fresh, host_data, of_host
 from rosejit.frontend.elementwise import broadcast_shape
 from rosejit.frontend.host import number_kind
 from rosejit.frontend.making import as_array
@@ -244,7 +244,7 @@ def _anchor(part: Array) -> None:
     row = part.tape.bind(Index(var, at), array(part.shape, part.type), "row")
     fixed = is_prefix(part)
     assert fixed is not None
-    part.anchor = (atom_of(part.tape, part.box), row, fixed)
+    part.anchor = Anchor(atom_of(part.tape, part.box), row, fixed, part.tape.frame)
 
 
 def _part(a: Array, steps: list[Step], shape: tuple[int, ...]) -> Array:

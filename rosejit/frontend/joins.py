@@ -11,7 +11,7 @@ from rosejit.frontend.unbound import Hole, Poison, as_flag, flag_atom, hint, lab
 from rosejit.frontend.values import ATOMS, NUMBERS, type_of, wrap
 from rosejit.frontend.views import variable
 from rosejit.ir.syntax import Atom, Block, If, Lit, Var, Zero
-from rosejit.ir.types import BOOL, INT, REAL, Scalar, Type, array
+from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar, Type, array
 
 
 class Join:
@@ -91,10 +91,10 @@ class Join:
             return a
         kind = a_type
         if a_type is not b_type:
-            if {a_type, b_type} == {INT, REAL}:
-                kind = REAL
-            elif ATOMS[a_type](self.tape, b) is None or {a_type, b_type} & {BOOL}:
+            kinds = {a_type, b_type}
+            if kinds != {INT, REAL} and (TAN not in kinds or BOOL in kinds):
                 return self._poison(name, a, b)
+            kind = REAL if kinds == {INT, REAL} else TAN  # which only a zero can become
         then, orelse = self._atom(0, a, kind), self._atom(1, b, kind)
         if then is None or orelse is None:
             return self._poison(name, a, b)

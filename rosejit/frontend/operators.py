@@ -79,7 +79,7 @@ def _low(symbol: str, left: Int, right: Any, reverse: bool) -> int:
     low = right.low if right.__class__ is Int else right if number_kind(right) == "int" else SMALLEST
     if symbol == "+" and left.low > SMALLEST and low > SMALLEST:
         return left.low + low
-    if reverse or number_kind(right) != "int":
+    if number_kind(right) != "int" or (reverse and symbol != "*"):
         return SMALLEST
     if symbol == "-" and left.low > SMALLEST:
         return left.low - right

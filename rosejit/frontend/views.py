@@ -3,7 +3,21 @@
 from collections.abc import Callable
 from typing import Any
 
-from rosejit.frontend.arrays import Array, Axes, Fixed, Host, Run, atom_of, content, fresh, host_data, of_host, shape_of
+from rosejit.frontend.arrays import (
+    Anchor,
+    Array,
+    Axes,
+    Fixed,
+    Host,
+    Run,
+    atom_of,
+    content,
+    fresh,
+    host_data,
+    is_anchored,
+    of_host,
+    shape_of,
+)
 from rosejit.frontend.tape import Moved, Tape
 from rosejit.frontend.values import P, wrap
 from rosejit.ir.syntax import Atom, Block, Copy, Index, Lit, Loop, Path, Update, Var
@@ -35,8 +49,8 @@ def base(a: Array) -> tuple[Var, Axes]:
     """A variable to index and the dimensions that are left to index in it."""
     atom = atom_of(a.tape, a.box)
     axes = tuple(Run(k) for k in range(a.ndim)) if a.axes is None else a.axes
-    if a.anchor is not None and a.anchor[0] is atom:
-        return a.anchor[1], axes[a.anchor[2] :]
+    if a.anchor is not None and is_anchored(a, atom):
+        return a.anchor.var, axes[a.anchor.fixed :]
     return atom, axes
 
 
@@ -69,7 +83,7 @@ def variable(a: Array) -> Var:
     if not at:
         return var
     row = a.tape.bind(Index(var, at, checked=False), array(a.shape, a.type), "row")
-    a.anchor = (atom_of(a.tape, a.box), row, fixed)
+    a.anchor = Anchor(atom_of(a.tape, a.box), row, fixed, a.tape.frame)
     return row
 
 
