@@ -12,7 +12,7 @@ from typing import Any
 from rosejit.abi import Artifact
 from rosejit.codegen.program import compile_program
 from rosejit.ir import syntax as ir
-from rosejit.ir.walk import lets, reachable, size
+from rosejit.ir.walk import forms, reachable, size
 from rosejit.runtime import cache as disk
 from rosejit.runtime.compiled import Compiled
 from rosejit.runtime.compiled import load as load_artifact
@@ -62,7 +62,7 @@ def _exceptions(roots: Roots) -> list[Any]:
     """The exceptions that `raise` statements of the program name, in program order."""
     found: list[Any] = []
     for f in reachable(*roots.values()):
-        for let in lets(f.body) if f.body is not None else ():
+        for let in forms(f.body) if f.body is not None else ():
             if isinstance(let.expr, ir.Check) and let.expr.failure.exception is not None:
                 found.append(let.expr.failure.exception)
     return found

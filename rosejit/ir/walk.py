@@ -129,6 +129,15 @@ def lets(block: Block) -> Iterator[Let]:
                 yield from lets(inner)
 
 
+def forms(block: Block) -> Iterator[Let]:
+    """As `lets`, without primitives: they are most of a program, and few look for them."""
+    for let in block.lets:
+        if not isinstance(let.expr, Apply):
+            yield let
+            for _, inner in scopes(let.expr):
+                yield from forms(inner)
+
+
 def size(f: Function) -> int:
     """The number of lets of `f`, nested ones counted, callees not."""
     pending = [] if f.body is None else [f.body]
@@ -144,21 +153,13 @@ def size(f: Function) -> int:
 
 def callees(f: Function) -> list[Function]:
     """The functions that `f` calls, each once, in the order of the first call."""
-    found: dict[Function, None] = {}
-
-    def visit(block: Block) -> None:
-        for let in block.lets:
-            e = let.expr
-            if isinstance(e, Apply):
-                continue
-            if isinstance(e, Call):
-                found[e.function] = None
-            for _, inner in scopes(e):
-                visit(inner)
-
-    if f.body is not None:
-        visit(f.body)
-    return list(found)
+    if f.body is None:
+        return []
+    body, found = f.derived.get("callees", (None, []))
+    if body is not f.body:
+        found = list(dict.fromkeys(let.expr.function for let in forms(f.body) if isinstance(let.expr, Call)))
+        f.derived["callees"] = (f.body, found)
+    return found
 
 
 def reachable(*roots: Function) -> list[Function]:

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from rosejit.ir import syntax as ir
 from rosejit.ir.types import Ref
-from rosejit.ir.walk import lets, operands, scopes
+from rosejit.ir.walk import forms, operands, scopes
 from rosejit.transforms.effects import fails_or_acts, writes_to
 
 
@@ -24,7 +24,7 @@ def dce(f: ir.Function) -> ir.Function:
 def _bases(body: ir.Block) -> dict[ir.Atom, ir.Atom]:
     """Of each view of a place, what it is a view of."""
     found: dict[ir.Atom, ir.Atom] = {}
-    for let in lets(body):
+    for let in forms(body):
         e = let.expr
         if isinstance(e, ir.View):
             found[let.binders[0]] = e.place

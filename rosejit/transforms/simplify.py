@@ -5,7 +5,7 @@ from typing import Any
 
 from rosejit.ir import syntax as ir
 from rosejit.ir.primitive import Primitive
-from rosejit.ir.walk import lets, operands, rebuild, scopes, steps
+from rosejit.ir.walk import forms, operands, rebuild, scopes, steps
 
 Key = tuple[Any, ...]
 
@@ -21,10 +21,8 @@ def simplify(f: ir.Function) -> ir.Function:
 def _used_whole(body: ir.Block) -> set[ir.Atom]:
     """Everything that is read otherwise than by a field: such a tuple must stay a tuple."""
     found: set[ir.Atom] = set(body.results)
-    for let in lets(body):
+    for let in forms(body):
         e = let.expr
-        if isinstance(e, ir.Apply):
-            continue
         if isinstance(e, ir.Index) and isinstance(e.path[0], ir.Field):
             if len(e.path) > 1:
                 found.update(steps(e.path))
