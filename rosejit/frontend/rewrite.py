@@ -14,7 +14,7 @@ import gast
 from rosejit.errors import UnsupportedSyntax
 from rosejit.frontend import fence, flow, jumps, matches, scope
 from rosejit.frontend.expressions import Context, Counter, expression
-from rosejit.frontend.nodes import RUNTIME, assign, at, constant, hook, load, runtime
+from rosejit.frontend.nodes import RUNTIME, assign, at, constant, hook, inside, load, runtime
 from rosejit.frontend.scope import Scope
 from rosejit.frontend.source import Source, find
 from rosejit.frontend.statements import statement
@@ -251,7 +251,7 @@ def _class_name(function: FunctionType) -> str:
 def _chains(node: Any, names: Scope) -> Iterator[tuple[str, ...]]:
     """Every outside name that the function (or one inside it) reads, alone and with the attributes read from it."""
     outside = set(_outside(names))
-    for inner in gast.walk(node):
+    for inner in inside(node):
         chain: list[str] = []
         base = inner
         while isinstance(base, gast.Attribute):

@@ -12,6 +12,7 @@ from typing import Any
 import gast
 
 from rosejit.errors import UnsupportedSyntax
+from rosejit.frontend.nodes import inside
 from rosejit.span import Span
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -76,7 +77,7 @@ def _changed(function: FunctionType, fact: str) -> UnsupportedSyntax:
 def _refuse_unknown(node: Definition, code: CodeType) -> None:
     if not _UNKNOWN:
         return
-    for inner in ast.walk(node):
+    for inner in inside(node):
         if type(inner) in _UNKNOWN:
             at: Any = inner
             raise UnsupportedSyntax(
@@ -93,7 +94,7 @@ def _refuse_unknown(node: Definition, code: CodeType) -> None:
 def _definitions(text: str) -> dict[int, list[Definition]]:
     """The functions of a file by the line in which their code starts (that of the first decorator)."""
     found: dict[int, list[Definition]] = {}
-    for node in ast.walk(ast.parse(text)):
+    for node in inside(ast.parse(text)):
         if isinstance(node, Definition):
             first = node.decorator_list[0] if not isinstance(node, ast.Lambda) and node.decorator_list else node
             found.setdefault(first.lineno, []).append(node)
