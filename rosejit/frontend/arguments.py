@@ -33,6 +33,7 @@ from rosejit.frontend.content import content_key
 from rosejit.frontend.host import LARGEST, as_array, as_number, number_kind
 from rosejit.frontend.making import staged_items
 from rosejit.frontend.source import find
+from rosejit.frontend.structures import is_staged_deep
 from rosejit.numeric import np
 from rosejit.span import Span
 
@@ -176,7 +177,7 @@ class Binder:
             return self.structure(Structure("namedtuple", (), cls._fields, cls), value, where)
         if isinstance(value, (tuple, list)):
             return self.repeated("tuple" if isinstance(value, tuple) else "list", Inferred(), value, where)
-        if isinstance(value, dict) and all(isinstance(key, str) for key in value):  # type: ignore[reportUnknownVariableType]  # any dict
+        if isinstance(value, dict):
             return self.repeated("dict", Inferred(), value, where)
         return self.static(Any, value, where)
 
@@ -185,6 +186,8 @@ class Binder:
             raise self.error("a host value (it is static)", value, where)
         if hint is not Any:
             self.consult(hint, value, where)
+        if _hides_staged(value):
+            raise self.error("a number, an array or a structure of them", value, where)
         self.call.statics.append(value)
         return StaticTree(content_key(value))
 
@@ -272,6 +275,12 @@ class Binder:
             facts=facts,
             help=_remedy(value),
         )
+
+
+def _hides_staged(value: Any) -> bool:
+    """Whether an object, which the host would keep, has something staged inside."""
+    attributes = getattr(value, "__dict__", None)
+    return isinstance(attributes, dict) and any(is_staged_deep(part) for part in list(attributes.values()))  # type: ignore[reportUnknownArgumentType]  # of anything
 
 
 def _aligned(dims: tuple[Dim, ...], shape: tuple[int, ...]) -> list[tuple[Dim, int]] | None:

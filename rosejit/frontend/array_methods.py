@@ -25,12 +25,20 @@ _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def operand(a: Array, other: Any) -> Any:
-    """The other side of an operator: a number or an array; None for what is neither."""
-    return other if type_of(other) is not None else as_array(a.tape, other)
+    """The other side of an operator: a number or an array; None for what may have an operator of its own."""
+    if type_of(other) is not None:
+        return other
+    if isinstance(other, (str, bytes, dict, set, type(None))):
+        a.tape.type_error(f"an array is combined with numbers and arrays, given {type(other).__name__}")
+    return as_array(a.tape, other)
 
 
 def _forward(op: Callable[[Any, Any], Any]) -> Callable[[Array, Any], Any]:
+    equality = op in (operator.eq, operator.ne)
+
     def method(self: Array, other: Any) -> Any:
+        if equality and (other is None or isinstance(other, str)):
+            return NotImplemented
         right = operand(self, other)
         return NotImplemented if right is None else mapped(self.tape, op, self, right)
 

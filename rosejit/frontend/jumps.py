@@ -213,8 +213,7 @@ class _Lowering:
         leaving = flags & {breaking, RETURNED}
         self.tested |= leaving
         if isinstance(node, gast.For):
-            body = [self.guard(node, leaving, body)] if leaving else body
-            made = _like(node, gast.For(node.target, node.iter, body, [], None))
+            made = self.counted(node, leaving, body, breaking.replace("break", "turn"))
         else:
             go = [self.go(node.test, leaving)] if leaving else []
             test = _like(node.test, gast.BoolOp(gast.And(), [*go, node.test])) if go else node.test
@@ -227,6 +226,15 @@ class _Lowering:
         if after and leaving:
             after = [self.guard(node.orelse[0], leaving, after)]
         return [*first, made, *after], (flags & {RETURNED}) | others
+
+    def counted(self, node: Any, leaving: Flags, body: list[Any], turn: str) -> Any:
+        """A `for` that something leaves: turns after that do nothing, and bind nothing."""
+        if not leaving:
+            return _like(node, gast.For(node.target, node.iter, body, [], None))
+        read = _like(node.target, gast.Name(turn, gast.Load(), None, None))
+        bound = _like(node.target, gast.Assign([node.target], read, None))
+        target = _like(node.target, gast.Name(turn, gast.Store(), None, None))
+        return _like(node, gast.For(target, node.iter, [self.guard(node, leaving, [bound, *body])], [], None))
 
     def selection(self, node: Any, depth: int) -> tuple[list[Any], Flags]:
         cases: list[Any] = []

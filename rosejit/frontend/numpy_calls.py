@@ -185,11 +185,14 @@ def _like(name: str) -> Handler:
     """`np.zeros_like(x)` and its like."""
 
     def handler(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
+        if not is_staged_deep(args):
+            return session.plain(function, args, kwargs)
         like = as_array(session.tape, args[0])
-        if like is None or is_staged_deep(args[1:]):
-            return _full(session, function, ((), args[0] if like is None else args[1]), kwargs)
+        shape = () if like is None else like.shape
+        if name == "full" or like is None:
+            return _full(session, np.full, (shape, args[1] if name == "full" else {"zeros": 0.0, "ones": 1.0}[name]), kwargs)
         dtype = kwargs.get("dtype", {REAL: "float64", INT: "int64"}.get(like.type, "bool"))
-        made = getattr(np, name)(like.shape, *args[1:], dtype=dtype)
+        made = getattr(np, name)(shape, dtype=dtype)
         return of_host(session.tape, made)
 
     return handler
@@ -213,7 +216,9 @@ def _full(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
 def _joined(session: Any, arrays: Sequence[Any], axis: int, stack: bool) -> Any:
     """Arrays one behind the other along an axis; for `stack` along a new one."""
     tape = session.tape
-    items = [as_array(tape, item) if type_of(item) is None else _zero_dimensional(session, item) for item in arrays]
+    if stack and all(type_of(item) is not None for item in arrays):
+        return as_array(tape, list(arrays))
+    items = [as_array(tape, item) for item in arrays]
     parts: list[Array] = []
     for item in items:
         if item is None:

@@ -9,7 +9,7 @@ from rosejit.frontend.tape import Tape
 from rosejit.frontend.values import ATOMS, P, type_of, wrap
 from rosejit.frontend.views import build, element, is_prefix, number, variable
 from rosejit.ir.syntax import Atom, Block, Lit, Loop, Scan, Var
-from rosejit.ir.types import BOOL, INT, REAL, Scalar, array
+from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar, array
 
 Step = Callable[[Any, Any], Any]
 
@@ -186,20 +186,26 @@ def matmul(a: Array, b: Array, name: str = "@") -> Any:
         row, column = indices[: a.ndim - 1], indices[a.ndim - 1 :]
         return _dot(tape, a, b, row, column)
 
-    made = build(tape, a.shape[:-1] + b.shape[1:], REAL, cell)
+    made = build(tape, a.shape[:-1] + b.shape[1:], _product_type(a.type, b.type), cell)
     return fresh(tape, made) if isinstance(made, Var) and not isinstance(made.type, Scalar) else number(tape, made)
 
 
 def _dot(tape: Tape, a: Array, b: Array, row: tuple[Atom, ...], column: tuple[Atom, ...]) -> Atom:
     """The sum of the products along the inner dimension."""
-    kind = type_of(wrap(tape, Var(a.type)) * wrap(tape, Var(b.type))) if {a.type, b.type} == {INT} else REAL
-    kind = next((t for t in (a.type, b.type) if t not in (REAL, INT, BOOL)), kind) or REAL
+    kind = _product_type(a.type, b.type)
     carry, index = Var(kind, "total"), Var(INT, "k")
     with tape.block() as lets:
         x, y = wrap(tape, element(a, (*row, index))), wrap(tape, element(b, (index, *column)))
         back = _atom(tape, wrap(tape, carry) + x * y, kind)
-    loop = Loop(Lit(a.shape[-1], INT), index, (carry,), (Lit(0 if kind is INT else 0.0, kind),), (), Block(lets, (back,)))
+    zero = Lit({REAL: 0.0, INT: 0}.get(kind, 0.0), kind)
+    loop = Loop(Lit(a.shape[-1], INT), index, (carry,), (zero,), (), Block(lets, (back,)))
     return tape.bind(loop, kind, "total")
+
+
+def _product_type(a: Scalar, b: Scalar) -> Scalar:
+    """The type of a sum of products."""
+    kinds = {a, b}
+    return TAN if TAN in kinds else REAL if REAL in kinds else INT
 
 
 # --- other shapes
