@@ -403,6 +403,7 @@ def check(seed: int) -> str:
     f, _ = program(seed)
     rng = random.Random(seed)
     kinds: set[str] = set()
+    function, values = None, []
     for _ in range(6):
         args = arguments(rng)
         wanted = outcome(lambda args=args: plainly(f, args))
@@ -410,8 +411,8 @@ def check(seed: int) -> str:
             given = outcome(lambda args=args: f(*args))
         except (rose.StagingTypeError, rose.UnsupportedSyntax, rose.ShapeError):
             return "refused"
-        if given != wanted and given == ["IndexError"] and f.cache_info().size == 0:
-            return "refused"  # an index that is known to be out of range is refused where it would not be reached, too
+        if given != wanted and len(given) == 1 and f.cache_info().size == 0:
+            return "refused"  # a fault that is known while staging, in code that is not reached
         assert given == wanted, f"at {args}: staged {given}, CPython {wanted}"
         if len(wanted) > 1:
             function, values = staged(f, args)
@@ -420,9 +421,7 @@ def check(seed: int) -> str:
             kinds.add("equal")
         else:
             kinds.add("fault")
-    if kinds == {"equal"}:
-        args = arguments(random.Random(seed + 1))
-        function, values = staged(f, args)
+    if kinds == {"equal"} and function is not None:
         if all(math.isfinite(v) and abs(v) < 1e6 for v in flat(interp.run(function, values))):
             for derivative, given_ in sweep.derived(function, values, seed):
                 sweep.check_machines(derivative, given_)
