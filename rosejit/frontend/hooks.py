@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from rosejit.errors import RoseError, UnsupportedSyntax
+from rosejit.errors import RoseError, UnboundStagedName, UnsupportedSyntax
 from rosejit.frontend.arrays import Array, content
 from rosejit.frontend.circuits import Circuits, go, hit, negate
 from rosejit.frontend.comprehensions import Comprehensions
@@ -227,7 +227,9 @@ class Attempts:
         tape = self.tape
         tape.trying = attempt.depth
         error = sys.exc_info()[1]
-        if isinstance(error, RoseError):
+        if isinstance(error, UnboundStagedName) and not tape.is_staged:
+            tape.error = None  # as Python's own: on the host a name can be looked for
+        elif isinstance(error, RoseError):
             raise error
         if len(tape.frames) != len(attempt.frames) or any(a is not b for a, b in zip(tape.frames, attempt.frames, strict=True)):
             del tape.frames[len(attempt.frames) :]

@@ -11,6 +11,7 @@ from typing import Any
 
 import gast
 
+from rosejit import collector
 from rosejit.errors import UnsupportedSyntax
 from rosejit.frontend import fence, flow, jumps, matches, scope
 from rosejit.frontend.expressions import Context, Counter, expression
@@ -45,7 +46,8 @@ class Translations:
         entry = self._known.get(id(code))
         if entry is None:
             try:
-                made = Translation(find(function), code, ()) if self.made(code) else translate(function)
+                with collector.paused():
+                    made = Translation(find(function), code, ()) if self.made(code) else translate(function)
                 self._enter(made.code)
             except UnsupportedSyntax as error:
                 made = error

@@ -117,7 +117,8 @@ def _extent(node: Definition) -> tuple[int, int, int]:
 
 def _agrees(node: Definition, code: CodeType) -> bool:
     if sys.version_info >= (3, 11):
-        return all(_inside(node, place) for place in _places(code))
+        own = node.body if isinstance(node, ast.Lambda) else node  # the body of one lambda can be another
+        return all(_inside(own, place) for place in _places(code))
     return _same_code(_compiled(node, code), code)
 
 
@@ -129,7 +130,7 @@ def _places(code: CodeType) -> Iterator[tuple[int, int]]:
             yield line, column
 
 
-def _inside(node: Definition, place: tuple[int, int]) -> bool:
+def _inside(node: ast.expr | ast.stmt, place: tuple[int, int]) -> bool:
     assert node.end_lineno is not None and node.end_col_offset is not None
     return (node.lineno, node.col_offset) <= place < (node.end_lineno, node.end_col_offset)
 

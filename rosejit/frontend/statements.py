@@ -130,19 +130,26 @@ def _raise(context: Context, node: Any) -> list[Any]:
 def _try(context: Context, node: Any) -> list[Any]:
     variable = context.counter.next("try")
     body = [*context.block(node.body), do(node, runtime(node, "tried", load(node, variable)))]
-    handlers: list[Any] = []
-    for handler in node.handlers:
-        caught = [do(handler, runtime(handler, "unwound", load(handler, variable))), *context.block(handler.body)]
-        kind = None if handler.type is None else expression(context, handler.type)
-        name = None if handler.name is None else handler.name.id
-        _refuse_shared(context, handler, name)
-        handlers.append(at(handler, ast.ExceptHandler(kind, name, caught)))
+    handlers = [_handler(context, handler, variable) for handler in node.handlers]
     orelse = context.block(node.orelse) if node.orelse else []
     final = context.block(node.finalbody) if node.finalbody else []
     return [
         assign(node, variable, runtime(node, "trying")),
         at(node, ast.Try(body, handlers, orelse, final)),
     ]
+
+
+def _handler(context: Context, node: Any, attempt: str) -> Any:
+    """`except E as e`: `e` is an ordinary name that is unbound at the end, where Python would delete it."""
+    body = [do(node, runtime(node, "unwound", load(node, attempt))), *context.block(node.body)]
+    kind = None if node.type is None else expression(context, node.type)
+    if node.name is None:
+        return at(node, ast.ExceptHandler(kind, None, body))
+    caught = context.counter.next("caught")
+    name = at(node, gast.Name(node.name.id, gast.Store(), None, None))  # gast gives it no position
+    bound = assign(node, expression(context, name), load(node, caught))
+    unbound = assign(node, expression(context, name), hook(node, "UNDEFINED"))
+    return at(node, ast.ExceptHandler(kind, caught, [bound, *body, unbound]))
 
 
 def _with(context: Context, node: Any) -> list[Any]:
