@@ -1,14 +1,13 @@
 """IR functions to a loaded program: optimised, compiled to Wasm and loaded, or found in the disk cache."""
 
-import gc
 import hashlib
 import logging
 import os
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
+from rosejit import collector
 from rosejit.abi import Artifact
 from rosejit.codegen.program import compile_program
 from rosejit.ir import syntax as ir
@@ -29,7 +28,7 @@ def load(roots: Roots, keep: bool, options: str = "") -> Compiled:
 
     Programs that call Python at run time are not kept on disk: what they call has no name that outlives the process.
     """
-    with _collector_paused():
+    with collector.paused():
         kept = keep and not any(f.host is not None for f in reachable(*roots.values()))
         exceptions = _exceptions(roots) if kept else []
         digest = _digest(roots, options) if kept else ""
@@ -66,18 +65,6 @@ def _exceptions(roots: Roots) -> list[Any]:
             if isinstance(let.expr, ir.Check) and let.expr.failure.exception is not None:
                 found.append(let.expr.failure.exception)
     return found
-
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """Compiling makes many objects and no cycles worth finding: the collector would cost a tenth of the time."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def _note(topic: str, message: str, *args: Any) -> None:

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from inspect import Parameter
 from typing import Any
 
+from rosejit import collector
 from rosejit.abi import Leaf, Node, Tree, leaves
 from rosejit.frontend import stage
 from rosejit.frontend.content import content_key
@@ -39,7 +40,8 @@ def session(given: Session | None = None) -> Iterator[Session]:
     """A new staging, or `given`, as the current one."""
     outer, _current.session = _current.session, given or Session()
     try:
-        yield _current.session
+        with collector.paused():
+            yield _current.session
     finally:
         _current.session = outer
 

@@ -1,11 +1,11 @@
 """IR functions to an artifact: the call graph, one module, and what the runtime must know of it."""
 
-import gc
 import sys
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from rosejit import collector
 from rosejit.abi import EXCHANGE, Artifact, Import
 from rosejit.codegen.entries import border, import_of, write_entry, write_releases
 from rosejit.codegen.functions import write_function
@@ -28,7 +28,7 @@ Plans = dict[Function, Plan]
 
 def compile_program(roots: Mapping[str, Function]) -> tuple[Artifact, tuple[Callable[..., Any], ...]]:
     """One module with an entry for each root, and the host functions that it imports, in order."""
-    with _collector_paused(), _deep_blocks():
+    with collector.paused(), _deep_blocks():
         plans, hosts = _plan(roots)
         builder = ModuleBuilder()
         releases: dict[Type, str] = {}
@@ -37,7 +37,7 @@ def compile_program(roots: Mapping[str, Function]) -> tuple[Artifact, tuple[Call
         imports = _import(module, hosts)
         repeated = _recursive(roots, plans)
         for f in plans:
-            module.callee(f)
+            module.names[module.callee(f).index] = f.name
         _write(module, plans, repeated)
         for f, place in zip(roots.values(), borders, strict=True):
             write_entry(module, f, place)
@@ -55,18 +55,6 @@ def compile_program(roots: Mapping[str, Function]) -> tuple[Artifact, tuple[Call
             tuple(module.failures.values),
         )
         return artifact, tuple(f.host for f in hosts if f.host is not None)
-
-
-@contextmanager
-def _collector_paused() -> Generator[None, None, None]:
-    """Nothing that a compilation makes is garbage before its end, and looking for it costs a tenth of the time."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 @contextmanager
