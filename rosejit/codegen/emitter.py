@@ -215,7 +215,6 @@ class Emitter(Variables):
         self._chunks += 1
         index = self.module.builder.declare_function(("i32",), (), f"{self.name}.{self._chunks}")
         self.module.builder.define(index, *self.body.finish(b"", b""))
-        self.module.names[index] = self.name
         self.body = parent
         parent.out += (call[index], local_get[parent.frame])
 

@@ -96,11 +96,10 @@ class Module:
         self.hosts: dict[Function, bytes] = {}
         """The calls of host functions."""
         self.names: dict[int, str] = {}
-        """Of the users' functions, by index."""
+        """Of functions that users know, by index."""
         self.pending: list[Function] = []
         """Functions that are called but not written yet."""
         self.failures = Failures(builder)
-        self._kernels: set[Function] = set()
         self._constants: dict[bytes, int] = {}
         self._end = heap_start + RESERVED
 
@@ -113,8 +112,6 @@ class Module:
             index = self.builder.declare_function(*_callee(f).signature(), f.name)
             known = self.callees[f] = _callee(f, index)
             self.pending.append(f)
-            if f not in self._kernels:
-                self.names[index] = f.name
         return known
 
     # --- primitives
@@ -134,9 +131,7 @@ class Module:
     def kernel(self, op: Primitive) -> Function:
         """The function that computes `op`."""
         assert isinstance(op.wasm, Kernel)
-        f = KERNELS[op.wasm.name]()
-        self._kernels.add(f)
-        return f
+        return KERNELS[op.wasm.name]()
 
     def inlined(self, op: Primitive) -> Function | None:
         """The kernel of `op`, if it is so small that it is written where it is used."""

@@ -78,7 +78,9 @@ def f(x: Real): Real =
 def test_indices_out_of_range(index):
     assert fails("def f(a: [2]Real, i: Int): Real = a[i]", [1.0, 2.0], index).values == [index, 2]
     assert fails("def f(i: Int): [2]Real = let z: [2]Real = zero in update z[i] = 1.0", index).values == [index, 2]
-    text = "def f(i: Int, x: Real): [2]Real = let z: [2]Real = zero in let p = accum z in let () = &p[i] += x in resolve p"
+    text = (
+        "def f(i: Int, x: Real): [2]Real = let z: [2]Real = zero in let p = accum z in let () = &p[i] += x in resolve p"
+    )
     assert fails(text, index, 1.0).values == [index, 2]
     text = "def f(n: Int, i: Int): Real = let a: [*]Real = loop k < n { 1.0 } in a[i]"
     assert fails(text, 2, index).values == [index, 2]
@@ -141,4 +143,3 @@ def test_a_shorter_array_is_tested_again():
 
 def test_dead_reads_fail_too():
     fails("def f(a: [2]Real, i: Int): Real = let x = a[i] in 1.0", [1.0, 2.0], 5)
-

@@ -30,7 +30,7 @@ def points(op):
     """A few arguments of `op`, all with all of the second."""
     found = [()]
     for p in op.params:
-        values = POINTS[p]
+        values = (0, 1, 2, 5) if p is INT and REAL in op.params else POINTS[p]  # an order: work grows with it
         found = [(*args, v) for args in found for v in (values if len(op.params) < 3 else values[:4])]
     return found
 
