@@ -57,7 +57,7 @@ class Jitted(Ruled):
     """A function that is staged from its source."""
 
     def __init__(self, function: Callable[..., Any], options: Options, static: tuple[str, ...], name: str | None) -> None:
-        plain: Any = inspect.unwrap(function)
+        plain: Any = function
         if not hasattr(plain, "__code__"):
             raise StagingTypeError(
                 f"`rose.jit` takes a Python function, given {type(function).__name__}",
@@ -70,7 +70,7 @@ class Jitted(Ruled):
         wrapped_like(self, function, name or function.__name__)
 
     def _stage(self, call: Call, at: Session) -> Staged:
-        source = at.stage(inspect.unwrap(self.__wrapped__), self._binding, call, self.__name__)
+        source = at.stage(self.__wrapped__, self._binding, call, self.__name__)
         return Staged(source.function, tuple(call.trees), source.result, tuple(source.statics), source)
 
     def __reduce__(self) -> Any:
