@@ -40,13 +40,7 @@ def test_cache_errors_are_warnings():
 
 
 def test_async_functions():
-    with fault(
-        rose.UnsupportedSyntax,
-        "`async def` cannot be staged",
-        line="async def later(",
-        help="remove `async`",
-        last="@rose.jit  # async",
-    ):
+    with fault(rose.UnsupportedSyntax, "`async def` cannot be staged", line="async def later(", help="remove `async`"):
 
         @rose.jit  # async
         async def later(x: float) -> float:
@@ -54,9 +48,7 @@ def test_async_functions():
 
 
 def test_generators():
-    with fault(
-        rose.UnsupportedSyntax, "generator", line="yield x * x", at="yield x * x", help="", last="@rose.jit  # yields"
-    ):
+    with fault(rose.UnsupportedSyntax, "generator", line="yield x * x", at="yield x * x"):
 
         @rose.jit  # yields
         def squares(x: float) -> float:
@@ -64,9 +56,7 @@ def test_generators():
 
 
 def test_global_writes():
-    with fault(
-        rose.UnsupportedSyntax, "`COUNT`", "global", line="global COUNT", at="global COUNT", last="@rose.jit  # global"
-    ):
+    with fault(rose.UnsupportedSyntax, "`COUNT`", "global", line="global COUNT", at="global COUNT"):
 
         @rose.jit  # global
         def counting(x: float) -> float:
@@ -77,9 +67,7 @@ def test_global_writes():
 
 def test_nonlocal_writes():
     count = 0
-    with fault(
-        rose.UnsupportedSyntax, "`count`", line="nonlocal count", at="nonlocal count", last="@rose.jit  # nonlocal"
-    ):
+    with fault(rose.UnsupportedSyntax, "`count`", line="nonlocal count", at="nonlocal count"):
 
         @rose.jit  # nonlocal
         def counting(x: float) -> float:
@@ -91,9 +79,7 @@ def test_nonlocal_writes():
 
 
 def test_frame_readers():
-    with fault(
-        rose.UnsupportedSyntax, "`locals()`", line='return locals()["x"]', at="locals()", last="@rose.jit  # locals"
-    ):
+    with fault(rose.UnsupportedSyntax, "`locals()`", line='return locals()["x"]', at="locals()"):
 
         @rose.jit  # locals
         def reading(x: float) -> float:
