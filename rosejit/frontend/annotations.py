@@ -262,16 +262,18 @@ class Hints:
 
     def description(self, hint: Any) -> Description:
         """What values `hint` admits."""
+        if isinstance(hint, typing.ForwardRef):
+            hint = hint.__forward_arg__
         if isinstance(hint, str):
             hint = self.evaluated(hint)
+        if hint is Any or hint is Ellipsis:
+            return Inferred()
         if hint is None or hint is type(None):
             return Nothing()
         if isinstance(hint, (ArrayOf, Static)):
             return hint
         if isinstance(hint, type) and not isinstance(hint, types.GenericAlias):
             return self.of_class(hint)
-        if hint is Any or hint is Ellipsis:
-            return Inferred()
         return self.of_generic(hint)
 
     def evaluated(self, text: str) -> Any:

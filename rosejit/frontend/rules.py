@@ -73,7 +73,12 @@ def place_of(function: FunctionType) -> Span:
 def _check_parameters(rule: FunctionType, title: str, count: int) -> None:
     given = len(inspect.signature(rule).parameters)
     if given != count:
-        _refuse(rule, title, f"takes {given} arguments, and `{title}` {count}", "give it the same parameters, as `rose.Dual`")
+        _refuse(
+            rule,
+            title,
+            f"takes {given} arguments, and `{title}` {count}",
+            "give it the same parameters, as `rose.Dual`",
+        )
 
 
 def _refuse(rule: FunctionType, title: str, what: str, help_text: str) -> None:
@@ -86,7 +91,9 @@ def _argument(at: Session, tree: Tree, x: list[Var], dx: list[Var], statics: Sup
     if not dx:
         return re
     tangents = iter(dx)
-    du = build(tree, Supply([_value(at, next(tangents)) if is_real(leaf) else None for leaf in leaves(tree)]), _Nothing())
+    du = build(
+        tree, Supply([_value(at, next(tangents)) if is_real(leaf) else None for leaf in leaves(tree)]), _Nothing()
+    )
     return Dual(re, du)
 
 
@@ -126,7 +133,9 @@ def _matched(rule: FunctionType, title: str, tree: Tree, value: Any) -> list[tup
         return [(leaf, 0.0) for leaf in leaves(tree)]
     found = parts(value)
     if found is None or len(found) != len(tree.children):
-        _refuse(rule, title, "returns another structure than the function", "return the same structure in `re` and `du`")
+        _refuse(
+            rule, title, "returns another structure than the function", "return the same structure in `re` and `du`"
+        )
     assert found is not None
     pairs = zip(tree.children, found, strict=True)
     return [leaf for child, part in pairs for leaf in _matched(rule, title, child, part)]

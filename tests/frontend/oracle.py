@@ -3,6 +3,7 @@
 import dataclasses
 import linecache
 import math
+import sys
 import textwrap
 from typing import Any
 
@@ -117,8 +118,9 @@ def says(error: RoseError, *words: str, line: str, at: str = "", help: str = "")
     whole = linecache.getline(error.span.file, error.span.line)
     assert whole.strip().startswith(line), f"it quotes {whole.strip()!r}:\n{text}"
     assert f"{error.span.file}:{error.span.line}:{error.span.col + 1} in " in text, text
-    if at:
-        assert whole[error.span.col : error.span.end_col] == at, f"it marks {whole[error.span.col : error.span.end_col]!r}"
+    marked = whole[error.span.col : error.span.end_col]
+    if at and not (sys.version_info < (3, 11) and marked == whole.strip()):  # there instructions know only their line
+        assert marked == at, f"it marks {marked!r}"
     for word in words:
         assert word in text, text
     assert help in (error.help or ""), text
