@@ -115,12 +115,12 @@ class Containers:
 
     def given(self, value: Any) -> Any:
         """A value from outside: arrays become staged ones."""
-        return self.captured(value) if value.__class__.__name__ == "ndarray" else value
+        return self.captured(value) if _is_array(value) else value
 
     def item(self, container: Any, index: Any) -> Any:
         """`container[index]`."""
         found = container[index]
-        return self.captured(found) if found.__class__.__name__ == "ndarray" else found
+        return self.captured(found) if _is_array(found) else found
 
     def written(self, container: Any) -> Any:
         """A container that is about to be changed: in staged code it must have been made in the same block."""
@@ -169,6 +169,11 @@ class Containers:
                 found = (item == other) | found
             return negate(self.tape, found) if negated else found
         return (item not in container) if negated else (item in container)
+
+
+def _is_array(value: Any) -> bool:
+    """Whether a value is an array of numbers of NumPy's, which need not be loaded for that."""
+    return value.__class__.__name__ == "ndarray" and value.dtype.kind in "fiub"
 
 
 @dataclass(slots=True)

@@ -160,7 +160,12 @@ def _match(context: Context, node: Any) -> list[Any]:
     cases: list[Any] = []
     for case in node.cases:
         guard = None if case.guard is None else expression(context, case.guard)
-        cases.append(ast.match_case(generic(context, case.pattern), guard, context.block(case.body)))
+        names = [getattr(part, field, None) for part in gast.walk(case.pattern) for field in ("name", "rest")]
+        _refuse_shared(context, case.pattern, *names)
+        outer, context.plain = context.plain, True
+        pattern = generic(context, case.pattern)
+        context.plain = outer
+        cases.append(ast.match_case(pattern, guard, context.block(case.body)))
     return [at(node, ast.Match(expression(context, node.subject), cases))]
 
 
