@@ -217,6 +217,8 @@ def _compile(function: FunctionType, made: Any, source: Source) -> CodeType:
         assert isinstance(body, ast.ClassDef)
         body.body = place
         place = [body]
+        if enclosing not in function.__code__.co_freevars:  # the name of the class is a global to its methods
+            place.insert(0, at(node, ast.Global([enclosing])))
     tree = ast.parse(f"def scope({', '.join(function.__code__.co_freevars)}): pass")
     outer = tree.body[0]
     assert isinstance(outer, ast.FunctionDef)
