@@ -1,16 +1,22 @@
 """The only door to NumPy, opened at first use: importing rosejit stays cheap, and Pyodide has no NumPy."""
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import numpy as np
 else:
 
+    class _Nobody:
+        """What is asked of a value while NumPy is not there: no value can be an array yet, nor a scalar of NumPy's."""
+
     class _Lazy:
         """Stands for the module `numpy` until an attribute is read."""
 
         def __getattr__(self, name: str) -> Any:
+            if name in ("ndarray", "generic") and "numpy" not in sys.modules:
+                return _Nobody
             found = getattr(importlib.import_module("numpy"), name)
             setattr(self, name, found)
             return found
