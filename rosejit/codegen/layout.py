@@ -6,7 +6,6 @@ themselves, and addresses of blocks that are owned. Elements of arrays are never
 without being copied.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -186,46 +185,3 @@ def elements_of(layout: Layout) -> Rows | Column:
     """The parts of an array."""
     assert isinstance(layout.parts, Rows | Column)
     return layout.parts
-
-
-def fixed_bytes(layouts: Layouts, types: Iterable[Type]) -> int | None:
-    """The bytes that values of `types` take with all they own; None where that is not known before the run."""
-    total = 0
-    for t in types:
-        size = _owned_bytes(layouts, t, ())
-        if size is None:
-            return None
-        total += size
-    return total
-
-
-def _owned_bytes(layouts: Layouts, t: Type, inside: tuple[Type, ...]) -> int | None:
-    """The block of `t` and the blocks it owns; a sum counts as its larger side."""
-    if isinstance(t, Scalar | Ref):
-        return 0 if t is UNIT else 8
-    if t in inside or (isinstance(t, Array) and t.length is None):
-        return None
-    layout = layouts.of(t)
-    inside = (*inside, t)
-
-    def behind(cell: Cell) -> int | None:
-        return 0 if cell.flat else _outside(layouts, cell, inside)
-
-    match layout.parts:
-        case Record(cells=cells):
-            parts = [behind(cell) for cell in cells]
-            return None if None in parts else layout.bytes + sum(part or 0 for part in parts)
-        case Rows(cell=cell, length=length):
-            part = behind(cell)
-            return None if part is None else layout.bytes + length * part
-        case Union(cells=(left, right)):
-            sides = (behind(left), behind(right))
-            return None if None in sides else layout.bytes + max(side or 0 for side in sides)
-        case Column():
-            return None
-
-
-def _outside(layouts: Layouts, cell: Cell, inside: tuple[Type, ...]) -> int | None:
-    """The bytes of the blocks that a cell owns, those of the cell itself left out."""
-    size = _owned_bytes(layouts, cell.type, inside)
-    return size if size is None or cell.kind == "address" else size - cell.bytes

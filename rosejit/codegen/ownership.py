@@ -60,7 +60,9 @@ def free(e: Emitter, variables: Iterable[Var]) -> None:
 
 def borrow(e: Emitter, *atoms: Atom) -> None:
     """Before a let is written: frees behind it what of its operands is not used any more."""
-    free(e, touch(e, atoms))
+    for v in atoms:
+        if type(v) is Var and v not in e.where:
+            free(e, touch(e, (v,)))
 
 
 def consume(e: Emitter, atoms: Iterable[Atom]) -> None:

@@ -5,14 +5,14 @@ from rosejit.codegen.emitter import Emitter
 from rosejit.codegen.heap import DROP
 from rosejit.codegen.ownership import borrow, rename
 from rosejit.ir.syntax import Accum, Add, Let, Resolve, Var
-from rosejit.ir.types import UNIT, Ref, Scalar, Type, has_real, is_linear
+from rosejit.ir.types import REAL, TAN, UNIT, Ref, Scalar, Type, has_real, is_linear
 from rosejit.wasm.instructions import f64_load, f64_store, local_get, local_set
 from rosejit.wasm.opcodes import OP
 
 
 def _counts(t: Type) -> bool:
     """Whether a `+=` changes anything in `t`."""
-    return has_real(t) or is_linear(t)
+    return t is REAL or t is TAN or has_real(t) or is_linear(t)
 
 
 def _cell(e: Emitter, p: Var) -> tuple[int, bytes, bytes, bytes]:

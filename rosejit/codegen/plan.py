@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from rosejit.ir.syntax import (
     Accum,
+    Add,
     Apply,
     Atom,
     Block,
@@ -24,7 +25,7 @@ from rosejit.ir.syntax import (
     View,
     While,
 )
-from rosejit.ir.types import Array, Ref, Type, fields_of, is_heavy
+from rosejit.ir.types import Array, Ref, Scalar, Type, fields_of, is_heavy
 from rosejit.ir.walk import consumed, operands, scopes
 
 LONG = 1 << 17
@@ -126,47 +127,54 @@ class _Planner:
 
     def _let(self, let: Let, block: Block, depth: int, used: Uses) -> tuple[int, int]:
         e = let.expr
+        for v in let.binders:
+            if depth:
+                self._depth[v] = depth
+            if type(v.type) is not Scalar:
+                self.plan.defined[v] = (let, block)
+        if isinstance(e, Index | View | Add):
+            if depth:
+                self._use(operands(e), used)
+            if not isinstance(e, Add):
+                self._view(e, let.binders[0])
+            return 1, 0
         read = operands(e)
         self._use(read, used)
         self._consume(consumed(e))
-        self._views(let)
-        for b in let.binders:
-            if depth:
-                self._depth[b] = depth
-            if not _is_light(b.type):
-                self.plan.defined[b] = (let, block)
         weight, work = 1 + (len(read) + len(let.binders)) // 4, 0
         if isinstance(e, If | Case | Loop | While):
             heavier, work = self._blocks(let, e, depth, used)
             weight += heavier
-        elif isinstance(e, Call):
-            self.plan.calls[e.function] = None
-            self.plan.area = max(self.plan.area, self._area(e.function))
-            work = _CALL
+        else:
+            work = self._plain(let, e)
         if weight > 1:
             self.plan.weights[let] = weight
         return weight, work
 
+    def _plain(self, let: Let, e: Expr) -> int:
+        """What a let without blocks does besides; the lets that it counts for."""
+        plan = self.plan
+        if isinstance(e, Call):
+            plan.addressed.update(a for a in e.args if type(a) is Var and a in plan.cells)
+            if e.function not in plan.calls:
+                plan.calls[e.function] = None
+                plan.area = max(plan.area, self._area(e.function))
+            return _CALL
+        if isinstance(e, Update):
+            self._tests(e, e.base, e.path, e.checked)
+        elif isinstance(e, Accum) and not is_heavy(e.value.type):
+            plan.cells.add(let.binders[0])
+        return 0
+
     # --- views and places
 
-    def _views(self, let: Let) -> None:
-        """What `let` binds without owning it, which indices it must test, and which cells it needs in memory."""
-        plan = self.plan
-        match let.expr:
-            case Index(base=base, path=path, checked=checked) | View(place=base, path=path, checked=checked) as e:
-                (view,) = let.binders
-                if not isinstance(e, Index) or is_heavy(view.type):
-                    self._borrow(view, base)
-                self._tests(e, base, path, checked)
-            case Update(base=base, path=path, checked=checked) as e:
-                self._tests(e, base, path, checked)
-            case Accum(value=value):
-                if not is_heavy(value.type):
-                    plan.cells.add(let.binders[0])
-            case Call(args=atoms) | Case(scrutinees=atoms):
-                plan.addressed.update(a for a in atoms if type(a) is Var and a in plan.cells)
-            case _:
-                pass
+    def _view(self, e: Index | View, view: Var) -> None:
+        """What a path reads of its base, and which of its indices are tested."""
+        base = e.base if isinstance(e, Index) else e.place
+        if type(view.type) is not Scalar:
+            self._borrow(view, base)
+        if e.checked:
+            self._tests(e, base, e.path, e.checked)
 
     def _borrow(self, view: Var, base: Atom) -> None:
         assert isinstance(base, Var)
@@ -246,6 +254,7 @@ class _Planner:
     def _bind(self, e: If | Case | Loop | While) -> None:
         """What the blocks of `e` are given without owning it."""
         if isinstance(e, Case):
+            self.plan.addressed.update(a for a in e.scrutinees if type(a) is Var and a in self.plan.cells)
             for branch in (e.left, e.right):
                 for param, scrutinee in zip(branch.params, e.scrutinees, strict=True):
                     if not _is_light(param.type):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rosejit.codegen.layout import INLINE_LIMIT, Layouts, Record, Rows, Union, elements_of, fixed_bytes, record_of
+from rosejit.codegen.layout import INLINE_LIMIT, Layouts, Record, Rows, Union, elements_of, record_of
 from rosejit.errors import RoseMemoryError
 from rosejit.ir.types import BOOL, INT, REAL, TAN, UNIT, Array, Nominal, Sum, Tuple
 
@@ -79,14 +79,3 @@ def test_a_layout_is_made_once(layouts):
 def test_too_large():
     with pytest.raises(RoseMemoryError, match="takes 8000000000 bytes"):
         Layouts().of(Array(1000, Array(1_000_000, REAL)))
-
-
-def test_fixed_bytes(layouts):
-    res = Nominal("Res")
-    res.fields = (REAL, Array(2, REAL), Sum(Tuple((REAL, REAL)), REAL))
-    assert fixed_bytes(layouts, [res]) == (8 + 4 + 4) + 16 + 24
-    assert fixed_bytes(layouts, [REAL, BOOL, UNIT]) == 16
-    assert fixed_bytes(layouts, [Array(None, REAL)]) is None
-    loop = Nominal("Loop")
-    loop.fields = (REAL, Sum(UNIT, loop))
-    assert fixed_bytes(layouts, [loop]) is None
