@@ -316,6 +316,9 @@ class Hints:
 
     def of_generic(self, hint: Any) -> Description:
         origin, args = typing.get_origin(hint), typing.get_args(hint)
+        alias = origin if origin is not None else hint
+        if hasattr(alias, "__value__"):  # `type Row = Vec[3]`, and NumPy's NDArray since 2.5
+            return self.description(alias.__value__[args] if args else alias.__value__)
         if origin is typing.Annotated:
             return Validated(self.description(args[0]), hint)
         if origin is typing.Union or isinstance(hint, types.UnionType):

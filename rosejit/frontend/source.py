@@ -157,7 +157,12 @@ def _same_code(left: CodeType, right: CodeType) -> bool:
         return False
     if len(left.co_consts) != len(right.co_consts):
         return False
-    return all(
-        _same_code(a, b) if isinstance(a, CodeType) and isinstance(b, CodeType) else type(a) is type(b) and a == b
-        for a, b in zip(left.co_consts, right.co_consts, strict=True)
-    )
+    return all(_same_constant(a, b) for a, b in zip(left.co_consts, right.co_consts, strict=True))
+
+
+def _same_constant(a: object, b: object) -> bool:
+    if isinstance(a, CodeType) and isinstance(b, CodeType):
+        return _same_code(a, b)
+    if isinstance(a, str) and isinstance(b, str) and "<locals>" in a and "<locals>" in b:
+        return a.rpartition("<locals>")[2] == b.rpartition("<locals>")[2]  # names of inner functions
+    return type(a) is type(b) and a == b
