@@ -12,10 +12,10 @@ Memory of an instance, from address 0 (fixed, so that the runtime finds it witho
 
 An entry is exported under its name as `() -> ()`. The host writes the arguments at their slots, calls, and reads
 the results at theirs. A slot of kind `dyn` (an array whose length only the run knows) holds the address of a
-record (i32 address of the data, then i32 length) and one of kind `handle` the i32 address of a record that only the module
-understands; the host owns both and gives them back through the exported `release_k(address: i32)` of the slot.
-For a parameter of kind `dyn` it takes a block for the elements and then one of 8 bytes for the record from the exported
-`allocate(bytes: i32) -> i32`, and gives the record back after the call.
+record (i32 address of the data, then i32 length) and one of kind `handle` the i32 address of a record that only the
+module understands; the host owns both and gives them back through the exported `release_k(address: i32)` of the slot.
+For a parameter of kind `dyn` it takes a block for the elements and then one of 8 bytes for the record from the
+exported `allocate(bytes: i32) -> i32`, and gives the record back after the call.
 A module that fails writes the failure and executes `unreachable`; the instance is then discarded, since what it had
 allocated is lost.
 
@@ -71,6 +71,8 @@ class Slot:
 
 @dataclass(slots=True, frozen=True)
 class Entry:
+    """An exported function: what it takes and gives."""
+
     name: str
     params: tuple[Slot, ...]
     results: tuple[Slot, ...]

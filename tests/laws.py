@@ -1,7 +1,7 @@
 """The laws of derivatives (DESIGN section 4), as checks on any IR function at any point, to any order.
 
-`JVP` is compared with central differences, and `VJP` with `JVP` by inner product; both are functions of the IR again, so the same
-checks on them are the laws of the next order.
+`JVP` is compared with central differences, and `VJP` with `JVP` by inner product; both are functions of the IR again,
+so the same checks on them are the laws of the next order.
 """
 
 import math
@@ -85,8 +85,12 @@ def check_laws(
     scale = math.fsum(abs(a * b) for a, b in zip(numbers(ct), numbers(dy), strict=True))
     assert close(left, right, 1e-9, scale), f"<ct, J dx> = {left!r}, <J' ct, dx> = {right!r}"
     if order > 1:
-        check_laws(forward, [*args, *dx], order - 1, seed=seed + 1, run=run, differences=differences, tolerance=tolerance)
-        check_laws(backward, [*args, *ct], order - 1, seed=seed + 2, run=run, differences=differences, tolerance=tolerance)
+        check_laws(
+            forward, [*args, *dx], order - 1, seed=seed + 1, run=run, differences=differences, tolerance=tolerance
+        )
+        check_laws(
+            backward, [*args, *ct], order - 1, seed=seed + 2, run=run, differences=differences, tolerance=tolerance
+        )
 
 
 def check_differences(

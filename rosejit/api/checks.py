@@ -1,5 +1,8 @@
 """`check_grads`: the derivatives of a function against differences and against each other."""
 
+# The values are whatever a user's function takes and returns.
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+
 import random
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -7,7 +10,6 @@ from typing import Any
 from rosejit.api.modes import jvp, vjp
 from rosejit.api.source import as_function
 from rosejit.numeric import np
-
 
 
 def check_grads(
@@ -40,7 +42,9 @@ def check_grads(
         left, right = _inner(ct, dy), _inner(pullback(ct), tangents)
         scale = max(1.0, abs(left), sum(abs(a * b) for a, b in _pairs(ct, dy)))
         if not abs(left - right) <= max(1e-9, rtol * 1e-3) * scale:
-            raise AssertionError(f"reverse mode disagrees with forward mode: <ct, J dx> = {left!r}, <J' ct, dx> = {right!r}")
+            raise AssertionError(
+                f"reverse mode disagrees with forward mode: <ct, J dx> = {left!r}, <J' ct, dx> = {right!r}"
+            )
     if order > 1:
         rest = {"order": order - 1, "modes": modes, "rtol": rtol * 10, "atol": atol * 10, "seed": seed + 1}
         if "fwd" in modes:

@@ -64,10 +64,8 @@ def gradient(
     return staged.derived(with_results(program, program.name, ordered), tree)
 
 
-def jacobian(
-    staged: Staged, names: tuple[str, ...], selected: list[int], single: bool, mode: str
-) -> Staged:
-    """For each real leaf of the result the structure of the selected arguments, every leaf with the result's shape first."""
+def jacobian(staged: Staged, names: tuple[str, ...], selected: list[int], single: bool, mode: str) -> Staged:
+    """For each leaf of the result the structure of the selected arguments, the result's axes first."""
     mask = mask_of(staged, selected, names)
     program = jacobian_program(staged.function, mask, mode)
     assert program.body is not None

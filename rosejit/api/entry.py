@@ -1,4 +1,4 @@
-"""The function that a call of a `Function` runs: it stands in the user's file, so that tracebacks show no file of ours."""
+"""The Python functions that users call: their errors show the user's lines and none of our files."""
 
 import ast
 import functools
@@ -68,10 +68,11 @@ def public(function: Function) -> Function:
         "_caught": caught,
         "_trimmed": without_internal_frames,
         "_missing_frame": missing_frame,
-        "_frame": sys._getframe,
+        "_frame": sys._getframe,  # pyright: ignore[reportPrivateUsage]  # documented, and the only way
     }
     exec(compile(_PUBLIC.format(name=function.__name__), "<rosejit>", "exec"), scope)
-    return functools.wraps(function)(scope[function.__name__])
+    functools.update_wrapper(scope[function.__name__], function)
+    return scope[function.__name__]
 
 
 def entry(called: Called, function: Any, calls: "itertools.count[int]") -> Callable[..., Any]:
@@ -91,7 +92,7 @@ def entry(called: Called, function: Any, calls: "itertools.count[int]") -> Calla
         "_Mismatch": Mismatch,
         "_trimmed": without_internal_frames,
         "_missing_frame": missing_frame,
-        "_frame": sys._getframe,
+        "_frame": sys._getframe,  # pyright: ignore[reportPrivateUsage]  # documented, and the only way
     }
     exec(compile(tree, code.co_filename if code is not None else "<rosejit>", "exec"), scope)
     return scope[name]

@@ -64,6 +64,7 @@ class Function:
     """A function of staged values: binds arguments, stages and compiles once for each kind, and calls."""
 
     __name__: str
+    __qualname__: str
     __wrapped__: Callable[..., Any]
     __signature__: inspect.Signature
 
@@ -76,6 +77,8 @@ class Function:
         self.latest: Callable[..., Any] = _unstaged
         self._calls = itertools.count()
         self._misses = 0
+        self.along: Function | None = None
+        """`jvp` of this function as a function of primals and tangents, once it was asked for."""
         self._entry = entry(self, binding.function, self._calls)
         FUNCTIONS.add(self)
 
@@ -214,7 +217,8 @@ class Function:
 
     def cache_info(self) -> CacheInfo:
         """What the memory cache holds, and how often it served."""
-        calls = self._calls.__reduce__()[1][0]  # type: ignore[index]  # where the counter stands
+        state: Any = self._calls.__reduce__()  # the counter's class, and where it stands
+        calls = state[1][0]
         return CacheInfo(max(calls - self._misses, 0), self._misses, len(self._known))
 
     def cache_clear(self) -> None:

@@ -1,4 +1,4 @@
-"""`grad`, `value_and_grad`, `jacfwd`, `jacrev`, `jacobian`, `hessian`, `hvp`: functions to functions with the same arguments."""
+"""`grad`, `value_and_grad`, Jacobians, `hessian`, `hvp`: functions to functions with the same arguments."""
 
 from collections.abc import Callable
 from typing import Any
@@ -80,7 +80,7 @@ def _gradient(f: Callable[..., Any], argnums: Argnums, has_aux: bool, value: boo
 
 @public
 def jacfwd(f: Callable[..., Any], argnums: Argnums = 0) -> Function:
-    """The dense Jacobian, one forward sweep for each element of the arguments: axes of the result, then of the argument.
+    """The dense Jacobian, one forward sweep an element of the arguments: axes of the result, then of the argument.
 
     >>> import rosejit as rose
     >>> rose.jacfwd(lambda x, y: (x * y, x + y))(2.0, 3.0)
@@ -133,7 +133,7 @@ def hvp(f: Callable[..., Any]) -> Function:
     base = as_function(f)
     gradient = grad(base)
 
-    def product(x, v, *rest):  # type: ignore[no-untyped-def]  # as the arguments of `f`
-        return jvp(gradient, (x, *rest), (v, *[None for _ in rest]))[1]
+    def product(x, v, *rest):  # pyright: ignore  # as the arguments of `f`
+        return jvp(gradient, (x, *rest), (v, *[None for _ in rest]))[1]  # pyright: ignore  # as above
 
-    return jit(product, cache=base.options.cache, name=f"hvp_{base.__name__}")
+    return jit(cache=base.options.cache, name=f"hvp_{base.__name__}")(product)  # pyright: ignore  # as above

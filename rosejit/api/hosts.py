@@ -81,6 +81,6 @@ def _described(function: Callable[..., Any], description: Any, dims: dict[str, i
             pass
     raise StagingTypeError(
         f"the result of the opaque function `{function.__name__}` is not known before it runs",
-        place_of(function),  # type: ignore[arg-type]  # a function with code
-        help="annotate it: `-> float`, `-> rose.Vec[3]`, a tuple or a class of such; dimensions must be those of arguments",
+        place_of(function),
+        help="annotate it: `-> float`, `-> rose.Vec[3]`, a tuple or class of such, with dimensions of its arguments",
     )

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-
 from rosejit.abi import Artifact
 from rosejit.api.program import compile_roots
 from rosejit.ir import syntax as ir

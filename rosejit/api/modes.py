@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rosejit.abi import Leaf, Node, Tree, leaves
-from rosejit.api.function import Function
-from rosejit.api.program import load
 from rosejit.api import sessions
 from rosejit.api.entry import public
+from rosejit.api.function import Function
+from rosejit.api.program import load
 from rosejit.api.source import as_function, jit
 from rosejit.api.staged import Staged, is_real, only_real, tangents_of, with_results, zero_of
 from rosejit.errors import ShapeError, StagingTypeError
@@ -46,14 +46,13 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
 
 def _along(base: Function) -> Function:
     """`jvp` of `base` as a function of primals and tangents, made once."""
-    known = getattr(base, "_jvp", None)
-    if known is None:
+    if base.along is None:
 
-        def both(primals, tangents):  # type: ignore[no-untyped-def]  # whatever the structures are
-            return jvp(base, primals, tangents)
+        def both(primals, tangents):  # pyright: ignore  # whatever the structures are
+            return jvp(base, primals, tangents)  # pyright: ignore  # as above
 
-        known = base._jvp = jit(both, cache=base.options.cache, name=f"jvp_{base.__name__}")
-    return known
+        base.along = jit(cache=base.options.cache, name=f"jvp_{base.__name__}")(both)  # pyright: ignore  # as above
+    return base.along
 
 
 def _jvp_inside(at: Session, base: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
@@ -174,7 +173,9 @@ def _vjp_inside(at: Session, base: Function, primals: tuple[Any, ...]) -> tuple[
     return sessions.value(at, staged.result, results, staged.statics), pullback
 
 
-def _cotangents_value(at: Session, trees: Sequence[Tree], b: Any, args: Sequence[ir.Atom], cts: Sequence[ir.Atom | None]) -> tuple[Any, ...]:
+def _cotangents_value(
+    at: Session, trees: Sequence[Tree], b: Any, args: Sequence[ir.Atom], cts: Sequence[ir.Atom | None]
+) -> tuple[Any, ...]:
     values: list[Any] = []
     k = 0
     for tree in trees:

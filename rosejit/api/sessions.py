@@ -1,7 +1,7 @@
 """The staging that is going on in this thread, and the ways in and out of it."""
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from inspect import Parameter
 from typing import Any
@@ -36,7 +36,7 @@ def current() -> Session | None:
 
 
 @contextmanager
-def session(given: Session | None = None) -> Iterator[Session]:
+def session(given: Session | None = None) -> Generator[Session]:
     """A new staging, or `given`, as the current one."""
     outer, _current.session = _current.session, given or Session()
     try:
@@ -47,7 +47,7 @@ def session(given: Session | None = None) -> Iterator[Session]:
 
 
 @contextmanager
-def collecting() -> Iterator[list[Guard]]:
+def collecting() -> Generator[list[Guard]]:
     """Collects the guards of all functions that are specialised inside."""
     outer, _current.guards = _current.guards, []
     try:

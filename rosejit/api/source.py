@@ -1,4 +1,4 @@
-"""`jit` and `opaque`: functions from their Python source, and functions that stay Python; custom derivatives of both."""
+"""`jit` and `opaque`: functions that are staged, and functions that stay Python; custom derivatives of both."""
 
 import functools
 import inspect
@@ -56,7 +56,9 @@ class Ruled(Function):
 class Jitted(Ruled):
     """A function that is staged from its source."""
 
-    def __init__(self, function: Callable[..., Any], options: Options, static: tuple[str, ...], name: str | None) -> None:
+    def __init__(
+        self, function: Callable[..., Any], options: Options, static: tuple[str, ...], name: str | None
+    ) -> None:
         plain: Any = function
         if not hasattr(plain, "__code__"):
             raise StagingTypeError(
@@ -74,7 +76,10 @@ class Jitted(Ruled):
         return Staged(source.function, tuple(call.trees), source.result, tuple(source.statics), source)
 
     def __reduce__(self) -> Any:
-        return by_reference(self) or (_again, (self.__wrapped__, self._options, self._static, self.__name__, self._rule))
+        return by_reference(self) or (
+            _again,
+            (self.__wrapped__, self._options, self._static, self.__name__, self._rule),
+        )
 
 
 class Opaque(Ruled):

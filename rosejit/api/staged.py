@@ -10,6 +10,7 @@ from rosejit.ir import syntax as ir
 from rosejit.span import Span
 from rosejit.transforms.own import own
 
+
 @dataclass(slots=True, frozen=True)
 class Staged:
     """`function` takes the leaves of `trees`, then those of `source.captures` and of `source.outer`, and returns the

@@ -110,7 +110,7 @@ def _arguments(module: Module, f: Function, callee: Callee, place: Border) -> li
     code: list[bytes] = []
     given: list[Var] = [p for p in f.params if p.type is not UNIT]
     for k, (p, slot) in enumerate(zip(given, place.entry.params, strict=True)):
-        value = _argument(module, p, slot, own=p in f.own)
+        value = argument(module, p, slot, own=p in f.own)
         if not callee.params_in_memory:
             code.append(value)
         elif slot.kind not in ("real", "int"):
@@ -122,7 +122,8 @@ def _arguments(module: Module, f: Function, callee: Callee, place: Border) -> li
     return code
 
 
-def _argument(module: Module, p: Var, slot: Slot, *, own: bool) -> bytes:
+def argument(module: Module, p: Var, slot: Slot, *, own: bool) -> bytes:
+    """Leaves the argument in a slot, a copy of its own if the callee consumes it."""
     if slot.kind == "bool":
         return i32_const[0] + bool_load[slot.offset]
     kind = kind_of(p.type)

@@ -27,14 +27,19 @@ def write_function(module: Module, f: Function, plan: Plan, *, polls: bool) -> N
     code, _ = e.nested(f.body, partial(_results, e, f.body, callee, area))
     free(e, [p for p in f.params if p in f.own and p not in e.where and p.type is not UNIT])
     e.body.out.insert(0, code)
-    prologue = _prologue(e, f, callee, area)
+    finish_function(e, callee.index, _prologue(e, f, callee, area), polls=polls)
+
+
+def finish_function(e: Emitter, index: int, prologue: bytes, *, polls: bool) -> None:
+    """Define function `index` by the code that was written, in a frame if that needs one."""
+    body, heap = e.body, e.module.heap
     epilogue = b""
     if body.uses_frame:
-        prologue = module.heap.allocate(e.frame.bytes) + local_set[body.frame] + prologue
-        epilogue = local_get[body.frame] + module.heap.free(e.frame.bytes)
+        prologue = heap.allocate(e.frame.bytes) + local_set[body.frame] + prologue
+        epilogue = local_get[body.frame] + heap.free(e.frame.bytes)
     if polls:
         prologue = poll(e) + prologue
-    module.builder.define(callee.index, *body.finish(prologue, epilogue))
+    e.module.builder.define(index, *body.finish(prologue, epilogue))
 
 
 def _open(e: Emitter, f: Function, callee: Callee) -> Var | None:

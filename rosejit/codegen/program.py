@@ -7,6 +7,7 @@ from typing import Any
 
 from rosejit import collector
 from rosejit.abi import EXCHANGE, Artifact, Import
+from rosejit.codegen.direct import can_be_direct, write_direct_entry
 from rosejit.codegen.entries import border, import_of, write_entry, write_releases
 from rosejit.codegen.functions import write_function
 from rosejit.codegen.module import Module, area_of
@@ -36,11 +37,15 @@ def compile_program(roots: Mapping[str, Function]) -> tuple[Artifact, tuple[Call
         module = Module(builder, max((place.end for place in borders), default=EXCHANGE))
         imports = _import(module, hosts)
         repeated = _recursive(roots, plans)
+        direct = _direct(roots, plans)
         for f in plans:
-            module.names[module.callee(f).index] = f.name
-        _write(module, plans, repeated)
+            if f not in direct:
+                module.names[module.callee(f).index] = f.name
         for f, place in zip(roots.values(), borders, strict=True):
-            write_entry(module, f, place)
+            if f in direct:
+                write_direct_entry(module, f, plans[f], place)
+            else:
+                write_entry(module, f, place)
         write_releases(module, releases)
         _write(module, plans, repeated)
         _memory(module)
@@ -110,6 +115,13 @@ def _recursive(roots: Mapping[str, Function], plans: Plans) -> set[Function]:
         elif state[f]:
             found.add(f)
     return found
+
+
+def _direct(roots: Mapping[str, Function], plans: Plans) -> set[Function]:
+    """The roots that can be entries themselves."""
+    called = {f for plan in plans.values() for f in plan.calls}
+    once = [f for f in roots.values() if f not in called and list(roots.values()).count(f) == 1]
+    return {f for f in once if can_be_direct(f, plans[f])}
 
 
 def _write(module: Module, plans: Plans, repeated: set[Function]) -> None:

@@ -139,17 +139,22 @@ class _Copy(Renaming):
 
     def lets(self, lets: list[ir.Let], done: list[ir.Let]) -> None:
         """Append the copies of `lets`."""
-        get, fresh = self.atoms.get, self.fresh
+        get, keep, bound = self.atoms.get, self.keep, self.into.bound
         for let in lets:
             e = let.expr
             if not isinstance(e, ir.Apply):
                 self.form(let, e, done)
                 continue
             args = tuple(map(get, e.args, e.args))
-            old = let.binders[0]
-            new = fresh(old)
-            same = new is old and args == e.args
-            done.append(let if same else ir.Let((new,), ir.Apply(e.op, args), let.span))
+            binders = let.binders
+            if keep and binders[0] not in bound:
+                bound.add(binders[0])
+                if args == e.args:
+                    done.append(let)
+                    continue
+            else:
+                binders = (self.fresh(binders[0]),)
+            done.append(ir.Let(binders, ir.Apply(e.op, args), let.span))
 
     def form(self, let: ir.Let, e: ir.Expr, done: list[ir.Let]) -> None:
         """Append the copy of a let that is no primitive."""

@@ -52,7 +52,7 @@ class Side:
         return rename(block, self.slots) if self.slots else block
 
     def linear_branch(self, params: tuple[ir.Var, ...]) -> ir.Branch:
-        """The linear half as a side of a `case`, whose first scrutinee is the record of heavy values if there is one."""
+        """The linear half as a side of a `case`, whose first scrutinee is the record of heavy values, if any."""
         block = self.linear()
         if not self.has_record:
             return ir.Branch(params, block)

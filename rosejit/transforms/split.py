@@ -128,6 +128,7 @@ class Splitter:
                 self.call(let, e, two)
 
     def branch(self, let: ir.Let, e: ir.If, two: Two) -> None:
+        """A branch: both halves take the same side."""
         sides = [Side(self.memory, self.block(b)) for b in (e.then, e.orelse)]
         shared = Shared(sides)
         primal_binders, linear_binders = parted(let.binders)
@@ -142,6 +143,7 @@ class Splitter:
         two.linear.append(ir.Let(linear_binders, read, let.span))
 
     def case(self, let: ir.Let, e: ir.Case, two: Two) -> None:
+        """A case: scrutinees that the linear half needs are passed to it once more."""
         scrutinees, duals = parted(e.scrutinees)
         sides: list[Side] = []
         for branch in (e.left, e.right):
@@ -177,6 +179,7 @@ class Splitter:
         return ir.Case(steering, left, right)
 
     def loop(self, let: ir.Let, e: ir.Loop | ir.While, two: Two) -> None:
+        """A loop: what is saved becomes stacked outputs of one half and scans of the other."""
         scans = e.scans if isinstance(e, ir.Loop) else ()
         self.memory.rows.update({s.param: s.array for s in scans if not s.consumes})
         owned = (*e.carries, *(s.param for s in scans if s.consumes))
@@ -205,6 +208,7 @@ class Splitter:
         two.needs.update(kept.rest)
 
     def call(self, let: ir.Let, e: ir.Call, two: Two) -> None:
+        """A call of the forward half, and one of the linear half with its residuals."""
         halves = self.halves(e.function)
         nonlinear = tuple(a for a, dual in zip(e.args, halves.is_dual, strict=True) if not dual)
         duals = tuple(a for a, dual in zip(e.args, halves.is_dual, strict=True) if dual)
