@@ -66,7 +66,7 @@ class Jitted(Ruled):
                 help="wrap it: `rose.jit(lambda x: f(x))`",
             )
         if not TRANSLATIONS.made(plain.__code__):  # else it comes from staged code
-            TRANSLATIONS.of(plain)  # what cannot be staged is refused at once
+            TRANSLATIONS.check(plain)  # what cannot be staged is refused at once
         super().__init__(binding.signature(function, static), options)
         self._static = static
         wrapped_like(self, function, name or function.__name__)

@@ -52,6 +52,18 @@ def check(source: Source, scope: dict[str, Any]) -> None:
     raise UnsupportedSyntax(first.message, source.span(first.node), facts=facts, help=first.help)
 
 
+def check_no_generator(source: Source) -> None:
+    """Raise if the function itself (not one inside it) yields: helpers may, a staged function may not."""
+    pending = list(source.node.body) if isinstance(source.node.body, list) else [source.node.body]
+    while pending:
+        node = pending.pop(0)
+        if isinstance(node, (gast.Yield, gast.YieldFrom)):
+            help_text = "collect the values in a list or an array and return that"
+            raise UnsupportedSyntax("a generator cannot be staged", source.span(node), help=help_text)
+        if type(node) not in _FUNCTIONS:
+            pending += gast.iter_child_nodes(node)
+
+
 def _faults(root: Any, scope: dict[str, Any]) -> Iterator[Fault]:
     pending: list[tuple[Any, Surroundings]] = [(root, Surroundings())]
     while pending:
@@ -93,11 +105,6 @@ def _refuse(message: str, remedy: str) -> Rule:
         yield Fault(message, node, remedy)
 
     return rule
-
-
-def _yield(node: Any, around: Surroundings) -> Iterator[Fault]:
-    if not around.nested:
-        yield Fault("a generator cannot be staged", node, "collect the values in a list or an array and return that")
 
 
 def _nonlocal(node: Any, around: Surroundings) -> Iterator[Fault]:
@@ -156,8 +163,6 @@ _RULES: dict[type, Rule] = {
     gast.AsyncFor: _refuse("`async for` cannot be staged", _ASYNC),
     gast.AsyncWith: _refuse("`async with` cannot be staged", _ASYNC),
     gast.TryStar: _refuse("`except*` cannot be staged", "use `except`"),
-    gast.Yield: _yield,
-    gast.YieldFrom: _yield,
     gast.Global: _global,
     gast.Nonlocal: _nonlocal,
     gast.NamedExpr: _walrus,

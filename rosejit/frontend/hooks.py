@@ -106,6 +106,10 @@ class Messages:
         return quoted
 
 
+_STILL = NUMBERS | {Array, float, int, bool, str, tuple}
+"""Types whose augmented assignment is an operation, or is known to be in place."""
+
+
 @dataclass(slots=True)
 class Containers:
     """Reads and writes of containers of the host, and of arrays."""
@@ -152,6 +156,12 @@ class Containers:
             if frame.kind != "scratch":
                 break
         return False
+
+    def grows(self, value: Any, method: str) -> None:
+        """A name that an augmented assignment changes: `items += [x]` changes the list itself."""
+        kind = value.__class__
+        if kind not in _STILL and hasattr(kind, method):
+            self.written(value)
 
     def new(self, container: Any) -> Any:
         """A container that was just made."""
@@ -273,7 +283,7 @@ class Hooks:
         self.holds, self.unless = messages.holds, messages.unless
         self.raises, self.raise_later = messages.raises, messages.raise_later
         self.given, self.item, self.written = containers.given, containers.item, containers.written
-        self.new, self.member = containers.new, containers.member
+        self.new, self.member, self.grows = containers.new, containers.member, containers.grows
         self.bound, self.cell, self.result, self.returned = names.bound, names.cell, names.result, names.returned
         self.trying, self.tried, self.unwound = attempts.trying, attempts.tried, attempts.unwound
         self.suspension = lambda: Suspension(tape)

@@ -51,7 +51,7 @@ class Join:
             return then
         for side, frame in enumerate(self.sides):
             if frame.dead:  # its end is never reached: what it left does not matter
-                return self._half((orelse, then)[side], 1 - side, name)
+                return self._survivor((orelse, then)[side], 1 - side, name)
         a, a_flag = split(then)
         b, b_flag = split(orelse)
         if a_flag is True and b_flag is True:
@@ -62,6 +62,17 @@ class Join:
         if b is UNDEFINED:
             return part(self._half(a, 0, name), flag)
         return part(self._both(a, b, name), flag)
+
+    def _survivor(self, value: Any, side: int, name: str) -> Any:
+        """What one side left, the end of the other being never reached."""
+        held, flag = split(value)
+        if held is UNDEFINED:
+            return UNDEFINED
+        if flag.__class__ is not bool:
+            flags: list[Any] = [flag, flag]
+            flags[1 - side] = False
+            flag = self._flag(*flags, name)
+        return part(self._half(held, side, name), flag)
 
     def _flag(self, then: Any, orelse: Any, name: str) -> Any:
         if then is True and orelse is False:

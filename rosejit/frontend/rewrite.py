@@ -2,6 +2,7 @@
 
 import __future__
 import ast
+import inspect
 import sys
 import weakref
 from collections.abc import Iterator
@@ -56,6 +57,12 @@ class Translations:
         if isinstance(entry[1], UnsupportedSyntax):
             raise entry[1].with_traceback(None)
         return entry[1]
+
+    def check(self, function: FunctionType) -> None:
+        """Raise UnsupportedSyntax if `function` cannot be staged by itself, called by nobody."""
+        made = self.of(function)
+        if function.__code__.co_flags & inspect.CO_GENERATOR:
+            fence.check_no_generator(made.source)
 
     def made(self, code: CodeType) -> bool:
         """Whether `code` is itself the result of a translation (or of a function inside one)."""

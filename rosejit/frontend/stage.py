@@ -86,6 +86,7 @@ class Session:
 
     def stage(self, function: FunctionType, signature: Signature, call: Call, name: str = "") -> Staged:
         """Stage `function` for arguments that are bound to its signature."""
+        TRANSLATIONS.check(function)
         tape = self.tape
         params: list[Var] = []
         opened = _Open(tape.open("function"))
@@ -309,7 +310,7 @@ class Session:
         """Stage a call of an IR function: its results in the structure of `result`."""
         tape = self.tape
         if tape.trying:
-            tape.refuse_in_try(function.name)
+            tape.refuse_in_try(f"`{function.name}`")
         binders = tuple(Var(t, function.name) for t in function.results)
         tape.bind_all(ir.Call(function, tuple(atoms)), binders)
         values = [wrap(tape, b) if isinstance(b.type, Scalar) else fresh(tape, b) for b in binders]

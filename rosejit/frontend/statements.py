@@ -193,7 +193,16 @@ def _augmented(context: Context, node: Any) -> list[Any]:
         checked = runtime(target, "bound", load(target, target.id), constant(target, target.id))
         before.append(assign(target, target.id, checked))
     op = expression(context, node.op)
+    if isinstance(target, gast.Name):
+        read = expression(context, at(target, gast.Name(target.id, gast.Load(), None, None)))
+        before.append(do(node, runtime(node, "grows", read, constant(node, _IN_PLACE[type(node.op)]))))
     return [*before, at(node, ast.AugAssign(expression(context, target), op, expression(context, node.value)))]
+
+
+_IN_PLACE = {
+    getattr(gast, name): f"__i{name.lower()}__"
+    for name in ("Add", "Sub", "Mod", "Pow", "LShift", "RShift", "FloorDiv")
+} | {gast.Mult: "__imul__", gast.MatMult: "__imatmul__", gast.Div: "__itruediv__", gast.BitAnd: "__iand__", gast.BitOr: "__ior__", gast.BitXor: "__ixor__"}
 
 
 def _delete(context: Context, node: Any) -> list[Any]:

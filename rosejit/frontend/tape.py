@@ -105,12 +105,14 @@ class Tape:
         var = Var(op.result)
         place = self.places.of(sys._getframe(above))
         if op.failure and self.trying:
-            self.refuse_in_try(op.symbol or op.name)
+            self.refuse_in_try(f"`{op.symbol or op.name}`")
         self.lets.append(Let((var,), Apply(op, args), place))
         return var
 
     def bind(self, expr: Expr, kind: Type, hint: str = "x") -> Var:
         """The one result of `expr`."""
+        if self.trying and getattr(expr, "checked", False):
+            self.refuse_in_try("this index")
         var = Var(kind, hint)
         self.lets.append(Let((var,), expr, self.places.of(sys._getframe(1))))
         return var
@@ -130,7 +132,7 @@ class Tape:
         """The host has left a `try` long before staged code fails in it."""
         self.fail(
             UnsupportedSyntax,
-            f"`{what}` can fail at run time, inside a `try` of the host",
+            f"{what} can fail at run time, inside a `try` of the host",
             help="move it out of the `try`, or test before",
         )
 

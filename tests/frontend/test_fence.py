@@ -9,8 +9,6 @@ from tests.frontend.oracle import define, says
 REFUSED = {
     "async def f(x): return x": ("`async def`", "async def f(x): return x", "remove `async`"),
     "async def g(): pass": ("`async def`", "async def g(): pass", "remove `async`"),
-    "yield x": ("generator", "yield x", "list"),
-    "yield from [x]": ("generator", "yield from [x]", "list"),
     "global counter": ("`counter`", "global counter", "return the new value"),
     "locals()": ("`locals()`", "locals()", "name the variables"),
     "eval('x')": ("`eval()`", "eval('x')", "name the variables"),
@@ -31,6 +29,17 @@ def test_refused(statement):
     assert isinstance(caught.value, SyntaxError)
 
 
+@pytest.mark.parametrize("statement", ["yield x", "yield from [x]", "y = [(yield x)]"])
+def test_generators(statement):
+    known = Translations()
+    f = define(f"def f(x):\n    if x:\n        {statement}  # yields\n")
+    known.of(f)
+    with pytest.raises(UnsupportedSyntax) as caught:
+        known.check(f)
+    says(caught.value, "generator", line=f"{statement}  # yields", help="list")
+    known.check(define("def f(x):\n    def g(): yield x\n    return list(g())"))
+
+
 @pytest.mark.parametrize("word", ["return x", "break", "continue"])
 def test_leaving_a_finally_block(word):
     source = f"def f(x):\n    for k in range(2):\n        try:\n            x = x + 1\n        finally:\n            {word}  # leave\n"
@@ -47,14 +56,14 @@ def test_a_variable_of_the_function_around():
 
 
 def test_all_faults_are_told_at_once():
-    f = define("def f(x):\n    global a\n    y = locals()\n    yield y\n")
+    f = define("def f(x):\n    global a\n    y = locals()\n    return eval(y)\n")
     with pytest.raises(UnsupportedSyntax) as caught:
         Translations().of(f)
     error = caught.value
     says(error, "`a`", line="global a")
     assert error.facts == (
         "also in line 3: `locals()` cannot be staged",
-        "also in line 4: a generator cannot be staged",
+        "also in line 4: `eval()` cannot be staged",
     )
 
 
