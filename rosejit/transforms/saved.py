@@ -35,6 +35,7 @@ class Memory:
 
     def __init__(self, f: ir.Function) -> None:
         self.definitions: dict[ir.Var, ir.Let] = {}
+        """The lets of heavy variables."""
         self.rows: dict[ir.Var, ir.Atom] = {}
         """Payloads of cases and rows of scans: views of the value they come from."""
         self.borrowed = {p for p in f.params if p not in f.own and is_heavy(p.type)}

@@ -79,7 +79,7 @@ class Splitter:
     def block(self, block: ir.Block, owned: Iterable[ir.Var] = ()) -> Split:
         """Both halves of a block; nothing is saved yet. Its form binds the variables `owned` and gives them away."""
         two = Two([], [])
-        primal, linear, needs, definitions = two.primal, two.linear, two.needs, self.memory.definitions
+        primal, linear, needs = two.primal, two.linear, two.needs
         partners = [v for v in owned if v.like is not None]
         for let in block.lets:
             e = let.expr
@@ -93,7 +93,6 @@ class Splitter:
                         needs[a] = None
             else:
                 primal.append(let)
-                definitions[let.binders[0]] = let
         primal_results, linear_results = parted(block.results)
         if partners:
             _keep_partners(two, partners, linear_results)
