@@ -7,7 +7,7 @@ import os
 import sys
 import sysconfig
 from collections.abc import Callable
-from types import BuiltinFunctionType, FunctionType, MethodType
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType
 from typing import Any, NoReturn
 
 from rosejit.errors import RoseError, StagingTypeError, UnsupportedSyntax
@@ -16,6 +16,7 @@ from rosejit.frontend.arrays import Array, host_data
 from rosejit.frontend.builtin_calls import BUILTINS
 from rosejit.frontend.comprehensions import Columns
 from rosejit.frontend.math_calls import MATH
+from rosejit.frontend.source import is_written
 from rosejit.frontend.structures import parts, with_parts
 from rosejit.frontend.unbound import Poison
 
@@ -38,6 +39,11 @@ _HIGHER_ORDER = frozenset({map, filter, functools.reduce, sorted, itertools.accu
 def is_users(file: str) -> bool:
     """Whether a file is the user's own: not the standard library's, an installed package's or ours, nor without text."""
     return bool(linecache.getlines(file)) if file.startswith("<") else _is_users(file)
+
+
+def _is_users_code(code: CodeType) -> bool:
+    """Whether code is the user's own. `<string>` is what much generated code is said to come from, and `python -c` too."""
+    return is_users(code.co_filename) and (not code.co_filename.startswith("<") or is_written(code))
 
 
 @functools.lru_cache(maxsize=4096)
@@ -89,7 +95,7 @@ class Dispatcher:
 
     def _function(self, function: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A Python function: the user's are rewritten, others are called as they are."""
-        if not is_users(function.__code__.co_filename):
+        if not _is_users_code(function.__code__):
             return self.plain(function, args, kwargs)
         try:
             made = self._session.rewritten(function)
@@ -109,7 +115,7 @@ class Dispatcher:
     def _class(self, cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """An instance; a constructor that the user wrote is rewritten too."""
         init = cls.__init__
-        if type(init) is FunctionType and type(cls).__call__ is type.__call__ and is_users(init.__code__.co_filename):
+        if type(init) is FunctionType and type(cls).__call__ is type.__call__ and _is_users_code(init.__code__):
             own_new = cls.__new__ is not object.__new__
             made = cls.__new__(cls, *args, **kwargs) if own_new else cls.__new__(cls)
             if isinstance(made, cls):
@@ -125,7 +131,7 @@ class Dispatcher:
             whole: Any = function
             return self.call(whole.func, *whole.args, *args, **{**whole.keywords, **kwargs})
         own = getattr(type(function), "__call__", None)  # noqa: B004 - the method itself is wanted
-        if type(own) is FunctionType and is_users(own.__code__.co_filename):
+        if type(own) is FunctionType and _is_users_code(own.__code__):
             return self.call(own, function, *args, **kwargs)
         return self.plain(function, args, kwargs)
 
@@ -169,7 +175,7 @@ def _is_hashable(function: Any) -> bool:
 def _outside_arrays(function: Any) -> bool:
     """Whether a function is not the user's, so that it knows nothing of staged arrays."""
     code = getattr(function, "__code__", None)
-    return code is None or not is_users(code.co_filename)
+    return code is None or not _is_users_code(code)
 
 
 def _handler(function: Any) -> Handler | None:

@@ -42,9 +42,12 @@ _SURROUNDING = _FUNCTIONS | _LOOPS | {gast.IfExp, gast.Try}
 _CHILDLESS = frozenset({gast.Name, gast.Constant, gast.Load, gast.Store, gast.Add, gast.Sub, gast.Mult, gast.Div, str, type(None)})
 
 
-def check(source: Source, scope: dict[str, Any]) -> None:
-    """Raise for the faults of the function, the first as the error and the others as facts; `scope` are its globals."""
-    faults = list(_faults(source.node, scope))
+def check(source: Source, scope: dict[str, Any], *, alone: bool = False) -> None:
+    """Raise for the faults of the function, the first as the error and the others as facts; `scope` are its globals.
+
+    `alone`: it is staged by itself, not called by staged code; then it may not be a generator.
+    """
+    faults = list(_faults(source.node, scope, _RULES | _ALONE if alone else _RULES))
     if not faults:
         return
     first, *others = sorted(faults, key=lambda fault: (fault.node.lineno, fault.node.col_offset))
@@ -52,24 +55,12 @@ def check(source: Source, scope: dict[str, Any]) -> None:
     raise UnsupportedSyntax(first.message, source.span(first.node), facts=facts, help=first.help)
 
 
-def check_no_generator(source: Source) -> None:
-    """Raise if the function itself (not one inside it) yields: helpers may, a staged function may not."""
-    pending = list(source.node.body) if isinstance(source.node.body, list) else [source.node.body]
-    while pending:
-        node = pending.pop(0)
-        if isinstance(node, (gast.Yield, gast.YieldFrom)):
-            help_text = "collect the values in a list or an array and return that"
-            raise UnsupportedSyntax("a generator cannot be staged", source.span(node), help=help_text)
-        if type(node) not in _FUNCTIONS:
-            pending += gast.iter_child_nodes(node)
-
-
-def _faults(root: Any, scope: dict[str, Any]) -> Iterator[Fault]:
+def _faults(root: Any, scope: dict[str, Any], rules: dict[type, Rule]) -> Iterator[Fault]:
     pending: list[tuple[Any, Surroundings]] = [(root, Surroundings())]
     while pending:
         node, around = pending.pop()
         kind = type(node)
-        rule = _RULES.get(kind)
+        rule = rules.get(kind)
         if rule is not None:
             yield from rule(node, around)
         elif kind is gast.Call and isinstance(node.func, gast.Name) and node.func.id in _FRAME_READERS:
@@ -105,6 +96,11 @@ def _refuse(message: str, remedy: str) -> Rule:
         yield Fault(message, node, remedy)
 
     return rule
+
+
+def _yield(node: Any, around: Surroundings) -> Iterator[Fault]:
+    if not around.nested:
+        yield Fault("a generator cannot be staged", node, "collect the values in a list or an array and return that")
 
 
 def _nonlocal(node: Any, around: Surroundings) -> Iterator[Fault]:
@@ -171,3 +167,4 @@ _RULES: dict[type, Rule] = {
     gast.Continue: _leaving("continue"),
     gast.comprehension: _comprehension,
 }
+_ALONE: dict[type, Rule] = {gast.Yield: _yield, gast.YieldFrom: _yield}

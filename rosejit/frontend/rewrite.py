@@ -60,9 +60,9 @@ class Translations:
 
     def check(self, function: FunctionType) -> None:
         """Raise UnsupportedSyntax if `function` cannot be staged by itself, called by nobody."""
-        made = self.of(function)
         if function.__code__.co_flags & inspect.CO_GENERATOR:
-            fence.check_no_generator(made.source)
+            fence.check(find(function), function.__globals__, alone=True)
+        self.of(function)
 
     def made(self, code: CodeType) -> bool:
         """Whether `code` is itself the result of a translation (or of a function inside one)."""

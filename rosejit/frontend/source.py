@@ -44,21 +44,36 @@ def find(function: FunctionType) -> Source:
     code = function.__code__
     lines = _lines(function)
     if not lines:
-        raise UnsupportedSyntax(
-            f"the source of `{function.__qualname__}` cannot be found",
-            facts=(f"it was compiled from {code.co_filename}, which has no text",),
-            help="define it in a file or in a notebook cell, or register its text in `linecache.cache`",
-        )
+        raise _missing(function, f"it was compiled from {code.co_filename}, which has no text")
     try:
         definitions = _definitions("".join(lines))
     except SyntaxError as error:
         raise _changed(function, f"{code.co_filename} is not Python any more: {error.msg}") from None
     found = _pick(definitions.get(code.co_firstlineno, ()), code)
+    if found is None and code.co_filename.startswith("<"):
+        raise _missing(function, f"it is not in the text of {code.co_filename}")
     if found is None:
         raise _changed(function, f"no such definition starts in line {code.co_firstlineno} of {code.co_filename}")
     _refuse_unknown(found, code)
     text = "".join(lines[code.co_firstlineno - 1 : found.end_lineno])
     return Source(code.co_filename, function.__qualname__, gast.ast_to_gast(found), text)
+
+
+def is_written(code: CodeType) -> bool:
+    """Whether the text that `code` is said to come from has its definition: code that was generated often has none."""
+    try:
+        definitions = _definitions("".join(linecache.getlines(code.co_filename)))
+    except SyntaxError:
+        return False
+    return _pick(definitions.get(code.co_firstlineno, ()), code) is not None
+
+
+def _missing(function: FunctionType, fact: str) -> UnsupportedSyntax:
+    return UnsupportedSyntax(
+        f"the source of `{function.__qualname__}` cannot be found",
+        facts=(fact,),
+        help="define it in a file or in a notebook cell, or register its text in `linecache.cache`",
+    )
 
 
 def _lines(function: FunctionType) -> list[str]:
