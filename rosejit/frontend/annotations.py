@@ -264,6 +264,7 @@ class Hints:
         """What values `hint` admits."""
         if isinstance(hint, typing.ForwardRef):
             hint = hint.__forward_arg__
+        hint = _meant(hint)
         if isinstance(hint, str):
             hint = self.evaluated(hint)
         if hint is Any or hint is Ellipsis:
@@ -338,6 +339,14 @@ class Hints:
         if len(args) == 2 and args[1] is Ellipsis:
             return Repeated("tuple", self.description(args[0]))
         return Structure("tuple", tuple(self.description(arg) for arg in args))
+
+
+def _meant(hint: Any) -> Any:
+    """What a `type` statement gives another name to: since NumPy 2.5 `NDArray` is one."""
+    while hasattr(type(hint), "__value__"):
+        hint = hint.__value__
+    origin = typing.get_origin(hint)
+    return origin.__value__[typing.get_args(hint)] if hasattr(type(origin), "__value__") else hint
 
 
 def _is_ndarray(cls: Any) -> bool:
