@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from rosejit.codegen.body import STORES, Body
+from rosejit.codegen.body import STORES, Body, kind_of
 from rosejit.codegen.emitter import Emitter, Item
 from rosejit.codegen.entries import Border, argument
 from rosejit.codegen.forms import FORMS
@@ -57,6 +57,7 @@ def _results(e: Emitter, body: Block, place: Border, homes: dict[int, Var]) -> N
             items += put_row(e, homes[k], result, frees)
         else:
             consume(e, (result,))
-            kind = e.kind(result) if isinstance(result, Var) else None
-            items += (i32_const[0], result, STORES[kind or "i32"][place.results + 8 * k])
+            kind = kind_of(result.type)
+            assert kind is not None
+            items += (i32_const[0], result, STORES[kind][place.results + 8 * k])
     e.push([*items, *frees])

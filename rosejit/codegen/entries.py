@@ -6,19 +6,21 @@ from dataclasses import dataclass
 from rosejit.abi import EXCHANGE, Entry, Import, Slot
 from rosejit.codegen.body import LOADS, STORES, kind_of
 from rosejit.codegen.failures import abi_scalar
-from rosejit.codegen.layout import Rows, elements_of
+from rosejit.codegen.layout import CAPACITY, LENGTH, Rows, elements_of
 from rosejit.codegen.module import Callee, Module, kinds
 from rosejit.ir.syntax import Function, Var
 from rosejit.ir.types import UNIT, Array, Scalar, Type, is_heavy
 from rosejit.wasm.instructions import (
     bool_load,
     i32_const,
+    i32_load,
     i32_store,
     local_get,
     local_set,
     memory_copy,
 )
 from rosejit.wasm.module import Export, Locals, ValueType
+from rosejit.wasm.opcodes import OP
 
 
 def slot_of(t: Type, releases: dict[Type, str]) -> Slot:
@@ -129,6 +131,9 @@ def argument(module: Module, p: Var, slot: Slot, *, own: bool) -> bytes:
     kind = kind_of(p.type)
     assert kind is not None
     value = i32_const[slot.offset] if slot.kind == "array" else i32_const[0] + LOADS[kind][slot.offset]
+    if slot.kind == "dyn":  # the host does not write how many bytes it took for the elements
+        stride = elements_of(module.layouts.of(p.type)).stride
+        value += value + i32_load[LENGTH] + i32_const[stride] + OP["i32.mul"] + i32_store[CAPACITY] + value
     return value + module.glue.copy(p.type) if own and is_heavy(p.type) else value
 
 

@@ -23,7 +23,7 @@ from rosejit.wasm.instructions import (
     memory_grow,
     memory_size,
 )
-from rosejit.wasm.module import Data, ModuleBuilder, ValueType
+from rosejit.wasm.module import Data, Export, ModuleBuilder, ValueType
 from rosejit.wasm.opcodes import OP
 
 CLASSES = 128
@@ -57,35 +57,39 @@ class Heap:
     def allocate(self, size: int) -> bytes:
         """Leaves the address of a block of `size` bytes; its content is anything."""
         number, rounded = size_class(size)
-        return i32_const[self._start + 4 * number] + i32_const[rounded] + call[self._function("allocate")]
+        return i32_const[self._start + 4 * number] + i32_const[rounded] + call[self._index("allocate")]
 
     def free(self, size: int) -> bytes:
         """Takes the address of a block of `size` bytes."""
         number, _ = size_class(size)
-        return i32_const[self._start + 4 * number] + call[self._function("free")]
+        return i32_const[self._start + 4 * number] + call[self._index("free")]
 
     def allocate_some(self) -> bytes:
         """Takes a number of bytes, an i32; leaves the address of a block of so many, or 0 for none."""
-        return call[self._function("allocate_some")]
+        return call[self._index("allocate_some")]
+
+    def export(self) -> None:
+        """Let the host take blocks."""
+        self._builder.exports.append(Export("allocate", "func", self._index("allocate_some")))
 
     def free_some(self) -> bytes:
         """Takes an address and the number of bytes that were asked for."""
-        return call[self._function("free_some")]
+        return call[self._index("free_some")]
 
     def bytes_of(self) -> bytes:
         """Takes a length (i64, not negative) and a stride (i64); leaves their product as an i32, or fails."""
-        return call[self._function("bytes_of")]
+        return call[self._index("bytes_of")]
 
     def resize(self) -> bytes:
         """Takes an address, the bytes used, the bytes it has and the bytes it shall have; leaves a new address."""
-        return call[self._function("resize")]
+        return call[self._index("resize")]
 
     def finish(self, heap_start: int) -> None:
         """Say where the heap begins, and how much memory there is at first."""
         if self._functions:
             self._builder.data.append(Data(self.top, heap_start.to_bytes(4, "little")))
 
-    def _function(self, name: str) -> int:
+    def _index(self, name: str) -> int:
         if name not in self._functions:
             params, results, locals_, body = getattr(self, f"_{name}")()
             index = self._builder.declare_function(params, results, f"heap.{name}")
@@ -102,7 +106,7 @@ class Heap:
         code = [
             *(local_get[head], i32_load[0], local_tee[block], if_("i32")),
             *(local_get[head], local_get[block], i32_load[0], i32_store[0], local_get[block]),
-            *(ELSE, local_get[size], call[self._function("extend")], END),
+            *(ELSE, local_get[size], call[self._index("extend")], END),
         ]
         return ("i32", "i32"), ("i32",), (block,), code
 
@@ -125,7 +129,7 @@ class Heap:
             *(memory_size, OP["i32.sub"], local_tee[need], i32_const[0], OP["i32.gt_s"], if_()),
             *(local_get[need], memory_size, i32_const[3], OP["i32.shr_u"], OP["i32.add"], memory_grow),
             *(i32_const[-1], OP["i32.eq"], if_(), local_get[need], memory_grow, i32_const[-1], OP["i32.eq"]),
-            *(if_(), local_get[size], OP["i64.extend_i32_u"], call[self._function("exhausted")], UNREACHABLE, END),
+            *(if_(), local_get[size], OP["i64.extend_i32_u"], call[self._index("exhausted")], UNREACHABLE, END),
             *(END, END),
             *(i32_const[0], *end, OP["i32.wrap_i64"], i32_store[self.top], local_get[block]),
         ]
@@ -139,8 +143,13 @@ class Heap:
         return ("i64",), (), (), code
 
     def _class(self, size: int, units: int, shift: int) -> list[bytes]:
-        """Leaves the address of the list head for `size` bytes and sets the locals `units` and `shift`."""
+        """Leaves the address of the list head for `size` bytes and sets the locals `units` and `shift`.
+
+        The smallest class is left out: hosts take records of columns as 8 bytes, and those need 12.
+        """
         return [
+            *(local_get[size], i32_const[9], local_get[size], i32_const[9], OP["i32.gt_u"], OP["select"]),
+            local_set[size],
             *(local_get[size], i32_const[1], OP["i32.sub"], i32_const[3], OP["i32.shr_u"], local_tee[units]),
             *(i32_const[4], OP["i32.or"], OP["i32.clz"], local_set[shift]),
             *(i32_const[29], local_get[shift], OP["i32.sub"], local_set[shift]),
@@ -156,7 +165,7 @@ class Heap:
             *self._class(size, units, shift),
             *(local_get[units], i32_const[1], OP["i32.add"]),
             *(local_get[shift], i32_const[3], OP["i32.add"], OP["i32.shl"]),
-            call[self._function("allocate")],
+            call[self._index("allocate")],
         ]
         return ("i32",), ("i32",), (units, shift), code
 
@@ -164,7 +173,7 @@ class Heap:
         block, size, units, shift = 0, 1, 2, 3
         code = [
             *(local_get[size], OP["i32.eqz"], if_(), OP["return"], END),
-            *(local_get[block], *self._class(size, units, shift), call[self._function("free")]),
+            *(local_get[block], *self._class(size, units, shift), call[self._index("free")]),
         ]
         return ("i32", "i32"), (), (units, shift), code
 
@@ -175,7 +184,7 @@ class Heap:
             *(OP["block"], b"\x40", OP["block"], b"\x40"),
             *(local_get[length], i64_const[LARGEST], OP["i64.gt_u"], br_if[0]),
             *(*product, i64_const[LARGEST], OP["i64.le_u"], br_if[1], END),
-            *(*product, call[self._function("exhausted")], UNREACHABLE, END),
+            *(*product, call[self._index("exhausted")], UNREACHABLE, END),
             *(*product, OP["i32.wrap_i64"]),
         ]
         return ("i64", "i64"), ("i32",), (), code
@@ -183,8 +192,8 @@ class Heap:
     def _resize(self) -> _Made:
         old, used, had, shall, new = 0, 1, 2, 3, 4
         code = [
-            *(local_get[shall], call[self._function("allocate_some")], local_tee[new]),
+            *(local_get[shall], call[self._index("allocate_some")], local_tee[new]),
             *(local_get[old], local_get[used], memory_copy),
-            *(local_get[old], local_get[had], call[self._function("free_some")], local_get[new]),
+            *(local_get[old], local_get[had], call[self._index("free_some")], local_get[new]),
         ]
         return ("i32", "i32", "i32", "i32"), ("i32",), (new,), code

@@ -47,6 +47,8 @@ def compile_program(roots: Mapping[str, Function]) -> tuple[Artifact, tuple[Call
             else:
                 write_entry(module, f, place)
         write_releases(module, releases)
+        if any(slot.kind == "dyn" for place in borders for slot in place.entry.params):
+            module.heap.export()
         _write(module, plans, repeated)
         _memory(module)
         artifact = Artifact(

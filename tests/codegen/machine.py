@@ -117,7 +117,7 @@ class Machine:
             returned = []
             for slot, value in zip(imported.results, results, strict=True):
                 if slot.kind == "array":
-                    self._write_array(places.pop(0), slot, value)
+                    self.write_array(places.pop(0), slot, value)
                 else:
                     returned.append(int(value) if slot.kind == "bool" else value)
             return None if not returned else returned[0] if len(returned) == 1 else returned
@@ -142,12 +142,12 @@ class Machine:
             size *= n
         return [self._array(address + size * i, slot, shape[1:]) for i in range(shape[0])]
 
-    def _write_array(self, address: int, slot: Slot, value: Any) -> int:
+    def write_array(self, address: int, slot: Slot, value: Any) -> int:
         if not isinstance(value, (list, tuple)):
             self.write(address, FORMAT[slot.element], value)
             return address + struct.calcsize(FORMAT[slot.element])
         for item in value:
-            address = self._write_array(address, slot, item)
+            address = self.write_array(address, slot, item)
         return address
 
     @property
@@ -225,7 +225,7 @@ class Machine:
         given = [(p, value) for p, value in zip(f.params, args, strict=True) if p.type is not UNIT]
         for slot, (p, value) in zip(entry.params, given, strict=True):
             if slot.kind == "array":
-                self._write_array(slot.offset, slot, value)
+                self.write_array(slot.offset, slot, value)
             elif slot.kind in FORMAT:
                 self.write(slot.offset, FORMAT[slot.kind], value)
             else:

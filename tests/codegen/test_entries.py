@@ -93,4 +93,39 @@ def test_columns_cross_as_an_address_and_a_length():
 
 def test_names_of_functions():
     text = "def g(x: Real): Real = sin(x) def f(x: Real): Real = g(x) + 1.0"
-    assert sorted(Machine(parse(text)).artifact.functions.values()) == ["f", "f", "g"]
+    assert sorted(Machine(parse(text)).artifact.functions.values()) == ["f", "g"]
+
+
+def test_columns_that_the_host_brings():
+    text = """
+def f(a: [*][2]Real, own b: [*]Real, i: Int): Real, [*]Real =
+  let x = a[i, 1] + b[i] in
+  let c = update b[i] = x in
+  x, c
+"""
+    machine = Machine(parse(text))
+    slots = machine.artifact.entries["main"].params
+
+    def bring(slot, values):
+        size = len(values) * Slot("array", 0, slot.shape, slot.element).bytes if slot.shape else 8 * len(values)
+        data = machine.exports["allocate"](machine.store, size)
+        machine.write_array(data, slot, values)
+        record = machine.exports["allocate"](machine.store, 8)
+        machine.write(record, "<I", data)
+        machine.write(record + 4, "<I", len(values))
+        return record
+
+    tops = []
+    for n in (1, 2, 5, 1, 2, 5, 1, 2, 5):
+        records = [bring(slots[0], [[0.5, 1.5]] * n), bring(slots[1], [2.0] * n)]
+        assert machine(*records, n - 1) == (3.5, [2.0] * (n - 1) + [3.5])
+        for slot, record in zip(slots, records, strict=False):
+            machine.release(slot, record)
+        tops.append(machine.top)
+    assert tops[2] == tops[-1]
+
+
+def test_the_allocator_is_exported_only_where_the_host_needs_it():
+    made = Machine(parse("def f(n: Int): [*]Real = loop i < n { 1.0 }"))
+    assert "allocate" not in made.exports
+    assert "allocate" in Machine(parse("def f(a: [*]Real): Real = a[0]")).exports
