@@ -4,6 +4,7 @@ import contextlib
 import inspect
 import linecache
 import re
+import sys
 import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -76,8 +77,8 @@ def check_place(text: str, file: str, line: str, at: str) -> None:
     start = carets.index("^")
     marked = quoted[start : start + carets.count("^")]
     assert int(place[1]) - 1 == whole.index(whole.strip()) + start - 4, "the column is not where the carets are"
-    if at:
-        assert marked == at, f"the carets mark {marked!r}, not {at!r}:\n{text}"
+    exact = marked == at or (sys.version_info < (3, 11) and at in marked)  # 3.10 does not know the columns of what runs
+    assert not at or exact, f"the carets mark {marked!r}, not {at!r}:\n{text}"
 
 
 def check_no_internals(text: str) -> None:
