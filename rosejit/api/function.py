@@ -20,6 +20,7 @@ from rosejit.errors import RoseError, UnsupportedSyntax
 from rosejit.frontend.binding import Call
 from rosejit.frontend.binding import Signature as Binding
 from rosejit.frontend.guards import Guard
+from rosejit.frontend.rules import stage_rule
 from rosejit.frontend.stage import Session
 from rosejit.runtime.compiled import Compiled
 from rosejit.runtime.marshal import Mismatch
@@ -60,6 +61,16 @@ class Specialisation:
     extras: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
+@dataclass(slots=True, frozen=True)
+class Kind:
+    """What tells one function from another: how it is staged, how it is pickled, and the Python that it stays where
+    nothing is staged (`rose.opaque`)."""
+
+    stage: "Callable[[Function, Call, Session], Staged]"
+    rebuilt: "Callable[[Function], Any]"
+    python: Callable[..., Any] | None = None
+
+
 class Function:
     """A function of staged values: binds arguments, stages and compiles once for each kind, and calls."""
 
@@ -68,9 +79,11 @@ class Function:
     __wrapped__: Callable[..., Any]
     __signature__: inspect.Signature
 
-    def __init__(self, binding: Binding, options: Options) -> None:
+    def __init__(self, binding: Binding, options: Options, kind: "Kind") -> None:
         self._binding = binding
         self._options = options
+        self._kind = kind
+        self._rule: Callable[..., Any] | None = None
         self._known: dict[tuple[Tree, ...], Specialisation] = {}
         self._running: set[tuple[Tree, ...]] = set()
         self._lock = threading.RLock()
@@ -82,16 +95,34 @@ class Function:
         self._entry = entry(self, binding.function, self._calls)
         FUNCTIONS.add(self)
 
-    def _stage(self, call: Call, at: Session) -> Staged:
-        """This function for the arguments of `call`."""
-        raise NotImplementedError
+    def __reduce__(self) -> Any:
+        return self._kind.rebuilt(self)
 
-    def _complete(self, staged: Staged, call: Call, at: Session) -> None:
-        """What needs the staged function to be known already."""
+    # --- its derivative
+
+    @property
+    def jvp(self) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """A decorator that makes a function of `rose.Dual` arguments the derivative of this one."""
+        return self._set_rule
+
+    @jvp.setter
+    def jvp(self, rule: Callable[..., Any]) -> None:
+        self._set_rule(rule)
+
+    def _set_rule(self, rule: Callable[..., Any]) -> Callable[..., Any]:
+        self._rule = rule
+        clear_caches()  # whoever calls this function may have been compiled with its old derivative
+        return rule
+
+    def _stage_rule(self, staged: Staged, call: Call, at: Session) -> None:
+        """Give the staged function its rule. It is known by then: the rule may call it."""
+        if self._rule is not None:
+            plain: Any = self._rule.__wrapped__ if isinstance(self._rule, Function) else self._rule
+            staged.function.rule = stage_rule(at, plain, self.__name__, staged.trees, staged.result, list(call.statics))
 
     # --- calling
 
-    __call__: Callable[..., Any] = property(operator.attrgetter("_entry"))  # type: ignore[assignment]
+    __call__: Callable[..., Any] = property(operator.attrgetter("_entry"))  # type: ignore[assignment]  # a function when read
     """Run the compiled function; with staged arguments, stage a call. (No method: its frame would be in tracebacks.)"""
 
     def other(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Exception | None]:
@@ -102,6 +133,8 @@ class Function:
             return None, error
 
     def _other(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if self._kind.python is not None and sessions.staging_of([*args, *kwargs.values()]) is None:
+            return self._kind.python(*args, **kwargs)
         takes_out = "out" in kwargs and "out" not in self.__signature__.parameters
         given = {name: value for name, value in kwargs.items() if not (takes_out and name == "out")}
         call = self._bound(args, given)
@@ -142,9 +175,15 @@ class Function:
         """How it is compiled."""
         return self._options
 
-    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
-        """The arguments of a call, bound to the parameters."""
-        return self._binding.bind(args, kwargs)
+    @property
+    def binding(self) -> Binding:
+        """Its parameters, and how arguments are bound to them."""
+        return self._binding
+
+    @property
+    def rule(self) -> Callable[..., Any] | None:
+        """Its custom derivative."""
+        return self._rule
 
     def specialise(self, call: Call, at: Session) -> Staged:
         """`self` staged for the arguments of `call`; anew where what it read has changed."""
@@ -168,10 +207,10 @@ class Function:
             self._running.add(key)
             try:
                 with sessions.session(at), sessions.collecting() as inherited:
-                    staged = self._stage(call, at)
+                    staged = self._kind.stage(self, call, at)
                     made = Specialisation(staged, sessions.distinct((*staged.source.guards, *inherited)))
                     self._known[key] = made
-                    self._complete(staged, call, at)
+                    self._stage_rule(staged, call, at)
             except BaseException:
                 self._known.pop(key, None)
                 raise

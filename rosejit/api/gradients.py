@@ -5,7 +5,7 @@ from typing import Any
 
 from rosejit.api import derivatives
 from rosejit.api.entry import public
-from rosejit.api.function import Function
+from rosejit.api.function import Function, Kind
 from rosejit.api.modes import jvp
 from rosejit.api.source import as_function, jit, wrapped_like
 from rosejit.api.staged import Argnums, Staged, positions
@@ -16,28 +16,24 @@ from rosejit.frontend.stage import Session
 Derive = Callable[[Staged, tuple[str, ...]], Staged]
 
 
-class Derived(Function):
+def derived(base: Function, name: str, derive: Derive, transform: Callable[..., Any], *arguments: Any) -> Function:
     """A function made of another by a derivation of its staged form; it takes the same arguments."""
 
-    def __init__(self, base: Function, name: str, derive: Derive, recipe: tuple[Any, ...]) -> None:
-        super().__init__(base._binding, base._options)
-        self._base = base
-        self._derive = derive
-        self._recipe = recipe
-        wrapped_like(self, base, name)
-
-    def _stage(self, call: Call, at: Session) -> Staged:
-        names = tuple(parameter.name for parameter in self._binding.parameters)
-        staged = self._base.specialise(call, at)
+    def stage(self: Function, call: Call, at: Session) -> Staged:
+        staged = base.specialise(call, at)
+        names = tuple(parameter.name for parameter in base.binding.parameters)
         try:
-            return self._derive(staged, names)
+            return derive(staged, names)
         except NotDifferentiable as error:
             error.blames_call = True
             raise
 
-    def __reduce__(self) -> Any:
-        transform, *arguments = self._recipe
-        return transform, (self._base, *arguments)
+    def rebuilt(self: Function) -> Any:
+        return transform, (base, *arguments)
+
+    made = Function(base.binding, base.options, Kind(stage, rebuilt))
+    wrapped_like(made, base, name)
+    return made
 
 
 @public
@@ -75,7 +71,7 @@ def _gradient(f: Callable[..., Any], argnums: Argnums, has_aux: bool, value: boo
         return derivatives.gradient(staged, names, selected, single, has_aux, value)
 
     transform, name = (value_and_grad, "value_and_grad") if value else (grad, "grad")
-    return Derived(base, f"{name}_{base.__name__}", derive, (transform, argnums, has_aux))
+    return derived(base, f"{name}_{base.__name__}", derive, transform, argnums, has_aux)
 
 
 @public
@@ -108,7 +104,7 @@ def _jacobian(f: Callable[..., Any], argnums: Argnums, mode: str, transform: Cal
         selected = positions(argnums, names, base.__name__)
         return derivatives.jacobian(staged, names, selected, not isinstance(argnums, tuple), mode)
 
-    return Derived(base, f"{transform.__name__}_{base.__name__}", derive, (transform, argnums))
+    return derived(base, f"{transform.__name__}_{base.__name__}", derive, transform, argnums)
 
 
 @public

@@ -56,7 +56,7 @@ def _along(base: Function) -> Function:
 
 
 def _jvp_inside(at: Session, base: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
-    call = base.bind(primals, {})
+    call = base.binding.bind(primals, {})
     staged = base.specialise(call, at)
     args = sessions.arguments(at, staged, call)
     given = _linear_atoms(at, given_trees(base, staged, len(primals)), tangents, len(args))
@@ -158,7 +158,7 @@ def _mask(staged: Staged, trees: tuple[Tree, ...]) -> tuple[bool, ...]:
 
 
 def _vjp_inside(at: Session, base: Function, primals: tuple[Any, ...]) -> tuple[Any, LinearMap]:
-    call = base.bind(primals, {})
+    call = base.binding.bind(primals, {})
     staged = base.specialise(call, at)
     args = tuple(sessions.arguments(at, staged, call))
     r = derive.reverse(staged.function, _mask(staged, given_trees(base, staged, len(primals))))
@@ -186,7 +186,7 @@ def _cotangents_value(
 
 
 def _linearize_inside(at: Session, base: Function, primals: tuple[Any, ...]) -> tuple[Any, LinearMap]:
-    call = base.bind(primals, {})
+    call = base.binding.bind(primals, {})
     staged = base.specialise(call, at)
     args = tuple(sessions.arguments(at, staged, call))
     r = derive.reverse(staged.function, _mask(staged, given_trees(base, staged, len(primals))))
@@ -202,7 +202,7 @@ def _linearize_inside(at: Session, base: Function, primals: tuple[Any, ...]) -> 
 
 def _outside(base: Function, primals: tuple[Any, ...], which: str) -> tuple[Any, LinearMap]:
     """On the host: one module with the forward pass and both linear maps, which share what the forward pass kept."""
-    call = base.bind(primals, {})
+    call = base.binding.bind(primals, {})
     with sessions.session() as at:
         found = base.specialisation(call, at)
         key = f"pullback {len(primals)}"

@@ -6,16 +6,14 @@ import sys
 from collections.abc import Callable
 from typing import Any, overload
 
-from rosejit.api import sessions
 from rosejit.api.entry import public
-from rosejit.api.function import Function, Options, clear_caches
+from rosejit.api.function import Function, Kind, Options
 from rosejit.api.hosts import stage_opaque
 from rosejit.api.staged import Staged
 from rosejit.errors import StagingTypeError
 from rosejit.frontend import binding
 from rosejit.frontend.binding import Call
 from rosejit.frontend.rewrite import TRANSLATIONS
-from rosejit.frontend.rules import stage_rule
 from rosejit.frontend.stage import Session
 
 
@@ -28,78 +26,31 @@ def wrapped_like(function: Function, like: Any, name: str) -> None:
     function.__signature__ = inspect.signature(like)
 
 
-class Ruled(Function):
-    """A function whose derivative a user may give: `@f.jvp`, or `f.jvp = rule`."""
+def from_source(
+    function: Callable[..., Any], options: Options, static: tuple[str, ...], name: str | None, rule: Any = None
+) -> Function:
+    """A function that is staged from its source. Raises UnsupportedSyntax for what cannot be staged."""
+    plain: Any = function
+    if not hasattr(plain, "__code__"):
+        raise StagingTypeError(
+            f"`rose.jit` takes a Python function, given {type(function).__name__}",
+            help="wrap it: `rose.jit(lambda x: f(x))`",
+        )
+    if not TRANSLATIONS.made(plain.__code__):  # else it comes from staged code
+        TRANSLATIONS.check(plain)
 
-    _rule: Callable[..., Any] | None = None
-
-    @property
-    def jvp(self) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """A decorator that makes a function of `rose.Dual` arguments the derivative of this one."""
-        return self._set_rule
-
-    @jvp.setter
-    def jvp(self, rule: Callable[..., Any]) -> None:
-        self._set_rule(rule)
-
-    def _set_rule(self, rule: Callable[..., Any]) -> Callable[..., Any]:
-        self._rule = rule
-        clear_caches()  # whoever calls this function may have been compiled with its old derivative
-        return rule
-
-    def _complete(self, staged: Staged, call: Call, at: Session) -> None:
-        if self._rule is not None:
-            plain: Any = self._rule.__wrapped__ if isinstance(self._rule, Function) else self._rule
-            staged.function.rule = stage_rule(at, plain, self.__name__, staged.trees, staged.result, list(call.statics))
-
-
-class Jitted(Ruled):
-    """A function that is staged from its source."""
-
-    def __init__(
-        self, function: Callable[..., Any], options: Options, static: tuple[str, ...], name: str | None
-    ) -> None:
-        plain: Any = function
-        if not hasattr(plain, "__code__"):
-            raise StagingTypeError(
-                f"`rose.jit` takes a Python function, given {type(function).__name__}",
-                help="wrap it: `rose.jit(lambda x: f(x))`",
-            )
-        if not TRANSLATIONS.made(plain.__code__):  # else it comes from staged code
-            TRANSLATIONS.check(plain)  # what cannot be staged is refused at once
-        super().__init__(binding.signature(function, static), options)
-        self._static = static
-        wrapped_like(self, function, name or function.__name__)
-
-    def _stage(self, call: Call, at: Session) -> Staged:
-        source = at.stage(self.__wrapped__, self._binding, call, self.__name__)
+    def stage(self: Function, call: Call, at: Session) -> Staged:
+        source = at.stage(plain, self.binding, call, self.__name__)
         return Staged(source.function, tuple(call.trees), source.result, tuple(source.statics), source)
 
-    def __reduce__(self) -> Any:
-        return by_reference(self) or (
-            _again,
-            (self.__wrapped__, self._options, self._static, self.__name__, self._rule),
-        )
+    def rebuilt(self: Function) -> Any:
+        return by_reference(self) or (from_source, (plain, options, static, self.__name__, self.rule))
 
-
-class Opaque(Ruled):
-    """A function that stays Python: compiled code calls it back."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__(binding.signature(function), Options())
-        wrapped_like(self, function, function.__name__)
-
-    def _stage(self, call: Call, at: Session) -> Staged:
-        return stage_opaque(self.__wrapped__, self._binding, call)
-
-    def _other(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The Python function itself; with staged arguments, a staged call of it."""
-        if sessions.current() is not None and sessions.staging_of([*args, *kwargs.values()]) is not None:
-            return super()._other(args, kwargs)
-        return self.__wrapped__(*args, **kwargs)
-
-    def __reduce__(self) -> Any:
-        return by_reference(self) or (opaque, (self.__wrapped__,))
+    made = Function(binding.signature(function, static), options, Kind(stage, rebuilt))
+    wrapped_like(made, function, name or function.__name__)
+    if rule is not None:
+        made.jvp = rule
+    return made
 
 
 def by_reference(f: Function) -> str | None:
@@ -110,15 +61,8 @@ def by_reference(f: Function) -> str | None:
     return f.__qualname__ if found is f else None
 
 
-def _again(function: Any, options: Options, static: tuple[str, ...], name: str, rule: Any) -> Jitted:
-    made = Jitted(function, options, static, name)
-    if rule is not None:
-        made.jvp = rule
-    return made
-
-
 @overload
-def jit(function: Callable[..., Any], /) -> Jitted: ...
+def jit(function: Callable[..., Any], /) -> Function: ...
 @overload
 def jit(
     *,
@@ -127,7 +71,7 @@ def jit(
     fastmath: bool = ...,
     tier: str = ...,
     name: str | None = ...,
-) -> Callable[[Callable[..., Any]], Jitted]: ...
+) -> Callable[[Callable[..., Any]], Function]: ...
 @public
 def jit(
     function: Callable[..., Any] | None = None,
@@ -155,18 +99,18 @@ def jit(
     options = Options(cache, fastmath, tier)
 
     @public
-    def decorate(f: Callable[..., Any]) -> Jitted:
+    def decorate(f: Callable[..., Any]) -> Function:
         if isinstance(f, Function):
             f = f.__wrapped__
         if not callable(f):
             raise StagingTypeError(f"`rose.jit` takes a function, given {type(f).__name__}")
-        return Jitted(f, options, static, name)
+        return from_source(f, options, static, name)
 
     return decorate if function is None else decorate(function)
 
 
 @public
-def opaque(function: Callable[..., Any]) -> Opaque:
+def opaque(function: Callable[..., Any]) -> Function:
     """A function that stays Python and is called back at run time; its result must be annotated.
 
     Its effects happen in program order. It has a derivative only if a rule is given with `@f.jvp`.
@@ -182,7 +126,16 @@ def opaque(function: Callable[..., Any]) -> Opaque:
     >>> rose.grad(lambda x: log(x) * x)(1.0)
     1.0
     """
-    return Opaque(function)
+
+    def stage(self: Function, call: Call, at: Session) -> Staged:
+        return stage_opaque(function, self.binding, call)
+
+    def rebuilt(self: Function) -> Any:
+        return by_reference(self) or (opaque, (function,))
+
+    made = Function(binding.signature(function), Options(), Kind(stage, rebuilt, function))
+    wrapped_like(made, function, function.__name__)
+    return made
 
 
 def as_function(f: Callable[..., Any]) -> Function:
