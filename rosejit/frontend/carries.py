@@ -348,6 +348,8 @@ class Carries:
         """Arrays whose names are bound to the same array after a turn: the placeholder is that array."""
         for box, (original, var) in self.aliases.items():
             now = self.frame.contents[box]
+            if original.box in self.frame.contents and self._is_read(var):
+                self._entangled(original)  # the placeholder does not see what is written to the array itself
             if box in self.rebound:
                 continue
             if now is var:
@@ -359,14 +361,20 @@ class Carries:
             else:
                 self.later.append(_writer(original, self._carry(var, variable(original), now)))
 
+    def _is_read(self, var: Var) -> bool:
+        return var in self._used() or any(carry.back is var for carry in self.found)
+
     def _alone(self, original: Array) -> None:
         """Raise if an array that is written under a rebound name is also reached by another name."""
         others = sum(1 for array_, _ in self.aliases.values() if array_.box is original.box)
         if others > 1 or original.box in self.frame.touched or original.box in self.frame.contents:
-            name = original.box.name
-            self.tape.type_error(
-                f"{label(name)} is changed in a staged loop under two names", f"use one name for {label(name)} inside the loop"
-            )
+            self._entangled(original)
+
+    def _entangled(self, original: Array) -> None:
+        name = label(original.box.name)
+        self.tape.type_error(
+            f"{name} is changed in a staged loop under two names", f"use one name for {name} inside the loop"
+        )
 
     def _contents(self) -> None:
         """What a turn wrote to arrays and cells of the blocks around."""
