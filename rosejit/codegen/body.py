@@ -76,7 +76,7 @@ class Body:
         free = self.free[kind]
         return free.pop() if free else self.fresh(kind)
 
-    def fresh(self, kind: Kind) -> int:
+    def fresh(self, kind: ValueType) -> int:
         """A local that nothing used before."""
         if self._runs and self._runs[-1][1] == kind:
             self._runs[-1] = (self._runs[-1][0] + 1, kind)

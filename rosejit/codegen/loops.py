@@ -10,8 +10,10 @@ from rosejit.codegen.layout import CAPACITY, DATA, LENGTH, Column, Layout, Rows,
 from rosejit.codegen.ownership import alive, begin, consume, free, put_row, touch
 from rosejit.codegen.paths import ADD, LOAD, STORE, scaled
 from rosejit.codegen.segments import PARENT
+from rosejit.codegen.vectors import Pairs, can_be_paired
 from rosejit.ir.syntax import Let, Lit, Loop, Scan, Var
 from rosejit.wasm.instructions import (
+    block,
     br_if,
     i32_const,
     i32_load,
@@ -78,10 +80,11 @@ def loop(e: Emitter, let: Let) -> None:
     code, _ = e.nested(x.body, partial(_finish, e, m), partial(_begin, e, m))
     e.body.depth -= 1 + guarded
     e.offsets.pop(x.index, None)
-    start, step = _control(e, m, read=e.where.pop(x.index, None) is not None)
+    read = e.where.pop(x.index, None) is not None
+    paired = 8 in m.offsets and can_be_paired(e, let, x)
+    whole = _in_pairs(e, m, code, guarded=guarded) if paired else _one_by_one(e, m, code, read=read)
     del e.fixed[x.index]
     e.retire(index)
-    whole = [start, loop_(), code, step, br_if[0], END]
     if guarded:
         count_code = e.read(x.trips) if isinstance(x.trips, Var) else i64_const[m.trips or 0]
         whole = [count_code, i64_const[0], OP["i64.gt_s"], if_(), *whole, END]
@@ -178,6 +181,51 @@ def _scan(e: Emitter, m: _Loop, array: _Array) -> None:
 
 
 # --- counting
+
+
+def _one_by_one(e: Emitter, m: _Loop, code: bytes, *, read: bool) -> list[bytes]:
+    start, step = _control(e, m, read=read)
+    return [start, loop_(), code, step, br_if[0], END]
+
+
+def _in_pairs(e: Emitter, m: _Loop, code: bytes, *, guarded: bool) -> list[bytes]:
+    """Pairs of turns, and then the last turn alone where their number is odd."""
+    offset = m.offsets[8]
+    place, index = e.where[offset], e.fixed[m.x.index]
+    pairs = Pairs(e, offset)
+    for array in m.scans:
+        assert array.scan is not None
+        pairs.scanned(array.scan.param, array.base)
+    pairs.run(m.x.body.lets)
+    for array, row in zip(m.stacks, m.x.body.results[len(m.x.carries) :], strict=True):
+        pairs.stacked(array.base, row)
+    step = store(e, "i32", place, load(e, "i32", place) + i32_const[16] + ADD) + load(e, "i32", place)
+    start = store(e, "i32", place, i32_const[0])
+    if m.trips is not None:
+        look = _poll_at(e, m, 1)
+        whole = [start, loop_(), look, *pairs.code, step, i32_const[8 * (m.trips & ~1)], OP["i32.ne"], br_if[0], END]
+        if m.trips % 2:
+            whole += (store(e, "i64", index, i64_const[m.trips - 1]), block(), code, END)
+        return whole
+    trips = e.read(m.x.trips)  # type: ignore[arg-type]  # a Var where it is no constant
+    end = e.temporary("i32")
+    look = _poll_at(e, m, 3)
+    whole = [start, store(e, "i32", e.where[end], trips + i64_const[-2] + OP["i64.and"] + scaled(8))]
+    whole += (e.read(end), if_(), loop_(), look, *pairs.code, step, e.read(end), OP["i32.ne"], br_if[0], END, END)
+    whole += (store(e, "i64", index, trips + i64_const[1] + OP["i64.sub"]), trips, WRAP, i32_const[1], OP["i32.and"])
+    e.retire(end)
+    assert guarded
+    return [*whole, if_(), code, END]
+
+
+def _poll_at(e: Emitter, m: _Loop, depth: int) -> bytes:
+    """Looks at the interrupt flag from inside so many blocks."""
+    if m.let not in e.plan.polls:
+        return b""
+    e.body.depth += depth
+    look = poll(e)
+    e.body.depth -= depth
+    return look
 
 
 def _control(e: Emitter, m: _Loop, *, read: bool) -> tuple[bytes, bytes]:

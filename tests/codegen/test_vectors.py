@@ -1,0 +1,102 @@
+"""Loops that do two turns at a time: the same bits, for even and odd lengths, and only where turns do not touch."""
+
+import pytest
+
+from rosejit.codegen import vectors
+from rosejit.text import parse
+from rosejit.wasm.opcodes import OP
+from tests.codegen.machine import Machine, agrees
+
+LENGTHS = (4, 5, 8, 9, 31)
+
+
+def values(n, start=0.5):
+    return [start + 0.37 * k * (-1) ** k for k in range(n)]
+
+
+def paired(f):
+    """Whether a program uses vectors."""
+    return OP["f64x2.mul"] in Machine(parse(f) if isinstance(f, str) else f).artifact.wasm
+
+
+@pytest.mark.parametrize("n", LENGTHS)
+@pytest.mark.parametrize("down", ["", "down "])
+def test_maps(n, down):
+    text = f"""
+def f(x: [{n}]Real, y: [{n}]Real, c: Real): [{n}]Real, [{n}]Real =
+  loop i < {n} {down}scan (a in x) {{
+    let b = y[i] in
+    let d = a * b - c in
+    let e = sqrt(abs(d)) + maximum(a, -b) / 3.0 in
+    d, e
+  }}
+"""
+    agrees(text, (values(n), values(n, -1.0), 0.25))
+    assert paired(text)
+
+
+@pytest.mark.parametrize("down", ["", "down "])
+def test_lengths_that_only_the_run_knows(down):
+    text = f"""
+def f(n: Int, c: Real): [*]Real =
+  let r: [*]Real = loop i < n {{ to_real(i) }} in
+  loop i < n {down}scan (a in r) {{ a * c + a }}
+"""
+    agrees(text, *[(n, 1.5) for n in (-2, 0, 1, 2, 3, 4, 5, 10, 11)])
+    assert paired(text)
+
+
+@pytest.mark.parametrize("n", LENGTHS)
+def test_places(n):
+    """One of them twice, through two parameters."""
+    text = f"""
+def add(x: [{n}]Real, p: &[{n}]Real, q: &[{n}]Real, c: Real): () =
+  let k = loop i < {n} down carry (k: Real = c) scan (a in x) {{
+    let at = &p[i] in
+    let () = at += a * k in
+    let also = &q[i] in
+    let () = also += k in
+    k
+  }} in
+  ()
+def f(x: [{n}]Real, c: Real): [{n}]Real, [{n}]Real =
+  let z = copy x in
+  let w: [{n}]Real = zero in
+  let p = accum z in
+  let q = accum w in
+  let u = add(x, p, q, c) in
+  let v = add(x, p, p, c) in
+  let a = resolve p in
+  let b = resolve q in
+  a, b
+"""
+    agrees(text, (values(n), 0.75))
+    assert paired(text)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "carry (c: Real = 0.0) { c + x[i] * x[i] }",  # a sum has an order
+        "{ let k = 7 - i in x[k] * 2.0 }",
+        "{ let y = if x[i] > 0.0 { x[i] * 1.0 } { 2.0 } in y }",
+        "{ to_real(i) * x[i] }",
+        "{ sin(x[i]) * 2.0 }",
+        "{ x[3] * x[i] }",
+    ],
+)
+def test_what_stays_one_at_a_time(body):
+    t = "Real" if "carry" in body else "[8]Real"
+    text = f"def f(x: [8]Real): {t} = loop i < 8 {body}"
+    agrees(text, (values(8),))
+    kernels = "sin" in body  # which have vectors of their own if they like
+    assert kernels or not paired(text)
+
+
+def test_short_loops_stay_as_they_are():
+    assert not paired(f"def f(x: [3]Real): [3]Real = loop i < {vectors.FEWEST - 1} {{ x[i] * 2.0 }}")
+
+
+def test_every_operation_has_its_twin():
+    for name in ("add", "sub", "mul", "div", "neg", "abs", "sqrt", "floor", "ceil", "trunc", "nearest", "min", "max"):
+        assert f"f64x2.{name}" in OP
