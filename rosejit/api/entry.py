@@ -5,6 +5,7 @@ import functools
 import itertools
 import sys
 from collections.abc import Callable
+from types import CodeType
 from typing import Any, Protocol, TypeVar
 
 from rosejit.errors import missing_frame, without_internal_frames
@@ -70,9 +71,15 @@ def public(function: Function) -> Function:
         "_missing_frame": missing_frame,
         "_frame": sys._getframe,  # pyright: ignore[reportPrivateUsage]  # documented, and the only way
     }
-    exec(compile(_PUBLIC.format(name=function.__name__), "<rosejit>", "exec"), scope)
-    functools.update_wrapper(scope[function.__name__], function)
-    return scope[function.__name__]
+    exec(_public_code(function.__name__), scope)
+    made = scope.pop(function.__name__)  # else it would keep itself, and what a pullback stands for, alive
+    functools.update_wrapper(made, function)
+    return made
+
+
+@functools.cache
+def _public_code(name: str) -> CodeType:
+    return compile(_PUBLIC.format(name=name), "<rosejit>", "exec")
 
 
 def entry(called: Called, function: Any, calls: "itertools.count[int]") -> Callable[..., Any]:

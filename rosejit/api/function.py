@@ -141,8 +141,11 @@ class Function:
         at = sessions.staging_of(call.values)
         if at is not None:
             return self._call_inside(at, call)
-        with sessions.session() as made:
-            run = self._compiled(call, made)
+        found = ready(self, call)
+        run = None if found is None else found.call
+        if run is None:
+            with sessions.session() as made:
+                run = self._compiled(call, made)
         try:
             result = run(*args, **kwargs)
         except Mismatch:  # a value from outside is equal, but not the same object any more
@@ -198,7 +201,7 @@ class Function:
                 sessions.collect(found.guards)
                 return found
             if key in self._running:
-                at.tape.fail(
+                raise at.tape.fault(
                     UnsupportedSyntax,
                     f"`{self.__name__}` calls itself on staged values",
                     help="make what decides how deep it goes a host value: `rose.Static`, or a Python structure",
@@ -278,6 +281,12 @@ def clear_caches() -> None:
     """Forget the compiled code of all functions; the disk cache stays (see `python -m rosejit cache clear`)."""
     for function in list(FUNCTIONS):
         function.cache_clear()
+
+
+def ready(function: Function, call: Call) -> Specialisation | None:
+    """What `function` knows for the arguments of `call`, if it is right as it is; where nothing is being staged."""
+    found = function._known.get(call.key)  # pyright: ignore[reportPrivateUsage]  # of the class above
+    return found if found is not None and sessions.is_current(found.staged.source, found.guards, None) else None
 
 
 def _unstaged(*args: Any, **kwargs: Any) -> Any:

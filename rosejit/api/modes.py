@@ -6,7 +6,7 @@ from typing import Any
 from rosejit.abi import Leaf, Node, Tree, leaves
 from rosejit.api import sessions
 from rosejit.api.entry import public
-from rosejit.api.function import Function
+from rosejit.api.function import Function, ready
 from rosejit.api.program import load
 from rosejit.api.source import as_function, jit
 from rosejit.api.staged import Staged, is_real, only_real, tangents_of, with_results, zero_of
@@ -203,20 +203,22 @@ def _linearize_inside(at: Session, base: Function, primals: tuple[Any, ...]) -> 
 def _outside(base: Function, primals: tuple[Any, ...], which: str) -> tuple[Any, LinearMap]:
     """On the host: one module with the forward pass and both linear maps, which share what the forward pass kept."""
     call = base.binding.bind(primals, {})
-    with sessions.session() as at:
-        found = base.specialisation(call, at)
-        key = f"pullback {len(primals)}"
-        if key not in found.extras:
+    key = f"pullback {len(primals)}"
+    found = ready(base, call)
+    if found is None or key not in found.extras:
+        with sessions.session() as at:
+            found = base.specialisation(call, at)
             found.extras[key] = _compiled(base, found.staged, given_trees(base, found.staged, len(primals)))
-        loaded, maps = found.extras[key]
-        forward = found.extras.get(f"forward {key}") or loaded.function("forward", base.interface(found))
-        try:
-            result, handle = forward(*primals)
-        except Mismatch:  # a value from outside is equal, but not the same object any more
-            forward = loaded.function("forward", base.interface(found))
-            result, handle = forward(*primals)
-        found.extras[f"forward {key}"] = forward
+    loaded, maps = found.extras[key]
+    forward = found.extras.get(f"forward {key}") or loaded.function("forward", base.interface(found))
+    try:
+        result, handle = forward(*primals)
+    except Mismatch:  # a value from outside is equal, but not the same object any more
+        forward = loaded.function("forward", base.interface(found))
+        result, handle = forward(*primals)
+    found.extras[f"forward {key}"] = forward
     linear = maps[which]
+    name = "pullback" if which == "back" else "pushforward"
     trees = given_trees(base, found.staged, len(primals))
     wanted = (found.staged.result,) if which == "back" else trees
 
@@ -226,9 +228,9 @@ def _outside(base: Function, primals: tuple[Any, ...], which: str) -> tuple[Any,
         except Mismatch as mismatch:
             reason = str(mismatch)
         kind = ShapeError if "shape" in reason else StagingTypeError
-        raise kind(f"what the {apply.__name__} is given does not fit: {reason}")
+        raise kind(f"what the {name} is given does not fit: {reason}")
 
-    apply.__name__ = apply.__qualname__ = "pullback" if which == "back" else "pushforward"
+    apply.__name__ = apply.__qualname__ = name
     return result, public(apply)
 
 
