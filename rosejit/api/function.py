@@ -285,7 +285,7 @@ def clear_caches() -> None:
 
 def ready(function: Function, call: Call) -> Specialisation | None:
     """What `function` knows for the arguments of `call`, if it is right as it is; where nothing is being staged."""
-    found = function._known.get(call.key)  # pyright: ignore[reportPrivateUsage]  # of the class above
+    found = function._known.get(call.key)
     return found if found is not None and sessions.is_current(found.staged.source, found.guards, None) else None
 
 
