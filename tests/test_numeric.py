@@ -1,7 +1,9 @@
 """NumPy is imported when somebody needs it, and not before."""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 PROGRAM = """
 import sys
@@ -27,5 +29,6 @@ assert f(2.0, 3) == 23.0
 
 def test_numbers_do_without_numpy(tmp_path) -> None:
     (tmp_path / "program.py").write_text(PROGRAM)
-    done = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True)
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent), "ROSE_CACHE_DIR": str(tmp_path / "cache")}
+    done = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, env=env, capture_output=True, text=True)
     assert not done.returncode, done.stderr
