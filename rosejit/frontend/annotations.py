@@ -1,8 +1,12 @@
 """Turns the hints of a function's parameters into descriptions of the values that they admit."""
 
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
+
 import ast
 import collections.abc
 import dataclasses
+import inspect
 import re
 import sys
 import types
@@ -56,6 +60,7 @@ class Dim:
 
     @property
     def is_name(self) -> bool:
+        """Whether it binds a name."""
         return self.text.isidentifier() and not self.anonymous
 
     def value(self, known: dict[str, int]) -> int | None:
@@ -121,6 +126,7 @@ class ArrayOf:
         return self.text
 
     def __call__(self) -> typing.NoReturn:
+        """Never: a hint is not called."""
         raise TypeError(f"`{self.text}` is a hint")  # `typing` takes only callables for hints
 
 
@@ -288,6 +294,7 @@ class Hints:
             ) from None
 
     def of_class(self, cls: type) -> Description:
+        """What a class admits."""
         if cls in _KINDS_OF_CLASSES:
             return Scalar(_KINDS_OF_CLASSES[cls])
         if cls is Dual:
@@ -307,15 +314,17 @@ class Hints:
 
     def of_structure(self, cls: Any) -> Description | None:
         """A class whose instances have parts that are values."""
-        if dataclasses.is_dataclass(cls):
+        if hasattr(cls, "__dataclass_fields__"):
             return Structure("dataclass", keys=tuple(f.name for f in dataclasses.fields(cls)), cls=cls)
-        if issubclass(cls, tuple) and hasattr(cls, "_fields"):
-            return Structure("namedtuple", keys=cls._fields, cls=cls)
+        fields: tuple[str, ...] | None = getattr(cls, "_fields", None)
+        if issubclass(cls, tuple) and fields is not None:
+            return Structure("namedtuple", keys=fields, cls=cls)
         if typing.is_typeddict(cls):
             return Structure("dict", keys=tuple(cls.__annotations__), cls=cls)
         return None
 
     def of_generic(self, hint: Any) -> Description:
+        """What a hint with arguments, a union or an alias admits."""
         origin, args = typing.get_origin(hint), typing.get_args(hint)
         alias = origin if origin is not None else hint
         if hasattr(alias, "__value__"):  # `type Row = Vec[3]`, and NumPy's NDArray since 2.5
@@ -336,6 +345,7 @@ class Hints:
         return structure or Static(hint)
 
     def of_tuple(self, args: tuple[Any, ...]) -> Description:
+        """What `tuple[...]` admits."""
         if len(args) == 2 and args[1] is Ellipsis:
             return Repeated("tuple", self.description(args[0]))
         return Structure("tuple", tuple(self.description(arg) for arg in args))
@@ -376,7 +386,7 @@ def _element(hint: Any) -> Kind | None:
 def _jaxtyping(cls: Any) -> ArrayOf:
     words = cls.dim_str.split()
     names = cls.dtypes if isinstance(cls.dtypes, Iterable) else ()
-    kinds = {_KIND_LETTERS.get(str(name)[0], "real") for name in names}
+    kinds: set[Kind] = {_KIND_LETTERS.get(str(name)[0], "real") for name in names}
     return ArrayOf(tuple(_dim(word) for word in words), kinds.pop() if len(kinds) == 1 else None, cls.__name__)
 
 
@@ -394,7 +404,7 @@ def parts_of(structure: Structure) -> tuple[Any, ...]:
 def _class_hints(cls: type) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for base in reversed(cls.__mro__):
-        found.update(base.__dict__.get("__annotations__", {}) if sys.version_info < (3, 14) else _annotations(base))
+        found.update(inspect.get_annotations(base) if sys.version_info < (3, 14) else _annotations(base))
     return found
 
 

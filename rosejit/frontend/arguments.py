@@ -1,6 +1,8 @@
-"""Describes a value by a hint: its tree, its leaves, the dimensions it binds, or the error that says what was needed."""
+"""Describes a value by a hint: its tree, its leaves, the dimensions it binds, or what was needed instead."""
 
-import dataclasses
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
+
 import enum
 import inspect
 import types
@@ -60,6 +62,8 @@ class Call:
 
 @dataclass(slots=True, frozen=True)
 class Parameter:
+    """A parameter of a function, and what its hint admits."""
+
     name: str
     description: Description
     hint: Any
@@ -77,72 +81,73 @@ class Binder:
     """Where the value comes from, if that is known better than the parameter is."""
 
     def tree(self, description: Description, value: Any, where: str) -> Tree:
+        """The tree of `value`, which `where` names; raises where the description does not admit it."""
         match description:
             case Scalar(kind):
-                return self.number(kind, value, where)
+                return self._number(kind, value, where)
             case ArrayOf():
-                return self.array(description, value, where)
+                return self._array(description, value, where)
             case Inferred() | DualOf():
-                return self.inferred(value, where)
+                return self._inferred(value, where)
             case Static(hint):
-                return self.static(hint, value, where)
+                return self._static(hint, value, where)
             case Structure():
-                return self.structure(description, value, where)
+                return self._structure(description, value, where)
             case Repeated(kind, item):
-                return self.repeated(kind, item, value, where)
+                return self._repeated(kind, item, value, where)
             case Validated(base, hint):
-                self.consult(hint, value, where)
+                self._consult(hint, value, where)
                 return self.tree(base, value, where)
             case OneOf():
-                return self.one_of(description, value, where)
+                return self._one_of(description, value, where)
             case Nothing():
                 if value is not None:
-                    raise self.error("None", value, where)
+                    raise self._error("None", value, where)
                 return Node("none")
 
-    def leaf(self, leaf: Leaf, value: Any) -> Leaf:
+    def _leaf(self, leaf: Leaf, value: Any) -> Leaf:
         self.call.values.append(value)
         return leaf
 
-    def number(self, kind: Kind, value: Any, where: str) -> Leaf:
+    def _number(self, kind: Kind, value: Any, where: str) -> Leaf:
         """A host number, or a staged one; a Real takes Ints."""
         staged = getattr(value, "leaf", None)
         if isinstance(value, ShapeOf) and not value.shape:
             staged = Leaf(value.kind)
         if isinstance(staged, Leaf):
             if staged.kind == kind or (kind == "real" and staged.kind == "int"):
-                return self.leaf(Leaf(kind), value)
-            raise self.error(_WORDS[kind], value, where)
+                return self._leaf(Leaf(kind), value)
+            raise self._error(_WORDS[kind], value, where)
         host = as_number(kind, value)
         if host is None:
-            raise self.error(_WORDS[kind], value, where)
+            raise self._error(_WORDS[kind], value, where)
         if kind == "int" and not -LARGEST - 1 <= host <= LARGEST:
-            raise self.error("an integer of 64 bits", value, where)
-        return self.leaf(Leaf(kind), host)
+            raise self._error("an integer of 64 bits", value, where)
+        return self._leaf(Leaf(kind), host)
 
-    def array(self, wanted: ArrayOf, value: Any, where: str) -> Leaf:
+    def _array(self, wanted: ArrayOf, value: Any, where: str) -> Leaf:
         staged = Leaf("array", value.shape, value.kind) if isinstance(value, ShapeOf) else getattr(value, "leaf", None)
         if isinstance(staged, Leaf):
             if staged.kind not in ("array", "dyn") or wanted.element not in (None, staged.element):
-                raise self.error(f"a `{wanted}`", value, where)
-            self.dimensions(wanted, staged.shape, value, where)
-            return self.leaf(staged, value)
+                raise self._error(f"a `{wanted}`", value, where)
+            self._dimensions(wanted, staged.shape, value, where)
+            return self._leaf(staged, value)
         staged_list = staged_items(value)
         if staged_list is not None:
-            return self.array(wanted, staged_list, where)
+            return self._array(wanted, staged_list, where)
         host, element = as_array(wanted.element, value)
         if host is None:
-            raise self.error(f"a `{wanted}`", value, where, fact=element)
-        self.dimensions(wanted, host.shape, value, where)
-        return self.leaf(Leaf("array", host.shape, element), host)  # type: ignore[arg-type]  # a kind: there is an array
+            raise self._error(f"a `{wanted}`", value, where, fact=element)
+        self._dimensions(wanted, host.shape, value, where)
+        return self._leaf(Leaf("array", host.shape, element), host)  # type: ignore[arg-type]  # a kind: there is an array
 
-    def dimensions(self, wanted: ArrayOf, shape: tuple[int, ...], value: Any, where: str) -> None:
+    def _dimensions(self, wanted: ArrayOf, shape: tuple[int, ...], value: Any, where: str) -> None:
         """Bind the names of dimensions, and check them against those bound before."""
         if wanted.dims is None:
             return
         pairs = _aligned(wanted.dims, shape)
         if pairs is None:
-            raise self.error(f"a `{wanted}`", value, where, kind=ShapeError)
+            raise self._error(f"a `{wanted}`", value, where, kind=ShapeError)
         for dim, length in pairs:
             expected = dim.value(self.call.dims)
             if expected is None and dim.is_name:
@@ -151,86 +156,84 @@ class Binder:
                 self.call.pending.append((dim, length, where))
             elif expected is not None and expected != length:
                 known = "" if dim.size is not None else f": `{dim.text}` is {expected} in this call"
-                raise self.error(f"a `{wanted}`{known}", value, where, kind=ShapeError)
+                raise self._error(f"a `{wanted}`{known}", value, where, kind=ShapeError)
 
-    def inferred(self, value: Any, where: str) -> Tree:
+    def _inferred(self, value: Any, where: str) -> Tree:
         """What the value says by itself."""
         staged = getattr(value, "leaf", None)
         if isinstance(staged, Leaf):
-            return self.leaf(staged, value)
+            return self._leaf(staged, value)
         if isinstance(value, ShapeOf):
-            return self.leaf(Leaf("array", value.shape, value.kind) if value.shape else Leaf(value.kind), value)
+            return self._leaf(Leaf("array", value.shape, value.kind) if value.shape else Leaf(value.kind), value)
         kind = number_kind(value)
         if kind is not None:
-            return self.number(kind, value, where)
+            return self._number(kind, value, where)
         if isinstance(value, np.ndarray):
-            return self.array(ArrayOf(None, None), value, where)
+            return self._array(ArrayOf(None, None), value, where)
         if value is None:
             return Node("none")
-        return self.inferred_structure(value, where)
+        return self._inferred_structure(value, where)
 
-    def inferred_structure(self, value: Any, where: str) -> Tree:
-        cls: Any = type(value)
-        if dataclasses.is_dataclass(cls):
-            return self.structure(Structure("dataclass", (), tuple(f.name for f in dataclasses.fields(cls)), cls), value, where)
-        if isinstance(value, tuple) and hasattr(cls, "_fields"):
-            return self.structure(Structure("namedtuple", (), cls._fields, cls), value, where)
+    def _inferred_structure(self, value: Any, where: str) -> Tree:
+        structure = Hints().of_structure(type(value))
+        if isinstance(structure, Structure):
+            return self._structure(structure, value, where)
         if isinstance(value, (tuple, list)):
-            return self.repeated("tuple" if isinstance(value, tuple) else "list", Inferred(), value, where)
+            return self._repeated("tuple" if isinstance(value, tuple) else "list", Inferred(), value, where)
         if isinstance(value, dict):
-            return self.repeated("dict", Inferred(), value, where)
-        return self.static(Any, value, where)
+            return self._repeated("dict", Inferred(), value, where)
+        return self._static(Any, value, where)
 
-    def static(self, hint: Any, value: Any, where: str) -> Tree:
+    def _static(self, hint: Any, value: Any, where: str) -> Tree:
         if isinstance(getattr(value, "leaf", None), Leaf):
-            raise self.error("a host value (it is static)", value, where)
+            raise self._error("a host value (it is static)", value, where)
         if hint is not Any:
-            self.consult(hint, value, where)
+            self._consult(hint, value, where)
         if _hides_staged(value):
-            raise self.error("a number, an array or a structure of them", value, where)
+            raise self._error("a number, an array or a structure of them", value, where)
         self.call.statics.append(value)
         return StaticTree(content_key(value))
 
-    def structure(self, wanted: Structure, value: Any, where: str) -> Tree:
+    def _structure(self, wanted: Structure, value: Any, where: str) -> Tree:
         shown = wanted.cls.__name__ if wanted.cls is not None else "tuple"
         if wanted.kind in ("dataclass", "namedtuple"):
             assert wanted.cls is not None
             if not isinstance(value, wanted.cls):
-                raise self.error(f"a `{shown}`", value, where)
-            wanted = self.exact(wanted, type(value))
+                raise self._error(f"a `{shown}`", value, where)
+            wanted = self._exact(wanted, type(value))
             items = [getattr(value, key) for key in wanted.keys]
             names = [f"{where}.{key}" for key in wanted.keys]
         elif wanted.kind == "dict":
-            if not isinstance(value, dict) or set(value) != set(wanted.keys):  # type: ignore[reportUnknownArgumentType]  # any dict
-                raise self.error(f"a `{shown}` with the keys {', '.join(map(repr, wanted.keys))}", value, where)
+            if not isinstance(value, dict) or set(value) != set(wanted.keys):
+                raise self._error(f"a `{shown}` with the keys {', '.join(map(repr, wanted.keys))}", value, where)
             items = [value[key] for key in wanted.keys]
             names = [f"{where}[{key!r}]" for key in wanted.keys]
         else:
-            if not isinstance(value, tuple) or len(value) != len(wanted.items):  # type: ignore[reportUnknownArgumentType]  # any tuple
-                raise self.error(f"a tuple of {len(wanted.items)}", value, where)
+            if not isinstance(value, tuple) or len(value) != len(wanted.items):
+                raise self._error(f"a tuple of {len(wanted.items)}", value, where)
             items, names = list(value), [f"{where}[{k}]" for k in range(len(wanted.items))]
         parts = parts_of(wanted)
         children = tuple(self.tree(d, v, n) for d, v, n in zip(parts, items, names, strict=True))
         return Node(wanted.kind, children, wanted.keys, None if wanted.kind == "dict" else wanted.cls)
 
-    def exact(self, wanted: Structure, cls: type) -> Structure:
+    def _exact(self, wanted: Structure, cls: type) -> Structure:
         """The description of the very class of a value, which may be below the one that is hinted."""
         if cls is wanted.cls:
             return wanted
         found = Hints().of_structure(cls)
         return found if isinstance(found, Structure) else wanted
 
-    def repeated(self, kind: str, item: Description, value: Any, where: str) -> Tree:
+    def _repeated(self, kind: str, item: Description, value: Any, where: str) -> Tree:
         accepted: Any = {"tuple": tuple, "list": (list, tuple), "dict": dict}[kind]
         if not isinstance(value, accepted):
-            raise self.error(f"a {kind}", value, where)
+            raise self._error(f"a {kind}", value, where)
         if kind == "dict":
             children = tuple(self.tree(item, v, f"{where}[{k!r}]") for k, v in value.items())
             return Node("dict", children, tuple(value))
         children = tuple(self.tree(item, v, f"{where}[{k}]") for k, v in enumerate(value))
         return Node("tuple" if kind == "tuple" else "list", children)
 
-    def one_of(self, union: OneOf, value: Any, where: str) -> Tree:
+    def _one_of(self, union: OneOf, value: Any, where: str) -> Tree:
         """The first part that fits; numbers keep the kind they have where the union names it."""
         kind = number_kind(value)
         exact = [part for part in union.parts if isinstance(part, Scalar) and part.kind == kind]
@@ -242,9 +245,9 @@ class Binder:
                 del self.call.values[marks[0] :]
                 del self.call.statics[marks[1] :]
                 self.call.dims = marks[2]
-        raise self.error(f"a `{_shown(union.hint)}`", value, where)
+        raise self._error(f"a `{_shown(union.hint)}`", value, where)
 
-    def consult(self, hint: Any, value: Any, where: str) -> None:
+    def _consult(self, hint: Any, value: Any, where: str) -> None:
         """Beartype settles what is not settled above."""
         from beartype import BeartypeConf
         from beartype.door import die_if_unbearable
@@ -253,9 +256,9 @@ class Binder:
         try:
             die_if_unbearable(value, hint, conf=conf)
         except TypeError as error:
-            raise self.error(f"a `{_shown(hint)}`", value, where, fact=str(error)) from None
+            raise self._error(f"a `{_shown(hint)}`", value, where, fact=str(error)) from None
 
-    def error(
+    def _error(
         self, wanted: str, value: Any, where: str, *, fact: str | None = None, kind: type[RoseError] = StagingTypeError
     ) -> RoseError:
         """Which parameter of which function, the hint, and what came."""
@@ -280,7 +283,7 @@ class Binder:
 def _hides_staged(value: Any) -> bool:
     """Whether an object, which the host would keep, has something staged inside."""
     attributes = getattr(value, "__dict__", None)
-    return isinstance(attributes, dict) and any(is_staged_deep(part) for part in list(attributes.values()))  # type: ignore[reportUnknownArgumentType]  # of anything
+    return isinstance(attributes, dict) and any(is_staged_deep(part) for part in list(attributes.values()))
 
 
 def _aligned(dims: tuple[Dim, ...], shape: tuple[int, ...]) -> list[tuple[Dim, int]] | None:

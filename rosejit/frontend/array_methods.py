@@ -1,5 +1,9 @@
 """Gives staged arrays the operators and methods of NumPy's; importing it installs them."""
 
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownVariableType=false, reportUnknownLambdaType=false
+
 import operator
 from collections.abc import Callable, Iterator
 from math import prod
@@ -29,7 +33,7 @@ def operand(a: Array, other: Any) -> Any:
     if type_of(other) is not None:
         return other
     if isinstance(other, (str, bytes, dict, set, type(None))):
-        a.tape.type_error(f"an array is combined with numbers and arrays, given {type(other).__name__}")
+        raise a.tape.type_fault(f"an array is combined with numbers and arrays, given {type(other).__name__}")
     return as_array(a.tape, other)
 
 
@@ -63,7 +67,7 @@ def _in_place(op: Callable[[Any, Any], Any]) -> Callable[[Array, Any], Any]:
         check_writable(self)
         if broadcast_shape(self.tape, (self, right)) != self.shape:
             shape = getattr(right, "shape", ())
-            self.tape.fail(ShapeError, f"an array of shape {shape} does not fit into the shape {self.shape}")
+            raise self.tape.fault(ShapeError, f"an array of shape {shape} does not fit into the shape {self.shape}")
         store(self, assigned(self, mapped(self.tape, op, self, right)))
         return self
 
@@ -88,7 +92,7 @@ def dot(self: Array, other: Any) -> Any:
     """`np.dot`: `@`, and a product with a number."""
     right = operand(self, other)
     if right is None:
-        self.tape.type_error(f"`dot` takes an array, given {type(other).__name__}")
+        raise self.tape.type_fault(f"`dot` takes an array, given {type(other).__name__}")
     if right.__class__ is not Array or not right.shape or not self.shape:
         return mapped(self.tape, operator.mul, self, right)
     return reductions.matmul(self, right, "dot")
@@ -114,13 +118,13 @@ def reshape(self: Array, *shape: Any) -> Array:
         rest = -prod(wanted)
         wanted = tuple(prod(self.shape) // rest if n == -1 and rest else n for n in wanted)
     if prod(wanted) != prod(self.shape):
-        self.tape.fail(ShapeError, f"an array of shape {self.shape} cannot have the shape {wanted}")
+        raise self.tape.fault(ShapeError, f"an array of shape {self.shape} cannot have the shape {wanted}")
     return reductions.reshaped(self, wanted)
 
 
 def _length(self: Array) -> int:
     if not self.shape:
-        self.tape.fail(StagingTypeError, "an array without dimensions has no length")
+        raise self.tape.fault(StagingTypeError, "an array without dimensions has no length")
     return self.shape[0]
 
 
@@ -129,18 +133,18 @@ def _iterate(self: Array) -> Iterator[Any]:
 
 
 def _unhashable(self: Array) -> int:
-    self.tape.type_error("an array is no key and no member of a set", "compare arrays with `np.all(a == b)`")
+    raise self.tape.type_fault("an array is no key and no member of a set", "compare arrays with `np.all(a == b)`")
 
 
 def _truth(self: Array) -> bool:
     data = host_data(self)
     if data is not None:
         return bool(data)
-    self.tape.type_error("Python needs the truth of a staged array", "use `np.all(x)` or `np.any(x)` in a condition")
+    raise self.tape.type_fault("Python needs the truth of a staged array", "use `np.all(x)` or `np.any(x)`")
 
 
 def _contains(self: Array, item: Any) -> Any:
-    self.tape.type_error("`in` an array is not staged", "use `np.any(x == item)`")
+    raise self.tape.type_fault("`in` an array is not staged", "use `np.any(x == item)`")
 
 
 def _install() -> None:
@@ -153,7 +157,12 @@ def _install() -> None:
     methods |= {"__getitem__": get, "__setitem__": set_, "__len__": _length, "__iter__": _iterate}
     methods |= {"__hash__": _unhashable, "__bool__": _truth, "__contains__": _contains}
     methods |= {"T": property(transposed), "size": property(lambda self: prod(self.shape))}
-    methods |= {"copy": copy, "reshape": reshape, "ravel": lambda self: reshape(self, -1), "flatten": lambda self: reshape(self, -1)}
+    methods |= {
+        "copy": copy,
+        "reshape": reshape,
+        "ravel": lambda self: reshape(self, -1),
+        "flatten": lambda self: reshape(self, -1),
+    }
     methods |= {"sum": reductions.total, "mean": reductions.mean, "prod": reductions.product, "dot": dot}
     methods |= {"all": reductions.every, "any": reductions.some}
     methods |= {

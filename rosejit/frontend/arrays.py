@@ -1,5 +1,8 @@
 """Arrays of staged code: identities whose content the frames know, and views of them."""
 
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
+
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,7 +81,12 @@ class Array:
     __array_ufunc__ = None  # NumPy leaves operators to us
 
     def __init__(
-        self, tape: Tape, box: Box, shape: tuple[int, ...], type: Scalar, axes: Axes | None = None  # noqa: A002 - as of Var
+        self,
+        tape: Tape,
+        box: Box,
+        shape: tuple[int, ...],
+        type: Scalar,
+        axes: Axes | None = None,
     ) -> None:
         self.tape = tape
         self.box = box
@@ -127,7 +135,7 @@ def of_host(tape: Tape, data: Any, name: str = "array", readonly: str = "", capt
     """An array whose content is the NumPy array `data`, in float64, int64 or bool."""
     kind = {"f": REAL, "i": INT, "u": INT, "b": BOOL}.get(data.dtype.kind)
     if kind is None:
-        tape.type_error(f"an array of {data.dtype} cannot be staged", "arrays hold floats, ints or bools")
+        raise tape.type_fault(f"an array of {data.dtype} cannot be staged", "arrays hold floats, ints or bools")
     data = np.ascontiguousarray(data, {REAL: "float64", INT: "int64", BOOL: "bool"}[kind]).reshape(data.shape)
     box = Box(name, readonly)
     frame = tape.frames[-1]
@@ -157,9 +165,11 @@ def content(tape: Tape, box: Box) -> Any:
         if frame.kind != "branch":
             frame.touched.add(box)
     if held is None:
-        tape.type_error(f"`{box.name}` was made in a branch or a loop that is over", "make it before, or return it by name")
+        raise tape.type_fault(
+            f"`{box.name}` was made in a branch or a loop that is over", "make it before, or return it by name"
+        )
     if held.__class__ is Moved:
-        tape.fail(StagingTypeError, f"`{box.name}` cannot be used here: {held.reason}", help=held.help)
+        raise tape.fault(StagingTypeError, f"`{box.name}` cannot be used here: {held.reason}", help=held.help)
     return held
 
 

@@ -57,7 +57,9 @@ def conform(signature: Signature, dims: dict[str, int], value: Any, place: Span 
     return call
 
 
-def signature(function: Callable[..., Any], static: tuple[str, ...] = (), scope: dict[str, Any] | None = None) -> Signature:
+def signature(
+    function: Callable[..., Any], static: tuple[str, ...] = (), scope: dict[str, Any] | None = None
+) -> Signature:
     """The signature of `function`; `static` names parameters that the host keeps, `scope` helps to read hints."""
     target = inspect.unwrap(function)
     found = inspect.signature(function)

@@ -1,5 +1,8 @@
 """What the builtins of Python do with staged values."""
 
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
+
 import functools
 import numbers
 from collections.abc import Callable, Sequence
@@ -63,7 +66,7 @@ def _bool(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
 
 def _single(args: Args) -> Any:
     """The one argument; an array of one element is that element."""
-    value = args[0] if len(args) == 1 else None
+    value: Any = args[0] if len(args) == 1 else None
     if value.__class__ is Array and value.shape in ((), (1,)):
         return value[(0,) * value.ndim]
     return value
@@ -135,7 +138,13 @@ def _items(session: Any, value: Any) -> Any:
 
 def _sum(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     items, start = args[0], (args[1] if len(args) > 1 else kwargs.get("start", 0))
-    if items.__class__ is Array and items.ndim == 1 and host_data(items) is None and number_kind(start) == "int" and not start:
+    if (
+        items.__class__ is Array
+        and items.ndim == 1
+        and host_data(items) is None
+        and number_kind(start) == "int"
+        and not start
+    ):
         return reductions.total(items)
     return fold(session, _items(session, items), start, lambda s, x: s + x, "sum")
 
@@ -199,7 +208,7 @@ def pick(tape: Tape, name: str, best: Any, x: Any) -> Any:
     if not (best.__class__ in NUMBERS or x.__class__ in NUMBERS):
         return (x if x > best else best) if name == "max" else (x if x < best else best)
     if None in kinds:
-        tape.type_error(f"`{name}` compares numbers, given {type(best).__name__} and {type(x).__name__}")
+        raise tape.type_fault(f"`{name}` compares numbers, given {type(best).__name__} and {type(x).__name__}")
     whole = kinds <= {INT, BOOL}
     return P[f"i{name}" if whole else name].__call__(best, x)
 
@@ -263,15 +272,15 @@ def _text(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
 def _unroll(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     items = args[0]
     if items.__class__ is StagedRange:
-        session.tape.type_error("`rose.unroll` takes an iterable of the host", "write `rose.unroll(range(n))`")
+        raise session.tape.type_fault("`rose.unroll` takes an iterable of the host", "write `rose.unroll(range(n))`")
     return items
 
 
 BUILTINS: dict[Any, Handler] = {
     range: _range, len: _len, float: _float, int: _int, bool: _bool, pow: _pow, isinstance: _isinstance, type: _type,
     sum: _sum, all: _all, any: _any, max: _extreme("max"), min: _extreme("min"), enumerate: _with_rows, zip: _with_rows,
-    list: _with_rows, tuple: _with_rows, reversed: _reversed, str: _text, repr: _text, format: _text, print: staged_print,
-    functions.range: _rose_range, functions.unroll: _unroll,
+    list: _with_rows, tuple: _with_rows, reversed: _reversed, str: _text, repr: _text, format: _text,
+    print: staged_print, functions.range: _rose_range, functions.unroll: _unroll,
 }  # fmt: skip
 
 _ = BOOL

@@ -1,4 +1,7 @@
-"""Carries what a staged loop changes: placeholders while its body is staged, then what comes in, comes back and comes out."""
+"""Carries what a staged loop changes: placeholders while the body is staged, then what comes in, back and out."""
+
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownMemberType=false
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -159,7 +162,8 @@ class Carries:
         if kind is not new and {kind, new} != {INT, REAL}:
             return self._poison(v, x, name, exposed)
         init, back = ATOMS[kind](self.tape, v), ATOMS[new](self.tape, x)
-        assert init is not None and back is not None
+        assert init is not None
+        assert back is not None
         carry = self._carry(p.atom, init, back)
         return lambda: wrap(self.tape, carry.out)
 
@@ -167,7 +171,7 @@ class Carries:
         if x.box is p.box and x.axes is None:
             return self._unchanged(v, p)
         if x.shape != v.shape or x.type is not v.type:
-            self.tape.fail(
+            raise self.tape.fault(
                 ShapeError if x.shape != v.shape else StagingTypeError,
                 f"{label(name)} is {shown(v)} before the loop and {shown(x)} after a turn of it",
                 help="an array that a staged loop rebinds keeps its shape: make it as large as it will be before",
@@ -288,7 +292,8 @@ class Carries:
                 self._undecided(name)
             init = _zero(kind) if before is UNDEFINED else ATOMS[before.type](self.tape, before)
             back = ATOMS[kind](self.tape, new)
-            assert init is not None and back is not None
+            assert init is not None
+            assert back is not None
             carry = self._carry(Var(kind, hint(name)) if p is UNDEFINED else p.atom, init, back)
             return lambda: wrap(self.tape, carry.out)
         if new.__class__ is Array:
@@ -322,7 +327,7 @@ class Carries:
         return finish
 
     def _undecided(self, name: str) -> None:
-        self.tape.fail(
+        raise self.tape.fault(
             StagingTypeError,
             f"{label(name)} is read in a staged loop before anything says what it is",
             help=f"bind {label(name)} before the loop",
@@ -332,14 +337,14 @@ class Carries:
         """A name that was bound before the loop, and that a turn may unbind."""
         why = f"{label(name)} is bound before the loop and may be unbound after a turn of it"
         if exposed:
-            self.tape.fail(StagingTypeError, why, help=f"do not `del {name}` in a staged loop")
+            raise self.tape.fault(StagingTypeError, why, help=f"do not `del {name}` in a staged loop")
         return lambda: Poison(self.tape, why, f"do not `del {name}` in a staged loop")
 
     def _poison(self, v: Any, x: Any, name: str, exposed: bool) -> Finish:
         why = f"{label(name)} is {shown(v)} before the loop and {shown(x)} after a turn of it"
         remedy = f"bind {label(name)} to the same kind of value; a host value cannot change in a staged loop"
         if exposed:
-            self.tape.fail(StagingTypeError, why, help=remedy)
+            raise self.tape.fault(StagingTypeError, why, help=remedy)
         return lambda: Poison(self.tape, why, remedy)
 
     # --- arrays and cells
@@ -372,7 +377,7 @@ class Carries:
 
     def _entangled(self, original: Array) -> None:
         name = label(original.box.name)
-        self.tape.type_error(
+        raise self.tape.type_fault(
             f"{name} is changed in a staged loop under two names", f"use one name for {name} inside the loop"
         )
 
@@ -386,7 +391,7 @@ class Carries:
                 continue
             if now.__class__ is Moved:
                 if key in self.frame.touched:
-                    self.tape.type_error(f"`{key.name}` cannot be used here: {now.reason}", now.help)
+                    raise self.tape.type_fault(f"`{key.name}` cannot be used here: {now.reason}", now.help)
                 self.tape.write(key, now)
                 continue
             start = atom_of(self.tape, key) if before.__class__ is Host else before

@@ -195,4 +195,3 @@ def go(tape: Tape, *flags: Any) -> Any:
 def hit(*flags: Any) -> bool:
     """Whether one of the flags is set, and no running is needed to tell."""
     return any(flag is True for flag in flags)
-

@@ -1,5 +1,8 @@
 """Runs rewritten comprehensions: lists of the host, arrays of the IR, and generators for reductions."""
 
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
+
 from collections.abc import Iterable, Iterator
 from types import GeneratorType
 from typing import Any
@@ -50,7 +53,7 @@ class Comprehension:
     def _loop(self, items: StagedRange) -> Iterator[Any]:
         tape = self.tape
         if self._binds:
-            tape.fail(
+            raise tape.fault(
                 UnsupportedSyntax,
                 "`:=` in a comprehension over a staged range binds a name in a loop that is not a statement",
                 help="write the loop as a `for` statement",
@@ -79,13 +82,13 @@ class Comprehension:
     def _check_list(self, items: StagedRange, trips: Atom) -> None:
         """A list of a staged loop is an array: one index, and a length that is known."""
         if items is not self._items or self._rows:
-            self.tape.fail(
+            raise self.tape.fault(
                 UnsupportedSyntax,
                 "a comprehension over more than a staged range makes one flat list, which is not staged",
                 help="nest two comprehensions for a matrix: `[[... for j in ...] for i in ...]`",
             )
         if not isinstance(trips, Lit):
-            self.tape.fail(
+            raise self.tape.fault(
                 UnsupportedSyntax,
                 "the length of this list is known only when the code runs",
                 help="take it from the shape of an argument, or make it `rose.Static`; `sum(...)` of it works",
@@ -113,7 +116,7 @@ class Comprehension:
     def _stacks(self, frame: Frame, made: list[Any]) -> list[Atom]:
         """The atoms that each turn adds to the arrays that come out."""
         if len(made) != 1:
-            self.tape.fail(
+            raise self.tape.fault(
                 UnsupportedSyntax,
                 "this comprehension over a staged range makes another number of elements than turns",
                 help="make an array with `np.zeros`, and fill it in a `for` statement",
@@ -154,7 +157,7 @@ class Comprehension:
     def _branch(self, condition: Bool) -> Iterator[Any]:
         tape = self.tape
         if not self.folds:
-            tape.fail(
+            raise tape.fault(
                 UnsupportedSyntax,
                 "a staged `if` in a comprehension leaves the length of the list open",
                 help="use `a if c else b` for the element, or `sum(... if c ...)`",
@@ -275,4 +278,3 @@ class Comprehensions:
             return None
         known = self._generators.get(id(generator))
         return None if known is None else known[1]
-

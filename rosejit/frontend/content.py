@@ -1,5 +1,8 @@
 """Turns host values into hashable keys by content, so that equal static arguments share one specialisation."""
 
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
+
 import dataclasses
 from typing import Any
 

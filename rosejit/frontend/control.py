@@ -170,7 +170,9 @@ def makes_turns(tape: Tape, trips: Atom) -> Any:
     return as_flag(tape, tape.apply(P["igt"], trips, Lit(0, INT)))
 
 
-def _finished(tape: Tape, carries: Carries, finishes: list[Finish], loop: Loop | WhileForm, extra: tuple[Var, ...]) -> Names:
+def _finished(
+    tape: Tape, carries: Carries, finishes: list[Finish], loop: Loop | WhileForm, extra: tuple[Var, ...]
+) -> Names:
     """Append the loop, unless it does nothing, and give the names after it."""
     for carry in carries.found:
         carry.out.type = carry.var.type
@@ -193,7 +195,7 @@ def rows(tape: Tape, items: Any) -> Iterable[Any]:
     if items.__class__ is not Array:
         return items
     if not items.shape:
-        tape.type_error("Python iterates over an array without dimensions")
+        raise tape.type_fault("Python iterates over an array without dimensions")
     return (get(items, k) for k in range(items.shape[0]))
 
 
@@ -278,7 +280,7 @@ class _Test:
         changed = any(a is not b for a, b in zip(self._names, carries.held, strict=True))
         if leaks or changed or not carries.untouched(self._contents):
             tape.close(self._frame)
-            tape.fail(
+            raise tape.fault(
                 UnsupportedSyntax,
                 "the test of this `while` changes something that the loop uses",
                 help="make the change in the body: `while True: ...; if not test: break`",
@@ -295,4 +297,3 @@ class _Test:
         mend.settle(loop, carries.atoms)
         mend.convert_carries(loop, tape.lets, self._frame.place)
         return _finished(tape, carries, finishes, loop, (Var(INT, "turns"),))
-

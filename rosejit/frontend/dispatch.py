@@ -1,5 +1,8 @@
 """Decides what a call in staged code does: an operation of the IR, a rewritten helper, or a plain call."""
 
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
+
 import functools
 import itertools
 import linecache
@@ -24,7 +27,11 @@ Handler = Callable[..., Any]
 
 _OUTSIDE = tuple(
     os.path.realpath(path) + os.sep
-    for path in {sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), os.path.dirname(os.path.dirname(__file__))}
+    for path in {
+        sysconfig.get_path("stdlib"),
+        sysconfig.get_path("platstdlib"),
+        os.path.dirname(os.path.dirname(__file__)),
+    }
     if path
 )
 _MUTATORS = frozenset({
@@ -37,12 +44,12 @@ _HIGHER_ORDER = frozenset({map, filter, functools.reduce, sorted, itertools.accu
 
 
 def is_users(file: str) -> bool:
-    """Whether a file is the user's own: not the standard library's, an installed package's or ours, nor without text."""
+    """Whether a file is the user's: not the standard library's, an installed package's or ours, nor without text."""
     return bool(linecache.getlines(file)) if file.startswith("<") else _is_users(file)
 
 
 def _is_users_code(code: CodeType) -> bool:
-    """Whether code is the user's own. `<string>` is what much generated code is said to come from, and `python -c` too."""
+    """Whether code is the user's. `<string>` is where much generated code says it comes from, and `python -c` too."""
     return is_users(code.co_filename) and (not code.co_filename.startswith("<") or is_written(code))
 
 
@@ -154,7 +161,7 @@ class Dispatcher:
     def _refuse(self, function: Any, error: TypeError) -> NoReturn:
         """A function that is not staged was given a staged value, and knew no better than a TypeError."""
         name = getattr(function, "__name__", type(function).__name__)
-        self._session.tape.fail(
+        raise self._session.tape.fault(
             StagingTypeError,
             f"`{name}` is called by Python, and takes no staged values",
             facts=(f"it says: {error}",),
@@ -205,4 +212,3 @@ def as_numpy(value: Any) -> Any:
         return value
     made = [as_numpy(item) for item in inside]
     return value if all(a is b for a, b in zip(made, inside, strict=True)) else with_parts(value, made)
-

@@ -1,5 +1,8 @@
 """Stages arithmetic on whole arrays: broadcasting, loops over elements, sums and products."""
 
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownLambdaType=false
+
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -28,7 +31,7 @@ def broadcast_shape(tape: Tape, operands: Sequence[Any]) -> tuple[int, ...]:
         lengths = {shape[axis] for shape in shapes if len(shape) >= -axis} - {1}
         if len(lengths) > 1:
             shown = " and ".join(str(shape) for shape in shapes if shape)
-            tape.fail(ShapeError, f"shapes {shown} do not fit together")
+            raise tape.fault(ShapeError, f"shapes {shown} do not fit together")
         common.append(lengths.pop() if lengths else 1)
     return tuple(common)
 
@@ -61,7 +64,9 @@ class _Source:
         return self.array.shape[depth - self.offset] if depth >= self.offset else None
 
 
-def _level(tape: Tape, make: Make, sources: list[Any], shape: tuple[int, ...], depth: int, indices: tuple[Atom, ...]) -> Atom:
+def _level(
+    tape: Tape, make: Make, sources: list[Any], shape: tuple[int, ...], depth: int, indices: tuple[Atom, ...]
+) -> Atom:
     """The part of the result at `indices`, with the rows of the sources that belong there."""
     if depth == len(shape):
         return _result(tape, make(*[_element(tape, source, indices) for source in sources]))
@@ -100,7 +105,7 @@ def _element(tape: Tape, source: Any, indices: tuple[Atom, ...]) -> Any:
 def _result(tape: Tape, value: Any) -> Atom:
     kind = type_of(value)
     if kind is None:
-        tape.type_error(f"the elements of an array are numbers, given {type(value).__name__}")
+        raise tape.type_fault(f"the elements of an array are numbers, given {type(value).__name__}")
     atom = ATOMS[kind](tape, value)
     assert atom is not None
     return atom

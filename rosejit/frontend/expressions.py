@@ -1,4 +1,7 @@
-"""Rewrites expressions: short circuits, choices, calls, subscripts and comprehensions become calls of the run-time object."""
+"""Rewrites expressions: circuits, choices, calls, subscripts and comprehensions call the run-time object."""
+
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 import ast
 import builtins
@@ -7,9 +10,8 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
-import gast
-
 from rosejit.frontend.flow import Flow, Names
+from rosejit.frontend.grammar import gast
 from rosejit.frontend.jumps import Go
 from rosejit.frontend.nodes import LOAD, at, constant, hook, load, method, runtime, store
 from rosejit.frontend.scope import Scope

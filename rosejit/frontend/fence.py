@@ -1,12 +1,14 @@
 """Names every construct of a function that cannot be staged, at its place, before anything runs."""
 
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
+
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import gast
-
 from rosejit.errors import UnsupportedSyntax
+from rosejit.frontend.grammar import gast
 from rosejit.frontend.source import Source
 
 
@@ -39,7 +41,9 @@ _FRAME_READERS = {"eval", "exec", "locals", "vars", "dir"}
 _FUNCTIONS = frozenset({gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda})
 _LOOPS = frozenset({gast.For, gast.While, gast.AsyncFor})
 _SURROUNDING = _FUNCTIONS | _LOOPS | {gast.IfExp, gast.Try}
-_CHILDLESS = frozenset({gast.Name, gast.Constant, gast.Load, gast.Store, gast.Add, gast.Sub, gast.Mult, gast.Div, str, type(None)})
+_CHILDLESS = frozenset(
+    {gast.Name, gast.Constant, gast.Load, gast.Store, gast.Add, gast.Sub, gast.Mult, gast.Div, str, type(None)}
+)
 
 
 def check(source: Source, scope: dict[str, Any], *, alone: bool = False) -> None:

@@ -1,11 +1,13 @@
 """Finds, for every construct of a function, the names that it binds and that somebody reads later."""
 
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownVariableType=false
+
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-import gast
-
+from rosejit.frontend.grammar import gast
 from rosejit.frontend.jumps import VALUE, Body, Go, SetFlag, blocks
 from rosejit.frontend.scope import COMPREHENSIONS, FUNCTIONS, Scope, children
 

@@ -1,5 +1,8 @@
 """Remembers what staged code read from outside, to tell later whether it would be staged the same way again."""
 
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
+
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
@@ -115,9 +118,11 @@ def is_stable(chain: Chain) -> bool:
 
 def _is_bound(value: Any) -> bool:
     """Whether a value is a method of an object, made anew at each reading: the object is guarded itself."""
-    return isinstance(getattr(value, "__self__", None), object) and isinstance(
-        value, (MethodType, BuiltinFunctionType)
-    ) and not isinstance(value.__self__, (ModuleType, type(None)))
+    return (
+        isinstance(getattr(value, "__self__", None), object)
+        and isinstance(value, (MethodType, BuiltinFunctionType))
+        and not isinstance(value.__self__, (ModuleType, type(None)))
+    )
 
 
 def guard(chain: Chain, read_elements: set[int]) -> Guard | None:

@@ -1,5 +1,8 @@
 """The object that rewritten code calls: one attribute for each hook of the templates."""
 
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownLambdaType=false
+
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,6 +14,7 @@ from rosejit.frontend.circuits import Circuits, go, hit, negate
 from rosejit.frontend.comprehensions import Comprehensions
 from rosejit.frontend.control import WhileLoop, choose, iterate
 from rosejit.frontend.joins import arrive, shown
+from rosejit.frontend.places import frame_at
 from rosejit.frontend.tape import UNDEFINED, Cell, Frame, Tape
 from rosejit.frontend.truth import truth
 from rosejit.frontend.unbound import Part, Poison, settled
@@ -37,7 +41,7 @@ class Suspension:
     def out(self, value: Any) -> Any:
         """Before a `yield`."""
         if self._tape.frames[-1] is not self._frame:
-            self._tape.fail(
+            raise self._tape.fault(
                 UnsupportedSyntax,
                 "`yield` in a staged `if` or loop cannot be staged",
                 help="yield outside of it, or collect the values in an array",
@@ -135,16 +139,16 @@ class Containers:
             container.use()
         sealed = tape.sealed.get(id(container))
         if sealed is not None and sealed[0] is container:
-            tape.fail(
+            raise tape.fault(
                 UnsupportedSyntax,
                 f"{shown(container)} cannot be changed any more: {sealed[1]}",
                 help="make a new one, or use an array (`np.zeros(n)`)",
             )
         if tape.is_staged and not self._is_own(container):
-            tape.fail(
+            raise tape.fault(
                 UnsupportedSyntax,
                 f"{shown(container)} from outside is changed in a staged branch or loop",
-                help="bind a new value to a name instead, or use an array (`np.zeros(n)`), which can be changed anywhere",
+                help="bind a new value to a name, or use an array (`np.zeros(n)`), which can be changed anywhere",
             )
         return container
 
@@ -204,7 +208,7 @@ class Names:
 
     def result(self, value: Any) -> Any:
         """The value of a `return` statement, checked while its line is running."""
-        self.tape.session.returning(value, sys._getframe(1))
+        self.tape.session.returning(value, frame_at(1))
         return value
 
     def returned(self, value: Any) -> Any:
@@ -217,7 +221,7 @@ class Names:
             value = settled(self.tape, value, "the result")
         arrive(value)
         value = None if value is UNDEFINED else value
-        self.tape.session.returning(value, sys._getframe(1))
+        self.tape.session.returning(value, frame_at(1))
         return value
 
 
@@ -246,10 +250,12 @@ class Attempts:
             tape.error = None  # as Python's own: on the host a name can be looked for
         elif isinstance(error, RoseError):
             raise error
-        if len(tape.frames) != len(attempt.frames) or any(a is not b for a, b in zip(tape.frames, attempt.frames, strict=True)):
+        if len(tape.frames) != len(attempt.frames) or any(
+            a is not b for a, b in zip(tape.frames, attempt.frames, strict=True)
+        ):
             del tape.frames[len(attempt.frames) :]
             tape.lets = tape.frames[-1].lets
-            tape.fail(
+            raise tape.fault(
                 UnsupportedSyntax,
                 f"{type(error).__name__} is raised inside a staged branch or loop and caught outside",
                 help="catch it inside, or decide with `if`",
@@ -265,7 +271,12 @@ class Hooks:
 
     def __init__(self, tape: Tape, call: Callable[..., Any], captured: Callable[[Any], Any]) -> None:
         circuits, made = Circuits(tape), Comprehensions(tape)
-        containers, names, messages, attempts = Containers(tape, captured), Names(tape), Messages(tape), Attempts(tape, circuits)
+        containers, names, messages, attempts = (
+            Containers(tape, captured),
+            Names(tape),
+            Messages(tape),
+            Attempts(tape, circuits),
+        )
         self.tape = tape
         self.comprehensions = made
         self.containers = containers
@@ -278,7 +289,12 @@ class Hooks:
         self.negate = lambda value: negate(tape, value)
         self.left, self.right, self.only, self.joined = circuits.left, circuits.right, circuits.only, circuits.joined
         self.keep, self.kept, self.only_kept = circuits.keep, circuits.kept, circuits.only_kept
-        self.choose, self.first, self.second, self.chosen = circuits.choose, circuits.first, circuits.second, circuits.chosen
+        self.choose, self.first, self.second, self.chosen = (
+            circuits.choose,
+            circuits.first,
+            circuits.second,
+            circuits.chosen,
+        )
         self.comprehension, self.listed, self.generator = made.open, made.listed, made.generator
         self.holds, self.unless = messages.holds, messages.unless
         self.raises, self.raise_later = messages.raises, messages.raise_later

@@ -1,5 +1,8 @@
 """Says what host values are as numbers and arrays, and converts them."""
 
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
+
 import operator
 import sys
 from typing import Any

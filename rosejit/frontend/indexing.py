@@ -1,5 +1,8 @@
 """Resolves `a[...]` as NumPy does: to an element, to a view, or to an error at the user's line."""
 
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
+
 from typing import Any
 
 from rosejit.errors import RoseIndexError, ShapeError
@@ -118,7 +121,7 @@ def _host_get(a: Array, data: Any, index: Any) -> Any:
     try:
         found = data[_plain(index)]
     except IndexError as error:
-        a.tape.fail(RoseIndexError, str(error))
+        raise a.tape.fault(RoseIndexError, str(error)) from None
     if isinstance(found, np.ndarray):
         simple = not any(is_list(item) for item in (index if isinstance(index, tuple) else (index,)))
         if simple:
@@ -135,12 +138,12 @@ def _host_set(a: Array, data: Any, index: Any, value: Any) -> None:
     try:
         data[_plain(index)] = new
     except IndexError as error:
-        a.tape.fail(RoseIndexError, str(error))
+        raise a.tape.fault(RoseIndexError, str(error)) from None
     put(a, content(a.tape, a.box))
 
 
 def _refuse_kind(tape: Tape, a: Array, value: Any) -> None:
-    tape.type_error(f"an array of {a.leaf.element}s cannot hold {value!r}", "make the array one of floats")
+    raise tape.type_fault(f"an array of {a.leaf.element}s cannot hold {value!r}", "make the array one of floats")
 
 
 # --- what an index does
@@ -151,7 +154,7 @@ def _expanded(a: Array, index: Any) -> list[Any]:
     items = list(index) if isinstance(index, tuple) else [index]
     used = sum(1 for item in items if item is not None and item is not Ellipsis)
     if used > a.ndim:
-        a.tape.fail(
+        raise a.tape.fault(
             RoseIndexError,
             f"`{a.box.name}` has {a.ndim} dimension{'s' * (a.ndim != 1)}, and is indexed with {used}",
             facts=(f"its shape is {a.shape}",),
@@ -188,7 +191,7 @@ def _steps(a: Array, items: list[Any]) -> tuple[list[Step], tuple[int, ...]]:
 def _slice(tape: Tape, item: slice, length: int) -> tuple[int, int, int]:
     for bound in (item.start, item.stop, item.step):
         if hasattr(bound, "leaf"):
-            tape.type_error(
+            raise tape.type_fault(
                 "the bounds of a slice must be known while staging: they decide the shape",
                 "loop over the elements with `rose.range`, or make the bound `rose.Static`",
             )
@@ -202,11 +205,11 @@ def _single(a: Array, item: Any, dimension: int) -> Atom:
         k = int(item)
         if not -length <= k < length:
             facts = (f"the shape of `{a.box.name}` is {a.shape}",)
-            tape.fail(RoseIndexError, f"index {k} is out of range for length {length}", facts=facts)
+            raise tape.fault(RoseIndexError, f"index {k} is out of range for length {length}", facts=facts)
         return Lit(k % length, INT)
     if item.__class__ is not Int:
         shown = getattr(type(item), "__name__", "object")
-        tape.type_error(f"an array is indexed with integers and slices, given {shown}", "convert with `int(...)`")
+        raise tape.type_fault(f"an array is indexed with integers and slices, given {shown}", "convert with `int(...)`")
     atom: Atom = item.atom
     if item.low < 0:
         atom = tape.apply(P["wrap_index"], atom, Lit(length, INT))
@@ -288,11 +291,11 @@ def assigned(target: Array, value: Any) -> Atom:
     if kind is None or not _fits(kind, target.type):
         shown = type(value).__name__ if kind is None else str(kind)
         helps = "make the array one of floats: `np.zeros(n)`" if target.type is INT else None
-        tape.type_error(f"an array of {target.type}s cannot hold a {shown}", helps)
+        raise tape.type_fault(f"an array of {target.type}s cannot hold a {shown}", helps)
     if value.__class__ is not Array:
         return _repeated(target, value)
     if broadcast_shape(tape, (target, value)) != target.shape:
-        tape.fail(ShapeError, f"an array of shape {value.shape} does not fit into the shape {target.shape}")
+        raise tape.fault(ShapeError, f"an array of shape {value.shape} does not fit into the shape {target.shape}")
     if value.shape != target.shape or value.type is not target.type:
         return _spread(target, value)
     if not target.shape:
@@ -336,7 +339,7 @@ def gather(a: Array, items: list[Any]) -> Array:
     picks = as_array(tape, items[0])
     rest = items[1:]
     if picks is None or picks.type is not INT or any(item != slice(None) for item in rest):
-        tape.type_error(
+        raise tape.type_fault(
             "only an array of integers can pick elements, and only along the first dimension",
             "for a mask use `np.where`; for other dimensions loop with `rose.range`",
         )

@@ -1,5 +1,8 @@
 """Joins what the two sides of a staged `if` leave behind: results of the branch, one value for each name."""
 
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
+
 from typing import Any
 
 from rosejit.frontend.arrays import Array, Box, Host, atom_of, fresh
@@ -25,7 +28,7 @@ class Join:
         self._binders: list[Var] = []
         self._made: dict[tuple[int, int], tuple[Any, Any, Any]] = {}
         self._written: dict[Any, Any] = {}
-        """What arrays and cells hold after the branch; set at the end, since the sides still see what they held before."""
+        """What arrays and cells hold after the branch; set at the end: the sides still see what they held before."""
 
     # --- results
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-import gast
+from rosejit.frontend.grammar import gast
 
 VALUE = "value@"
 RETURNED = "returned@"
@@ -178,13 +178,15 @@ class _Lowering:
             case gast.Return():
                 value = _like(node, gast.Constant(None, None)) if node.value is None else node.value
                 name = _like(node, gast.Name(VALUE, gast.Store(), None, None))
-                return [_like(node, gast.Assign([name], value, None)), *self.leave(node, RETURNED)], {RETURNED} | _NONE
+                return [_like(node, gast.Assign([name], value, None)), *self.leave(node, RETURNED)], frozenset(
+                    {RETURNED}
+                )
             case gast.Break():
-                return self.leave(node, f"break@{self.loop}"), {f"break@{self.loop}"} | _NONE
+                return self.leave(node, f"break@{self.loop}"), frozenset({f"break@{self.loop}"})
             case gast.Continue():
-                return self.leave(node, f"continue@{self.loop}"), {f"continue@{self.loop}"} | _NONE
+                return self.leave(node, f"continue@{self.loop}"), frozenset({f"continue@{self.loop}"})
             case gast.Raise():
-                return [node, *self.leave(node, RETURNED)], {RETURNED} | _NONE
+                return [node, *self.leave(node, RETURNED)], frozenset({RETURNED})
             case gast.For() | gast.While() if any(_jumps(s) for s in (*node.body, *node.orelse)):
                 return self.repetition(node, depth)
             case gast.If() if _jumps(node):

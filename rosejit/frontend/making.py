@@ -1,9 +1,12 @@
 """Makes arrays of numbers and rows that are there one by one."""
 
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownVariableType=false
+
 from collections.abc import Sequence
 from typing import Any
 
-from rosejit.errors import ShapeError
+from rosejit.errors import RoseError, ShapeError
 from rosejit.frontend.arrays import Array, fresh, of_host
 from rosejit.frontend.elementwise import converted
 from rosejit.frontend.structures import is_staged_deep
@@ -29,8 +32,12 @@ def as_array(tape: Tape, value: Any, name: str = "array") -> Array | None:
     try:
         data = np.asarray(items)
     except ValueError:
-        tape.fail(ShapeError, "the rows of a nested list differ in length", help="an array is rectangular")
+        raise _ragged(tape) from None
     return of_host(tape, data, name) if data.dtype.kind in "fiub" else None
+
+
+def _ragged(tape: Tape) -> RoseError:
+    return tape.fault(ShapeError, "the rows of a nested list differ in length", help="an array is rectangular")
 
 
 def staged_items(value: Any) -> Array | None:
@@ -54,11 +61,11 @@ def stacked(tape: Tape, items: Sequence[Any], name: str = "array") -> Array | No
         return None
     shapes = {row.shape if row.__class__ is Array else () for row in rows}
     if len(shapes) > 1:
-        tape.fail(ShapeError, "the rows of a nested list differ in length", help="an array is rectangular")
+        raise _ragged(tape)
     shape = shapes.pop()
     kind = common_type(rows)
     if kind is None:
-        tape.type_error("numbers and truth values cannot be in one array", "convert with `float(...)`")
+        raise tape.type_fault("numbers and truth values cannot be in one array", "convert with `float(...)`")
     atoms: list[Atom] = []
     for row in rows:
         atom = variable(converted(row, kind)) if row.__class__ is Array else ATOMS[kind](tape, row)

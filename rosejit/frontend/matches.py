@@ -2,8 +2,7 @@
 
 from typing import Any
 
-import gast
-
+from rosejit.frontend.grammar import gast
 from rosejit.frontend.jumps import blocks
 
 _POSITIONS = ("lineno", "col_offset", "end_lineno", "end_col_offset")

@@ -1,12 +1,15 @@
 """What the functions of `math` do with staged numbers."""
 
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownLambdaType=false
+
 import math
 from collections.abc import Callable
 from typing import Any
 
 from rosejit.frontend.builtin_calls import pick
 from rosejit.frontend.operators import power
-from rosejit.frontend.values import NUMBERS, P, Bool, Int, Real, real_atom
+from rosejit.frontend.values import NUMBERS, Bool, Int, P, Real, real_atom
 from rosejit.ir.types import REAL
 
 Handler = Callable[[Any, Any, tuple[Any, ...], dict[str, Any]], Any]

@@ -1,4 +1,4 @@
-"""Mends the lets of a block once it is known what its placeholders stand for: other atoms, and Reals instead of Ints."""
+"""Mends the lets of a block once its placeholders are known: other atoms, and Reals instead of Ints."""
 
 from collections.abc import Callable
 from typing import Any, NoReturn

@@ -1,5 +1,8 @@
 """Makes nodes of the rewritten program, each at the place of the node it stands for, and walks over trees."""
 
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownVariableType=false
+
 import ast
 from collections.abc import Iterator
 from typing import Any
@@ -30,7 +33,7 @@ def store(place: Any, name: str) -> Any:
     return at(place, ast.Name(name, STORE))
 
 
-def constant(place: Any, value: object) -> Any:
+def constant(place: Any, value: Any) -> Any:
     """A literal; tuples of literals too."""
     return at(place, ast.Constant(value))
 

@@ -1,5 +1,8 @@
 """What the functions of NumPy do with staged numbers and arrays."""
 
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownLambdaType=false
+
 import operator
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -61,13 +64,15 @@ def _elementwise(make: Make) -> Handler:
 
 def _no_options(session: Any, function: Any, kwargs: Options) -> None:
     for name in kwargs:
-        session.tape.type_error(f"`np.{function.__name__}(..., {name}=...)` is not staged", f"leave out `{name}`")
+        raise session.tape.type_fault(f"`np.{function.__name__}(..., {name}=...)` is not staged", f"leave out `{name}`")
 
 
 def _operand(session: Any, function: Any, value: Any) -> Any:
     found = value if type_of(value) is not None else as_array(session.tape, value)
     if found is None:
-        session.tape.type_error(f"`np.{function.__name__}` takes numbers and arrays, given {type(value).__name__}")
+        raise session.tape.type_fault(
+            f"`np.{function.__name__}` takes numbers and arrays, given {type(value).__name__}"
+        )
     return found
 
 
@@ -177,7 +182,7 @@ def _kind_of(session: Any, dtype: Any) -> Scalar | None:
         return None
     letter = np.dtype(dtype).kind
     if letter not in "fiub":
-        session.tape.type_error(f"an array of {dtype} cannot be staged", "arrays hold floats, ints or bools")
+        raise session.tape.type_fault(f"an array of {dtype} cannot be staged", "arrays hold floats, ints or bools")
     return {"f": REAL, "i": INT, "u": INT}.get(letter)
 
 
@@ -190,7 +195,9 @@ def _like(name: str) -> Handler:
         like = as_array(session.tape, args[0])
         shape = () if like is None else like.shape
         if name == "full" or like is None:
-            return _full(session, np.full, (shape, args[1] if name == "full" else {"zeros": 0.0, "ones": 1.0}[name]), kwargs)
+            return _full(
+                session, np.full, (shape, args[1] if name == "full" else {"zeros": 0.0, "ones": 1.0}[name]), kwargs
+            )
         dtype = kwargs.get("dtype", {REAL: "float64", INT: "int64"}.get(like.type, "bool"))
         made = getattr(np, name)(shape, dtype=dtype)
         return of_host(session.tape, made)
@@ -206,7 +213,7 @@ def _full(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     lengths: tuple[int, ...] = (shape,) if isinstance(shape, int) else tuple(shape)
     kind = type_of(value)
     if kind is None:
-        session.tape.type_error(f"`np.full` takes a number, given {type(value).__name__}")
+        raise session.tape.type_fault(f"`np.full` takes a number, given {type(value).__name__}")
     atom = ATOMS[kind](session.tape, value)
     made = build(session.tape, lengths, kind, lambda indices: atom or Var(kind))
     assert isinstance(made, Var)
@@ -222,19 +229,21 @@ def _joined(session: Any, arrays: Sequence[Any], axis: int, stack: bool) -> Any:
     parts: list[Array] = []
     for item in items:
         if item is None:
-            tape.type_error("only arrays can be joined")
+            raise tape.type_fault("only arrays can be joined")
         parts.append(item)
     kind = common_type(parts)
     if kind is None:
-        tape.type_error("arrays of numbers and of truth values cannot be joined")
+        raise tape.type_fault("arrays of numbers and of truth values cannot be joined")
     parts = [converted(part, kind) for part in parts]
     rank = parts[0].ndim + stack
     if not rank or not -rank <= axis < rank:
-        tape.fail(ShapeError, f"axis {axis} is out of bounds for arrays of shape {parts[0].shape}")
+        raise tape.fault(ShapeError, f"axis {axis} is out of bounds for arrays of shape {parts[0].shape}")
     axis %= rank
     shapes = [part.shape if stack else part.shape[:axis] + part.shape[axis + 1 :] for part in parts]
     if len(set(shapes)) > 1 or len({part.ndim for part in parts}) > 1:
-        tape.fail(ShapeError, f"arrays of shapes {', '.join(str(part.shape) for part in parts)} cannot be joined")
+        raise tape.fault(
+            ShapeError, f"arrays of shapes {', '.join(str(part.shape) for part in parts)} cannot be joined"
+        )
     return _laid(tape, parts, axis, stack, kind)
 
 
@@ -247,7 +256,9 @@ def _laid(tape: Any, parts: list[Array], axis: int, stack: bool, kind: Scalar) -
         for part in parts:
             order = (axis, *(k for k in range(part.ndim) if k != axis))
             front = array_methods.transposed(part, order)
-            fronts += [variable(front[k]) if front.ndim > 1 else _scalar(tape, front[k], kind) for k in range(front.shape[0])]
+            fronts += [
+                variable(front[k]) if front.ndim > 1 else _scalar(tape, front[k], kind) for k in range(front.shape[0])
+            ]
     rest = parts[0].shape if stack else parts[0].shape[:axis] + parts[0].shape[axis + 1 :]
     whole = array((len(fronts), *rest), kind)
     made = fresh(tape, tape.bind(MakeArray(tuple(fronts)) if fronts else Zero(), whole))
@@ -311,7 +322,7 @@ def _broadcast(a: Array, shape: Any) -> Array:
     lengths: tuple[int, ...] = (shape,) if isinstance(shape, int) else tuple(shape)
     zero = of_host(a.tape, np.zeros(lengths))
     if broadcast_shape(a.tape, (a, zero)) != lengths:
-        a.tape.fail(ShapeError, f"an array of shape {a.shape} does not fit into the shape {lengths}")
+        raise a.tape.fault(ShapeError, f"an array of shape {a.shape} does not fit into the shape {lengths}")
     return mapped(a.tape, lambda x, z: x, a, zero)
 
 
@@ -321,7 +332,7 @@ def _norm(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     _no_options(session, function, kwargs)
     a = as_array(session.tape, args[0])
     if a is None or len(args) > 1:
-        session.tape.type_error("`np.linalg.norm` is staged for one array, without other arguments")
+        raise session.tape.type_fault("`np.linalg.norm` is staged for one array, without other arguments")
     return P["sqrt"].__call__(reductions.total(mapped(session.tape, lambda x: x * x, a)))
 
 
@@ -349,7 +360,12 @@ def table() -> dict[Any, Handler]:
     wholes |= {"amax": wholes["max"], "amin": wholes["min"]}
     found |= {name: _whole(make) for name, make in wholes.items()}
     found |= {"clip": _clip, "round": _round, "around": _round, "array": _array, "asarray": _array, "full": _full}
-    found |= {"zeros_like": _like("zeros"), "ones_like": _like("ones"), "empty_like": _like("zeros"), "full_like": _like("full")}
+    found |= {
+        "zeros_like": _like("zeros"),
+        "ones_like": _like("ones"),
+        "empty_like": _like("zeros"),
+        "full_like": _like("full"),
+    }
     found |= {"stack": _stack, "concatenate": _concatenate, "shape": _shape, "ndim": _shape}
     numpy = {getattr(np, name): handler for name, handler in found.items() if hasattr(np, name)}
     return {**numpy, np.linalg.norm: _norm}

@@ -1,15 +1,18 @@
 """Gives staged numbers the operators of Python; importing it installs them."""
 
-import sys
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
+
 from collections.abc import Callable
 from typing import Any, NoReturn
 
 from rosejit.frontend.host import SMALLEST, number_kind
+from rosejit.frontend.places import frame_at
 from rosejit.frontend.values import (
     NUMBERS,
-    P,
     Bool,
     Int,
+    P,
     Real,
     Tan,
     bool_atom,
@@ -23,7 +26,6 @@ from rosejit.ir.primitive import Primitive
 from rosejit.ir.syntax import Apply, Failure, Let, Lit, Var
 from rosejit.ir.types import BOOL, INT, REAL, TAN
 
-_frame = sys._getframe
 _MOST_QUOTED = 4
 """How many values a failure can carry (docs/ir.md)."""
 Method = Callable[[Any, Any], Any]
@@ -45,7 +47,7 @@ def _on_real(symbol: str, op: Primitive, result: Any, reverse: bool) -> Method:
             return _other(self, symbol, other)
         var = Var(op.result)
         args = (atom, self.atom) if reverse else (self.atom, atom)
-        tape.lets.append(Let((var,), Apply(op, args), tape.places.of(_frame(1))))
+        tape.lets.append(Let((var,), Apply(op, args), tape.places.of(frame_at(1))))
         return result(tape, var)
 
     return method
@@ -65,7 +67,8 @@ def _on_int(symbol: str, on_ints: Primitive | None, on_reals: Primitive | None, 
             left, right, op = real_atom(tape, self), real_atom(tape, other), on_reals
         else:
             left, right, op = self.atom, int_atom(tape, other), on_ints
-        assert left is not None and right is not None
+        assert left is not None
+        assert right is not None
         var = tape.apply(op, right, left) if reverse else tape.apply(op, left, right)
         if var.type is INT:
             return Int(tape, var, _low(symbol, self, other, reverse))
@@ -181,7 +184,7 @@ def _rounding(name: str) -> Callable[[Any], Any]:
 
 def _rounded(self: Any, digits: Any = None) -> Any:
     if digits is not None:
-        self.tape.type_error(
+        raise self.tape.type_fault(
             "`round` to a number of digits is exact decimal arithmetic, which is not staged",
             "use `np.round(x, digits)`, or round the result of the call",
         )
@@ -233,7 +236,8 @@ def power(base: Any, exponent: Any) -> Any:
         atom = int_atom(tape, exponent)
         _natural(exponent, atom, "a negative exponent of an Int: use a float as base")
         whole = int_atom(tape, base)
-        assert whole is not None and atom is not None
+        assert whole is not None
+        assert atom is not None
         return Int(tape, tape.apply(P["ipow"], whole, atom))
     left, right = real_atom(tape, base), real_atom(tape, exponent)
     if left is None or right is None:
@@ -331,7 +335,7 @@ def _install_tangents() -> None:
 
 def _needs_host(what: str, remedy: str) -> Callable[..., NoReturn]:
     def method(self: Any, *args: Any) -> NoReturn:
-        self.tape.type_error(f"{what.replace('{}', type(self).__name__)}, which only running tells", remedy)
+        raise self.tape.type_fault(f"{what.replace('{}', type(self).__name__)}, which only running tells", remedy)
 
     return method
 
@@ -357,7 +361,7 @@ _HOST_METHODS = {
     ),
     "__index__": _needs_host(
         "Python needs the value of a staged {}",
-        "staged values index arrays, not lists or ranges of the host: make it an array (`np.array`), or the argument `rose.Static`",
+        "staged values index arrays, not lists: make it an array (`np.array(...)`), or the index `rose.Static`",
     ),
     "__float__": _needs_host(
         "Python needs the value of a staged {}",

@@ -7,6 +7,7 @@ from typing import Any
 
 from rosejit.span import Span
 
+frame_at = sys._getframe  # type: ignore[reportPrivateUsage]  # the one fast way to the line that is running
 _set = object.__setattr__
 
 

@@ -22,24 +22,27 @@ class StagedRange:
 
     def __iter__(self) -> Any:
         """Reached only where staged control flow is not rewritten."""
-        self.tape.type_error(
-            "Python iterates over a staged range", "iterate over it in a `for` statement or a comprehension of staged code"
+        raise self.tape.type_fault(
+            "Python iterates over a staged range",
+            "iterate over it in a `for` statement or a comprehension of staged code",
         )
 
     def __len__(self) -> int:
         trips = trip_count(self)
         if not isinstance(trips, Lit):
-            self.tape.type_error("the length of this range is known only when the code runs", "use its bounds")
+            raise self.tape.type_fault("the length of this range is known only when the code runs", "use its bounds")
         return max(0, int(trips.value or 0))
 
 
 def staged_range(tape: Tape, args: tuple[Any, ...]) -> StagedRange:
     """`rose.range(stop)`, `rose.range(start, stop)`, `rose.range(start, stop, step)`."""
     if not 1 <= len(args) <= 3:
-        raise TypeError(f"range expected {'at least 1 argument' if not args else 'at most 3 arguments'}, got {len(args)}")
+        raise TypeError(
+            f"range expected {'at least 1 argument' if not args else 'at most 3 arguments'}, got {len(args)}"
+        )
     for arg in args:
         if arg.__class__ is not Int and number_kind(arg) != "int":
-            tape.type_error(f"a range has integer bounds, given {type(arg).__name__}", "convert with `int(...)`")
+            raise tape.type_fault(f"a range has integer bounds, given {type(arg).__name__}", "convert with `int(...)`")
     bounds = (0, *args) if len(args) == 1 else args
     step = bounds[2] if len(bounds) == 3 else 1
     if number_kind(step) == "int" and step == 0:

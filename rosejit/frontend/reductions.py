@@ -1,5 +1,8 @@
 """Stages sums, products and other folds of arrays, whole or along axes, and products of matrices."""
 
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownVariableType=false
+
 from collections.abc import Callable
 from typing import Any
 
@@ -41,7 +44,7 @@ def _axes(a: Array, axis: Any) -> tuple[int, ...]:
     wanted: tuple[int, ...] = axis if isinstance(axis, tuple) else (axis,)
     for k in wanted:
         if not -a.ndim <= k < a.ndim:
-            a.tape.fail(ShapeError, f"axis {k} is out of bounds for an array of shape {a.shape}")
+            raise a.tape.fault(ShapeError, f"axis {k} is out of bounds for an array of shape {a.shape}")
     return tuple(sorted(k % a.ndim for k in wanted))
 
 
@@ -60,7 +63,9 @@ def _scanned(
     carry, row, index = Var(carried, "total"), Var(array(shape[1:], kind), "x"), Var(INT, "i")
     with tape.block() as lets:
         back = _scanned(tape, row, shape[1:], kind, step, wrap(tape, carry), carried)
-    loop = Loop(Lit(shape[0], INT), index, (carry,), (_atom(tape, start, carried),), (Scan(row, rows),), Block(lets, (back,)))
+    loop = Loop(
+        Lit(shape[0], INT), index, (carry,), (_atom(tape, start, carried),), (Scan(row, rows),), Block(lets, (back,))
+    )
     return tape.bind(loop, carried, "total")
 
 
@@ -110,9 +115,9 @@ def extreme(a: Array, name: str, axis: Any = None, keepdims: bool = False, propa
     if data is not None and propagate:
         return _host(a, getattr(data, name)(axis=axis, keepdims=keepdims))
     if 0 in a.shape:
-        a.tape.fail(ShapeError, f"`{name}` of an array without elements, its shape is {a.shape}")
+        raise a.tape.fault(ShapeError, f"`{name}` of an array without elements, its shape is {a.shape}")
     if a.type is BOOL:
-        a.tape.type_error(f"`{name}` of truth values", "use `np.any` or `np.all`")
+        raise a.tape.type_fault(f"`{name}` of truth values", "use `np.any` or `np.all`")
     op = P[{"max": "imax", "min": "imin"}[name]] if a.type is INT else P[f"{name}imum" if propagate else name]
     first = tuple(Lit(0, INT) for _ in a.shape)
     if axis is None:
@@ -154,7 +159,12 @@ def scanned_totals(a: Array, step: Step, start: Any) -> Array:
     with tape.block() as lets:
         back = _atom(tape, step(wrap(tape, carry), wrap(tape, row)), a.type)
     loop = Loop(
-        Lit(a.shape[0], INT), index, (carry,), (_atom(tape, start, a.type),), (Scan(row, variable(a)),), Block(lets, (back, back))
+        Lit(a.shape[0], INT),
+        index,
+        (carry,),
+        (_atom(tape, start, a.type),),
+        (Scan(row, variable(a)),),
+        Block(lets, (back, back)),
     )
     last, totals = Var(a.type, "total"), Var(array(a.shape, a.type), "totals")
     tape.bind_all(loop, (last, totals))
@@ -168,13 +178,15 @@ def matmul(a: Array, b: Array, name: str = "@") -> Any:
     """`a @ b` of vectors and matrices."""
     tape = a.tape
     if not (1 <= a.ndim <= 2 and 1 <= b.ndim <= 2):
-        tape.fail(
+        raise tape.fault(
             ShapeError,
             f"`{name}` of arrays of shape {a.shape} and {b.shape} is not staged",
             help="it takes vectors and matrices; write higher products as loops",
         )
     if a.shape[-1] != b.shape[0]:
-        tape.fail(ShapeError, f"`{name}`: shapes {a.shape} and {b.shape} do not fit: {a.shape[-1]} is not {b.shape[0]}")
+        raise tape.fault(
+            ShapeError, f"`{name}`: shapes {a.shape} and {b.shape} do not fit: {a.shape[-1]} is not {b.shape[0]}"
+        )
     known = host_data(a), host_data(b)
     if known[0] is not None and known[1] is not None:
         found = known[0] @ known[1]
@@ -223,14 +235,22 @@ def reshaped(a: Array, shape: tuple[int, ...]) -> Array:
         return element(a, _unravelled(tape, indices, shape, a.shape))
 
     made = build(tape, shape, a.type, cell)
-    return fresh(tape, made) if isinstance(made, Var) and not isinstance(made.type, Scalar) else fresh(tape, variable(a))
+    return (
+        fresh(tape, made) if isinstance(made, Var) and not isinstance(made.type, Scalar) else fresh(tape, variable(a))
+    )
 
 
-def _unravelled(tape: Tape, indices: tuple[Atom, ...], shape: tuple[int, ...], into: tuple[int, ...]) -> tuple[Atom, ...]:
+def _unravelled(
+    tape: Tape, indices: tuple[Atom, ...], shape: tuple[int, ...], into: tuple[int, ...]
+) -> tuple[Atom, ...]:
     """Indices of one shape as those of another with as many elements."""
     flat: Atom = Lit(0, INT)
     for index, length in zip(indices, shape, strict=True):
-        flat = index if flat == Lit(0, INT) else tape.apply(P["wadd"], tape.apply(P["wmul"], flat, Lit(length, INT)), index)
+        flat = (
+            index
+            if flat == Lit(0, INT)
+            else tape.apply(P["wadd"], tape.apply(P["wmul"], flat, Lit(length, INT)), index)
+        )
     found: list[Atom] = []
     for length in reversed(into[1:]):
         found.insert(0, tape.apply(P["wmod"], flat, Lit(length, INT)))

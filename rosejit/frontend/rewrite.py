@@ -1,6 +1,7 @@
 """Turns a function into a code object with the same behaviour whose control flow can be staged."""
 
 import __future__
+
 import ast
 import inspect
 import sys
@@ -10,12 +11,11 @@ from dataclasses import dataclass
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
-import gast
-
 from rosejit import collector
 from rosejit.errors import UnsupportedSyntax
 from rosejit.frontend import fence, flow, jumps, matches, scope
 from rosejit.frontend.expressions import Context, Counter, expression
+from rosejit.frontend.grammar import gast
 from rosejit.frontend.nodes import RUNTIME, assign, at, constant, hook, inside, load, runtime
 from rosejit.frontend.scope import Scope
 from rosejit.frontend.source import Source, find

@@ -145,13 +145,15 @@ def _tangent(at: Session, leaf: Leaf, value: Any) -> Atom:
     """A tangent as the atom for its leaf; it must be linear in the tangents, or zero."""
     if leaf.kind == "array":
         if value.__class__ is not Array:
-            at.tape.type_error("the tangent of an array is an array", "compute `du` from the `du` of the arguments")
+            raise at.tape.type_fault(
+                "the tangent of an array is an array", "compute `du` from the `du` of the arguments"
+            )
         return variable(value)
     if value.__class__ is Array:
         value = number(at.tape, element(value, ()))
     atom = ATOMS[TAN](at.tape, value)
     if atom is None:
-        at.tape.type_error(
+        raise at.tape.type_fault(
             f"the derivative that the rule returns is a {type(value).__name__}, not linear in the tangents",
             "compute `du` from the `du` of the arguments: sums of them, times numbers",
         )

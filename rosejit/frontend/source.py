@@ -9,9 +9,8 @@ from functools import lru_cache
 from types import CodeType, FunctionType
 from typing import Any
 
-import gast
-
 from rosejit.errors import UnsupportedSyntax
+from rosejit.frontend.grammar import gast
 from rosejit.frontend.nodes import inside
 from rosejit.span import Span
 
@@ -118,7 +117,9 @@ def _definitions(text: str) -> dict[int, list[Definition]]:
 
 def _pick(candidates: list[Definition] | tuple[()], code: CodeType) -> Definition | None:
     """The candidate that `code` was compiled from."""
-    same = [node for node in candidates if (node.name if not isinstance(node, ast.Lambda) else "<lambda>") == code.co_name]
+    same = [
+        node for node in candidates if (node.name if not isinstance(node, ast.Lambda) else "<lambda>") == code.co_name
+    ]
     if len(same) > 1:
         same = [node for node in same if _agrees(node, code)]
     return min(same, key=_extent, default=None)
@@ -126,7 +127,8 @@ def _pick(candidates: list[Definition] | tuple[()], code: CodeType) -> Definitio
 
 def _extent(node: Definition) -> tuple[int, int, int]:
     """How much text a definition covers: of nested candidates that all contain the code, the innermost is it."""
-    assert node.end_lineno is not None and node.end_col_offset is not None
+    assert node.end_lineno is not None
+    assert node.end_col_offset is not None
     return (node.end_lineno - node.lineno, node.end_col_offset, -node.col_offset)
 
 
@@ -146,7 +148,8 @@ def _places(code: CodeType) -> Iterator[tuple[int, int]]:
 
 
 def _inside(node: ast.expr | ast.stmt, place: tuple[int, int]) -> bool:
-    assert node.end_lineno is not None and node.end_col_offset is not None
+    assert node.end_lineno is not None
+    assert node.end_col_offset is not None
     return (node.lineno, node.col_offset) <= place < (node.end_lineno, node.end_col_offset)
 
 

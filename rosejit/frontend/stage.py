@@ -1,7 +1,10 @@
 """Runs a rewritten function on staged values and gives the IR function that came of it."""
 
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
+
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import CodeType, FrameType, FunctionType
@@ -29,7 +32,8 @@ from rosejit.numeric import np
 from rosejit.span import Span
 from rosejit.transforms.own import own
 
-assert operators and array_methods  # importing them gives staged values their methods
+assert operators  # importing it gives staged numbers their operators
+assert array_methods
 
 _APPLY = Signature.apply.__code__
 
@@ -119,7 +123,7 @@ class Session:
         )
 
     @contextmanager
-    def nested(self) -> Iterator[Frame]:
+    def nested(self) -> Generator[Frame]:
         """A function whose parameters and results the caller sees to; it captures no arrays."""
         opened = _Open(self.tape.open("function"))
         self._open.append(opened)
@@ -218,7 +222,7 @@ class Session:
     def _check_writes(self, root: Frame) -> None:
         for key in root.contents:
             if self.tape.content_below(root, key) is not None:
-                self.tape.type_error(
+                raise self.tape.type_fault(
                     f"`{key.name}` belongs to the function around and is changed in a decorated function",
                     "return the new value, or leave out the decorator: a plain function may change it",
                 )
@@ -303,8 +307,7 @@ class Session:
         """An array that a callee reads from outside, which so becomes one of the caller."""
         if capture.chain is None:
             self._open[-1].static_arrays.add(id(capture.array))
-        made = self.captured(capture.array)
-        return made
+        return self.captured(capture.array)
 
     def apply(self, function: ir.Function, atoms: list[Atom], result: Tree, statics: list[Any]) -> Any:
         """Stage a call of an IR function: its results in the structure of `result`."""

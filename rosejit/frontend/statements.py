@@ -1,13 +1,15 @@
-"""Rewrites statements by the templates of docs/architecture.md: each body once, in place, around calls of the run-time object."""
+"""Rewrites statements by the templates of docs/frontend.md: each body once, in place, between hooks."""
+
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownArgumentType=false
 
 import ast
 from collections.abc import Callable
 from typing import Any
 
-import gast
-
 from rosejit.errors import UnsupportedSyntax
 from rosejit.frontend.expressions import Context, expression, generic
+from rosejit.frontend.grammar import gast
 from rosejit.frontend.jumps import VALUE, SetFlag
 from rosejit.frontend.nodes import (
     LOAD,
@@ -200,9 +202,15 @@ def _augmented(context: Context, node: Any) -> list[Any]:
 
 
 _IN_PLACE = {
-    getattr(gast, name): f"__i{name.lower()}__"
-    for name in ("Add", "Sub", "Mod", "Pow", "LShift", "RShift", "FloorDiv")
-} | {gast.Mult: "__imul__", gast.MatMult: "__imatmul__", gast.Div: "__itruediv__", gast.BitAnd: "__iand__", gast.BitOr: "__ior__", gast.BitXor: "__ixor__"}
+    getattr(gast, name): f"__i{name.lower()}__" for name in ("Add", "Sub", "Mod", "Pow", "LShift", "RShift", "FloorDiv")
+} | {
+    gast.Mult: "__imul__",
+    gast.MatMult: "__imatmul__",
+    gast.Div: "__itruediv__",
+    gast.BitAnd: "__iand__",
+    gast.BitOr: "__ior__",
+    gast.BitXor: "__ixor__",
+}
 
 
 def _delete(context: Context, node: Any) -> list[Any]:
@@ -214,7 +222,10 @@ def _delete(context: Context, node: Any) -> list[Any]:
             at(target, read)
             checked = runtime(target, "bound", expression(context, read), constant(target, target.id))
             kept = gast.Name(target.id, gast.Store(), None, None)
-            made += [do(target, checked), assign(target, expression(context, at(target, kept)), hook(target, "UNDEFINED"))]
+            made += [
+                do(target, checked),
+                assign(target, expression(context, at(target, kept)), hook(target, "UNDEFINED")),
+            ]
         else:
             made.append(at(node, ast.Delete([expression(context, target)])))
     return made

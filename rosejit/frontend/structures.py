@@ -1,5 +1,8 @@
 """Takes Python structures apart and puts them together again, with other values at their leaves."""
 
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
+
 import copy
 import dataclasses
 from collections.abc import Sequence

@@ -1,14 +1,13 @@
 """Collects the lets of the blocks that are open while a function runs on staged values."""
 
 import os
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal
 
 from rosejit.errors import RoseError, StagingTypeError, UnrollLimit, UnsupportedSyntax
-from rosejit.frontend.places import Place, Places
+from rosejit.frontend.places import Place, Places, frame_at
 from rosejit.ir.primitive import Primitive
 from rosejit.ir.syntax import TRUE, Apply, Atom, Check, Expr, Failure, Let, Lit, Var
 from rosejit.ir.types import REAL, Type
@@ -103,7 +102,7 @@ class Tape:
     def apply(self, op: Primitive, *args: Atom, above: int = 1) -> Var:
         """The result of `op`, staged at the user's line; `above` calls lie between this and the user's, at least."""
         var = Var(op.result)
-        place = self.places.of(sys._getframe(above))
+        place = self.places.of(frame_at(above))
         if op.failure and self.trying:
             self.refuse_in_try(f"`{op.symbol or op.name}`")
         self.lets.append(Let((var,), Apply(op, args), place))
@@ -114,7 +113,7 @@ class Tape:
         if self.trying and getattr(expr, "checked", False):
             self.refuse_in_try("this index")
         var = Var(kind, hint)
-        self.lets.append(Let((var,), expr, self.places.of(sys._getframe(1))))
+        self.lets.append(Let((var,), expr, self.places.of(frame_at(1))))
         return var
 
     def bind_all(self, expr: Expr, binders: tuple[Var, ...], place: Place | None = None) -> None:
@@ -130,7 +129,7 @@ class Tape:
 
     def refuse_in_try(self, what: str) -> None:
         """The host has left a `try` long before staged code fails in it."""
-        self.fail(
+        raise self.fault(
             UnsupportedSyntax,
             f"{what} can fail at run time, inside a `try` of the host",
             help="move it out of the `try`, or test before",
@@ -140,6 +139,7 @@ class Tape:
 
     @property
     def frame(self) -> Frame:
+        """The innermost block."""
         return self.frames[-1]
 
     @property
@@ -152,7 +152,7 @@ class Tape:
         self.room -= len(self.lets)
         if self.room < 0:
             self.unroll_limit()
-        frame = Frame(kind, self.places.of(sys._getframe(1)))
+        frame = Frame(kind, self.places.of(frame_at(1)))
         self.frames.append(frame)
         self.lets = frame.lets
         return frame
@@ -160,7 +160,7 @@ class Tape:
     def close(self, frame: Frame) -> Frame:
         """End the innermost block, which must be `frame`."""
         if self.frames[-1] is not frame:
-            self.fail(
+            raise self.fault(
                 UnsupportedSyntax,
                 "the blocks of staged control flow are left in another order than they were entered",
                 help="do not suspend a generator inside a staged `if` or loop",
@@ -178,7 +178,7 @@ class Tape:
         outer.born |= frame.born
 
     @contextmanager
-    def block(self) -> Iterator[list[Let]]:
+    def block(self) -> Generator[list[Let]]:
         """A block of our own making, in which no user code runs."""
         outer, self.lets = self.lets, []
         frame = self.frames[-1]
@@ -189,7 +189,7 @@ class Tape:
             self.lets, frame.lets = outer, saved
 
     @contextmanager
-    def reopened(self, frame: Frame) -> Iterator[None]:
+    def reopened(self, frame: Frame) -> Generator[None]:
         """Stage something more at the end of a block that was just closed."""
         self.frames.append(frame)
         self.lets = frame.lets
@@ -200,7 +200,8 @@ class Tape:
             self.lets = self.frames[-1].lets
 
     def unroll_limit(self) -> None:
-        self.fail(
+        """Raise: there is no end to it."""
+        raise self.fault(
             UnrollLimit,
             f"more than {self.limit} operations were staged in one function",
             help="let the loop stay a loop: `for i in rose.range(n)`",
@@ -254,25 +255,32 @@ class Tape:
 
     def here(self) -> Place | None:
         """The line of the user's that is running."""
-        return self.places.of(sys._getframe(1))
+        return self.places.of(frame_at(1))
 
-    def fail(self, kind: type[RoseError], message: str, *, help: str | None = None, facts: tuple[str, ...] = ()) -> NoReturn:  # noqa: A002 - the word users read in the message
-        """Raise an error at the user's line, with the calls that led there."""
-        *calls, place = self.places.chain(sys._getframe(1)) or (None,)
+    def fault(
+        self,
+        kind: type[RoseError],
+        message: str,
+        *,
+        help: str | None = None,
+        facts: tuple[str, ...] = (),
+    ) -> RoseError:
+        """An error at the user's line, with the calls that led there; it is to be raised."""
+        *calls, place = self.places.chain(frame_at(1)) or (None,)
         error = kind(message, place, facts=facts, help=help, chain=tuple(calls))
         if self.error is None:
             self.error = error
-        raise error
+        return error
 
     def chained(self, error: RoseError) -> RoseError:
         """`error` of a call in staged code that names the parameter it is about, with the calls that led there."""
         if not error.chain and not isinstance(error.span, Place):
-            error.chain = self.places.chain(sys._getframe(1))
+            error.chain = self.places.chain(frame_at(1))
         return error
 
-    def type_error(self, message: str, help: str | None = None, *facts: str) -> NoReturn:  # noqa: A002 - as above
-        """`fail` with the most frequent kind."""
-        self.fail(StagingTypeError, message, help=help, facts=facts)
+    def type_fault(self, message: str, help: str | None = None, *facts: str) -> RoseError:
+        """`fault` of the most frequent kind."""
+        return self.fault(StagingTypeError, message, help=help, facts=facts)
 
 
 class Undefined:

@@ -35,9 +35,8 @@ def _of_array(tape: Tape, value: Array) -> Any:
     data = host_data(value)
     if data is not None and data.size < 2:
         return bool(data)
-    tape.fail(
+    raise tape.fault(
         ShapeError,
         f"the truth of an array of shape {value.shape} is ambiguous",
         help="use `np.all(x)` or `np.any(x)`, or compare one element",
     )
-

@@ -78,7 +78,7 @@ class Poison:
 
     def use(self) -> NoReturn:
         """Say why there is no value."""
-        self.tape.fail(StagingTypeError, self.why, help=self.remedy)
+        raise self.tape.fault(StagingTypeError, self.why, help=self.remedy)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name.endswith("__"):
@@ -102,7 +102,7 @@ for _name in (
 def settled(tape: Tape, value: Any, name: str) -> Any:
     """The value of a name that is read; raises now or at run time where the name is unbound."""
     if value is UNDEFINED:
-        tape.fail(UnboundStagedName, unbound(name), help=f"bind `{name}` on every path that leads here")
+        raise tape.fault(UnboundStagedName, unbound(name), help=f"bind `{name}` on every path that leads here")
     if value.__class__ is not Part:
         return value
     flag, held = value.flag, value.value

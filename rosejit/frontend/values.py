@@ -138,7 +138,7 @@ def int_atom(tape: Tape, value: Any) -> Atom | None:
         return None
     number = int(value)
     if not SMALLEST <= number <= LARGEST:
-        tape.type_error(f"{number} does not fit the 64 bits of an Int", "make it a float")
+        raise tape.type_fault(f"{number} does not fit the 64 bits of an Int", "make it a float")
     return Lit(number, INT)
 
 
@@ -175,12 +175,12 @@ def stage(tape: Tape, op: Primitive, args: tuple[Any, ...]) -> Any:
 def refuse_operand(tape: Tape, name: str, arg: Any, wanted: Scalar | None = None) -> Any:
     """Raise for an operand that an operation does not take."""
     if arg.__class__ is Tan:
-        tape.type_error(
+        raise tape.type_fault(
             f"`{name}` of a tangent is not linear",
             "the result of a rule must be linear in the tangents: add them, and scale them by numbers",
         )
     needs = "" if wanted is None else f" a {wanted},"
-    tape.type_error(f"`{name}` takes{needs or ' a number,'} given {type(arg).__name__}")
+    raise tape.type_fault(f"`{name}` takes{needs or ' a number,'} given {type(arg).__name__}")
 
 
 def is_staged(value: Any) -> bool:

@@ -129,7 +129,7 @@ def build(tape: Tape, shape: tuple[int, ...], kind: Scalar, make: Callable[[Indi
 def check_writable(a: Array) -> None:
     """Raise if the array may not be written."""
     if a.box.readonly:
-        a.tape.type_error(a.box.readonly, "write to a copy: `y = x.copy()`")
+        raise a.tape.type_fault(a.box.readonly, "write to a copy: `y = x.copy()`")
 
 
 def put(a: Array, value: Any) -> None:

@@ -165,7 +165,15 @@ class Flow(Writer):
 
     def loop(self) -> None:
         index = self.fresh("i")
-        ranges = ("rose.range(3)", "rose.range(n)", "range(2)", "range(n)", "rose.range(1, n)", "rose.range(n, 0, -1)", "a")
+        ranges = (
+            "rose.range(3)",
+            "rose.range(n)",
+            "range(2)",
+            "range(n)",
+            "rose.range(1, n)",
+            "rose.range(n, 0, -1)",
+            "a",
+        )
         items = self.pick(*ranges)
         self.write(f"for {index} in {items}:")
         self.loops += 1
@@ -308,7 +316,7 @@ class Arrays(Writer):
 
 
 def program(kind: type[Flow] | type[Arrays], seed: int) -> str:
-    header = 'def f(x: float, y: float, n: int, a: Vec[3], b: Vec[3], m: Mat[2, 3]):\n'
+    header = "def f(x: float, y: float, n: int, a: Vec[3], b: Vec[3], m: Mat[2, 3]):\n"
     return PRELUDE + header + kind(seed).text() + "\n"
 
 
@@ -332,7 +340,9 @@ def outcome(text: str) -> str:
             assert isinstance(found, kind), f"{given}: {found!r} instead of {wanted!r}\n{text}"
         else:
             assert not isinstance(found, Exception), f"{given}: {found!r} instead of {wanted!r}\n{text}"
-            assert all(close(p, q) for p, q in zip(found, wanted, strict=True)), f"{given}: {found} instead of {wanted}\n{text}"
+            assert all(close(p, q) for p, q in zip(found, wanted, strict=True)), (
+                f"{given}: {found} instead of {wanted}\n{text}"
+            )
     return "equal"
 
 

@@ -235,7 +235,9 @@ def test_what_does_not_fit():
         "y[0] = x": (ShapeError, "(3,)"),
     }
     for use, (kind, word) in cases.items():
-        source = f"def f(x: Vec['n'], n: Array['m', int]):\n    y, k = x.copy(), n.copy()\n    {use}  # fits\n    return y"
+        source = (
+            f"def f(x: Vec['n'], n: Array['m', int]):\n    y, k = x.copy(), n.copy()\n    {use}  # fits\n    return y"
+        )
         f = define(source, Vec=Vec, Array=Array, np=np)
         error = fault(f, X, np.array([1, 2]))
         assert isinstance(error, kind), use

@@ -254,7 +254,13 @@ def test_the_part_that_does_not_fit_is_named():
 def test_counts_are_cpythons_own():
     f = define("def f(a, b=1, *, c): ...")
     known = signature(f)
-    for args, kwargs in (((), {}), ((1, 2, 3), {"c": 1}), ((1,), {}), ((1,), {"c": 1, "d": 2}), ((1,), {"a": 1, "c": 1})):
+    for args, kwargs in (
+        ((), {}),
+        ((1, 2, 3), {"c": 1}),
+        ((1,), {}),
+        ((1,), {"c": 1, "d": 2}),
+        ((1,), {"a": 1, "c": 1}),
+    ):
         with pytest.raises(TypeError) as wanted:
             f(*args, **kwargs)
         with pytest.raises(TypeError) as found:
@@ -313,4 +319,10 @@ def test_unknown_static_names():
 
 def test_hints_print_as_they_were_written():
     shown = [Vec["n"], Mat[2, "m"], Array["b", "n+1", 3], Array["n", int], Array[..., bool]]
-    assert [str(hint) for hint in shown] == ['Vec["n"]', 'Mat[2, "m"]', 'Array["b", "n+1", 3]', 'Array["n", int]', "Array[..., bool]"]
+    assert [str(hint) for hint in shown] == [
+        'Vec["n"]',
+        'Mat[2, "m"]',
+        'Array["b", "n+1", 3]',
+        'Array["n", int]',
+        "Array[..., bool]",
+    ]

@@ -85,7 +85,11 @@ def test_rounding_to_digits():
 
 
 def test_bad_ranges():
-    for use, word in (("rose.range(x)", "integer bounds"), ("range(n, x)", "integer bounds"), ("rose.range(1.5)", "integer")):
+    for use, word in (
+        ("rose.range(x)", "integer bounds"),
+        ("range(n, x)", "integer bounds"),
+        ("rose.range(1.5)", "integer"),
+    ):
         f = define(f"def f(x: float, n: int):\n    for k in {use}:  # bounds\n        pass\n    return x", rose=rose)
         error = fault(f, 1.0, 2)
         assert isinstance(error, StagingTypeError)

@@ -113,7 +113,14 @@ def test_mixed_kinds_are_harmless_until_they_are_read():
     agrees(unread, (1.0,), (-1.0,))
     error = fault(read, 1.0)
     assert isinstance(error, StagingTypeError)
-    says(error, "'positive'", "a staged Real", line="return note * 2.0  # mixed", at="note * 2.0", help="same kind of value")
+    says(
+        error,
+        "'positive'",
+        "a staged Real",
+        line="return note * 2.0  # mixed",
+        at="note * 2.0",
+        help="same kind of value",
+    )
 
 
 # --- for

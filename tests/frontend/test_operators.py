@@ -29,7 +29,9 @@ def test_two_ints(symbol):
 
 @pytest.mark.parametrize("symbol", [*ARITHMETIC, *COMPARISONS])
 def test_mixed(symbol):
-    f = define(f"def f(x: float, n: int): return x {symbol} n, n {symbol} x, x {symbol} 3, 3 {symbol} x, n {symbol} 2.5")
+    f = define(
+        f"def f(x: float, n: int): return x {symbol} n, n {symbol} x, x {symbol} 3, 3 {symbol} x, n {symbol} 2.5"
+    )
     agrees(f, (0.5, 2), (-1.5, 3), (7.25, -2))
 
 
@@ -67,7 +69,17 @@ def test_one_operand():
 
 def test_rounding():
     def f(x: float, n: int):
-        return round(x), int(x), math.floor(x), math.ceil(x), math.trunc(x), round(n), divmod(x, 2), divmod(n, 3), divmod(7, n)
+        return (
+            round(x),
+            int(x),
+            math.floor(x),
+            math.ceil(x),
+            math.trunc(x),
+            round(n),
+            divmod(x, 2),
+            divmod(n, 3),
+            divmod(7, n),
+        )
 
     agrees(f, *[(x, 2) for x in (0.5, 1.5, 2.5, -0.5, -1.5, 2.4, -2.6, 1e15)])
 

@@ -141,7 +141,10 @@ def test_parameters_of_every_kind():
 
 def test_globals_and_cells_stay_live():
     names = {"scale": 2}
-    outer = define("def outer():\n    k = 1\n    def f(x): return x * scale + k\n    def set_k(v):\n        nonlocal k\n        k = v\n    return f, set_k", **names)
+    outer = define(
+        "def outer():\n    k = 1\n    def f(x): return x * scale + k\n    def set_k(v):\n        nonlocal k\n        k = v\n    return f, set_k",
+        **names,
+    )
     f, set_k = outer()
     g = rewritten(f)
     assert g(3) == 7
@@ -169,12 +172,16 @@ def test_a_function_that_names_itself():
 
 
 def test_private_names_of_a_class():
-    cls = define("class Keeper:\n    def __init__(self): self.__v = 3\n    def get(self):\n        return self.__v\ndef f(): return Keeper")()
+    cls = define(
+        "class Keeper:\n    def __init__(self): self.__v = 3\n    def get(self):\n        return self.__v\ndef f(): return Keeper"
+    )()
     assert rewritten(cls.get)(cls()) == 3
 
 
 def test_future_annotations_are_kept():
-    f = define("from __future__ import annotations\ndef f(x):\n    def g(y: undefined_name): return y\n    return g(x), g.__annotations__")
+    f = define(
+        "from __future__ import annotations\ndef f(x):\n    def g(y: undefined_name): return y\n    return g(x), g.__annotations__"
+    )
     assert rewritten(f)(1) == (1, {"y": "undefined_name"})
 
 
@@ -193,7 +200,11 @@ def test_a_translation_dies_with_its_code():
 
 
 def test_what_is_read_from_outside():
-    f = define("import math\ndef f(x):\n    def g(y): return y + shift\n    return math.sin(x) + cfg.a.b + g(x)", cfg=None, shift=1)
+    f = define(
+        "import math\ndef f(x):\n    def g(y): return y + shift\n    return math.sin(x) + cfg.a.b + g(x)",
+        cfg=None,
+        shift=1,
+    )
     chains = TRANSLATIONS.of(f).chains
     assert {("math",), ("math", "sin"), ("cfg",), ("cfg", "a"), ("cfg", "a", "b"), ("shift",)} <= set(chains)
     assert not any(chain[0] in ("x", "y", "g") for chain in chains)

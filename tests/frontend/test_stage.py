@@ -56,7 +56,12 @@ def test_structures_in_and_out():
         for p in points:
             if p.x > far.x:
                 far = p
-        return Ball(far, ball.v * t[0], ball.name), {k: v * 2 for k, v in rates.items()}, (ball.speed(), t[1]), points[::-1]
+        return (
+            Ball(far, ball.v * t[0], ball.name),
+            {k: v * 2 for k, v in rates.items()},
+            (ball.speed(), t[1]),
+            points[::-1],
+        )
 
     ball = Ball(Point(1.0, 2.0), np.array([3.0, 4.0]), "b")
     agrees(f, (ball, [Point(1.0, 1.0), Point(3.0, 0.0)], {"a": 1.0}, (2.0, 3)))
