@@ -19,9 +19,9 @@ exported `allocate(bytes: i32) -> i32`, and gives the record back after the call
 A module that fails writes the failure and executes `unreachable`; the instance is then discarded, since what it had
 allocated is lost.
 
-Host functions are imported as ("host", str(index in `Artifact.imports`)). Scalars are passed as f64, i64 and i32 (a Bool),
-arrays as an i32 address of contiguous elements; scalar results are returned (several: multi-value), an array result is
-written to memory whose address the module passes behind the other arguments.
+Host functions are imported as ("host", str(index in `Artifact.imports`)). Scalars are passed as f64, i64 and i32 (a
+Bool), arrays as an i32 address of contiguous elements; scalar results are returned (several: multi-value), an array
+result is written to memory whose address the module passes behind the other arguments.
 In memory a Real and a Tan take 8 bytes, an Int 8, a Bool 1.
 """
 

@@ -3,13 +3,14 @@
 import argparse
 import importlib.util
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from rosejit import api
+from rosejit.api.lowered import Lowered
+from rosejit.api.source import jit
+from rosejit.api.versions import versions
 from rosejit.errors import RoseError
-from rosejit.ir import syntax as ir
 from rosejit.runtime import cache
 from rosejit.text import show
 from rosejit.transforms import derive
@@ -41,15 +42,15 @@ def _parser() -> argparse.ArgumentParser:
     kept = commands.add_parser("cache", help="the compiled programs on disk")
     kept.add_argument("action", choices=("info", "clear"))
     kept.set_defaults(run=_cache)
-    versions = commands.add_parser("versions", help="versions of everything that matters in a bug report")
-    versions.set_defaults(run=lambda options: api.versions())
+    report = commands.add_parser("versions", help="versions of everything that matters in a bug report")
+    report.set_defaults(run=_versions)
     return parser
 
 
 def _look(options: Any) -> str:
     function, scope = _function(options.place)
     given = [eval(text, scope) for text in options.arguments]  # the user's own expressions
-    lowered = api.jit(function).lower(*given)
+    lowered = jit(function).lower(*given)
     return _FORMS[options.form](lowered)
 
 
@@ -69,18 +70,27 @@ def _function(place: str) -> tuple[Any, dict[str, Any]]:
     return found, vars(module)
 
 
-def _halves(lowered: api.Lowered, half: str) -> str:
-    f: ir.Function = lowered.ir.function
+def _halves(lowered: Lowered, half: str) -> str:
+    f = lowered.ir.function
     return show(getattr(derive.pullback(f, derive.differentiable(f)), half))
 
 
-_FORMS = {
+def _tangents(lowered: Lowered) -> str:
+    f = lowered.ir.function
+    return show(derive.pushforward(f, derive.differentiable(f)))
+
+
+_FORMS: dict[str, Callable[[Lowered], str]] = {
     "ir": lambda lowered: str(lowered.ir),
-    "jvp": lambda lowered: show(derive.pushforward(lowered.ir.function, derive.differentiable(lowered.ir.function))),
+    "jvp": _tangents,
     "fwd": lambda lowered: _halves(lowered, "forward"),
     "bwd": lambda lowered: _halves(lowered, "back"),
     "wat": lambda lowered: lowered.wat(),
 }
+
+
+def _versions(options: Any) -> str:
+    return versions()
 
 
 def _cache(options: Any) -> str:

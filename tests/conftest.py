@@ -28,6 +28,20 @@ def pytest_unconfigure() -> None:
     shutil.rmtree(CACHE, ignore_errors=True)
 
 
+HEAVY = ("tests/test_laws.py", "tests/transforms/test_laws.py", "tests/ops/kernels/test_accuracy.py")
+"""Many cases of few tests: one interpreter runs them all, the others one in eight."""
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """With the profile `quick`, deselect most of the cases of heavy modules."""
+    if os.environ.get("ROSE_TEST_PROFILE") != "quick":
+        return
+    heavy = [item for item in items if item.nodeid.startswith(HEAVY)]
+    left_out = {item for k, item in enumerate(heavy) if k % 8}
+    config.hook.pytest_deselected(items=list(left_out))
+    items[:] = [item for item in items if item not in left_out]
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add `--update-golden`."""
     parser.addoption("--update-golden", action="store_true", help="write what the tests gave to tests/golden/")

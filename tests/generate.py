@@ -488,7 +488,7 @@ class _Body:
         down = self.rng.random() < 0.4
         loop = ir.Loop(trips, index, tuple(carries), tuple(inits), tuple(scans), body, down)
         length = trips.value if isinstance(trips, ir.Lit) else None
-        stacks = [Array(length, t) for t in stacked]  # type: ignore[arg-type]  # an int
+        stacks = [Array(length, t) for t in stacked]
         made = self.b.bind_all(loop, (*[c.type for c in carries], *stacks), "y")
         self.outcome(made, len(carries), trips)
 

@@ -17,7 +17,18 @@ PUBLIC_METHODS = 10
 COMPLEXITY = 10
 
 # "module" or "module:function" -> the limit it may reach. Raise one only in a commit that says why.
-EXCEPTIONS: dict[str, int] = {}
+EXCEPTIONS: dict[str, int] = {
+    # one job each, a few lines over
+    "rosejit/frontend/carries.py": 425,
+    "rosejit/frontend/flow.py": 410,
+    "rosejit/frontend/operators.py": 410,
+    # hooks of the rewriting templates (FRONTEND.md, section 2), each a name that rewritten code calls
+    "rosejit/frontend/circuits.py:Circuits": 13,
+    "rosejit/frontend/stage.py:Session": 14,
+    "rosejit/frontend/tape.py:Tape": 23,
+    # what users call, and what the other modules of `api` need of it
+    "rosejit/api/function.py:Function": 12,
+}
 
 BANNED_NAMES = {"utils", "util", "helpers", "common", "base", "misc", "manager", "handler"}
 BANNED_WORDS = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b|NotImplementedError|raise TypeError$")

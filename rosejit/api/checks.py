@@ -105,8 +105,8 @@ def _rebuilt(value: Any, new: Callable[[float], Any]) -> Any:
         return type(value)(*(_rebuilt(part, new) for part in value))
     if isinstance(value, list | tuple):
         return type(value)(_rebuilt(part, new) for part in value)
-    if hasattr(value, "__dataclass_fields__"):
-        names = value.__dataclass_fields__
+    names = getattr(type(value), "__dataclass_fields__", None)
+    if names is not None:
         return type(value)(**{name: _rebuilt(getattr(value, name), new) for name in names})
     return value
 

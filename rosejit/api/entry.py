@@ -69,7 +69,7 @@ def public(function: Function) -> Function:
         "_caught": caught,
         "_trimmed": without_internal_frames,
         "_missing_frame": missing_frame,
-        "_frame": sys._getframe,  # pyright: ignore[reportPrivateUsage]  # documented, and the only way
+        "_frame": sys._getframe,
     }
     exec(_public_code(function.__name__), scope)
     made = scope.pop(function.__name__)  # else it would keep itself, and what a pullback stands for, alive
@@ -99,7 +99,7 @@ def entry(called: Called, function: Any, calls: "itertools.count[int]") -> Calla
         "_Mismatch": Mismatch,
         "_trimmed": without_internal_frames,
         "_missing_frame": missing_frame,
-        "_frame": sys._getframe,  # pyright: ignore[reportPrivateUsage]  # documented, and the only way
+        "_frame": sys._getframe,
     }
     exec(compile(tree, code.co_filename if code is not None else "<rosejit>", "exec"), scope)
     return scope[name]

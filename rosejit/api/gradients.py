@@ -129,7 +129,7 @@ def hvp(f: Callable[..., Any]) -> Function:
     base = as_function(f)
     gradient = grad(base)
 
-    def product(x, v, *rest):  # pyright: ignore  # as the arguments of `f`
-        return jvp(gradient, (x, *rest), (v, *[None for _ in rest]))[1]  # pyright: ignore  # as above
+    def product(x, v, *rest):
+        return jvp(gradient, (x, *rest), (v, *[None for _ in rest]))[1]
 
-    return jit(cache=base.options.cache, name=f"hvp_{base.__name__}")(product)  # pyright: ignore  # as above
+    return jit(cache=base.options.cache, name=f"hvp_{base.__name__}")(product)

@@ -48,10 +48,10 @@ def _along(base: Function) -> Function:
     """`jvp` of `base` as a function of primals and tangents, made once."""
     if base.along is None:
 
-        def both(primals, tangents):  # pyright: ignore  # whatever the structures are
-            return jvp(base, primals, tangents)  # pyright: ignore  # as above
+        def both(primals, tangents):
+            return jvp(base, primals, tangents)
 
-        base.along = jit(cache=base.options.cache, name=f"jvp_{base.__name__}")(both)  # pyright: ignore  # as above
+        base.along = jit(cache=base.options.cache, name=f"jvp_{base.__name__}")(both)
     return base.along
 
 

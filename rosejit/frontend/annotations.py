@@ -3,11 +3,9 @@
 # Values of users are of any type: what they are is asked while staging.
 # pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
-import ast
 import collections.abc
 import dataclasses
 import inspect
-import re
 import sys
 import types
 import typing
@@ -16,6 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from rosejit.errors import StagingTypeError
+from rosejit.frontend.checked import ArrayValue
+from rosejit.frontend.dimensions import Dim, dimension, is_expression
 
 Kind = Literal["real", "int", "bool"]
 
@@ -44,64 +44,6 @@ class Dual:
 
     re: Any
     du: Any
-
-
-# --- dimensions
-
-
-@dataclass(slots=True, frozen=True)
-class Dim:
-    """One dimension of a hint: a number, a name or an expression of names; `many` stands for any number of them."""
-
-    text: str
-    size: int | None = None
-    many: bool = False
-    anonymous: bool = False
-
-    @property
-    def is_name(self) -> bool:
-        """Whether it binds a name."""
-        return self.text.isidentifier() and not self.anonymous
-
-    def value(self, known: dict[str, int]) -> int | None:
-        """What an expression gives; None while a name in it is unknown."""
-        if self.size is not None:
-            return self.size
-        if any(name not in known for name in re.findall(r"[A-Za-z_]\w*", self.text)):
-            return None
-        return int(eval(self.text, {"__builtins__": {}}, dict(known)))  # checked by `_dim`: names, numbers, + - * //
-
-
-_ALLOWED = (ast.Expression, ast.Name, ast.Constant, ast.BinOp, ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Load)
-
-
-def _dim(given: object) -> Dim:
-    if given is Ellipsis:
-        return Dim("...", many=True)
-    if isinstance(given, int) and not isinstance(given, bool) and given >= 0:
-        return Dim(str(given), given)
-    if isinstance(given, str):
-        text = given.strip().rpartition("=")[2].lstrip("#")
-        if text == "..." or text.startswith("*"):
-            return Dim(text, many=True)
-        if text.isdecimal():
-            return Dim(text, int(text))
-        if text.startswith("_"):
-            return Dim(text, anonymous=True)
-        if _is_expression(text):
-            return Dim(text)
-    raise StagingTypeError(
-        f"`{given!r}` is no dimension",
-        help='a dimension is a number, a name such as "n", an expression such as "n+1", or `...`',
-    )
-
-
-def _is_expression(text: str) -> bool:
-    try:
-        tree = ast.parse(text, mode="eval")
-    except SyntaxError:
-        return False
-    return all(isinstance(node, _ALLOWED) for node in ast.walk(tree))
 
 
 # --- descriptions
@@ -204,8 +146,8 @@ def _array(name: str, given: Any, rank: int | None) -> ArrayOf:
         element = _KINDS_OF_CLASSES[items.pop()]
     dims: list[Dim] = []
     for item in items:
-        words = item.split() if isinstance(item, str) and not _is_expression(item) else [item]
-        dims += [_dim(word) for word in words]
+        words = item.split() if isinstance(item, str) and not is_expression(item) else [item]
+        dims += [dimension(word) for word in words]
     if rank is not None and len(dims) != rank:
         raise StagingTypeError(
             f"`{name}` takes {rank} dimension{'s' * (rank > 1)}, given {len(dims)}",
@@ -216,21 +158,21 @@ def _array(name: str, given: Any, rank: int | None) -> ArrayOf:
     return ArrayOf(tuple(dims), element, f"{name}[{', '.join(shown)}]")
 
 
-class Vec:
+class Vec(ArrayValue):
     """`Vec["n"]`, `Vec[3]`: a vector of Reals."""
 
     def __class_getitem__(cls, dims: Any) -> ArrayOf:
         return _array("Vec", dims, 1)
 
 
-class Mat:
+class Mat(ArrayValue):
     """`Mat["n", "m"]`: a matrix of Reals."""
 
     def __class_getitem__(cls, dims: Any) -> ArrayOf:
         return _array("Mat", dims, 2)
 
 
-class Array:
+class Array(ArrayValue):
     """`Array["b", "n", 3]`, `Array["n", int]`, `Array[..., float]`: an array of any rank and kind of element."""
 
     def __class_getitem__(cls, dims: Any) -> ArrayOf:
@@ -387,7 +329,7 @@ def _jaxtyping(cls: Any) -> ArrayOf:
     words = cls.dim_str.split()
     names = cls.dtypes if isinstance(cls.dtypes, Iterable) else ()
     kinds: set[Kind] = {_KIND_LETTERS.get(str(name)[0], "real") for name in names}
-    return ArrayOf(tuple(_dim(word) for word in words), kinds.pop() if len(kinds) == 1 else None, cls.__name__)
+    return ArrayOf(tuple(dimension(word) for word in words), kinds.pop() if len(kinds) == 1 else None, cls.__name__)
 
 
 def parts_of(structure: Structure) -> tuple[Any, ...]:

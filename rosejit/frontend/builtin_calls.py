@@ -13,7 +13,7 @@ from rosejit.frontend.arrays import Array, host_data
 from rosejit.frontend.comprehensions import Columns
 from rosejit.frontend.control import rows
 from rosejit.frontend.host import number_kind
-from rosejit.frontend.operators import power
+from rosejit.frontend.powers import power
 from rosejit.frontend.printing import staged_print
 from rosejit.frontend.ranges import StagedRange, staged_range
 from rosejit.frontend.tape import UNDEFINED, Cell, Tape
@@ -185,7 +185,7 @@ def _extreme(name: str) -> Handler:
             return function(*args, **{**kwargs, "key": key})
         if len(args) > 1:
             return functools.reduce(lambda best, x: pick(session.tape, name, best, x), args)
-        items = args[0]
+        items = args[0]  # pyright: ignore[reportGeneralTypeIssues]  # the count was checked
         if items.__class__ is Array and items.ndim == 1 and host_data(items) is None:
             return reductions.extreme(items, name, propagate=False)
         if session.hooks.comprehensions.of(items) is None:

@@ -19,40 +19,14 @@ from rosejit.ir.syntax import FALSE, TRUE, Atom, Block, Lit, Var, Zero
 from rosejit.ir.types import BOOL, INT, REAL, Scalar, array
 from rosejit.ir.walk import free
 
-Finish = Callable[[], Any]
-"""Gives the value after the loop, once the results of the loop are there."""
-
-
 @dataclass(slots=True)
-class Carry:
-    """One variable that goes round: what it is in the body, what it starts from, what a turn leaves, what comes out."""
-
-    var: Var
-    init: Atom
-    back: Atom
-    out: Var
-
-
-@dataclass(slots=True)
-class Carries:
+class Carries(Gaps):
     """The changes of one loop. `frame` is its block, closed when `settle` is called."""
 
-    tape: Tape
-    frame: Frame
-    exposed: int
-    """How many of the names are read in a turn before they are bound: a change of theirs must be carried."""
-    names: tuple[str, ...]
-    ran: Callable[[], Any] = lambda: False
-    """Whether the loop made a turn at all, asked after it."""
-    found: list[Carry] = field(default_factory=list[Carry])
-    atoms: dict[Var, Atom] = field(default_factory=dict[Var, Atom])
-    """What placeholders stand for that turned out to be no carries."""
     before: tuple[Any, ...] = ()
     held: tuple[Any, ...] = ()
     aliases: dict[Box, tuple[Array, Var]] = field(default_factory=dict[Box, tuple[Array, Var]])
     """The boxes that stand in for arrays whose names are rebound: those arrays, and the content in the body."""
-    placed: dict[Box, Var] = field(default_factory=dict[Box, Var])
-    """The boxes of arrays that stand for nothing yet, and their content in the body."""
     rebound: set[Box] = field(default_factory=set[Box])
     """Those of them whose name is another array after a turn."""
     later: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
@@ -115,13 +89,8 @@ class Carries:
         self._contents()
         for box, var in self.placed.items():
             if self.frame.contents[box] is not var:
-                self._undecided(box.name)
+                self.undecided(box.name)
         return finishes
-
-    def _carry(self, var: Var, init: Atom, back: Atom) -> Carry:
-        carry = Carry(var, init, back, Var(var.type, var.hint))
-        self.found.append(carry)
-        return carry
 
     def _value(self, v: Any, p: Any, x: Any, name: str, exposed: bool) -> Finish:
         """The value after the loop of what was `v` before, `p` in the body and `x` after a turn."""
@@ -164,7 +133,7 @@ class Carries:
         init, back = ATOMS[kind](self.tape, v), ATOMS[new](self.tape, x)
         assert init is not None
         assert back is not None
-        carry = self._carry(p.atom, init, back)
+        carry = self.carry(p.atom, init, back)
         return lambda: wrap(self.tape, carry.out)
 
     def _array(self, v: Array, p: Array, x: Array, name: str) -> Finish:
@@ -180,7 +149,7 @@ class Carries:
         self.rebound.add(p.box)
         with self.tape.reopened(self.frame):
             back = variable(x)
-        carry = self._carry(var, variable(v), back)
+        carry = self.carry(var, variable(v), back)
         if self.frame.contents[p.box] is not var:
             self._alone(original)
             moved = Moved(f"it was changed as {label(name)}, which a staged loop then bound to another array")
@@ -213,11 +182,11 @@ class Carries:
         new, now = split(x)
         if x is p:
             return self._unchanged_part(v, p)
-        bound = self._flag(was, flag, now)
+        bound = self.flag(was, flag, now)
         if new is UNDEFINED or new is inner:
             new = inner
         if held is UNDEFINED or held.__class__ is Hole:
-            value = self._filled(held, inner, new, name)
+            value = self.filled(held, inner, new, name)
         else:
             value = self._value(held, inner, new, name, exposed)
         return lambda: part(value(), bound())
@@ -226,112 +195,12 @@ class Carries:
         held, was = split(v)
         inner, flag = split(p)
         if flag.__class__ is not bool:
-            self.atoms[flag.atom] = flag_atom(was)
+            self.atoms[flag.atom] = flag_atom(was)  # pyright: ignore[reportArgumentType, reportAttributeAccessIssue]  # its kind is known here
         if inner.__class__ is Hole:
-            self._emptied(held, inner)
+            self.emptied(held, inner)
         elif inner is not held:
             self._unchanged(held, inner)
         return lambda: v
-
-    def _emptied(self, held: Any, hole: Hole) -> None:
-        """A hole that was read and never filled: what it was before the loop, or anything if it was nothing."""
-        if hole.held is not None:
-            before = held.become(hole.held) if held.__class__ is Hole else UNDEFINED
-            self._substitute(before, hole.held)
-
-    def _substitute(self, before: Any, held: Any) -> None:
-        if held.__class__ in NUMBERS:
-            atom = _zero(held.type) if before is UNDEFINED else ATOMS[held.type](self.tape, before)
-            assert atom is not None
-            self.atoms[held.atom] = atom
-        elif held.__class__ is Array:
-            self.atoms[self.placed[held.box]] = self._array_before(before, held)
-        else:
-            rows = parts(held) or []
-            befores = [UNDEFINED] * len(rows) if before is UNDEFINED else parts(before) or []
-            for one, inner in zip(befores, rows, strict=True):
-                self._substitute(one, inner)
-
-    def _array_before(self, before: Any, like: Array) -> Var:
-        if before is UNDEFINED:
-            return self.tape.bind(Zero(), array(like.shape, like.type))
-        return variable(before)
-
-    def _flag(self, was: Any, flag: Any, now: Any) -> Finish:
-        """Whether the name is bound after the loop."""
-        if was is True and now is True:
-            return lambda: True
-        if now is True and was is False:
-            if flag.__class__ is not bool and flag.atom in self._used():
-                self._carry(flag.atom, FALSE, TRUE)
-            return self.ran
-        if now is flag:
-            self.atoms[flag.atom] = flag_atom(was)
-            return lambda: was
-        var = flag.atom if flag.__class__ is not bool else Var(BOOL, "bound")
-        carry = self._carry(var, flag_atom(was), flag_atom(now))
-        return lambda: as_flag(self.tape, carry.out)
-
-    def _used(self) -> dict[Var, None]:
-        """The variables that the body reads and does not bind."""
-        return free(Block(self.frame.lets, ()))
-
-    def _filled(self, held: Any, hole: Any, new: Any, name: str) -> Finish:
-        """The value of a name that was unbound before the loop, or may have been in the loop around it."""
-        if new is hole:
-            self._emptied(held, hole)
-            return lambda: held
-        inner = hole.become(new) if hole.held is not None else UNDEFINED
-        return self._leaf(held.become(new) if held.__class__ is Hole else UNDEFINED, inner, new, name)
-
-    def _leaf(self, before: Any, p: Any, new: Any, name: str) -> Finish:
-        """The carry of a value without a beginning: zeros that nobody reads, or what the loop around carries."""
-        kind = type_of(new)
-        if kind is not None:
-            if p is not UNDEFINED and (p.__class__ not in NUMBERS or {kind, p.type} not in ({kind}, {INT, REAL})):
-                self._undecided(name)
-            init = _zero(kind) if before is UNDEFINED else ATOMS[before.type](self.tape, before)
-            back = ATOMS[kind](self.tape, new)
-            assert init is not None
-            assert back is not None
-            carry = self._carry(Var(kind, hint(name)) if p is UNDEFINED else p.atom, init, back)
-            return lambda: wrap(self.tape, carry.out)
-        if new.__class__ is Array:
-            return self._leaf_array(before, p, new, name)
-        inside = parts(new)
-        if not inside:
-            return lambda: new
-        empty = [UNDEFINED] * len(inside)
-        befores, held = (empty if x is UNDEFINED else parts(x) or empty for x in (before, p))
-        if not len(befores) == len(held) == len(inside):
-            self._undecided(name)
-        finishes = [self._leaf(b, h, x, name) for b, h, x in zip(befores, held, inside, strict=True)]
-        return lambda: with_parts(new, [finish() for finish in finishes])
-
-    def _leaf_array(self, before: Any, p: Any, new: Array, name: str) -> Finish:
-        if p is UNDEFINED and self.tape.content(new.box) is not None:
-            return lambda: new  # every turn binds the name to the same array, from outside of the loop
-        if p is not UNDEFINED and (p.__class__ is not Array or p.shape != new.shape or p.type is not new.type):
-            self._undecided(name)
-        with self.tape.reopened(self.frame):
-            back = variable(new)
-        var = Var(back.type, hint(name)) if p is UNDEFINED else self.placed[p.box]
-        init = self._array_before(before, new)
-        carry = self._carry(var, init, back)
-
-        def finish() -> Array:
-            made = fresh(self.tape, carry.out, name)
-            link(name, made.box, new.box)
-            return made
-
-        return finish
-
-    def _undecided(self, name: str) -> None:
-        raise self.tape.fault(
-            StagingTypeError,
-            f"{label(name)} is read in a staged loop before anything says what it is",
-            help=f"bind {label(name)} before the loop",
-        )
 
     def _unbinding(self, v: Any, x: Any, name: str, exposed: bool) -> Finish:
         """A name that was bound before the loop, and that a turn may unbind."""
@@ -364,10 +233,10 @@ class Carries:
             if now.__class__ is Moved:
                 put(original, now)
             else:
-                self.later.append(_writer(original, self._carry(var, variable(original), now)))
+                self.later.append(_writer(original, self.carry(var, variable(original), now)))
 
     def _is_read(self, var: Var) -> bool:
-        return var in self._used() or any(carry.back is var for carry in self.found)
+        return var in self.used() or any(carry.back is var for carry in self.found)
 
     def _alone(self, original: Array) -> None:
         """Raise if an array that is written under a rebound name is also reached by another name."""
@@ -395,7 +264,7 @@ class Carries:
                 self.tape.write(key, now)
                 continue
             start = atom_of(self.tape, key) if before.__class__ is Host else before
-            carry = self._carry(Var(start.type, key.name), start, now)
+            carry = self.carry(Var(start.type, key.name), start, now)
             self.atoms[start] = carry.var
             self.later.append(_refill(self.tape, key, carry))
         for cell, (held, before) in self.frame.entries.items():
@@ -413,7 +282,3 @@ def _refill(tape: Tape, box: Box, carry: Carry) -> Callable[[], None]:
 
 def _rewrite(tape: Tape, cell: Cell, finish: Finish) -> Callable[[], None]:
     return lambda: tape.write(cell, finish())
-
-
-def _zero(kind: Scalar) -> Lit:
-    return Lit({REAL: 0.0, INT: 0, BOOL: False}.get(kind, 0.0), kind)

@@ -46,7 +46,7 @@ def mapped(tape: Tape, make: Make, *operands: Any) -> Any:
     shape = broadcast_shape(tape, operands)
     sources = [_Source(operand, len(shape)) if operand.__class__ is Array else operand for operand in operands]
     made = _level(tape, make, sources, shape, 0, ())
-    return fresh(tape, made) if isinstance(made.type, ArrayType) else number(tape, made)
+    return fresh(tape, made) if isinstance(made.type, ArrayType) else number(tape, made)  # pyright: ignore[reportArgumentType]  # its kind is known here
 
 
 class _Source:

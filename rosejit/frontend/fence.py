@@ -73,7 +73,7 @@ def _faults(root: Any, scope: dict[str, Any], rules: dict[type, Rule]) -> Iterat
             below = getattr(node, name, None)
             if below.__class__ is list:
                 inner = _inside(node, kind, name, around, root) if kind in _SURROUNDING else around
-                pending += [(item, inner) for item in below if type(item) not in _CHILDLESS]
+                pending += [(item, inner) for item in below if type(item) not in _CHILDLESS]  # pyright: ignore[reportOptionalIterable]  # never None here
             elif isinstance(below, gast.AST) and type(below) not in _CHILDLESS:
                 inner = _inside(node, kind, name, around, root) if kind in _SURROUNDING else around
                 pending.append((below, inner))

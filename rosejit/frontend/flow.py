@@ -3,16 +3,13 @@
 # Values of users are of any type: what they are is asked while staging.
 # pyright: reportUnknownVariableType=false
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from rosejit.frontend.grammar import gast
-from rosejit.frontend.jumps import VALUE, Body, Go, SetFlag, blocks
-from rosejit.frontend.scope import COMPREHENSIONS, FUNCTIONS, Scope, children
-
-Mask = int
-"""A set of names, one bit each: the sets are small and there are many of them."""
+from rosejit.frontend.jumps import VALUE, Body, SetFlag
+from rosejit.frontend.scope import Scope
+from rosejit.frontend.uses import Mask, Uses
 
 _EVERYTHING: Mask = -1
 
@@ -30,18 +27,6 @@ class Names:
 
 
 @dataclass(slots=True)
-class Use:
-    """What one expression does to names."""
-
-    reads: Mask = 0
-    sites: list[tuple[Mask, Any]] = field(default_factory=list[tuple[Mask, Any]])
-    binds: Mask = 0
-    """By `:=`."""
-    kills: Mask = 0
-    """Those of `binds` that happen whenever the expression is evaluated."""
-
-
-@dataclass(slots=True)
 class Flow:
     """The answer for one function; keys are `id`s of nodes."""
 
@@ -56,7 +41,7 @@ def analyse(body: Body, scope: Scope) -> Flow:
     """The flow of names through `body`, the lowered body of the function of `scope`."""
     local = sorted((scope.bound | body.tested | {VALUE}) - scope.shared)
     bits = {name: 1 << number for number, name in enumerate(local)}
-    uses = _Uses(bits)
+    uses = Uses(bits)
     flow = Flow()
     always = uses.mask(scope.captured)
     _Liveness(uses, flow, always).block(body.statements, uses.mask([VALUE]) if body.returns else 0)
@@ -66,137 +51,10 @@ def analyse(body: Body, scope: Scope) -> Flow:
     return flow
 
 
-class _Uses:
-    """What expressions read and bind; remembered, since loops ask more than once."""
-
-    def __init__(self, bits: dict[str, Mask]) -> None:
-        self.bits = bits
-        self.known: dict[int, Use] = {}
-        self.bound: dict[int, Mask] = {}
-
-    def mask(self, names: Iterable[str]) -> Mask:
-        found = 0
-        for name in names:
-            found |= self.bits.get(name, 0)
-        return found
-
-    def unpack(self, mask: Mask) -> tuple[str, ...]:
-        return tuple(name for name, bit in self.bits.items() if bit & mask)
-
-    def of(self, *nodes: Any) -> Use:
-        """What the expressions `nodes` do together."""
-        key = id(nodes[0]) if len(nodes) == 1 else 0
-        use = self.known.get(key) if key else None
-        if use is None:
-            use = Use()
-            for node in nodes:
-                if node is not None:
-                    self._gather(node, use, False)
-            if key:
-                self.known[key] = use
-        return use
-
-    def _gather(self, node: Any, use: Use, maybe: bool) -> None:
-        kind = type(node)
-        if kind is gast.Name:
-            bit = self.bits.get(node.id, 0)
-            if bit and type(node.ctx) is gast.Load:
-                use.reads |= bit & ~use.kills
-                use.sites.append((bit, node))
-        elif kind is gast.NamedExpr:
-            self._gather(node.value, use, maybe)
-            bit = self.bits.get(node.target.id, 0)
-            use.binds |= bit
-            use.kills |= 0 if maybe else bit
-        elif kind is Go:
-            use.reads |= self.mask(node.flags)
-        elif kind in FUNCTIONS:
-            for default in (*node.args.defaults, *node.args.kw_defaults, *getattr(node, "decorator_list", ())):
-                if default is not None:
-                    self._gather(default, use, maybe)
-        elif kind is not gast.Constant:
-            first = kind in (gast.BoolOp, gast.IfExp, gast.Compare)
-            inside = maybe or kind in COMPREHENSIONS
-            for child in _evaluated(node) if first else children(node):
-                self._gather(child, use, inside)
-                inside = inside or first
-
-    def binds(self, statements: list[Any]) -> Mask:
-        """The names that `statements` can bind."""
-        found = 0
-        for node in statements:
-            mask = self.bound.get(id(node))
-            if mask is None:
-                mask = self.bound[id(node)] = self._binds(node)
-            found |= mask
-        return found
-
-    def _binds(self, node: Any) -> Mask:
-        match node:
-            case SetFlag():
-                return self.bits.get(node.flag, 0)
-            case gast.FunctionDef() | gast.ClassDef():
-                return self.bits.get(node.name, 0)
-            case gast.Import() | gast.ImportFrom():
-                return self.imported(node)
-            case _:
-                found = self._stored(node)
-                for block in blocks(node):
-                    found |= self.binds(block)
-                return found
-
-    def _stored(self, node: Any) -> Mask:
-        """The names bound by the expressions of a statement: targets, `:=`, patterns, `as`."""
-        found = 0
-        pending = [child for child in children(node) if not isinstance(child, gast.stmt)]
-        while pending:
-            child = pending.pop()
-            if isinstance(child, gast.Name):
-                found |= 0 if isinstance(child.ctx, gast.Load) else self.bits.get(child.id, 0)
-            elif isinstance(child, gast.pattern):
-                found |= self.pattern(child)
-            elif not isinstance(child, gast.Lambda):
-                pending += [c for c in children(child) if not isinstance(c, gast.stmt)]
-        return found
-
-    def pattern(self, node: Any) -> Mask:
-        """The names that a `case` pattern binds."""
-        found = 0
-        for inner in gast.walk(node):
-            name = getattr(inner, "name", None) or getattr(inner, "rest", None)
-            if isinstance(inner, gast.pattern) and name:
-                found |= self.bits.get(name, 0)
-        return found
-
-    def imported(self, node: Any) -> Mask:
-        return self.mask((alias.asname or alias.name).split(".")[0] for alias in node.names)
-
-    def targets(self, *nodes: Any) -> Mask:
-        """The names that targets bind: `a`, `(a, b)`, `[a, *b]`, but neither `a[i]` nor `a.b`."""
-        found = 0
-        for node in nodes:
-            if isinstance(node, gast.Name):
-                found |= self.bits.get(node.id, 0)
-            elif isinstance(node, (gast.Tuple, gast.List)):
-                found |= self.targets(*node.elts)
-            elif isinstance(node, gast.Starred):
-                found |= self.targets(node.value)
-        return found
-
-
-def _evaluated(node: Any) -> list[Any]:
-    """The operands of an expression that may skip some, those first that it never skips."""
-    if isinstance(node, gast.BoolOp):
-        return node.values
-    if isinstance(node, gast.IfExp):
-        return [node.test, node.body, node.orelse]
-    return [node.left, *node.comparators]
-
-
 class _Liveness:
     """Goes backwards: which names are read later. Notes for each construct what it must hand on."""
 
-    def __init__(self, uses: _Uses, flow: Flow, always: Mask) -> None:
+    def __init__(self, uses: Uses, flow: Flow, always: Mask) -> None:
         self.uses = uses
         self.flow = flow
         self.always = always
@@ -311,7 +169,7 @@ class _Liveness:
 class _Definiteness:
     """Goes forwards: which names are bound for sure."""
 
-    def __init__(self, uses: _Uses, flow: Flow) -> None:
+    def __init__(self, uses: Uses, flow: Flow) -> None:
         self.uses = uses
         self.flow = flow
         self.undefined: Mask = 0

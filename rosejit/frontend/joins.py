@@ -74,7 +74,7 @@ class Join:
         if flag.__class__ is not bool:
             flags: list[Any] = [flag, flag]
             flags[1 - side] = False
-            flag = self._flag(*flags, name)
+            flag = self._flag(*flags, name)  # pyright: ignore[reportCallIssue]  # bound by the session
         return part(self._half(held, side, name), flag)
 
     def _flag(self, then: Any, orelse: Any, name: str) -> Any:

@@ -48,7 +48,7 @@ def staged_items(value: Any) -> Array | None:
     while pending:
         item = pending.pop()
         if isinstance(item, (list, tuple)):
-            pending += reversed(item)  # type: ignore[reportUnknownArgumentType]  # of anything
+            pending += reversed(item)  # of anything
         elif hasattr(item, "leaf"):
             return as_array(item.tape, value)
     return None
@@ -59,7 +59,7 @@ def stacked(tape: Tape, items: Sequence[Any], name: str = "array") -> Array | No
     rows = [as_array(tape, item) if not _is_number(item) else item for item in items]
     if any(row is None for row in rows) or not rows:
         return None
-    shapes = {row.shape if row.__class__ is Array else () for row in rows}
+    shapes = {row.shape if row.__class__ is Array else () for row in rows}  # pyright: ignore[reportOptionalMemberAccess]  # never None here
     if len(shapes) > 1:
         raise _ragged(tape)
     shape = shapes.pop()
@@ -68,7 +68,7 @@ def stacked(tape: Tape, items: Sequence[Any], name: str = "array") -> Array | No
         raise tape.type_fault("numbers and truth values cannot be in one array", "convert with `float(...)`")
     atoms: list[Atom] = []
     for row in rows:
-        atom = variable(converted(row, kind)) if row.__class__ is Array else ATOMS[kind](tape, row)
+        atom = variable(converted(row, kind)) if row.__class__ is Array else ATOMS[kind](tape, row)  # pyright: ignore[reportArgumentType]  # its kind is known here
         assert atom is not None
         atoms.append(atom)
     return fresh(tape, tape.bind(MakeArray(tuple(atoms)), array((len(rows), *shape), kind), name), name)

@@ -134,7 +134,7 @@ def _clipped(x: Any, low: Any, high: Any) -> Any:
 def _clip(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     low = args[1] if len(args) > 1 else kwargs.get("a_min", kwargs.get("min"))
     high = args[2] if len(args) > 2 else kwargs.get("a_max", kwargs.get("max"))
-    operands = [None if bound is None else _operand(session, function, bound) for bound in (args[0], low, high)]
+    operands = [None if bound is None else _operand(session, function, bound) for bound in (args[0], low, high)]  # pyright: ignore[reportGeneralTypeIssues]  # the count was checked
     if not any(is_staged_deep(operand) for operand in operands):
         return session.plain(function, args, kwargs)
     given = [operand for operand in operands if operand is not None]
@@ -297,7 +297,7 @@ def _outer(a: Array, b: Any) -> Any:
 
 
 def _matmul(a: Array, b: Any) -> Any:
-    return a @ b  # type: ignore[reportOperatorIssue]  # installed by `array_methods`
+    return a @ b  # installed by `array_methods`
 
 
 def _inner(a: Array, b: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 
 from rosejit.frontend.host import SMALLEST, number_kind
 from rosejit.frontend.places import frame_at
+from rosejit.frontend.powers import natural, power
 from rosejit.frontend.values import (
     NUMBERS,
     Bool,
@@ -206,67 +207,13 @@ def _shift(op: Primitive, reverse: bool) -> Method:
         atoms = int_atom(tape, value), int_atom(tape, count)
         if atoms[0] is None or atoms[1] is None:
             return NotImplemented
-        _natural(count, atoms[1], "a shift count is negative")
+        natural(count, atoms[1], "a shift count is negative")
         return Int(tape, tape.apply(op, atoms[0], atoms[1]))
 
     return method
 
 
-def _natural(value: Any, atom: Any, message: str) -> None:
-    """See to it that an Int is not negative: now if it is known, else at run time."""
-    staged = value if value.__class__ is Int else None
-    if staged is None:
-        if number_kind(value) is not None and value < 0:
-            raise ValueError(message)
-    elif staged.low < 0:
-        tape = staged.tape
-        held = tape.apply(P["ige"], atom, Lit(0, INT))
-        tape.check(held, Failure("raise", message, tape.here(), exception=ValueError(message)))
-
-
 # --- powers
-
-
-def power(base: Any, exponent: Any) -> Any:
-    """`base ** exponent`, one of them staged."""
-    if number_kind(exponent) is not None:
-        return _constant_power(base, exponent)
-    tape = exponent.tape
-    if type_of(base) in (INT, BOOL) and type_of(exponent) in (INT, BOOL):
-        atom = int_atom(tape, exponent)
-        _natural(exponent, atom, "a negative exponent of an Int: use a float as base")
-        whole = int_atom(tape, base)
-        assert whole is not None
-        assert atom is not None
-        return Int(tape, tape.apply(P["ipow"], whole, atom))
-    left, right = real_atom(tape, base), real_atom(tape, exponent)
-    if left is None or right is None:
-        return NotImplemented
-    return Real(tape, tape.apply(P["pow"], left, right))
-
-
-def _constant_power(base: Any, exponent: Any) -> Any:
-    """An integral exponent is repeated multiplication, whose derivatives exist everywhere."""
-    tape = base.tape
-    whole = number_kind(exponent) != "real" or float(exponent).is_integer()
-    if base.__class__ is not Real and number_kind(exponent) == "real":
-        base = Real(tape, real_atom(tape, base) or base.atom)
-    if not whole or abs(exponent) > 2**16:
-        return Real(tape, tape.apply(P["pow"], real_atom(tape, base) or base.atom, tape.literal(float(exponent))))
-    k = int(exponent)
-    if k < 0:
-        return 1.0 / _raised(Real(tape, real_atom(tape, base) or base.atom), -k)
-    if k == 0:
-        return Real(tape, tape.literal(1.0)) if base.__class__ is Real else Int(tape, Lit(1, INT), 1)
-    return _raised(_same(base), k)
-
-
-def _raised(x: Any, k: int) -> Any:
-    if k == 1:
-        return x
-    half = _raised(x, k // 2)
-    square = half * half
-    return square * x if k % 2 else square
 
 
 def _power(self: Any, other: Any, modulus: Any = None) -> Any:
@@ -321,7 +268,7 @@ def _install_tangents() -> None:
         setattr(Tan, f"__{symbol}__", _tan_sum(name, False))
         setattr(Tan, f"__r{symbol}__", _tan_sum(name, True))
     methods: dict[str, Any] = {"__mul__": _tan_scaled, "__rmul__": _tan_scaled, "__truediv__": _tan_divided}
-    methods |= {"__neg__": _negative_tan, "__pos__": lambda self: self}  # type: ignore[reportUnknownLambdaType]  # of a Tan
+    methods |= {"__neg__": _negative_tan, "__pos__": lambda self: self}  # of a Tan
     for name, symbol in (("pow", "**"), ("rpow", "**"), ("rtruediv", "/"), ("abs", "abs"), ("floordiv", "//")):
         methods[f"__{name}__"] = _not_linear(symbol)
     for name, symbol in (("lt", "<"), ("le", "<="), ("gt", ">"), ("ge", ">="), ("eq", "=="), ("ne", "!=")):
@@ -395,7 +342,7 @@ def _install() -> None:
     for cls in NUMBERS:
         for name, method in _HOST_METHODS.items():
             setattr(cls, name, method)
-        cls.__repr__ = lambda self: f"<staged {type(self).__name__}>"
+        cls.__repr__ = lambda self: f"<staged {type(self).__name__}>"  # pyright: ignore[reportAttributeAccessIssue]  # its kind is known here
 
 
 _install()

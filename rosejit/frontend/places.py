@@ -7,7 +7,7 @@ from typing import Any
 
 from rosejit.span import Span
 
-frame_at = sys._getframe  # type: ignore[reportPrivateUsage]  # the one fast way to the line that is running
+frame_at = sys._getframe  # the one fast way to the line that is running
 _set = object.__setattr__
 
 
@@ -18,7 +18,7 @@ class Place(Span):
     code: CodeType
     instruction: int
 
-    def __init__(self, code: CodeType, instruction: int) -> None:  # type: ignore[reportMissingSuperCall]  # filled in lazily
+    def __init__(self, code: CodeType, instruction: int) -> None:  # filled in lazily
         _set(self, "code", code)
         _set(self, "instruction", instruction)
 

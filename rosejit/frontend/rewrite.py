@@ -192,7 +192,7 @@ def _parameters(arguments: Any) -> ast.arguments:
         many(arguments.args),
         one(arguments.vararg),
         many(arguments.kwonlyargs),
-        [None] * len(arguments.kwonlyargs),  # type: ignore[arg-type]  # filled in by the caller, or on the function
+        [None] * len(arguments.kwonlyargs),  # filled in by the caller, or on the function
         one(arguments.kwarg),
         [],
     )

@@ -98,7 +98,7 @@ def children(node: Any) -> Iterator[Any]:
     for name in node._fields:
         below = getattr(node, name, None)
         if isinstance(below, list):
-            yield from (item for item in below if isinstance(item, gast.AST))  # type: ignore[reportUnknownVariableType]
+            yield from (item for item in below if isinstance(item, gast.AST))
         elif isinstance(below, gast.AST):
             yield below
 

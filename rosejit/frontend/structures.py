@@ -20,7 +20,7 @@ def parts(value: Any) -> list[Any] | None:
     if cls is dict:
         return list(value.values())
     if isinstance(value, tuple) and hasattr(cls, "_fields"):
-        return list(value)  # type: ignore[reportUnknownArgumentType]  # a named tuple
+        return list(value)  # a named tuple
     if hasattr(cls, "__dataclass_fields__") and not isinstance(value, type):
         return [getattr(value, name) for name in _fields(cls) if hasattr(value, name)]
     return None

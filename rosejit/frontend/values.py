@@ -168,7 +168,7 @@ def stage(tape: Tape, op: Primitive, args: tuple[Any, ...]) -> Any:
         atom = ATOMS[wanted](tape, arg)
         if atom is None:
             refuse_operand(tape, op.symbol or op.name, arg, wanted)
-        atoms.append(atom)
+        atoms.append(atom)  # pyright: ignore[reportArgumentType]  # known here
     return wrap(tape, tape.apply(op, *atoms))
 
 

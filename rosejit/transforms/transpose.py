@@ -148,8 +148,7 @@ def _inject(s: Walk, let: ir.Let, e: ir.Inject) -> None:
 
 def _extract(s: Walk, let: ir.Let, e: ir.Extract) -> None:
     ct = s.get(let.binders[0])  # a sum needs its shape
-    if ct is not None:
-        s.give(e.value, s.append(e.value, ir.Inject(e.side, ct)))
+    s.give(e.value, s.append(e.value, ir.Inject(e.side, ct)))
 
 
 # --- calls

@@ -16,7 +16,7 @@ def test_logic():
     def f(x: float, y: float):
         a = x > 0 and y > 0
         b = x > 0 or y > 0
-        c = not x > 0 and (y > 0 or x == y) or x > 2
+        c = (not x > 0 and (y > 0 or x == y)) or x > 2
         return a, b, c, not a
 
     agrees(f, *POINTS)

@@ -107,7 +107,7 @@ def test_extremes():
             min(x[i] * 2 for i in rose.range(len(x))),
             max(i * n for i in rose.range(3)),
             max(x), min(x), max(x[0], x[1]), min(x[0], 2, n), max(n, 1), max([x[0], x[1]]),
-            min((v for v in x)),
+            min(v for v in x),
             max((x[0] for i in rose.range(0)), default=7.0),
         )  # fmt: skip
 

@@ -81,7 +81,7 @@ def test_a_name_of_no_side():
     def f(x: float):
         if x > 0:
             pass
-        return y  # noqa: F821
+        return y
 
     def g(x: float):
         if False:

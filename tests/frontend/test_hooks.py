@@ -124,7 +124,7 @@ def test_nonlocal_variables():
 def test_a_cell_that_one_path_fills():
     def f(x: float):
         def fill():
-            nonlocal y
+            nonlocal y  # pyright: ignore  # one path fills it
             y = x
 
         if x > 0:

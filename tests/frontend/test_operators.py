@@ -1,7 +1,6 @@
 """Python's operators on staged numbers."""
 
 import math
-import operator
 
 import pytest
 

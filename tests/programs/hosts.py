@@ -304,7 +304,7 @@ def network(x: Vec["n"], widths: rose.Static[list]) -> float:
     """The shape of the program depends on host data."""
     rng = np.random.default_rng(0)
     h = [x[i] for i in range(len(x))]
-    for width in widths:
+    for width in widths:  # pyright: ignore  # a host value when it runs
         w = rng.uniform(-1.0, 1.0, (width, len(h)))
         h = [math.tanh(sum(w[k, i] * v for i, v in enumerate(h))) for k in range(width)]
     return sum(h)
