@@ -9,15 +9,16 @@ from typing import Any
 
 from rosejit.errors import ShapeError, StagingTypeError
 from rosejit.frontend.arrays import Array, Box, Host, atom_of, fresh
+from rosejit.frontend.gaps import Carry, Finish, Gaps
 from rosejit.frontend.joins import link, same_number, shown
 from rosejit.frontend.structures import is_alike, is_mutable, parts, with_parts
-from rosejit.frontend.tape import UNDEFINED, Cell, Frame, Moved, Tape
-from rosejit.frontend.unbound import Hole, Part, Poison, as_flag, flag_atom, hint, label, part, split
+from rosejit.frontend.tape import UNDEFINED, Cell, Moved, Tape
+from rosejit.frontend.unbound import Hole, Part, Poison, flag_atom, hint, label, part, split
 from rosejit.frontend.values import ATOMS, NUMBERS, type_of, wrap
 from rosejit.frontend.views import put, store, variable
-from rosejit.ir.syntax import FALSE, TRUE, Atom, Block, Lit, Var, Zero
+from rosejit.ir.syntax import Var
 from rosejit.ir.types import BOOL, INT, REAL, Scalar, array
-from rosejit.ir.walk import free
+
 
 @dataclass(slots=True)
 class Carries(Gaps):

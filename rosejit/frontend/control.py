@@ -6,7 +6,8 @@ from typing import Any
 from rosejit.errors import UnsupportedSyntax
 from rosejit.frontend import mend
 from rosejit.frontend.arrays import Array
-from rosejit.frontend.carries import Carries, Finish
+from rosejit.frontend.carries import Carries
+from rosejit.frontend.gaps import Finish
 from rosejit.frontend.indexing import get
 from rosejit.frontend.joins import Join
 from rosejit.frontend.ranges import StagedRange, is_downwards, number_at, trip_count

@@ -5,7 +5,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
 from rosejit.errors import StagingTypeError
 from rosejit.frontend.arrays import Array, Box, fresh
@@ -51,6 +51,7 @@ class Gaps:
     """The boxes of arrays that stand for nothing yet, and their content in the body."""
 
     def carry(self, var: Var, init: Atom, back: Atom) -> Carry:
+        """Let `var` go round."""
         carry = Carry(var, init, back, Var(var.type, var.hint))
         self.found.append(carry)
         return carry
@@ -148,7 +149,8 @@ class Gaps:
 
         return finish
 
-    def undecided(self, name: str) -> None:
+    def undecided(self, name: str) -> NoReturn:
+        """Raise: there is nothing that a turn could start from."""
         raise self.tape.fault(
             StagingTypeError,
             f"{label(name)} is read in a staged loop before anything says what it is",

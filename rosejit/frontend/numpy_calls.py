@@ -255,7 +255,7 @@ def _laid(tape: Any, parts: list[Array], axis: int, stack: bool, kind: Scalar) -
     else:
         for part in parts:
             order = (axis, *(k for k in range(part.ndim) if k != axis))
-            front = array_methods.transposed(part, order)
+            front: Any = array_methods.transposed(part, order)  # an Array: its indexing is installed by `indexing`
             fronts += [
                 variable(front[k]) if front.ndim > 1 else _scalar(tape, front[k], kind) for k in range(front.shape[0])
             ]

@@ -24,8 +24,8 @@ from rosejit.frontend.values import (
     type_of,
 )
 from rosejit.ir.primitive import Primitive
-from rosejit.ir.syntax import Apply, Failure, Let, Lit, Var
-from rosejit.ir.types import BOOL, INT, REAL, TAN
+from rosejit.ir.syntax import Apply, Let, Var
+from rosejit.ir.types import INT, REAL, TAN
 
 _MOST_QUOTED = 4
 """How many values a failure can carry (docs/ir.md)."""

@@ -6,7 +6,7 @@
 from typing import Any
 
 from rosejit.frontend.host import number_kind
-from rosejit.frontend.values import Bool, Int, P, Real, int_atom, real_atom, type_of
+from rosejit.frontend.values import Int, P, Real, int_atom, real_atom, type_of
 from rosejit.ir.syntax import Failure, Lit
 from rosejit.ir.types import BOOL, INT
 

@@ -36,12 +36,14 @@ class Uses:
         self.bound: dict[int, Mask] = {}
 
     def mask(self, names: Iterable[str]) -> Mask:
+        """The set of `names`."""
         found = 0
         for name in names:
             found |= self.bits.get(name, 0)
         return found
 
     def unpack(self, mask: Mask) -> tuple[str, ...]:
+        """The names of a set."""
         return tuple(name for name, bit in self.bits.items() if bit & mask)
 
     def of(self, *nodes: Any) -> Use:
@@ -130,6 +132,7 @@ class Uses:
         return found
 
     def imported(self, node: Any) -> Mask:
+        """The names that an `import` binds."""
         return self.mask((alias.asname or alias.name).split(".")[0] for alias in node.names)
 
     def targets(self, *nodes: Any) -> Mask:
