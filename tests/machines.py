@@ -60,7 +60,7 @@ def plainly(f: rose.Function, args: Sequence[Any]) -> Any:
 
 def staged(f: rose.Function, args: Sequence[Any]) -> tuple[ir.Function, list[Any]]:
     """The IR of `f` for `args`, and its arguments: the numbers and arrays in `args`, then what `f` captures."""
-    call = f.bind(tuple(args), {})
+    call = f.binding.bind(tuple(args), {})
     with sessions.session() as at:
         made = f.specialise(call, at)
     captured = [_read(read) for read in sessions.reads(made.source, ()) if read.tree is not None]

@@ -12,7 +12,7 @@ def make_ir(f: Callable[..., Any]) -> Callable[..., Ir]:
 
     >>> import rosejit as rose
     >>> print(rose.make_ir(lambda x: x * x)(3.0))
-    def lambda1(x: Real): Real =
+    def lambda_(x: Real): Real =
       let x1: Real = x * x in
       x1
     """

@@ -14,6 +14,7 @@ from rosejit.errors import ShapeError, StagingTypeError
 from rosejit.frontend.making import as_array
 from rosejit.frontend.stage import Session
 from rosejit.frontend.structures import with_parts
+from rosejit.frontend.values import type_of
 from rosejit.ir import syntax as ir
 from rosejit.runtime.compiled import Compiled
 from rosejit.runtime.marshal import Mismatch
@@ -71,6 +72,8 @@ def _linear_atom(at: Session, leaf: Leaf, value: Any) -> ir.Atom:
     """A tangent or cotangent of a leaf, which has its shape."""
     if leaf.kind == "array":
         value = as_array(at.tape, value)
+    elif type_of(value) is None:
+        raise StagingTypeError(f"a tangent or cotangent of a number is a number, given {type(value).__name__}")
     shape = value.leaf.shape if hasattr(value, "leaf") else ()
     if value is None or shape != leaf.shape:
         raise ShapeError(f"a tangent or cotangent of shape {leaf.shape} is needed, given shape {shape}")
@@ -242,7 +245,7 @@ def _only_real_value(tree: Tree, value: Any) -> Any:
         return value
     try:
         inside = sessions.parts(tree, value)
-    except (TypeError, KeyError):
+    except (StagingTypeError, KeyError):
         return value  # what does not fit is refused where it is taken apart
     return with_parts(value, [_only_real_value(child, part) for child, part in zip(tree.children, inside, strict=True)])
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from rosejit import collector
 from rosejit.abi import Leaf, Node, Tree, leaves
+from rosejit.errors import StagingTypeError
 from rosejit.frontend import stage
 from rosejit.frontend.content import content_key
 from rosejit.frontend.guards import Capture, Chain, Guard
@@ -106,7 +107,7 @@ def parts(tree: Node, given: Any) -> list[Any]:
         return [given[key] for key in tree.keys]
     found = parts_of_value(given)
     if found is None or len(found) != len(tree.children):
-        raise TypeError(f"a structure like that of the primal is needed, given {type(given).__name__}")
+        raise StagingTypeError(f"a structure like that of the primal is needed, given {type(given).__name__}")
     return found
 
 
