@@ -111,16 +111,24 @@ def rebound(function: FunctionType, run_time: Any) -> FunctionType:
 
 def translate(function: FunctionType) -> Translation:
     """Find, check and rewrite `function`."""
+    source, names, made = _rewritten(function)
+    chains = tuple(sorted(set(_chains(source.node, names))))
+    return Translation(source, _compile(function, made, source), chains)
+
+
+def show(function: FunctionType) -> str:
+    """The text of the rewritten `function`, as Python but for its names with `@`."""
+    return ast.unparse(ast.fix_missing_locations(_rewritten(function)[2]))
+
+
+def _rewritten(function: FunctionType) -> tuple[Source, Scope, Any]:
     source = find(function)
     fence.check(source, function.__globals__)
     if not isinstance(source.node, gast.Lambda):
         matches.lower(source.node.body)
     names = scope.analyse(source.node)
-    counter = Counter()
-    context, body = _context(source, names, function.__globals__, counter, None)
-    made = _definition(context, source.node, body)
-    chains = tuple(sorted(set(_chains(source.node, names))))
-    return Translation(source, _compile(function, made, source), chains)
+    context, body = _context(source, names, function.__globals__, Counter(), None)
+    return source, names, _definition(context, source.node, body)
 
 
 def _context(
