@@ -88,7 +88,8 @@ def loop(s: Walk, let: ir.Let, e: ir.Loop) -> None:
     captured = _captured(e)
     n = len(e.carries)
     cts = [s.draw(x) for x in let.binders]
-    if _nothing_flows(s, cts, [v for v in captured if isinstance(v.type, Ref)]):
+    relied_on = any(map(needs_shape, consumed(e)))
+    if _nothing_flows(s, cts, [v for v in captured if isinstance(v.type, Ref)]) and not relied_on:
         return
     light = [v for v in captured if is_light(v.type)]
     starts = [ct or s.zero(x) for x, ct in zip(let.binders[:n], cts, strict=False)]

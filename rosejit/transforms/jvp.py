@@ -158,7 +158,9 @@ class _Forward:
                 on = let.binders[0] in self.active
                 da = self.tangent(base) if on else None  # a zero like `base` must come before `base` is consumed
                 b.lets.append(let)
-                if da is not None:
+                if isinstance(da, ir.Var) and not has_real(value.type):
+                    self.tangents[let.binders[0]] = da
+                elif da is not None:
                     self.bind(let.binders[0], ir.Update(da, e.path, self.tangent(value), checked=False))
                 return
             case ir.Accum(value=value):

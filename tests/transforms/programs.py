@@ -466,4 +466,27 @@ def f(x: Real, y: Real): Real =
 """,
         [0.8, 1.9],
     ),
+    "an integer field updated": (
+        """
+def f(x: Real): Real =
+  let t: (Int, Real) = (1, x) in
+  let u: (Int, Real) = update t[.0] = 3 in
+  let a: Real = u[.1] in
+  let b: Real = a * a in
+  b
+""",
+        [1.3],
+    ),
+    "a case of a value and a place": (
+        """
+def f(x: Real): Real =
+  let s: ([2]Real | Real) = inr x in
+  let s2: ([2]Real | Real) = copy s in
+  let acc: &([2]Real | Real) = accum s2 in
+  let y: Real = case s, acc { inl p, q -> x } { inr p1, q1 -> let x1: Real = p1 * p1 in x1 } in
+  let s3: ([2]Real | Real) = resolve acc in
+  y
+""",
+        [1.3],
+    ),
 }
