@@ -4,6 +4,7 @@ import __future__
 
 import ast
 import inspect
+import re
 import sys
 import weakref
 from collections.abc import Iterator
@@ -118,7 +119,8 @@ def translate(function: FunctionType) -> Translation:
 
 def show(function: FunctionType) -> str:
     """The text of the rewritten `function`, as Python but for its names with `@`."""
-    return ast.unparse(ast.fix_missing_locations(_rewritten(function)[2]))
+    text = ast.unparse(ast.fix_missing_locations(_rewritten(function)[2]))
+    return re.sub(r"(?m)^( *)\((.*)\) = ", r"\1\2 = ", text)  # 3.10 writes targets in parentheses
 
 
 def _rewritten(function: FunctionType) -> tuple[Source, Scope, Any]:
