@@ -96,14 +96,36 @@ class Nominal:
     def has_real(self) -> bool:
         """Whether a Real is inside; while the fields are not known, assumed (and then kept to)."""
         if self._real is None:
-            if self.of is not None:
-                self._real = self.map == "E" or self.of.has_real
-            elif self._fields is None:
-                self._real = True
-            else:
-                self._real = False  # the answer for a cycle; replaced below where a Real is found
-                self._real = any(has_real(field) for field in self._fields)
+            self._real = self._finds_real()
         return self._real
+
+    def _finds_real(self) -> bool:
+        """Nominal types may contain each other: that none has a Real is known when all that is inside was seen."""
+        seen: set[Nominal] = set()
+        pending: list[Type] = [self]
+        while pending:
+            match pending.pop():
+                case Scalar() as t:
+                    if t is REAL:
+                        return True
+                case Array(element=inner) | Ref(target=inner):
+                    pending.append(inner)
+                case Tuple(items=items):
+                    pending += items
+                case Sum(left=left, right=right):
+                    pending += (left, right)
+                case Nominal() as t:
+                    if t._real or t.map == "E":
+                        return True
+                    if t._real is None and t not in seen:
+                        seen.add(t)
+                        if t.of is None and t._fields is None:
+                            t._real = True
+                            return True
+                        pending += (t.of,) if t.of is not None else t._fields or ()
+        for t in seen:
+            t._real = False
+        return False
 
     @property
     def tangent(self) -> "Nominal":

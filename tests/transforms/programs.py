@@ -489,4 +489,23 @@ def f(x: Real): Real =
 """,
         [1.3],
     ),
+    "recursion under several masks, whose residuals contain each other": (
+        """
+def g(x: Real): Real =
+  let y: Real = x * x in
+  y
+def h(k: Int, x: Real, y: Real, z: Real, w: Real): Real =
+  let c: Bool = 0 < k in
+  let r: Real = if c {
+    let j: Int = k - 1 in
+    let s: Real = h(j, -0.95, x, y, w) in
+    let t: Real = g(x) in
+    z } { x } in
+  r
+def f(x: Real): Real =
+  let r: Real = h(3, x, x, x, x) in
+  r
+""",
+        [1.4],
+    ),
 }
