@@ -1,8 +1,10 @@
 """`grad`, `value_and_grad`, Jacobians, `hessian`, `hvp`: functions to functions with the same arguments."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
+from rosejit.abi import Node, Tree
 from rosejit.api import derivatives
 from rosejit.api.entry import public
 from rosejit.api.function import Function, Kind
@@ -66,12 +68,31 @@ def _gradient(f: Callable[..., Any], argnums: Argnums, has_aux: bool, value: boo
     base = as_function(f)
 
     def derive(staged: Staged, names: tuple[str, ...]) -> Staged:
+        counted, names = _counted(base, staged, names, argnums)
         selected = positions(argnums, names, base.__name__)
         single = not isinstance(argnums, tuple)
-        return derivatives.gradient(staged, names, selected, single, has_aux, value)
+        return replace(derivatives.gradient(counted, names, selected, single, has_aux, value), trees=staged.trees)
 
     transform, name = (value_and_grad, "value_and_grad") if value else (grad, "grad")
     return derived(base, f"{name}_{base.__name__}", derive, transform, argnums, has_aux)
+
+
+def _counted(
+    base: Function, staged: Staged, names: tuple[str, ...], argnums: Argnums
+) -> tuple[Staged, tuple[str, ...]]:
+    """Arguments as numbers count them: those of `*args` one by one; a name means all of them."""
+    if isinstance(argnums, str) or (isinstance(argnums, tuple) and any(isinstance(each, str) for each in argnums)):
+        return staged, names
+    trees: list[Tree] = []
+    counted: list[str] = []
+    for parameter, tree, name in zip(base.__signature__.parameters.values(), staged.trees, names, strict=True):
+        if parameter.kind is parameter.VAR_POSITIONAL and isinstance(tree, Node):
+            trees += tree.children
+            counted += [f"{name}[{k}]" for k in range(len(tree.children))]
+        else:
+            trees.append(tree)
+            counted.append(name)
+    return replace(staged, trees=tuple(trees)), tuple(counted)
 
 
 @public
@@ -101,8 +122,10 @@ def _jacobian(f: Callable[..., Any], argnums: Argnums, mode: str, transform: Cal
     base = as_function(f)
 
     def derive(staged: Staged, names: tuple[str, ...]) -> Staged:
+        counted, names = _counted(base, staged, names, argnums)
         selected = positions(argnums, names, base.__name__)
-        return derivatives.jacobian(staged, names, selected, not isinstance(argnums, tuple), mode)
+        made = derivatives.jacobian(counted, names, selected, not isinstance(argnums, tuple), mode)
+        return replace(made, trees=staged.trees)
 
     return derived(base, f"{transform.__name__}_{base.__name__}", derive, transform, argnums)
 
