@@ -3,6 +3,7 @@
 import dataclasses
 import math
 from collections import namedtuple
+from types import CellType
 
 import numpy as np
 import pytest
@@ -115,15 +116,7 @@ def test_attributes_and_cells():
     del thing.k
     assert not found.holds()
 
-    def outer():
-        inside = 1
-
-        def inner():
-            return inside
-
-        return inner
-
-    cell = (outer().__closure__ or ())[0]
+    cell = CellType(1)
     found = guard(Chain(cell, ("inside",)), set())
     assert found.holds()
     cell.cell_contents = 2
