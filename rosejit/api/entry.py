@@ -2,7 +2,6 @@
 
 import ast
 import functools
-import itertools
 import sys
 from collections.abc import Callable
 from types import CodeType
@@ -13,7 +12,7 @@ from rosejit.runtime.marshal import Mismatch
 
 _SOURCE = """
 def {name}(*args, **kwargs):
-    _next(_calls)
+    _calls[0] += 1
     try:
         return _self.latest(*args, **kwargs)
     except _Mismatch:
@@ -82,7 +81,7 @@ def _public_code(name: str) -> CodeType:
     return compile(_PUBLIC.format(name=name), "<rosejit>", "exec")
 
 
-def entry(called: Called, function: Any, calls: "itertools.count[int]") -> Callable[..., Any]:
+def entry(called: Called, function: Any, calls: list[int]) -> Callable[..., Any]:
     """A function that runs `called`, counts with `calls`, and stands where `function` is defined."""
     code = getattr(function, "__code__", None)
     name = function.__name__ if function.__name__.isidentifier() else "function"
@@ -93,7 +92,6 @@ def entry(called: Called, function: Any, calls: "itertools.count[int]") -> Calla
             node.lineno = node.end_lineno = line  # type: ignore[attr-defined]  # it has one
             node.col_offset = node.end_col_offset = 0  # type: ignore[attr-defined]  # as above
     scope: dict[str, Any] = {
-        "_next": next,
         "_calls": calls,
         "_self": called,
         "_Mismatch": Mismatch,

@@ -2,7 +2,6 @@
 
 import functools
 import inspect
-import itertools
 import operator
 import threading
 import weakref
@@ -88,10 +87,10 @@ class Function:
         self._running: set[tuple[Tree, ...]] = set()
         self._lock = threading.RLock()
         self.latest: Callable[..., Any] = _unstaged
-        self._calls = itertools.count()
+        self._calls = [0]
         self._misses = 0
-        self.along: Function | None = None
-        """`jvp` of this function as a function of primals and tangents, once it was asked for."""
+        self.along: dict[int, Function] = {}
+        """By their number: `jvp` of this function as a function of primals and tangents."""
         self._entry = entry(self, binding.function, self._calls)
         FUNCTIONS.add(self)
 
@@ -259,8 +258,7 @@ class Function:
 
     def cache_info(self) -> CacheInfo:
         """What the memory cache holds, and how often it served."""
-        state: Any = self._calls.__reduce__()  # the counter's class, and where it stands
-        calls = state[1][0]
+        calls = self._calls[0]
         return CacheInfo(max(calls - self._misses, 0), self._misses, len(self._known))
 
     def cache_clear(self) -> None:

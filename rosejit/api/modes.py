@@ -1,5 +1,6 @@
 """`jvp`, `vjp`, `linearize`: a function at a point, and its derivative there as a linear map."""
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -8,9 +9,10 @@ from rosejit.api import sessions
 from rosejit.api.entry import public
 from rosejit.api.function import Function, ready
 from rosejit.api.program import load
-from rosejit.api.source import as_function, jit
+from rosejit.api.source import as_function, from_source
 from rosejit.api.staged import Staged, is_real, only_real, tangents_of, with_results, zero_of
 from rosejit.errors import ShapeError, StagingTypeError
+from rosejit.frontend.annotations import Structure
 from rosejit.frontend.making import as_array
 from rosejit.frontend.stage import Session
 from rosejit.frontend.structures import with_parts
@@ -42,18 +44,26 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
     at = sessions.current()
     if at is not None:
         return _jvp_inside(at, base, tuple(primals), tuple(tangents))
-    return _along(base)(tuple(primals), tuple(tangents))
+    return _along(base, len(primals))(tuple(primals), tuple(tangents))
 
 
-def _along(base: Function) -> Function:
-    """`jvp` of `base` as a function of primals and tangents, made once."""
-    if base.along is None:
+def _along(base: Function, count: int) -> Function:
+    """`jvp` of `base` at `count` primals as a function of two tuples, made once; primals are bound as `base` binds."""
+    if count not in base.along:
 
         def both(primals, tangents):
             return jvp(base, primals, tangents)
 
-        base.along = jit(cache=base.options.cache, name=f"jvp_{base.__name__}")(both)
-    return base.along
+        made = from_source(both, base.options, (), f"jvp_{base.__name__}")
+        own = [
+            p.description.item if p.kind is p.kind.VAR_POSITIONAL else p.description for p in base.binding.parameters
+        ]
+        own += own[-1:] * max(count - len(own), 0)
+        first, *rest = made.binding.parameters
+        primals = dataclasses.replace(first, description=Structure("tuple", tuple(own[:count])))
+        made.binding.parameters = (primals, *rest)
+        base.along[count] = made
+    return base.along[count]
 
 
 def _jvp_inside(at: Session, base: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:

@@ -239,7 +239,8 @@ class Instance:
         count = math.prod(shape)
         if not count:
             return np.zeros(shape, dtype(element))
-        elements: Any = np.frombuffer(self.octets, dtype(element), count, address)
+        numpy: Any = np  # its stubs for `frombuffer` want a newer Python than ours
+        elements = numpy.frombuffer(self.octets, dtype(element), count, address)
         return elements.reshape(shape)
 
     def size(self) -> int:

@@ -138,7 +138,8 @@ class _Returned:
 
 
 def _view(address: int, slot: Slot) -> Any:
-    elements: Any = np.frombuffer(_all_memory[address : address + slot.bytes], convert.dtype(slot.element))
+    numpy: Any = np  # its stubs for `frombuffer` want a newer Python than ours
+    elements = numpy.frombuffer(_all_memory[address : address + slot.bytes], convert.dtype(slot.element))
     return elements.reshape(slot.shape)
 
 
