@@ -1,6 +1,7 @@
 """`jvp`, `vjp`, `linearize`: a function at a point, and its derivative there as a linear map."""
 
 import dataclasses
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -55,9 +56,9 @@ def _along(base: Function, count: int) -> Function:
             return jvp(base, primals, tangents)
 
         made = from_source(both, base.options, (), f"jvp_{base.__name__}")
-        own = [
-            p.description.item if p.kind is p.kind.VAR_POSITIONAL else p.description for p in base.binding.parameters
-        ]
+        own: list[Any] = [p.description for p in base.binding.parameters]
+        if own and base.binding.parameters[-1].kind is inspect.Parameter.VAR_POSITIONAL:
+            own[-1] = own[-1].item
         own += own[-1:] * max(count - len(own), 0)
         first, *rest = made.binding.parameters
         primals = dataclasses.replace(first, description=Structure("tuple", tuple(own[:count])))
