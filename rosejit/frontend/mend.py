@@ -130,11 +130,15 @@ def _convert_result(block: Block, k: int, span: Span | None) -> None:
 
 
 def settle(expr: Loop | While, atoms: Atoms) -> None:
-    """Mend the blocks of a loop until the types of its carries are those of what comes back."""
+    """Mend the blocks of a loop that was just staged until the types of its carries are those of what comes back."""
     turns = zip(expr.carries, expr.inits, expr.body.results, strict=False)
-    if not atoms and all(carry.type == init.type == back.type for carry, init, back in turns):
-        return
-    while True:
+    if atoms or any(not carry.type == init.type == back.type for carry, init, back in turns):
+        _settle(expr, atoms)
+
+
+def _settle(expr: Loop | While, atoms: Atoms) -> None:
+    wide = True
+    while wide:
         if isinstance(expr, While):
             mend(expr.condition, atoms)
         mend(expr.body, atoms)
@@ -143,8 +147,6 @@ def settle(expr: Loop | While, atoms: Atoms) -> None:
             if carry.type is INT and REAL in (init.type, back.type):
                 carry.type = REAL
                 wide = True
-        if not wide:
-            return
 
 
 def convert_carries(expr: Loop | While, before: list[Let], span: Span | None) -> None:
@@ -163,7 +165,7 @@ def _loop(let: Let, expr: Loop, atoms: Atoms, kept: list[Let]) -> None:
     for scan in expr.scans:
         if isinstance(scan.array.type, Array):
             scan.param.type = scan.array.type.element
-    settle(expr, atoms)
+    _settle(expr, atoms)
     convert_carries(expr, kept, let.span)
     count = len(expr.carries)
     for binder, carry in zip(let.binders, expr.carries, strict=False):
@@ -174,7 +176,7 @@ def _loop(let: Let, expr: Loop, atoms: Atoms, kept: list[Let]) -> None:
 
 
 def _while(let: Let, expr: While, atoms: Atoms, kept: list[Let]) -> None:
-    settle(expr, atoms)
+    _settle(expr, atoms)
     convert_carries(expr, kept, let.span)
     for binder, carry in zip(let.binders[1:], expr.carries, strict=False):
         binder.type = carry.type

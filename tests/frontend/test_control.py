@@ -251,6 +251,18 @@ def test_a_real_that_was_an_int_cannot_index():
     says(error, "an index is an Int", line="y = x[k]  # index", help="0.0")
 
 
+def test_an_int_that_widens_is_read_in_a_loop_that_only_reads_it():
+    def f(y: float, n: int):
+        x = n
+        while x > 2:
+            for _ in rose.range(2):
+                y = y * 0.5 + x / 2
+            x = y * 0.5
+        return x, y
+
+    agrees(f, (1.0, 2), (3.5, 7))
+
+
 def test_ints_widen_through_nested_loops():
     def f(n: int, x: float):
         total = 0
