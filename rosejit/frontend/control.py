@@ -217,6 +217,7 @@ class WhileLoop:
         self.stop = False
         self.again = False
         self._test: _Test | None = None
+        self._turns = Var(INT, "turns")
 
     def more(self) -> bool:
         """Whether there is another turn, as far as the loop knows."""
@@ -229,7 +230,8 @@ class WhileLoop:
             self._before = names
             return names
         self._frame = self._tape.open("loop")
-        self._carries = Carries(self._tape, self._frame, self._exposed, self._names)
+        tape, turns = self._tape, self._turns
+        self._carries = Carries(tape, self._frame, self._exposed, self._names, lambda: makes_turns(tape, turns))
         self._frame.carries = self._carries
         return self._carries.enter(names)
 
@@ -241,7 +243,7 @@ class WhileLoop:
         if self.again:
             self.again = False
             assert self._carries is not None
-            self._test = _Test(self._carries, decided, names)
+            self._test = _Test(self._carries, self._turns, decided, names)
             return names
         if decided.__class__ is Bool:
             tape.close(frame)
@@ -263,8 +265,9 @@ class WhileLoop:
 class _Test:
     """The staged test of a loop, and the loop that comes of it."""
 
-    def __init__(self, carries: Carries, decided: Any, names: Names) -> None:
+    def __init__(self, carries: Carries, turns: Var, decided: Any, names: Names) -> None:
         self._carries = carries
+        self._turns = turns
         self._frame = carries.frame
         self._names = names
         tape = carries.tape
@@ -297,4 +300,4 @@ class _Test:
         )
         mend.settle(loop, carries.atoms)
         mend.convert_carries(loop, tape.lets, self._frame.place)
-        return _finished(tape, carries, finishes, loop, (Var(INT, "turns"),))
+        return _finished(tape, carries, finishes, loop, (self._turns,))

@@ -348,6 +348,32 @@ def test_a_test_that_changes_what_the_loop_uses():
     assert "while True" in (error.help or "")
 
 
+def test_names_that_only_a_turn_of_while_binds():
+    def f(n: int, x: Vec[2]):
+        k = 0
+        while k < n:
+            k += 1
+            last, pair, row = k * 2, (k, x[0] * k), x * k
+            m = 0
+            while m < k:
+                m += 1
+                inner = m + k
+        return last, pair, row, inner
+
+    agrees(f, (1, np.array([1.0, 2.0])), (3, np.array([1.0, 2.0])), (0, np.array([1.0, 2.0])))
+
+
+def test_a_result_that_every_turn_of_while_returns():
+    def f(n: int, x: float):
+        while n > 0:
+            n += 1
+            if x.__class__ is not str:
+                return n, x
+        return 0, -x
+
+    agrees(f, (1, 2.0), (0, 2.0))
+
+
 # --- leaving early
 
 
