@@ -90,7 +90,8 @@ class Session:
 
     def stage(self, function: FunctionType, signature: Signature, call: Call, name: str = "") -> Staged:
         """Stage `function` for arguments that are bound to its signature."""
-        TRANSLATIONS.check(function)
+        if not TRANSLATIONS.made(function.__code__):
+            TRANSLATIONS.check(function)
         tape = self.tape
         params: list[Var] = []
         opened = _Open(tape.open("function"))
