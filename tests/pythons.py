@@ -26,7 +26,13 @@ from tests.machines import bits, flat, plainly, staged
 PRELUDE = """
 import numpy as np
 import rosejit as rose
-from rosejit import Vec
+from rosejit import Mat, Vec
+from typing import NamedTuple
+
+
+class Pair(NamedTuple):
+    x: float
+    y: float
 
 
 def squash(x):
@@ -79,7 +85,8 @@ class Writer:
         self.depth = 1
         self.left = rng.randint(4, 22)
         self.scope: dict[str, list[str]] = {
-            "real": ["x", "y"], "int": ["n"], "bool": ["p"], "array": [], "fixed": ["v"], "maybe": []
+            "real": ["x", "y"], "int": ["n"], "bool": ["p"], "array": [], "fixed": ["v"], "maybe": [],
+            "matrix": [], "pair": [], "list": [], "function": [],
         }  # fmt: skip
         self.fresh = 0
         self.jumps = rng.random() < 0.5
@@ -117,7 +124,14 @@ class Writer:
             (4, lambda: rng.choice(self.scope["real"])),
             (1, lambda: str(round(rng.uniform(-2.0, 2.0), 2))),
             (2, self.element),
+            (0.5, lambda: f"m[{self.index(2)}, {self.index()}]"),
         ]
+        if self.scope["matrix"]:
+            made += [(1, lambda: f"{rng.choice(self.scope['matrix'])}[{self.index(2)}, {self.index()}]")]
+        if self.scope["list"]:
+            made += [(0.7, lambda: f"{rng.choice(self.scope['list'])}[-1]")]
+        if self.scope["pair"]:
+            made += [(0.7, lambda: f"{rng.choice(self.scope['pair'])}.{rng.choice('xy')}")]
         if depth:
             inner = depth - 1
             made += [
@@ -144,16 +158,15 @@ class Writer:
     def any_array(self) -> str:
         return self.rng.choice(self.scope["array"] * 3 + self.scope["fixed"])
 
-    def index(self) -> str:
+    def index(self, size: int = SIZE) -> str:
         if self.rng.random() < 0.01:
             return self.integer(1)
-        return self.choose(
-            [
-                (2, lambda: str(self.rng.randint(-SIZE, SIZE - 1))),
-                (2, lambda: f"{self.rng.choice(self.scope['int'])} % {SIZE}"),
-                (1, lambda: f"{self.rng.choice(self.scope['int'])} % {SIZE} - {SIZE}"),
-            ]
-        )
+        i = self.rng.choice(self.scope["int"])
+        return self.choose([
+            (2, lambda: str(self.rng.randint(-size, size - 1))),
+            (2, lambda: f"{i} % {size}"),
+            (1, lambda: f"{i} % {size} - {size}"),
+        ])  # fmt: skip
 
     def integer(self, depth: int = 1) -> str:
         rng = self.rng
@@ -201,8 +214,17 @@ class Writer:
     def statement(self) -> None:
         choices: list[tuple[float, Callable[[], None]]] = [
             (5, self.assign_real), (1.5, self.assign_int), (1, self.assign_bool), (1.5, self.make_array),
-            (0.7, self.swap_numbers),
+            (0.7, self.swap_numbers), (0.7, self.make_tuple), (0.5, self.make_list), (0.4, self.make_function),
+            (0.6, self.make_matrix), (0.4, self.walk),
         ]  # fmt: skip
+        if self.scope["matrix"]:
+            choices += [(2, self.store_matrix), (0.7, self.row)]
+        if self.scope["pair"]:
+            choices += [(0.7, self.take_pair)]
+        if self.scope["list"]:
+            choices += [(0.7, self.grow_list)]
+        if self.scope["function"]:
+            choices += [(1, self.call_function)]
         if self.scope["array"]:
             choices += [(4, self.store), (0.7, self.swap_elements), (0.7, self.call_bump), (0.4, self.swap_arrays)]
         if self.depth < 4:
@@ -278,6 +300,87 @@ class Writer:
         self.emit(f"{name} = {value}")
         self.bind("real", name)
 
+    # --- structures
+
+    def make_tuple(self) -> None:
+        value = f"Pair({self.real(1)}, {self.real(1)})"
+        name = self.target("pair")
+        self.emit(f"{name} = {value}")
+        self.bind("pair", name)
+
+    def take_pair(self) -> None:
+        pair = self.rng.choice(self.scope["pair"])
+        names = self.target("real"), self.target("real")
+        self.emit(f"{names[0]}, {names[1]} = {pair}")
+        for name in names:
+            self.bind("real", name)
+
+    def make_list(self) -> None:
+        name = self.name("list")
+        self.emit(f"{name} = [{self.real(1)}]")
+        self.bind("list", name)
+
+    def grow_list(self) -> None:
+        name = self.rng.choice(self.scope["list"])
+        self.emit(f"{name} = {name} + [{self.real(1)}]" if self.rng.random() < 0.3 else f"{name}[0] = {self.real(1)}")
+
+    def make_function(self) -> None:
+        """A closure: it reads names of now and later, and may count in one."""
+        name, counter = self.name("function"), self.rng.choice(self.scope["real"])
+        counts = self.rng.random() < 0.4
+        self.emit(f"def {name}(u):")
+        if counts:
+            self.emit(f"    nonlocal {counter}")
+            self.emit(f"    {counter} = squash({counter} + u)")
+        self.emit(f"    return u * {self.rng.choice(self.scope['real'])} + {self.element()}")
+        self.bind("function", name)
+
+    def call_function(self) -> None:
+        value = f"{self.rng.choice(self.scope['function'])}({self.real(1)})"
+        name = self.target("real")
+        self.emit(f"{name} = squash({value})")
+        self.bind("real", name)
+
+    # --- matrices
+
+    def make_matrix(self) -> None:
+        value = self.choose(
+            [
+                (2, lambda: "m.copy()"),
+                (1, lambda: f"np.zeros((2, {SIZE}))"),
+                (1, lambda: f"np.array([[{self.real(1)} * 1.0 for j in rose.range({SIZE})] for k in rose.range(2)])"),
+            ]
+        )
+        name = self.target("matrix")
+        self.emit(f"{name} = {value}")
+        self.bind("matrix", name)
+
+    def store_matrix(self) -> None:
+        b = self.rng.choice(self.scope["matrix"])
+        self.emit(
+            self.choose(
+                [
+                    (3, lambda: f"{b}[{self.index(2)}, {self.index()}] = squash({self.real(1)})"),
+                    (1, lambda: f"{b}[{self.index(2)}][{self.index()}] += squash({self.real(1)})"),
+                    (1, lambda: f"{b}[{self.index(2)}] = {self.any_array()}"),
+                    (1, lambda: f"{b}[0] = {b}[1]"),
+                    (0.5, lambda: f"{b}[{self.index(2)}] = {b}[{self.index(2)}] * 0.5"),
+                ]
+            )
+        )
+
+    def row(self) -> None:
+        """A row under a name of its own: writing it writes the matrix."""
+        name = self.target("array") if self.rng.random() < 0.3 else self.name("array")
+        self.emit(f"{name} = {self.rng.choice(self.scope['matrix'])}[{self.index(2)}]")
+        self.bind("array", name)
+
+    def walk(self) -> None:
+        name = self.target("real")
+        if name in self.scope["real"]:
+            self.emit(f"for u in {self.any_array()}:")
+            self.emit(f"    {name} = squash({name} + u * {self.rng.choice(self.scope['real'])})")
+
     def jump(self) -> None:
         words = ["return", "break", "continue"] if self.loops else ["return"]
         word = self.rng.choice(words)
@@ -316,7 +419,7 @@ class Writer:
         if self.rng.random() < 0.6:
             self.emit("else:")
             ends.append(self.body())
-            for kind in ("real", "int", "bool", "array"):
+            for kind in ("real", "int", "bool", "array", "matrix", "pair"):
                 for name in set.intersection(*(set(end[kind]) for end in ends)):
                     self.bind(kind, name)
         self.some(ends)
@@ -365,7 +468,9 @@ class Writer:
 
     def text(self) -> str:
         self.lines.append("@rose.jit")
-        self.lines.append('def f(x: float, y: float, n: int, p: bool, v: Vec["k"]) -> tuple[float, float, int]:')
+        self.lines.append(
+            'def f(x: float, y: float, n: int, p: bool, v: Vec["k"], m: Mat[2, "k"]) -> tuple[float, float, int]:'
+        )
         if self.rng.random() < 0.7:
             self.emit("a0 = v.copy()")
             self.bind("array", "a0")
@@ -386,7 +491,11 @@ def program(seed: int) -> tuple[rose.Function, str]:
 
 def arguments(rng: random.Random) -> tuple[Any, ...]:
     x, y = rng.choice([(0.0, -0.0), (1.0, 1.0)]) if rng.random() < 0.1 else (rng.uniform(-2, 2), rng.uniform(-2, 2))
-    return x, y, rng.randint(-4, 7), rng.random() < 0.5, np.array([rng.uniform(-2, 2) for _ in range(SIZE)])
+    return x, y, rng.randint(-4, 7), rng.random() < 0.5, numbers(rng, SIZE), numbers(rng, 2, SIZE)
+
+
+def numbers(rng: random.Random, *shape: int) -> Any:
+    return np.array([rng.uniform(-2, 2) for _ in range(math.prod(shape))]).reshape(shape)
 
 
 def outcome(run: Callable[[], Any]) -> list[str]:
