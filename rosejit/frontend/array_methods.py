@@ -44,7 +44,7 @@ def _forward(op: Callable[[Any, Any], Any]) -> Callable[[Array, Any], Any]:
         if equality and (other is None or isinstance(other, str)):
             return NotImplemented
         right = operand(self, other)
-        return NotImplemented if right is None else mapped(self.tape, op, self, right)
+        return NotImplemented if right is None else mapped(self.tape, op, self, right, host=op)
 
     return method
 
@@ -52,7 +52,7 @@ def _forward(op: Callable[[Any, Any], Any]) -> Callable[[Array, Any], Any]:
 def _reverse(op: Callable[[Any, Any], Any]) -> Callable[[Array, Any], Any]:
     def method(self: Array, other: Any) -> Any:
         left = operand(self, other)
-        return NotImplemented if left is None else mapped(self.tape, op, left, self)
+        return NotImplemented if left is None else mapped(self.tape, op, left, self, host=op)
 
     return method
 
@@ -68,14 +68,14 @@ def _in_place(op: Callable[[Any, Any], Any]) -> Callable[[Array, Any], Any]:
         if broadcast_shape(self.tape, (self, right)) != self.shape:
             shape = getattr(right, "shape", ())
             raise self.tape.fault(ShapeError, f"an array of shape {shape} does not fit into the shape {self.shape}")
-        store(self, assigned(self, mapped(self.tape, op, self, right)))
+        store(self, assigned(self, mapped(self.tape, op, self, right, host=op)))
         return self
 
     return method
 
 
 def _one(op: Callable[[Any], Any]) -> Callable[[Array], Any]:
-    return lambda self: mapped(self.tape, op, self)
+    return lambda self: mapped(self.tape, op, self, host=op)
 
 
 def _matmul(self: Array, other: Any) -> Any:
@@ -94,7 +94,7 @@ def dot(self: Array, other: Any) -> Any:
     if right is None:
         raise self.tape.type_fault(f"`dot` takes an array, given {type(other).__name__}")
     if right.__class__ is not Array or not right.shape or not self.shape:
-        return mapped(self.tape, operator.mul, self, right)
+        return mapped(self.tape, operator.mul, self, right, host=operator.mul)
     return reductions.matmul(self, right, "dot")
 
 

@@ -36,13 +36,17 @@ def broadcast_shape(tape: Tape, operands: Sequence[Any]) -> tuple[int, ...]:
     return tuple(common)
 
 
-def mapped(tape: Tape, make: Make, *operands: Any) -> Any:
-    """`make` of the elements of `operands`, broadcast; numbers stay as they are."""
-    known = [host_data(operand) if operand.__class__ is Array else operand for operand in operands]
-    if not any(value is None or hasattr(value, "leaf") for value in known):
-        with np.errstate(all="ignore"):
-            found = make(*known)
-        return of_host(tape, found) if isinstance(found, np.ndarray) else found
+def mapped(tape: Tape, make: Make, *operands: Any, host: Make | None = None) -> Any:
+    """`make` of the elements of `operands`, broadcast; numbers stay as they are.
+
+    `host` is the function of whole arrays that does the same, for operands that staging knows.
+    """
+    if host is not None:
+        known = [host_data(operand) if operand.__class__ is Array else operand for operand in operands]
+        if not any(value is None or hasattr(value, "leaf") for value in known):
+            with np.errstate(all="ignore"):
+                found = host(*known)
+            return of_host(tape, found) if isinstance(found, np.ndarray) else found
     shape = broadcast_shape(tape, operands)
     sources = [_Source(operand, len(shape)) if operand.__class__ is Array else operand for operand in operands]
     made = _level(tape, make, sources, shape, 0, ())

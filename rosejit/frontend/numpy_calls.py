@@ -49,7 +49,9 @@ _OPERATORS: dict[str, Make] = {
 }  # fmt: skip
 
 
-def _elementwise(make: Make) -> Handler:
+def _elementwise(make: Make, host: Make | None = None) -> Handler:
+    """A function of every element; `host` does it to whole arrays that staging knows, if not NumPy's own function."""
+
     def handler(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
         if not any(is_staged_deep(arg) for arg in args):
             return session.plain(function, args, kwargs)
@@ -57,7 +59,7 @@ def _elementwise(make: Make) -> Handler:
         operands = [_operand(session, function, arg) for arg in args]
         if not any(operand.__class__ is Array for operand in operands):
             return make(*operands)
-        return mapped(session.tape, make, *operands)
+        return mapped(session.tape, make, *operands, host=host or function)
 
     return handler
 
@@ -157,8 +159,12 @@ def _rounded(x: Any, digits: int = 0) -> Any:
 
 
 def _round(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
-    digits = args[1] if len(args) > 1 else kwargs.get("decimals", 0)
-    return _elementwise(lambda x: _rounded(x, digits))(session, function, args[:1], {})
+    if not any(is_staged_deep(arg) for arg in args):
+        return session.plain(function, args, kwargs)
+    options = dict(kwargs)
+    digits = args[1] if len(args) > 1 else options.pop("decimals", 0)
+    rounded = _elementwise(lambda x: _rounded(x, digits), lambda x: function(x, digits))
+    return rounded(session, function, args[:1], options)
 
 
 # --- new arrays
@@ -293,7 +299,7 @@ def _outer(a: Array, b: Any) -> Any:
     other = as_array(a.tape, b)
     assert other is not None
     left, right = array_methods.reshape(a, (-1, 1)), array_methods.reshape(other, (1, -1))
-    return mapped(a.tape, operator.mul, left, right)
+    return mapped(a.tape, operator.mul, left, right, host=operator.mul)
 
 
 def _matmul(a: Array, b: Any) -> Any:

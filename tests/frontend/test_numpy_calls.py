@@ -19,7 +19,8 @@ EXPRESSIONS = [
     "np.sqrt(x)", "np.exp(a)", "np.log(x)", "np.sin(a)", "np.tanh(a)", "np.arctan2(a, x)", "np.hypot(a, x)", "np.abs(a)",
     "np.floor(a)", "np.sign(a)", "np.square(a)", "np.maximum(a, x)", "np.minimum(x, 1.0)", "np.power(x, 3)",
     "np.clip(a, 0, 3)", "np.clip(x, None, 1.5)", "np.where(a > 0, a, x)", "np.where(x > 1, 1.0, 0.0)", "np.isnan(x)",
-    "np.logical_and(a > 0, a < 5)", "np.logical_not(p)", "np.add(x, 1)", "np.round(x * 3.3)", "np.sin(s)", "np.sqrt(4.0)",
+    "np.logical_and(a > 0, a < 5)", "np.logical_not(p)", "np.add(x, 1)", "np.round(x * 3.3)", "np.round(a * 1.37, 2)", "np.round(x * s, decimals=1)",
+    "np.round(1.2345, 2) * s", "np.round([1.25, 1.5], decimals=1) * s", "np.sin(s)", "np.sqrt(4.0)",
     "np.maximum(s, 1.0)", "np.rint(a)", "np.copysign(x, -1.0)", "np.degrees(x)", "np.reciprocal(x)",
     # folds
     "a.sum()", "a.sum(axis=0)", "a.sum(axis=1)", "a.sum(axis=-1, keepdims=True)", "np.sum(a, axis=(0, 1))", "x.mean()",
@@ -47,6 +48,13 @@ def test_as_numpy(expression):
     agrees(f, (A, X, np.array([2, 3]), np.array([True, False]), 1.5, 1))
 
 
+@pytest.mark.parametrize("expression", [*EXPRESSIONS, "np.power(k, 2)", "np.sign(k)", "np.clip(k, 0, 2)", "-k // 2"])
+def test_as_numpy_where_staging_knows_the_arrays(expression):
+    known = "a, x, k, p = np.array(A), np.array(X), np.array([2, 3]), np.array([True, False])"
+    f = define(f"def f(s: float, i: int):\n    {known}\n    return {expression}", A=A.tolist(), X=X.tolist(), **SCOPE)
+    agrees(f, (1.5, 1))
+
+
 MISFITS = {
     "a + x[:2]": (ShapeError, "(2,)"),
     "a @ x[:2]": (ShapeError, "(2,)"),
@@ -56,6 +64,7 @@ MISFITS = {
     "a.sum(axis=2)": (ShapeError, "axis 2"),
     "x + 'a'": (StagingTypeError, "str"),
     "np.sin(x, out=a)": (StagingTypeError, "out"),
+    "np.round(x, out=a)": (StagingTypeError, "out"),
     "np.fft.fft(x)": (StagingTypeError, "np.asarray"),
     "np.array([x[0], True])": (StagingTypeError, "truth values"),
     "x.max(axis=5)": (ShapeError, "axis 5"),
