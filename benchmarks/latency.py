@@ -23,7 +23,7 @@ from benchmarks.straight_lines import INPUTS, Program, random_program
 STAGES = {
     "rewrite": "rosejit.frontend.rewrite:Translations.of",
     "staging": "rosejit.frontend.stage:Session.stage",
-    "derivatives": "rosejit.api.derivatives:gradient",
+    "derivatives": "rosejit.api.program:function_of",
     "key": "rosejit.api.program:_digest",
     "optimiser": "rosejit.api.program:optimise",
     "codegen": "rosejit.api.program:compile_program",

@@ -1,8 +1,10 @@
 """A staged function into its staged derivative: the programs of `transforms.derive` with structures around them."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from rosejit.abi import Leaf, Node, Tree, leaves
+from rosejit.api.recipe import Recipe
 from rosejit.api.staged import (
     Staged,
     is_real,
@@ -46,44 +48,57 @@ def gradient(
     what comes beside the value is kept beside it."""
     aux = scalar_result(staged, has_aux, "value_and_grad" if value else "grad")
     mask = mask_of(staged, selected, names)
-    program = derive.gradient(staged.function, mask, value=True)
-    assert program.body is not None
-    results = program.body.results
-    n = sum(mask)
-    grads = tuple(_in_order(staged, selected, results[1 : 1 + n]))
-    rest = results[1 + n :]
+    name = f"grad_{staged.name}"
+
+    def make(f: ir.Function) -> ir.Function:
+        program = derive.gradient(f, mask, value=True)
+        assert program.body is not None
+        results = program.body.results
+        n = sum(mask)
+        grads = tuple(_in_order(staged, selected, results[1 : 1 + n]))
+        rest = results[1 + n :]
+        return with_results(program, name, (results[0], *rest, *grads) if value else (*grads, *rest))
+
     tree = _selection(staged, selected, single)
     if value:
         first = staged.result.children[0] if has_aux and isinstance(staged.result, Node) else staged.result
-        head = pair(first, aux) if has_aux else first
-        ordered, tree = (results[0], *rest, *grads), pair(head, tree)
+        tree = pair(pair(first, aux) if has_aux else first, tree)
     elif has_aux:
-        ordered, tree = (*grads, *rest), pair(tree, aux)
-    else:
-        ordered = grads
-    return staged.derived(with_results(program, program.name, ordered), tree)
+        tree = pair(tree, aux)
+    words = ("gradient", mask, value, _kinds_of(staged, selected))
+    return staged.derived(Recipe(name, staged.program, words, make), tree)
 
 
 def jacobian(staged: Staged, names: tuple[str, ...], selected: list[int], single: bool, mode: str) -> Staged:
     """For each leaf of the result the structure of the selected arguments, the result's axes first."""
     mask = mask_of(staged, selected, names)
-    program = jacobian_program(staged.function, mask, mode)
-    assert program.body is not None
-    found = iter(program.body.results)
-    n = sum(mask)
-    results: list[ir.Atom] = []
+    name = f"jac_{staged.name}"
+
+    def make(f: ir.Function) -> ir.Function:
+        program = jacobian_program(f, mask, mode)
+        assert program.body is not None
+        found = iter(program.body.results)
+        results: list[ir.Atom] = []
+        for leaf in leaves(staged.result):
+            if is_real(leaf):
+                row = tuple(next(found) for _ in range(sum(mask)))
+                results.extend(_in_order(staged, selected, row))
+            else:
+                results.append(zero_of(leaf))
+        return with_results(program, name, tuple(results))
+
     selection = _selection(staged, selected, single)
 
     def block(leaf: Leaf) -> Tree:
-        if not is_real(leaf):
-            results.append(zero_of(leaf))
-            return tangents_of(leaf)
-        row = tuple(next(found) for _ in range(n))
-        results.extend(_in_order(staged, selected, row))
-        return tree_map(selection, lambda inner: _stacked(leaf, inner))
+        return tree_map(selection, lambda inner: _stacked(leaf, inner)) if is_real(leaf) else tangents_of(leaf)
 
-    tree = tree_map(staged.result, block)
-    return staged.derived(with_results(program, program.name, tuple(results)), tree)
+    words = ("jacobian", mask, mode, _kinds_of(staged, selected), [is_real(leaf) for leaf in leaves(staged.result)])
+    return staged.derived(Recipe(name, staged.program, words, make), tree_map(staged.result, block))
+
+
+def _kinds_of(staged: Staged, selected: list[int]) -> list[Any]:
+    """What decides the results for the selected arguments: their places, and which of their numbers are Real."""
+    return [(k, [(leaf.kind, leaf.element) for leaf in leaves(staged.trees[k])]) for k in selected]
 
 
 def _stacked(outer: Leaf, inner: Leaf) -> Leaf:

@@ -91,6 +91,7 @@ class Function:
         self._misses = 0
         self.along: dict[int, Function] = {}
         """By their number: `jvp` of this function as a function of primals and tangents."""
+        self._shared: dict[tuple[Any, ...], dict[tuple[Tree, ...], Specialisation]] = {}
         self._entry = entry(self, binding.function, self._calls)
         FUNCTIONS.add(self)
 
@@ -110,6 +111,7 @@ class Function:
 
     def _set_rule(self, rule: Callable[..., Any]) -> Callable[..., Any]:
         self._rule = rule
+        self._known = {}  # what it shares does not have the rule
         clear_caches()  # whoever calls this function may have been compiled with its old derivative
         return rule
 
@@ -172,6 +174,11 @@ class Function:
 
     # --- specialising
 
+    def share(self, base: "Function", *made: Any) -> None:
+        """Have one memory with all functions that were `made` of `base` in the same way: `rose.grad(f)(x)` may be
+        written anew for each call."""
+        self._known = base._shared.setdefault(made, {})
+
     @property
     def options(self) -> Options:
         """How it is compiled."""
@@ -225,7 +232,7 @@ class Function:
         with self._lock:
             found = self.specialisation(call, at)
             if found.loaded is None:
-                found.loaded = load({"main": found.staged.function}, self._options.cache, self._options.text)
+                found.loaded = load({"main": found.staged.program}, self._options.cache, self._options.text)
             if found.call is None or anew:
                 found.call = found.loaded.function("main", self.interface(found))
             return found.call
@@ -264,7 +271,8 @@ class Function:
     def cache_clear(self) -> None:
         """Forget all compiled code of this function; the disk cache stays."""
         with self._lock:
-            self._known.clear()
+            for known in (self._known, *self._shared.values()):
+                known.clear()
             self.latest = _unstaged
 
     def __repr__(self) -> str:

@@ -25,7 +25,7 @@ def derived(base: Function, name: str, derive: Derive, transform: Callable[..., 
         staged = base.specialise(call, at)
         names = tuple(parameter.name for parameter in base.binding.parameters)
         try:
-            return derive(staged, names)
+            return derive(staged, names)  # of the kinds of arguments; what follows from the body shows in `Recipe`
         except NotDifferentiable as error:
             error.blames_call = True
             raise
@@ -35,6 +35,7 @@ def derived(base: Function, name: str, derive: Derive, transform: Callable[..., 
 
     made = Function(base.binding, base.options, Kind(stage, rebuilt))
     wrapped_like(made, base, name)
+    made.share(base, transform, *arguments)
     return made
 
 
@@ -66,6 +67,7 @@ def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = 
 
 def _gradient(f: Callable[..., Any], argnums: Argnums, has_aux: bool, value: bool) -> Function:
     base = as_function(f)
+    argnums = tuple(argnums) if isinstance(argnums, list) else argnums
 
     def derive(staged: Staged, names: tuple[str, ...]) -> Staged:
         counted, names = _counted(base, staged, names, argnums)
@@ -120,6 +122,7 @@ def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Function:
 
 def _jacobian(f: Callable[..., Any], argnums: Argnums, mode: str, transform: Callable[..., Function]) -> Function:
     base = as_function(f)
+    argnums = tuple(argnums) if isinstance(argnums, list) else argnums
 
     def derive(staged: Staged, names: tuple[str, ...]) -> Staged:
         counted, names = _counted(base, staged, names, argnums)

@@ -10,6 +10,7 @@ from rosejit.api import sessions
 from rosejit.api.entry import public
 from rosejit.api.function import Function, ready
 from rosejit.api.program import load
+from rosejit.api.recipe import Recipe
 from rosejit.api.source import as_function, from_source
 from rosejit.api.staged import Staged, is_real, only_real, tangents_of, with_results, zero_of
 from rosejit.errors import ShapeError, StagingTypeError
@@ -168,7 +169,7 @@ def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, LinearMap]:
 def _mask(staged: Staged, trees: tuple[Tree, ...]) -> tuple[bool, ...]:
     """The real parameters among those of `trees`, which come first."""
     flags = [is_real(leaf) for tree in trees for leaf in leaves(tree)]
-    return (*flags, *(False for _ in range(len(staged.function.params) - len(flags))))
+    return (*flags, *(False for _ in range(staged.parameters - len(flags))))
 
 
 def _vjp_inside(at: Session, base: Function, primals: tuple[Any, ...]) -> tuple[Any, LinearMap]:
@@ -263,15 +264,20 @@ def _only_real_value(tree: Tree, value: Any) -> Any:
 
 def _compiled(base: Function, staged: Staged, trees: tuple[Tree, ...]) -> tuple[Compiled, dict[str, LinearMap]]:
     """The program of forward pass and linear maps, and the latter as functions of a handle."""
-    programs = derive.pullback(staged.function, _mask(staged, trees))
+    mask = _mask(staged, trees)
+    given = [leaf for tree in trees for leaf in leaves(tree)]
+    parts = {
+        "forward": lambda f: derive.pullback(f, mask).forward,
+        "back": lambda f: _with_zeros(derive.pullback(f, mask).back, given),
+        "along": lambda f: _with_zeros(derive.pullback(f, mask).along, leaves(staged.result)),
+    }
+    words = (mask, [is_real(leaf) for leaf in (*given, *leaves(staged.result))])
+    roots = {part: Recipe(f"{part}_{staged.name}", staged.program, words, make) for part, make in parts.items()}
     cts = tuple(tangents_of(tree) for tree in trees)
-    back = _with_zeros(programs.back, [leaf for tree in trees for leaf in leaves(tree)])
-    along = _with_zeros(programs.along, leaves(staged.result))
-    loaded = load({"forward": programs.forward, "back": back, "along": along}, base.options.cache, base.options.text)
+    loaded = load(roots, base.options.cache, base.options.text)
     ct, dxs = sessions.positional("ct"), [sessions.positional(f"dx{k}") for k in range(len(trees))]
-    given = [only_real(tree) for tree in trees]
     pullback = Interface("pullback", [ct], [only_real(staged.result)], Node("tuple", cts))
-    pushforward = Interface("pushforward", dxs, given, tangents_of(staged.result))
+    pushforward = Interface("pushforward", dxs, [only_real(tree) for tree in trees], tangents_of(staged.result))
     return loaded, {"back": loaded.function("back", pullback), "along": loaded.function("along", pushforward)}
 
 

@@ -4,11 +4,12 @@ import hashlib
 import logging
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from rosejit import collector
 from rosejit.abi import Artifact
+from rosejit.api.recipe import Program, function_of, source_of, words_of
 from rosejit.codegen.program import compile_program
 from rosejit.ir import syntax as ir
 from rosejit.ir.walk import forms, reachable, size
@@ -16,9 +17,10 @@ from rosejit.runtime import cache as disk
 from rosejit.runtime.compiled import Compiled
 from rosejit.runtime.compiled import load as load_artifact
 from rosejit.text import show
+from rosejit.text.printer import closure
 from rosejit.transforms.pipeline import optimise
 
-Roots = dict[str, ir.Function]
+Roots = Mapping[str, Program]
 
 _log = logging.getLogger("rosejit")
 
@@ -29,38 +31,41 @@ def load(roots: Roots, keep: bool, options: str = "") -> Compiled:
     Programs that call Python at run time are not kept on disk: what they call has no name that outlives the process.
     """
     with collector.paused():
-        kept = keep and not any(f.host is not None for f in reachable(*roots.values()))
-        exceptions = _exceptions(roots) if kept else []
-        digest = _digest(roots, options) if kept else ""
+        sources = closure(tuple(dict.fromkeys(map(source_of, roots.values()))))
+        kept = keep and not any(f.host is not None for f in sources)
+        exceptions = _exceptions(sources) if kept else []
+        digest = _digest(roots, sources, options) if kept else ""
         found = disk.current().load(digest, (), exceptions) if kept else None
         if found is not None:
             _note("cache", "loaded %s", ", ".join(f.name for f in roots.values()))
             return found
         started = time.perf_counter()
-        artifact, hosts = compile_roots(roots)
+        functions = {name: function_of(program) for name, program in roots.items()}
+        artifact, hosts = compile_roots(functions)
         made = load_artifact(artifact, hosts)
-        _note_compile(roots, artifact, time.perf_counter() - started)
+        _note_compile(functions, artifact, time.perf_counter() - started)
         if kept:
             disk.current().store(digest, made, exceptions)
         return made
 
 
-def compile_roots(roots: Roots) -> tuple[Artifact, tuple[Callable[..., Any], ...]]:
+def compile_roots(roots: dict[str, ir.Function]) -> tuple[Artifact, tuple[Callable[..., Any], ...]]:
     """The artifact and the host functions that it imports, in order."""
     optimised = dict(zip(roots, optimise(*roots.values()), strict=True))
     return compile_program(optimised)
 
 
-def _digest(roots: Roots, options: str) -> str:
-    text = show(*roots.values(), complete=True)
-    names = ",".join(f"{name}={f.name}" for name, f in roots.items())
-    return hashlib.sha256(f"{options}\n{names}\n{text}".encode()).hexdigest()
+def _digest(roots: Roots, sources: list[ir.Function], options: str) -> str:
+    """A key for what is made of `sources`: nothing has to be derived for it."""
+    text = show(*sources, alone=True, complete=True)
+    words = {name: words_of(program) for name, program in roots.items()}
+    return hashlib.sha256(f"{options}\n{words!r}\n{text}".encode()).hexdigest()
 
 
-def _exceptions(roots: Roots) -> list[Any]:
+def _exceptions(sources: list[ir.Function]) -> list[Any]:
     """The exceptions that `raise` statements of the program name, in program order."""
     found: list[Any] = []
-    for f in reachable(*roots.values()):
+    for f in sources:
         for let in forms(f.body) if f.body is not None else ():
             if isinstance(let.expr, ir.Check) and let.expr.failure.exception is not None:
                 found.append(let.expr.failure.exception)
@@ -72,7 +77,7 @@ def _note(topic: str, message: str, *args: Any) -> None:
         _log.warning(message, *args)
 
 
-def _note_compile(roots: Roots, artifact: Artifact, seconds: float) -> None:
+def _note_compile(roots: dict[str, ir.Function], artifact: Artifact, seconds: float) -> None:
     if os.environ.get("ROSE_LOG"):
         count = sum(size(f) for f in reachable(*roots.values()))
         names = ", ".join(f.name for f in roots.values())

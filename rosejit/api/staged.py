@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rosejit.abi import Leaf, Node, Static, Tree, leaves
+from rosejit.api.recipe import Program, function_of, source_of
 from rosejit.errors import NotDifferentiable
 from rosejit.ir import syntax as ir
 from rosejit.span import Span
@@ -13,10 +14,10 @@ from rosejit.transforms.own import own
 
 @dataclass(slots=True, frozen=True)
 class Staged:
-    """`function` takes the leaves of `trees`, then those of `source.captures` and of `source.outer`, and returns the
+    """`program` takes the leaves of `trees`, then those of `source.captures` and of `source.outer`, and returns the
     leaves of `result`; `statics` are the host values in the result."""
 
-    function: ir.Function
+    program: Program
     trees: tuple[Tree, ...]
     result: Tree
     statics: tuple[Any, ...]
@@ -24,13 +25,28 @@ class Staged:
     """What the frontend gave: what the code read from outside, and from the staging around it."""
 
     @property
+    def function(self) -> ir.Function:
+        """The program itself, derived now if it has not been."""
+        return function_of(self.program)
+
+    @property
+    def name(self) -> str:
+        """What the program is called."""
+        return self.program.name
+
+    @property
+    def parameters(self) -> int:
+        """How many parameters the program has."""
+        return len(source_of(self.program).params)
+
+    @property
     def span(self) -> Span | None:
         """Where the function is written."""
-        return self.function.span
+        return source_of(self.program).span
 
-    def derived(self, function: ir.Function, result: Tree) -> "Staged":
+    def derived(self, program: Program, result: Tree) -> "Staged":
         """The same arguments, another function of them."""
-        return replace(self, function=function, result=result)
+        return replace(self, program=program, result=result)
 
 
 def _kind(leaf: Leaf) -> str:
@@ -98,13 +114,13 @@ def mask_of(staged: Staged, selected: list[int], names: tuple[str, ...]) -> tupl
         own = [k in selected and is_real(leaf) for leaf in leaves(tree)]
         if k in selected and not any(own) and not _is_empty(tree):
             raise NotDifferentiable(
-                f"`{staged.function.name}` has no derivative with respect to `{names[k]}`",
+                f"`{staged.name}` has no derivative with respect to `{names[k]}`",
                 staged.span,
                 facts=(f"`{names[k]}` is {_words(tree)}",),
                 help="differentiate with respect to a real argument: see `argnums`",
             )
         flags += own
-    return tuple(flags) + (False,) * (len(staged.function.params) - len(flags))
+    return tuple(flags) + (False,) * (staged.parameters - len(flags))
 
 
 def _is_empty(tree: Tree) -> bool:
@@ -130,7 +146,7 @@ def scalar_result(staged: Staged, has_aux: bool, who: str) -> Tree:
             raise NotDifferentiable(
                 f"`{who}` with `has_aux` needs a function that returns a pair",
                 staged.span,
-                facts=(f"`{staged.function.name}` returns {_shown(tree)}",),
+                facts=(f"`{staged.name}` returns {_shown(tree)}",),
                 help="return `(value, aux)`",
             )
         tree, aux = tree.children
@@ -140,7 +156,7 @@ def scalar_result(staged: Staged, has_aux: bool, who: str) -> Tree:
         raise NotDifferentiable(
             f"`{who}` needs a function that returns one Real",
             staged.span,
-            facts=(f"`{staged.function.name}` returns {_shown(tree)}",),
+            facts=(f"`{staged.name}` returns {_shown(tree)}",),
             help="use `rose.jacobian` or `rose.vjp` for other results, or reduce the result to one number",
         )
     return aux

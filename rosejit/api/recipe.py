@@ -1,0 +1,53 @@
+"""A derived function before it is derived: of what it is made, and how. The disk cache asks for no more than that."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from rosejit.errors import NotDifferentiable
+from rosejit.ir import syntax as ir
+
+
+@dataclass(slots=True, eq=False)
+class Recipe:
+    """The function that `make` makes of `base`; it takes the same parameters. `words` say all that `make` knows, so
+    that equal words and equal bases give equal functions."""
+
+    name: str
+    base: "Program"
+    words: tuple[Any, ...]
+    make: Callable[[ir.Function], ir.Function]
+    made: ir.Function | None = field(default=None, repr=False)
+
+
+Program = ir.Function | Recipe
+
+
+def function_of(program: Program) -> ir.Function:
+    """The function itself, derived if it has not been. Raises `NotDifferentiable` where it cannot be."""
+    if isinstance(program, ir.Function):
+        return program
+    if program.made is None:
+        base = function_of(program.base)
+        try:
+            program.made = program.make(base)
+        except NotDifferentiable as error:
+            error.blames_call = True
+            raise
+    return program.made
+
+
+def source_of(program: Program) -> ir.Function:
+    """The staged function that everything began with."""
+    while isinstance(program, Recipe):
+        program = program.base
+    return program
+
+
+def words_of(program: Program) -> list[Any]:
+    """What is done to `source_of(program)`, the last step first."""
+    found: list[Any] = []
+    while isinstance(program, Recipe):
+        found.append((program.name, *program.words))
+        program = program.base
+    return [*found, program.name]
