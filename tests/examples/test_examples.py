@@ -18,8 +18,8 @@ def test_example(example, tmp_path):
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stderr == ""
-    if example.stem == "linear_regression":
-        shows_progress_and_leaves_a_plot(done.stdout, tmp_path / "linear_regression.svg")
+    if example.stem in SHOWS:
+        SHOWS[example.stem](done.stdout, tmp_path / f"{example.stem}.svg")
 
 
 def shows_progress_and_leaves_a_plot(printed, path):
@@ -28,3 +28,16 @@ def shows_progress_and_leaves_a_plot(printed, path):
     plot = tree.parse(path).getroot()
     assert sum(shape.get("class") == "point" for shape in plot.iter()) == 4 * 11
     assert sum(shape.get("class") == "fit" for shape in plot.iter()) == 4
+
+
+def shows_a_bar_and_draws_both_runs(printed, path):
+    assert printed.count("\n[") >= 100  # written with `\r`
+    drawing = tree.parse(path).getroot()
+    assert sum(shape.get("class") == "run" for shape in drawing.iter()) == 2
+
+
+SHOWS = {
+    "linear_regression": shows_progress_and_leaves_a_plot,
+    "billiards": shows_a_bar_and_draws_both_runs,
+    "robot": shows_a_bar_and_draws_both_runs,
+}
