@@ -17,7 +17,7 @@ from rosejit.frontend.unbound import Hole, Part, Poison, flag_atom, hint, label,
 from rosejit.frontend.values import ATOMS, NUMBERS, type_of, wrap
 from rosejit.frontend.views import put, store, variable
 from rosejit.ir.syntax import Var
-from rosejit.ir.types import BOOL, INT, REAL, Scalar, array
+from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar, array
 
 
 @dataclass(slots=True)
@@ -44,6 +44,7 @@ class Carries(Gaps):
         """What stands for `value` in any turn."""
         kind = type_of(value)
         if kind is not None:
+            self.zeros = self.zeros or (value.__class__ not in NUMBERS and value == 0)
             return wrap(self.tape, Var(kind, hint(name)))
         if value.__class__ is Array:
             return self._alias(value, name)
@@ -129,11 +130,13 @@ class Carries(Gaps):
     def _number(self, v: Any, p: Any, x: Any, kind: Scalar, new: Scalar, name: str, exposed: bool) -> Finish:
         if same_number(x, p) or same_number(x, v):
             return self._unchanged(v, p)
-        if kind is not new and {kind, new} != {INT, REAL}:
+        kinds = {kind, new}
+        if kind is not new and kinds != {INT, REAL} and (TAN not in kinds or BOOL in kinds):
             return self._poison(v, x, name, exposed)
-        init, back = ATOMS[kind](self.tape, v), ATOMS[new](self.tape, x)
-        assert init is not None
-        assert back is not None
+        both = (TAN, TAN) if TAN in kinds else (kind, new)
+        init, back = ATOMS[both[0]](self.tape, v), ATOMS[both[1]](self.tape, x)
+        if init is None or back is None:
+            return self._poison(v, x, name, exposed)
         carry = self.carry(p.atom, init, back)
         return lambda: wrap(self.tape, carry.out)
 

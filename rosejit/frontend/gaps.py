@@ -47,6 +47,8 @@ class Gaps:
     found: list[Carry] = field(default_factory=list[Carry])
     atoms: dict[Var, Atom] = field(default_factory=dict[Var, Atom])
     """What placeholders stand for that turned out to be no carries."""
+    zeros: bool = False
+    """Whether a name is zero before the loop: what it is in the body may turn out a tangent."""
     placed: dict[Box, Var] = field(default_factory=dict[Box, Var])
     """The boxes of arrays that stand for nothing yet, and their content in the body."""
 

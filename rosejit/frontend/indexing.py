@@ -3,7 +3,7 @@
 # Values of users are of any type: what they are is asked while staging.
 # pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
-from typing import Any
+from typing import Any, NoReturn
 
 from rosejit.errors import RoseIndexError, ShapeError
 from rosejit.frontend.arrays import Anchor, Array, Axes, Fixed, Host, Run, atom_of, content, fresh, host_data, of_host
@@ -11,7 +11,7 @@ from rosejit.frontend.elementwise import broadcast_shape
 from rosejit.frontend.host import number_kind
 from rosejit.frontend.making import as_array
 from rosejit.frontend.tape import Tape
-from rosejit.frontend.values import ATOMS, Int, P, type_of, wrap
+from rosejit.frontend.values import ATOMS, Int, P, tan_atom, type_of, wrap
 from rosejit.frontend.views import (
     along,
     base,
@@ -29,7 +29,7 @@ from rosejit.frontend.views import (
 )
 from rosejit.ir.failure import index_failure
 from rosejit.ir.syntax import Atom, Index, Lit, Var
-from rosejit.ir.types import INT, REAL, Scalar, array
+from rosejit.ir.types import INT, REAL, TAN, Scalar, array
 from rosejit.numeric import np
 
 Step = Fixed | Run | None
@@ -288,10 +288,11 @@ def assigned(target: Array, value: Any) -> Atom:
     if isinstance(value, (list, tuple, np.ndarray)):
         value = as_array(tape, value)
     kind = value.type if value.__class__ is Array else type_of(value)
-    if kind is None or not _fits(kind, target.type):
-        shown = type(value).__name__ if kind is None else str(kind)
-        helps = "make the array one of floats: `np.zeros(n)`" if target.type is INT else None
-        raise tape.type_fault(f"an array of {target.type}s cannot hold a {shown}", helps)
+    if kind is None or not (
+        _fits(kind, target.type)
+        or (value.__class__ is not Array and target.type is TAN and tan_atom(tape, value) is not None)
+    ):
+        _refuse_value(target, type(value).__name__ if kind is None else _SHOWN.get(kind, str(kind)))
     if value.__class__ is not Array:
         return _repeated(target, value)
     if broadcast_shape(tape, (target, value)) != target.shape:
@@ -301,6 +302,16 @@ def assigned(target: Array, value: Any) -> Atom:
     if not target.shape:
         return element(value, ())
     return owned(value) if is_prefix(target) == 0 else variable(value)
+
+
+_SHOWN: dict[Scalar, str] = {TAN: "tangent"}
+_MAKE = {TAN: "make it an array of tangents: `np.zeros_like(x.du)`", INT: "make the array one of floats: `np.zeros(n)`"}
+
+
+def _refuse_value(target: Array, shown: str) -> NoReturn:
+    help = _MAKE.get(TAN if shown == "tangent" else target.type)
+    kind = _SHOWN.get(target.type, str(target.type))
+    raise target.tape.type_fault(f"an array of {kind}s cannot hold a {shown}", help)
 
 
 def _fits(kind: Scalar, wanted: Scalar) -> bool:

@@ -1,10 +1,11 @@
-"""Mends the lets of a block once its placeholders are known: other atoms, and Reals instead of Ints."""
+"""Mends the lets of a block once its placeholders are known: other atoms, and Reals or tangents instead of Ints."""
 
 from collections.abc import Callable
 from typing import Any, NoReturn
 
 from rosejit import ops
 from rosejit.errors import StagingTypeError
+from rosejit.frontend import tangents
 from rosejit.ir.primitive import Primitive
 from rosejit.ir.syntax import (
     Apply,
@@ -24,7 +25,7 @@ from rosejit.ir.syntax import (
     While,
     Zero,
 )
-from rosejit.ir.types import INT, REAL, Array, Scalar, Type
+from rosejit.ir.types import INT, REAL, TAN, Array, Scalar, Type
 from rosejit.ir.walk import operands, rebuild
 from rosejit.span import Span
 
@@ -43,7 +44,7 @@ _TWINS: dict[Primitive, Primitive] = {
 
 
 def mend(block: Block, atoms: Atoms) -> None:
-    """Replace the variables of `atoms` in `block`, in place, and let Ints that meet a Real become Reals."""
+    """Replace the variables of `atoms` in `block`, in place, and let what meets a Real or a tangent become one."""
     kept: list[Let] = []
     for let in block.lets:
         expr = let.expr
@@ -72,9 +73,22 @@ def _apply(let: Let, expr: Apply, atoms: Atoms, kept: list[Let]) -> None:
             if op is P["to_real"]:
                 atoms[let.binders[0]] = args[0]
                 return
-            _widen(let, expr, kept)
+            if TAN in {wanted, *(a.type for a in args)}:
+                _tangents(let, expr, kept)
+            else:
+                _widen(let, expr, kept)
             break
     kept.append(let)
+
+
+def _tangents(let: Let, expr: Apply, kept: list[Let]) -> None:
+    """An operand of a number turned out a tangent, or one of a tangent is none yet."""
+    if expr.op.linear:
+        tangents.operands_as_tangents(let, expr)
+    else:
+        tangents.become_linear(let, expr, _TWINS.get(expr.op, expr.op))
+    pairs = zip(expr.args, expr.op.params, strict=True)
+    expr.args = tuple([converted(arg, kept, let.span) if wanted is REAL else arg for arg, wanted in pairs])
 
 
 def _widen(let: Let, expr: Apply, kept: list[Let]) -> None:
@@ -99,6 +113,10 @@ def converted(atom: Atom, lets: list[Let], span: Span | None = None) -> Atom:
     return var
 
 
+def _as(kind: Type, atom: Atom, lets: list[Let], span: Span | None) -> Atom:
+    return tangents.as_tangent(atom, "+", span) if kind is TAN else converted(atom, lets, span)
+
+
 def _refuse(what: str, span: Span | None) -> NoReturn:
     raise StagingTypeError(
         f"{what}, and here a value is used that a loop turns from an Int into a Real",
@@ -115,17 +133,17 @@ def _if(let: Let, expr: If, atoms: Atoms, kept: list[Let]) -> None:
     mend(expr.orelse, atoms)
     for k, binder in enumerate(let.binders):
         types = {expr.then.results[k].type, expr.orelse.results[k].type, binder.type}
-        if types == {INT, REAL}:
-            binder.type = REAL
+        if len(types & {INT, REAL, TAN}) > 1:
+            binder.type = TAN if TAN in types else REAL
             for block in (expr.then, expr.orelse):
-                _convert_result(block, k, let.span)
+                _convert_result(block, k, binder.type, let.span)
         else:
             binder.type = expr.then.results[k].type
 
 
-def _convert_result(block: Block, k: int, span: Span | None) -> None:
+def _convert_result(block: Block, k: int, kind: Type, span: Span | None) -> None:
     results = list(block.results)
-    results[k] = converted(results[k], block.lets, span)
+    results[k] = _as(kind, results[k], block.lets, span)
     block.results = tuple(results)
 
 
@@ -144,18 +162,19 @@ def _settle(expr: Loop | While, atoms: Atoms) -> None:
         mend(expr.body, atoms)
         wide = False
         for carry, init, back in zip(expr.carries, expr.inits, expr.body.results, strict=False):
-            if carry.type is INT and REAL in (init.type, back.type):
-                carry.type = REAL
-                wide = True
+            for wider in (REAL, TAN):
+                if carry.type in (INT, REAL) and carry.type is not wider and wider in (init.type, back.type):
+                    carry.type = wider
+                    wide = True
 
 
 def convert_carries(expr: Loop | While, before: list[Let], span: Span | None) -> None:
-    """Convert the Ints that enter a carry which is a Real."""
+    """Convert the Ints that enter a carry which is a Real, and the zeros that enter one which is a tangent."""
     inits = list(expr.inits)
     for k, carry in enumerate(expr.carries):
-        if carry.type is REAL:
-            inits[k] = converted(inits[k], before, span)
-            _convert_result(expr.body, k, span)
+        if carry.type is REAL or carry.type is TAN:
+            inits[k] = _as(carry.type, inits[k], before, span)
+            _convert_result(expr.body, k, carry.type, span)
     expr.inits = tuple(inits)
 
 
@@ -199,7 +218,11 @@ def _update(let: Let, expr: Update, atoms: Atoms, kept: list[Let]) -> None:
     if any(isinstance(step, Var) and step.type is REAL for step in expr.path):
         _refuse("an index is an Int", let.span)
     wanted = _below(expr.base.type, len(expr.path))
-    if wanted is REAL:
+    if TAN in (wanted, expr.value.type):
+        if wanted is not TAN:
+            tangents.refuse("=", let.span)
+        expr.value = tangents.as_tangent(expr.value, "=", let.span)
+    elif wanted is REAL:
         expr.value = converted(expr.value, kept, let.span)
     elif expr.value.type != wanted:
         _refuse("an array of Ints holds Ints", let.span)
@@ -208,15 +231,17 @@ def _update(let: Let, expr: Update, atoms: Atoms, kept: list[Let]) -> None:
 
 def _make_array(let: Let, expr: MakeArray, atoms: Atoms, kept: list[Let]) -> None:
     types = {item.type for item in expr.items}
-    if types == {INT, REAL}:
-        expr.items = tuple([converted(item, kept, let.span) for item in expr.items])
-        types = {REAL}
-    let.binders[0].type = Array(len(expr.items), types.pop())
+    kind = TAN if TAN in types else REAL if types == {INT, REAL} else types.pop()
+    if kind is TAN or kind is REAL:
+        expr.items = tuple([_as(kind, item, kept, let.span) for item in expr.items])
+    let.binders[0].type = Array(len(expr.items), kind)
 
 
 def _call(let: Let, expr: Call, atoms: Atoms, kept: list[Let]) -> None:
     for arg, param in zip(expr.args, expr.function.params, strict=True):
         if isinstance(arg.type, Scalar) and arg.type is not param.type:
+            if arg.type is TAN:
+                tangents.refuse(expr.function.name, let.span)
             _refuse(f"`{expr.function.name}` was staged for an Int", let.span)
 
 

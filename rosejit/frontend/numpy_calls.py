@@ -17,7 +17,7 @@ from rosejit.frontend.structures import is_staged_deep
 from rosejit.frontend.values import ATOMS, P, type_of, wrap
 from rosejit.frontend.views import build, copy, element, variable
 from rosejit.ir.syntax import Atom, MakeArray, Var, Zero
-from rosejit.ir.types import INT, REAL, Scalar, array
+from rosejit.ir.types import INT, REAL, TAN, Scalar, array
 from rosejit.numeric import np
 
 Args = tuple[Any, ...]
@@ -204,6 +204,8 @@ def _like(name: str) -> Handler:
             return _full(
                 session, np.full, (shape, args[1] if name == "full" else {"zeros": 0.0, "ones": 1.0}[name]), kwargs
             )
+        if like.type is TAN and name == "zeros":
+            return fresh(session.tape, session.tape.bind(Zero(), array(shape, TAN)))
         dtype = kwargs.get("dtype", {REAL: "float64", INT: "int64"}.get(like.type, "bool"))
         made = getattr(np, name)(shape, dtype=dtype)
         return of_host(session.tape, made)

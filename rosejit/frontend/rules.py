@@ -6,6 +6,7 @@ from typing import Any
 
 from rosejit.abi import Leaf, Node, Tree, leaves
 from rosejit.errors import NotDifferentiable
+from rosejit.frontend import tangents
 from rosejit.frontend.annotations import Dual
 from rosejit.frontend.arrays import Array, fresh
 from rosejit.frontend.stage import TYPES, Session, paths
@@ -57,6 +58,7 @@ def stage_rule(
         value = at.run(rule, arguments)
         found = _results(at, rule, title, result, value)
         body = Block(root.lets, tuple(found))
+        tangents.check(body)
         outside = [v for v in free(body, params)]
         if outside:
             _refuse(rule, title, "closes over staged values or arrays", "give them to the function as arguments")
@@ -90,10 +92,8 @@ def _argument(at: Session, tree: Tree, x: list[Var], dx: list[Var], statics: Sup
     re = build(tree, Supply([_value(at, v) for v in x]), statics)
     if not dx:
         return re
-    tangents = iter(dx)
-    du = build(
-        tree, Supply([_value(at, next(tangents)) if is_real(leaf) else None for leaf in leaves(tree)]), _Nothing()
-    )
+    given = iter(dx)
+    du = build(tree, Supply([_value(at, next(given)) if is_real(leaf) else None for leaf in leaves(tree)]), _Nothing())
     return Dual(re, du)
 
 
@@ -121,8 +121,8 @@ def _results(at: Session, rule: FunctionType, title: str, result: Tree, value: A
         kind = type(value).__name__
         _refuse(rule, title, f"returns a {kind} where a `rose.Dual` is needed", "return `rose.Dual(value, derivative)`")
     primal = [at.atom(leaf, v) for leaf, v in _matched(rule, title, result, value.re)]
-    tangents = [_tangent(at, leaf, v) for leaf, v in _matched(rule, title, result, value.du) if is_real(leaf)]
-    return primal + tangents
+    derivatives = [_tangent(at, leaf, v) for leaf, v in _matched(rule, title, result, value.du) if is_real(leaf)]
+    return primal + derivatives
 
 
 def _matched(rule: FunctionType, title: str, tree: Tree, value: Any) -> list[tuple[Leaf, Any]]:

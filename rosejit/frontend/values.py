@@ -150,9 +150,11 @@ def bool_atom(tape: Tape, value: Any) -> Atom | None:
 
 
 def tan_atom(tape: Tape, value: Any) -> Atom | None:
-    """`value` as a tangent: the only constant one is zero."""
+    """`value` as a tangent: the only constant one is zero, and what a loop starts from zero may turn out one."""
     if value.__class__ is Tan:
         return value.atom
+    if value.__class__ in (Real, Int):
+        return value.atom if any(f.carries is not None and f.carries.zeros for f in tape.frames) else None
     return Lit(0.0, TAN) if number_kind(value) is not None and value == 0 else None
 
 

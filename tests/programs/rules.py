@@ -56,7 +56,7 @@ def total(x: Vec["n"]) -> float:
 
 @total.jvp
 def _(x: rose.Dual) -> rose.Dual:
-    return rose.Dual(total(x.re), x.du.sum())
+    return rose.Dual(total(x.re), sum(x.du[i] for i in rose.range(len(x.du))))
 
 
 @rose.jit

@@ -1,0 +1,93 @@
+"""Turns operations on numbers into those on tangents, where a sum that began as the constant zero turned out one."""
+
+from collections.abc import Iterator
+from typing import NoReturn
+
+from rosejit import ops
+from rosejit.errors import StagingTypeError
+from rosejit.ir.primitive import Primitive
+from rosejit.ir.syntax import Apply, Atom, Block, If, Let, Lit, Loop, MakeArray, Update, Var, While
+from rosejit.ir.types import TAN, Array, Type
+from rosejit.ir.walk import lets
+from rosejit.span import Span
+
+P = ops.PRIMITIVES
+
+_LINEAR: dict[str, Primitive] = {op.erased: op for op in P.values() if op.linear}
+"""The operations on tangents, by the names of those that do the same on Reals."""
+
+
+def become_linear(let: Let, expr: Apply, reals: Primitive) -> None:
+    """Make `expr`, the operation `reals` on Reals, the one on tangents, since operands have turned out tangents."""
+    symbol, args = reals.symbol or reals.name, expr.args
+    linear = _LINEAR.get(reals.name)
+    if linear is None:
+        refuse(symbol, let.span)
+    if linear is P["scale"] and args[0].type is TAN:
+        args = args[::-1]
+    if any(args[k].type is TAN for k in linear.nonlinear):
+        refuse(symbol, let.span)
+    expr.op, expr.args = linear, args
+    let.binders[0].type = TAN
+    operands_as_tangents(let, expr)
+
+
+def operands_as_tangents(let: Let, expr: Apply) -> None:
+    """Give an operation on tangents its operands; a variable that is no tangent yet may still become one."""
+    op, args = expr.op, list(expr.args)
+    if any(args[k].type is TAN for k in op.nonlinear):
+        refuse(op.symbol or op.name, let.span)
+    for k in op.linear:
+        args[k] = as_tangent(args[k], op.symbol or op.name, let.span)
+    expr.args = tuple(args)
+
+
+def as_tangent(atom: Atom, what: str, span: Span | None) -> Atom:
+    """A zero as a tangent; what is a variable stays it."""
+    if not isinstance(atom, Lit) or atom.type is TAN:
+        return atom
+    if atom.value:
+        refuse(what, span)
+    return Lit(0.0, TAN)
+
+
+def check(block: Block) -> None:
+    """Raise if something that is added to tangents, or takes the place of one, has not become one."""
+    for let in lets(block):
+        for wanted, atom, what in _places(let):
+            if (wanted is TAN) != (atom.type is TAN) and isinstance(atom, Var):
+                refuse(what, let.span)
+
+
+def _places(let: Let) -> Iterator[tuple[Type, Atom, str]]:
+    """The operands and results of one let, the types that belong there, and a word for each."""
+    match let.expr:
+        case Apply(op, args):
+            yield from ((wanted, arg, op.symbol or op.name) for wanted, arg in zip(op.params, args, strict=True))
+        case If(_, then, orelse):
+            for block in (then, orelse):
+                yield from ((v.type, a, "if") for v, a in zip(let.binders, block.results, strict=True))
+        case Loop() | While() as loop:
+            for atoms in (loop.inits, loop.body.results):
+                yield from ((v.type, a, "for") for v, a in zip(loop.carries, atoms, strict=False))
+        case MakeArray(items):
+            kind = let.binders[0].type
+            assert isinstance(kind, Array)
+            yield from ((kind.element, item, "array") for item in items)
+        case Update(_, _, value) as update:
+            kind: Type = update.base.type
+            for _ in update.path:
+                assert isinstance(kind, Array)
+                kind = kind.element
+            yield kind, value, "="
+        case _:
+            pass
+
+
+def refuse(what: str, span: Span | None) -> NoReturn:
+    """Raise: it is not linear in the tangents."""
+    raise StagingTypeError(
+        f"`{what}` of a tangent is not linear",
+        span,
+        help="the result of a rule must be linear in the tangents: add them, and scale them by numbers",
+    )
