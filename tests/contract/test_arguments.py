@@ -361,6 +361,12 @@ def test_tangents_that_do_not_fit(primals, tangents):
         rose.jvp(scaled, primals, tangents)
 
 
+@pytest.mark.parametrize("tangent", ["1", [1.0], object()])
+def test_a_tangent_that_is_no_number(tangent):
+    with pytest.raises(rose.StagingTypeError, match="tangent"):
+        rose.jvp(lambda x: x * x, (2.0,), (tangent,))
+
+
 def test_tangents_of_another_shape():
     for tangent in (np.ones(2), np.ones((3, 1)), 1.0, [[1.0, 2.0, 3.0]]):
         with pytest.raises((rose.ShapeError, rose.StagingTypeError)) as caught:

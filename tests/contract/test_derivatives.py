@@ -63,6 +63,32 @@ def test_argnums():
     assert rose.grad(product, (0,))(3.0, 2.0) == (24.0,)
 
 
+def test_argnums_count_what_is_given_to_star_args():
+    def product(*xs: float, power: int = 1) -> float:
+        return xs[0] * xs[1] * xs[2] ** power
+
+    assert rose.grad(product)(2.0, 3.0, 4.0) == 12.0
+    assert rose.grad(product, argnums=(0, 2))(2.0, 3.0, 4.0) == (12.0, 6.0)
+    assert rose.grad(product, argnums="xs")(2.0, 3.0, 4.0, power=2) == (48.0, 32.0, 48.0)
+    assert rose.jacrev(product, argnums=2)(2.0, 3.0, 4.0) == 6.0
+    assert rose.hessian(product, argnums=1)(2.0, 3.0, 4.0) == 0.0
+    with pytest.raises(rose.NotDifferentiable, match=r"`xs\[2\]`"):
+        rose.grad(product, argnums=7)(2.0, 3.0, 4.0)
+
+
+def test_host_values_stay_host_values_in_all_modes():
+    @rose.jit
+    def power(x: float, k: rose.Static[int]) -> float:
+        for _ in range(k):
+            x = x * x
+        return x
+
+    for tangents in ((3.0, None), (3.0, 0.0)):
+        assert rose.jvp(power, (2.0, 2), tangents) == (16.0, 96.0)
+    assert rose.linearize(power, 2.0, 2)[1](3.0, None) == 96.0
+    assert rose.vjp(power, 2.0, 2)[1](1.0)[0] == 32.0
+
+
 def test_defaults_and_keywords():
     assert rose.grad(product)(3.0, 2.0, 1) == 12.0
     assert rose.grad(product)(3.0, y=2.0, n=1) == 12.0
