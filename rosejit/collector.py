@@ -14,4 +14,13 @@ def paused() -> Generator[None, None, None]:
         yield
     finally:
         if enabled:
+            _promote()
             gc.enable()
+
+
+def _promote() -> None:
+    """Move all young objects among the old ones without looking at them, or the next allocation would look at all that
+    was made. (What the user has frozen would thaw: then nothing is moved.)"""
+    if not gc.get_freeze_count():
+        gc.freeze()
+        gc.unfreeze()
