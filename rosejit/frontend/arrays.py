@@ -100,8 +100,9 @@ class Array:
 
     @property
     def leaf(self) -> Leaf:
-        """What it is at the border of a function."""
-        return Leaf("array", self.shape, KINDS[self.type])
+        """What it is at the border of a function; without dimensions a number."""
+        kind = KINDS[self.type]
+        return Leaf("array", self.shape, kind) if self.shape else Leaf(kind)
 
     @property
     def ndim(self) -> int:
@@ -186,9 +187,11 @@ def atom_of(tape: Tape, box: Box) -> Var:
     return var
 
 
-def constant(tape: Tape, data: Any) -> Var:
+def constant(tape: Tape, data: Any) -> Atom:
     """A NumPy array of at most `_LITERAL_SIZE` elements, or of zeros, as lets."""
     kind = TYPES[{"f": "real", "i": "int", "b": "bool"}[data.dtype.kind]]
+    if not data.shape:
+        return Lit(data.item(), kind)
     whole = array(data.shape, kind)
     if not data.any() and not np.signbit(data).any() if kind is REAL else not data.any():
         return tape.bind(Zero(), whole)

@@ -143,7 +143,7 @@ def _host_set(a: Array, data: Any, index: Any, value: Any) -> None:
 
 
 def _refuse_kind(tape: Tape, a: Array, value: Any) -> None:
-    raise tape.type_fault(f"an array of {a.leaf.element}s cannot hold {value!r}", "make the array one of floats")
+    raise tape.type_fault(f"an array of {a.type}s cannot hold {value!r}", "make the array one of floats")
 
 
 # --- what an index does

@@ -67,10 +67,11 @@ def along(tape: Tape, start: int, step: int, k: Atom) -> Atom:
     return scaled if start == 0 else tape.apply(P["wadd"], scaled, Lit(start, INT))
 
 
-def element(a: Array, indices: Indices) -> Var:
+def element(a: Array, indices: Indices) -> Atom:
     """The element at indices that are in range."""
     var, axes = base(a)
-    return a.tape.bind(Index(var, path(a, axes, indices), checked=False), a.type)
+    at = path(a, axes, indices)
+    return a.tape.bind(Index(var, at, checked=False), a.type) if at else var
 
 
 def variable(a: Array) -> Var:
@@ -147,7 +148,7 @@ def store(a: Array, value: Atom, checked: bool = False) -> None:
     var = atom_of(a.tape, a.box)
     axes = tuple(Run(k) for k in range(a.ndim)) if a.axes is None else a.axes
     fixed = is_prefix(a)
-    if fixed == 0 and a.ndim:
+    if not axes or (fixed == 0 and a.ndim):
         put(a, value)
     elif fixed is not None:
         at = tuple(entry.at for entry in axes if isinstance(entry, Fixed))
