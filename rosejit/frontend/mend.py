@@ -95,7 +95,7 @@ def _widen(let: Let, expr: Apply, kept: list[Let]) -> None:
     twin = _TWINS.get(expr.op)
     if twin is None:
         index = expr.op is P["wrap_index"]
-        _refuse("an index is an Int" if index else f"`{expr.op.symbol or expr.op.name}` takes Ints", let.span)
+        _refuse("an index is an Int" if index else f"`{expr.op.word}` takes Ints", let.span)
     pairs = zip(expr.args, twin.params, strict=True)
     expr.args = tuple([converted(arg, kept, let.span) if wanted is REAL else arg for arg, wanted in pairs])
     expr.op = twin

@@ -19,7 +19,7 @@ _LINEAR: dict[str, Primitive] = {op.erased: op for op in P.values() if op.linear
 
 def become_linear(let: Let, expr: Apply, reals: Primitive) -> None:
     """Make `expr`, the operation `reals` on Reals, the one on tangents, since operands have turned out tangents."""
-    symbol, args = reals.symbol or reals.name, expr.args
+    symbol, args = reals.word, expr.args
     linear = _LINEAR.get(reals.name)
     if linear is None:
         refuse(symbol, let.span)
@@ -36,9 +36,9 @@ def operands_as_tangents(let: Let, expr: Apply) -> None:
     """Give an operation on tangents its operands; a variable that is no tangent yet may still become one."""
     op, args = expr.op, list(expr.args)
     if any(args[k].type is TAN for k in op.nonlinear):
-        refuse(op.symbol or op.name, let.span)
+        refuse(op.word, let.span)
     for k in op.linear:
-        args[k] = as_tangent(args[k], op.symbol or op.name, let.span)
+        args[k] = as_tangent(args[k], op.word, let.span)
     expr.args = tuple(args)
 
 
@@ -63,7 +63,7 @@ def _places(let: Let) -> Iterator[tuple[Type, Atom, str]]:
     """The operands and results of one let, the types that belong there, and a word for each."""
     match let.expr:
         case Apply(op, args):
-            yield from ((wanted, arg, op.symbol or op.name) for wanted, arg in zip(op.params, args, strict=True))
+            yield from ((wanted, arg, op.word) for wanted, arg in zip(op.params, args, strict=True))
         case If(_, then, orelse):
             for block in (then, orelse):
                 yield from ((v.type, a, "if") for v, a in zip(let.binders, block.results, strict=True))

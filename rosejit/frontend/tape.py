@@ -104,7 +104,7 @@ class Tape:
         var = Var(op.result)
         place = self.places.of(frame_at(above))
         if op.failure and self.trying:
-            self.refuse_in_try(f"`{op.symbol or op.name}`")
+            self.refuse_in_try(f"`{op.word}`")
         self.lets.append(Let((var,), Apply(op, args), place))
         return var
 

@@ -48,7 +48,7 @@ def primitive_failure(op: Primitive, span: Span | None = None, fault: int = 1) -
     """What the primitive `op`, which has a `failure`, ends in; `fault` numbers its kinds. Without values."""
     kind = op.failure.split("|")[fault - 1]
     template = MESSAGES.get(kind, "`{op}` failed")
-    return Failure(kind, template.replace("{op}", op.symbol or op.name), span)
+    return Failure(kind, template.replace("{op}", op.word), span)
 
 
 def fault_of(op: Primitive, error: ArithmeticError) -> int:

@@ -65,6 +65,8 @@ class Primitive:
     transpose: Rule | None = None
     symbol: str = ""
     """How it prints between (or before) its operands; `name(...)` without one."""
+    word: str = ""
+    """What users call it; its symbol, or its name, if not given."""
     erased: str = ""
     """Of a linear primitive: the name of the one that does the same on Reals."""
     failure: str = ""
@@ -88,6 +90,7 @@ class Primitive:
     """The others."""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "word", self.word or self.symbol or self.name)
         object.__setattr__(self, "differentiable", self.partials is not None or self.tangent is not None)
         object.__setattr__(self, "linear", tuple([k for k, t in enumerate(self.params) if t is TAN]))
         object.__setattr__(self, "nonlinear", tuple([k for k, t in enumerate(self.params) if t is not TAN]))

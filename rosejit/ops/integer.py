@@ -74,12 +74,14 @@ def _checked(
     unchecked: str,
     *,
     symbol: str = "",
+    word: str = "",
     failure: str = "overflow",
     commutes: bool = False,
 ) -> Primitive:
     return Primitive(
         name=name,
         symbol=symbol,
+        word=word,
         params=params,
         result=INT,
         doc=doc,
@@ -96,12 +98,17 @@ iadd = _checked("iadd", _TWO, "The sum.", lambda i, j: _fitting(i + j), "wadd", 
 isub = _checked("isub", _TWO, "The difference.", lambda i, j: _fitting(i - j), "wsub", symbol="-")
 imul = _checked("imul", _TWO, "The product.", lambda i, j: _fitting(i * j), "wmul", symbol="*", commutes=True)
 ineg = _checked("ineg", _ONE, "The opposite.", lambda i: _fitting(-i), "wneg", symbol="-")
-iabs = _checked("iabs", _ONE, "The magnitude.", lambda i: _fitting(abs(i)), "wabs")
+iabs = _checked("iabs", _ONE, "The magnitude.", lambda i: _fitting(abs(i)), "wabs", word="abs")
 ipow = _checked(
-    "ipow", _TWO, "The power; `0 ** 0` is 1. The caller makes sure that the exponent is not negative.", _power, "wpow"
+    "ipow",
+    _TWO,
+    "The power; `0 ** 0` is 1. The caller makes sure that the exponent is not negative.",
+    _power,
+    "wpow",
+    word="**",
 )
 ishl = _checked(
-    "ishl", _TWO, "Python's `<<`. The caller makes sure that the count is not negative.", _shift_left, "shl"
+    "ishl", _TWO, "Python's `<<`. The caller makes sure that the count is not negative.", _shift_left, "shl", word="<<"
 )
 ifloordiv = _checked(
     "ifloordiv",
@@ -122,7 +129,12 @@ imod = _checked(
     failure="zero division",
 )
 to_int = _checked(
-    "to_int", (REAL,), "The integer part of a Real; fails where it does not fit, and for NaN.", _truncate, "sat_int"
+    "to_int",
+    (REAL,),
+    "The integer part of a Real; fails where it does not fit, and for NaN.",
+    _truncate,
+    "sat_int",
+    word="int",
 )
 
 

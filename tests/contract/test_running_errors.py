@@ -1,7 +1,9 @@
 """Faults that only the run can find: they are the exceptions that CPython would raise, with the user's line."""
 
 import math
+import re
 import traceback
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -170,6 +172,21 @@ def test_overflow():
     assert summed(2**63 - 1, 0) == 2**63 - 2
     with fault(rose.RoseOverflowError, line="return n + m - 1  # summed"):
         summed(-(2**63), 0)
+
+
+WORDS: dict[str, Callable[[int, float], int]] = {
+    "abs": lambda n, x: abs(n),
+    "**": lambda n, x: 3 ** -(n + 1),
+    "<<": lambda n, x: n << 1,
+    "-": lambda n, x: -n,
+    "int": lambda n, x: int(x) + math.floor(x),
+}
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_overflow_is_told_in_the_words_of_the_user(word):
+    with pytest.raises(rose.RoseOverflowError, match=f"the result of `{re.escape(word)}` does not fit 64 bits"):
+        rose.jit(WORDS[word])(-(2**63), 1e30)
 
 
 def test_overflow_in_a_loop():

@@ -40,7 +40,7 @@ def test_primitives_name_themselves():
     for op in failing:
         failure = primitive_failure(op, SPAN)
         assert failure.kind in KINDS
-        assert (op.symbol or op.name) in failure.message
+        assert op.word in failure.message
         assert failure.span is SPAN
 
 
