@@ -85,15 +85,16 @@ def _turns() -> None:
 
 def alone(script: str, *args: str, env: dict[str, str] | None = None, timeout: float = 600) -> Row:
     """What `script`, Python source, prints as JSON when a new interpreter runs it; `wall` and `cpu` of the process."""
-    return _process([sys.executable, "-c", script, *args], env, timeout)
+    return process([sys.executable, "-c", script, *args], env, timeout)
 
 
 def node(script: Path, *args: str, timeout: float = 600) -> Row:
     """As `alone`, for a module that node runs."""
-    return _process(["node", "--expose-gc", str(script), *args], None, timeout)
+    return process(["node", "--expose-gc", str(script), *args], None, timeout)
 
 
-def _process(command: list[str], env: dict[str, str] | None, timeout: float) -> Row:
+def process(command: list[str], env: dict[str, str] | None = None, timeout: float = 600) -> Row:
+    """What a command prints as JSON on its last line; `wall` and `cpu` of the process."""
     path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     variables = {**os.environ, "PYTHONPATH": path, **(env or {})}
     before, start = os.times(), time.perf_counter()
@@ -125,6 +126,7 @@ HOW = {
     "jax": "pip install -e '.[bench]'",
     "numba": "pip install numba",
     "rose": "npm install --prefix benchmarks/peers",
+    "taichi": "pip install taichi",
 }
 
 # --- tables
