@@ -15,7 +15,7 @@ from rosejit.api.entry import entry
 from rosejit.api.lowered import Lowered
 from rosejit.api.program import load
 from rosejit.api.staged import Staged
-from rosejit.errors import RoseError, UnsupportedSyntax
+from rosejit.errors import NotDifferentiable, RoseError
 from rosejit.frontend.binding import Call
 from rosejit.frontend.binding import Signature as Binding
 from rosejit.frontend.guards import Guard
@@ -24,6 +24,9 @@ from rosejit.frontend.stage import Session
 from rosejit.runtime.compiled import Compiled
 from rosejit.runtime.marshal import Mismatch
 from rosejit.runtime.marshal import Signature as Interface
+
+_STAGING = threading.RLock()
+"""One thread stages at a time: two that enter a cycle of functions at two places would wait for each other."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -62,12 +65,13 @@ class Specialisation:
 
 @dataclass(slots=True, frozen=True)
 class Kind:
-    """What tells one function from another: how it is staged, how it is pickled, and the Python that it stays where
-    nothing is staged (`rose.opaque`)."""
+    """What tells one function from another: how it is staged, how it is pickled, the Python that it stays where nothing
+    is staged (`rose.opaque`), and the Python that it is staged from, unless it was made of another function."""
 
     stage: "Callable[[Function, Call, Session], Staged]"
     rebuilt: "Callable[[Function], Any]"
     python: Callable[..., Any] | None = None
+    source: Callable[..., Any] | None = None
 
 
 class Function:
@@ -168,7 +172,11 @@ class Function:
         return self._call_inside(at, self._binding.bind(args, kwargs))
 
     def _call_inside(self, at: Session, call: Call) -> Any:
-        staged = self.specialise(call, at)
+        owner = (self, call.key)
+        staged = None if at.unfinished(owner) else self._specialised(call, at).staged
+        unfinished = at.unfinished(owner)  # if it was not before, it may call one that is
+        if unfinished is not None or staged is None:
+            return at.call_unfinished(unfinished, call)
         atoms = sessions.arguments(at, staged, call)
         return at.apply(staged.function, atoms, staged.result, list(staged.statics))
 
@@ -185,6 +193,11 @@ class Function:
         return self._options
 
     @property
+    def kind(self) -> Kind:
+        """What tells it from others."""
+        return self._kind
+
+    @property
     def binding(self) -> Binding:
         """Its parameters, and how arguments are bound to them."""
         return self._binding
@@ -199,27 +212,36 @@ class Function:
         return self.specialisation(call, at).staged
 
     def specialisation(self, call: Call, at: Session) -> Specialisation:
-        """As `specialise`, with all that was made of it."""
+        """As `specialise`, with all that was made of it. Raises `NotDifferentiable` where its body has not ended."""
+        found = None if at.unfinished((self, call.key)) else self._specialised(call, at)
+        if found is None or at.unfinished((self, call.key)):
+            raise self._unfinished(at)
+        return found
+
+    def _unfinished(self, at: Session) -> RoseError:
+        return at.tape.fault(
+            NotDifferentiable,
+            f"the derivative of `{self.__name__}` is taken while `{self.__name__}` itself is being staged",
+            facts=("a function may call itself, and may not take its own derivative: there would be no end to it",),
+            help="make what decides how deep it goes a host value: `rose.Static`, or a Python structure",
+        )
+
+    def _specialised(self, call: Call, at: Session) -> Specialisation:
         key = call.key
-        with self._lock:
+        with _STAGING:
             found = self._known.get(key)
             if found is not None and sessions.is_current(found.staged.source, found.guards, at):
                 sessions.collect(found.guards)
                 return found
             if key in self._running:
-                raise at.tape.fault(
-                    UnsupportedSyntax,
-                    f"`{self.__name__}` calls itself on staged values",
-                    help="make what decides how deep it goes a host value: `rose.Static`, or a Python structure",
-                )
+                raise self._unfinished(at)
             self._misses += 1
             self._running.add(key)
             try:
                 with sessions.session(at), sessions.collecting() as inherited:
                     staged = self._kind.stage(self, call, at)
                     made = Specialisation(staged, sessions.distinct((*staged.source.guards, *inherited)))
-                    self._known[key] = made
-                    self._stage_rule(staged, call, at)
+                    self._settle(made, call, at)
             except BaseException:
                 self._known.pop(key, None)
                 raise
@@ -228,9 +250,25 @@ class Function:
             sessions.collect(made.guards)
             return made
 
+    def _settle(self, made: Specialisation, call: Call, at: Session) -> None:
+        """Know `made` from now on; if it is part of a cycle of calls, when all of that is staged."""
+        unfinished = at.unfinished((self, call.key))
+        if unfinished is not None:
+            unfinished.settled = lambda guards: self._know(made, call, at, guards)
+            return
+        self._know(made, call, at, made.guards)
+        for member in at.ended():
+            member.settled(made.guards)
+
+    def _know(self, made: Specialisation, call: Call, at: Session, guards: tuple[Guard, ...]) -> None:
+        made.guards = guards
+        made.staged = made.staged.settled()
+        self._known[call.key] = made
+        self._stage_rule(made.staged, call, at)
+
     def _compiled(self, call: Call, at: Session, anew: bool = False) -> Callable[..., Any]:
+        found = self.specialisation(call, at)
         with self._lock:
-            found = self.specialisation(call, at)
             if found.loaded is None:
                 found.loaded = load({"main": found.staged.program}, self._options.cache, self._options.text)
             if found.call is None or anew:

@@ -9,8 +9,9 @@ from rosejit.api.staged import Staged
 from rosejit.errors import StagingTypeError
 from rosejit.frontend.annotations import ArrayOf, Nothing, Repeated, Scalar, Structure, parts_of
 from rosejit.frontend.binding import Call, Signature, conform
-from rosejit.frontend.rules import place_of, type_of
+from rosejit.frontend.rules import place_of
 from rosejit.frontend.structures import Supply, build
+from rosejit.frontend.values import leaf_type
 from rosejit.ir import syntax as ir
 
 
@@ -29,8 +30,8 @@ def stage_opaque(function: Callable[..., Any], signature: Signature, call: Call)
     result = _described(function, signature.result, call.dims)
     inputs = [leaf for tree in call.trees for leaf in leaves(tree)]
     trees = tuple(call.trees)
-    params = tuple(ir.Var(type_of(leaf), f"x{k}") for k, leaf in enumerate(inputs))
-    results = tuple(type_of(leaf) for leaf in leaves(result))
+    params = tuple(ir.Var(leaf_type(leaf), f"x{k}") for k, leaf in enumerate(inputs))
+    results = tuple(leaf_type(leaf) for leaf in leaves(result))
     host = _caller(function, signature, trees, list(call.statics), result, dict(call.dims))
     made = ir.Function(signature.function.__name__, params, results, None, host=host, span=place_of(signature.function))
     return Staged(made, trees, result, (), Source())

@@ -40,13 +40,13 @@ def from_source(
         TRANSLATIONS.check(plain)
 
     def stage(self: Function, call: Call, at: Session) -> Staged:
-        source = at.stage(plain, self.binding, call, self.__name__)
+        source = at.stage(plain, self.binding, call, self.__name__, (self, call.key))
         return Staged(source.function, tuple(call.trees), source.result, tuple(source.statics), source)
 
     def rebuilt(self: Function) -> Any:
         return by_reference(self) or (from_source, (plain, options, static, self.__name__, self.rule))
 
-    made = Function(binding.signature(function, static), options, Kind(stage, rebuilt))
+    made = Function(binding.signature(function, static), options, Kind(stage, rebuilt, source=plain))
     wrapped_like(made, function, name or function.__name__)
     if rule is not None:
         made.jvp = rule
@@ -101,12 +101,26 @@ def jit(
     @public
     def decorate(f: Callable[..., Any]) -> Function:
         if isinstance(f, Function):
-            f = f.__wrapped__
+            return _again(f, options, static, name)
         if not callable(f):
             raise StagingTypeError(f"`rose.jit` takes a function, given {type(f).__name__}")
         return from_source(f, options, static, name)
 
     return decorate if function is None else decorate(function)
+
+
+def _again(f: Function, options: Options, static: tuple[str, ...], name: str | None) -> Function:
+    """`f` under other options. What was made of another function (a gradient, say) has no source of its own."""
+    if f.kind.source is not None:
+        return from_source(f.kind.source, options, static, name or f.__name__, f.rule)
+    if static:
+        raise StagingTypeError(
+            f"`static_argnames` cannot be given for `{f.__name__}`, which was made of another function",
+            help="give it where that one is decorated, or hint the parameter `rose.Static[...]` there",
+        )
+    made = Function(f.binding, options, f.kind)
+    wrapped_like(made, f, name or f.__name__)
+    return made
 
 
 @public

@@ -44,6 +44,12 @@ class Staged:
         """Where the function is written."""
         return source_of(self.program).span
 
+    def settled(self) -> "Staged":
+        """The same, once the cycle of calls that it is in has been staged: then what the source says may be new."""
+        if not isinstance(self.program, ir.Function) or self.program.host is not None:
+            return self
+        return replace(self, program=self.source.function, result=self.source.result)
+
     def derived(self, program: Program, result: Tree) -> "Staged":
         """The same arguments, another function of them."""
         return replace(self, program=program, result=result)

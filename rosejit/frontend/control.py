@@ -11,7 +11,7 @@ from rosejit.frontend.gaps import Finish
 from rosejit.frontend.indexing import get
 from rosejit.frontend.joins import Join
 from rosejit.frontend.ranges import StagedRange, is_downwards, number_at, trip_count
-from rosejit.frontend.tape import Frame, Tape
+from rosejit.frontend.tape import UNDEFINED, Frame, Tape
 from rosejit.frontend.truth import truth
 from rosejit.frontend.unbound import as_flag
 from rosejit.frontend.values import Bool, P
@@ -78,6 +78,10 @@ class StagedIf:
         self._tape.close(self._sides[0])
         self._sides.append(self._tape.open("branch"))
         return self._before
+
+    def first_side(self, name: str) -> Any:
+        """What the first side has left in a name; nothing while it is not over."""
+        return dict(zip(self._names, self._then, strict=False)).get(name, UNDEFINED)
 
     def orelse(self) -> bool:
         """The second side runs too."""

@@ -9,13 +9,13 @@ from rosejit.errors import NotDifferentiable
 from rosejit.frontend import tangents
 from rosejit.frontend.annotations import Dual
 from rosejit.frontend.arrays import Array, fresh
-from rosejit.frontend.stage import TYPES, Session, paths
+from rosejit.frontend.stage import Session, paths
 from rosejit.frontend.structures import Supply, build, parts
-from rosejit.frontend.values import ATOMS, wrap
+from rosejit.frontend.values import ATOMS, leaf_type, wrap
 from rosejit.frontend.views import element, number, variable
 from rosejit.ir import syntax as ir
 from rosejit.ir.syntax import Atom, Block, Var
-from rosejit.ir.types import TAN, Type, array, tangent
+from rosejit.ir.types import TAN, tangent
 from rosejit.ir.walk import free
 from rosejit.span import Span
 from rosejit.transforms.own import own
@@ -24,11 +24,6 @@ from rosejit.transforms.own import own
 def is_real(leaf: Leaf) -> bool:
     """Whether a leaf has a tangent."""
     return (leaf.element if leaf.kind in ("array", "dyn") else leaf.kind) == "real"
-
-
-def type_of(leaf: Leaf) -> Type:
-    """The type of the IR for a leaf of known shape."""
-    return array(leaf.shape, TYPES[leaf.element]) if leaf.kind == "array" else TYPES[leaf.kind]
 
 
 def stage_rule(
@@ -42,7 +37,7 @@ def stage_rule(
     names = list(inspect.signature(rule).parameters)
     primal: list[list[Var]] = []
     for tree, name in zip(trees, names, strict=True):
-        primal.append([Var(type_of(leaf), label) for leaf, label in paths(tree, name)])
+        primal.append([Var(leaf_type(leaf), label) for leaf, label in paths(tree, name)])
     duals = [
         [Var(tangent(v.type), f"d{v.hint}") for v, leaf in zip(vs, leaves(tree), strict=True) if is_real(leaf)]
         for vs, tree in zip(primal, trees, strict=True)

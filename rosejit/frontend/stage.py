@@ -12,22 +12,23 @@ from typing import Any
 
 from rosejit.abi import Leaf, Node, Tree, leaves
 from rosejit.errors import RoseError, UnrollLimit
-from rosejit.frontend import array_methods, mend, operators
+from rosejit.frontend import array_methods, operators
 from rosejit.frontend.arrays import Array, Box, Host, constant, fresh, is_small, of_host, parameter
 from rosejit.frontend.binding import Call, Signature, conform
 from rosejit.frontend.control import rows
 from rosejit.frontend.dispatch import Dispatcher
 from rosejit.frontend.guards import Capture, Guard, chains, guard
 from rosejit.frontend.hooks import Hooks
+from rosejit.frontend.places import frame_at
+from rosejit.frontend.recursion import Captures, Member, close, running
 from rosejit.frontend.rewrite import TRANSLATIONS, Translation, instantiate, rebound
 from rosejit.frontend.structures import Supply, build
 from rosejit.frontend.tape import Frame, Tape
-from rosejit.frontend.values import ATOMS, wrap
+from rosejit.frontend.values import ATOMS, TYPES, leaf_type, wrap
 from rosejit.frontend.views import element, number, variable
 from rosejit.ir import syntax as ir
 from rosejit.ir.syntax import Atom, Block, Lit, Var
-from rosejit.ir.types import BOOL, INT, REAL, Scalar, Type, array
-from rosejit.ir.walk import free
+from rosejit.ir.types import BOOL, INT, REAL, Scalar, array
 from rosejit.numeric import np
 from rosejit.span import Span
 from rosejit.transforms.own import own
@@ -36,8 +37,6 @@ assert operators  # importing it gives staged numbers their operators
 assert array_methods
 
 _APPLY = Signature.apply.__code__
-
-TYPES: dict[str, Scalar] = {"real": REAL, "int": INT, "bool": BOOL}
 
 
 @dataclass(slots=True)
@@ -58,9 +57,10 @@ class Staged:
 
 @dataclass(slots=True)
 class _Open:
-    """A function that is being staged."""
+    """A function that is being staged; `member` is what others know of it, if they may call it."""
 
     root: Frame
+    member: Member | None = None
     captured: dict[int, tuple[Any, Var]] = field(default_factory=dict[int, tuple[Any, Var]])
     """Arrays from outside, by `id`, and the parameters that they become."""
     arrays: dict[int, tuple[Any, Array]] = field(default_factory=dict[int, tuple[Any, Array]])
@@ -85,31 +85,45 @@ class Session:
         self.plain = dispatcher.plain
         self.hooks = Hooks(self.tape, dispatcher.call, self.captured)
         self._open: list[_Open] = []
+        self._waiting: list[Member] = []
+        """Functions whose bodies have ended, but not those of all that they call, in the order of their ends."""
+        self._ended: list[Member] = []
 
     # --- staging
 
-    def stage(self, function: FunctionType, signature: Signature, call: Call, name: str = "") -> Staged:
-        """Stage `function` for arguments that are bound to its signature."""
+    def stage(
+        self, function: FunctionType, signature: Signature, call: Call, name: str = "", owner: Any = None
+    ) -> Staged:
+        """Stage `function` for arguments that are bound to its signature; calls of `owner` in it are recursive."""
         if not TRANSLATIONS.made(function.__code__):
             TRANSLATIONS.check(function)
         tape = self.tape
-        params: list[Var] = []
-        opened = _Open(tape.open("function"))
+        label = name or function.__name__
+        made = ir.Function(label if label.isidentifier() else "lambda_", (), ())
+        member = Member(owner, made, function, signature, call, len(self._open), len(self._open))
+        opened = _Open(tape.open("function"), member)
+        made.span = opened.root.place
         self._open.append(opened)
-        depth = len(tape.frames) - 1
+        depth, waiting, ended = len(tape.frames) - 1, len(self._waiting), False
         try:
             self._note_static_arrays(call, opened)
-            arguments = self._arguments(signature, call, params)
+            arguments = self._arguments(signature, call, made)
             opened.check = lambda value, place: conform(signature, call.dims, value, place)
             value = self.run(function, arguments)
-            tree, statics, results = self._results(opened.checked or conform(signature, call.dims, value))
-            label = name or function.__name__
-            return self._finished(opened, params, tree, statics, results, label if label.isidentifier() else "lambda_")
+            staged = self._finished(opened, member, opened.checked or conform(signature, call.dims, value))
+            self._close(member, waiting)
+            ended = True
+            return staged
         except RecursionError as error:
             if isinstance(error, RoseError):
                 raise
             raise self._too_deep(error) from None
+        except RoseError as error:
+            error.facts = (*error.facts, *member.doubts())
+            raise
         finally:
+            if not ended:
+                del self._waiting[waiting:]
             self._open.pop()
             del tape.frames[depth:]
             tape.lets = tape.frames[-1].lets if tape.frames else []
@@ -157,21 +171,20 @@ class Session:
             self._open[-1].functions[id(function)] = (function, translation)
         return instantiate(function, translation, self.hooks)
 
-    def _arguments(self, signature: Signature, call: Call, params: list[Var]) -> Callable[[FunctionType], Any]:
+    def _arguments(self, signature: Signature, call: Call, made: ir.Function) -> Callable[[FunctionType], Any]:
         statics = Supply(call.statics)
+        params: list[Var] = []
         values: list[Any] = []
         for p, tree in zip(signature.parameters, call.trees, strict=True):
-            made = [self._parameter(leaf, path) for leaf, path in paths(tree, p.name)]
-            params += [var for var, _ in made]
-            values.append(build(tree, Supply([value for _, value in made]), statics))
+            pairs = [self._parameter(leaf, path) for leaf, path in paths(tree, p.name)]
+            params += [var for var, _ in pairs]
+            values.append(build(tree, Supply([value for _, value in pairs]), statics))
+        made.params = tuple(params)
         return lambda function: signature.apply(function, values)
 
     def _parameter(self, leaf: Leaf, name: str) -> tuple[Var, Any]:
-        if leaf.kind == "array":
-            var = Var(array(leaf.shape, TYPES[leaf.element]), name)
-            return var, parameter(self.tape, var, name)
-        var = Var(TYPES[leaf.kind], name)
-        return var, wrap(self.tape, var)
+        var = Var(leaf_type(leaf), name)
+        return var, parameter(self.tape, var, name) if leaf.kind == "array" else wrap(self.tape, var)
 
     def returning(self, value: Any, frame: FrameType) -> None:
         """A function is about to return `value`; if it is the one that is staged, check the result at its line."""
@@ -180,11 +193,6 @@ class Session:
         if opened.check is None or frame.f_code is not opened.code or caller is None or caller.f_code is not _APPLY:
             return
         opened.checked = opened.check(value, self.tape.places.of(frame))
-
-    def _results(self, checked: Call) -> tuple[Tree, list[Any], list[Atom]]:
-        tree = checked.trees[0]
-        atoms = [self.atom(leaf, v) for leaf, v in zip(leaves(tree), checked.values, strict=True)]
-        return tree, checked.statics, atoms
 
     def atom(self, leaf: Leaf, value: Any) -> Atom:
         """A value as the atom that stands for it at the border of a function."""
@@ -198,27 +206,49 @@ class Session:
         assert atom is not None
         return atom
 
-    def _finished(
-        self, opened: _Open, params: list[Var], tree: Tree, statics: list[Any], results: list[Atom], name: str
-    ) -> Staged:
-        tape, root = self.tape, opened.root
+    def _finished(self, opened: _Open, member: Member, checked: Call) -> Staged:
+        """What is known at the end of a body; the function itself is whole when its cycle is closed."""
+        tape, root, tree = self.tape, opened.root, checked.trees[0]
+        results = [self.atom(leaf, v) for leaf, v in zip(leaves(tree), checked.values, strict=True)]
         self._check_writes(root)
-        body = Block(root.lets, tuple(results))
-        hidden = [var for _, var in opened.captured.values()]
-        outer = tuple(free(body, (*params, *hidden))) if len(tape.frames) > 1 else ()
-        inside = {var: Var(var.type, var.hint) for var in outer}
-        if outer:
-            mend.mend(body, dict(inside))
-        types: tuple[Type, ...] = tuple(atom.type for atom in body.results)
-        function = own(ir.Function(name, (*params, *hidden, *inside.values()), types, body, span=root.place))
         chain_list = [chain for f, t in opened.functions.values() for chain in chains(f, t)]
         named = {id(chain.read()): chain for chain in chain_list}
-        captures = tuple(
-            Capture(a, None if id(a) in opened.static_arrays else named.get(id(a))) for a, _ in opened.captured.values()
-        )
+        captured: Captures = {
+            id(a): (Capture(a, None if id(a) in opened.static_arrays else named.get(id(a))), var)
+            for a, var in opened.captured.values()
+        }
+        member.end(tree, checked.statics, Block(root.lets, tuple(results)), captured)
         found = [guard(chain, opened.read_elements) for chain in chain_list]
-        boxes = tuple((box, held) for box in root.touched if (held := self.tape.content_below(root, box)) is not None)
-        return Staged(function, tree, statics, captures, outer, tuple(g for g in found if g is not None), boxes)
+        boxes = tuple((box, held) for box in root.touched if (held := tape.content_below(root, box)) is not None)
+        member.staged = Staged(
+            member.function, tree, checked.statics, (), (), tuple(g for g in found if g is not None), boxes
+        )
+        self._waiting.append(member)
+        return member.staged
+
+    def _close(self, member: Member, waiting: int) -> None:
+        """End the cycle that begins with `member`, unless it reaches one that began before."""
+        if member.low < member.depth:
+            below = self._open[-2].member
+            assert below is not None
+            below.low = min(below.low, member.low)
+            return
+        group = self._waiting[waiting:]
+        close(group, nested=len(self.tape.frames) > 1)
+        for each in group:
+            assert each.staged is not None
+            assert each.result is not None
+            each.staged.function = own(each.function)
+            each.staged.result = each.result
+            each.staged.captures = tuple(capture for capture, _ in each.captured.values())
+            each.staged.outer = each.outer
+        del self._waiting[waiting:]
+        self._ended = [each for each in group if each is not member]
+
+    def ended(self) -> list[Member]:
+        """The other functions of the cycle that has just ended; told once."""
+        found, self._ended = self._ended, []
+        return found
 
     def _check_writes(self, root: Frame) -> None:
         for key in root.contents:
@@ -296,10 +326,32 @@ class Session:
 
     # --- calls of decorated functions
 
+    def unfinished(self, owner: Any) -> Member | None:
+        """The function of `owner`, if it is being staged, or waits for one that is."""
+        found = [*(opened.member for opened in self._open), *self._waiting]
+        return next((member for member in found if member is not None and member.owner == owner), None)
+
+    def call_unfinished(self, member: Member, call: Call) -> Any:
+        """Stage a call of a function whose body, or that of one it calls, has not ended."""
+        if any(opened.member is None for opened in self._open[member.low :]):
+            raise self.tape.fault(
+                UnsupportedSyntax,
+                f"a rule that is staged because `{member.function.name}` is being staged calls it",
+                help=f"let the rule call other functions than `{member.function.name}`",
+            )
+        top = self._open[-1].member
+        assert top is not None
+        top.low = min(top.low, member.low)
+        if member.expected is None:
+            same = [o for o in self._open[member.depth :] if o.code is self._open[member.depth].code]
+            member.assume(running(self._open[member.depth].code, frame_at(0), len(same) - 1))
+        assert member.expected is not None
+        atoms = [self.atom(leaf, v) for leaf, v in zip(_leaves(call), call.values, strict=True)]
+        return self.apply(member.function, atoms, member.expected, member.statics)
+
     def call(self, staged: Staged, arguments: Call) -> Any:
         """Stage a call of a specialisation, its arguments bound as they were for it."""
-        leaf_list = [leaf for tree in arguments.trees for leaf in leaves(tree)]
-        atoms = [self.atom(leaf, value) for leaf, value in zip(leaf_list, arguments.values, strict=True)]
+        atoms = [self.atom(leaf, value) for leaf, value in zip(_leaves(arguments), arguments.values, strict=True)]
         atoms += [variable(self.captured_again(capture)) for capture in staged.captures]
         atoms += staged.outer
         return self.apply(staged.function, atoms, staged.result, staged.statics)
@@ -319,6 +371,10 @@ class Session:
         tape.bind_all(ir.Call(function, tuple(atoms)), binders)
         values = [wrap(tape, b) if isinstance(b.type, Scalar) else fresh(tape, b) for b in binders]
         return build(result, Supply(values), Supply(statics))
+
+
+def _leaves(call: Call) -> list[Leaf]:
+    return [leaf for tree in call.trees for leaf in leaves(tree)]
 
 
 def paths(tree: Tree, name: str) -> list[tuple[Leaf, str]]:

@@ -10,7 +10,7 @@ from rosejit.frontend.host import LARGEST, SMALLEST, number_kind
 from rosejit.frontend.tape import Tape
 from rosejit.ir.primitive import Primitive, Staged
 from rosejit.ir.syntax import Atom, Lit
-from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar
+from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar, Type, array
 
 P = ops.PRIMITIVES
 
@@ -95,12 +95,20 @@ def wrap(tape: Tape, atom: Atom) -> Any:
     return CLASSES[atom.type](tape, atom)
 
 
+TYPES: dict[str, Scalar] = {"real": REAL, "int": INT, "bool": BOOL}
+
+
+def leaf_type(leaf: Leaf) -> Type:
+    """The type of the IR for a leaf of known shape."""
+    return array(leaf.shape, TYPES[leaf.element]) if leaf.kind == "array" else TYPES[leaf.kind]
+
+
 def type_of(value: Any) -> Scalar | None:
     """The type of a number, staged or not; None for anything else."""
     if value.__class__ in NUMBERS:
         return value.type
     kind = number_kind(value)
-    return None if kind is None else {"real": REAL, "int": INT, "bool": BOOL}[kind]
+    return None if kind is None else TYPES[kind]
 
 
 # --- conversions
@@ -169,7 +177,7 @@ def stage(tape: Tape, op: Primitive, args: tuple[Any, ...]) -> Any:
     for arg, wanted in zip(args, op.params, strict=True):
         atom = ATOMS[wanted](tape, arg)
         if atom is None:
-            refuse_operand(tape, op.symbol or op.name, arg, wanted)
+            refuse_operand(tape, op.word, arg, wanted)
         atoms.append(atom)  # pyright: ignore[reportArgumentType]  # known here
     return wrap(tape, tape.apply(op, *atoms))
 

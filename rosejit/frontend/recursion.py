@@ -1,0 +1,308 @@
+"""Functions that call themselves while they are staged: calls before the body has ended, and the end of all at once."""
+
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from types import CodeType, FrameType, FunctionType
+from typing import Any
+
+from rosejit.abi import Leaf, Node, Tree, leaves
+from rosejit.errors import StagingTypeError
+from rosejit.frontend.annotations import ArrayOf, Description, Nothing, Scalar, Structure, Validated, parts_of
+from rosejit.frontend.arguments import parameter_span
+from rosejit.frontend.binding import Call, Signature, conform
+from rosejit.frontend.control import StagedIf
+from rosejit.frontend.grammar import gast
+from rosejit.frontend.guards import Capture
+from rosejit.frontend.jumps import VALUE
+from rosejit.frontend.mend import converted, mend
+from rosejit.frontend.rewrite import TRANSLATIONS
+from rosejit.frontend.tape import UNDEFINED
+from rosejit.frontend.unbound import Hole, Poison, split
+from rosejit.frontend.values import leaf_type
+from rosejit.ir import syntax as ir
+from rosejit.ir.types import INT, REAL, Type
+from rosejit.ir.walk import forms, free
+
+Captures = dict[int, tuple[Capture, ir.Var]]
+"""Arrays from outside by `id`, and the parameters that they become."""
+
+
+def _nobody(_: Any) -> None:
+    """Nothing waits."""
+
+
+@dataclass(slots=True, eq=False)
+class Member:
+    """A function that is being staged, or that has been and waits for one it calls which has not."""
+
+    owner: Any
+    """What calls know it by."""
+    function: ir.Function
+    """What calls name from the beginning; its parameters are those for the arguments until its cycle ends."""
+    python: FunctionType
+    signature: Signature
+    call: Call
+    depth: int
+    """Its place in the stack of open functions."""
+    low: int
+    """The lowest open function that it reaches by calls."""
+    expected: Tree | None = None
+    """What its calls give, known when the first one is staged before the end."""
+    statics: list[Any] = field(default_factory=list[Any])
+    guessed: bool = False
+    """Whether nothing told the result of the first call, and it was taken for a number."""
+    result: Tree | None = None
+    """What it returns, known at its end."""
+    body: ir.Block | None = None
+    captured: Captures = field(default_factory=Captures)
+    outer: tuple[ir.Var, ...] = ()
+    staged: Any = None
+    """What the caller was given for it, filled in when its cycle ends."""
+    settled: Callable[[Any], None] = _nobody
+    """What waits for the end of the cycle."""
+
+    @property
+    def hinted(self) -> bool:
+        """Whether the hint of the result says all about it."""
+        return tree_of(self.signature.result, self.call.dims) is not None
+
+    def expect(self, tree: Tree, statics: Sequence[Any]) -> None:
+        """Settle what calls give from now on."""
+        self.expected, self.statics = tree, list(statics)
+        self.function.results = tuple([leaf_type(leaf) for leaf in leaves(tree)])
+
+    def assume(self, frame: FrameType | None) -> None:
+        """Settle what a call gives before the body has ended: what the hint says, or what the function (running in
+        `frame`) has returned on other paths; else a number."""
+        hinted = tree_of(self.signature.result, self.call.dims)
+        returned = next(returned_yet(frame), UNDEFINED)
+        if hinted is not None:
+            self.expect(hinted, ())
+        elif returns_nothing(self.python):
+            self.expect(Node("none"), ())
+        elif returned is not UNDEFINED:
+            call = conform(self.signature, self.call.dims, returned)
+            self.expect(call.trees[0], call.statics)
+        else:
+            self.guessed = True
+            self.expect(Leaf("int"), ())
+
+    def end(self, result: Tree, statics: Sequence[Any], body: ir.Block, captured: Captures) -> None:
+        """The body has ended; those that it calls may not have."""
+        self.result, self.body, self.captured = result, body, captured
+        if self.expected is None:
+            self.expect(result, statics)
+
+    def doubts(self) -> tuple[str, ...]:
+        """What to say beside an error if the result was only a guess."""
+        name = self.function.name
+        text = f"`{name}` calls itself before it has returned a value: what that gives was taken for a number"
+        return (text, f"say in its hint what `{name}` returns") if self.guessed else ()
+
+
+def tree_of(description: Description, dims: dict[str, int]) -> Tree | None:
+    """The structure of all values that a hint admits, if they have one."""
+    match description:
+        case Scalar(kind):
+            return Leaf(kind)
+        case ArrayOf(dims=wanted, element=element):
+            shape = [dim.value(dims) for dim in wanted] if wanted is not None else [None]
+            known = tuple(length for length in shape if length is not None)
+            return Leaf("array", known, element) if element is not None and len(known) == len(shape) else None
+        case Structure(kind=kind, keys=keys, cls=cls):
+            found = [tree_of(part, dims) for part in parts_of(description)]
+            children = tuple(child for child in found if child is not None)
+            whole = Node(kind, children, keys, None if kind == "dict" else cls)
+            return whole if len(children) == len(found) else None
+        case Validated(base):
+            return tree_of(base, dims)
+        case Nothing():
+            return Node("none")
+        case _:
+            return None
+
+
+def returns_nothing(function: FunctionType) -> bool:
+    """Whether no `return` in the text of a function has a value."""
+    pending: list[Any] = [TRANSLATIONS.of(function).source.node]
+    if isinstance(pending[0], gast.Lambda):
+        return False
+    pending = list(pending[0].body)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, gast.Return) and node.value is not None:
+            return False
+        if not isinstance(node, (gast.FunctionDef, gast.Lambda, gast.ClassDef)):
+            pending += gast.iter_child_nodes(node)
+    return True
+
+
+def running(code: CodeType | None, frame: FrameType | None, above: int) -> FrameType | None:
+    """The frame of a staged function; `above` later ones run the same code."""
+    while frame is not None:
+        caller = frame.f_back
+        if frame.f_code is code and caller is not None and caller.f_code is Signature.apply.__code__:
+            if not above:
+                return frame
+            above -= 1
+        frame = caller
+    return None
+
+
+def returned_yet(frame: FrameType | None) -> Iterator[Any]:
+    """The values that a rewritten function has returned on the paths that are staged by now."""
+    names = {} if frame is None else frame.f_locals
+    found = [names.get(VALUE, UNDEFINED)]
+    found += [value.first_side(VALUE) for value in list(names.values()) if isinstance(value, StagedIf)]
+    for value in found:
+        held, _ = split(value)
+        if held is not UNDEFINED and not isinstance(held, (Hole, Poison)):
+            yield held
+
+
+# --- the end of a cycle
+
+
+def close(group: Sequence[Member], nested: bool) -> None:
+    """Give the functions of a cycle, or one that is in none, all their parameters, results and bodies. `nested`: the
+    code around them is staged, and they may read its variables."""
+    cycle = _Cycle({member.function: member for member in group})
+    recursive = any(True for _ in cycle.calls())
+    if recursive:
+        cycle.widen()
+        cycle.share_captures()
+    if recursive or nested:
+        cycle.pass_outer(nested)
+    cycle.finish()
+
+
+@dataclass(slots=True)
+class _Cycle:
+    members: dict[ir.Function, Member]
+
+    def calls(self) -> Iterator[tuple[Member, ir.Let, ir.Call]]:
+        """The calls of members in the bodies of members."""
+        for member in self.members.values():
+            for let in forms(_body(member)):
+                if isinstance(let.expr, ir.Call) and let.expr.function in self.members:
+                    yield member, let, let.expr
+
+    def widen(self) -> None:
+        """Results that were taken for Ints, and turned out Reals, are Reals where they are used."""
+        found = {f: [a.type for a in _body(member).results] for f, member in self.members.items()}
+        wide = True
+        while wide:
+            wide = False
+            changed: dict[ir.Function, Member] = {}
+            for member, let, call in self.calls():
+                for binder, kind in zip(let.binders, found[call.function], strict=False):
+                    if kind is REAL and binder.type is INT:
+                        binder.type = REAL
+                        changed[member.function] = member
+            for f, member in changed.items():
+                mend(_body(member), {})
+                types = [_wider(a.type, kind) for a, kind in zip(_body(member).results, found[f], strict=True)]
+                wide, found[f] = wide or types != found[f], types
+        for f, member in self.members.items():
+            _retype(member, found[f])
+
+    def share_captures(self) -> None:
+        """All members take the arrays that one of them reads."""
+        shared: Captures = {}
+        for member in self.members.values():
+            for key, (capture, var) in member.captured.items():
+                if key not in shared or shared[key][0].chain is None:
+                    shared[key] = (capture, var)
+        for member in self.members.values():
+            own = member.captured
+            member.captured = {
+                key: own[key] if key in own else (capture, ir.Var(var.type, var.hint))
+                for key, (capture, var) in shared.items()
+            }
+
+    def pass_outer(self, nested: bool) -> None:
+        """Calls hand on the captured arrays, and the variables of the staging around that the callee wants."""
+        given = [(member, call, call.args) for member, _, call in self.calls()]
+        wide = True
+        while wide:
+            for member, call, args in given:
+                call.args = (*args, *hidden(member), *self.members[call.function].outer)
+            wide = False
+            for member in self.members.values() if nested else ():
+                outer = tuple(free(_body(member), (*member.function.params, *hidden(member))))
+                wide = wide or outer != member.outer
+                member.outer = outer
+
+    def finish(self) -> None:
+        """The variables of the staging around become parameters, and the functions are whole."""
+        inside = {f: {var: ir.Var(var.type, var.hint) for var in member.outer} for f, member in self.members.items()}
+        for f, member in self.members.items():
+            f.params = (*f.params, *hidden(member), *inside[f].values())
+        for f, member in self.members.items():
+            if inside[f]:
+                mend(_body(member), dict(inside[f]))
+            f.body = _body(member)
+            f.results = tuple(atom.type for atom in f.body.results)
+
+
+def hidden(member: Member) -> tuple[ir.Var, ...]:
+    """The parameters for captured arrays."""
+    return tuple(var for _, var in member.captured.values())
+
+
+def _body(member: Member) -> ir.Block:
+    assert member.body is not None
+    return member.body
+
+
+def _wider(one: Type, other: Type) -> Type:
+    return REAL if REAL in (one, other) and INT in (one, other) else one
+
+
+def _retype(member: Member, types: list[Type]) -> None:
+    """Make the results of the types that were found. Raises StagingTypeError where calls were staged for others."""
+    body = _body(member)
+    body.results = tuple(
+        [converted(a, body.lets) if kind is REAL else a for a, kind in zip(body.results, types, strict=True)]
+    )
+    assert member.result is not None
+    assert member.expected is not None
+    member.result = _widened(member.result, iter(types))
+    expected = member.expected if member.hinted else _widened(member.expected, iter(types))
+    if member.result != expected:
+        name = member.function.name
+        raise StagingTypeError(
+            f"`{name}` returns something else than its calls of itself were staged for",
+            parameter_span(member.python, "return"),
+            facts=(f"it returns {_words(member.result)}, and the calls give {_words(expected)}",),
+            help=f"say in its hint what `{name}` returns, `-> float` for instance, and return that on every path",
+        )
+
+
+def _widened(tree: Tree, types: Iterator[Type]) -> Tree:
+    """`tree` with Reals for the Ints that have become Reals."""
+    match tree:
+        case Leaf():
+            kind = next(types, None)
+            return Leaf("real") if tree.kind == "int" and kind is REAL else tree
+        case Node():
+            return replace(tree, children=tuple([_widened(child, types) for child in tree.children]))
+        case _:
+            return tree
+
+
+def _words(tree: Tree) -> str:
+    match tree:
+        case Leaf(kind="array" | "dyn", shape=shape, element=element):
+            return f"an array of shape {shape} of {element.capitalize()}s"
+        case Leaf(kind=kind):
+            return f"{'an' if kind == 'int' else 'a'} {kind.capitalize()}"
+        case Node(kind="none"):
+            return "None"
+        case Node(kind=kind, cls=cls):
+            return f"a {cls.__name__ if cls else kind} of {len(tree.children)}"
+        case _:
+            return "a host value"
