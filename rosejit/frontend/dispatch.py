@@ -117,6 +117,8 @@ class Dispatcher:
         owner = function.__self__
         if function.__name__ in _MUTATORS and isinstance(owner, (list, dict, set)):
             self._session.hooks.written(owner)
+            if function.__name__ == "append" and len(args) == 1 and not kwargs:  # by far the most frequent
+                return function(args[0])
         return self.plain(function, args, kwargs)
 
     def _class(self, cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

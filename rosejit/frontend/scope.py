@@ -94,12 +94,12 @@ def _collect(nodes: Iterable[Any], scope: Scope, hidden: frozenset[str]) -> None
 
 
 def children(node: Any) -> Iterator[Any]:
-    """The nodes right below `node`."""
+    """The nodes right below `node`, but for contexts and operators."""
     for name in node._fields:
         below = getattr(node, name, None)
-        if isinstance(below, list):
-            yield from (item for item in below if isinstance(item, gast.AST))
-        elif isinstance(below, gast.AST):
+        if below.__class__ is list:
+            yield from [item for item in below if isinstance(item, gast.AST) and item._fields]  # type: ignore[union-attr]  # a list
+        elif isinstance(below, gast.AST) and below._fields:  # pyright: ignore[reportOptionalMemberAccess]  # an AST
             yield below
 
 

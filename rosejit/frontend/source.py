@@ -16,11 +16,13 @@ from rosejit.span import Span
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
-# A newer Python may have nodes that this gast drops; they are found before it is asked.
+# A newer Python may have nodes that this gast drops; they are found before it is asked. (Old kinds of constants are
+# classes still, and no parser makes them.)
 _UNKNOWN = {
     node
     for name, node in vars(ast).items()
-    if isinstance(node, type) and issubclass(node, ast.expr | ast.stmt) and not hasattr(gast, name)
+    if isinstance(node, type) and issubclass(node, ast.expr | ast.stmt) and not issubclass(node, ast.Constant)
+    if not hasattr(gast, name)
 }
 
 

@@ -139,17 +139,20 @@ class _Copy(Renaming):
 
     def lets(self, lets: list[ir.Let], done: list[ir.Let]) -> None:
         """Append the copies of `lets`."""
-        get, keep, bound = self.atoms.get, self.keep, self.into.bound
+        get, same, keep, bound = self.atoms.get, self.atoms.keys().isdisjoint, self.keep, self.into.bound
         for let in lets:
             e = let.expr
             if not isinstance(e, ir.Apply):
                 self.form(let, e, done)
                 continue
-            args = tuple(map(get, e.args, e.args))
+            args = e.args
+            changed = not same(args)
+            if changed:
+                args = tuple(map(get, args, args))
             binders = let.binders
             if keep and binders[0] not in bound:
                 bound.add(binders[0])
-                if args == e.args:
+                if not changed:
                     done.append(let)
                     continue
             else:

@@ -88,6 +88,19 @@ def consumed_positions(e: ir.Expr) -> list[int]:
     return [i for i in positions if is_heavy(atoms[i].type)]
 
 
+def _may_copy(body: ir.Block) -> bool:
+    """Whether anything heavy is consumed at all: straight-line code of numbers need not be looked at closely."""
+    if any([is_heavy(a.type) for a in body.results]):
+        return True
+    return any(
+        [
+            bool(scopes(let.expr)) or bool(consumed_positions(let.expr))
+            for let in body.lets
+            if not isinstance(let.expr, ir.Apply | ir.Index)
+        ]
+    )
+
+
 class _Plan:
     """What is to be copied: operands and results by position, and views where they are bound."""
 
@@ -104,8 +117,9 @@ class _Plan:
 
     def function(self, f: ir.Function, body: ir.Block) -> None:
         """Fill the plan."""
-        self._owner.update(dict.fromkeys(f.own, 0))
-        self._block(body)
+        if _may_copy(body):
+            self._owner.update(dict.fromkeys(f.own, 0))
+            self._block(body)
 
     # --- what is bound, forwards
 
