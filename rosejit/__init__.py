@@ -21,6 +21,7 @@ from rosejit.api import (
     show_versions,
     value_and_grad,
     vjp,
+    vmap,
 )
 from rosejit.api.elementary import FUNCTIONS as _FUNCTIONS
 from rosejit.api.elementary import logsumexp, softmax, stop_gradient
@@ -190,4 +191,5 @@ __all__ = [
     "unroll",
     "value_and_grad",
     "vjp",
+    "vmap",
 ]

@@ -8,6 +8,7 @@ from rosejit.api.lowered import Cost, Ir, Lowered
 from rosejit.api.modes import jvp, linearize, vjp
 from rosejit.api.source import jit, opaque
 from rosejit.api.versions import show_versions, versions
+from rosejit.api.vmap import vmap
 
 __all__ = [
     "Cost",
@@ -31,4 +32,5 @@ __all__ = [
     "value_and_grad",
     "versions",
     "vjp",
+    "vmap",
 ]

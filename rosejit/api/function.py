@@ -14,7 +14,7 @@ from rosejit.api import sessions
 from rosejit.api.entry import entry
 from rosejit.api.lowered import Lowered
 from rosejit.api.program import load
-from rosejit.api.staged import Staged
+from rosejit.api.staged import Staged, with_host_values
 from rosejit.errors import NotDifferentiable, RoseError
 from rosejit.frontend.binding import Call
 from rosejit.frontend.binding import Signature as Binding
@@ -282,7 +282,7 @@ class Function:
             name=self.__name__,
             parameters=tuple(self.__signature__.parameters.values()),
             trees=staged.trees,
-            result=staged.result,
+            result=with_host_values(staged.result, iter(staged.statics)),
             reads=sessions.reads(staged.source, found.guards),
             same=sessions.same_static,
             qualname=self.__qualname__,

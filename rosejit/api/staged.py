@@ -1,6 +1,6 @@
 """A function staged for one key, and what derivatives make of it: IR, and the structures of arguments and result."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -73,6 +73,17 @@ def tree_map(tree: Tree, change: Callable[[Leaf], Tree]) -> Tree:
             return replace(tree, children=tuple(tree_map(child, change) for child in tree.children))
         case Static():
             return Node("none")
+
+
+def with_host_values(tree: Tree, values: Iterator[Any]) -> Tree:
+    """`tree` with the host values themselves in place of their keys."""
+    match tree:
+        case Leaf():
+            return tree
+        case Node():
+            return replace(tree, children=tuple(with_host_values(child, values) for child in tree.children))
+        case Static():
+            return Static(next(values))
 
 
 def tangents_of(tree: Tree) -> Tree:

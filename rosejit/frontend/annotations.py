@@ -74,7 +74,8 @@ class ArrayOf:
 
 @dataclass(slots=True, frozen=True)
 class Structure:
-    """A structure of known parts; of a class the parts are found when they are needed, since it may contain itself."""
+    """A structure of known parts; of a class they are found when they are needed, since it may contain itself, unless
+    `items` says something else of them."""
 
     kind: Literal["tuple", "dict", "namedtuple", "dataclass"]
     items: tuple[Any, ...] = ()
@@ -334,7 +335,7 @@ def _jaxtyping(cls: Any) -> ArrayOf:
 
 def parts_of(structure: Structure) -> tuple[Any, ...]:
     """The descriptions of the parts of a structure."""
-    if structure.cls is None:
+    if structure.cls is None or structure.items:
         return structure.items
     cls = structure.cls
     scope = {**vars(sys.modules.get(cls.__module__, typing)), cls.__name__: cls}

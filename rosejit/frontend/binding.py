@@ -32,6 +32,10 @@ class Signature:
         check_expressions(self.function, call)
         return call
 
+    def returns(self, value: Any) -> Description:
+        """What `value`, which the function returns, has to be."""
+        return self.result
+
     def apply(self, function: Callable[..., Any], values: list[Any]) -> Any:
         """Call `function` with one value for each parameter."""
         args: list[Any] = []
@@ -51,8 +55,9 @@ class Signature:
 def conform(signature: Signature, dims: dict[str, int], value: Any, place: Span | None = None) -> Call:
     """The value that a function returns (at `place`), checked against its hint."""
     call = Call(dict(dims))
-    parameter = Parameter("return", signature.result, signature.result_hint)
-    call.trees.append(Binder(signature.function, parameter, call, place).tree(signature.result, value, "return"))
+    description = signature.returns(value)
+    parameter = Parameter("return", description, signature.result_hint)
+    call.trees.append(Binder(signature.function, parameter, call, place).tree(description, value, "return"))
     check_expressions(signature.function, call)
     return call
 

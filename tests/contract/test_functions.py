@@ -419,3 +419,19 @@ def test_no_function_of_mathematics_is_a_call_of_python():
         artifact = rose.jit(lambda x: function(x)).lower(0.7)
         assert b'"host"' not in artifact.wasm
         assert "(import" not in artifact.wat(), name
+
+
+def test_jit_of_a_function_made_of_another():
+    assert rose.jit(rose.grad(lambda x: x * x * x))(2.0) == 12.0
+    assert rose.jit(name="slope")(rose.grad(lambda x: x * x * x)).__name__ == "slope"
+    with pytest.raises(rose.StagingTypeError, match="`static_argnames` cannot be given for `grad_f`"):
+        rose.jit(static_argnames="x")(rose.grad(rose.jit(lambda x: x, name="f")))
+
+
+def test_host_values_in_results():
+    @rose.jit
+    def named(x):
+        return x, "name"
+
+    assert named(1.0) == (1.0, "name")
+    assert rose.jit(lambda x: named(x)[1])(1.0) == "name"

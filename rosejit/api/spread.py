@@ -1,0 +1,93 @@
+"""A batch to pieces that run side by side: calls of one batched function on several threads, results put together."""
+
+# The values are whatever a user's function takes.
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+import functools
+import os
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from rosejit.api import axes, sessions
+from rosejit.api.axes import Batched
+from rosejit.api.function import Function
+from rosejit.frontend.binding import Call
+from rosejit.frontend.structures import Supply, build, parts, with_parts
+from rosejit.ir.walk import reachable
+from rosejit.numeric import np
+
+
+def spread(batched: Function, binding: Batched, threads: int) -> Callable[..., Any]:
+    """`batched` on the host, in pieces of one length on as many threads as there are pieces. The last pieces may
+    overlap: some elements are then computed twice, and one compiled function serves all."""
+
+    ordered: dict[Any, bool] = {}
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        call = binding.bind(args, kwargs)
+        length = binding.length(call)
+        size = -(-length // threads)
+        if call.key not in ordered:
+            ordered[call.key] = _calls_host(batched, call)
+        if size in (0, length) or sys.platform == "emscripten" or ordered[call.key]:
+            return batched(*args, **kwargs)
+        starts = [min(start, length - size) for start in range(0, length, size)]
+        pieces = [_piece(binding, call, slice(start, start + size)) for start in starts]
+        found = _side_by_side(lambda piece: binding.apply(batched, piece), pieces)
+        return _whole(found, starts, length)
+
+    return run
+
+
+def _calls_host(batched: Function, call: Call) -> bool:
+    """Whether order matters: the function calls Python, whose effects are in order."""
+    with sessions.session() as at:
+        staged = batched.specialise(call, at)
+    return any(f.host is not None for f in reachable(staged.function))
+
+
+def _piece(binding: Batched, call: Call, part: slice) -> list[Any]:
+    """The arguments, of mapped arrays only a part."""
+    values, statics, mapped = Supply(call.values), Supply(call.statics), iter(binding.mapped(call))
+    given: list[Any] = []
+    for tree in call.trees:
+        value = build(tree, values, statics)
+        given.append(axes.pick(tree, value, mapped, lambda leaf, axis: leaf[(*(slice(None),) * axis, part)]))
+    return given
+
+
+def _side_by_side(run: Callable[[list[Any]], Any], pieces: list[list[Any]]) -> list[Any]:
+    """`run` of each piece, the first in this thread. What the first piece that fails raises is raised."""
+    others = [_threads(len(pieces) - 1).submit(run, piece) for piece in pieces[1:]]
+    try:
+        return [run(pieces[0]), *[other.result() for other in others]]
+    finally:
+        for other in others:
+            other.cancel()
+
+
+@functools.cache
+def _threads(count: int) -> ThreadPoolExecutor:
+    """Threads that stay: each has a store of the engine's."""
+    return ThreadPoolExecutor(count, thread_name_prefix="rosejit-vmap")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_threads.cache_clear)  # threads do not exist in the child
+
+
+def _whole(found: list[Any], starts: list[int], length: int) -> Any:
+    """The results of the pieces, one behind the other."""
+    first = found[0]
+    if isinstance(first, np.ndarray):
+        whole = np.empty((length, *first.shape[1:]), first.dtype)
+        for piece, start in zip(found, starts, strict=True):
+            whole[start : start + len(piece)] = piece
+        return whole
+    inside = parts(first)
+    if not inside:
+        return first
+    rows = zip(*[parts(piece) or () for piece in found], strict=True)
+    return with_parts(first, [_whole(list(row), starts, length) for row in rows])
