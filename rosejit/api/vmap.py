@@ -36,8 +36,9 @@ def vmap(f: Callable[..., Any], in_axes: Axes = 0, threads: int = 1) -> Function
     The batch is a loop, its effects in order. On the host `threads=k` spreads it over `k` threads, in order on one if
     `f` calls host functions.
 
+    >>> import numpy as np
     >>> import rosejit as rose
-    >>> rose.vmap(lambda x, y: x * y, in_axes=(0, None))([1.0, 2.0, 3.0], 10.0)
+    >>> rose.vmap(lambda x, y: x * y, in_axes=(0, None))(np.array([1.0, 2.0, 3.0]), 10.0)
     array([10., 20., 30.])
     """
     base = as_function(f)
