@@ -1,0 +1,1 @@
+"""GradBench's workloads in rosejit: `python -m benchmarks.gradbench` answers its protocol, a JSON object a line."""
