@@ -30,6 +30,7 @@ from math import prod
 from typing import Any, Literal
 
 from rosejit.ir.syntax import Failure
+from rosejit.span import Span
 
 INTERRUPT_FLAG = 4
 FAILURE_NUMBER = 8
@@ -97,6 +98,8 @@ class Artifact:
     failures: tuple[Failure, ...] = ()
     functions: dict[int, str] = field(default_factory=dict[int, str])
     """Index of a Wasm function to the user's name for it."""
+    places: dict[int, Span] = field(default_factory=dict[int, Span])
+    """And to where it is written, if that is known."""
     optimise: bool = True
     """Whether the engine's optimiser pays; without it big straight-line code loads faster and runs as fast."""
     recursive: bool = True

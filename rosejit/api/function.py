@@ -173,12 +173,14 @@ class Function:
 
     def _call_inside(self, at: Session, call: Call) -> Any:
         owner = (self, call.key)
-        staged = None if at.unfinished(owner) else self._specialised(call, at).staged
-        unfinished = at.unfinished(owner)  # if it was not before, it may call one that is
-        if unfinished is not None or staged is None:
-            return at.call_unfinished(unfinished, call)
-        atoms = sessions.arguments(at, staged, call)
-        return at.apply(staged.function, atoms, staged.result, list(staged.statics))
+        unfinished = at.cycles.unfinished(owner)
+        if unfinished is None:
+            staged = self._specialised(call, at).staged
+            unfinished = at.cycles.unfinished(owner)  # it may call one that is
+            if unfinished is None:
+                atoms = sessions.arguments(at, staged, call)
+                return at.apply(staged.function, atoms, staged.result, list(staged.statics))
+        return at.cycles.apply(unfinished, call)
 
     # --- specialising
 
@@ -213,8 +215,8 @@ class Function:
 
     def specialisation(self, call: Call, at: Session) -> Specialisation:
         """As `specialise`, with all that was made of it. Raises `NotDifferentiable` where its body has not ended."""
-        found = None if at.unfinished((self, call.key)) else self._specialised(call, at)
-        if found is None or at.unfinished((self, call.key)):
+        found = None if at.cycles.unfinished((self, call.key)) else self._specialised(call, at)
+        if found is None or at.cycles.unfinished((self, call.key)):
             raise self._unfinished(at)
         return found
 
@@ -252,12 +254,12 @@ class Function:
 
     def _settle(self, made: Specialisation, call: Call, at: Session) -> None:
         """Know `made` from now on; if it is part of a cycle of calls, when all of that is staged."""
-        unfinished = at.unfinished((self, call.key))
+        unfinished = at.cycles.unfinished((self, call.key))
         if unfinished is not None:
             unfinished.settled = lambda guards: self._know(made, call, at, guards)
             return
         self._know(made, call, at, made.guards)
-        for member in at.ended():
+        for member in at.cycles.ended():
             member.settled(made.guards)
 
     def _know(self, made: Specialisation, call: Call, at: Session, guards: tuple[Guard, ...]) -> None:

@@ -45,7 +45,7 @@ def write_direct_entry(module: Module, f: Function, plan: Plan, place: Border) -
     index = module.builder.declare_function((), (), place.entry.name)
     finish_function(e, index, b"".join(prologue), polls=False)
     module.builder.exports.append(Export(place.entry.name, "func", index))
-    module.names[index] = f.name
+    module.told(index, f)
 
 
 def _results(e: Emitter, body: Block, place: Border, homes: dict[int, Var]) -> None:

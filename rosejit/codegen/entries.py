@@ -96,7 +96,7 @@ def write_entry(module: Module, f: Function, place: Border) -> None:
     code = [*_arguments(module, f, callee, place), callee.code, *_results(module, callee, place)]
     module.builder.define(index, _SCRATCH_LOCALS, code)
     module.builder.exports.append(Export(place.entry.name, "func", index))
-    module.names[index] = f.name
+    module.told(index, f)
 
 
 def write_releases(module: Module, releases: dict[Type, str]) -> None:

@@ -12,6 +12,7 @@ from rosejit.ir.primitive import Emit, Instr, Kernel, Primitive
 from rosejit.ir.syntax import Apply, Function
 from rosejit.ir.types import UNIT, Ref, Scalar, Type
 from rosejit.ops.kernels import KERNELS
+from rosejit.span import Span
 from rosejit.wasm.instructions import call
 from rosejit.wasm.module import Data, ModuleBuilder
 from rosejit.wasm.opcodes import OP
@@ -97,6 +98,8 @@ class Module:
         """The calls of host functions."""
         self.names: dict[int, str] = {}
         """Of functions that users know, by index."""
+        self.places: dict[int, Span] = {}
+        """Where those are written."""
         self.pending: list[Function] = []
         """Functions that are called but not written yet."""
         self.failures = Failures(builder)
@@ -113,6 +116,12 @@ class Module:
             known = self.callees[f] = _callee(f, index)
             self.pending.append(f)
         return known
+
+    def told(self, index: int, f: Function) -> None:
+        """Note what the Wasm function `index` is to the user: what is derived of a function goes under its name."""
+        self.names[index] = f.span.function.rpartition(".")[2] if f.span is not None and f.span.function else f.name
+        if f.span is not None:
+            self.places[index] = f.span
 
     # --- primitives
 

@@ -40,7 +40,7 @@ def compile_program(roots: Mapping[str, Function]) -> tuple[Artifact, tuple[Call
         direct = _direct(roots, plans)
         for f in plans:
             if f not in direct:
-                module.names[module.callee(f).index] = f.name
+                module.told(module.callee(f).index, f)
         for f, place in zip(roots.values(), borders, strict=True):
             if f in direct:
                 write_direct_entry(module, f, plans[f], place)
@@ -57,6 +57,7 @@ def compile_program(roots: Mapping[str, Function]) -> tuple[Artifact, tuple[Call
             imports,
             tuple(module.failures.all),
             module.names,
+            module.places,
             _optimise(plans),
             bool(repeated),
             tuple(module.failures.values),
@@ -96,7 +97,7 @@ def _import(module: Module, hosts: list[Function]) -> tuple[Import, ...]:
         imported, params, results = import_of(f)
         index = module.builder.import_function("host", str(number), params, results, f.name)
         module.hosts[f] = call[index]
-        module.names[index] = f.name
+        module.told(index, f)
         found.append(imported)
     return tuple(found)
 

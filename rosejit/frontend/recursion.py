@@ -5,11 +5,11 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from types import CodeType, FrameType, FunctionType
+from types import CodeType, FrameType
 from typing import Any
 
 from rosejit.abi import Leaf, Node, Tree, leaves
-from rosejit.errors import StagingTypeError
+from rosejit.errors import StagingTypeError, UnsupportedSyntax
 from rosejit.frontend.annotations import ArrayOf, Description, Nothing, Scalar, Structure, Validated, parts_of
 from rosejit.frontend.arguments import parameter_span
 from rosejit.frontend.binding import Call, Signature, conform
@@ -18,6 +18,7 @@ from rosejit.frontend.grammar import gast
 from rosejit.frontend.guards import Capture
 from rosejit.frontend.jumps import VALUE
 from rosejit.frontend.mend import converted, mend
+from rosejit.frontend.places import frame_at
 from rosejit.frontend.rewrite import TRANSLATIONS
 from rosejit.frontend.tape import UNDEFINED
 from rosejit.frontend.unbound import Hole, Poison, split
@@ -25,6 +26,7 @@ from rosejit.frontend.values import leaf_type
 from rosejit.ir import syntax as ir
 from rosejit.ir.types import INT, REAL, Type
 from rosejit.ir.walk import forms, free
+from rosejit.transforms.own import own
 
 Captures = dict[int, tuple[Capture, ir.Var]]
 """Arrays from outside by `id`, and the parameters that they become."""
@@ -42,12 +44,15 @@ class Member:
     """What calls know it by."""
     function: ir.Function
     """What calls name from the beginning; its parameters are those for the arguments until its cycle ends."""
-    python: FunctionType
+    python: Any
+    """The function of the user."""
     signature: Signature
     call: Call
-    depth: int
+    code: CodeType | None = None
+    """The rewritten code that runs."""
+    depth: int = 0
     """Its place in the stack of open functions."""
-    low: int
+    low: int = 0
     """The lowest open function that it reaches by calls."""
     expected: Tree | None = None
     """What its calls give, known when the first one is staged before the end."""
@@ -125,7 +130,7 @@ def tree_of(description: Description, dims: dict[str, int]) -> Tree | None:
             return None
 
 
-def returns_nothing(function: FunctionType) -> bool:
+def returns_nothing(function: Any) -> bool:
     """Whether no `return` in the text of a function has a value."""
     pending: list[Any] = [TRANSLATIONS.of(function).source.node]
     if isinstance(pending[0], gast.Lambda):
@@ -163,12 +168,87 @@ def returned_yet(frame: FrameType | None) -> Iterator[Any]:
             yield held
 
 
+class Cycles:
+    """The functions of a session that are being staged, and those that wait for them."""
+
+    def __init__(self, session: Any) -> None:
+        self._session = session
+        self._open: list[Member | None] = []
+        self._waiting: list[Member] = []
+        """In the order of their ends."""
+        self._heights: list[int] = []
+        """How many were waiting when each of the open functions began."""
+        self._ended: list[Member] = []
+
+    def enter(self, member: Member | None) -> None:
+        """A function begins; None for one that nobody can call, a rule."""
+        if member is not None:
+            member.depth = member.low = len(self._open)
+        self._open.append(member)
+        self._heights.append(len(self._waiting))
+
+    def leave(self, member: Member | None) -> None:
+        """The innermost function is left. If it has not come to its end, those that wait for it are forgotten."""
+        height = self._heights.pop()
+        self._open.pop()
+        if member is None or member not in self._waiting:
+            del self._waiting[height:]
+
+    def unfinished(self, owner: Any) -> Member | None:
+        """The function of `owner`, if it is being staged, or waits for one that is."""
+        found = (member for member in (*self._open, *self._waiting) if member is not None and member.owner == owner)
+        return next(found, None)
+
+    def apply(self, member: Member, call: Call) -> Any:
+        """Stage a call of a function whose body, or that of one it calls, has not ended."""
+        tape, name = self._session.tape, member.function.name
+        above = self._open[member.low :]
+        top = above[-1]
+        if top is None or None in above:
+            raise tape.fault(
+                UnsupportedSyntax,
+                f"a rule is staged because of `{name}`, and calls `{name}`, which is not whole yet",
+                help=f"let the rule call other functions than `{name}`",
+            )
+        top.low = min(top.low, member.low)
+        if member.expected is None:
+            same = [m for m in self._open[member.depth :] if m is not None and m.code is member.code]
+            member.assume(running(member.code, frame_at(1), len(same) - 1))
+        assert member.expected is not None
+        leaf_list = [leaf for tree in call.trees for leaf in leaves(tree)]
+        atoms = [self._session.atom(leaf, v) for leaf, v in zip(leaf_list, call.values, strict=True)]
+        return self._session.apply(member.function, atoms, member.expected, member.statics)
+
+    def close(self, member: Member, nested: bool) -> None:
+        """The body of the innermost function has ended, and so its cycle, unless it reaches one that began before.
+        `nested`: the code around is staged, and its variables may be read."""
+        self._waiting.append(member)
+        if member.low < member.depth:
+            below = self._open[-2]
+            assert below is not None
+            below.low = min(below.low, member.low)
+            return
+        group = self._waiting[self._heights[-1] :]
+        del self._waiting[self._heights[-1] :]
+        _close(group, nested)
+        for each in group:
+            each.staged.function = own(each.function)
+            each.staged.result = each.result
+            each.staged.captures = tuple(capture for capture, _ in each.captured.values())
+            each.staged.outer = each.outer
+        self._ended = [each for each in group if each is not member]
+
+    def ended(self) -> list[Member]:
+        """The other functions of the cycle that has just ended; told once."""
+        found, self._ended = self._ended, []
+        return found
+
+
 # --- the end of a cycle
 
 
-def close(group: Sequence[Member], nested: bool) -> None:
-    """Give the functions of a cycle, or one that is in none, all their parameters, results and bodies. `nested`: the
-    code around them is staged, and they may read its variables."""
+def _close(group: Sequence[Member], nested: bool) -> None:
+    """Give the functions of a cycle, or one that is in none, all their parameters, results and bodies."""
     cycle = _Cycle({member.function: member for member in group})
     recursive = any(True for _ in cycle.calls())
     if recursive:

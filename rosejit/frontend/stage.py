@@ -19,8 +19,7 @@ from rosejit.frontend.control import rows
 from rosejit.frontend.dispatch import Dispatcher
 from rosejit.frontend.guards import Capture, Guard, chains, guard
 from rosejit.frontend.hooks import Hooks
-from rosejit.frontend.places import frame_at
-from rosejit.frontend.recursion import Captures, Member, close, running
+from rosejit.frontend.recursion import Captures, Cycles, Member
 from rosejit.frontend.rewrite import TRANSLATIONS, Translation, instantiate, rebound
 from rosejit.frontend.structures import Supply, build
 from rosejit.frontend.tape import Frame, Tape
@@ -31,7 +30,6 @@ from rosejit.ir.syntax import Atom, Block, Lit, Var
 from rosejit.ir.types import BOOL, INT, REAL, Scalar, array
 from rosejit.numeric import np
 from rosejit.span import Span
-from rosejit.transforms.own import own
 
 assert operators  # importing it gives staged numbers their operators
 assert array_methods
@@ -84,10 +82,8 @@ class Session:
         dispatcher = Dispatcher(self)
         self.plain = dispatcher.plain
         self.hooks = Hooks(self.tape, dispatcher.call, self.captured)
+        self.cycles = Cycles(self)
         self._open: list[_Open] = []
-        self._waiting: list[Member] = []
-        """Functions whose bodies have ended, but not those of all that they call, in the order of their ends."""
-        self._ended: list[Member] = []
 
     # --- staging
 
@@ -100,19 +96,20 @@ class Session:
         tape = self.tape
         label = name or function.__name__
         made = ir.Function(label if label.isidentifier() else "lambda_", (), ())
-        member = Member(owner, made, function, signature, call, len(self._open), len(self._open))
+        source = TRANSLATIONS.of(function).source
+        made.span = source.span(source.node)
+        member = Member(owner, made, function, signature, call)
         opened = _Open(tape.open("function"), member)
-        made.span = opened.root.place
         self._open.append(opened)
-        depth, waiting, ended = len(tape.frames) - 1, len(self._waiting), False
+        self.cycles.enter(member)
+        depth = len(tape.frames) - 1
         try:
             self._note_static_arrays(call, opened)
             arguments = self._arguments(signature, call, made)
             opened.check = lambda value, place: conform(signature, call.dims, value, place)
             value = self.run(function, arguments)
             staged = self._finished(opened, member, opened.checked or conform(signature, call.dims, value))
-            self._close(member, waiting)
-            ended = True
+            self.cycles.close(member, nested=len(tape.frames) > 1)
             return staged
         except RecursionError as error:
             if isinstance(error, RoseError):
@@ -122,8 +119,7 @@ class Session:
             error.facts = (*error.facts, *member.doubts())
             raise
         finally:
-            if not ended:
-                del self._waiting[waiting:]
+            self.cycles.leave(member)
             self._open.pop()
             del tape.frames[depth:]
             tape.lets = tape.frames[-1].lets if tape.frames else []
@@ -142,10 +138,12 @@ class Session:
         """A function whose parameters and results the caller sees to; it captures no arrays."""
         opened = _Open(self.tape.open("function"))
         self._open.append(opened)
+        self.cycles.enter(None)
         depth = len(self.tape.frames) - 1
         try:
             yield opened.root
         finally:
+            self.cycles.leave(None)
             self._open.pop()
             del self.tape.frames[depth:]
             self.tape.lets = self.tape.frames[-1].lets if self.tape.frames else []
@@ -153,7 +151,10 @@ class Session:
     def run(self, function: FunctionType, arguments: Callable[[FunctionType], Any]) -> Any:
         """The value of the rewritten function; an error of staging that user code swallowed is raised again."""
         made = self.rewritten(function)
-        self._open[-1].code = made.__code__
+        opened = self._open[-1]
+        opened.code = made.__code__
+        if opened.member is not None:
+            opened.member.code = opened.code
         value = arguments(made)
         if self.tape.error is not None:
             raise self.tape.error
@@ -223,32 +224,7 @@ class Session:
         member.staged = Staged(
             member.function, tree, checked.statics, (), (), tuple(g for g in found if g is not None), boxes
         )
-        self._waiting.append(member)
         return member.staged
-
-    def _close(self, member: Member, waiting: int) -> None:
-        """End the cycle that begins with `member`, unless it reaches one that began before."""
-        if member.low < member.depth:
-            below = self._open[-2].member
-            assert below is not None
-            below.low = min(below.low, member.low)
-            return
-        group = self._waiting[waiting:]
-        close(group, nested=len(self.tape.frames) > 1)
-        for each in group:
-            assert each.staged is not None
-            assert each.result is not None
-            each.staged.function = own(each.function)
-            each.staged.result = each.result
-            each.staged.captures = tuple(capture for capture, _ in each.captured.values())
-            each.staged.outer = each.outer
-        del self._waiting[waiting:]
-        self._ended = [each for each in group if each is not member]
-
-    def ended(self) -> list[Member]:
-        """The other functions of the cycle that has just ended; told once."""
-        found, self._ended = self._ended, []
-        return found
 
     def _check_writes(self, root: Frame) -> None:
         for key in root.contents:
@@ -326,32 +302,10 @@ class Session:
 
     # --- calls of decorated functions
 
-    def unfinished(self, owner: Any) -> Member | None:
-        """The function of `owner`, if it is being staged, or waits for one that is."""
-        found = [*(opened.member for opened in self._open), *self._waiting]
-        return next((member for member in found if member is not None and member.owner == owner), None)
-
-    def call_unfinished(self, member: Member, call: Call) -> Any:
-        """Stage a call of a function whose body, or that of one it calls, has not ended."""
-        if any(opened.member is None for opened in self._open[member.low :]):
-            raise self.tape.fault(
-                UnsupportedSyntax,
-                f"a rule that is staged because `{member.function.name}` is being staged calls it",
-                help=f"let the rule call other functions than `{member.function.name}`",
-            )
-        top = self._open[-1].member
-        assert top is not None
-        top.low = min(top.low, member.low)
-        if member.expected is None:
-            same = [o for o in self._open[member.depth :] if o.code is self._open[member.depth].code]
-            member.assume(running(self._open[member.depth].code, frame_at(0), len(same) - 1))
-        assert member.expected is not None
-        atoms = [self.atom(leaf, v) for leaf, v in zip(_leaves(call), call.values, strict=True)]
-        return self.apply(member.function, atoms, member.expected, member.statics)
-
     def call(self, staged: Staged, arguments: Call) -> Any:
         """Stage a call of a specialisation, its arguments bound as they were for it."""
-        atoms = [self.atom(leaf, value) for leaf, value in zip(_leaves(arguments), arguments.values, strict=True)]
+        leaf_list = [leaf for tree in arguments.trees for leaf in leaves(tree)]
+        atoms = [self.atom(leaf, value) for leaf, value in zip(leaf_list, arguments.values, strict=True)]
         atoms += [variable(self.captured_again(capture)) for capture in staged.captures]
         atoms += staged.outer
         return self.apply(staged.function, atoms, staged.result, staged.statics)
@@ -371,10 +325,6 @@ class Session:
         tape.bind_all(ir.Call(function, tuple(atoms)), binders)
         values = [wrap(tape, b) if isinstance(b.type, Scalar) else fresh(tape, b) for b in binders]
         return build(result, Supply(values), Supply(statics))
-
-
-def _leaves(call: Call) -> list[Leaf]:
-    return [leaf for tree in call.trees for leaf in leaves(tree)]
 
 
 def paths(tree: Tree, name: str) -> list[tuple[Leaf, str]]:

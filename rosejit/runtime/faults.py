@@ -6,6 +6,7 @@ from rosejit.abi import FAILURE_NUMBER, FAILURE_VALUES, INTERRUPTED, OUT_OF_MEMO
 from rosejit.errors import RoseMemoryError, RoseRecursionError, WasmTrap, raise_in_user_code
 from rosejit.ir.failure import failure_error
 from rosejit.runtime.backend import NO_FAILURE, Fault, Instance
+from rosejit.runtime.stack import here
 
 
 def raise_fault(artifact: Artifact, instance: Instance, status: int) -> NoReturn:
@@ -46,8 +47,22 @@ def _values(artifact: Artifact, instance: Instance, number: int) -> list[float |
 
 
 def _raise_trap(artifact: Artifact, fault: Fault) -> NoReturn:
-    names = (artifact.functions[f] for f in fault.functions if f in artifact.functions)
-    name = next(names, "the compiled code")
+    known = [f for f in fault.functions if f in artifact.functions]
     if fault.kind == "stack":
-        raise RoseRecursionError(f"`{name}` calls itself too deeply: the stack of the thread is exhausted")
-    raise WasmTrap(f"`{name}` failed: {fault.message}")
+        _raise_recursion(artifact, known)
+    name = f"`{artifact.functions[known[0]]}`" if known else "the compiled code"
+    raise WasmTrap(f"{name} failed: {fault.message}")
+
+
+def _raise_recursion(artifact: Artifact, known: list[int]) -> NoReturn:
+    """The function that is running most often is the one that calls itself, not what it called last."""
+    most = max(known, key=known.count, default=None)
+    name = "the compiled code" if most is None else f"`{artifact.functions[most]}`"
+    span = None if most is None else artifact.places.get(most)
+    error = RoseRecursionError(
+        f"{name} calls itself too deeply: the stack of the thread is exhausted",
+        span,
+        facts=(f"it has {here.share:,} bytes for compiled code",),
+        help="write it as a loop, or call it in a thread with more (`threading.stack_size`)",
+    )
+    raise_in_user_code(error, span)

@@ -33,6 +33,7 @@ def dump(key: str, artifact: Artifact, native: bytes, exceptions: Sequence[Any] 
         "failures": failures,
         "failure_values": artifact.failure_values,
         "functions": list(artifact.functions.items()),
+        "places": [(index, _place(span)) for index, span in artifact.places.items()],
         "optimise": artifact.optimise,
         "recursive": artifact.recursive,
     }
@@ -70,6 +71,7 @@ def _artifact(found: Any, wasm: bytes, exceptions: Sequence[Any]) -> Artifact:
         failures=tuple(_failure_of(failure, exceptions) for failure in found["failures"]),
         failure_values=tuple(map(tuple, found["failure_values"])),
         functions=dict(map(tuple, found["functions"])),
+        places={index: Span(*place) for index, place in found["places"]},
         optimise=found["optimise"],
         recursive=found["recursive"],
     )
@@ -84,9 +86,12 @@ def _slots_of(found: Any) -> tuple[Slot, ...]:
 
 
 def _failure(failure: Failure, exceptions: Sequence[Any]) -> list[Any]:
-    span = failure.span
-    place = span and [span.file, span.line, span.col, span.end_line, span.end_col, span.function]
+    place = failure.span and _place(failure.span)
     return [failure.kind, failure.message, place, failure.help, _reference(failure.exception, exceptions)]
+
+
+def _place(span: Span) -> list[Any]:
+    return [span.file, span.line, span.col, span.end_line, span.end_col, span.function]
 
 
 def _failure_of(found: Any, exceptions: Sequence[Any]) -> Failure:
