@@ -184,11 +184,6 @@ class Function:
 
     # --- specialising
 
-    def share(self, base: "Function", *made: Any) -> None:
-        """Have one memory with all functions that were `made` of `base` in the same way: `rose.grad(f)(x)` may be
-        written anew for each call."""
-        self._known = base._shared.setdefault(made, {})
-
     @property
     def options(self) -> Options:
         """How it is compiled."""
@@ -327,6 +322,12 @@ def clear_caches() -> None:
     """Forget the compiled code of all functions; the disk cache stays (see `python -m rosejit cache clear`)."""
     for function in list(FUNCTIONS):
         function.cache_clear()
+
+
+def share(function: Function, base: Function, *made: Any) -> None:
+    """Give `function` one memory with all that were `made` of `base` in the same way: `rose.grad(f)(x)` may be written
+    anew for each call."""
+    function._known = base._shared.setdefault(made, {})
 
 
 def ready(function: Function, call: Call) -> Specialisation | None:

@@ -7,7 +7,7 @@ from typing import Any
 from rosejit.abi import Node, Tree
 from rosejit.api import derivatives
 from rosejit.api.entry import public
-from rosejit.api.function import Function, Kind
+from rosejit.api.function import Function, Kind, share
 from rosejit.api.modes import jvp
 from rosejit.api.source import as_function, jit, wrapped_like
 from rosejit.api.staged import Argnums, Staged, positions
@@ -35,7 +35,7 @@ def derived(base: Function, name: str, derive: Derive, transform: Callable[..., 
 
     made = Function(base.binding, base.options, Kind(stage, rebuilt))
     wrapped_like(made, base, name)
-    made.share(base, transform, *arguments)
+    share(made, base, transform, *arguments)
     return made
 
 

@@ -14,6 +14,7 @@ from rosejit.transforms.erase import erase
 from rosejit.transforms.jvp import Jvp, jvp
 from rosejit.transforms.own import own
 from rosejit.transforms.split import Halves
+from rosejit.transforms.straight import Sweep, is_straight
 from rosejit.transforms.transpose import returned, transpose
 from rosejit.transforms.unzip import unzip
 
@@ -125,6 +126,8 @@ def gradient(f: ir.Function, mask: Mask, value: bool) -> ir.Function:
     """`f`, whose first result is a Real, into the cotangents of the parameters in `mask` for a seed of 1 on it; its
     other results follow (auxiliary). With `value` the first result comes first."""
     key = ("gradient", mask, value)
+    if key not in f.derived and is_straight(f):
+        f.derived[key] = _straight_gradient(f, mask, value)
     if key not in f.derived:
         b = Builder(f.span)
         params = _parameters(f)
@@ -140,6 +143,29 @@ def gradient(f: ir.Function, mask: Mask, value: bool) -> ir.Function:
         outputs = (*results[:1], *filled, *results[1:]) if value else (*filled, *results[1:])
         f.derived[key] = program(f"grad_{f.name}", f, params, b, outputs)
     return f.derived[key]
+
+
+def _straight_gradient(f: ir.Function, mask: Mask, value: bool) -> ir.Function:
+    """`gradient` of straight-line code."""
+    assert f.body is not None
+    b = Builder(f.span)
+    b.lets += f.body.lets
+    sweep = Sweep(f, mask)
+    places: dict[ir.Atom, ir.Var] = {}
+    for p, on in zip(f.params, mask, strict=True):
+        if on and is_heavy(p.type):
+            start = zero(b, p)
+            places[p] = b.bind(ir.Accum(start), Ref(start.type), "acc")
+    sweep.back(b, f.body.results[0], ir.real(1.0), places)
+    cts: list[ir.Atom] = []
+    for p, on in zip(f.params, mask, strict=True):
+        if on and p in places:
+            cts.append(b.bind(ir.Resolve(places[p]), erased(tangent(p.type)), "ct"))
+        elif on:
+            cts.append(sweep.sums.get(p) or ir.real(0.0))
+    results = f.body.results
+    outputs = (*results[:1], *cts, *results[1:]) if value else (*cts, *results[1:])
+    return program(f"grad_{f.name}", f, f.params, b, outputs)
 
 
 def cotangents(f: ir.Function, mask: Mask) -> ir.Function:

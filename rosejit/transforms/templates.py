@@ -61,14 +61,19 @@ def _traced(types: tuple[Scalar, ...], rule: Callable[..., tuple[Any, ...]]) -> 
     params = tuple([ir.Var(t) for t in types])
     results = rule(*[Value(builder, p) for p in params])
     outputs = tuple([r.atom if isinstance(r, Value) else None for r in results])  # a number is a tangent of zero
+    return pruned(params, builder.lets, outputs)
+
+
+def pruned(params: tuple[ir.Var, ...], lets: list[ir.Let], outputs: tuple[ir.Atom | None, ...]) -> Make:
+    """A function that makes those of `lets`, straight-line code, that `outputs` need."""
     read = set(outputs)
-    lets: list[tuple[ir.Var, ir.Apply]] = []
-    for let in reversed(builder.lets):
+    kept: list[tuple[ir.Var, ir.Apply]] = []
+    for let in reversed(lets):
         assert isinstance(let.expr, ir.Apply), "the rule of a primitive is straight-line code"
         if let.binders[0] in read:
             read.update(let.expr.args)
-            lets.append((let.binders[0], let.expr))
-    return _compiled(params, lets[::-1], outputs)
+            kept.append((let.binders[0], let.expr))
+    return _compiled(params, kept[::-1], outputs)
 
 
 def _compiled(

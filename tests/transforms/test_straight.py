@@ -1,0 +1,75 @@
+"""The gradient of straight-line code in one sweep gives the bits of the four passes."""
+
+import random
+
+import pytest
+
+from rosejit import interp
+from rosejit.ir import syntax as ir
+from rosejit.ir.builder import Builder
+from rosejit.ir.types import BOOL, INT, REAL, Array
+from rosejit.ir.verify import verify_program
+from rosejit.ir.walk import reachable
+from rosejit.ops import PRIMITIVES
+from rosejit.text import parse
+from rosejit.transforms.derive import Atoms, cotangents, gradient
+from rosejit.transforms.straight import is_straight
+
+OPS = [op for op in PRIMITIVES.values() if op.differentiable and not op.erased and op.result is REAL]
+VALUES = {REAL: 0.375, INT: 2, BOOL: True}
+
+
+def same(f: ir.Function, mask: tuple[bool, ...], args: list[object]) -> None:
+    """Both ways, value and gradient."""
+    assert is_straight(f)
+    swept = gradient(f, mask, True)
+    assert len(reachable(swept)) == 1
+    verify_program(swept)
+    passed = interp.run(cotangents(f, mask), [*args, 1.0])
+    assert repr(interp.run(swept, args)) == repr(passed)
+
+
+@pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
+def test_every_primitive(op: ir.Primitive) -> None:
+    b = Builder()
+    params = tuple([ir.Var(t) for t in op.params])
+    y = b.apply(op, *params)
+    f = ir.Function("f", params, (REAL,), b.block(y))
+    args: list[object] = [VALUES[t] + 0.25 * k if t is REAL else VALUES[t] for k, t in enumerate(op.params)]
+    reals = [k for k, t in enumerate(op.params) if t is REAL]
+    for only in (reals, *([k] for k in reals)):
+        same(f, tuple(k in only for k in range(len(params))), args)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_random_code_with_elements_of_arrays(seed: int) -> None:
+    rng = random.Random(seed)
+    b = Builder()
+    x, rows = ir.Var(REAL, "x"), ir.Var(Array(3, Array(2, REAL)), "rows")
+    known: list[ir.Atom] = [x, ir.real(1.5)]
+    for _ in range(30):
+        if rng.random() < 0.3:
+            path: ir.Path = (ir.integer(rng.randrange(3)), ir.integer(rng.randrange(2)))
+            known.append(b.bind(ir.Index(rows, path), REAL))
+        else:
+            op = PRIMITIVES[rng.choice(["add", "sub", "mul", "sin", "exp", "max", "abs", "floor"])]
+            known.append(b.apply(op, *[rng.choice(known[-12:]) for _ in op.params]))
+    results: Atoms = (known[-1],)
+    f = ir.Function("f", (x, rows), (REAL,), b.block(*results))
+    args: list[object] = [0.5, [[0.1, -0.2], [0.3, 0.7], [-1.1, 0.9]]]
+    for mask in ((True, True), (True, False), (False, True)):
+        same(f, mask, args)
+
+
+def test_what_is_not_straight_goes_through_the_passes() -> None:
+    call = "def g(x: Real): Real = let y: Real = x * x in y\ndef f(x: Real): Real = let y: Real = g(x) in y"
+    branch = "def f(x: Real): Real = let c: Bool = x < 0.0 in let y: Real = if c { 1.0 } { x } in y"
+    for text in (call, branch):
+        assert not is_straight(parse(text))
+
+
+def test_a_result_that_is_an_argument_or_a_constant() -> None:
+    f = parse("def f(x: Real, y: Real): Real = x")
+    assert interp.run(gradient(f, (True, True), False), [3.0, 4.0]) == (1.0, 0.0)
+    g = parse("def g(x: Real): Real = 2.0")
+    assert interp.run(gradient(g, (True,), True), [3.0]) == (2.0, 0.0)
