@@ -20,7 +20,7 @@ from rosejit.frontend.builtin_calls import BUILTINS
 from rosejit.frontend.comprehensions import Columns
 from rosejit.frontend.math_calls import MATH
 from rosejit.frontend.source import is_written
-from rosejit.frontend.structures import parts, with_parts
+from rosejit.frontend.structures import is_record, parts, with_parts
 from rosejit.frontend.unbound import Poison
 
 Handler = Callable[..., Any]
@@ -131,7 +131,7 @@ class Dispatcher:
                 self._session.hooks.new(made)
                 self.call(init, made, *args, **kwargs)
             return made
-        return self._session.hooks.new(self.plain(cls, args, kwargs))
+        return self._session.hooks.new(cls(*args, **kwargs) if is_record(cls) else self.plain(cls, args, kwargs))
 
     def _object(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if function.__class__ is Poison:

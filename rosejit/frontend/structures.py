@@ -35,6 +35,11 @@ def is_staged_deep(value: Any) -> bool:
     return hasattr(value, "leaf") or any(is_staged_deep(item) for item in parts(value) or ())
 
 
+def is_record(cls: Any) -> bool:
+    """Whether a class is one of named tuples or a dataclass: its constructor keeps what it is given."""
+    return hasattr(cls, "__dataclass_fields__") or (issubclass(cls, tuple) and hasattr(cls, "_fields"))
+
+
 def is_alike(a: Any, b: Any) -> bool:
     """Whether two structures have the same class and the same parts by name."""
     if a.__class__ is not b.__class__:

@@ -1,5 +1,8 @@
 """Arrays: indexing, views, writing, aliases, what may not be written."""
 
+from dataclasses import dataclass
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 
@@ -46,6 +49,37 @@ def test_writes(write):
     """
     f = define(source, Mat=Mat, Vec=Vec)
     agrees(f, (A, X, 1), (A, X, 0))
+
+
+class Pair(NamedTuple):
+    x: float
+    v: Vec["n"]
+
+
+@dataclass
+class Box:
+    x: float
+    v: Vec["n"]
+
+
+@pytest.mark.parametrize("record", [Pair, Box])
+def test_records_keep_new_arrays(record):
+    def chosen(x: float, v: Vec["n"]):
+        def nothing():
+            return record(0.0, np.zeros(len(v)))
+
+        r = nothing() if x < 0 else record(x, x * v)
+        return r.x + r.v[1]
+
+    agrees(chosen, (2.0, X), (-2.0, X))
+
+    def written(v: Vec["n"]):
+        r = record(0.0, np.zeros(len(v)))
+        for i in rose.range(len(v)):
+            r.v[i] = v[i] * v[i]
+        return r.v
+
+    agrees(written, (X,))
 
 
 def test_writes_in_loops_and_branches():
