@@ -36,8 +36,16 @@ def shows_a_bar_and_draws_both_runs(printed, path):
     assert sum(shape.get("class") == "run" for shape in drawing.iter()) == 2
 
 
+def shows_a_bar_and_draws_a_tree(printed, path):
+    assert printed.count("\n[") >= 100
+    drawing = tree.parse(path).getroot()
+    nodes, edges = (sum(shape.get("class") == name for shape in drawing.iter()) for name in ("node", "edge"))
+    assert nodes == edges + 1 > 10
+
+
 SHOWS = {
     "linear_regression": shows_progress_and_leaves_a_plot,
     "billiards": shows_a_bar_and_draws_both_runs,
+    "tree_lstm": shows_a_bar_and_draws_a_tree,
     "robot": shows_a_bar_and_draws_both_runs,
 }
