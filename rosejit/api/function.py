@@ -308,6 +308,7 @@ class Function:
         with self._lock:
             for known in (self._known, *self._shared.values()):
                 known.clear()
+            self._calls[0] = self._misses = 0
             self.latest = _unstaged
 
     def __repr__(self) -> str:

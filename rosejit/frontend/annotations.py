@@ -6,6 +6,7 @@
 import collections.abc
 import dataclasses
 import inspect
+import operator
 import sys
 import types
 import typing
@@ -181,13 +182,22 @@ class Array(ArrayValue):
 
 
 class ShapeOf:
-    """Stands for an argument of which only the shape is known: `ShapeOf(3, 4)`, `ShapeOf()` for a number."""
+    """Stands for an argument of which only the shape is known: `ShapeOf(3, 4)` or `ShapeOf((3, 4))`, `ShapeOf()` for a
+    number; `ShapeOf(x)` for an array or number `x` has its shape, and its kind of elements."""
 
     __slots__ = ("kind", "shape")
 
-    def __init__(self, *shape: int, dtype: type = float) -> None:
-        self.shape = shape
-        self.kind: Kind = _KINDS_OF_CLASSES[dtype]
+    def __init__(self, *shape: Any, dtype: type | None = None) -> None:
+        like = shape[0] if len(shape) == 1 else shape
+        kind: Kind = "real"
+        if isinstance(like, (float, bool)):
+            shape, kind = (), "bool" if isinstance(like, bool) else "real"
+        elif hasattr(like, "shape"):
+            shape, kind = tuple(like.shape), _KIND_LETTERS[like.dtype.kind]
+        elif isinstance(like, (tuple, list)):
+            shape = tuple(like)
+        self.shape: tuple[int, ...] = tuple([operator.index(length) for length in shape])
+        self.kind: Kind = kind if dtype is None else _KINDS_OF_CLASSES[dtype]
 
     def __repr__(self) -> str:
         return f"ShapeOf({', '.join(map(str, self.shape))})"

@@ -198,7 +198,11 @@ def test_statics():
 
 def test_shapes_in_the_place_of_values():
     assert tree(Vec["n"], ShapeOf(3)) == real(3)
-    assert tree(float, ShapeOf()) == REAL
+    assert (
+        tree(Vec["n"], ShapeOf((3,))) == tree(Vec["n"], ShapeOf([3])) == tree(Vec["n"], ShapeOf(np.ones(3))) == real(3)
+    )
+    assert tree(float, ShapeOf()) == tree(float, ShapeOf(2.0)) == tree(float, ShapeOf(())) == REAL
+    assert tree(Any, ShapeOf(np.ones((2, 1), bool))) == Leaf("array", (2, 1), "bool")
     assert tree(Any, ShapeOf(2, dtype=int)) == Leaf("array", (2,), "int")
     with pytest.raises(ShapeError):
         bound(Vec[2], ShapeOf(3))
