@@ -1,5 +1,6 @@
 """What users call: the one place where transforms and code generation meet."""
 
+from rosejit.api.checkpoints import checkpoint
 from rosejit.api.checks import check_grads
 from rosejit.api.function import Function, clear_caches
 from rosejit.api.gradients import grad, hessian, hvp, jacfwd, jacobian, jacrev, value_and_grad
@@ -16,6 +17,7 @@ __all__ = [
     "Ir",
     "Lowered",
     "check_grads",
+    "checkpoint",
     "clear_caches",
     "grad",
     "hessian",

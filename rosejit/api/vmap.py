@@ -51,7 +51,7 @@ def vmap(f: Callable[..., Any], in_axes: Axes = 0, threads: int = 1) -> Function
         return rows(*args, **kwargs)
 
     def stage(self: Function, call: Call, at: Session) -> Staged:
-        source = at.stage(every, self.binding, call, self.__name__)
+        source = at.stage(every, self.binding, call, self.__name__, (self, call.key))
         return Staged(source.function, tuple(call.trees), source.result, tuple(source.statics), source)
 
     def rebuilt(self: Function) -> Any:

@@ -23,7 +23,8 @@ def bytes_of(t: Type) -> int:
 
 
 def stacked_bytes(*roots: ir.Function) -> int:
-    """The bytes of the arrays that loops stack (what reverse mode keeps of each turn), each function counted once."""
+    """The bytes of the arrays that loops stack (what reverse mode keeps of each turn), each function counted once.
+    Stacks made in a loop are there for one turn, unless the loop stacks them."""
     return sum(_in_block(f.body) for f in reachable(*roots) if f.body is not None)
 
 
@@ -34,7 +35,5 @@ def _in_block(block: ir.Block) -> int:
         inside = sum(_in_block(inner) for _, inner in scopes(e))
         if isinstance(e, ir.Loop):
             total += sum(bytes_of(b.type) for b in let.binders[len(e.carries) :])
-            if isinstance(e.trips, ir.Lit) and isinstance(e.trips.value, int):
-                inside *= max(e.trips.value, 0)
         total += inside
     return total

@@ -38,6 +38,8 @@ def jvp(f: ir.Function, mask: Mask) -> Jvp:
         known = activity(f, mask)
         result_types = [tangent_type(t) for t, on in zip(f.results, known.results, strict=True) if on]
         new = ir.Function(f"jvp_{f.name}", (), (*f.results, *result_types), span=f.span)
+        if f.checkpoint:
+            new.derived["checkpoint of"] = f
         f.derived[key] = Jvp(new, mask, known.results)  # before the body: it may call itself
         _Forward(f, new, mask, known.active, known.results).run()
     return f.derived[key]

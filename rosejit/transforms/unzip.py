@@ -7,6 +7,7 @@ loop, a slot that the two sides of a branch share. What one cheap operation give
 
 from rosejit.ir import syntax as ir
 from rosejit.ir.types import Nominal, is_heavy, is_linear
+from rosejit.transforms.checkpoint import fill, promised
 from rosejit.transforms.own import owned_body
 from rosejit.transforms.saved import Kept, Split
 from rosejit.transforms.split import Halves, Splitter
@@ -14,17 +15,28 @@ from rosejit.transforms.split import Halves, Splitter
 
 def unzip(f: ir.Function) -> Halves:
     """The two halves of a function with linear parameters."""
+    primal = f.derived.get("checkpoint of")
+    if primal is None:
+        return _halves(f, "unzip")
     if "unzip" not in f.derived:
+        halves = f.derived["unzip"] = promised(f)  # before its body is split: it may call itself
+        fill(halves, f, primal, _halves(f, "unzip plainly"))
+    return f.derived["unzip"]
+
+
+def _halves(f: ir.Function, key: str) -> Halves:
+    """The halves as they follow from the body, made once."""
+    if key not in f.derived:
         name = f.name.removeprefix("jvp_")
         params = _primal(f)
         heavy = tuple(k for k, p in enumerate(params) if is_heavy(p.type) and p not in f.own)
         forward = ir.Function(f"fwd_{name}", params, (), own=f.own & set(params), span=f.span)
         linear = ir.Function(f"lin_{name}", (), (), span=f.span)
         dual = tuple(is_linear(p.type) for p in f.params)
-        halves = f.derived["unzip"] = Halves(forward, linear, Nominal(f"Res_{name}"), heavy, dual)
+        halves = f.derived[key] = Halves(forward, linear, Nominal(f"Res_{name}"), heavy, dual)
         _unzip_function(f, halves)
         halves.settled = True
-    halves = f.derived["unzip"]
+    halves = f.derived[key]
     halves.assumed |= not halves.settled
     return halves
 

@@ -1,0 +1,47 @@
+"""`checkpoint`: a function to the same one, which reverse mode computes again rather than keep what it computed."""
+
+from collections.abc import Callable
+from typing import Any
+
+from rosejit.api.entry import public
+from rosejit.api.function import Function, Kind, share
+from rosejit.api.source import as_function, wrapped_like
+from rosejit.api.staged import Staged
+from rosejit.frontend.binding import Call
+from rosejit.frontend.stage import Session
+
+
+@public
+def checkpoint(f: Callable[..., Any]) -> Function:
+    """The same `f`, of which reverse mode keeps nothing but the arguments: it runs `f` once more when it comes back.
+
+    Numbers and arrays that `f` is called with are kept (an array that changes later is copied), and what host functions
+    gave: no effect is repeated. In a loop that calls `f`, memory grows by the arguments of a turn, not by all that
+    `f` computes. That holds for first derivatives; those of a derivative keep what the repeated run computes.
+
+    >>> import rosejit as rose
+    >>> @rose.checkpoint
+    ... def step(x: float) -> float:
+    ...     for _ in rose.range(100):
+    ...         x = x - 0.01 * x * x
+    ...     return x
+    >>> round(rose.grad(step)(1.0), 3)
+    0.247
+    """
+    base = as_function(f)
+
+    def every(*args, **kwargs):
+        return base(*args, **kwargs)
+
+    def stage(self: Function, call: Call, at: Session) -> Staged:
+        source = at.stage(every, self.binding, call, self.__name__, (self, call.key))
+        source.function.checkpoint = True
+        return Staged(source.function, tuple(call.trees), source.result, tuple(source.statics), source)
+
+    def rebuilt(self: Function) -> Any:
+        return checkpoint, (base,)
+
+    made = Function(base.binding, base.options, Kind(stage, rebuilt))
+    wrapped_like(made, base, f"checkpoint_{base.__name__}")
+    share(made, base, checkpoint)
+    return made
