@@ -11,6 +11,7 @@ from rosejit.errors import ShapeError, StagingTypeError
 from rosejit.frontend.arrays import Array, Box, Host, atom_of, fresh
 from rosejit.frontend.gaps import Carry, Finish, Gaps
 from rosejit.frontend.joins import link, same_number, shown
+from rosejit.frontend.overlaps import Handle, follow, roots
 from rosejit.frontend.structures import is_alike, is_mutable, parts, with_parts
 from rosejit.frontend.tape import UNDEFINED, Cell, Moved, Tape
 from rosejit.frontend.unbound import Hole, Part, Poison, flag_atom, hint, label, part, split
@@ -28,8 +29,6 @@ class Carries(Gaps):
     held: tuple[Any, ...] = ()
     aliases: dict[Box, tuple[Array, Var]] = field(default_factory=dict[Box, tuple[Array, Var]])
     """The boxes that stand in for arrays whose names are rebound: those arrays, and the content in the body."""
-    rebound: set[Box] = field(default_factory=set[Box])
-    """Those of them whose name is another array after a turn."""
     later: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
 
     # --- entering
@@ -87,6 +86,8 @@ class Carries(Gaps):
         """Decide what is carried, given what a turn left in the names. Gives what each name is after the loop."""
         rows = zip(self.before, self.held, values, self.names, strict=True)
         finishes = [self._value(v, p, x, n, k < self.exposed) for k, (v, p, x, n) in enumerate(rows)]
+        self._cells()
+        self._overlaps()
         self._aliases()
         self._contents()
         for box, var in self.placed.items():
@@ -149,20 +150,16 @@ class Carries(Gaps):
                 f"{label(name)} is {shown(v)} before the loop and {shown(x)} after a turn of it",
                 help="an array that a staged loop rebinds keeps its shape: make it as large as it will be before",
             )
-        original, var = self.aliases[p.box]
-        self.rebound.add(p.box)
+        var = self.aliases[p.box][1]
+        self.rebound[p.box] = x.box
         with self.tape.reopened(self.frame):
             back = variable(x)
         carry = self.carry(var, variable(v), back)
-        if self.frame.contents[p.box] is not var:
-            self._alone(original)
-            moved = Moved(f"it was changed as {label(name)}, which a staged loop then bound to another array")
-            self.later.append(lambda: put(original, moved))
 
         def finish() -> Array:
             made = fresh(self.tape, carry.out, name)
-            made.box.readonly = x.box.readonly and v.box.readonly
-            link(name, made.box, v.box, x.box)
+            made.box.readonly = x.box.readonly or (v.box.readonly if self.ran() is not True else "")
+            link(name, made.box, *self.peers[p.box])
             return made
 
         return finish
@@ -222,12 +219,46 @@ class Carries(Gaps):
 
     # --- arrays and cells
 
+    def _overlaps(self) -> None:
+        """Raise where two names may be one array in some turn, and one is written there."""
+        if not self.rebound:
+            return
+        handles = [self._handle(box, var, roots(original.box)) for box, (original, var) in self.aliases.items()]
+        handles += [self._handle(box, var, set()) for box, var in self.placed.items()]
+        own = {handle.box for handle in handles}
+        handles += [Handle(box, set(), roots(end), False, False) for box, end in self.rebound.items() if box not in own]
+        for one, other in follow(handles, lambda box: self.tape.content(box) is not None):
+            if (one.written and other.used) or (other.written and one.used):
+                self._entangled(one.box)
+            both = Box()
+            one.peers.add(both)
+            other.peers.add(both)
+        lost = {box for handle in handles for box in self._lost(handle)}
+        for handle in handles:
+            self.peers[handle.box] = handle.peers | (handle.end - own) | (handle.arrays - lost)
+
+    def _handle(self, box: Box, var: Var, start: set[Box]) -> Handle:
+        end = roots(self.rebound[box]) if box in self.rebound else {box}
+        written = self.frame.contents[box] is not var
+        return Handle(box, start, end, written, written or self._is_read(var))
+
+    def _lost(self, handle: Handle) -> set[Box]:
+        """The arrays from outside that turns have written under this name, so that nothing else shows it."""
+        frame, direct = self.frame, handle.arrays & self.frame.contents.keys()
+        if handle.used and (direct or (handle.written and handle.arrays & frame.touched)):
+            self._entangled(handle.box)
+        if not handle.written or handle.box not in self.rebound:
+            return set()
+        why = f"it was changed as {label(handle.box.name)}, which a staged loop then bound to another array"
+        self.later += [_loser(self.tape, box, Moved(why)) for box in handle.arrays]
+        return handle.arrays
+
     def _aliases(self) -> None:
         """Arrays whose names are bound to the same array after a turn: the placeholder is that array."""
         for box, (original, var) in self.aliases.items():
             now = self.frame.contents[box]
             if original.box in self.frame.contents and self._is_read(var):
-                self._entangled(original)  # the placeholder does not see what is written to the array itself
+                self._entangled(original.box)  # the placeholder does not see what is written to the array itself
             if box in self.rebound:
                 continue
             if now is var:
@@ -246,12 +277,13 @@ class Carries(Gaps):
         """Raise if an array that is written under a rebound name is also reached by another name."""
         others = sum(1 for array_, _ in self.aliases.values() if array_.box is original.box)
         if others > 1 or original.box in self.frame.touched or original.box in self.frame.contents:
-            self._entangled(original)
+            self._entangled(original.box)
 
-    def _entangled(self, original: Array) -> None:
-        name = label(original.box.name)
+    def _entangled(self, box: Box) -> None:
+        name = label(box.name)
         raise self.tape.type_fault(
-            f"{name} is changed in a staged loop under two names", f"use one name for {name} inside the loop"
+            f"{name} is changed in a staged loop under two names",
+            f"use one name for {name} inside the loop, or `.copy()`",
         )
 
     def _contents(self) -> None:
@@ -271,6 +303,9 @@ class Carries(Gaps):
             carry = self.carry(Var(start.type, key.name), start, now)
             self.atoms[start] = carry.var
             self.later.append(_refill(self.tape, key, carry))
+
+    def _cells(self) -> None:
+        """What a turn left in the variables that functions share."""
         for cell, (held, before) in self.frame.entries.items():
             finish = self._value(before, held, self.frame.contents[cell], cell.name, True)
             self.later.append(_rewrite(self.tape, cell, finish))
@@ -278,6 +313,10 @@ class Carries(Gaps):
 
 def _writer(original: Array, carry: Carry) -> Callable[[], None]:
     return lambda: store(original, carry.out)
+
+
+def _loser(tape: Tape, box: Box, moved: Moved) -> Callable[[], None]:
+    return lambda: tape.write(box, moved)
 
 
 def _refill(tape: Tape, box: Box, carry: Carry) -> Callable[[], None]:

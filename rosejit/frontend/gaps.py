@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from rosejit.errors import StagingTypeError
-from rosejit.frontend.arrays import Array, Box, fresh
+from rosejit.frontend.arrays import Array, Box, Fixed, fresh
 from rosejit.frontend.joins import link
 from rosejit.frontend.structures import parts, with_parts
 from rosejit.frontend.tape import UNDEFINED, Frame, Tape
@@ -49,6 +49,10 @@ class Gaps:
     """What placeholders stand for that turned out to be no carries."""
     zeros: bool = False
     """Whether a name is zero before the loop: what it is in the body may turn out a tangent."""
+    rebound: dict[Box, Box] = field(default_factory=dict[Box, Box])
+    """What stands for arrays whose names are other arrays after a turn, and those."""
+    peers: dict[Box, set[Box]] = field(default_factory=dict[Box, set[Box]])
+    """With what the arrays that come out are linked, by what stood for them in the body."""
     placed: dict[Box, Var] = field(default_factory=dict[Box, Var])
     """The boxes of arrays that stand for nothing yet, and their content in the body."""
 
@@ -134,19 +138,21 @@ class Gaps:
         return lambda: with_parts(new, [finish() for finish in finishes])
 
     def _leaf_array(self, before: Any, p: Any, new: Array, name: str) -> Finish:
-        if p is UNDEFINED and self.tape.content(new.box) is not None:
+        if p is UNDEFINED and self.tape.content(new.box) is not None and not _moves(new):
             return lambda: new  # every turn binds the name to the same array, from outside of the loop
         if p is not UNDEFINED and (p.__class__ is not Array or p.shape != new.shape or p.type is not new.type):
             self.undecided(name)
         with self.tape.reopened(self.frame):
             back = variable(new)
         var = Var(back.type, hint(name)) if p is UNDEFINED else self.placed[p.box]
+        key = Box(name) if p is UNDEFINED else p.box
+        self.rebound[key] = new.box
         init = self._array_before(before, new)
         carry = self.carry(var, init, back)
 
         def finish() -> Array:
             made = fresh(self.tape, carry.out, name)
-            link(name, made.box, new.box)
+            link(name, made.box, *self.peers[key])
             return made
 
         return finish
@@ -158,6 +164,11 @@ class Gaps:
             f"{label(name)} is read in a staged loop before anything says what it is",
             help=f"bind {label(name)} before the loop",
         )
+
+
+def _moves(a: Array) -> bool:
+    """Whether a view may show another part in each turn."""
+    return any(isinstance(entry, Fixed) and isinstance(entry.at, Var) for entry in a.axes or ())
 
 
 def _zero(kind: Scalar) -> Lit:
