@@ -87,8 +87,10 @@ class Carries(Gaps):
         rows = zip(self.before, self.held, values, self.names, strict=True)
         finishes = [self._value(v, p, x, n, k < self.exposed) for k, (v, p, x, n) in enumerate(rows)]
         self._cells()
-        self._overlaps()
-        self._aliases()
+        if self.aliases or self.placed or self.rebound:
+            read = self.used().keys() | {carry.back for carry in self.found}
+            self._overlaps(read)
+            self._aliases(read)
         self._contents()
         for box, var in self.placed.items():
             if self.frame.contents[box] is not var:
@@ -219,12 +221,13 @@ class Carries(Gaps):
 
     # --- arrays and cells
 
-    def _overlaps(self) -> None:
+    def _overlaps(self, read: set[Any]) -> None:
         """Raise where two names may be one array in some turn, and one is written there."""
         if not self.rebound:
             return
-        handles = [self._handle(box, var, roots(original.box)) for box, (original, var) in self.aliases.items()]
-        handles += [self._handle(box, var, set()) for box, var in self.placed.items()]
+        known = [(box, var, roots(original.box)) for box, (original, var) in self.aliases.items()]
+        known += [(box, var, set[Box]()) for box, var in self.placed.items()]
+        handles = [self._handle(box, var, start, var in read) for box, var, start in known]
         own = {handle.box for handle in handles}
         handles += [Handle(box, set(), roots(end), False, False) for box, end in self.rebound.items() if box not in own]
         for one, other in follow(handles, lambda box: self.tape.content(box) is not None):
@@ -237,10 +240,10 @@ class Carries(Gaps):
         for handle in handles:
             self.peers[handle.box] = handle.peers | (handle.end - own) | (handle.arrays - lost)
 
-    def _handle(self, box: Box, var: Var, start: set[Box]) -> Handle:
+    def _handle(self, box: Box, var: Var, start: set[Box], read: bool) -> Handle:
         end = roots(self.rebound[box]) if box in self.rebound else {box}
         written = self.frame.contents[box] is not var
-        return Handle(box, start, end, written, written or self._is_read(var))
+        return Handle(box, start, end, written, written or read)
 
     def _lost(self, handle: Handle) -> set[Box]:
         """The arrays from outside that turns have written under this name, so that nothing else shows it."""
@@ -253,30 +256,31 @@ class Carries(Gaps):
         self.later += [_loser(self.tape, box, Moved(why)) for box in handle.arrays]
         return handle.arrays
 
-    def _aliases(self) -> None:
+    def _aliases(self, read: set[Any]) -> None:
         """Arrays whose names are bound to the same array after a turn: the placeholder is that array."""
         for box, (original, var) in self.aliases.items():
             now = self.frame.contents[box]
-            if original.box in self.frame.contents and self._is_read(var):
+            if original.box in self.frame.contents and var in read:
                 self._entangled(original.box)  # the placeholder does not see what is written to the array itself
             if box in self.rebound:
                 continue
             if now is var:
-                self.atoms[var] = variable(original)
+                if var in read:
+                    self.atoms[var] = variable(original)
                 continue
-            self._alone(original)
+            self._alone(original, box, read)
             if now.__class__ is Moved:
                 put(original, now)
             else:
                 self.later.append(_writer(original, self.carry(var, variable(original), now)))
 
-    def _is_read(self, var: Var) -> bool:
-        return var in self.used() or any(carry.back is var for carry in self.found)
-
-    def _alone(self, original: Array) -> None:
+    def _alone(self, original: Array, own: Box, read: set[Any]) -> None:
         """Raise if an array that is written under a rebound name is also reached by another name."""
-        others = sum(1 for array_, _ in self.aliases.values() if array_.box is original.box)
-        if others > 1 or original.box in self.frame.touched or original.box in self.frame.contents:
+        others = any(
+            array_.box is original.box and box is not own and (var in read or self.frame.contents[box] is not var)
+            for box, (array_, var) in self.aliases.items()
+        )
+        if others or original.box in self.frame.touched or original.box in self.frame.contents:
             self._entangled(original.box)
 
     def _entangled(self, box: Box) -> None:

@@ -43,6 +43,8 @@ APART = {
     "rows": "for i in rose.range(2):\n    row = d[i]\n    row[0] += 1.0\ns = row[0]",
     "rows under an old name": "row = d[0]\nfor i in rose.range(2):\n    row = d[i]\n    row[0] += 1.0\ns = row[0]",
     "rows of before": "last = np.zeros(3)\nfor i in rose.range(2):\n    row = d[i]\n    s += last[0] + row[1]\n    last = row",
+    "two names, one used": "e = a\nfor i in rose.range(n):\n    if x > 0:\n        a -= 1.0\ns += e[0]",
+    "in a structure": "t = (a, 1.0)\nfor i in rose.range(n):\n    for j in rose.range(2):\n        a -= t[1] * a[0]\ns += t[0][1]",
     "the same one": "for i in rose.range(n):\n    a[0] += 1.0\n    if x > 0:\n        a = a",
 }
 
