@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, overload
 
+from rosejit.api.callables import caller, is_plain
 from rosejit.api.entry import public
 from rosejit.api.function import Function, Kind, Options
 from rosejit.api.hosts import stage_opaque
@@ -31,11 +32,10 @@ def from_source(
 ) -> Function:
     """A function that is staged from its source. Raises UnsupportedSyntax for what cannot be staged."""
     plain: Any = function
-    if not hasattr(plain, "__code__"):
-        raise StagingTypeError(
-            f"`rose.jit` takes a Python function, given {type(function).__name__}",
-            help="wrap it: `rose.jit(lambda x: f(x))`",
-        )
+    if is_plain(function):
+        bound = binding.signature(function, static)
+    else:
+        plain, bound = caller(function, static)
     if not TRANSLATIONS.made(plain.__code__):  # else it comes from staged code
         TRANSLATIONS.check(plain)
 
@@ -44,10 +44,11 @@ def from_source(
         return Staged(source.function, tuple(call.trees), source.result, tuple(source.statics), source)
 
     def rebuilt(self: Function) -> Any:
-        return by_reference(self) or (from_source, (plain, options, static, self.__name__, self.rule))
+        return by_reference(self) or (from_source, (function, options, static, self.__name__, self.rule))
 
-    made = Function(binding.signature(function, static), options, Kind(stage, rebuilt, source=plain))
-    wrapped_like(made, function, name or function.__name__)
+    made = Function(bound, options, Kind(stage, rebuilt, source=function))
+    wrapped_like(made, plain, name or plain.__name__)
+    made.__wrapped__ = function
     if rule is not None:
         made.jvp = rule
     return made

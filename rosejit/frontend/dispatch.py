@@ -195,6 +195,11 @@ def _handler(function: Any) -> Handler | None:
         return None
 
 
+def is_staged_itself(function: Any) -> bool:
+    """Whether a call of `function` (a builtin, one of `math` or NumPy) is staged without looking inside."""
+    return _handler(function) is not None
+
+
 def has_staged(value: Any) -> bool:
     """Whether a staged number or array is in `value`, in a container or a structure."""
     if hasattr(value, "leaf"):

@@ -1,0 +1,52 @@
+"""Callables that are no plain Python functions (`math.sin`, `np.sum`, methods, partials, objects that can be called)
+into functions that call them, which can be staged."""
+
+import functools
+import inspect
+import types
+from collections.abc import Callable
+from typing import Any
+
+from rosejit.frontend import binding
+from rosejit.frontend.dispatch import is_staged_itself
+
+
+def is_plain(function: Any) -> bool:
+    """Whether `function` is staged from its own source."""
+    return isinstance(function, types.FunctionType) and not is_staged_itself(function)
+
+
+def caller(function: Callable[..., Any], static: tuple[str, ...]) -> tuple[types.FunctionType, binding.Signature]:
+    """A Python function that passes all on to `function`, and how arguments are bound to it: as the user's function
+    underneath is written, or one by one where there is none."""
+    target, first, named = _peeled(function)
+
+    def call(*args, **kwargs):  # what it closes over is guarded: an object may change
+        return target(*first, *args, **{**named, **kwargs})
+
+    plain: Any = call
+    plain.__name__ = getattr(target, "__name__", type(target).__name__)
+    plain.__qualname__ = getattr(target, "__qualname__", plain.__name__)
+    plain.__module__, plain.__doc__ = getattr(target, "__module__", None), getattr(target, "__doc__", None)
+    written: Any = target if is_staged_itself(target) else inspect.unwrap(target)
+    if not is_plain(written):
+        return plain, binding.signature(plain, static)
+    plain.__signature__ = inspect.signature(function)
+    names = {*plain.__signature__.parameters, "return"}
+    plain.__annotations__ = {name: hint for name, hint in written.__annotations__.items() if name in names}
+    return plain, binding.signature(plain, static, written.__globals__)
+
+
+def _peeled(function: Any) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+    """The function that is called in the end, and the arguments that come with it."""
+    target, first, named = function, (), {}
+    while True:
+        if isinstance(target, functools.partial):
+            whole: Any = target
+            target, first, named = whole.func, (*whole.args, *first), {**whole.keywords, **named}
+        elif isinstance(target, types.MethodType):
+            target, first = target.__func__, (target.__self__, *first)
+        elif isinstance(own := getattr(type(target), "__call__", None), types.FunctionType):  # noqa: B004 - itself
+            target, first = own, (target, *first)
+        else:
+            return target, first, named
