@@ -13,6 +13,7 @@ from typing import Any
 from rosejit.frontend.flow import Flow, Names
 from rosejit.frontend.grammar import gast
 from rosejit.frontend.jumps import Go
+from rosejit.frontend.matches import Ask
 from rosejit.frontend.nodes import LOAD, at, constant, hook, load, method, runtime, store
 from rosejit.frontend.scope import Scope
 from rosejit.frontend.source import Source
@@ -240,6 +241,10 @@ def _compare(context: Context, node: Any) -> Any:
     return _chain(context, node, left, 0)
 
 
+def _is_none(node: Any) -> bool:
+    return isinstance(node, gast.Constant) and node.value is None
+
+
 def _chain(context: Context, node: Any, left: Any, position: int) -> Any:
     """`a < b < c`: `b` is kept on a stack while the first comparison is decided."""
     op = node.ops[position]
@@ -249,6 +254,8 @@ def _chain(context: Context, node: Any, left: Any, position: int) -> Any:
         right = runtime(node.comparators[position], "keep", right)
     if isinstance(op, (gast.In, gast.NotIn)):
         made = runtime(node, "member", left, right, constant(node, isinstance(op, gast.NotIn)))
+    elif isinstance(op, (gast.Is, gast.IsNot)) and not _is_none(node.comparators[position]):
+        made = runtime(node, "same", left, right, constant(node, isinstance(op, gast.IsNot)))
     else:
         made = at(node, ast.Compare(left, [_operator(op)], [right]))
     if last:
@@ -381,5 +388,6 @@ _RULES: dict[type, Rule] = {
     gast.ExceptHandler: _handler,
     gast.Yield: _yield,
     Go: _go,
+    Ask: lambda context, node: runtime(node, node.method, *(expression(context, arg) for arg in node.args)),
     **dict.fromkeys(_OPERATORS, _ready),
 }

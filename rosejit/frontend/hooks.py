@@ -14,6 +14,7 @@ from rosejit.frontend.circuits import Circuits, go, hit, negate
 from rosejit.frontend.comprehensions import Comprehensions
 from rosejit.frontend.control import WhileLoop, choose, iterate
 from rosejit.frontend.joins import arrive, shown
+from rosejit.frontend.patterns import Patterns
 from rosejit.frontend.places import frame_at
 from rosejit.frontend.tape import UNDEFINED, Cell, Frame, Tape
 from rosejit.frontend.truth import truth
@@ -302,4 +303,7 @@ class Hooks:
         self.new, self.member, self.grows = containers.new, containers.member, containers.grows
         self.bound, self.cell, self.result, self.returned = names.bound, names.cell, names.result, names.returned
         self.trying, self.tried, self.unwound = attempts.trying, attempts.tried, attempts.unwound
+        patterns = Patterns(tape, call, containers.item)
+        self.sequence, self.mapping, self.instance = patterns.sequence, patterns.mapping, patterns.instance
+        self.decided, self.same = patterns.decided, patterns.same
         self.suspension = lambda: Suspension(tape)

@@ -168,7 +168,7 @@ def _match(context: Context, node: Any) -> list[Any]:
         pattern = generic(context, case.pattern)
         context.plain = outer
         cases.append(ast.match_case(pattern, guard, context.block(case.body)))
-    return [at(node, ast.Match(expression(context, node.subject), cases))]
+    return [at(node, ast.Match(runtime(node.subject, "decided", expression(context, node.subject)), cases))]
 
 
 # --- binding

@@ -87,9 +87,9 @@ def test_match_becomes_if():
     assert found.count("rose@.If(") == 2
 
 
-def test_match_of_structures_stays_with_the_host():
-    assert "match x:" in show(
-        define("def f(x):\n    y = 0\n    match x:\n        case (a, [b]):\n            y = a\n    return y")
+def test_match_that_binds_in_an_or_stays_with_the_host():
+    assert "match rose@.decided(x):" in show(
+        define("def f(x):\n    y = 0\n    match x:\n        case (a, 0) | [a]:\n            y = a\n    return y")
     )
 
 
