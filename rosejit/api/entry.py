@@ -1,17 +1,18 @@
 """The Python functions that users call: their errors show the user's lines and none of our files."""
 
 import ast
+import builtins
 import functools
 import sys
 from collections.abc import Callable
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any, Protocol, TypeVar
 
 from rosejit.errors import missing_frame, without_internal_frames
 from rosejit.runtime.marshal import Mismatch
 
 _SOURCE = """
-def {name}(*args, **kwargs):
+def entry(*args, **kwargs):
     _calls[0] += 1
     try:
         return _self.latest(*args, **kwargs)
@@ -85,12 +86,6 @@ def entry(called: Called, function: Any, calls: list[int]) -> Callable[..., Any]
     """A function that runs `called`, counts with `calls`, and stands where `function` is defined."""
     code = getattr(function, "__code__", None)
     name = function.__name__ if function.__name__.isidentifier() else "function"
-    tree = ast.parse(_SOURCE.format(name=name))
-    line = code.co_firstlineno if code is not None else 1
-    for node in ast.walk(tree):
-        if hasattr(node, "lineno"):
-            node.lineno = node.end_lineno = line  # type: ignore[attr-defined]  # it has one
-            node.col_offset = node.end_col_offset = 0  # type: ignore[attr-defined]  # as above
     scope: dict[str, Any] = {
         "_calls": calls,
         "_self": called,
@@ -98,6 +93,21 @@ def entry(called: Called, function: Any, calls: list[int]) -> Callable[..., Any]
         "_trimmed": without_internal_frames,
         "_missing_frame": missing_frame,
         "_frame": sys._getframe,
+        "__builtins__": builtins,
     }
-    exec(compile(tree, code.co_filename if code is not None else "<rosejit>", "exec"), scope)
-    return scope[name]
+    known: dict[str, Any] = {"co_qualname": name} if sys.version_info >= (3, 11) else {}
+    if code is not None:
+        known |= {"co_filename": code.co_filename, "co_firstlineno": code.co_firstlineno}
+    return FunctionType(_entry_code().replace(co_name=name, **known), scope, name)
+
+
+@functools.cache
+def _entry_code() -> CodeType:
+    """The code of an entry, all of it in line 1: lines are counted from the first."""
+    tree = ast.parse(_SOURCE)
+    for node in ast.walk(tree):
+        if hasattr(node, "lineno"):
+            node.lineno = node.end_lineno = 1  # type: ignore[attr-defined]  # it has one
+            node.col_offset = node.end_col_offset = 0  # type: ignore[attr-defined]  # as above
+    whole = compile(tree, "<rosejit>", "exec")
+    return next(constant for constant in whole.co_consts if isinstance(constant, CodeType))
