@@ -210,16 +210,19 @@ class Function:
 
     def specialisation(self, call: Call, at: Session) -> Specialisation:
         """As `specialise`, with all that was made of it. Raises `NotDifferentiable` where its body has not ended."""
-        found = None if at.cycles.unfinished((self, call.key)) else self._specialised(call, at)
-        if found is None or at.cycles.unfinished((self, call.key)):
-            raise self._unfinished(at)
+        owner = (self, call.key)
+        found = None if at.cycles.unfinished(owner) else self._specialised(call, at)
+        unfinished = at.cycles.unfinished(owner)
+        if found is None or unfinished is not None:
+            raise self._unfinished(at, at.cycles.beginning(unfinished))
         return found
 
-    def _unfinished(self, at: Session) -> RoseError:
+    def _unfinished(self, at: Session, name: str) -> RoseError:
+        calls = "" if name == self.__name__ else f", which calls `{name}`,"
         return at.tape.fault(
             NotDifferentiable,
-            f"the derivative of `{self.__name__}` is taken while `{self.__name__}` itself is being staged",
-            facts=("a function may call itself, and may not take its own derivative: there would be no end to it",),
+            f"the derivative of `{self.__name__}`{calls} is taken in `{name}` itself",
+            facts=("a function may call itself, but its own derivative would have no end",),
             help="make what decides how deep it goes a host value: `rose.Static`, or a Python structure",
         )
 
@@ -231,7 +234,7 @@ class Function:
                 sessions.collect(found.guards)
                 return found
             if key in self._running:
-                raise self._unfinished(at)
+                raise self._unfinished(at, self.__name__)
             self._misses += 1
             self._running.add(key)
             try:

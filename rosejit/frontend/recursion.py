@@ -9,19 +9,14 @@ from types import CodeType, FrameType
 from typing import Any
 
 from rosejit.abi import Leaf, Node, Tree, leaves
-from rosejit.errors import StagingTypeError, UnsupportedSyntax
-from rosejit.frontend.annotations import ArrayOf, Description, Nothing, Scalar, Structure, Validated, parts_of
+from rosejit.errors import RoseError, StagingTypeError, UnsupportedSyntax
 from rosejit.frontend.arguments import parameter_span
 from rosejit.frontend.binding import Call, Signature, conform
-from rosejit.frontend.control import StagedIf
-from rosejit.frontend.grammar import gast
+from rosejit.frontend.expected import returned_yet, returns_nothing, returns_truth, running, tree_of
 from rosejit.frontend.guards import Capture
-from rosejit.frontend.jumps import VALUE
 from rosejit.frontend.mend import converted, mend
 from rosejit.frontend.places import frame_at
-from rosejit.frontend.rewrite import TRANSLATIONS
 from rosejit.frontend.tape import UNDEFINED
-from rosejit.frontend.unbound import Hole, Poison, split
 from rosejit.frontend.values import leaf_type
 from rosejit.ir import syntax as ir
 from rosejit.ir.types import INT, REAL, Type
@@ -81,7 +76,7 @@ class Member:
 
     def assume(self, frame: FrameType | None) -> None:
         """Settle what a call gives before the body has ended: what the hint says, or what the function (running in
-        `frame`) has returned on other paths; else a number."""
+        `frame`) has returned on other paths; else a number, which may turn out a Real, or what its text says."""
         hinted = tree_of(self.signature.result, self.call.dims)
         returned = next(returned_yet(frame), UNDEFINED)
         if hinted is not None:
@@ -93,7 +88,7 @@ class Member:
             self.expect(call.trees[0], call.statics)
         else:
             self.guessed = True
-            self.expect(Leaf("int"), ())
+            self.expect(Leaf("bool" if returns_truth(self.python) else "int"), ())
 
     def end(self, result: Tree, statics: Sequence[Any], body: ir.Block, captured: Captures) -> None:
         """The body has ended; those that it calls may not have."""
@@ -101,71 +96,23 @@ class Member:
         if self.expected is None:
             self.expect(result, statics)
 
-    def doubts(self) -> tuple[str, ...]:
-        """What to say beside an error if the result was only a guess."""
-        name = self.function.name
-        text = f"`{name}` calls itself before it has returned a value: what that gives was taken for a number"
-        return (text, f"say in its hint what `{name}` returns") if self.guessed else ()
+    def doubted(self, error: Exception) -> Exception:
+        """`error` of staging the body, or what is to be said if it may come of the guess."""
+        if not self.guessed or (isinstance(error, RoseError) and error.help == self.remedy):
+            return error
+        name, kind = self.function.name, "truth value" if self.expected == Leaf("bool") else "number"
+        said = error.message if isinstance(error, RoseError) else f"{type(error).__name__}: {error}"
+        return StagingTypeError(
+            f"`{name}` calls itself before it has returned a value, and what it returns does not seem to be a {kind}",
+            error.span if isinstance(error, RoseError) else None,
+            facts=(said,),
+            help=self.remedy,
+        )
 
-
-def tree_of(description: Description, dims: dict[str, int]) -> Tree | None:
-    """The structure of all values that a hint admits, if they have one."""
-    match description:
-        case Scalar(kind):
-            return Leaf(kind)
-        case ArrayOf(dims=wanted, element=element):
-            shape = [dim.value(dims) for dim in wanted] if wanted is not None else [None]
-            known = tuple(length for length in shape if length is not None)
-            return Leaf("array", known, element) if element is not None and len(known) == len(shape) else None
-        case Structure(kind=kind, keys=keys, cls=cls):
-            found = [tree_of(part, dims) for part in parts_of(description)]
-            children = tuple(child for child in found if child is not None)
-            whole = Node(kind, children, keys, None if kind == "dict" else cls)
-            return whole if len(children) == len(found) else None
-        case Validated(base):
-            return tree_of(base, dims)
-        case Nothing():
-            return Node("none")
-        case _:
-            return None
-
-
-def returns_nothing(function: Any) -> bool:
-    """Whether no `return` in the text of a function has a value."""
-    pending: list[Any] = [TRANSLATIONS.of(function).source.node]
-    if isinstance(pending[0], gast.Lambda):
-        return False
-    pending = list(pending[0].body)
-    while pending:
-        node = pending.pop()
-        if isinstance(node, gast.Return) and node.value is not None:
-            return False
-        if not isinstance(node, (gast.FunctionDef, gast.Lambda, gast.ClassDef)):
-            pending += gast.iter_child_nodes(node)
-    return True
-
-
-def running(code: CodeType | None, frame: FrameType | None, above: int) -> FrameType | None:
-    """The frame of a staged function; `above` later ones run the same code."""
-    while frame is not None:
-        caller = frame.f_back
-        if frame.f_code is code and caller is not None and caller.f_code is Signature.apply.__code__:
-            if not above:
-                return frame
-            above -= 1
-        frame = caller
-    return None
-
-
-def returned_yet(frame: FrameType | None) -> Iterator[Any]:
-    """The values that a rewritten function has returned on the paths that are staged by now."""
-    names = {} if frame is None else frame.f_locals
-    found = [names.get(VALUE, UNDEFINED)]
-    found += [value.first_side(VALUE) for value in list(names.values()) if isinstance(value, StagedIf)]
-    for value in found:
-        held, _ = split(value)
-        if held is not UNDEFINED and not isinstance(held, (Hole, Poison)):
-            yield held
+    @property
+    def remedy(self) -> str:
+        """What helps where calls give something else than the function returns."""
+        return f"say in the hint of `{self.function.name}` what it returns: `-> float`, for instance"
 
 
 class Cycles:
@@ -198,6 +145,11 @@ class Cycles:
         """The function of `owner`, if it is being staged, or waits for one that is."""
         found = (member for member in (*self._open, *self._waiting) if member is not None and member.owner == owner)
         return next(found, None)
+
+    def beginning(self, member: Member | None) -> str:
+        """The name of the function that the cycle of `member` began with, as far as is known."""
+        first = member and self._open[member.low]
+        return first.function.name if first else "the function"
 
     def apply(self, member: Member, call: Call) -> Any:
         """Stage a call of a function whose body, or that of one it calls, has not ended."""
@@ -358,7 +310,7 @@ def _retype(member: Member, types: list[Type]) -> None:
             f"`{name}` returns something else than its calls of itself were staged for",
             parameter_span(member.python, "return"),
             facts=(f"it returns {_words(member.result)}, and the calls give {_words(expected)}",),
-            help=f"say in its hint what `{name}` returns, `-> float` for instance, and return that on every path",
+            help=member.remedy,
         )
 
 

@@ -115,14 +115,22 @@ class Session:
             if isinstance(error, RoseError):
                 raise
             raise self._too_deep(error) from None
-        except RoseError as error:
-            error.facts = (*error.facts, *member.doubts())
+        except (RoseError, TypeError, AttributeError) as error:
+            self._doubt(member, error)
             raise
         finally:
             self.cycles.leave(member)
             self._open.pop()
             del tape.frames[depth:]
             tape.lets = tape.frames[-1].lets if tape.frames else []
+
+    def _doubt(self, member: Member, error: Exception) -> None:
+        """Raise another error if this one may come of a result that was only a guess."""
+        found = member.doubted(error)
+        if found is not error:
+            assert isinstance(found, RoseError)
+            found.span = found.span or self.tape.places.of_traceback(error.__traceback__)
+            raise found from None
 
     def _too_deep(self, error: RecursionError) -> UnrollLimit:
         """What Python's own limit means here, at the innermost line of the user's."""
