@@ -1,9 +1,11 @@
 """What the linear half of a block needs of the primal half: what is saved, what is recomputed (RULES, section 5)."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from math import prod
 
 from rosejit.ir import syntax as ir
-from rosejit.ir.types import REAL, Nominal, Ref, is_heavy
+from rosejit.ir.types import REAL, Array, Nominal, Ref, Scalar, Type, is_heavy
 from rosejit.ir.walk import operands
 
 Needs = dict[ir.Var, None]
@@ -39,6 +41,15 @@ class Memory:
         self.rows: dict[ir.Var, ir.Atom] = {}
         """Payloads of cases and rows of scans: views of the value they come from."""
         self.borrowed = {p for p in f.params if p not in f.own and is_heavy(p.type)}
+        self.turns: list[int] = []
+        """Of the loops around what is being split, as far as they are known."""
+        self.depths: dict[ir.Atom, int] = {}
+        """In how many of them heavy variables are bound, if in any."""
+
+    def bind(self, binders: Iterable[ir.Var]) -> None:
+        """Note where variables are bound."""
+        if self.turns:
+            self.depths.update({b: len(self.turns) for b in binders if is_heavy(b.type)})
 
     def keep(self, split: Split, params: set[ir.Var], given: set[ir.Var]) -> Kept:
         """What becomes of the needs of `split`. Its form binds `params`, which must be saved, and `given`, which the
@@ -56,6 +67,17 @@ class Memory:
                 break
             a = let.expr.base
         return a
+
+    def costs_nothing_more(self, a: ir.Atom) -> bool:
+        """Whether an array has no more elements than its readers have turns since it was bound: then to keep it once
+        takes no more memory than to keep what each turn reads of it."""
+        while a in self.rows:
+            a = self.rows[a]
+        root = self.root(a)
+        if root in self.borrowed:
+            a = root
+        size = _elements(a.type)
+        return size is not None and size <= prod(self.turns[self.depths.get(a, 0) :])
 
     def is_residual(self, a: ir.Atom) -> bool:
         """Whether `a` is (a view of) residuals passed to this function: reading them again costs nothing."""
@@ -106,13 +128,29 @@ class _Block:
             return False
         if is_heavy(v.type):
             return self.memory.root(e.base) in self.memory.borrowed
-        return self.memory.is_residual(e.base) and not any(isinstance(step, ir.Var) for step in e.path)
+        if self.memory.is_residual(e.base) and not any(isinstance(step, ir.Var) for step in e.path):
+            return True
+        return self.is_at_hand_again(e)
+
+    def is_at_hand_again(self, e: ir.Index) -> bool:
+        """Whether the linear half can read an element of an array of an enclosing block once more."""
+        base = e.base
+        if base in self.params or (base in self.places and self.memory.root(base) not in self.memory.borrowed):
+            return False
+        known = all(a in self.wanted or self.follows(a) for a in e.path if isinstance(a, ir.Var))
+        return known and self.memory.costs_nothing_more(base)
 
     def is_at_hand(self, a: ir.Atom) -> bool:
-        return a in self.wanted or isinstance(a, ir.Lit) or (a not in self.places and a not in self.params)
+        if a in self.wanted or isinstance(a, ir.Lit):
+            return True
+        place = self.places.get(a)
+        if place is None:
+            return a not in self.params
+        e = self.split.primal[place].expr
+        return isinstance(e, ir.Index) and not is_heavy(a.type) and self.is_at_hand_again(e)
 
     def follows(self, v: ir.Var) -> bool:
-        """Whether `v` comes by integer arithmetic from the index and light values of enclosing blocks."""
+        """Whether `v` comes by integer arithmetic from the index, tables and light values of enclosing blocks."""
         if v in self.known:
             return self.known[v]
         place = self.places.get(v)
@@ -121,10 +159,21 @@ class _Block:
             known = v not in self.params and not is_heavy(v.type) and not isinstance(v.type, Ref)
         elif isinstance(e, ir.Apply) and e.op.cheap and v.type is not REAL:
             known = all(isinstance(a, ir.Lit) or self.follows(a) for a in e.args)
+        elif isinstance(e, ir.Index) and not is_heavy(v.type) and v.type is not REAL:
+            known = self.is_at_hand_again(e)
         else:
             known = False
         self.known[v] = known
         return known
+
+
+def _elements(t: Type) -> int | None:
+    """How many numbers an array holds; None for what is no array of numbers, or of a length that only the run knows."""
+    size = 1
+    while isinstance(t, Array) and t.length is not None:
+        size *= t.length
+        t = t.element
+    return size if isinstance(t, Scalar) else None
 
 
 def _again(let: ir.Let) -> ir.Let:

@@ -100,6 +100,7 @@ class Splitter:
 
     def other(self, let: ir.Let, e: ir.Expr, two: Two) -> list[ir.Var]:
         """Append the halves of a let that is no primitive; its binders whose zeros may need a partner."""
+        self.memory.bind(let.binders)
         if isinstance(e, FORMS):
             if _linear_at_all(let):
                 self.form(let, e, two)
@@ -182,6 +183,11 @@ class Splitter:
         scans = e.scans if isinstance(e, ir.Loop) else ()
         self.memory.rows.update({s.param: s.array for s in scans if not s.consumes})
         owned = (*e.carries, *(s.param for s in scans if s.consumes))
+        trips: ir.Atom = e.trips if isinstance(e, ir.Loop) else let.binders[0]
+        length = trips.value if isinstance(trips, ir.Lit) else None
+        assert length is None or isinstance(length, int)
+        self.memory.turns.append(1 if length is None else length)
+        self.memory.bind(e.carries)
         split = self.block(e.body, owned)
         carries, dual_carries = parted(e.carries)
         primal_binders, linear_binders = parted(let.binders)
@@ -189,9 +195,7 @@ class Splitter:
         again = {s.param for s in primal_scans if not s.consumes}
         given = {e.index} | again if isinstance(e, ir.Loop) else again
         kept = self.memory.keep(split, {*carries, *(s.param for s in primal_scans if s.consumes)}, given)
-        trips: ir.Atom = e.trips if isinstance(e, ir.Loop) else let.binders[0]
-        length = trips.value if isinstance(trips, ir.Lit) else None
-        assert length is None or isinstance(length, int)
+        self.memory.turns.pop()
         stacks = tuple(ir.Var(Array(length, v.type), f"{v.hint}s") for v in kept.saved)
         body = ir.Block(split.primal, (*split.primal_results, *kept.saved))
         inits, dual_inits = _parted_as(e.carries, e.inits)
