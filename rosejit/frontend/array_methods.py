@@ -4,28 +4,38 @@
 # pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
 # pyright: reportUnknownVariableType=false, reportUnknownLambdaType=false
 
+import inspect
 import operator
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from math import prod
 from typing import Any
 
 from rosejit.errors import ShapeError, StagingTypeError
-from rosejit.frontend import reductions
-from rosejit.frontend.arrays import Array, Axes, Fixed, Run, host_data
-from rosejit.frontend.elementwise import broadcast_shape, mapped
-from rosejit.frontend.indexing import assigned, get, set_
+from rosejit.frontend import products, reductions, shapes
+from rosejit.frontend.arrays import Array, host_data
+from rosejit.frontend.elementwise import broadcast_shape, converted, logical, mapped
+from rosejit.frontend.indexing import get, set_
 from rosejit.frontend.making import as_array
-from rosejit.frontend.values import type_of
+from rosejit.frontend.stored import assigned
+from rosejit.frontend.values import P, type_of
 from rosejit.frontend.views import check_writable, copy, store
+from rosejit.ir.types import BOOL, INT, REAL, Scalar
+from rosejit.numeric import np
 
-_BINARY: dict[str, Callable[[Any, Any], Any]] = {
+Op = Callable[..., Any]
+
+_BINARY: dict[str, Op] = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv,
     "floordiv": operator.floordiv, "mod": operator.mod, "pow": operator.pow, "and": operator.and_, "or": operator.or_,
-    "xor": operator.xor,
+    "xor": operator.xor, "lshift": operator.lshift, "rshift": operator.rshift,
 }  # fmt: skip
-_COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+_COMPARISONS: dict[str, Op] = {
     "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge, "eq": operator.eq, "ne": operator.ne,
 }  # fmt: skip
+
+
+# --- operators
 
 
 def operand(a: Array, other: Any) -> Any:
@@ -37,27 +47,33 @@ def operand(a: Array, other: Any) -> Any:
     return as_array(a.tape, other)
 
 
-def _forward(op: Callable[[Any, Any], Any]) -> Callable[[Array, Any], Any]:
+def of_elements(op: Op, left: Any, right: Any) -> Any:
+    """An operator of two operands, one of them an array at least."""
+    tape = left.tape if left.__class__ is Array else right.tape
+    return mapped(tape, logical(tape, op, left, right), left, right, host=op)
+
+
+def _forward(op: Op) -> Op:
     equality = op in (operator.eq, operator.ne)
 
     def method(self: Array, other: Any) -> Any:
         if equality and (other is None or isinstance(other, str)):
             return NotImplemented
         right = operand(self, other)
-        return NotImplemented if right is None else mapped(self.tape, op, self, right, host=op)
+        return NotImplemented if right is None else of_elements(op, self, right)
 
     return method
 
 
-def _reverse(op: Callable[[Any, Any], Any]) -> Callable[[Array, Any], Any]:
+def _reverse(op: Op) -> Op:
     def method(self: Array, other: Any) -> Any:
         left = operand(self, other)
-        return NotImplemented if left is None else mapped(self.tape, op, left, self, host=op)
+        return NotImplemented if left is None else of_elements(op, left, self)
 
     return method
 
 
-def _in_place(op: Callable[[Any, Any], Any]) -> Callable[[Array, Any], Any]:
+def _in_place(op: Op) -> Op:
     """`y += v` writes the array that `y` and all its other names are bound to."""
 
     def method(self: Array, other: Any) -> Any:
@@ -68,58 +84,40 @@ def _in_place(op: Callable[[Any, Any], Any]) -> Callable[[Array, Any], Any]:
         if broadcast_shape(self.tape, (self, right)) != self.shape:
             shape = getattr(right, "shape", ())
             raise self.tape.fault(ShapeError, f"an array of shape {shape} does not fit into the shape {self.shape}")
-        store(self, assigned(self, mapped(self.tape, op, self, right, host=op)))
+        store(self, assigned(self, of_elements(op, self, right)))
         return self
 
     return method
 
 
-def _one(op: Callable[[Any], Any]) -> Callable[[Array], Any]:
-    return lambda self: mapped(self.tape, op, self, host=op)
+def _one(op: Op) -> Op:
+    return lambda self: mapped(self.tape, logical(self.tape, op, self), self, host=op)
+
+
+def _both(self: Any, other: Any) -> Any:
+    return self // other, self % other
+
+
+def _both_reversed(self: Any, other: Any) -> Any:
+    return other // self, other % self
 
 
 def _matmul(self: Array, other: Any) -> Any:
     right = as_array(self.tape, other)
-    return NotImplemented if right is None else reductions.matmul(self, right)
+    return NotImplemented if right is None else products.matmul(self, right)
 
 
 def _rmatmul(self: Array, other: Any) -> Any:
     left = as_array(self.tape, other)
-    return NotImplemented if left is None else reductions.matmul(left, self)
+    return NotImplemented if left is None else products.matmul(left, self)
 
 
-def dot(self: Array, other: Any) -> Any:
-    """`np.dot`: `@`, and a product with a number."""
-    right = operand(self, other)
-    if right is None:
-        raise self.tape.type_fault(f"`dot` takes an array, given {type(other).__name__}")
-    if right.__class__ is not Array or not right.shape or not self.shape:
-        return mapped(self.tape, operator.mul, self, right, host=operator.mul)
-    return reductions.matmul(self, right, "dot")
+def _imatmul(self: Array, other: Any) -> Any:
+    made = _matmul(self, other)
+    return NotImplemented if made is NotImplemented else put_all(self, made)
 
 
-# --- shape
-
-
-def transposed(self: Array, order: tuple[int, ...] | None = None) -> Array:
-    """A view with the dimensions in another order."""
-    order = tuple(reversed(range(self.ndim))) if order is None else order
-    own: Axes = tuple(Run(k) for k in range(self.ndim)) if self.axes is None else self.axes
-    axes = tuple(e if isinstance(e, Fixed) else Run(order.index(e.axis), e.start, e.step) for e in own)
-    made = Array(self.tape, self.box, tuple(self.shape[k] for k in order), self.type, axes)
-    made.anchor = self.anchor
-    return made
-
-
-def reshape(self: Array, *shape: Any) -> Array:
-    """The elements in their order in another shape, as a new array; one length may be -1."""
-    wanted: tuple[int, ...] = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
-    if -1 in wanted:
-        rest = -prod(wanted)
-        wanted = tuple(prod(self.shape) // rest if n == -1 and rest else n for n in wanted)
-    if prod(wanted) != prod(self.shape):
-        raise self.tape.fault(ShapeError, f"an array of shape {self.shape} cannot have the shape {wanted}")
-    return reductions.reshaped(self, wanted)
+# --- what Python asks
 
 
 def _length(self: Array) -> int:
@@ -147,29 +145,188 @@ def _contains(self: Array, item: Any) -> Any:
     raise self.tape.type_fault("`in` an array is not staged", "use `np.any(x == item)`")
 
 
+def _unknown(self: Array, name: str) -> Any:
+    """An attribute that arrays here do not have: NumPy's are refused, others do not exist."""
+    if name.startswith("_") or not hasattr(np.ndarray, name):
+        raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
+    raise self.tape.type_fault(
+        f"`.{name}` of a staged array is not staged", "docs/arrays.md lists what is; write the rest as a loop"
+    )
+
+
+# --- methods
+
+
+_KINDS: dict[str, Scalar] = {"f": REAL, "i": INT, "u": INT, "b": BOOL}
+
+
+def kind_of(tape: Any, dtype: Any) -> Scalar | None:
+    """The type of elements that a dtype of NumPy's asks for; None for None."""
+    if dtype is None:
+        return None
+    kind = _KINDS.get(np.dtype(dtype).kind)
+    if kind is None:
+        raise tape.type_fault(f"an array of {dtype} cannot be staged", "arrays hold floats, ints or bools")
+    return kind
+
+
+def astype(a: Array, dtype: Any, copy: bool = True) -> Array:
+    """`x.astype(dtype)`: a new array, of Reals, Ints or Bools."""
+    kind = kind_of(a.tape, dtype)
+    assert kind is not None
+    return converted(a, kind) if a.type is not kind else _copy(a)
+
+
+_copy = copy
+
+
+def item(a: Array, *index: Any) -> Any:
+    """`x.item()`, `x.item(k)`: one element."""
+    at: Any = index[0] if len(index) == 1 and isinstance(index[0], tuple) else index
+    if not at and prod(a.shape) != 1:
+        raise a.tape.fault(ShapeError, f"only an array of one element has `.item()`, its shape is {a.shape}")
+    if len(at) == 1 and a.ndim != 1:
+        return get(shapes.reshape(a, -1), at[0])
+    return get(a, at or (0,) * a.ndim)
+
+
+def put_all(a: Array, value: Any) -> Array:
+    """`x[...] = value`."""
+    set_(a, Ellipsis, value)
+    return a
+
+
+def clipped(x: Any, low: Any, high: Any) -> Any:
+    """One number between two; None is no bound."""
+    for name, bound in (("max", low), ("min", high)):
+        if bound is not None:
+            whole = type_of(x) is INT and type_of(bound) is INT
+            x = reductions.maximum(name, INT if whole else REAL).__call__(x, bound)
+    return x
+
+
+def clip(a: Array, min: Any = None, max: Any = None) -> Any:
+    """`x.clip(min, max)`."""
+    bounds = [bound if bound is None or type_of(bound) is not None else as_array(a.tape, bound) for bound in (min, max)]
+    given = [bound for bound in bounds if bound is not None]
+
+    def make(x: Any, *values: Any) -> Any:
+        queue = list(values)
+        return clipped(x, *(None if bound is None else queue.pop(0) for bound in bounds))
+
+    return mapped(a.tape, make, a, *given)
+
+
+def rounded(x: Any, digits: int = 0) -> Any:
+    """As NumPy rounds: scaled, to the nearest, and back."""
+    if type_of(x) is INT and digits >= 0:
+        return x
+    nearest = P["nearest"]
+    return nearest(x) if not digits else nearest(x * 10.0**digits) / 10.0**digits
+
+
+def cumulative(op: Op, start: float) -> Op:
+    """`np.cumsum`, `np.cumprod` and their like: along one axis, or of all elements in order."""
+
+    def make(a: Array, axis: Any = None) -> Array:
+        a = converted(a, INT) if a.type is BOOL else a
+        first = reductions.first_of(start, a.type)
+        if axis is None:
+            flat = a if a.ndim == 1 else shapes.reshaped(a, (prod(a.shape),))
+            return reductions.running(flat, op, first)
+        (axis,) = reductions.axes_of(a, axis)
+        order = (*(k for k in range(a.ndim) if k != axis), axis)
+        made = reductions.running(shapes.transposed(a, order), op, first)
+        return shapes.transposed(made, tuple(order.index(k) for k in range(a.ndim)))
+
+    return make
+
+
+def trace(a: Array, offset: int = 0) -> Any:
+    """`np.trace`."""
+    return reductions.total(shapes.diagonal(a, offset))
+
+
+def take(a: Array, indices: Any, axis: Any = None) -> Any:
+    """`np.take`."""
+    if axis is None:
+        return get(shapes.reshape(a, -1), indices)
+    return get(a, (*[slice(None)] * (axis % a.ndim), indices))
+
+
+def _extreme(name: str) -> Op:
+    def make(a: Array, axis: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True) -> Any:
+        return reductions.extreme(a, name, axis, keepdims, initial, where)
+
+    return make
+
+
+def _position(name: str) -> Op:
+    def make(a: Array, axis: Any = None, keepdims: bool = False) -> Any:
+        return reductions.position(a, name, axis, keepdims)
+
+    return make
+
+
+def _round(a: Array, decimals: int = 0) -> Any:
+    return mapped(a.tape, lambda x: rounded(x, decimals), a)
+
+
+def _fill(a: Array, value: Any) -> None:
+    put_all(a, value)
+
+
+METHODS: dict[str, Op] = {
+    "sum": reductions.total, "mean": reductions.mean, "prod": reductions.product, "var": reductions.variance,
+    "std": reductions.deviation, "all": reductions.every, "any": reductions.some, "clip": clip, "copy": copy,
+    "dot": products.dot, "cumsum": cumulative(operator.add, 0), "cumprod": cumulative(operator.mul, 1), "trace": trace,
+    "max": _extreme("max"), "min": _extreme("min"), "argmax": _position("max"), "argmin": _position("min"),
+    "reshape": shapes.reshape, "ravel": lambda self: shapes.reshape(self, -1), "transpose": shapes.transpose,
+    "flatten": lambda self: shapes.reshaped(self, (prod(self.shape),)), "squeeze": shapes.squeezed, "take": take,
+    "swapaxes": lambda self, a, b: shapes.permuted(np.swapaxes)(self, a, b), "diagonal": shapes.diagonal,
+    "repeat": lambda self, *args, **options: shapes.rearranged(np.repeat)(self, *args, **options),
+    "round": _round,
+    "astype": astype, "item": item, "fill": _fill,
+    "tolist": lambda self: [item.tolist() if item.__class__ is Array else item for item in self],
+    "conj": lambda self: self,
+}  # fmt: skip
+"""The methods of arrays."""
+
+
+def called(tape: Any, name: str, make: Op, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """`make(*args, **options)`; arguments that it does not have are the user's, not ours to explain."""
+    given = {key: value for key, value in options.items() if value is not None}
+    try:
+        _signature(make).bind(*args, **given)
+    except TypeError as error:
+        unknown = next((key for key in given if key not in _signature(make).parameters), None)
+        if unknown is None:
+            raise tape.type_fault(f"`{name}`: {error}") from None
+        raise tape.type_fault(f"`{name}(..., {unknown}=...)` is not staged", f"leave out `{unknown}`") from None
+    return make(*args, **given)
+
+
+_signature = lru_cache(maxsize=512)(inspect.signature)
+
+
+def _method(name: str, make: Op) -> Op:
+    return lambda self, *args, **options: called(self.tape, f"x.{name}", make, (self, *args), options)
+
+
 def _install() -> None:
-    methods: dict[str, Any] = {}
+    methods: dict[str, Any] = {name: _method(name, make) for name, make in METHODS.items()}
     for name, op in _BINARY.items():
         methods |= {f"__{name}__": _forward(op), f"__r{name}__": _reverse(op), f"__i{name}__": _in_place(op)}
     methods |= {f"__{name}__": _forward(op) for name, op in _COMPARISONS.items()}
     methods |= {"__neg__": _one(operator.neg), "__pos__": _one(operator.pos), "__abs__": _one(abs)}
-    methods |= {"__invert__": _one(operator.invert), "__matmul__": _matmul, "__rmatmul__": _rmatmul}
+    methods |= {"__invert__": _one(operator.invert), "__divmod__": _both, "__rdivmod__": _both_reversed}
+    methods |= {"__matmul__": _matmul, "__rmatmul__": _rmatmul, "__imatmul__": _imatmul}
     methods |= {"__getitem__": get, "__setitem__": set_, "__len__": _length, "__iter__": _iterate}
-    methods |= {"__hash__": _unhashable, "__bool__": _truth, "__contains__": _contains}
-    methods |= {"T": property(transposed), "size": property(lambda self: prod(self.shape))}
-    methods |= {
-        "copy": copy,
-        "reshape": reshape,
-        "ravel": lambda self: reshape(self, -1),
-        "flatten": lambda self: reshape(self, -1),
-    }
-    methods |= {"sum": reductions.total, "mean": reductions.mean, "prod": reductions.product, "dot": dot}
-    methods |= {"all": reductions.every, "any": reductions.some}
-    methods |= {
-        "max": lambda self, axis=None, keepdims=False: reductions.extreme(self, "max", axis, keepdims),
-        "min": lambda self, axis=None, keepdims=False: reductions.extreme(self, "min", axis, keepdims),
-        "tolist": lambda self: [item.tolist() if item.__class__ is Array else item for item in self],
-    }
+    methods |= {"__hash__": _unhashable, "__bool__": _truth, "__contains__": _contains, "__getattr__": _unknown}
+    methods |= {"T": property(shapes.transposed), "size": property(lambda self: prod(self.shape))}
+    methods |= {"real": property(lambda self: self), "itemsize": property(lambda self: self.dtype.itemsize)}
+    methods |= {"nbytes": property(lambda self: self.dtype.itemsize * prod(self.shape))}
+    methods["dtype"] = property(lambda self: np.dtype({REAL: "float64", INT: "int64", BOOL: "bool"}.get(self.type)))
     for name, method in methods.items():
         setattr(Array, name, method)
 

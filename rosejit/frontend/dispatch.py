@@ -22,6 +22,7 @@ from rosejit.frontend.math_calls import MATH
 from rosejit.frontend.source import is_written
 from rosejit.frontend.structures import is_record, parts, with_parts
 from rosejit.frontend.unbound import Poison
+from rosejit.numeric import np
 
 Handler = Callable[..., Any]
 
@@ -150,6 +151,12 @@ class Dispatcher:
             args = tuple(self._rewritten(arg) for arg in args)
             kwargs = {name: self._rewritten(value) for name, value in kwargs.items()}
             return function(*args, **kwargs)
+        if _is_numpys(function) and has_staged((args, kwargs)):
+            raise self._session.tape.type_fault(
+                f"`{_title(function)}` of staged values is not staged",
+                "write it as a loop over `rose.range`, or call it through a function of your own with `rose.opaque`",
+                "docs/arrays.md lists what is",
+            )
         if _outside_arrays(function):
             args = tuple(as_numpy(arg) for arg in args)
             kwargs = {name: as_numpy(value) for name, value in kwargs.items()}
@@ -179,6 +186,19 @@ class Dispatcher:
 
 def _is_hashable(function: Any) -> bool:
     return type(function).__hash__ is not None
+
+
+def _is_numpys(function: Any) -> bool:
+    """Whether a function is NumPy's, which would do to staged values what nobody can foresee."""
+    owner = getattr(function, "__self__", None)
+    module = getattr(function, "__module__", None) or getattr(type(owner), "__module__", "")
+    return module.split(".")[0] == "numpy" or (isinstance(function, np.ufunc) if "numpy" in sys.modules else False)
+
+
+def _title(function: Any) -> str:
+    module = getattr(function, "__module__", None) or "numpy"
+    name = getattr(function, "__name__", type(function).__name__)
+    return f"{module.split('._')[0]}.{name}".replace("numpy.", "np.", 1)
 
 
 def _outside_arrays(function: Any) -> bool:

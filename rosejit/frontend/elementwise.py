@@ -3,16 +3,17 @@
 # Values of users are of any type: what they are is asked while staging.
 # pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownLambdaType=false
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from rosejit.errors import ShapeError
 from rosejit.frontend.arrays import Array, atom_of, fresh, host_data, of_host
 from rosejit.frontend.tape import Tape
-from rosejit.frontend.values import ATOMS, type_of, wrap
+from rosejit.frontend.values import ATOMS, Int, P, real_atom, type_of, wrap
 from rosejit.frontend.views import element, is_prefix, number, variable
 from rosejit.ir.syntax import Atom, Block, Index, Lit, Loop, Scan, Var
-from rosejit.ir.types import INT, REAL, Scalar, array
+from rosejit.ir.types import BOOL, INT, REAL, Scalar, array
 from rosejit.ir.types import Array as ArrayType
 from rosejit.numeric import np
 
@@ -22,9 +23,9 @@ Make = Callable[..., Any]
 # --- broadcasting
 
 
-def broadcast_shape(tape: Tape, operands: Sequence[Any]) -> tuple[int, ...]:
-    """The common shape, by NumPy's rules; numbers have the shape ()."""
-    shapes = [operand.shape if operand.__class__ is Array else () for operand in operands]
+def broadcast_shape(tape: Tape, operands: Sequence[Any], *more: tuple[int, ...]) -> tuple[int, ...]:
+    """The common shape of the operands and of `more`, by NumPy's rules; numbers have the shape ()."""
+    shapes = [*(operand.shape if operand.__class__ is Array else () for operand in operands), *more]
     rank = max(map(len, shapes), default=0)
     common: list[int] = []
     for axis in range(-rank, 0):
@@ -116,11 +117,39 @@ def _result(tape: Tape, value: Any) -> Atom:
 
 
 def converted(a: Array, kind: Scalar) -> Array:
-    """`a` with elements of that type."""
+    """`a` with elements of that type, as `astype` converts: Reals lose their fraction, truth is being no zero."""
     if a.type is kind:
         return a
     data = host_data(a)
     if data is not None:
-        return of_host(a.tape, data.astype({REAL: "float64", INT: "int64"}[kind]))
-    convert = ATOMS[kind]
-    return mapped(a.tape, lambda x: wrap(a.tape, convert(a.tape, x) or x.atom), a)
+        return of_host(a.tape, data.astype({REAL: "float64", INT: "int64", BOOL: "bool"}[kind]))
+    return mapped(a.tape, lambda x: cast(a.tape, x, kind), a)
+
+
+def cast(tape: Tape, x: Any, kind: Scalar) -> Any:
+    """A number as one of that type."""
+    own = type_of(x)
+    if kind is BOOL and own in (REAL, INT):
+        return x != 0
+    if kind is INT and own is REAL:
+        return Int(tape, tape.apply(P["to_int"], real_atom(tape, x) or x.atom))
+    atom = ATOMS[kind](tape, x)
+    if atom is None:
+        raise tape.type_fault(f"{own or type(x).__name__} is not made a {kind}")
+    return wrap(tape, atom)
+
+
+# --- truth values
+
+
+_OF_BOOLS: dict[Make, Make] = {operator.add: operator.or_, operator.mul: operator.and_}
+
+
+def logical(tape: Tape, op: Make, *operands: Any) -> Make:
+    """`op` for these arrays and numbers: sums and products of truth values are truth values, as in NumPy."""
+    kinds = {operand.type if operand.__class__ is Array else type_of(operand) for operand in operands}
+    if kinds != {BOOL} or op not in (*_OF_BOOLS, operator.sub, operator.neg):
+        return op
+    if op in _OF_BOOLS:
+        return _OF_BOOLS[op]
+    raise tape.type_fault("arrays of truth values are not subtracted, in NumPy neither", "use `^` or `~`")

@@ -220,21 +220,22 @@ def link(name: str, made: Box, *boxes: Box) -> None:
     if name == VALUE:
         made.sources = {made}.union(*(box.sources or {box} for box in boxes))
     else:
-        _unite({made, *boxes})
+        unite({made, *boxes})
 
 
 def arrive(value: Any) -> None:
     """Link the arrays in the result of a function with those that they may be."""
     if value.__class__ is Array:
         if value.box.sources:
-            _unite(value.box.sources)
+            unite(value.box.sources)
             value.box.sources = None
         return
     for item in parts(value) or ():
         arrive(item)
 
 
-def _unite(boxes: set[Box]) -> None:
+def unite(boxes: set[Box]) -> None:
+    """Note that these may be one array."""
     group: set[Box] = set()
     for box in boxes:
         group |= {box} if box.linked is None else box.linked

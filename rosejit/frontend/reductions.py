@@ -1,57 +1,69 @@
-"""Stages sums, products and other folds of arrays, whole or along axes, and products of matrices."""
+"""Stages sums, products and other folds of arrays, whole or along axes, and their running totals."""
 
 # Values of users are of any type: what they are is asked while staging.
 # pyright: reportUnknownVariableType=false
 
+import operator
 from collections.abc import Callable
+from math import inf, prod
 from typing import Any
 
 from rosejit.errors import ShapeError
 from rosejit.frontend.arrays import Array, atom_of, fresh, host_data, of_host
+from rosejit.frontend.elementwise import cast, converted, mapped
+from rosejit.frontend.host import LARGEST, SMALLEST
 from rosejit.frontend.tape import Tape
 from rosejit.frontend.values import ATOMS, P, type_of, wrap
 from rosejit.frontend.views import build, element, is_prefix, number, variable
 from rosejit.ir.syntax import Atom, Block, Lit, Loop, Scan, Var
-from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar, array
+from rosejit.ir.types import BOOL, INT, REAL, Scalar, array
+from rosejit.numeric import np
 
 Step = Callable[[Any, Any], Any]
+Axis = Any
+"""None for all axes, one of them, or a tuple."""
 
 
-def folded(a: Array, step: Step, start: Any, axis: Any = None, keepdims: bool = False) -> Any:
+# --- any fold
+
+
+def folded(a: Array, step: Step, start: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     """`start` combined with the elements by `step`, in order; along `axis` (or several), or over all of them."""
     tape = a.tape
-    gone = _axes(a, axis)
+    gone = axes_of(a, axis)
     kept = tuple(k for k in range(a.ndim) if k not in gone)
     kind = type_of(start)
     assert kind is not None
     if not kept and is_prefix(a) is not None:
         result: Atom = _scanned(tape, variable(a), a.shape, a.type, step, start, kind)
-        return _shaped(tape, result, (1,) * a.ndim if keepdims else ())
+        return shaped(tape, result, (1,) * a.ndim if keepdims else ())
     atom_of(tape, a.box)
 
     def cell(indices: tuple[Atom, ...]) -> Atom:
         place = dict(zip(kept, indices, strict=True))
-        return _along(a, step, _atom(tape, start, kind), kind, gone, place)
+        return _along(a, step, atom(tape, start, kind), kind, gone, place)
 
-    result = build(tape, tuple(a.shape[k] for k in kept), kind, cell)
-    shape = tuple(1 if k in gone else n for k, n in enumerate(a.shape)) if keepdims else None
-    return _shaped(tape, result, shape)
+    return kept_axes(a, gone, keepdims, build(tape, tuple(a.shape[k] for k in kept), kind, cell))
 
 
-def _axes(a: Array, axis: Any) -> tuple[int, ...]:
+def axes_of(a: Array, axis: Axis) -> tuple[int, ...]:
+    """The axes that a fold goes along, from 0."""
     if axis is None:
         return tuple(range(a.ndim))
     wanted: tuple[int, ...] = axis if isinstance(axis, tuple) else (axis,)
     for k in wanted:
+        if not isinstance(k, int):
+            raise a.tape.type_fault(f"an axis is an integer that staging knows, given {type(k).__name__}")
         if not -a.ndim <= k < a.ndim:
             raise a.tape.fault(ShapeError, f"axis {k} is out of bounds for an array of shape {a.shape}")
-    return tuple(sorted(k % a.ndim for k in wanted))
+    return tuple(sorted({k % a.ndim for k in wanted}))
 
 
-def _atom(tape: Tape, value: Any, kind: Scalar) -> Atom:
-    atom = ATOMS[kind](tape, value)
-    assert atom is not None
-    return atom
+def atom(tape: Tape, value: Any, kind: Scalar) -> Atom:
+    """A number as an atom of that type."""
+    made = ATOMS[kind](tape, value)
+    assert made is not None
+    return made
 
 
 def _scanned(
@@ -59,12 +71,12 @@ def _scanned(
 ) -> Atom:
     """All elements in the order in which they lie."""
     if not shape:
-        return _atom(tape, step(wrap(tape, _atom(tape, start, carried)), wrap(tape, rows)), carried)
+        return atom(tape, step(wrap(tape, atom(tape, start, carried)), wrap(tape, rows)), carried)
     carry, row, index = Var(carried, "total"), Var(array(shape[1:], kind), "x"), Var(INT, "i")
     with tape.block() as lets:
         back = _scanned(tape, row, shape[1:], kind, step, wrap(tape, carry), carried)
     loop = Loop(
-        Lit(shape[0], INT), index, (carry,), (_atom(tape, start, carried),), (Scan(row, rows),), Block(lets, (back,))
+        Lit(shape[0], INT), index, (carry,), (atom(tape, start, carried),), (Scan(row, rows),), Block(lets, (back,))
     )
     return tape.bind(loop, carried, "total")
 
@@ -74,7 +86,7 @@ def _along(a: Array, step: Step, start: Atom, kind: Scalar, gone: tuple[int, ...
     tape = a.tape
     if not gone:
         indices = tuple(place[k] for k in range(a.ndim))
-        return _atom(tape, step(wrap(tape, start), wrap(tape, element(a, indices))), kind)
+        return atom(tape, step(wrap(tape, start), wrap(tape, element(a, indices))), kind)
     carry, index = Var(kind, "total"), Var(INT, "k")
     with tape.block() as lets:
         back = _along(a, step, carry, kind, gone[1:], {**place, gone[0]: index})
@@ -82,177 +94,240 @@ def _along(a: Array, step: Step, start: Atom, kind: Scalar, gone: tuple[int, ...
     return tape.bind(loop, kind, "total")
 
 
-def _shaped(tape: Tape, result: Atom, shape: tuple[int, ...] | None) -> Any:
-    if not isinstance(result.type, Scalar):
-        assert isinstance(result, Var)
-        made = fresh(tape, result)
-        return made if shape is None else reshaped(made, shape)
+def kept_axes(a: Array, gone: tuple[int, ...], keepdims: bool, result: Atom) -> Any:
+    """What was folded along the axes `gone`; with `keepdims` they stay, with length 1."""
+    shape = tuple(1 if k in gone else n for k, n in enumerate(a.shape) if keepdims or k not in gone)
+    return shaped(a.tape, result, shape)
+
+
+def shaped(tape: Tape, result: Atom, shape: tuple[int, ...]) -> Any:
+    """A number, or an array with more axes of length 1 than `result` has."""
     if not shape:
         return number(tape, result)
-    made = build(tape, shape, result.type, lambda indices: result)
-    assert isinstance(made, Var)
-    return fresh(tape, made)
+    assert isinstance(result.type, Scalar) or isinstance(result, Var)
+    if isinstance(result, Var) and not isinstance(result.type, Scalar):
+        made = fresh(tape, result)
+        if made.shape == shape:
+            return made
+        own = [k for k, n in enumerate(shape) if n != 1]
+        given = [k for k, n in enumerate(made.shape) if n != 1]
+        places = dict(zip(given, own, strict=True))
+        zero = Lit(0, INT)
 
+        def at(indices: tuple[Atom, ...]) -> Atom:
+            return element(made, tuple(indices[places[k]] if k in places else zero for k in range(made.ndim)))
 
-def total(a: Array, axis: Any = None, keepdims: bool = False) -> Any:
-    """`np.sum`: Bools are counted."""
-    data = host_data(a)
-    if data is not None:
-        return _host(a, data.sum(axis=axis, keepdims=keepdims))
-    zero = 0 if a.type in (INT, BOOL) else 0.0
-    if a.type not in (INT, BOOL, REAL):
-        zero = wrap(a.tape, Lit(0.0, a.type))
-    return folded(a, lambda s, x: s + x, zero, axis, keepdims)
+        kind, make = made.type, at
+    else:
+        kind, make = result.type, lambda indices: result
+    whole = build(tape, shape, kind, make)
+    assert isinstance(whole, Var)
+    return fresh(tape, whole)
 
 
 def _host(a: Array, value: Any) -> Any:
     return of_host(a.tape, value) if getattr(value, "ndim", 0) else value.item()
 
 
-def extreme(a: Array, name: str, axis: Any = None, keepdims: bool = False, propagate: bool = True) -> Any:
+def _restricted(a: Array, where: Any, neutral: Any) -> Array:
+    """`a` with `neutral` where `where` is false."""
+    if where is True:
+        return a
+    return mapped(a.tape, lambda keep, x: chosen(keep, x, neutral), where, a)
+
+
+def chosen(condition: Any, x: Any, y: Any) -> Any:
+    """One of two numbers; both were computed."""
+    if isinstance(condition, (bool, np.bool_)):
+        return x if condition else y
+    kinds = {type_of(x), type_of(y)}
+    if type_of(condition) in (REAL, INT):
+        condition = condition != 0
+    name = "select" if REAL in kinds else "iselect" if INT in kinds else "bselect"
+    return P[name].__call__(condition, x, y)
+
+
+# --- sums, products, extremes
+
+
+def total(a: Array, axis: Axis = None, keepdims: bool = False, initial: Any = 0, where: Any = True) -> Any:
+    """`np.sum`: Bools are counted."""
+    data = host_data(a) if where is True else None
+    if data is not None:
+        return _host(a, data.sum(axis=axis, keepdims=keepdims)) + initial
+    zero = 0 if a.type in (INT, BOOL) else 0.0
+    if a.type not in (INT, BOOL, REAL):
+        zero = wrap(a.tape, Lit(0.0, a.type))
+    found = folded(_restricted(a, where, zero), operator.add, zero, axis, keepdims)
+    return found if initial.__class__ is int and not initial else found + initial
+
+
+def product(a: Array, axis: Axis = None, keepdims: bool = False, initial: Any = 1, where: Any = True) -> Any:
+    """`np.prod`."""
+    data = host_data(a) if where is True else None
+    if data is not None:
+        return _host(a, data.prod(axis=axis, keepdims=keepdims)) * initial
+    one = 1.0 if a.type is REAL else 1
+    found = folded(_restricted(a, where, one), operator.mul, one, axis, keepdims)
+    return found if initial.__class__ is int and initial == 1 else found * initial
+
+
+def maximum(name: str, kind: Scalar, propagate: bool = True) -> Any:
+    """The primitive that is the larger of two numbers, or the smaller."""
+    return P[{"max": "imax", "min": "imin"}[name] if kind is INT else f"{name}imum" if propagate else name]
+
+
+def extreme(
+    a: Array,
+    name: str,
+    axis: Axis = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = True,
+    propagate: bool = True,
+) -> Any:
     """The largest or smallest element; NumPy's with NaN wherever one is, Python's as its comparisons say."""
-    data = host_data(a)
+    data = host_data(a) if where is True and initial is None else None
     if data is not None and propagate:
         return _host(a, getattr(data, name)(axis=axis, keepdims=keepdims))
-    if 0 in a.shape:
-        raise a.tape.fault(ShapeError, f"`{name}` of an array without elements, its shape is {a.shape}")
     if a.type is BOOL:
-        raise a.tape.type_fault(f"`{name}` of truth values", "use `np.any` or `np.all`")
-    op = P[{"max": "imax", "min": "imin"}[name]] if a.type is INT else P[f"{name}imum" if propagate else name]
-    first = tuple(Lit(0, INT) for _ in a.shape)
-    if axis is None:
-        return folded(a, op, wrap(a.tape, element(a, first)), None, keepdims)
-    start = float("-inf" if name == "max" else "inf") if a.type is REAL else (-(2**63) if name == "max" else 2**63 - 1)
-    return folded(a, op, start, axis, keepdims)
+        return {"max": some, "min": every}[name](a, axis, keepdims)
+    worst = _worst(name, a.type)
+    if initial is None:
+        if 0 in a.shape:
+            raise a.tape.fault(ShapeError, f"`{name}` of an array without elements, its shape is {a.shape}")
+        if where is not True:
+            raise a.tape.type_fault(f"`{name}` with `where` needs a value to start from", "give `initial`, too")
+    op = maximum(name, a.type, propagate)
+    if axis is None and initial is None:
+        return folded(a, op, wrap(a.tape, element(a, tuple(Lit(0, INT) for _ in a.shape))), None, keepdims)
+    found = folded(_restricted(a, where, worst), op, worst, axis, keepdims)
+    return found if initial is None else mapped(a.tape, op, found, initial)
 
 
-def product(a: Array, axis: Any = None, keepdims: bool = False) -> Any:
-    """`np.prod`."""
+def _worst(name: str, kind: Scalar) -> Any:
+    """What every number is at least (for `min`: at most)."""
+    if kind is INT:
+        return SMALLEST if name == "max" else LARGEST
+    return -inf if name == "max" else inf
+
+
+def first_of(start: float, kind: Scalar) -> Any:
+    """What a running total starts from, as a number of the kind of the elements."""
+    if kind is not INT:
+        return float(start)
+    return int(start) if abs(start) < inf else SMALLEST if start < 0 else LARGEST
+
+
+def every(a: Array, axis: Axis = None, keepdims: bool = False) -> Any:
+    """`np.all` of truth values."""
+    return folded(a, lambda s, x: s & cast(a.tape, x, BOOL), True, axis, keepdims)
+
+
+def some(a: Array, axis: Axis = None, keepdims: bool = False) -> Any:
+    """`np.any` of truth values."""
+    return folded(a, lambda s, x: s | cast(a.tape, x, BOOL), False, axis, keepdims)
+
+
+# --- means
+
+
+def _count(a: Array, axis: Axis) -> int:
+    return prod(a.shape[k] for k in axes_of(a, axis))
+
+
+def mean(a: Array, axis: Axis = None, keepdims: bool = False, where: Any = True) -> Any:
+    """`np.mean`."""
+    count: Any = float(_count(a, axis))
+    if where is not True:
+        used = mapped(a.tape, lambda keep, x: keep, where, a)
+        count = total(used, axis, keepdims)
+    return total(a, axis, keepdims, where=where) / count
+
+
+def variance(a: Array, axis: Axis = None, ddof: float = 0, keepdims: bool = False) -> Any:
+    """`np.var`."""
+    a = converted(a, REAL)
+    apart: Any = mapped(a.tape, operator.sub, a, mean(a, axis, keepdims=True))
+    squares: Any = apart * apart
+    return squares.sum(axis=axis, keepdims=keepdims) / float(_count(a, axis) - ddof)
+
+
+def deviation(a: Array, axis: Axis = None, ddof: float = 0, keepdims: bool = False) -> Any:
+    """`np.std`."""
+    found = variance(a, axis, ddof, keepdims)
+    return mapped(a.tape, P["sqrt"].__call__, found)
+
+
+# --- where the extreme is
+
+
+def position(a: Array, name: str, axis: Axis = None, keepdims: bool = False) -> Any:
+    """`np.argmax`, `np.argmin`: where the first of the extreme elements is, or the first NaN."""
     data = host_data(a)
     if data is not None:
-        return _host(a, data.prod(axis=axis, keepdims=keepdims))
-    return folded(a, lambda s, x: s * x, 1.0 if a.type is REAL else 1, axis, keepdims)
-
-
-def mean(a: Array, axis: Any = None, keepdims: bool = False) -> Any:
-    """`np.mean`."""
-    count = 1
-    for k in _axes(a, axis):
-        count *= a.shape[k]
-    return total(a, axis, keepdims) / float(count)
-
-
-def every(a: Array, axis: Any = None) -> Any:
-    """`np.all` of truth values."""
-    return folded(a, lambda s, x: s & (x if a.type is BOOL else x != 0), True, axis)
-
-
-def some(a: Array, axis: Any = None) -> Any:
-    """`np.any` of truth values."""
-    return folded(a, lambda s, x: s | (x if a.type is BOOL else x != 0), False, axis)
-
-
-def scanned_totals(a: Array, step: Step, start: Any) -> Array:
-    """The totals after each element of a vector."""
-    tape = a.tape
-    carry, row, index = Var(a.type, "total"), Var(a.type, "x"), Var(INT, "i")
-    with tape.block() as lets:
-        back = _atom(tape, step(wrap(tape, carry), wrap(tape, row)), a.type)
-    loop = Loop(
-        Lit(a.shape[0], INT),
-        index,
-        (carry,),
-        (_atom(tape, start, a.type),),
-        (Scan(row, variable(a)),),
-        Block(lets, (back, back)),
-    )
-    last, totals = Var(a.type, "total"), Var(array(a.shape, a.type), "totals")
-    tape.bind_all(loop, (last, totals))
-    return fresh(tape, totals)
-
-
-# --- products
-
-
-def matmul(a: Array, b: Array, name: str = "@") -> Any:
-    """`a @ b` of vectors and matrices."""
-    tape = a.tape
-    if not (1 <= a.ndim <= 2 and 1 <= b.ndim <= 2):
-        raise tape.fault(
-            ShapeError,
-            f"`{name}` of arrays of shape {a.shape} and {b.shape} is not staged",
-            help="it takes vectors and matrices; write higher products as loops",
-        )
-    if a.shape[-1] != b.shape[0]:
-        raise tape.fault(
-            ShapeError, f"`{name}`: shapes {a.shape} and {b.shape} do not fit: {a.shape[-1]} is not {b.shape[0]}"
-        )
-    known = host_data(a), host_data(b)
-    if known[0] is not None and known[1] is not None:
-        found = known[0] @ known[1]
-        return of_host(tape, found) if found.ndim else found.item()
-    for operand in (a, b):
-        atom_of(tape, operand.box)
+        return _host(a, getattr(np, f"arg{name}")(data, axis=axis, keepdims=keepdims))
+    if 0 in a.shape:
+        raise a.tape.fault(ShapeError, f"`arg{name}` of an array without elements, its shape is {a.shape}")
+    if axis is not None and not isinstance(axis, int):
+        raise a.tape.type_fault(f"`arg{name}` goes along one axis, given {axis!r}")
+    a = converted(a, INT) if a.type is BOOL else a
+    gone = axes_of(a, axis)
+    kept = tuple(k for k in range(a.ndim) if k not in gone)
+    atom_of(a.tape, a.box)
 
     def cell(indices: tuple[Atom, ...]) -> Atom:
-        row, column = indices[: a.ndim - 1], indices[a.ndim - 1 :]
-        return _dot(tape, a, b, row, column)
+        return _position(a, name, gone, dict(zip(kept, indices, strict=True)))
 
-    made = build(tape, a.shape[:-1] + b.shape[1:], _product_type(a.type, b.type), cell)
-    return fresh(tape, made) if isinstance(made, Var) and not isinstance(made.type, Scalar) else number(tape, made)
+    return kept_axes(a, gone, keepdims, build(a.tape, tuple(a.shape[k] for k in kept), INT, cell))
 
 
-def _dot(tape: Tape, a: Array, b: Array, row: tuple[Atom, ...], column: tuple[Atom, ...]) -> Atom:
-    """The sum of the products along the inner dimension."""
-    kind = _product_type(a.type, b.type)
-    carry, index = Var(kind, "total"), Var(INT, "k")
-    with tape.block() as lets:
-        x, y = wrap(tape, element(a, (*row, index))), wrap(tape, element(b, (index, *column)))
-        back = _atom(tape, wrap(tape, carry) + x * y, kind)
-    zero = Lit({REAL: 0.0, INT: 0}.get(kind, 0.0), kind)
-    loop = Loop(Lit(a.shape[-1], INT), index, (carry,), (zero,), (), Block(lets, (back,)))
-    return tape.bind(loop, kind, "total")
-
-
-def _product_type(a: Scalar, b: Scalar) -> Scalar:
-    """The type of a sum of products."""
-    kinds = {a, b}
-    return TAN if TAN in kinds else REAL if REAL in kinds else INT
-
-
-# --- other shapes
-
-
-def reshaped(a: Array, shape: tuple[int, ...]) -> Array:
-    """The elements of `a`, in order, as an array of another shape: always a new one."""
+def _position(a: Array, name: str, gone: tuple[int, ...], place: dict[int, Atom]) -> Atom:
+    """The number, in order, of the extreme element along the axes `gone`."""
     tape = a.tape
-    data = host_data(a)
-    if data is not None:
-        return of_host(tape, data.reshape(shape).copy())
+    first = element(a, tuple(place.get(k, Lit(0, INT)) for k in range(a.ndim)))
+    carries = Var(a.type, "best"), Var(INT, "at"), Var(INT, "k")
+
+    def level(gone: tuple[int, ...], place: dict[int, Atom], held: tuple[Atom, ...]) -> tuple[Atom, ...]:
+        if not gone:
+            x, best = wrap(tape, element(a, tuple(place[k] for k in range(a.ndim)))), wrap(tape, held[0])
+            better = x > best if name == "max" else x < best
+            if a.type is REAL:
+                better = better | ((x != x) & (best == best))
+            at, k = wrap(tape, held[1]), wrap(tape, held[2])
+            pair = chosen(better, x, best), chosen(better, k, at)
+            return pair[0].atom, pair[1].atom, tape.apply(P["wadd"], k.atom, Lit(1, INT))
+        inner = tuple(Var(carry.type, carry.hint) for carry in carries)
+        index = Var(INT, "i")
+        with tape.block() as lets:
+            back = level(gone[1:], {**place, gone[0]: index}, inner)
+        outs = tuple(Var(carry.type, carry.hint) for carry in carries)
+        loop = Loop(Lit(a.shape[gone[0]], INT), index, inner, held, (), Block(lets, back))
+        tape.bind_all(loop, outs)
+        return outs
+
+    return level(gone, place, (first, Lit(0, INT), Lit(0, INT)))[1]
+
+
+# --- running totals
+
+
+def running(a: Array, step: Step, start: Any) -> Array:
+    """The totals after each element along the last axis."""
+    tape, kind = a.tape, type_of(start)
+    assert kind is not None
     atom_of(tape, a.box)
 
-    def cell(indices: tuple[Atom, ...]) -> Atom:
-        return element(a, _unravelled(tape, indices, shape, a.shape))
+    def row(indices: tuple[Atom, ...]) -> Atom:
+        carry, index = Var(kind, "total"), Var(INT, "i")
+        with tape.block() as lets:
+            x = wrap(tape, element(a, (*indices, index)))
+            back = atom(tape, step(wrap(tape, carry), x), kind)
+        loop = Loop(Lit(a.shape[-1], INT), index, (carry,), (atom(tape, start, kind),), (), Block(lets, (back, back)))
+        last, totals = Var(kind, "total"), Var(array(a.shape[-1:], kind), "totals")
+        tape.bind_all(loop, (last, totals))
+        return totals
 
-    made = build(tape, shape, a.type, cell)
-    return (
-        fresh(tape, made) if isinstance(made, Var) and not isinstance(made.type, Scalar) else fresh(tape, variable(a))
-    )
-
-
-def _unravelled(
-    tape: Tape, indices: tuple[Atom, ...], shape: tuple[int, ...], into: tuple[int, ...]
-) -> tuple[Atom, ...]:
-    """Indices of one shape as those of another with as many elements."""
-    flat: Atom = Lit(0, INT)
-    for index, length in zip(indices, shape, strict=True):
-        flat = (
-            index
-            if flat == Lit(0, INT)
-            else tape.apply(P["wadd"], tape.apply(P["wmul"], flat, Lit(length, INT)), index)
-        )
-    found: list[Atom] = []
-    for length in reversed(into[1:]):
-        found.insert(0, tape.apply(P["wmod"], flat, Lit(length, INT)))
-        flat = tape.apply(P["wfloordiv"], flat, Lit(length, INT))
-    return (flat, *found)
+    made = build(tape, a.shape[:-1], array(a.shape[-1:], kind), row)
+    assert isinstance(made, Var)
+    return fresh(tape, made)

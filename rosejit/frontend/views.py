@@ -21,7 +21,7 @@ from rosejit.frontend.arrays import (
 from rosejit.frontend.tape import Moved, Tape
 from rosejit.frontend.values import P, wrap
 from rosejit.ir.syntax import Atom, Block, Copy, Index, Lit, Loop, Path, Update, Var
-from rosejit.ir.types import INT, Scalar, array
+from rosejit.ir.types import INT, Type, array
 
 Indices = tuple[Atom, ...]
 
@@ -45,10 +45,15 @@ def base_lengths(a: Array) -> tuple[int, ...]:
     return held.data.shape if held.__class__ is Host else shape_of(held.type)[0]
 
 
+def whole_axes(a: Array) -> Axes:
+    """How the dimensions of the base and those of `a` belong together."""
+    return tuple(Run(k) for k in range(a.ndim)) if a.axes is None else a.axes
+
+
 def base(a: Array) -> tuple[Var, Axes]:
     """A variable to index and the dimensions that are left to index in it."""
     atom = atom_of(a.tape, a.box)
-    axes = tuple(Run(k) for k in range(a.ndim)) if a.axes is None else a.axes
+    axes = whole_axes(a)
     if a.anchor is not None and is_anchored(a, atom):
         return a.anchor.var, axes[a.anchor.fixed :]
     return atom, axes
@@ -109,7 +114,7 @@ def copy(a: Array) -> Array:
     return fresh(a.tape, owned(a)) if data is None else of_host(a.tape, data.copy())
 
 
-def build(tape: Tape, shape: tuple[int, ...], kind: Scalar, make: Callable[[Indices], Atom]) -> Atom:
+def build(tape: Tape, shape: tuple[int, ...], kind: Type, make: Callable[[Indices], Atom]) -> Atom:
     """The array of that shape whose elements `make` stages, given their indices."""
 
     def level(depth: int, indices: Indices) -> Atom:
@@ -146,7 +151,7 @@ def store(a: Array, value: Atom, checked: bool = False) -> None:
     """Write a number to the element that `a` shows, or an array of its shape; `checked`: its indices are to be."""
     check_writable(a)
     var = atom_of(a.tape, a.box)
-    axes = tuple(Run(k) for k in range(a.ndim)) if a.axes is None else a.axes
+    axes = whole_axes(a)
     fixed = is_prefix(a)
     if not axes or (fixed == 0 and a.ndim):
         put(a, value)

@@ -251,7 +251,8 @@ def test_indices_that_are_none():
         "x[1.5]": (StagingTypeError, "integers"),
         "x['a']": (StagingTypeError, "integers"),
         "x[i:]": (StagingTypeError, "slice"),
-        "x[x > 0]": (StagingTypeError, "integers"),
+        "x[x > 0]": (StagingTypeError, "number of elements"),
+        "x[[0.5]]": (StagingTypeError, "integers"),
     }
     for use, (kind, word) in cases.items():
         f = define(f"def f(x: Vec['n'], i: int):\n    return {use}  # index", Vec=Vec)

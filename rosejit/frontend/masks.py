@@ -1,0 +1,239 @@
+"""Stages what masks pick: how many elements that is only running tells, so that they stay where they are."""
+
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
+
+import operator
+from collections.abc import Callable
+from math import inf
+from typing import Any, NoReturn
+
+from rosejit.errors import ShapeError
+from rosejit.frontend import reductions
+from rosejit.frontend.arrays import Array, content, fresh
+from rosejit.frontend.elementwise import broadcast_shape, mapped
+from rosejit.frontend.indices import part_of, steps_of
+from rosejit.frontend.making import as_array
+from rosejit.frontend.reductions import chosen
+from rosejit.frontend.stored import assigned, fitting
+from rosejit.frontend.tape import Tape
+from rosejit.frontend.values import ATOMS, type_of, wrap
+from rosejit.frontend.views import check_writable, store, variable
+from rosejit.ir.syntax import Block, If, Lit
+from rosejit.ir.types import BOOL, INT, REAL, Scalar
+
+Make = Callable[..., Any]
+
+
+def is_mask(item: Any) -> bool:
+    """Whether an item of an index is a mask; those that staging knows have become integers."""
+    return item.__class__ is Array and item.type is BOOL and bool(item.shape)
+
+
+class Selection:
+    """`x[mask]` with a staged mask: the elements of `x` where `mask` holds, of which nobody knows yet how many.
+
+    Functions of elements, reductions and `y[mask] = ...` work; what needs the length is refused.
+    """
+
+    __array_ufunc__ = None
+    __slots__ = ("mask", "origin", "values")
+
+    def __init__(self, values: Array, mask: Array, origin: Any) -> None:
+        self.values = values
+        self.mask = mask
+        self.origin = origin
+        """The mask itself, which so stays alive, and what tells it from others: whose it is, and what it held."""
+
+    @property
+    def tape(self) -> Tape:
+        """The tape of the array."""
+        return self.values.tape
+
+    def refuse(self, what: str) -> NoReturn:
+        """Raise for a use that needs to know how many elements there are."""
+        raise self.tape.type_fault(
+            f"{what} needs the number of elements that a staged mask picks, which only running tells",
+            "keep the shape with `np.where(mask, x, 0.0)`; sums, means, extremes and `y[mask] = ...` work",
+        )
+
+    @property
+    def leaf(self) -> NoReturn:
+        """What it would be at the border of a function."""
+        self.refuse("an argument, a result or a member of a list")
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        self.refuse(f"`.{name}`")
+
+    def __len__(self) -> int:
+        self.refuse("`len`")
+
+    def __iter__(self) -> Any:
+        self.refuse("a loop over the elements")
+
+    def __getitem__(self, index: Any) -> Any:
+        self.refuse("an index")
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self.refuse("an index")
+
+    # --- reductions
+
+    def total(self, *args: Any) -> Any:
+        """The sum."""
+        return self._reduced(reductions.total, "sum", args)
+
+    def product(self, *args: Any) -> Any:
+        """The product."""
+        return self._reduced(reductions.product, "prod", args)
+
+    def mean(self, *args: Any) -> Any:
+        """The mean; NaN of no elements."""
+        return self._reduced(reductions.mean, "mean", args)
+
+    def _reduced(self, fold: Make, name: str, args: Any) -> Any:
+        if args not in ((), (None,)) or self.values.shape != self.mask.shape:
+            self.refuse(f"`{name}` along an axis")
+        return fold(self.values, where=self.mask)
+
+    def extreme(self, name: str) -> Any:
+        """The largest or smallest; infinite of no elements."""
+        worst: Any = inf if name == "min" else -inf
+        if self.values.type is not REAL or self.values.shape != self.mask.shape:
+            self.refuse(f"`{name}` of these elements")
+        return reductions.extreme(self.values, name, initial=worst, where=self.mask)
+
+    def count(self) -> Any:
+        """How many elements there are, as a staged Int."""
+        return reductions.total(self.mask)
+
+
+def applied(make: Make, *operands: Any) -> Selection:
+    """A function of the elements of selections by one mask and of numbers: it runs where the mask holds."""
+    first = next(operand for operand in operands if operand.__class__ is Selection)
+    for operand in operands:
+        if operand.__class__ is Array and operand.shape:
+            first.refuse("arithmetic with a whole array")
+        if operand.__class__ is Selection and operand.origin[1] != first.origin[1]:
+            first.refuse("arithmetic of what two masks pick")
+    plain = [operand.values if operand.__class__ is Selection else operand for operand in operands]
+    tape = first.tape
+    made = mapped(tape, lambda keep, *xs: _guarded(tape, make, keep, xs), _over(first), *plain)
+    return Selection(made, first.mask, first.origin)
+
+
+def _origin(mask: Array) -> Any:
+    return id(mask.box), mask.axes, id(content(mask.tape, mask.box))
+
+
+def _over(picked: Selection) -> Array:
+    """The mask with an axis of length 1 for each dimension of the rows that it picks."""
+    rest = picked.values.ndim - picked.mask.ndim
+    steps, shape = steps_of(picked.mask, [*[slice(None)] * picked.mask.ndim, *[None] * rest])
+    return part_of(picked.mask, steps, shape)
+
+
+def _guarded(tape: Tape, make: Make, keep: Any, xs: tuple[Any, ...]) -> Any:
+    """`make(*xs)` where `keep` holds, else zero; not computed there, so that it spoils no derivative."""
+    with tape.block() as lets:
+        value = make(*xs)
+        kind = type_of(value)
+        assert kind is not None
+        atom = ATOMS[kind](tape, value)
+        assert atom is not None
+    zeros: dict[Scalar, Any] = {INT: 0, BOOL: False}
+    other = Block([], (Lit(zeros.get(kind, 0.0), kind),))
+    return wrap(tape, tape.bind(If(keep.atom, Block(lets, (atom,)), other), kind))
+
+
+# --- reading and writing
+
+
+def select(a: Array, items: list[Any]) -> Selection:
+    """`a[mask]`."""
+    mask = items[0]
+    if any(item != slice(None) for item in items[1:]):
+        raise a.tape.type_fault(
+            "a staged mask picks along the first dimensions, alone",
+            "how many it picks only running tells: keep the shape with `np.where(mask, x, 0.0)`",
+        )
+    _check_shape(a, mask, 0)
+    values, kept = (fresh(a.tape, variable(x)) for x in (a, mask))
+    return Selection(values, kept, (mask, _origin(mask)))
+
+
+def replace(a: Array, items: list[Any], value: Any) -> None:
+    """`a[mask] = value`: one number, a row for all, or what the same mask picked."""
+    tape = a.tape
+    check_writable(a)
+    at = next(k for k, item in enumerate(items) if is_mask(item))
+    mask = items[at]
+    if any(item is None or not isinstance(item, slice) for item in (*items[:at], *items[at + 1 :])):
+        raise tape.type_fault("a staged mask goes with slices only", "assign with two statements")
+    plain = [*items[:at], *[slice(None)] * mask.ndim, *items[at + 1 :]]
+    steps, shape = steps_of(a, plain)
+    target = part_of(a, steps, shape)
+    _check_shape(target, mask, at)
+    if value.__class__ is Selection:
+        value = _of_same_mask(value, mask, shape)
+    else:
+        value = _for_each(a, value, shape[at + mask.ndim :])
+    wide = _placed(mask, at, len(shape) - at - mask.ndim)
+    store(target, assigned(target, mapped(tape, chosen, wide, value, target)))
+
+
+def _for_each(a: Array, value: Any, rest: tuple[int, ...]) -> Any:
+    """A number, or a row of the shape `rest`, that goes wherever the mask holds."""
+    given: Any = value if type_of(value) is not None else as_array(a.tape, value)
+    if given.__class__ is Array and (given.ndim > len(rest) or broadcast_shape(a.tape, (given,), rest) != rest):
+        raise a.tape.type_fault(
+            "an array with a value for each element that a staged mask picks: how many only running tells",
+            "keep the shape: `y = np.where(mask, values, y)` with values for all elements, or `y[mask] = x[mask]`",
+        )
+    return fitting(a.tape, a.type, rest, value)
+
+
+def _of_same_mask(value: Selection, mask: Array, shape: tuple[int, ...]) -> Array:
+    if value.values.shape != shape or value.origin[1] != _origin(mask):
+        value.refuse("an assignment of what another mask picked")
+    return value.values
+
+
+def _placed(mask: Array, before: int, after: int) -> Array:
+    steps, shape = steps_of(mask, [*[None] * before, *[slice(None)] * mask.ndim, *[None] * after])
+    return part_of(mask, steps, shape)
+
+
+def _check_shape(a: Array, mask: Array, at: int) -> None:
+    own = a.shape[at : at + mask.ndim]
+    if own != mask.shape:
+        raise a.tape.fault(ShapeError, f"a mask of shape {mask.shape} does not fit the shape {a.shape}")
+
+
+def _install() -> None:
+    def forward(op: Make) -> Make:
+        return lambda self, other: applied(op, self, other)
+
+    def reverse(op: Make) -> Make:
+        return lambda self, other: applied(op, other, self)
+
+    names = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
+    for name in names:
+        op = getattr(operator, name)
+        setattr(Selection, f"__{name}__", forward(op))
+        setattr(Selection, f"__r{name}__", reverse(op))
+    for name in ("lt", "le", "gt", "ge", "eq", "ne"):
+        setattr(Selection, f"__{name}__", forward(getattr(operator, name)))
+    for name, op in (("neg", operator.neg), ("pos", operator.pos), ("abs", abs)):
+        setattr(Selection, f"__{name}__", lambda self, op=op: applied(op, self))
+    Selection.__hash__ = object.__hash__
+    methods: dict[str, Any] = {"sum": Selection.total, "prod": Selection.product}
+    methods |= {"max": lambda self: self.extreme("max"), "min": lambda self: self.extreme("min")}
+    methods |= {"size": property(Selection.count)}
+    for name, method in methods.items():
+        setattr(Selection, name, method)
+
+
+_install()
