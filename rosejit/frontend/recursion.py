@@ -91,7 +91,8 @@ class Member:
             self.expect(Leaf("bool" if returns_truth(self.python) else "int"), ())
 
     def end(self, result: Tree, statics: Sequence[Any], body: ir.Block, captured: Captures) -> None:
-        """The body has ended; those that it calls may not have."""
+        """The body has ended; those that it calls may not have. What was guessed is compared when they have."""
+        self.guessed = False
         self.result, self.body, self.captured = result, body, captured
         if self.expected is None:
             self.expect(result, statics)
@@ -305,11 +306,16 @@ def _retype(member: Member, types: list[Type]) -> None:
     member.result = _widened(member.result, iter(types))
     expected = member.expected if member.hinted else _widened(member.expected, iter(types))
     if member.result != expected:
-        name = member.function.name
+        name, place = member.function.name, parameter_span(member.python, "return")
+        made, wanted = _words(member.result), _words(expected)
+        if member.hinted:
+            raise StagingTypeError(
+                f"`{name}` should return {wanted}, and returns {made}", place, help="correct the hint"
+            )
         raise StagingTypeError(
             f"`{name}` returns something else than its calls of itself were staged for",
-            parameter_span(member.python, "return"),
-            facts=(f"it returns {_words(member.result)}, and the calls give {_words(expected)}",),
+            place,
+            facts=(f"it returns {made}, and the calls give {wanted}",),
             help=member.remedy,
         )
 

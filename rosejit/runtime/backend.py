@@ -33,6 +33,8 @@ class Instance(Protocol):
     """After a call of an entry: its first item is not 0 if the call trapped."""
     usable: bool
     """False once a call has failed: the allocator and the stack are then as the failure left them."""
+    stack: int
+    """Bytes that the stack of a calling thread must have for it; 0 where the depth of calls is known."""
 
     def entry(self, name: str) -> Callable[[], int]:
         """The raw call of an export `() -> ()`; the result is 0, or what `fault` wants to know."""

@@ -183,7 +183,9 @@ class Module:
         if loaded is None or loaded[0] is not engine:
             code = wasmtime.Module.deserialize(engine, self._code.serialize())
             loaded = self._loaded[stack] = (engine, code, _host_types(self._artifact))
-        return Instance(self, engine, loaded[1], [(loaded[2][k], self.callbacks[k]) for k in self._order])
+        made = Instance(self, engine, loaded[1], [(loaded[2][k], self.callbacks[k]) for k in self._order])
+        made.stack = stack if self._artifact.recursive else 0
+        return made
 
 
 def _host_types(artifact: Artifact) -> list[wasmtime.FuncType]:
@@ -209,6 +211,7 @@ class Instance:
         self._at = ctypes.addressof(ctypes.c_char.from_buffer(block))
         self._control = self.trap = memoryview(block).cast("Q")
         self.usable = True
+        self.stack = 0
         module.raised.pop(self._at, None)  # of an instance that was there before and that a signal ended
         self._calls: dict[str, Callable[[], int]] = {}
         self._life = _LIFE.replace(co_firstlineno=1)

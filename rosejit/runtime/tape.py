@@ -13,9 +13,11 @@ from collections.abc import Callable
 from typing import Any
 
 from rosejit.abi import EXCHANGE, Artifact
+from rosejit.errors import RoseRecursionError
 from rosejit.runtime.backend import Instance, Module
 from rosejit.runtime.interrupt import watch
 from rosejit.runtime.pool import Binder, Bound
+from rosejit.runtime.stack import here
 
 
 class Tape:
@@ -36,12 +38,23 @@ class Tape:
         """Whether no call is running; to be asked with the lock held."""
         return not self._depth
 
+    @property
+    def fits(self) -> bool:
+        """Whether the stack of this thread is enough for the instance, which was made in another thread perhaps."""
+        return self.instance.stack <= here.share
+
     def enter(self) -> bytes:
-        """Begin a call; what it gives is for `leave`.
+        """Begin a call; what it gives is for `leave`. Raises RoseRecursionError where the thread has too little stack.
 
         A host function may call back into the very instance that called it: the arguments and results of the outer
         call are then set aside.
         """
+        if not self.fits:
+            raise RoseRecursionError(
+                "the pullback of a function that calls itself is called in a thread with less stack than it may need",
+                facts=(f"it may need {self.instance.stack:,} bytes, and the thread has {here.share:,}",),
+                help="call it in the thread that made it, or give the thread more (`threading.stack_size`)",
+            )
         self.lock.acquire()
         outer = bytes(self.instance.octets[self._exchange]) if self._depth else b""
         self._depth += 1
@@ -74,7 +87,7 @@ class Tape:
                 self.lock.release()
 
     def _sweep(self) -> None:
-        while self._garbage and self.instance.usable:
+        while self._garbage and self.instance.usable and self.fits:
             self.instance.release(*self._garbage.popleft())
 
 
@@ -115,7 +128,7 @@ class Tapes:
                 break
             if not tape.instance.usable:  # a pullback has failed: its handles keep it
                 continue
-            if tape.lock.acquire(blocking=False):
+            if tape.fits and tape.lock.acquire(blocking=False):
                 idle = tape.idle
                 tape.lock.release()
                 if idle:
