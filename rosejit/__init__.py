@@ -44,6 +44,7 @@ from rosejit.errors import (
     UnsupportedSyntax,
     WasmTrap,
 )
+from rosejit.export import export
 from rosejit.frontend.annotations import Array, Bool, Dual, Int, Mat, Real, ShapeOf, Static, Vec
 from rosejit.frontend.functions import range, unroll
 
@@ -148,6 +149,7 @@ __all__ = [
     "exp",
     "exp2",
     "expm1",
+    "export",
     "floor",
     "fma",
     "fmod",

@@ -140,6 +140,20 @@ class Static:
 Tree = Node | Leaf | Static
 
 
+@dataclass(slots=True, frozen=True)
+class HostSignature:
+    """What a host function takes and gives as its author sees it, where compiled code passes the leaves.
+
+    The attribute `signature` of what `ir.Function.host` holds; `statics` are the host values in `trees`, in order.
+    """
+
+    trees: tuple[Tree, ...]
+    result: Tree
+    statics: tuple[Any, ...] = ()
+    prints: bool = False
+    """Whether it is what `print` was staged to."""
+
+
 def leaves(tree: Tree) -> list[Leaf]:
     """The values of `tree`, in the order in which they cross."""
     found: list[Leaf] = []

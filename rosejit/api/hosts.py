@@ -4,11 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from rosejit.abi import Leaf, Node, Tree, leaves
+from rosejit.abi import HostSignature, Leaf, Tree, leaves
 from rosejit.api.staged import Staged
 from rosejit.errors import StagingTypeError
-from rosejit.frontend.annotations import ArrayOf, Nothing, Repeated, Scalar, Structure, parts_of
 from rosejit.frontend.binding import Call, Signature, conform
+from rosejit.frontend.expected import tree_of
 from rosejit.frontend.rules import place_of
 from rosejit.frontend.structures import Supply, build
 from rosejit.frontend.values import leaf_type
@@ -61,25 +61,15 @@ def _caller(
         return tuple(found.values) if wanted else None
 
     called.__name__ = function.__name__
+    called.__dict__["signature"] = HostSignature(trees, result, tuple(statics))
     return called
 
 
 def _described(function: Callable[..., Any], description: Any, dims: dict[str, int]) -> Tree:
     """The structure that a hint promises; shapes must be known from the arguments."""
-    match description:
-        case Nothing():
-            return Node("none")
-        case Scalar(kind=kind):
-            return Leaf(kind)
-        case ArrayOf(dims=wanted, element=element) if wanted is not None:
-            lengths = [dim.value(dims) for dim in wanted]
-            if None not in lengths and not any(dim.many for dim in wanted):
-                return Leaf("array", tuple(lengths), element or "real")  # type: ignore[arg-type]  # no None among them
-        case Structure(kind=kind, keys=keys, cls=cls):
-            children = tuple(_described(function, part, dims) for part in parts_of(description))
-            return Node(kind, children, keys, None if kind == "dict" else cls)
-        case Repeated() | _:
-            pass
+    found = tree_of(description, dims)
+    if found is not None:
+        return found
     raise StagingTypeError(
         f"the result of the opaque function `{function.__name__}` is not known before it runs",
         place_of(function),

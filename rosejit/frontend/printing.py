@@ -1,8 +1,10 @@
 """Stages `print`: what only running knows is printed when the code runs, in the order of the program."""
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
-from rosejit.abi import Leaf, leaves
+from rosejit.abi import HostSignature, Leaf, Node, Static, Tree, leaves
 from rosejit.frontend.arrays import Array
 from rosejit.frontend.structures import Supply, build, flatten
 from rosejit.frontend.values import NUMBERS, type_of
@@ -29,9 +31,22 @@ def staged_print(session: Any, function: Any, args: tuple[Any, ...], kwargs: dic
         shown = [_as_printed(leaf, value) for leaf, value in zip(leaf_list, values, strict=True)]
         print(*build(tree, Supply(shown), Supply(statics)), **kwargs)
 
+    shown_as = _with_leaves(tree, iter(leaf_list))
+    inside = shown_as.children if isinstance(shown_as, Node) else ()
+    host.__dict__["signature"] = HostSignature(inside, Node("none"), tuple(statics), prints=True)
     params = tuple(Var(_type(leaf)) for leaf in leaf_list)
     printer = Function("print", params, (), host=host, span=tape.here())
     tape.bind_all(Call(printer, tuple(atoms)), ())
+
+
+def _with_leaves(tree: Tree, exact: Iterator[Leaf]) -> Tree:
+    match tree:
+        case Leaf():
+            return next(exact)
+        case Node():
+            return replace(tree, children=tuple(_with_leaves(child, exact) for child in tree.children))
+        case Static():
+            return tree
 
 
 def _exact(leaf: Leaf, value: Any) -> Leaf:

@@ -1,0 +1,102 @@
+"""Host functions of a program to the JavaScript that stands for them: the page's, `Math`'s, `console.log`."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rosejit.abi import HostSignature, Import, Leaf, Node, Slot, Static, Tree
+from rosejit.api.staged import with_host_values
+from rosejit.export import names
+from rosejit.export.cells import Passed, Place, divided
+from rosejit.export.javascript import Writer, indented
+from rosejit.export.mathematics import PageFunction
+
+_NUMBERS = {"real": "$real({}, {})", "int": "$int({}, {})", "bool": "$bool({}, {}) ? 1 : 0"}
+
+
+@dataclass(slots=True, frozen=True)
+class PageImport:
+    """A function that the page gives to `load`; what `print` stands for may be left out."""
+
+    name: str
+    trees: tuple[Tree, ...]
+    result: Tree
+    needed: bool
+
+
+def of_page(imported: Sequence[Import], hosts: Sequence[Callable[..., Any]]) -> list[PageImport | PageFunction]:
+    """What each import is, in order; functions that share a name are numbered."""
+    found: list[PageImport | PageFunction] = []
+    taken: dict[str, int] = {}
+    for one, host in zip(imported, hosts, strict=True):
+        if isinstance(host, PageFunction):
+            found.append(host)
+            continue
+        signature = getattr(host, "signature", None)
+        if not isinstance(signature, HostSignature):
+            signature = HostSignature(tuple(map(_leaf, one.params)), Node("tuple", tuple(map(_leaf, one.results))))
+        supply = iter(signature.statics)
+        trees = tuple(with_host_values(tree, supply) for tree in signature.trees)
+        taken[one.name] = taken.get(one.name, 0) + 1
+        name = one.name if taken[one.name] == 1 else f"{one.name}{taken[one.name]}"
+        found.append(PageImport(name, trees, signature.result, not signature.prints))
+    return found
+
+
+def _leaf(slot: Slot) -> Leaf:
+    if slot.kind == "handle":
+        raise AssertionError("no handle goes to a host function")
+    return Leaf(slot.kind, slot.shape, slot.element)
+
+
+def javascript(number: int, given: PageImport | PageFunction, imported: Import) -> Iterator[str]:
+    """The property of the imports that the module finds under its number."""
+    if isinstance(given, PageFunction):
+        yield f"{number}: {given.javascript},"
+        return
+    writer = Writer()
+    params = [Passed(slot, f"$a{k}") for k, slot in enumerate(imported.params)]
+    arrays = [k for k, slot in enumerate(imported.results) if slot.kind == "array"]
+    places = {k: Passed(imported.results[k], f"$p{k}") for k in arrays}
+    variables = ", ".join([*(p.variable for p in params), *(places[k].variable for k in arrays)])
+    arguments = ", ".join(_arguments(writer, given.trees, params))
+    called = f"{names.member('$g', given.name)}({arguments})"
+    lines: list[str] = []
+    numbers: list[str] = []
+    for k, (leaf, value, path) in enumerate(_taken("$y", given.result, f"{given.name}()", lines)):
+        if k in places:
+            lines += writer.write(leaf, [places[k]], value, path)
+        else:
+            numbers.append(_NUMBERS[leaf.kind].format(value, names.text(path)))
+    yield f"{number}: ({variables}) => {{"
+    yield "  $f.length || $see();"
+    yield f"  const $y = {called};"
+    yield "  $f.length || $see();"
+    yield from indented(lines)
+    if numbers:
+        listed = ", ".join(numbers)
+        yield f"  return {listed if len(numbers) == 1 else f'[{listed}]'};"
+    yield "},"
+
+
+def _arguments(writer: Writer, trees: Sequence[Tree], params: Sequence[Place]) -> Iterator[str]:
+    whole = Node("tuple", tuple(trees))
+    for tree, cells in zip(trees, divided(whole, params), strict=True):
+        yield writer.read(tree, cells)
+
+
+def _taken(value: str, tree: Tree, path: str, lines: list[str]) -> Iterator[tuple[Leaf, str, str]]:
+    """The numbers and arrays in what the page gives, with their names; `lines` gets the checks of structures."""
+    match tree:
+        case Static() | Node(kind="none"):
+            pass
+        case Leaf():
+            yield tree, value, path
+        case Node(children=children, keys=keys) if keys:
+            lines.append(f"$object({value}, {names.text(path)});")
+            for key, child in zip(keys, children, strict=True):
+                yield from _taken(names.member(value, key), child, names.member(path, key), lines)
+        case Node(children=children):
+            lines.append(f"$list({value}, {len(children)}, {names.text(path)});")
+            for k, child in enumerate(children):
+                yield from _taken(f"{value}[{k}]", child, f"{path}[{k}]", lines)

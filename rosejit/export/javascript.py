@@ -1,0 +1,159 @@
+"""Entries of a module to the JavaScript that checks and writes arguments, and reads results."""
+
+from collections.abc import Iterator, Sequence
+
+from rosejit.abi import Leaf, Node, Static, Tree, leaves
+from rosejit.export import names
+from rosejit.export.cells import VIEWS, Place, divided, looped
+
+_CHECKS = {"real": "$real", "int": "$int", "bool": "$bool"}
+_WRITERS = {"real": "$reals", "int": "$ints", "bool": "$bools"}
+_READERS = {"real": "$f64s", "int": "$i64s", "bool": "$flags"}
+_READ = {"real": "{}", "int": "$whole({})", "bool": "{} !== 0"}
+_AS = {"real": "", "int": "", "bool": ", Boolean"}
+
+
+def indented(lines: Iterator[str] | Sequence[str]) -> list[str]:
+    """`lines` one level further in."""
+    return [f"  {line}" for line in lines]
+
+
+class Writer:
+    """Statements and expressions of one function; their variables do not collide."""
+
+    def __init__(self) -> None:
+        self._names = 0
+
+    def fresh(self) -> str:
+        """A new variable."""
+        self._names += 1
+        return f"$v{self._names}"
+
+    # --- arguments
+
+    def write(self, tree: Tree, cells: Sequence[Place], value: str, path: str) -> Iterator[str]:
+        """Check `value`, an expression that `path` names, and write it."""
+        match tree:
+            case Static():
+                pass
+            case Leaf(kind="array"):
+                (cell,) = cells
+                shape = list(cell.slot.shape)
+                yield f"{_WRITERS[cell.element]}({cell.index()}, {shape}, {value}, {names.template(path)});"
+            case Leaf():
+                yield from self._number(cells[0], value, path)
+            case Node(kind="none"):
+                yield f"$nothing({value}, {names.template(path)});"
+            case Node():
+                yield from self._structure(tree, cells, value, path)
+
+    def _number(self, cell: Place, value: str, path: str) -> Iterator[str]:
+        place = cell.number
+        check = f"{_CHECKS[cell.element]}({{}}, {names.template(path)})"
+        if cell.element != "real":
+            yield f"{place} = {check.format(value)};"
+            return
+        given = value
+        if not names.is_word(value.removeprefix("$")):
+            given = self.fresh()
+            yield f"const {given} = {value};"
+        yield f'{place} = typeof {given} === "number" ? {given} : {check.format(given)};'
+
+    def _structure(self, tree: Node, cells: Sequence[Place], value: str, path: str) -> Iterator[str]:
+        by_name = tree.kind in ("dict", "namedtuple", "dataclass")
+        if by_name:
+            checked = f"$object({value}, {names.template(path)})"
+        else:
+            checked = f"$list({value}, {len(tree.children)}, {names.template(path)})"
+        if not tree.children:
+            yield f"{checked};"
+            return
+        whole = self.fresh()
+        yield f"const {whole} = {checked};"
+        i = self.fresh()
+        together = looped(tree, cells, i)
+        if together is not None:
+            yield f"for (let {i} = 0; {i} < {len(tree.children)}; {i}++) {{"
+            body = self.write(tree.children[0], together, f"{whole}[{i}]", f"{path}[{names.turn(i)}]")
+            yield from indented(body)
+            yield "}"
+            return
+        for k, (child, part) in enumerate(zip(tree.children, divided(tree, cells), strict=True)):
+            inner = names.member(whole, tree.keys[k]) if by_name else f"{whole}[{k}]"
+            yield from self.write(child, part, inner, names.member(path, tree.keys[k]) if by_name else f"{path}[{k}]")
+
+    # --- results
+
+    def read(self, tree: Tree, cells: Sequence[Place]) -> str:
+        """The expression for a fresh result."""
+        match tree:
+            case Static(key=value):
+                return names.literal(value, "a part of the result")
+            case Leaf(kind="array"):
+                return self._array(cells[0])
+            case Leaf(kind="dyn"):
+                (cell,) = cells
+                inside = f"{cell.slot.offset}, {list(cell.slot.shape)}, {cell.size}, {_READERS[cell.element]}"
+                return f"$dyn({inside}, {names.text(cell.slot.release)})"
+            case Leaf():
+                (cell,) = cells
+                return _READ[cell.element].format(cell.number)
+            case Node(kind="none"):
+                return "null"
+            case Node():
+                return self._made(tree, cells)
+
+    def _array(self, cell: Place) -> str:
+        reader = _READERS[cell.element]
+        if len(cell.slot.shape) > 1:
+            return f"$rows({reader}, {cell.index()}, {list(cell.slot.shape)})"
+        view = {"real": "$f.slice", "int": "$q.slice", "bool": "$flags"}[cell.element]
+        return f"{view}({cell.index()}, {cell.index(cell.slot.bytes // cell.size)})"
+
+    def _made(self, tree: Node, cells: Sequence[Place]) -> str:
+        if tree.kind in ("tuple", "list"):
+            i = self.fresh()
+            together = looped(tree, cells, i)
+            if together is not None:
+                item = self.read(tree.children[0], together)
+                return f"Array.from({{ length: {len(tree.children)} }}, (_, {i}) => ({item}))"
+        items = [self.read(child, part) for child, part in zip(tree.children, divided(tree, cells), strict=True)]
+        if tree.kind in ("tuple", "list"):
+            return f"[{', '.join(items)}]"
+        pairs = [f"{names.key(key)}: {item}" for key, item in zip(tree.keys, items, strict=True)]
+        return f"{{ {', '.join(pairs)} }}" if pairs else "{}"
+
+    def fill(self, tree: Tree, cells: Sequence[Place], out: str, path: str) -> Iterator[str]:
+        """Write a result, a structure or an array, to what the caller gave."""
+        match tree:
+            case Leaf(kind="array"):
+                (cell,) = cells
+                rest = f"{list(cell.slot.shape)}, {out}, {names.template(path)}{_AS[cell.element]}"
+                yield f"$fill({VIEWS[cell.element]}, {cell.index()}, {rest});"
+            case Static() | Leaf() | Node(kind="none"):
+                yield f"{out} = {self.read(tree, cells)};"
+            case Node():
+                yield from self._filled(tree, cells, out, path)
+
+    def _filled(self, tree: Node, cells: Sequence[Place], out: str, path: str) -> Iterator[str]:
+        by_name = tree.kind not in ("tuple", "list")
+        count = f", {len(tree.children)}" if not by_name else ""
+        whole, i = self.fresh(), self.fresh()
+        yield f"const {whole} = {'$object' if by_name else '$list'}({out}{count}, {names.template(path)});"
+        together = None if by_name else looped(tree, cells, i)
+        if together is not None:
+            yield f"for (let {i} = 0; {i} < {len(tree.children)}; {i}++) {{"
+            yield from indented(self.fill(tree.children[0], together, f"{whole}[{i}]", f"{path}[{names.turn(i)}]"))
+            yield "}"
+            return
+        for k, (child, part) in enumerate(zip(tree.children, divided(tree, cells), strict=True)):
+            place = names.member(whole, tree.keys[k]) if by_name else f"{whole}[{k}]"
+            inner = names.member(path, tree.keys[k]) if by_name else f"{path}[{k}]"
+            yield from self.fill(child, part, place, inner)
+
+
+def can_be_filled(tree: Tree) -> bool:
+    """Whether a result can be written to something that the caller gives."""
+    if isinstance(tree, Node):
+        return tree.kind != "none" and not any(leaf.kind == "dyn" for leaf in leaves(tree))
+    return isinstance(tree, Leaf) and tree.kind == "array"

@@ -1,0 +1,223 @@
+"""A bundle to the text of an ES module that loads it."""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from inspect import Parameter
+from pathlib import Path
+from typing import Any
+
+from rosejit.abi import Artifact, Entry, Node, Static, Tree
+from rosejit.export import names
+from rosejit.export.cells import Place, cells_of, divided
+from rosejit.export.imports import PageImport, javascript, of_page
+from rosejit.export.javascript import Writer, can_be_filled, indented
+from rosejit.export.program import Bundle, Exported
+from rosejit.ir.failure import failure_error
+from rosejit.ir.syntax import Failure
+from rosejit.span import quote
+
+_CLASSES = {"assertion": "Error", "raise": "Error", "trap": "Error", "unbound": "ReferenceError"}
+"""The class of a failure in JavaScript, where it is not RangeError."""
+
+
+def module_text(bundle: Bundle, stem: str) -> str:
+    """The ES module beside `<stem>.wasm`."""
+    imports = of_page(bundle.artifact.imports, bundle.hosts)
+    pages = [given for given in imports if isinstance(given, PageImport)]
+    body = [*_bind(bundle, imports, reentrant=bool(pages))]
+    glue = _glue("\n".join(body))
+    check = [f"$function(imports, {names.text(given.name)});" for given in pages if given.needed]
+    glue |= {name: text for name, text in _glue("$module" + "$function" * bool(check)).items() if name not in glue}
+    outside = [glue.pop(name) for name in ("$module", "$function") if name in glue]
+    given = "{ print: console.log, ...imports }" if any(not page.needed for page in pages) else "imports"
+    lines = [
+        f"// {', '.join(f.name for f in bundle.functions)}: written by rosejit.",
+        *outside,
+        *_failures(bundle.artifact),
+        "const $bind = ($m, $g) => {",
+        *indented([line for text in glue.values() for line in text.splitlines()]),
+        *indented(body),
+        "};",
+        "",
+        "export default async function load({",
+        "  imports = {},",
+        f'  source = new URL("./{stem}.wasm", import.meta.url),',
+        "} = {}) {",
+        *indented(check),
+        f"  return $bind(await $module(source), {given});",
+        "}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+# --- what all modules share
+
+
+@cache
+def _definitions() -> dict[str, str]:
+    text = Path(__file__).with_name("glue.mjs").read_text(encoding="utf-8")
+    parts = re.split(r"\n(?=const \$)", text)[1:]
+    return {match[0]: part.strip() for part in parts if (match := re.search(r"\$\w+", part))}
+
+
+def _glue(text: str) -> dict[str, str]:
+    """The definitions that `text` uses, and those that they use, in the order of the file."""
+    known = _definitions()
+    found: set[str] = set()
+    todo = [text]
+    while todo:
+        used = {name for name in re.findall(r"\$[a-z]\w+", todo.pop()) if name in known}
+        todo += [known[name] for name in used - found]
+        found |= used
+    return {name: part for name, part in known.items() if name in found}
+
+
+# --- the instance
+
+
+def _bind(bundle: Bundle, imports: Sequence[Any], reentrant: bool) -> Iterator[str]:
+    """The body of the function that makes an instance and the functions that use it."""
+    artifact = bundle.artifact
+    kinds = _kinds(artifact)
+    yield f"let {', '.join(['$w', *kinds])};"
+    yield "const $see = () => {"
+    yield from (f"  {view} = new {cls}Array($w.memory.buffer);" for view, cls in kinds.items())
+    yield "};"
+    yield "const $start = () => {"
+    host = [line for k, (given, one) in enumerate(zip(imports, artifact.imports, strict=True))
+            for line in javascript(k, given, one)]  # fmt: skip
+    if host:
+        yield "  $w = new WebAssembly.Instance($m, { host: {"
+        yield from (f"    {line}" for line in host)
+        yield "  } }).exports;"
+    else:
+        yield "  $w = new WebAssembly.Instance($m).exports;"
+    yield "  $see();"
+    yield "  new DataView($w.memory.buffer).setInt32(8, -2147483648, true);"
+    yield "};"
+    yield "const $fail = (error) => {"
+    yield f"  const found = {'$failure(error, $failures)' if artifact.failures else '$exhausted(error)'};"
+    yield "  $start();"
+    yield "  throw found;"
+    yield "};"
+    if reentrant:
+        yield "let $busy = false, $other;"
+        yield "const $inner = () => ($other ??= $bind($m, $g));"
+    for k, function in enumerate(bundle.functions):
+        yield from _function(k, function, artifact.entries[function.entry], reentrant)
+    yield "$start();"
+    yield f"return {{ {', '.join(f'{names.key(f.name)}: $e{k}' for k, f in enumerate(bundle.functions))} }};"
+
+
+def _kinds(artifact: Artifact) -> dict[str, str]:
+    """The views of the memory that the module needs; that of Reals always, to see whether the memory has grown."""
+    slots = [slot for entry in artifact.entries.values() for slot in (*entry.params, *entry.results)]
+    slots += [slot for one in artifact.imports for slot in (*one.params, *one.results)]
+    found = {slot.element if slot.kind in ("array", "dyn") else slot.kind for slot in slots}
+    views = {"$f": "Float64"}
+    if "int" in found:
+        views["$q"] = "BigInt64"
+    if "bool" in found:
+        views["$u"] = "Uint8"
+    return views
+
+
+# --- one function
+
+
+def _function(number: int, function: Exported, entry: Entry, reentrant: bool) -> Iterator[str]:
+    shown = [
+        (parameter, tree)
+        for parameter, tree in zip(function.parameters, function.trees, strict=True)
+        if not _is_kept(tree)
+    ]
+    inside = [names.variable(parameter.name) for parameter, _ in shown]
+    outside = [_parameter(parameter) for parameter, _ in shown]
+    handed = ", ".join(inside)
+    cells, results = cells_of(entry.params), cells_of(entry.results)
+    yield f"const $s{number} = ({handed}) => {{"
+    yield from indented(list(_written(function, cells)))
+    run = f"try {{ {'$busy = true; ' * reentrant}$w.{function.entry}(); }} catch (error) {{ $fail(error); }}"
+    yield f"  {run}{' finally { $busy = false; }' * reentrant}"
+    yield "  $f.length || $see();"
+    yield "};"
+    yield f"const $e{number} = function ({', '.join(outside)}) {{"
+    name = names.text(function.name)
+    if not any(parameter.kind is Parameter.VAR_POSITIONAL for parameter, _ in shown):
+        most = len(shown)
+        yield f"  if (arguments.length > {most}) $many({name}, {most}, arguments.length);"
+    if reentrant:
+        yield f"  if ($busy) return $inner()[{name}](...arguments);"
+    yield f"  $s{number}({handed});"
+    yield f"  return {Writer().read(function.result, results)};"
+    yield "};"
+    if can_be_filled(function.result):
+        yield f"$e{number}.into = ({', '.join(['$out', *outside])}) => {{"
+        if reentrant:
+            spread = ", ".join(["$out", *map(_spread, shown)])
+            yield f"  if ($busy) return $inner()[{name}].into({spread});"
+        yield f"  $s{number}({handed});"
+        yield from indented(list(Writer().fill(function.result, results, "$out", "out")))
+        yield "  return $out;"
+        yield "};"
+
+
+def _written(function: Exported, cells: Sequence[Place]) -> Iterator[str]:
+    writer = Writer()
+    whole = Node("tuple", tuple(function.trees))
+    for parameter, tree, part in zip(function.parameters, function.trees, divided(whole, cells), strict=True):
+        if not _is_kept(tree):
+            yield from writer.write(tree, part, names.variable(parameter.name), parameter.name)
+
+
+def _is_kept(tree: Tree) -> bool:
+    """Whether an argument is settled when the function is exported, so that the page does not give it."""
+    return isinstance(tree, Static)
+
+
+def _spread(shown: tuple[Parameter, Tree]) -> str:
+    dots = "..." * (shown[0].kind is Parameter.VAR_POSITIONAL)
+    return dots + names.variable(shown[0].name)
+
+
+def _parameter(parameter: Parameter) -> str:
+    """A parameter with its default value, if that has a form in JavaScript."""
+    name = names.variable(parameter.name)
+    if parameter.kind is Parameter.VAR_POSITIONAL:
+        return f"...{name}"
+    if parameter.kind is Parameter.VAR_KEYWORD:
+        return f"{name} = {{}}"
+    if parameter.default is Parameter.empty:
+        return name
+    value = parameter.default
+    return f"{name} = {names.literal(value, name)}" if names.has_literal(value) else name
+
+
+# --- failures
+
+
+def _failures(artifact: Artifact) -> Iterator[str]:
+    """What the numbers mean that a failing module leaves: class, name, message, place, kinds of values."""
+    if not artifact.failures:
+        return
+    yield "const $failures = ["
+    for k, failure in enumerate(artifact.failures):
+        default = ("int", "int") if failure.kind == "index" else ()
+        kinds = artifact.failure_values[k] if artifact.failure_values else default
+        letters = "".join(kind[0] for kind in kinds)
+        cls = _CLASSES.get(failure.kind, "RangeError")
+        name = type(failure_error(failure, [0.0] * len(kinds))).__name__
+        message, place = names.text(failure.message or name), names.text(_place(failure))
+        yield f"  [{cls}, {names.text(name)}, {message}, {place}, {names.text(letters)}],"
+    yield "];"
+
+
+def _place(failure: Failure) -> str:
+    """The file, without the folders it is in, the line and its text."""
+    span = failure.span
+    if span is None:
+        return ""
+    line = quote(span)[:1]
+    where = f"{Path(span.file).name}:{span.line}"
+    return f"{where}: {line[0].strip()}" if line else where

@@ -1,0 +1,87 @@
+"""Python names to names and texts of JavaScript."""
+
+import json
+import math
+import re
+from typing import Any
+
+from rosejit.errors import StagingTypeError
+from rosejit.numeric import np
+
+_RESERVED = (
+    "arguments await break case catch class const continue debugger default delete do else enum eval export extends "
+    "false finally for function if implements import in instanceof interface let load new null package private "
+    "protected public return static super switch this throw true try typeof var void while with yield"
+)
+_WORD = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+
+
+def is_word(text: str) -> bool:
+    """Whether `text` can stand behind a dot."""
+    return _WORD.fullmatch(text) is not None
+
+
+def variable(name: str) -> str:
+    """A variable for the Python name `name`; ours begin with `$`, which no name of Python has."""
+    return f"{name}_" if name in _RESERVED.split() else name
+
+
+def text(value: str) -> str:
+    """A string literal."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def key(name: Any) -> str:
+    """What stands before the colon in an object."""
+    return str(name) if is_word(str(name)) else text(str(name))
+
+
+def member(base: str, name: Any) -> str:
+    """A property of `base`."""
+    return f"{base}.{name}" if is_word(str(name)) else f"{base}[{text(str(name))}]"
+
+
+def turn(variable: str) -> str:
+    """The value of a loop variable, as a part of what `template` takes."""
+    return f"\0{variable}\0"
+
+
+def template(body: str) -> str:
+    """A string with the values of `turn` in it, or without."""
+    if "\0" not in body:
+        return text(body)
+    escaped = re.sub(r"([`\\]|\$\{)", r"\\\1", body)
+    return "`" + re.sub("\0(.*?)\0", r"${\1}", escaped) + "`"
+
+
+def literal(value: Any, what: str) -> str:
+    """A host value as JavaScript; `what` says whose it is, should there be no such thing."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case int():
+            return str(value) if abs(value) < 1 << 53 else f"{value}n"
+        case float():
+            return (
+                repr(value) if math.isfinite(value) else "NaN" if math.isnan(value) else f"{'-' * (value < 0)}Infinity"
+            )
+        case str():
+            return text(value)
+        case list() | tuple():
+            return f"[{', '.join(literal(item, what) for item in value)}]"
+        case dict():
+            return f"{{ {', '.join(f'{key(k)}: {literal(v, what)}' for k, v in value.items())} }}"
+        case np.ndarray() | np.generic():
+            return literal(value.tolist(), what)
+    raise StagingTypeError(f"{what} is a {type(value).__name__}, which has no form in JavaScript")
+
+
+def has_literal(value: Any) -> bool:
+    """Whether a host value has a form in JavaScript."""
+    try:
+        literal(value, "a value")
+    except StagingTypeError:
+        return False
+    return True

@@ -1,0 +1,108 @@
+"""Functions and examples to one compiled module, with what the files around it say of each entry."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from inspect import Parameter, cleandoc
+from typing import Any
+
+from rosejit import collector
+from rosejit.abi import Artifact, Tree
+from rosejit.api import Function, sessions
+from rosejit.api.source import as_function
+from rosejit.api.staged import Staged, with_host_values
+from rosejit.codegen.program import compile_program
+from rosejit.errors import StagingTypeError
+from rosejit.export.examples import completed
+from rosejit.export.mathematics import with_page_functions
+from rosejit.ir import syntax as ir
+from rosejit.ir.builder import Builder
+from rosejit.ir.types import BOOL, INT, REAL, Scalar, array
+from rosejit.transforms.own import own
+from rosejit.transforms.pipeline import optimise
+
+
+@dataclass(slots=True, frozen=True)
+class Exported:
+    """A function that the page calls: its name there, the name of its entry, and what it takes and gives."""
+
+    name: str
+    entry: str
+    parameters: Sequence[Parameter]
+    trees: Sequence[Tree]
+    result: Tree
+    doc: str
+
+
+@dataclass(slots=True, frozen=True)
+class Bundle:
+    """A compiled program and the functions that it exports; `hosts` are what it imports, in order."""
+
+    functions: tuple[Exported, ...]
+    artifact: Artifact
+    hosts: tuple[Callable[..., Any], ...]
+
+
+def bundle(given: Mapping[str, tuple[Callable[..., Any], tuple[Any, ...]]], math: str) -> Bundle:
+    """The program of functions by name, each with its examples."""
+    functions: list[Exported] = []
+    roots: dict[str, ir.Function] = {}
+    with collector.paused():
+        for k, (name, (f, examples)) in enumerate(given.items()):
+            function = as_function(f)
+            staged = _staged(function, completed(function, examples))
+            roots[f"f{k}"] = _closed(staged)
+            functions.append(_exported(name, f"f{k}", function, staged))
+        optimised = optimise(*roots.values())
+        if math == "js":
+            optimised = with_page_functions(optimised)
+        artifact, hosts = compile_program(dict(zip(roots, optimised, strict=True)))
+    return Bundle(tuple(functions), artifact, hosts)
+
+
+def _staged(function: Function, examples: tuple[Any, ...]) -> Staged:
+    if function.kind.python is not None:
+        raise StagingTypeError(
+            f"`{function.__name__}` is opaque: it stays Python and has no WebAssembly",
+            help="export a function that calls it: the page then gives it to `load({ imports })`",
+        )
+    call = function.binding.bind(examples, {})
+    with sessions.session() as at:
+        return function.specialisation(call, at).staged
+
+
+def _closed(staged: Staged) -> ir.Function:
+    """The function with the arrays that it captures as constants: what they hold now."""
+    f, captures = staged.function, staged.source.captures
+    if not captures:
+        return f
+    b = Builder(f.span)
+    params = tuple(ir.Var(p.type, p.hint) for p in f.params[: len(f.params) - len(captures)])
+    arrays = [_constant(b, capture.read()) for capture in captures]
+    results = b.bind_all(ir.Call(f, (*params, *arrays)), f.results)
+    return own(ir.Function(f.name, params, f.results, b.block(*results), span=f.span))
+
+
+_TYPES: dict[str, Scalar] = {"f": REAL, "i": INT, "u": INT, "b": BOOL}
+
+
+def _constant(b: Builder, data: Any) -> ir.Var:
+    """A NumPy array as one of the IR."""
+    kind = _TYPES[data.dtype.kind]
+    if not data.size:
+        return b.bind(ir.Zero(), array(data.shape, kind))
+    if data.ndim == 1:
+        items: tuple[ir.Atom, ...] = tuple(ir.Lit(value, kind) for value in data.tolist())
+    else:
+        items = tuple(_constant(b, row) for row in data)
+    return b.bind(ir.MakeArray(items), array(data.shape, kind))
+
+
+def _exported(name: str, entry: str, function: Function, staged: Staged) -> Exported:
+    return Exported(
+        name,
+        entry,
+        tuple(function.__signature__.parameters.values()),
+        staged.trees,
+        with_host_values(staged.result, iter(staged.statics)),
+        cleandoc(function.__doc__ or ""),
+    )
