@@ -24,11 +24,18 @@ class Fit(NamedTuple):
     b: float
     terms: int
     weight: Callable[[mpf], mpf]
+    inside: int = 0
+    """How often the weight vanishes at 0, which is inside the interval."""
 
 
 def places(fit: Fit) -> list[mpf]:
-    """Chebyshev nodes; where the weight vanishes at 0, all but the first of one more, which is put at 0."""
+    """Chebyshev nodes; where the weight vanishes at 0, all but the first of one more, which is put at 0, or all but
+    those next to 0 of some more."""
     a, b, n = mpf(fit.a), mpf(fit.b), fit.terms
+    if fit.inside:
+        more = n + fit.inside
+        nodes = [(a + b) / 2 + (b - a) / 2 * mpmath.cos(mpmath.pi * (2 * i + 1) / (2 * more)) for i in range(more)]
+        return sorted(nodes, key=abs)[fit.inside :]
     if a == 0 and fit.weight(mpf(0)) == 0:
         last = mpmath.cos(mpmath.pi / (2 * (n + 1)))
         a = -b * (1 - last) / (1 + last)
@@ -178,10 +185,19 @@ def digamma_rest(z: mpf) -> mpf:
         return x * x * (mpmath.log(x) - 1 / (2 * x) - mpmath.digamma(x))
 
 
+def exp_rest(r: mpf) -> mpf:
+    """(exp(r) - 1 - r) / r**2."""
+    r = r if abs(r) > mpf("1e-20") else mpf("1e-20")
+    with mpmath.workdps(140):
+        return (mpmath.exp(r) - 1 - r) / r**2
+
+
 FITS = {
+    "EXP": Fit(exp_rest, -HALF_LN2, HALF_LN2, 10, lambda r: r * r, 2),
     "SINH": Fit(odd(mpmath.sinh, 1), 0.0, HALF_LN2**2, 6, cubed),
     "COSH": Fit(even(mpmath.cosh, 1), 0.0, HALF_LN2**2, 5, lambda z: z * z),
     "LOG": Fit(odd(lambda s: 2 * mpmath.atanh(s), 2), 0.0, SQUARE_ROOT**2, 8, cubed),
+    "LOG_SHORT": Fit(odd(lambda s: 2 * mpmath.atanh(s), 2), 0.0, SQUARE_ROOT**2, 7, cubed),
     "LOG_FIFTH": Fit(fifth, 0.0, 0.1011**2, 6, lambda z: z * z),
     "SIN": Fit(odd(mpmath.sin, 1), 0.0, QUARTER**2, 6, cubed),
     "COS": Fit(even(mpmath.cos, -1), 0.0, QUARTER**2, 6, lambda z: z * z),

@@ -7,8 +7,8 @@ polynomials, so that exp(r) and exp(-r) come from one evaluation. The leading te
 from typing import Any
 
 from rosejit.ops.arith import abs_, copysign, select
-from rosejit.ops.integer import bits, from_bits, imax
-from rosejit.ops.kernels.coefficients import COSH, SINH
+from rosejit.ops.integer import bits, from_bits, imax, iselect
+from rosejit.ops.kernels.coefficients import COSH, EXP, SINH
 from rosejit.ops.kernels.definition import Definition
 from rosejit.ops.kernels.double import Pair, add, divide, fast_two_sum, split, two_product, two_sum
 from rosejit.ops.kernels.polynomial import estrin
@@ -45,6 +45,16 @@ def clamped(x: Any, low: float, high: float) -> Any:
     """`x` cut to an interval; NaN stays."""
     x = select(x > high, high, x)
     return select(x < low, low, x)
+
+
+def below(x: Any, limit: float) -> Any:
+    """Whether |x| < limit, by the bits: engines compare Ints faster, and two at a time as well."""
+    return (bits(x) & (2**63 - 1)) < bits(limit)
+
+
+def pick(condition: Any, a: Any, b: Any) -> Any:
+    """`select` for conditions that nobody can foresee: engines jump to select Reals, but not to select Ints."""
+    return from_bits(iselect(condition, bits(a), bits(b)))
 
 
 def reduced(x: Any) -> tuple[Any, Any, Any]:
@@ -85,6 +95,20 @@ def precise_exponential(x: Any, low: Any) -> tuple[Any, Pair]:
 
 
 def _exp(x: Any) -> Any:
+    """1 + (r + r**2 / 2 + ...), the leading part of r unrounded; the exponent comes on top, as far as it is small."""
+
+    def usual() -> Any:
+        t = x * INVERSE_LN2 + _ROUND
+        k = t - _ROUND
+        high, low = x - k * LN2_HIGH, k * LN2_LOW
+        r = high - low
+        s = (high + ((r * r) * estrin(EXP, r) - low)) + 1.0
+        return from_bits(bits(s) + (bits(t) << 52))
+
+    return branch(below(x, 708.0), usual, lambda: _rescaled(x))
+
+
+def _rescaled(x: Any) -> Any:
     k, (s, _) = exponential(clamped(x, -750.0, 710.0))
     return scaled(s, k)
 
@@ -115,7 +139,7 @@ def _expm1(x: Any) -> Any:
     def near() -> Any:
         return less_one(clamped(x, -50.0, 50.0))[0]
 
-    result = branch(x > 50.0, lambda: _exp(x), near)
+    result = branch(x > 50.0, lambda: _rescaled(x), near)
     return select(abs_(x) < 2.0**-54, x, result)
 
 

@@ -7,8 +7,8 @@ others keep s as a pair. Polynomials are fitted.
 from typing import Any
 
 from rosejit.ops.arith import abs_, copysign, select
-from rosejit.ops.integer import bits, from_bits, imax, to_real
-from rosejit.ops.kernels.coefficients import LOG
+from rosejit.ops.integer import bits, from_bits, imax, to_real, ushr
+from rosejit.ops.kernels.coefficients import LOG, LOG_SHORT
 from rosejit.ops.kernels.definition import Definition
 from rosejit.ops.kernels.double import (
     Pair,
@@ -23,6 +23,7 @@ from rosejit.ops.kernels.double import (
 )
 from rosejit.ops.kernels.exponential import LN2_HIGH, LN2_LOW, clamped, exponential, power_of_two, scaled
 from rosejit.ops.kernels.polynomial import estrin
+from rosejit.ops.value import branch
 
 INF = float("inf")
 NAN = float("nan")
@@ -31,6 +32,7 @@ SMALLEST_NORMAL = 2.0**-1022
 _ONE = 0x3FF0000000000000
 _SQRT_HALF = 0x3FE6A09E667F3BCD
 _MANTISSA = 2**52 - 1
+_EXPONENT_OF_2_52 = 0x4330000000000000
 
 _INVERSE_LN2 = (float.fromhex("0x1.71547652b82fep+0"), float.fromhex("0x1.777d0ffda0d24p-56"))
 _INVERSE_LN10 = (float.fromhex("0x1.bcb7b1526e50ep-2"), float.fromhex("0x1.95355baaafad3p-57"))
@@ -56,16 +58,27 @@ def on_domain(x: Any, value: Any) -> Any:
     return select((x > 0.0) & (x < INF), value, special)
 
 
-def _log(x: Any) -> Any:
-    y, shift = normal(x)
-    k, m = mantissa(y)
-    exponent = to_real(k) + shift
-    f = m - 1.0
-    s = f / (2.0 + f)
+def _from_mantissa(x: Any, shift: float) -> Any:
+    """log(x) - shift log(2) for normal x > 0. The exponent becomes a Real as the last bits of 2**52 and more."""
+    i = bits(x) + (_ONE - _SQRT_HALF)
+    f = from_bits((i & _MANTISSA) + _SQRT_HALF) - 1.0
+    k = to_real((i >> 52) - int(1023 + shift))
+    s = f / (f + 2.0)
     z = s * s
-    half = 0.5 * f * f
-    rest = s * (half + z * estrin(LOG, z)) + exponent * LN2_LOW
-    return on_domain(x, exponent * LN2_HIGH - ((half - rest) - f))
+    half = f * 0.5 * f
+    rest = s * (half + z * estrin(LOG_SHORT, z)) + k * LN2_LOW
+    return k * LN2_HIGH - ((half - rest) - f)
+
+
+def _log(x: Any) -> Any:
+    def subnormal() -> Any:
+        return _from_mantissa(x * 2.0**54, 54.0)
+
+    def unusual() -> Any:
+        return branch((x > 0.0) & (x < INF), subnormal, lambda: on_domain(x, x))
+
+    usual = ushr(bits(x) - 2**52, 52) < 2046  # positive, normal, finite
+    return branch(usual, lambda: _from_mantissa(x, 0.0), unusual)
 
 
 LOG_KERNEL = Definition(_log)

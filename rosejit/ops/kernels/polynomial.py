@@ -1,4 +1,7 @@
-"""A tuple of coefficients and an argument into the steps that evaluate the polynomial."""
+"""A tuple of coefficients and an argument into the steps that evaluate the polynomial.
+
+Constants are second operands: engines take those from memory, others by two instructions.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,7 +11,7 @@ def horner(coefficients: Sequence[float], x: Any) -> Any:
     """One step after the other: fewest operations."""
     result: Any = coefficients[-1]
     for c in reversed(coefficients[:-1]):
-        result = result * x + c
+        result = x * result + c
     return result
 
 
@@ -16,7 +19,7 @@ def estrin(coefficients: Sequence[float], x: Any) -> Any:
     """Pairs, then pairs of pairs (Estrin 1960): steps that do not wait for each other."""
     terms: list[Any] = list(coefficients)
     while len(terms) > 1:
-        pairs = [a + b * x for a, b in zip(terms[::2], terms[1::2], strict=False)]
+        pairs = [x * b + a for a, b in zip(terms[::2], terms[1::2], strict=False)]
         terms = pairs + terms[len(pairs) * 2 :]
         x = x * x
     return terms[0]

@@ -9,12 +9,12 @@ from typing import Any
 from rosejit.ir.syntax import Index, Lit, MakeArray
 from rosejit.ir.types import INT, Array
 from rosejit.ops.arith import abs_, select
-from rosejit.ops.integer import bits, clz, from_bits, iselect, to_real, ushr
+from rosejit.ops.integer import bits, clz, from_bits, imax, iselect, to_real, ushr
 from rosejit.ops.kernels.coefficients import COS, SIN, TWO_OVER_PI
 from rosejit.ops.kernels.definition import Definition
 from rosejit.ops.kernels.double import Pair, divide, fast_two_sum, multiply, split, two_sum
 from rosejit.ops.kernels.exact import long_product, negated_if
-from rosejit.ops.kernels.exponential import power_of_two, rounded
+from rosejit.ops.kernels.exponential import below, pick, power_of_two, rounded
 from rosejit.ops.kernels.polynomial import estrin
 from rosejit.ops.value import Value, branch
 
@@ -41,7 +41,7 @@ def _moderate(x: Any) -> tuple[Any, Any, Any]:
     hi = x - t * PART_1
     w = t * REST_1
     r = hi - w
-    return n, *branch(abs_(r) < 2.0**-9, lambda: _near_multiple(x, t), lambda: (r, (hi - r) - w))
+    return n, *branch(abs_(r) >= 2.0**-9, lambda: (r, (hi - r) - w), lambda: _near_multiple(x, t))
 
 
 def _element(table: Any, i: Any) -> Any:
@@ -53,7 +53,7 @@ def _huge(x: Any) -> tuple[Any, Any, Any]:
     i = bits(abs_(x))
     words = tuple(Lit(word, INT) for word in TWO_OVER_PI)
     table = i.builder.bind(MakeArray(words), Array(len(words), INT))
-    m, start = (i & (2**52 - 1)) | 2**52, (i >> 52) - 1013
+    m, start = (i & (2**52 - 1)) | 2**52, imax((i >> 52) - 1013, 0)
     word, shift = start >> 6, start & 63
     four = [_element(table, word + n) for n in range(4)]
     a, b, c = ((four[n] << shift) | ushr(ushr(four[n + 1], 1), 63 - shift) for n in range(3))
@@ -84,31 +84,31 @@ def reduced(x: Any) -> tuple[Any, Any, Any]:
     """Int n and the pair r, rl with x = n π/2 + r + rl (n modulo 4); NaN of inf."""
 
     def beyond() -> Any:
-        return branch(abs_(x) < float("inf"), lambda: HUGE(x), lambda: (0, x - x, 0.0))
+        n, r, rl = HUGE(x)
+        return n, select(abs_(x) < float("inf"), r, x - x), rl
 
-    return branch(abs_(x) < _LARGE, lambda: _moderate(x), beyond)
+    return branch(below(x, _LARGE), lambda: _moderate(x), beyond)
 
 
 def sine(r: Any, rl: Any) -> Pair:
     """sin(r + rl), |r| <= π/4, as a leading term and the rest."""
     z = r * r
-    return r, (r * z) * estrin(SIN, z) + (rl - 0.5 * z * rl)
+    return r, (r * z) * estrin(SIN, z) + (rl - z * 0.5 * rl)
 
 
 def cosine(r: Any, rl: Any) -> Pair:
     """cos(r + rl), |r| <= π/4, as a leading term and the rest."""
     z = r * r
     hi, lo = split(r)
-    s, e = fast_two_sum(1.0, -0.5 * (hi * hi))
-    return s, e + ((z * z) * estrin(COS, z) - (r * rl + (0.5 * lo) * (r + hi)))
+    s, e = fast_two_sum(1.0, (hi * hi) * -0.5)
+    return s, e + ((z * z) * estrin(COS, z) - (r * rl + (lo * 0.5) * (r + hi)))
 
 
 def _turned(n: Any, r: Any, rl: Any) -> Any:
     """The sine of r + n quarter turns."""
     (sh, sl), (ch, cl) = sine(r, rl), cosine(r, rl)
-    odd = (n & 1) == 1
-    value = select(odd, ch + cl, sh + sl)
-    return from_bits(bits(value) ^ ((n & 2) << 62))
+    value = iselect((n & 1) == 1, bits(ch + cl), bits(sh + sl))
+    return from_bits(value ^ ((n & 2) << 62))
 
 
 def _sin(x: Any) -> Any:
@@ -125,9 +125,9 @@ def _tan(x: Any) -> Any:
     n, r, rl = reduced(x)
     (sh, sl), (ch, cl) = sine(r, rl), cosine(r, rl)
     odd = (n & 1) == 1
-    above = (select(odd, -ch, sh), select(odd, -cl, sl))
-    below = (select(odd, sh, ch), select(odd, sl, cl))
-    return select(abs_(x) < 2.0**-27, x, divide(fast_two_sum(*above), fast_two_sum(*below))[0])
+    above = pick(odd, -ch, sh), pick(odd, -cl, sl)
+    under = pick(odd, sh, ch), pick(odd, sl, cl)
+    return select(abs_(x) < 2.0**-27, x, divide(fast_two_sum(*above), fast_two_sum(*under))[0])
 
 
 ALL = (HUGE, *(Definition(body) for body in (_sin, _cos, _tan)))
