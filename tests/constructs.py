@@ -107,7 +107,7 @@ class Constructs(Writer):
                 (0.3, lambda: f"sum({self.any_array()})"),
                 (0.4, self.conditional_total),
                 (0.4, lambda: f"np.where({self.condition(0)}, {self.real(0)}, {self.real(0)})"),
-                (0.4, lambda: f"squash({self.real(0)}) ** {rng.randint(0, 3)}"),
+                (0.4, lambda: f"squash({self.real(0)}) ** {rng.randint(0, 1)}"),
                 (0.3, lambda: f"max({self.real(0)}, {self.real(0)}, {self.real(0)})"),
                 (0.3, lambda: f"float({self.integer(0)})"),
                 (0.3, lambda: f"{self.integer(0)} / {rng.randint(1, 5)}"),

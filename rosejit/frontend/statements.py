@@ -67,12 +67,15 @@ def _while(context: Context, node: Any) -> list[Any]:
     names = flow.names
     variable = context.counter.next("while")
     held = loads(node, names)
+    tried = {inner.target.id for inner in gast.walk(node.test) if isinstance(inner, gast.NamedExpr)}
+    unread = sorted(tried - set(names) - context.scope.shared)  # the test runs twice, and must not find what it bound
     tested = method(node.test, variable, "test", expression(context, node.test), held)
     last = node.body[-1]
     leave = choice(node, _attribute(node, variable, "stop"), [at(node, ast.Break())])
     again = choice(node, _attribute(node, variable, "again"), [at(node, ast.Continue())])
     body = [
         assign_all(node, names, method(node, variable, "enter", held)),
+        *(assign(node.test, name, hook(node.test, "UNDEFINED")) for name in unread),
         assign_all(node.test, names, tested),
         leave,
         again,

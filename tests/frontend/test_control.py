@@ -9,7 +9,7 @@ from rosejit.frontend import functions as rose
 from rosejit.frontend.annotations import Vec
 from rosejit.ir.syntax import If, Loop, While
 from rosejit.ir.walk import lets
-from tests.frontend.oracle import agrees, evaluate, fault, says, stage
+from tests.frontend.oracle import agrees, define, evaluate, fault, says, stage
 
 
 def forms(f, *args):
@@ -437,3 +437,17 @@ def test_a_path_without_a_value():
     error = fault(f, 1.0)
     assert isinstance(error, StagingTypeError)
     assert "the result is" in str(error) or "None" in str(error)
+
+
+LOOPS = {
+    "and": "while i < n and (r := y - x) > y - 3: i, x = i + 1, x + 1",
+    "or": "while i < 2 or (r := y - x) > y: i, x = i + 1, x + 1",
+    "nested": "while i < n and (r := y) > x:\n        i += 1\n        while x < 1 and (q := x) < y: x += 0.5",
+    "bound before": "r = 1.0\n    while i < n and (r := y - x) > y - 3: i, x = i + 1, x + 1",
+}
+
+
+@pytest.mark.parametrize("loop", LOOPS.values(), ids=LOOPS)
+def test_names_that_only_the_test_of_a_while_binds(loop):
+    f = define(f"def f(x: float, y: float, n: int):\n    i = 0\n    {loop}\n    return x * 1.0, i")
+    agrees(f, (-1.0, 2.0, 3), (0.5, 0.25, 0), (2.0, 1.0, 5))
