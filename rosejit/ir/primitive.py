@@ -82,6 +82,11 @@ class Primitive:
     commutes: bool = False
     neutral: tuple[float | int | bool | None, ...] = ()
     """For each operand the constant that makes the result the other operand, bit for bit; None where there is none."""
+    negates: bool = False
+    """Gives minus its operand."""
+    minus: tuple[str, ...] = ()
+    """For each operand the name of the op that does the same, bit for bit, where that operand is minus something and
+    loses its sign: `-` before it if the result then has the other sign, `~` if operands change places; or nothing."""
     differentiable: bool = field(init=False)
     """Whether the derivative may differ from zero."""
     linear: tuple[int, ...] = field(init=False)

@@ -24,6 +24,7 @@ add = Primitive(
     wasm=Instr("f64.add"),
     cheap=True,
     commutes=True,
+    minus=("~sub", "sub"),
 )
 sub = Primitive(
     name="sub",
@@ -35,6 +36,7 @@ sub = Primitive(
     partials=lambda x, y, r: (1.0, -1.0),
     wasm=Instr("f64.sub"),
     cheap=True,
+    minus=("", "add"),
 )
 mul = Primitive(
     name="mul",
@@ -47,6 +49,8 @@ mul = Primitive(
     wasm=Instr("f64.mul"),
     cheap=True,
     commutes=True,
+    neutral=(1.0, 1.0),
+    minus=("-mul", "-mul"),
 )
 div = Primitive(
     name="div",
@@ -57,6 +61,8 @@ div = Primitive(
     evaluate=floats.divide,
     partials=lambda x, y, r: (1.0 / y, -r / y),
     wasm=Instr("f64.div"),
+    neutral=(None, 1.0),
+    minus=("-div", "-div"),
 )
 neg = Primitive(
     name="neg",
@@ -68,6 +74,7 @@ neg = Primitive(
     partials=lambda x, r: (-1.0,),
     wasm=Instr("f64.neg"),
     cheap=True,
+    negates=True,
 )
 abs_ = Primitive(
     name="abs",

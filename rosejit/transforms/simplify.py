@@ -1,13 +1,17 @@
-"""Folds constants, shares equal expressions and dissolves tuples in one forward sweep, exact in every bit."""
+"""Folds constants, shares equal expressions, lets signs drown in sums and dissolves tuples in one forward sweep, exact
+in every bit."""
 
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from rosejit.ir import syntax as ir
 from rosejit.ir.primitive import Primitive
 from rosejit.ir.walk import forms, operands, rebuild, scopes, steps
+from rosejit.ops import PRIMITIVES
+from rosejit.span import Span
 
 Key = tuple[Any, ...]
+NEGATION = next(op for op in PRIMITIVES.values() if op.negates)
 
 
 def simplify(f: ir.Function) -> ir.Function:
@@ -34,12 +38,14 @@ def _used_whole(body: ir.Block) -> set[ir.Atom]:
 
 
 class _Sweep:
-    """`atoms` maps variables to their equals, `known` expressions of the enclosing blocks to their variables."""
+    """`atoms` maps variables to their equals, `known` expressions of the enclosing blocks to their variables, `negated`
+    variables to what they are minus of."""
 
     def __init__(self, body: ir.Block) -> None:
         self.body = body
         self.atoms: dict[ir.Atom, ir.Atom] = {}
         self.known: dict[Key, ir.Var] = {}
+        self.negated: dict[ir.Atom, ir.Atom] = {}
         self.tuples: dict[ir.Atom, tuple[ir.Atom, ...]] = {}
 
     @cached_property
@@ -51,20 +57,54 @@ class _Sweep:
 
     def block(self, block: ir.Block) -> ir.Block:
         new: list[ir.Let] = []
-        get = self.atoms.get
+        atoms, known, negated = self.atoms, self.known, self.negated
+        get, same, unsigned = atoms.get, atoms.keys().isdisjoint, negated.keys().isdisjoint
         for let in block.lets:
             e = let.expr
-            if isinstance(e, ir.Apply):
-                args = tuple(map(get, e.args, e.args))
-                binder = let.binders[0]
-                found = self.equal(binder, e.op, args)
-                if found is not binder:
-                    self.atoms[binder] = found
-                else:
-                    new.append(let if args == e.args else ir.Let(let.binders, ir.Apply(e.op, args), let.span))
-            else:
+            if not isinstance(e, ir.Apply):
                 self.form(let, e, new)
+                continue
+            op, binder = e.op, let.binders[0]
+            args: tuple[ir.Atom, ...] = e.args
+            if not same(args):
+                args = tuple(map(get, args, args))
+            if not unsigned(args):
+                if op.negates:
+                    atoms[binder] = negated[args[0]]
+                    continue
+                op, args = self.without_signs(op, args, let.span, new)
+            if len(op.params) > 2 or type(args[0]) is ir.Lit or type(args[-1]) is ir.Lit:
+                found = self.equal(binder, op, args)
+            else:
+                found = known.setdefault((op, args), binder)
+            if found is not binder:
+                atoms[binder] = found
+                continue
+            if op.negates:
+                negated[binder] = args[0]
+            new.append(let if args is e.args else ir.Let(let.binders, ir.Apply(op, args), let.span))
         return ir.Block(new, tuple(map(get, block.results, block.results)))
+
+    def without_signs(
+        self, op: Primitive, args: tuple[ir.Atom, ...], span: Span | None, new: list[ir.Let]
+    ) -> tuple[Primitive, tuple[ir.Atom, ...]]:
+        """`op` of `args` after signs of operands have gone into the op, or out of it."""
+        odd, k = False, 0
+        while k < len(op.minus):
+            rule, inside = _minus(op)[k], self.negated.get(args[k])
+            if rule is None or inside is None:
+                k += 1
+                continue
+            args = (*args[:k], inside, *args[k + 1 :])
+            op, flips, swaps = rule
+            args, odd, k = args[::-1] if swaps else args, odd ^ flips, 0
+        if not odd:
+            return op, args
+        var = ir.Var(op.result)
+        found = self.equal(var, op, args)
+        if found is var:
+            new.append(ir.Let((var,), ir.Apply(op, args), span))
+        return NEGATION, (found,)
 
     def inner(self, block: ir.Block) -> ir.Block:
         """A block inside another: what becomes known there is forgotten."""
@@ -119,6 +159,12 @@ class _Sweep:
         new += side.lets
         for b, a in zip(let.binders, side.results, strict=True):
             self.atoms[b] = a
+
+
+@cache
+def _minus(op: Primitive) -> list[tuple[Primitive, bool, bool] | None]:
+    """For each operand the op without its sign, whether the result has the other sign, whether operands swap."""
+    return [(PRIMITIVES[name.lstrip("-~")], "-" in name, "~" in name) if name else None for name in op.minus]
 
 
 def _identity(a: ir.Atom) -> Any:
