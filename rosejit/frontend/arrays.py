@@ -77,7 +77,7 @@ class Anchor:
 class Array:
     """A staged array, or a part of one: `axes` says which; None is the whole."""
 
-    __slots__ = ("anchor", "axes", "box", "shape", "tape", "type")
+    __slots__ = ("_shape", "anchor", "axes", "box", "tape", "type")
     __array_ufunc__ = None  # NumPy leaves operators to us
 
     def __init__(
@@ -90,7 +90,7 @@ class Array:
     ) -> None:
         self.tape = tape
         self.box = box
-        self.shape = shape
+        self._shape = shape
         self.type = type
         self.axes = axes
         self.anchor: Anchor | None = None
@@ -105,9 +105,19 @@ class Array:
         return Leaf("array", self.shape, kind) if self.shape else Leaf(kind)
 
     @property
+    def shape(self) -> tuple[int, ...]:
+        """The lengths of the dimensions."""
+        return self._shape
+
+    @shape.setter
+    def shape(self, value: Any) -> None:
+        """NumPy's arrays change their shape in place; these do not."""
+        raise self.tape.type_fault("the shape of a staged array is not assigned", "bind `y.reshape(...)` to the name")
+
+    @property
     def ndim(self) -> int:
         """The number of dimensions."""
-        return len(self.shape)
+        return len(self._shape)
 
 
 # --- making arrays
@@ -153,6 +163,11 @@ def parameter(tape: Tape, var: Var, name: str) -> Array:
     return made
 
 
+def titled(box: Box) -> str:
+    """What an array is called in messages."""
+    return f"`{box.name}`" if box.name != "array" else "this array"
+
+
 # --- contents
 
 
@@ -167,10 +182,10 @@ def content(tape: Tape, box: Box) -> Any:
             frame.touched.add(box)
     if held is None:
         raise tape.type_fault(
-            f"`{box.name}` was made in a branch or a loop that is over", "make it before, or return it by name"
+            f"{titled(box)} was made in a branch or a loop that is over", "make it before, or return it by name"
         )
     if held.__class__ is Moved:
-        raise tape.fault(StagingTypeError, f"`{box.name}` cannot be used here: {held.reason}", help=held.help)
+        raise tape.fault(StagingTypeError, f"{titled(box)} cannot be used here: {held.reason}", help=held.help)
     return held
 
 

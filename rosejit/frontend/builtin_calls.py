@@ -121,7 +121,7 @@ def fold(session: Any, generator: Any, start: Any, step: Callable[[Any, Any], An
     tape: Tape = session.tape
     whole = session.hooks.comprehensions.of(generator)
     if whole is None:
-        return functools.reduce(step, generator, start)
+        return functools.reduce(step, iter(generator), start)  # `reduce` would hide what `iter` raises
     cell = Cell(tape, name, lambda tape, value, name: value)
     tape.frames[-1].contents[cell] = start
     whole.folds = True
@@ -260,13 +260,25 @@ def _reversed(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
         first, step = items.start, items.step
         count = (items.stop - first + step - (1 if step > 0 else -1)) // step
         return staged_range(session.tape, (first + (count - 1) * step, first - step, -step))
-    return reversed(list(_items(session, items))) if items.__class__ is Array else reversed(items)
+    return session.hooks.new(reversed(list(_items(session, items)) if items.__class__ is Array else items))
 
 
 def _text(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     if args and args[0].__class__ in NUMBERS:
         return format(args[0])
     return function(*args, **kwargs)
+
+
+def _next(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
+    if args and hasattr(args[0], "__next__"):
+        session.tape.consumed(args[0])
+    return next(*args)
+
+
+def _attribute(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
+    """`setattr`, `delattr`."""
+    session.hooks.written(args[0])
+    return function(*args)
 
 
 def _unroll(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
@@ -280,7 +292,8 @@ BUILTINS: dict[Any, Handler] = {
     range: _range, len: _len, float: _float, int: _int, bool: _bool, pow: _pow, isinstance: _isinstance, type: _type,
     sum: _sum, all: _all, any: _any, max: _extreme("max"), min: _extreme("min"), enumerate: _with_rows, zip: _with_rows,
     list: _with_rows, tuple: _with_rows, reversed: _reversed, str: _text, repr: _text, format: _text,
-    print: staged_print, functions.range: _rose_range, functions.unroll: _unroll,
+    print: staged_print, next: _next, setattr: _attribute, delattr: _attribute,
+    functions.range: _rose_range, functions.unroll: _unroll,
 }  # fmt: skip
 
 _ = BOOL

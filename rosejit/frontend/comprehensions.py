@@ -270,6 +270,7 @@ class Comprehensions:
         """A generator expression; it has not run yet."""
         assert self._opened is not None
         self._generators[id(made)] = (made, self._opened)
+        self._tape.frames[-1].born[id(made)] = made
         return made
 
     def of(self, generator: Any) -> Comprehension | None:

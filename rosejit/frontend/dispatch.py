@@ -10,7 +10,7 @@ import os
 import sys
 import sysconfig
 from collections.abc import Callable
-from types import BuiltinFunctionType, CodeType, FunctionType, MethodType
+from types import BuiltinFunctionType, CodeType, FunctionType, GeneratorType, MethodType, ModuleType
 from typing import Any, NoReturn
 
 from rosejit.errors import RoseError, StagingTypeError, UnsupportedSyntax
@@ -38,8 +38,9 @@ _OUTSIDE = tuple(
 _MUTATORS = frozenset({
     "append", "extend", "insert", "remove", "pop", "clear", "sort", "reverse", "update", "setdefault", "popitem", "add",
     "discard", "difference_update", "intersection_update", "symmetric_difference_update", "appendleft", "popleft",
-    "__setitem__", "__delitem__",
+    "__setitem__", "__delitem__", "rotate", "extendleft", "move_to_end", "send", "write", "writelines",
 })  # fmt: skip
+_CONTAINERS = frozenset({list, dict, set})
 _HIGHER_ORDER = frozenset({map, filter, functools.reduce, sorted, itertools.accumulate, itertools.starmap})
 """Builtins that call the functions they are given."""
 
@@ -73,7 +74,7 @@ class Dispatcher:
         if kind is FunctionType:
             known = self._macros.get(id(function))
             if known is not None and known[0] is function:
-                return known[1](*args, **kwargs)
+                return self._fresh(known[1](*args, **kwargs))
         elif kind is MethodType:
             return self._method(function, args, kwargs)
         stage = getattr(kind, "__rose_stage__", None)
@@ -112,11 +113,15 @@ class Dispatcher:
                 raise
             return self.plain(function, args, kwargs)
         self._macros[id(function)] = (function, made)
-        return made(*args, **kwargs)
+        return self._fresh(made(*args, **kwargs))
+
+    def _fresh(self, value: Any) -> Any:
+        """What a function of the user's gave; a generator is a new one."""
+        return self._session.hooks.new(value) if value.__class__ is GeneratorType else value
 
     def _builtin(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         owner = function.__self__
-        if function.__name__ in _MUTATORS and isinstance(owner, (list, dict, set)):
+        if function.__name__ in _MUTATORS and not isinstance(owner, ModuleType):
             self._session.hooks.written(owner)
             if function.__name__ == "append" and len(args) == 1 and not kwargs:  # by far the most frequent
                 return function(args[0])
@@ -161,11 +166,26 @@ class Dispatcher:
             args = tuple(as_numpy(arg) for arg in args)
             kwargs = {name: as_numpy(value) for name, value in kwargs.items()}
         try:
-            return self._session.made_outside(function(*args, **kwargs))
+            staged = self._session.tape.is_staged
+            found = self._watched(function, args, kwargs) if staged else function(*args, **kwargs)
+            if hasattr(found, "__next__") and not any(found is arg for arg in args):
+                self._session.hooks.new(found)
+            return self._session.made_outside(found)
         except TypeError as error:
             if isinstance(error, RoseError) or not has_staged((args, kwargs)):
                 raise
             self._refuse(function, error)
+
+    def _watched(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call in a staged branch or loop: a function that nobody can look into may change no container there."""
+        held = [(value, value.copy()) for value in (*args, *kwargs.values()) if value.__class__ in _CONTAINERS]
+        found = function(*args, **kwargs)
+        for value, before in held:
+            if not self._session.tape.is_own(value) and _is_changed(value, before):
+                value.clear()
+                value.extend(before) if isinstance(value, list) else value.update(before)
+                self._session.hooks.written(value)
+        return found
 
     def _refuse(self, function: Any, error: TypeError) -> NoReturn:
         """A function that is not staged was given a staged value, and knew no better than a TypeError."""
@@ -182,6 +202,16 @@ class Dispatcher:
         if callable(value) and not isinstance(value, type):
             return functools.partial(self.call, value)
         return value
+
+
+def _is_changed(value: Any, before: Any) -> bool:
+    """Whether other objects are in a container than before."""
+    if len(value) != len(before):
+        return True
+    if isinstance(value, set):
+        return value != before
+    pairs = zip(value.items(), before.items(), strict=True) if isinstance(value, dict) else [(value, before)]
+    return any(a is not b for x, y in pairs for a, b in zip(x, y, strict=True))
 
 
 def _is_hashable(function: Any) -> bool:
@@ -229,11 +259,19 @@ def has_staged(value: Any) -> bool:
     return any(has_staged(item) for item in parts(value) or ())
 
 
+def _seen(a: Array, data: Any) -> Any:
+    """What others may see of an array, and write only where staged code could."""
+    if a.box.readonly or a.tape.is_staged:
+        data = data.view()
+        data.flags.writeable = False
+    return data
+
+
 def as_numpy(value: Any) -> Any:
     """Arrays whose elements are known as NumPy's, in structures too."""
     if value.__class__ is Array:
         data = host_data(value)
-        return value if data is None else data
+        return value if data is None else _seen(value, data)
     inside = parts(value)
     if not inside:
         return value

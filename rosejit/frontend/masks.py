@@ -19,7 +19,7 @@ from rosejit.frontend.stored import assigned, fitting
 from rosejit.frontend.tape import Tape
 from rosejit.frontend.values import ATOMS, type_of, wrap
 from rosejit.frontend.views import check_writable, store, variable
-from rosejit.ir.syntax import Block, If, Lit
+from rosejit.ir.syntax import Block, Failure, If, Lit
 from rosejit.ir.types import BOOL, INT, REAL, Scalar
 
 Make = Callable[..., Any]
@@ -117,7 +117,7 @@ def applied(make: Make, *operands: Any) -> Selection:
         if operand.__class__ is Array and operand.shape:
             first.refuse("arithmetic with a whole array")
         if operand.__class__ is Selection and operand.origin[1] != first.origin[1]:
-            first.refuse("arithmetic of what two masks pick")
+            _require_same(operand.mask, first.mask)
     plain = [operand.values if operand.__class__ is Selection else operand for operand in operands]
     tape = first.tape
     made = mapped(tape, lambda keep, *xs: _guarded(tape, make, keep, xs), _over(first), *plain)
@@ -196,9 +196,21 @@ def _for_each(a: Array, value: Any, rest: tuple[int, ...]) -> Any:
 
 
 def _of_same_mask(value: Selection, mask: Array, shape: tuple[int, ...]) -> Array:
-    if value.values.shape != shape or value.origin[1] != _origin(mask):
-        value.refuse("an assignment of what another mask picked")
+    if value.values.shape != shape:
+        value.refuse("an assignment to an array of another shape")
+    if value.origin[1] != _origin(mask):
+        _require_same(value.mask, mask)
     return value.values
+
+
+def _require_same(a: Array, b: Array) -> None:
+    """Fail at run time unless two masks pick the same elements: only those can be lined up without counting."""
+    tape = a.tape
+    if a.shape != b.shape:
+        raise tape.fault(ShapeError, f"masks of shapes {a.shape} and {b.shape} pick different elements")
+    same = reductions.every(mapped(tape, operator.eq, a, b))
+    what = "two staged masks pick different elements, which cannot be lined up"
+    tape.check(same.atom, Failure("shape", what, tape.here(), help="pick both with one mask"))
 
 
 def _placed(mask: Array, before: int, after: int) -> Array:

@@ -7,6 +7,7 @@ from rosejit.frontend.arrays import (
     Anchor,
     Array,
     Axes,
+    Box,
     Fixed,
     Host,
     Run,
@@ -138,13 +139,17 @@ def check_writable(a: Array) -> None:
         raise a.tape.type_fault(a.box.readonly, "write to a copy: `y = x.copy()`")
 
 
+def _another(box: Box) -> str:
+    return f"`{box.name}`, which may be the same array," if box.name != "array" else "another that may be the same one"
+
+
 def put(a: Array, value: Any) -> None:
     """Replace the content of the box of `a`; arrays that may be the same one are lost."""
     box = a.box
     a.tape.write(box, value)
     for other in box.linked or ():
         if other is not box:
-            a.tape.write(other, Moved(f"`{box.name}`, which may be the same array, was changed"))
+            a.tape.write(other, Moved(f"{_another(box)} was changed"))
 
 
 def store(a: Array, value: Atom, checked: bool = False) -> None:
