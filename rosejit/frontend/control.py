@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from rosejit.errors import UnsupportedSyntax
 from rosejit.frontend import mend
 from rosejit.frontend.arrays import Array
 from rosejit.frontend.carries import Carries
@@ -15,10 +14,9 @@ from rosejit.frontend.tape import UNDEFINED, Frame, Tape
 from rosejit.frontend.truth import truth
 from rosejit.frontend.unbound import as_flag
 from rosejit.frontend.values import Bool, P
-from rosejit.ir.syntax import TRUE, Atom, Block, Lit, Loop, Var
+from rosejit.ir.syntax import Atom, Block, Lit, Loop, Var
 from rosejit.ir.syntax import While as WhileForm
 from rosejit.ir.types import INT
-from rosejit.ir.walk import free
 
 Names = tuple[Any, ...]
 
@@ -165,7 +163,7 @@ class StagedFor:
         loop = Loop(self._trips, self._index, variables, inits, (), body, is_downwards(self._items))
         mend.settle(loop, carries.atoms)
         mend.convert_carries(loop, tape.lets, self._place)
-        return _finished(tape, carries, finishes, loop, ())
+        return finished(tape, carries, finishes, loop, ())
 
 
 def makes_turns(tape: Tape, trips: Atom) -> Any:
@@ -175,7 +173,7 @@ def makes_turns(tape: Tape, trips: Atom) -> Any:
     return as_flag(tape, tape.apply(P["igt"], trips, Lit(0, INT)))
 
 
-def _finished(
+def finished(
     tape: Tape, carries: Carries, finishes: list[Finish], loop: Loop | WhileForm, extra: tuple[Var, ...]
 ) -> Names:
     """Append the loop, unless it does nothing, and give the names after it."""
@@ -198,110 +196,9 @@ def iterate(tape: Tape, items: Any, names: tuple[str, ...], exposed: int) -> Hos
 def rows(tape: Tape, items: Any) -> Iterable[Any]:
     """What Python iterates over; arrays give their elements, or their rows as views."""
     if items.__class__ is not Array:
+        if hasattr(items, "__next__"):
+            tape.consumed(items)
         return items
     if not items.shape:
         raise tape.type_fault("Python iterates over an array without dimensions")
     return (get(items, k) for k in range(items.shape[0]))
-
-
-# --- while
-
-
-class WhileLoop:
-    """A loop whose test is tried on the host first: what it stages is forgotten if the test turns out staged."""
-
-    def __init__(self, tape: Tape, names: tuple[str, ...], exposed: int) -> None:
-        self._tape = tape
-        self._names = names
-        self._exposed = exposed
-        self._place = tape.here()
-        self._frame: Frame | None = None
-        self._carries: Carries | None = None
-        self._done = False
-        self.stop = False
-        self.again = False
-        self._test: _Test | None = None
-        self._turns = Var(INT, "turns")
-
-    def more(self) -> bool:
-        """Whether there is another turn, as far as the loop knows."""
-        return not self._done
-
-    def enter(self, names: Names) -> Names:
-        """Begin the test."""
-        if not self.again:
-            self._frame = self._tape.open("scratch")
-            self._before = names
-            return names
-        self._frame = self._tape.open("loop")
-        tape, turns = self._tape, self._turns
-        self._carries = Carries(tape, self._frame, self._exposed, self._names, lambda: makes_turns(tape, turns))
-        self._frame.carries = self._carries
-        return self._carries.enter(names)
-
-    def test(self, condition: Any, names: Names) -> Names:
-        """End the test: on the host it decides, else it is staged again, where the names are what they always are."""
-        tape, frame = self._tape, self._frame
-        assert frame is not None
-        decided = truth(tape, condition)
-        if self.again:
-            self.again = False
-            assert self._carries is not None
-            self._test = _Test(self._carries, self._turns, decided, names)
-            return names
-        if decided.__class__ is Bool:
-            tape.close(frame)
-            self.again = True
-            return self._before
-        tape.adopt(frame)
-        self._frame = None
-        self.stop = not decided
-        return names
-
-    def back(self, names: Names) -> Names:
-        """End a turn; after a staged one the names are what they are after the loop."""
-        if self._carries is None or self._test is None:
-            return names
-        self._done = True
-        return self._test.finish(names)
-
-
-class _Test:
-    """The staged test of a loop, and the loop that comes of it."""
-
-    def __init__(self, carries: Carries, turns: Var, decided: Any, names: Names) -> None:
-        self._carries = carries
-        self._turns = turns
-        self._frame = carries.frame
-        self._names = names
-        tape = carries.tape
-        self._condition = decided.atom if decided.__class__ is Bool else Lit(bool(decided), TRUE.type)
-        self._lets = self._frame.lets
-        self._contents = dict(self._frame.contents)
-        self._frame.lets = tape.lets = []
-
-    def finish(self, names: Names) -> Names:
-        """Emit the loop, given the names at the end of a turn."""
-        carries, tape = self._carries, self._carries.tape
-        body = self._frame.lets
-        leaks = free(Block(body, ())).keys() & {b for let in self._lets for b in let.binders}
-        changed = any(a is not b for a, b in zip(self._names, carries.held, strict=True))
-        if leaks or changed or not carries.untouched(self._contents):
-            tape.close(self._frame)
-            raise tape.fault(
-                UnsupportedSyntax,
-                "the test of this `while` changes something that the loop uses",
-                help="make the change in the body: `while True: ...; if not test: break`",
-            )
-        tape.close(self._frame)
-        finishes = carries.settle(names)
-        found = carries.found
-        loop = WhileForm(
-            tuple(carry.var for carry in found),
-            tuple(carry.init for carry in found),
-            Block(self._lets, (self._condition,)),
-            Block(body, tuple(carry.back for carry in found)),
-        )
-        mend.settle(loop, carries.atoms)
-        mend.convert_carries(loop, tape.lets, self._frame.place)
-        return _finished(tape, carries, finishes, loop, (self._turns,))

@@ -135,7 +135,8 @@ class _Liveness:
         head = self.expressions(after | self.block(node.body, 0), node.test)
         head = self.expressions(after | self.block(node.body, head), node.test)
         exposed = self.expressions(self.block(node.body, 0), node.test)
-        self.block(node.body, head)  # the notes of inner constructs are those of the last visit
+        turn = self.block(node.body, head)  # the notes of inner constructs are those of the last visit
+        exposed |= turn & test.binds  # bound by the test of the turn before
         self.note(node, self.uses.binds(node.body) | test.binds, exposed, head | (after & test.binds))
         return head
 

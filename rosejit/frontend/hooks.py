@@ -12,7 +12,7 @@ from rosejit.errors import RoseError, UnboundStagedName, UnsupportedSyntax
 from rosejit.frontend.arrays import Array, content
 from rosejit.frontend.circuits import Circuits, go, hit, negate
 from rosejit.frontend.comprehensions import Comprehensions
-from rosejit.frontend.control import WhileLoop, choose, iterate
+from rosejit.frontend.control import choose, iterate
 from rosejit.frontend.joins import arrive, shown
 from rosejit.frontend.patterns import Patterns
 from rosejit.frontend.places import frame_at
@@ -20,6 +20,7 @@ from rosejit.frontend.tape import UNDEFINED, Cell, Frame, Tape
 from rosejit.frontend.truth import truth
 from rosejit.frontend.unbound import Part, Poison, settled
 from rosejit.frontend.values import NUMBERS, Bool
+from rosejit.frontend.whiles import WhileLoop
 from rosejit.ir.syntax import FALSE, Failure
 
 
@@ -283,7 +284,7 @@ class Hooks:
         self.containers = containers
         self.call = call
         self.If = lambda c, names, live: choose(tape, c, names, live)
-        self.While = lambda names, exposed: WhileLoop(tape, names, exposed)
+        self.While = lambda names, exposed, leaving=(): WhileLoop(tape, names, exposed, leaving)
         self.For = lambda items, names, exposed: iterate(tape, items, names, exposed)
         self.go = lambda *flags: go(tape, *flags)
         self.hit = hit

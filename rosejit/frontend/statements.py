@@ -83,7 +83,9 @@ def _while(context: Context, node: Any) -> list[Any]:
         assign_all(last, names, method(last, variable, "back", held)),
     ]
     loop = at(node, ast.While(method(node, variable, "more"), body, []))
-    opened = assign(node, variable, runtime(node, "While", constant(node, names), constant(node, flow.live)))
+    facts = [constant(node, names), constant(node, flow.live)]
+    leaving = getattr(node, "leaving", ())
+    opened = assign(node, variable, runtime(node, "While", *facts, *([constant(node, leaving)] if leaving else [])))
     return [opened, loop, *(context.block(node.orelse) if node.orelse else [])]
 
 

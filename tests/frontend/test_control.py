@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rosejit import text
-from rosejit.errors import StagingTypeError, UnboundStagedName, UnsupportedSyntax
+from rosejit.errors import StagingTypeError, UnboundStagedName
 from rosejit.frontend import functions as rose
 from rosejit.frontend.annotations import Vec
 from rosejit.ir.syntax import If, Loop, While
@@ -337,15 +337,140 @@ def test_else_of_loops():
 
 
 def test_a_test_that_changes_what_the_loop_uses():
-    def f(x: float):
-        while (x := x * 0.5) > 1.0:  # changes
+    def halved(x: float):
+        while (x := x * 0.5) > 1.0:
             pass
         return x
 
-    error = fault(f, 9.0)
-    assert isinstance(error, UnsupportedSyntax)
-    assert "`while`" in str(error)
-    assert "while True" in (error.help or "")
+    def both(x: float, n: int):
+        k = 0
+        while k < n and (y := x * k) < 10.0 or k == 0:
+            y = x
+            k += 1
+        return y, k
+
+    def left_early(x: float):
+        while (y := x * x) > 1.0:
+            if y > 1e6:
+                break
+            x = y if y > 9.0 else x / 3
+        else:
+            y = y + 1
+        return x, y
+
+    def emptied(x: float):
+        a = np.zeros(2)
+
+        def step():
+            a[0] += x
+            a[1] += 1.0
+            return a[0]
+
+        while step() < 10.0 and a[1] < 50.0:
+            a[0] *= 1.5
+        return a[0], a[1]
+
+    def counted(n: int):
+        calls = 0
+
+        def more():
+            nonlocal calls
+            calls += 1
+            return calls < n
+
+        k = 0
+        while more():
+            k += calls
+        return k, calls
+
+    agrees(halved, (9.0,), (0.5,), (1e9,))
+    agrees(both, (2.0, 3), (2.0, 0), (20.0, 7))
+    agrees(left_early, (0.5,), (2.0,), (4.0,), (1.5,))
+    agrees(emptied, (0.1,), (3.0,), (20.0,))
+    agrees(counted, (5,), (0,))
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 4])
+def test_loops_without_a_test_are_staged_once(depth):
+    """Each level adds what it says, and does not say again what is inside."""
+    lines = ["def f(x: float):"]
+    for level in range(depth):
+        lines += ["    " * (level + 1) + "while True:", "    " * (level + 2) + "x = x * 0.5"]
+    lines += ["    " * (level + 1) + f"if x < {level}.5: break" for level in range(depth, 0, -1)]
+    f = define("\n".join([*lines, "    return x"]))
+    assert sum(1 for _ in lets(stage(f, 1.0).function.body)) == 5 * depth
+    agrees(f, (100.0,), (0.1,))
+
+
+def test_loops_that_begin_as_if_the_host_decided_them():
+    def flag(x: float):
+        done, turns = False, 0
+        while not done:
+            x = x / 2
+            turns += 1
+            done = x < 1.0
+        return x, turns
+
+    def host(x: float):
+        k, found = 0, []
+        while True:
+            found.append(k * x)
+            k += 1
+            if k == 3:
+                break
+        return found[0] + found[1] + found[2]
+
+    def first_and_rest(x: float):
+        first = True
+        s = 0.0
+        while True:
+            if first:
+                s = s + 100.0
+                first = False
+            s += x
+            if s > 105.0:
+                return s
+            x = x * 2
+
+    def bound_inside(x: float):
+        while True:
+            y = np.array([x, x * 2])
+            x = x * 0.5
+            if x < 1.0:
+                break
+        return y[0] + y[1]
+
+    def rows(a: Vec[3], x: float):
+        b = a.copy()
+        while True:
+            b[0] += x
+            row = b * 2
+            if b[0] > 5.0:
+                continue_with = row
+                break
+            b[1] = row[0]
+        return b, continue_with
+
+    def twice(x: float, n: int):
+        s = 0.0
+        while True:
+            n -= 1
+            t = x
+            while True:
+                t = t * 0.5
+                s += t
+                if t < 1.0:
+                    break
+            if n < 1:
+                break
+        return s, t
+
+    agrees(flag, (10.0,), (0.5,))
+    agrees(host, (2.0,))
+    agrees(first_and_rest, (1.0,), (7.0,))
+    agrees(bound_inside, (10.0,), (0.5,))
+    agrees(rows, (np.array([1.0, 2.0, 3.0]), 1.5))
+    agrees(twice, (10.0, 3), (0.5, 1))
 
 
 def test_names_that_only_a_turn_of_while_binds():
