@@ -280,6 +280,13 @@ def _install_tangents() -> None:
 # --- what only the host can do
 
 
+def _no_elements(self: Any, *args: Any) -> NoReturn:
+    raise self.tape.type_fault(
+        f"a staged {type(self).__name__} has no elements",
+        "a name that a staged loop reads before it binds it is taken for a number: bind it before the loop",
+    )
+
+
 def _needs_host(what: str, remedy: str) -> Callable[..., NoReturn]:
     def method(self: Any, *args: Any) -> NoReturn:
         raise self.tape.type_fault(f"{what.replace('{}', type(self).__name__)}, which only running tells", remedy)
@@ -321,6 +328,7 @@ _HOST_METHODS = {
     "__int__": _needs_host("Python needs the value of a staged {}", "call `int` by name in staged code"),
     "__complex__": _needs_host("Python needs the value of a staged {}", "complex numbers are not staged"),
     "__iter__": _needs_host("Python iterates over a staged {}", "iterate over `rose.range(n)`"),
+    "__getitem__": _no_elements,
 }
 
 

@@ -2,10 +2,13 @@
 
 import math
 
+import numpy as np
 import pytest
 
 from rosejit import text
 from rosejit.errors import StagingTypeError
+from rosejit.frontend import functions as rose
+from rosejit.frontend.annotations import Vec
 from tests.frontend.oracle import agrees, define, evaluate, fault, says, stage
 
 REALS = [(0.5, 2.0), (-1.5, 0.75), (7.25, -2.5), (3.0, 3.0), (-0.0, 1.0)]
@@ -156,3 +159,19 @@ def test_the_bound_that_spares_the_wrapping():
 
     f = define(source, rose=rose, Vec=Vec)
     assert "wrap_index" not in text.show(stage(f, [1.0, 2.0]).function)
+
+
+@pytest.mark.parametrize(
+    ("use", "word"), [("last[0]", "has no elements"), ("sum(last)", "iterates"), ("x[n]", "has no elements")]
+)
+def test_numbers_are_no_arrays(use, word):
+    source = f"""
+    def f(v: Vec[3], x: float, n: int):
+        s = 0.0
+        for i in rose.range(3):
+            if i > 0:
+                s += {use}  # used
+            last = v * i
+        return s
+    """
+    says(fault(define(source, rose=rose, Vec=Vec), np.ones(3), 1.0, 1), word, line=f"s += {use}  # used", at=use)
