@@ -49,15 +49,15 @@ class Writer:
 
     def _number(self, cell: Place, value: str, path: str) -> Iterator[str]:
         place = cell.number
-        check = f"{_CHECKS[cell.element]}({{}}, {names.template(path)})"
+        named = names.template(path)
         if cell.element != "real":
-            yield f"{place} = {check.format(value)};"
+            yield f"{place} = {_CHECKS[cell.element]}({value}, {named});"
             return
         given = value
         if not names.is_word(value.removeprefix("$")):
             given = self.fresh()
             yield f"const {given} = {value};"
-        yield f'{place} = typeof {given} === "number" ? {given} : {check.format(given)};'
+        yield f'{place} = typeof {given} === "number" ? {given} : $real({given}, {named});'
 
     def _structure(self, tree: Node, cells: Sequence[Place], value: str, path: str) -> Iterator[str]:
         by_name = tree.kind in ("dict", "namedtuple", "dataclass")

@@ -7,7 +7,7 @@ from inspect import Parameter
 from pathlib import Path
 from typing import Any
 
-from rosejit.abi import Artifact, Entry, Node, Static, Tree
+from rosejit.abi import Artifact, Entry, Node, Static
 from rosejit.export import names
 from rosejit.export.cells import Place, cells_of, divided
 from rosejit.export.imports import PageImport, javascript, of_page
@@ -127,14 +127,9 @@ def _kinds(artifact: Artifact) -> dict[str, str]:
 
 
 def _function(number: int, function: Exported, entry: Entry, reentrant: bool) -> Iterator[str]:
-    shown = [
-        (parameter, tree)
-        for parameter, tree in zip(function.parameters, function.trees, strict=True)
-        if not _is_kept(tree)
-    ]
-    inside = [names.variable(parameter.name) for parameter, _ in shown]
-    outside = [_parameter(parameter) for parameter, _ in shown]
-    handed = ", ".join(inside)
+    shown = function.shown
+    outside = [_parameter(parameter, function.rest) for parameter in shown]
+    handed = ", ".join(names.variable(parameter.name) for parameter in shown)
     cells, results = cells_of(entry.params), cells_of(entry.results)
     yield f"const $s{number} = ({handed}) => {{"
     yield from indented(list(_written(function, cells)))
@@ -144,7 +139,7 @@ def _function(number: int, function: Exported, entry: Entry, reentrant: bool) ->
     yield "};"
     yield f"const $e{number} = function ({', '.join(outside)}) {{"
     name = names.text(function.name)
-    if not any(parameter.kind is Parameter.VAR_POSITIONAL for parameter, _ in shown):
+    if function.rest is None:
         most = len(shown)
         yield f"  if (arguments.length > {most}) $many({name}, {most}, arguments.length);"
     if reentrant:
@@ -155,7 +150,7 @@ def _function(number: int, function: Exported, entry: Entry, reentrant: bool) ->
     if can_be_filled(function.result):
         yield f"$e{number}.into = ({', '.join(['$out', *outside])}) => {{"
         if reentrant:
-            spread = ", ".join(["$out", *map(_spread, shown)])
+            spread = ", ".join(["$out", *(_spread(parameter, function.rest) for parameter in shown)])
             yield f"  if ($busy) return $inner()[{name}].into({spread});"
         yield f"  $s{number}({handed});"
         yield from indented(list(Writer().fill(function.result, results, "$out", "out")))
@@ -167,24 +162,18 @@ def _written(function: Exported, cells: Sequence[Place]) -> Iterator[str]:
     writer = Writer()
     whole = Node("tuple", tuple(function.trees))
     for parameter, tree, part in zip(function.parameters, function.trees, divided(whole, cells), strict=True):
-        if not _is_kept(tree):
+        if not isinstance(tree, Static):
             yield from writer.write(tree, part, names.variable(parameter.name), parameter.name)
 
 
-def _is_kept(tree: Tree) -> bool:
-    """Whether an argument is settled when the function is exported, so that the page does not give it."""
-    return isinstance(tree, Static)
+def _spread(parameter: Parameter, rest: Parameter | None) -> str:
+    return "..." * (parameter is rest) + names.variable(parameter.name)
 
 
-def _spread(shown: tuple[Parameter, Tree]) -> str:
-    dots = "..." * (shown[0].kind is Parameter.VAR_POSITIONAL)
-    return dots + names.variable(shown[0].name)
-
-
-def _parameter(parameter: Parameter) -> str:
+def _parameter(parameter: Parameter, rest: Parameter | None) -> str:
     """A parameter with its default value, if that has a form in JavaScript."""
     name = names.variable(parameter.name)
-    if parameter.kind is Parameter.VAR_POSITIONAL:
+    if parameter is rest:
         return f"...{name}"
     if parameter.kind is Parameter.VAR_KEYWORD:
         return f"{name} = {{}}"

@@ -6,7 +6,7 @@ from inspect import Parameter, cleandoc
 from typing import Any
 
 from rosejit import collector
-from rosejit.abi import Artifact, Tree
+from rosejit.abi import Artifact, Static, Tree
 from rosejit.api import Function, sessions
 from rosejit.api.source import as_function
 from rosejit.api.staged import Staged, with_host_values
@@ -31,6 +31,18 @@ class Exported:
     trees: Sequence[Tree]
     result: Tree
     doc: str
+
+    @property
+    def shown(self) -> list[Parameter]:
+        """The parameters that the page gives: what Python keeps is settled in the module."""
+        pairs = zip(self.parameters, self.trees, strict=True)
+        return [parameter for parameter, tree in pairs if not isinstance(tree, Static)]
+
+    @property
+    def rest(self) -> Parameter | None:
+        """A last parameter `*args`; with others behind it, it is one array."""
+        last = self.shown[-1:]
+        return last[0] if last and last[0].kind is Parameter.VAR_POSITIONAL else None
 
 
 @dataclass(slots=True, frozen=True)

@@ -74,7 +74,7 @@ def _parameters(function: Exported) -> Iterator[str]:
         if isinstance(tree, Static):
             continue
         name = names.variable(parameter.name)
-        if parameter.kind is Parameter.VAR_POSITIONAL:
+        if parameter is function.rest:
             yield f"...{name}: {takes(tree)}"
         else:
             yield f"{name}{'?' * _is_optional(parameter)}: {takes(tree)}"
