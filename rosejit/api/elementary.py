@@ -36,6 +36,7 @@ def _function(name: str) -> Callable[..., Any]:
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"{op.doc}\n\nOf numbers, or element by element of arrays."
+    function.__rose_primitive__ = op  # staging knows by it that the bits are the same
     return function
 
 

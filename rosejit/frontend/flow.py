@@ -164,7 +164,7 @@ class _Liveness:
 
     def note(self, node: Any, bound: Mask, after: Mask, inside: Mask) -> None:
         live = self.uses.unpack(bound & after)
-        self.flow.names[id(node)] = Names(live + self.uses.unpack(inside & ~after), len(live))
+        self.flow.names[id(node)] = Names(live + self.uses.unpack(bound & inside & ~after), len(live))
 
 
 class _Definiteness:

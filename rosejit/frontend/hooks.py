@@ -16,6 +16,7 @@ from rosejit.frontend.control import choose, iterate
 from rosejit.frontend.joins import arrive, shown
 from rosejit.frontend.patterns import Patterns
 from rosejit.frontend.places import frame_at
+from rosejit.frontend.rolling import roll
 from rosejit.frontend.tape import UNDEFINED, Cell, Frame, Tape
 from rosejit.frontend.truth import truth
 from rosejit.frontend.unbound import Part, Poison, settled
@@ -286,6 +287,7 @@ class Hooks:
         self.If = lambda c, names, live: choose(tape, c, names, live)
         self.While = lambda names, exposed, leaving=(): WhileLoop(tape, names, exposed, leaving)
         self.For = lambda items, names, exposed: iterate(tape, items, names, exposed)
+        self.Roll = lambda items, names, exposed, plan: roll(tape, items, names, exposed, plan, frame_at(1))
         self.go = lambda *flags: go(tape, *flags)
         self.hit = hit
         self.negate = lambda value: negate(tape, value)

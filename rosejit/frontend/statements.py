@@ -26,6 +26,7 @@ from rosejit.frontend.nodes import (
     runtime,
     store,
 )
+from rosejit.frontend.plans import plan
 
 Rule = Callable[[Context, Any], list[Any]]
 
@@ -106,7 +107,9 @@ def _for(context: Context, node: Any) -> list[Any]:
         hit = runtime(node, "hit", *(load(node, flag) for flag in leaving))
         body.append(choice(node, hit, [at(node, ast.Break())]))
     iterable = expression(context, node.iter)
-    opened = runtime(node.iter, "For", iterable, constant(node, names), constant(node, flow.live))
+    found = plan(context, node)
+    facts = [constant(node, names), constant(node, flow.live), *([] if found is None else [constant(node, found)])]
+    opened = runtime(node.iter, "For" if found is None else "Roll", iterable, *facts)
     loop = at(node, ast.For(store(node.target, item), load(node, variable), body, []))
     return [assign(node.iter, variable, opened), loop, *(context.block(node.orelse) if node.orelse else [])]
 

@@ -1,0 +1,125 @@
+"""Random loops over plain ranges, most of whose values are staged, as text."""
+
+import random
+
+
+def loop(seed: int) -> str:
+    """A function of (x: float, y: float, v: Vec[7], n: int) with a loop of up to 7 turns."""
+    return Loop(seed).text()
+
+
+class Loop:
+    """Writes one function."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)
+        self._indices = ["i"]
+
+    def _one(self, *of: str) -> str:
+        return self._random.choice(of)
+
+    # --- expressions
+
+    def _real(self, depth: int = 0) -> str:
+        def inner() -> str:
+            return self._real(depth + 1)
+
+        if depth > 2 or self._random.random() < 0.3:
+            return self._one("x", "y", "s", "t", "u", "0.5", "2.0", "1.0", "w[0]")
+        form = self._random.choices(range(9), (8, 2, 3, 3, 2, 2, 1, 1, 2))[0]
+        match form:
+            case 0:
+                return f"({inner()} {self._one('+', '-', '*')} {inner()})"
+            case 1:
+                return f"({inner()} / {self._one('3.0', '(1.5 + x * x)', inner())})"
+            case 2:
+                return f"math.{self._one('sin', 'cos', 'tanh')}({inner()})"
+            case 3:
+                return f"{self._one('v', 'w', 'z')}[{self._index()}]"
+            case 4:
+                return f"({inner()} if {self._test()} else {inner()})"
+            case 5:
+                return f"{self._one('max', 'min')}({inner()}, {inner()})"
+            case 6:
+                return f"({inner()}) ** {self._one('2', '3', 'i', 'k')}"
+            case 7:
+                return f"float({self._int()})"
+            case _:
+                return f"{self._int()} * {inner()}"
+
+    def _int(self, depth: int = 0) -> str:
+        if depth > 1 or self._random.random() < 0.5:
+            return self._one("k", "1", "2", "n", *self._indices)
+        right = self._one("1", "2", "3", self._int(depth + 1))
+        return f"({self._int(depth + 1)} {self._one('+', '-', '*', '//', '%')} {right})"
+
+    def _index(self) -> str:
+        return self._one("i", "i - 1", "0", "-1", "i % 3", f"{self._int()} % 5", "at[i % 4]", *self._indices)
+
+    def _test(self) -> str:
+        reals = f"{self._real(2)} {self._one('>', '<=')} {self._real(2)}"
+        ints = f"{self._int(1)} > {self._int(1)}"
+        return self._one(
+            reals, ints, "i % 2 == 0", "i == 0", "i > 2 and x > 0.2", "not i > 3", f"x > 0.5 or {ints}", "q"
+        )
+
+    # --- statements
+
+    def _block(self, depth: int) -> list[str]:
+        return [line for _ in range(self._random.randint(1, 3)) for line in self._statement(depth)]
+
+    def _statement(self, depth: int) -> list[str]:
+        form = self._random.choices(range(10), (8, 2, 2, 4, 2, 1, 4, 2, 3, 1))[0]
+        if depth > 2 and form > 5:
+            form = 0
+        match form:
+            case 0:
+                return [f"{self._one('s', 't', 'u')} {self._one('=', '+=', '*=')} {self._real()}"]
+            case 1:
+                return [f"k {self._one('=', '+=')} {self._int()}"]
+            case 2:
+                return [f"s, t = t, {self._real()}"]
+            case 3:
+                return [f"{self._one('w', 'z')}[{self._index()}] {self._one('=', '+=')} {self._real()}"]
+            case 4:
+                return [f"{self._one('w', 'z')} = {self._one('w', 'z')} * {self._real(2)} + {self._one('v', 'w', 'z')}"]
+            case 5:
+                return [self._one("w += v", "z *= 0.5", f"q = {self._test()}", "t = np.sum(z * x)")]
+            case 6:
+                made = [f"if {self._test()}:", *_indented(self._block(depth + 1))]
+                return [*made, "else:", *_indented(self._block(depth + 1))] if self._random.random() < 0.5 else made
+            case 7:
+                return [f"if {self._test()}:", f"    {self._one('break', 'continue', 'return s')}"]
+            case 8:
+                return self._inner(depth)
+            case _:
+                halved = ["    e = e * 0.5", f"    s += {self._real(2)}"]
+                return [f"e = x * {self._real(2)}", "while 0.1 < e * e < 100.0:", *halved]
+
+    def _inner(self, depth: int) -> list[str]:
+        index = self._one("j", "l")
+        head = f"for {index} in {self._one('range', 'range', 'rose.range')}({self._one('3', 'i', 'i, 6', 'n', '2, 5', '7')}):"
+        self._indices.append(index)
+        body = self._block(depth + 1)
+        self._indices.pop()
+        return [head, *_indented(body)]
+
+    def text(self) -> str:
+        """The function."""
+        before = [
+            f"s, t, u = {self._one('0.0', '0', 'x', 'x', 'x * 2.0', '-0.0')}, {self._one('0.0', 'y', 'y', '0')}, y * 0.5",
+            f"k, q = {self._one('0', 'n', 'n')}, {self._one('False', 'x > 0', 'x > y')}",
+            f"w = {self._one('v.copy()', 'np.zeros(7)', 'v * x')}",
+            f"z = {self._one('w', 'np.zeros(7)', 'v + 1.0', 'v.copy()')}",
+            "at = np.array([2, 0, 3, 1])",
+            f"for i in range({self._one('7', '7', '1, 7', '6, -1, -1', '0, 7, 2')}):",
+        ]
+        body = self._block(0)
+        single = any("return" in line for line in body)
+        result = "s" if single else self._one("s", "s, t", "s, t, w", "w, z, u", "s + u, k, z", "s, t, u, k, q")
+        lines = _indented([*before, *_indented(body), f"return {result}"])
+        return "\n".join(["def f(x: float, y: float, v: Vec[7], n: int):", *lines]) + "\n"
+
+
+def _indented(lines: list[str]) -> list[str]:
+    return [f"    {line}" for line in lines]

@@ -1,0 +1,219 @@
+"""Plain `range` loops: rolled where that gives the same bits as unrolled, and unrolled everywhere else."""
+
+import math
+import struct
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from rosejit.errors import RoseError
+from rosejit.frontend import functions as rose
+from rosejit.frontend import rolling, turns
+from rosejit.frontend.annotations import Mat, Vec
+from rosejit.ir.walk import size
+from tests.frontend.loops_generate import loop
+from tests.frontend.oracle import agrees, define, run, stage
+
+SCOPE = {"math": math, "np": np, "rose": rose, "Vec": Vec, "Mat": Mat}
+V = np.linspace(-1.0, 2.0, 100)
+M = np.linspace(-1.0, 1.0, 300).reshape(100, 3)
+COUNT = 60
+
+
+@pytest.fixture
+def reasons(monkeypatch):
+    """Why loops were not rolled; the empty string for those that were."""
+    found = []
+    why_not = rolling.why_not
+
+    def noting(*args):
+        found.append(why_not(*args))
+        return found[-1]
+
+    monkeypatch.setattr(rolling, "why_not", noting)
+    return found
+
+
+def function(body: str, result: str = "s"):
+    lines = "".join(f"    {line}\n" for line in body.splitlines())
+    text = f"def f(x: float, n: int, v: Vec[100], m: Mat[100, 3]):\n    s = 0.0\n{lines}    return {result}\n"
+    return define(text, **SCOPE)
+
+
+def bits(value):
+    """A result so that equal means the same bits."""
+    if isinstance(value, (tuple, list)):
+        return tuple(map(bits, value))
+    if isinstance(value, np.ndarray):
+        return value.shape, value.dtype.kind, tuple(map(bits, value.ravel().tolist()))
+    if isinstance(value, float):
+        return "nan" if value != value else struct.pack("<d", value)
+    return type(value).__name__, value
+
+
+ROLLED = {
+    "a sum": "for i in range(len(v)):\n    s += v[i] * v[i]",
+    "the index as a real": "for i in range(100):\n    s += v[i] * i + i / 4 - (2 * i + 1) * x",
+    "powers of the index": "for i in range(100):\n    s += x * i ** 3",
+    "an int that widens": "s = 0\nfor i in range(100):\n    s = s + v[i]",
+    "steps": "for i in range(3, 300, 4):\n    s += x * i",
+    "backwards": "for i in range(99, -1, -1):\n    s = s * x + v[i]",
+    "arithmetic of the index": "for i in range(100):\n    s += v[(i * 7 + 3) % 100] * (i // 3) - v[-i]",
+    "tests of the index": "for i in range(100):\n    if 0 < i < 99 and not i == 7:\n        s += v[i]\n    elif i > 90 or x > 9:\n        s -= x",
+    "a choice": "for i in range(100):\n    s += v[i] if i % 2 else x",
+    "a short loop inside": "for i in range(100):\n    for j in range(3):\n        s += m[i, j]",
+    "a loop of changing length": "for i in range(70):\n    for j in range(i, 70):\n        s += v[i] * v[j]",
+    "a long loop inside": "for i in range(70):\n    for j in range(70):\n        s += v[i] * j",
+    "a staged loop inside": "for i in range(70):\n    for j in rose.range(n):\n        s += v[i] * j",
+    "a while inside": "for i in range(70):\n    e = v[i] * v[i]\n    while e > 0.01:\n        e = e / 2\n    s += e",
+    "break": "for i in range(100):\n    s += v[i]\n    if s < x:\n        break",
+    "continue": "for i in range(100):\n    if v[i] < x:\n        continue\n    s += v[i]",
+    "return": "for i in range(100):\n    if v[i] > x:\n        return v[i]",
+    "a name bound in it": "y = x\nfor i in range(100):\n    y = v[i] * 2\ns = y",
+    "bound in it for the first time": "for i in range(100):\n    y = v[i] * 2\ns = y",
+    "names that change places": "a, b = x, s\nfor i in range(100):\n    a, b = b, a + v[i]\ns = a - b",
+    "stores": "y = np.zeros(100)\ny[0] = 1.0\nfor i in range(1, 100):\n    y[i] = y[i - 1] * v[i]\ns = y",
+    "stores under a test": "y = v.copy()\nfor i in range(100):\n    if i > 0:\n        y[i] += y[i - 1]\ns = y",
+    "a matrix": "y = np.zeros((100, 3))\nfor i in range(100):\n    for j in range(3):\n        y[i, j] = m[i, j] * x\ns = y",
+    "an array bound anew": "y = v * x\nfor i in range(70):\n    y = y * 0.5 + v\ns = y",
+    "zeros at first": "y = np.zeros(3)\nfor i in range(100):\n    y = np.tanh(y * x + m[i])\ns = y",
+    "in place": "y = v.copy()\nfor i in range(70):\n    y *= x\ns = y",
+    "a new array in every turn": "for i in range(100):\n    y = np.array([v[i], x])\n    y[0] += 1.0\n    s += y.sum()",
+    "functions": "for i in range(100):\n    s += math.sin(v[i]) + max(v[i], x) + abs(v[i]) + np.exp(-x) + float(i)",
+    "reductions": "for i in range(100):\n    s += m[i].sum() + np.dot(m[i], m[i]) + m[i] @ m[0]",
+    "zero is exact": "t = 0.0\nfor i in range(100):\n    s += math.sin(t) + math.cos(t)\n    t = t + x",
+    "a list of the host": "w = [1.0, x, 2.0]\nfor i in range(100):\n    for j in range(3):\n        s += m[i, j] * w[j]",
+    "a test of the host": "fast = True\nfor i in range(100):\n    if fast:\n        s += v[i]\n    else:\n        s += 1",
+    "an else": "for i in range(70):\n    s += x\nelse:\n    s += 1",
+    "indices": "at = np.arange(100)[::-1]\nfor i in range(100):\n    s = s * x + v[at[i]]",
+    "a staged condition": "for i in range(100):\n    if x > 0:\n        s += v[i]\n    else:\n        k = 3",
+    "the last sign": "s = -0.0\nfor i in range(100):\n    s = s * x",
+}
+
+
+@pytest.mark.parametrize("body", ROLLED.values(), ids=ROLLED)
+def test_rolled(body, reasons, monkeypatch):
+    f = function(body)
+    arguments = [(x, n, V, M) for x, n in ((0.5, 3), (-1.25, 0))]
+    rolled = stage(f, *arguments[0])
+    assert reasons[:1] == [""]
+    assert size(rolled.function) < 64
+    monkeypatch.setattr(turns, "FEWEST", 10**9)
+    unrolled = stage(f, *arguments[0])
+    assert size(unrolled.function) > 64
+    for args in arguments:
+        assert bits(run(rolled, f, *args)) == bits(run(unrolled, f, *args))
+    agrees(f, *arguments)
+
+
+UNROLLED = {
+    "few turns": "for i in range(63):\n    s += v[i]",
+    "asked for": "for i in rose.unroll(range(100)):\n    s += v[i]",
+    "a list grows": "w = []\nfor i in range(100):\n    w.append(v[i])\ns = w[3]",
+    "a list is indexed": "w = [x] * 100\nfor i in range(100):\n    s += w[i]",
+    "a dict is changed": "w = {}\nfor i in range(100):\n    w[i] = v[i]\ns = w[3]",
+    "the index is an exponent": "for i in range(100):\n    s += x ** i",
+    "the index overflows": "for i in range(100):\n    s += x * (i * 2 ** 62)",
+    "a function of the index": "for i in range(100):\n    s += v[i] * math.sin(i)",
+    "a quotient of the index": "for i in range(100):\n    s += x * (i % (i + 1)) / 1 if i else 1 / (i + 1) // (i - 200.5)",
+    "a counter": "k = 0\nfor i in range(100):\n    k += 1\n    s += x\ns += x * k",
+    "time of the host": "t = 0.0\nfor i in range(100):\n    t = t + 0.1\n    s += x * t",
+    "the index afterwards": "for i in range(100):\n    s += x\ns += x ** i",
+    "a helper": "def helper(a):\n    return a * 2\nfor i in range(100):\n    s += helper(x)",
+    "printing": "for i in range(100):\n    print(i)\n    s += x",
+    "a text": "for i in range(100):\n    w = f'{i}'\n    s += x",
+    "a slice that moves": "for i in range(70):\n    s += v[i:i + 3].sum()",
+    "an array of the host": "y = np.zeros(100)\nfor i in range(100):\n    y[i] = i * 0.5\ns = y",
+    "a break of the host": "for i in range(100):\n    s += x\n    if i == 70:\n        break",
+    "another start than zero": "t = 0.3617\nfor i in range(100):\n    s += math.sin(t)\n    t = t + x",
+    "two names of one array": "y = v.copy()\nz = y\nfor i in range(70):\n    y *= x\n    s += z[0]",
+    "kinds": "k = None\nfor i in range(70):\n    if k is None:\n        s += x\n    k = s",
+    "two arrays": "y = v * 2\nfor i in range(70):\n    if x > 0:\n        y = v * x\ns = y",
+    "a power of the host": "t = 0.5\nfor i in range(70):\n    s += t ** 0.5\n    t = t * x * x",
+    "in a try": "try:\n    for i in range(70):\n        s += x\nexcept ValueError:\n    pass",
+    "another iterable": "for a in v:\n    s += a",
+    "a zero divisor": "for i in range(1, 100):\n    s += 1.0 / i * x + 1.0 / (i - 200) * x\nfor i in range(70):\n    if i > 0:\n        s += 1 / i * x",
+}
+
+
+@pytest.mark.parametrize("body", UNROLLED.values(), ids=UNROLLED)
+def test_unrolled(body, reasons, capsys):
+    f = function(body)
+    staged = stage(f, 0.5, 3, V, M)
+    assert not reasons or reasons[-1]
+    del staged
+    agrees(f, (0.5, 3, V, M), (-1.25, 0, V, M))
+
+
+def test_helpers_run_as_often_as_in_python():
+    log = []
+
+    def note(k):
+        log.append(k)
+
+    f = define(
+        "def f(x: float):\n    for i in range(100):\n        x = x * 0.5\n        note(i)\n    return x", note=note
+    )
+    stage(f, 1.0)
+    assert log == list(range(100))
+
+
+def test_attributes_of_plain_objects_are_read_and_no_code_runs(reasons):
+    @dataclass
+    class Settings:
+        rate: float
+        weights: list[float]
+
+    class Live:
+        @property
+        def rate(self):
+            raise AssertionError
+
+        steps = 3
+
+    text = "def f(x: float):\n    for i in range(100):\n        x = x * o.rate + o.weights[1]\n    return x"
+    assert size(stage(define(text, o=Settings(0.5, [1.0, 2.0])), 1.0).function) < 10
+    text = "def f(x: float):\n    for i in range(100):\n        x = x * o.rate\n    return x"
+    with pytest.raises(AssertionError):
+        stage(define(text, o=Live()), 1.0)
+    assert reasons == ["", "an attribute of the host"]
+
+
+def test_the_length_of_an_array_does_not_show():
+    f = define(
+        "def f(x: Vec['n']):\n    s = 0.0\n    for i in range(len(x)):\n        s += x[i]\n    return s", **SCOPE
+    )
+    assert [size(stage(f, np.ones(n)).function) for n in (63, 64, 10**6)] == [126, 3, 3]
+
+
+def outcomes(f, fewest, monkeypatch, calls):
+    """The bits that `f` gives when loops are rolled from `fewest` turns on; or what it raises, at which call."""
+    monkeypatch.setattr(turns, "FEWEST", fewest)
+    try:
+        staged = stage(f, *calls[0])
+    except (RoseError, ArithmeticError) as error:
+        return [type(error)] * len(calls)
+    found = []
+    for args in calls:
+        try:
+            found.append(bits(run(staged, f, *args)))
+        except RoseError as error:
+            found.append(type(error))
+    return found
+
+
+def test_random_loops_have_the_same_bits(monkeypatch, reasons):
+    counts = Counter()
+    for seed in range(COUNT):
+        f = define(loop(seed), **SCOPE)
+        v = np.random.default_rng(seed).normal(size=7)
+        calls = [(0.7, -0.3, v, 3), (-1.2, 0.4, v, 0), (0.1, 0.2, v, 5)]
+        unrolled = outcomes(f, 10**9, monkeypatch, calls)
+        before = reasons.count("")
+        rolled = outcomes(f, 2, monkeypatch, calls)
+        counts["rolled" if reasons.count("") > before else "unrolled"] += 1
+        for now, wanted in zip(rolled, unrolled, strict=True):
+            assert now == wanted or (isinstance(now, type) and isinstance(wanted, type)), loop(seed)
+    assert counts["rolled"] > COUNT / 2
