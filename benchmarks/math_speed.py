@@ -80,13 +80,23 @@ def array(name: str, x: Any, y: Any) -> Run:
 
 
 def empty(x: Any, y: Any) -> Run:
-    """What the call itself costs."""
+    """What the call of `scalar` costs besides."""
 
     def first(x: Vec["n"], y: Vec["n"]) -> float:
         return x[0]
 
     run = rose.jit(first)
     return lambda: run(x, y)
+
+
+def nothing(x: Any, y: Any) -> Run:
+    """What the call of `array` costs besides."""
+
+    def zeros(x: Vec["n"], y: Vec["n"]) -> Vec["n"]:
+        return np.zeros(len(x))
+
+    run, out = rose.jit(zeros), np.empty(COUNT)
+    return lambda: run(x, y, out=out)
 
 
 def by_numpy(name: str, x: Any, y: Any) -> Run | None:
@@ -158,10 +168,11 @@ def main() -> None:
             "glibc": by_glibc(loops, name, x, y),
             "numpy": by_numpy(name, x, y),
             "empty": empty(x, y),
+            "nothing": nothing(x, y),
         }
         ns = best(runs, given.batches)
-        for key in ("scalar", "array"):
-            ns[key] -= ns["empty"]
+        ns["scalar"] -= ns["empty"]
+        ns["array"] -= ns["nothing"]
         low, high = RANGES.get(name, (-10.0, 10.0))
         ratio = ns["scalar"] / ns["glibc"] if "glibc" in ns else None
         table.add(function=name, **{"from": low, "to": high}, **ns, **{"scalar/glibc": ratio})

@@ -193,6 +193,7 @@ def _in_pairs(e: Emitter, m: _Loop, code: bytes, *, guarded: bool) -> list[bytes
     offset = m.offsets[8]
     place, index = e.where[offset], e.fixed[m.x.index]
     pairs = Pairs(e, offset)
+    pairs.counted(m.x.index)
     for array in m.scans:
         assert array.scan is not None
         pairs.scanned(array.scan.param, array.base)

@@ -94,6 +94,10 @@ class Module:
         self.codes: dict[Primitive, bytes] = {}
         """What a primitive is behind its operands, where that is all."""
         self.callees: dict[Function, Callee] = {}
+        self.worthwhile: dict[Function, bool] = {}
+        """Of kernels: whether doing them to two lanes at a time is faster."""
+        self.paired: dict[Function, int] = {}
+        """The functions that do kernels to two lanes at a time."""
         self.hosts: dict[Function, bytes] = {}
         """The calls of host functions."""
         self.names: dict[int, str] = {}

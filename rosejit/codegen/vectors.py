@@ -3,27 +3,17 @@
 from collections.abc import Iterable
 
 from rosejit.codegen.emitter import Emitter
+from rosejit.codegen.lanes import Lanes, can_apply
 from rosejit.codegen.layout import DATA, Column, elements_of
 from rosejit.codegen.paths import ADD
 from rosejit.codegen.segments import PARENT
-from rosejit.ir.primitive import Instr, Primitive
 from rosejit.ir.syntax import Add, Apply, Atom, Index, Let, Lit, Loop, Path, Var, View
 from rosejit.ir.types import REAL, TAN, Array, Ref, Type
-from rosejit.wasm.instructions import f64x2_const, i32_load, local_get, local_set, v128_load, v128_store
+from rosejit.wasm.instructions import i32_load, i64_const, i64x2_const, v128_load, v128_store
 from rosejit.wasm.opcodes import OP
 
 FEWEST = 4
 """A loop of fewer turns is not worth it."""
-
-SPLAT = OP["f64x2.splat"]
-
-
-def _twin(op: Primitive) -> bytes | None:
-    """The instruction that does what `op` does to both halves."""
-    if not isinstance(op.wasm, Instr) or len(op.wasm.names) != 1 or not _reals((*op.params, op.result)):
-        return None
-    prefix, _, name = op.wasm.names[0].partition(".")
-    return OP.get(f"f64x2.{name}") if prefix == "f64" else None
 
 
 def _reals(types: Iterable[Type]) -> bool:
@@ -35,7 +25,7 @@ def _column_of_reals(t: Type) -> bool:
 
 
 def can_be_paired(e: Emitter, let: Let, x: Loop) -> bool:
-    """Whether every turn reads and writes only its own elements of arrays of Reals, by plain arithmetic."""
+    """Whether every turn reads and writes only its own elements of arrays of Reals, by plain arithmetic and the functions that have two lanes."""
     if e.inside is PARENT or (isinstance(x.trips, Lit) and isinstance(x.trips.value, int) and x.trips.value < FEWEST):
         return False
     stacks = let.binders[len(x.carries) :]
@@ -49,8 +39,8 @@ def can_be_paired(e: Emitter, let: Let, x: Loop) -> bool:
 
 def _plain(e: Emitter, let: Let, x: Loop) -> bool:
     match let.expr:
-        case Apply(op=op):
-            return _twin(op) is not None
+        case Apply(op=op, args=args):
+            return can_apply(e.module, op, args)
         case Index(base=base, path=path) as read:
             return _own_element(path, x) and _column_of_reals(base.type) and read not in e.plan.tests
         case View(place=place, path=path) as view:
@@ -67,52 +57,42 @@ def _own_element(path: Path, x: Loop) -> bool:
     return len(path) == 1 and path[0] is x.index
 
 
-class Pairs:
+class Pairs(Lanes):
     """The body for two turns; `offset` holds the bytes in front of the first element of both."""
 
+    inlines = True
+
     def __init__(self, e: Emitter, offset: Var) -> None:
+        super().__init__(e.module, e.body, e.read)
         self._e = e
         self._offset = offset
-        self._codes: dict[Var, bytes] = {}
-        self.code: list[bytes] = []
+
+    def counted(self, index: Var) -> None:
+        """The numbers of the turns."""
+        first = self._e.read(self._offset) + OP["i64.extend_i32_u"] + i64_const[3] + OP["i64.shr_u"]
+        self.codes[index] = first + OP["i64x2.splat"] + i64x2_const(0, 1) + OP["i64x2.add"]
 
     def scanned(self, v: Var, base: Var) -> None:
         """The rows of a scanned array, whose elements `base` points to."""
-        self._bind(v, self._e.read(base), self._e.read(self._offset), ADD, v128_load[0])
+        self.bind(v, self._e.read(base), self._e.read(self._offset), ADD, v128_load[0])
 
     def run(self, lets: Iterable[Let]) -> None:
         """The lets of the body."""
         for let in lets:
             match let.expr:
-                case Apply(op=op, args=args):
-                    twin = _twin(op)
-                    assert twin is not None
-                    self._bind(let.binders[0], *map(self._value, args), twin)
                 case Index(base=base):
-                    self._bind(let.binders[0], self._element(base), v128_load[0])
+                    self.bind(let.binders[0], self._element(base), v128_load[0])
                 case View(place=place):
-                    self._codes[let.binders[0]] = self._element(place)
+                    self.codes[let.binders[0]] = self._element(place)
                 case Add(place=Var() as place, value=value):
-                    at = self._codes[place]
-                    self.code += (at, at, v128_load[0], self._value(value), OP["f64x2.add"], v128_store[0])
+                    at = self.codes[place]
+                    self.code += (at, at, v128_load[0], self.value(value), OP["f64x2.add"], v128_store[0])
                 case _:
-                    raise AssertionError("this loop cannot be paired")
+                    super().run((let,))
 
     def stacked(self, base: Var, value: Atom) -> None:
         """Puts a row into a stack."""
-        self.code += (self._e.read(base), self._e.read(self._offset), ADD, self._value(value), v128_store[0])
-
-    def _bind(self, v: Var, *code: bytes) -> None:
-        local = self._e.body.fresh("v128")
-        self.code += (*code, local_set[local])
-        self._codes[v] = local_get[local]
-
-    def _value(self, a: Atom) -> bytes:
-        if isinstance(a, Lit):
-            value = float(a.value or 0.0)
-            return f64x2_const(value, value)
-        known = self._codes.get(a)
-        return self._e.read(a) + SPLAT if known is None else known
+        self.code += (self._e.read(base), self._e.read(self._offset), ADD, self.value(value), v128_store[0])
 
     def _element(self, base: Atom) -> bytes:
         """The address of this turn's element."""

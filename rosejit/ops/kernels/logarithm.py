@@ -32,7 +32,6 @@ SMALLEST_NORMAL = 2.0**-1022
 _ONE = 0x3FF0000000000000
 _SQRT_HALF = 0x3FE6A09E667F3BCD
 _MANTISSA = 2**52 - 1
-_EXPONENT_OF_2_52 = 0x4330000000000000
 
 _INVERSE_LN2 = (float.fromhex("0x1.71547652b82fep+0"), float.fromhex("0x1.777d0ffda0d24p-56"))
 _INVERSE_LN10 = (float.fromhex("0x1.bcb7b1526e50ep-2"), float.fromhex("0x1.95355baaafad3p-57"))
@@ -58,27 +57,27 @@ def on_domain(x: Any, value: Any) -> Any:
     return select((x > 0.0) & (x < INF), value, special)
 
 
-def _from_mantissa(x: Any, shift: float) -> Any:
-    """log(x) - shift log(2) for normal x > 0. The exponent becomes a Real as the last bits of 2**52 and more."""
-    i = bits(x) + (_ONE - _SQRT_HALF)
-    f = from_bits((i & _MANTISSA) + _SQRT_HALF) - 1.0
-    k = to_real((i >> 52) - int(1023 + shift))
+def _with_shift(x: Any, shift: int) -> Any:
+    """log(x) - shift log(2) for normal x > 0."""
+    i = (bits(x) - _SQRT_HALF) >> 52
+    f = from_bits(bits(x) - (i << 52)) - 1.0
+    k = to_real(i - shift if shift else i)
     s = f / (f + 2.0)
     z = s * s
     half = f * 0.5 * f
-    rest = s * (half + z * estrin(LOG_SHORT, z)) + k * LN2_LOW
-    return k * LN2_HIGH - ((half - rest) - f)
+    square = half - (s * half + k * LN2_LOW)
+    return k * LN2_HIGH - ((square - (s * z) * estrin(LOG_SHORT, z)) - f)
 
 
 def _log(x: Any) -> Any:
     def subnormal() -> Any:
-        return _from_mantissa(x * 2.0**54, 54.0)
+        return _with_shift(x * 2.0**54, 54)
 
     def unusual() -> Any:
         return branch((x > 0.0) & (x < INF), subnormal, lambda: on_domain(x, x))
 
     usual = ushr(bits(x) - 2**52, 52) < 2046  # positive, normal, finite
-    return branch(usual, lambda: _from_mantissa(x, 0.0), unusual)
+    return branch(usual, lambda: _with_shift(x, 0), unusual)
 
 
 LOG_KERNEL = Definition(_log)
