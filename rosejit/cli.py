@@ -1,4 +1,4 @@
-"""The command line: looks inside functions of a file, and after the disk cache."""
+"""The command line: looks inside functions of a file, exports them, and looks after the disk cache."""
 
 import argparse
 import importlib.util
@@ -7,10 +7,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import rosejit
 from rosejit.api.lowered import Lowered
 from rosejit.api.source import jit
 from rosejit.api.versions import versions
 from rosejit.errors import RoseError
+from rosejit.export import export
 from rosejit.runtime import cache
 from rosejit.text import show
 from rosejit.transforms import derive
@@ -39,6 +41,12 @@ def _parser() -> argparse.ArgumentParser:
     look.add_argument("arguments", nargs="*", metavar="ARGUMENT", help="a Python expression for each argument")
     look.add_argument("--as", dest="form", choices=sorted(_FORMS), default="ir", help="what of it (default: ir)")
     look.set_defaults(run=_look)
+    away = commands.add_parser("export", help="write functions of a file as WebAssembly for web pages and node")
+    away.add_argument("place", metavar="FILE:FUNCTION[,FUNCTION...]", help="where the functions are")
+    away.add_argument("arguments", nargs="*", metavar="ARGUMENT", help="examples, where hints do not tell the shapes")
+    away.add_argument("-o", "--output", default="out", metavar="DIR", help="where to write (default: out)")
+    away.add_argument("--math", choices=("kernels", "js"), default="kernels", help="js: call the `Math` of the page")
+    away.set_defaults(run=_export)
     kept = commands.add_parser("cache", help="the compiled programs on disk")
     kept.add_argument("action", choices=("info", "clear"))
     kept.set_defaults(run=_cache)
@@ -48,14 +56,25 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _look(options: Any) -> str:
-    function, scope = _function(options.place)
+    functions, scope = _functions(options.place)
+    if len(functions) > 1:
+        raise _UserError("`ir` takes one function")
     given = [eval(text, scope) for text in options.arguments]  # the user's own expressions
-    lowered = jit(function).lower(*given)
+    lowered = jit(functions[0]).lower(*given)
     return _FORMS[options.form](lowered)
 
 
-def _function(place: str) -> tuple[Any, dict[str, Any]]:
-    file, _, name = place.rpartition(":")
+def _export(options: Any) -> str:
+    functions, scope = _functions(options.place)
+    given = [eval(text, {"rose": rosejit, **scope}) for text in options.arguments]  # the user's own expressions
+    named = {f.__name__: f for f in functions}
+    files = export(functions[0] if len(named) == 1 else named, *given, path=options.output, math=options.math)
+    return "\n".join(f"{file}  {file.stat().st_size:,} bytes" for file in files)
+
+
+def _functions(place: str) -> tuple[list[Any], dict[str, Any]]:
+    """The functions that `FILE:FUNCTION,...` names, and the names of the file."""
+    file, _, names = place.rpartition(":")
     if not file or not Path(file).is_file():
         raise _UserError(f"`{place}` names no function: write FILE:FUNCTION, and FILE must exist")
     spec = importlib.util.spec_from_file_location(Path(file).stem, file)
@@ -64,9 +83,10 @@ def _function(place: str) -> tuple[Any, dict[str, Any]]:
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
-    found = getattr(module, name, None)
-    if not callable(found):
-        raise _UserError(f"`{file}` has no function `{name}`")
+    found = [getattr(module, name, None) for name in names.split(",")]
+    for name, function in zip(names.split(","), found, strict=True):
+        if not callable(function):
+            raise _UserError(f"`{file}` has no function `{name}`")
     return found, vars(module)
 
 
