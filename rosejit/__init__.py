@@ -1,5 +1,7 @@
 """Typed Python functions, differentiated to any order and compiled to WebAssembly."""
 
+import importlib as importlib
+
 from rosejit.api import (
     Cost,
     Function,
@@ -8,6 +10,7 @@ from rosejit.api import (
     check_grads,
     checkpoint,
     clear_caches,
+    disable_jit,
     grad,
     hessian,
     hvp,
@@ -96,6 +99,14 @@ trunc = _FUNCTIONS["trunc"]
 
 __version__ = "0.1.0"
 
+
+def __getattr__(name: str) -> object:
+    """`rose.optim`, imported when it is first asked for."""
+    if name == "optim":
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 __all__ = [
     "Array",
     "Bool",
@@ -144,6 +155,7 @@ __all__ = [
     "cos",
     "cosh",
     "digamma",
+    "disable_jit",
     "erf",
     "erfc",
     "exp",

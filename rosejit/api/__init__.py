@@ -2,7 +2,7 @@
 
 from rosejit.api.checkpoints import checkpoint
 from rosejit.api.checks import check_grads
-from rosejit.api.function import Function, clear_caches
+from rosejit.api.function import Function, clear_caches, disable_jit
 from rosejit.api.gradients import grad, hessian, hvp, jacfwd, jacobian, jacrev, value_and_grad
 from rosejit.api.inside import make_ir
 from rosejit.api.lowered import Cost, Ir, Lowered
@@ -19,6 +19,7 @@ __all__ = [
     "check_grads",
     "checkpoint",
     "clear_caches",
+    "disable_jit",
     "grad",
     "hessian",
     "hvp",

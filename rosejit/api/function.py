@@ -5,15 +5,16 @@ import inspect
 import operator
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from rosejit.abi import Tree
-from rosejit.api import sessions
+from rosejit.abi import Static, Tree
+from rosejit.api import interpreted, sessions
 from rosejit.api.entry import entry
 from rosejit.api.lowered import Lowered
-from rosejit.api.program import load
+from rosejit.api.program import Loaded, load
 from rosejit.api.staged import Staged, with_host_values
 from rosejit.errors import NotDifferentiable, RoseError
 from rosejit.frontend.binding import Call
@@ -21,7 +22,6 @@ from rosejit.frontend.binding import Signature as Binding
 from rosejit.frontend.guards import Guard
 from rosejit.frontend.rules import stage_rule
 from rosejit.frontend.stage import Session
-from rosejit.runtime.compiled import Compiled
 from rosejit.runtime.marshal import Mismatch
 from rosejit.runtime.marshal import Signature as Interface
 
@@ -58,7 +58,7 @@ class Specialisation:
     staged: Staged
     guards: tuple[Guard, ...]
     """What it and all that it calls have read from outside."""
-    loaded: Compiled | None = None
+    loaded: Loaded | None = None
     call: Callable[..., Any] | None = None
     extras: dict[str, Any] = field(default_factory=dict[str, Any])
 
@@ -157,7 +157,8 @@ class Function:
             with sessions.session() as made:
                 run = self._compiled(call, made, anew=True)
             result = run(*args, **kwargs)
-        self.latest = run
+        if not interpreted.may_be_disabled():
+            self.latest = run
         return result
 
     def _bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
@@ -227,7 +228,7 @@ class Function:
         )
 
     def _specialised(self, call: Call, at: Session) -> Specialisation:
-        key = call.key
+        key = known_as(call)
         with _STAGING:
             found = self._known.get(key)
             if found is not None and sessions.is_current(found.staged.source, found.guards, at):
@@ -263,7 +264,7 @@ class Function:
     def _know(self, made: Specialisation, call: Call, at: Session, guards: tuple[Guard, ...]) -> None:
         made.guards = guards
         made.staged = made.staged.settled()
-        self._known[call.key] = made
+        self._known[known_as(call)] = made
         self._stage_rule(made.staged, call, at)
 
     def _compiled(self, call: Call, at: Session, anew: bool = False) -> Callable[..., Any]:
@@ -322,6 +323,35 @@ FUNCTIONS: "weakref.WeakSet[Function]" = weakref.WeakSet()
 """All functions, for `rose.clear_caches`."""
 
 
+def known_as(call: Call) -> tuple[Tree, ...]:
+    """The key of a call; what is interpreted is kept apart from what is compiled."""
+    return (*call.key, Static("interpreted")) if interpreted.is_disabled() else call.key
+
+
+@contextmanager
+def disable_jit() -> Generator[None]:
+    """A block in which functions of `rose` run in the reference interpreter: slowly, and with the same results.
+
+    It holds for this thread (and task). `ROSE_DISABLE_JIT=1` in the environment does it for a whole process. Errors
+    are the same, and derivatives, which are made of the same program, too.
+
+    >>> import rosejit as rose
+    >>> @rose.jit
+    ... def cube(x: float) -> float:
+    ...     return x**3
+    >>> with rose.disable_jit():
+    ...     print(cube(2.0), rose.grad(cube)(2.0))
+    8.0 12.0
+    """
+
+    def forget() -> None:
+        for function in list(FUNCTIONS):
+            function.latest = _unstaged
+
+    with interpreted.disabled(forget):
+        yield
+
+
 def clear_caches() -> None:
     """Forget the compiled code of all functions; the disk cache stays (see `python -m rosejit cache clear`)."""
     for function in list(FUNCTIONS):
@@ -336,7 +366,7 @@ def share(function: Function, base: Function, *made: Any) -> None:
 
 def ready(function: Function, call: Call) -> Specialisation | None:
     """What `function` knows for the arguments of `call`, if it is right as it is; where nothing is being staged."""
-    found = function._known.get(call.key)
+    found = function._known.get(known_as(call))
     return found if found is not None and sessions.is_current(found.staged.source, found.guards, None) else None
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from rosejit import collector
 from rosejit.abi import Artifact
+from rosejit.api import interpreted
 from rosejit.api.recipe import Program, function_of, source_of, words_of
 from rosejit.codegen.program import compile_program
 from rosejit.ir import syntax as ir
@@ -21,15 +22,18 @@ from rosejit.text.printer import closure
 from rosejit.transforms.pipeline import optimise
 
 Roots = Mapping[str, Program]
+Loaded = Compiled | interpreted.Interpreted
 
 _log = logging.getLogger("rosejit")
 
 
-def load(roots: Roots, keep: bool, options: str = "") -> Compiled:
+def load(roots: Roots, keep: bool, options: str = "") -> Loaded:
     """The program of `roots`, each an entry under its name. `keep`: look on disk first, and leave it there.
 
     Programs that call Python at run time are not kept on disk: what they call has no name that outlives the process.
     """
+    if interpreted.is_disabled():
+        return interpreted.Interpreted({name: function_of(program) for name, program in roots.items()})
     with collector.paused():
         sources = closure(tuple(dict.fromkeys(map(source_of, roots.values()))))
         kept = keep and not any(f.host is not None for f in sources)

@@ -45,9 +45,7 @@ class Results:
 
     def outputs(self, out: Any) -> list[Any]:
         """The arrays of `out`, which has the structure of the result, in order; None where a fresh one is wanted."""
-        found: list[Any] = []
-        _flatten(self._tree, out, found)
-        return found
+        return outputs(self._tree, out)
 
     def _read(self, tree: Tree) -> str:
         match tree:
@@ -132,6 +130,13 @@ def _fill(given: Any, view: Any) -> Any:
         return view.copy()
     given[...] = view
     return given
+
+
+def outputs(tree: Tree, out: Any) -> list[Any]:
+    """The arrays of `out`, which has the structure of `tree`, in order; None where a fresh one is wanted."""
+    found: list[Any] = []
+    _flatten(tree, out, found)
+    return found
 
 
 def _flatten(tree: Tree, out: Any, found: list[Any]) -> None:
