@@ -53,6 +53,8 @@ def _element_of(a: Array, indices: tuple[Any, ...]) -> Any:
             return _host_get(a, known, indices)
         held = atom_of(a.tape, a.box)
     at = tuple([single(a, k, dimension) for dimension, k in enumerate(indices)])
+    if not at:
+        return number(a.tape, held)
     return number(a.tape, a.tape.bind(Index(held, at, checked=Int in map(type, indices)), a.type))
 
 

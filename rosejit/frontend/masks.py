@@ -37,11 +37,13 @@ class Selection:
     """
 
     __array_ufunc__ = None
-    __slots__ = ("mask", "origin", "values")
+    __slots__ = ("before", "mask", "origin", "values")
 
-    def __init__(self, values: Array, mask: Array, origin: Any) -> None:
+    def __init__(self, values: Array, mask: Array, before: int, origin: Any) -> None:
         self.values = values
         self.mask = mask
+        self.before = before
+        """How many dimensions lie before those that the mask is about."""
         self.origin = origin
         """The mask itself, which so stays alive, and what tells it from others: whose it is, and what it held."""
 
@@ -121,7 +123,7 @@ def applied(make: Make, *operands: Any) -> Selection:
     plain = [operand.values if operand.__class__ is Selection else operand for operand in operands]
     tape = first.tape
     made = mapped(tape, lambda keep, *xs: _guarded(tape, make, keep, xs), _over(first), *plain)
-    return Selection(made, first.mask, first.origin)
+    return Selection(made, first.mask, first.before, first.origin)
 
 
 def _origin(mask: Array) -> Any:
@@ -129,10 +131,8 @@ def _origin(mask: Array) -> Any:
 
 
 def _over(picked: Selection) -> Array:
-    """The mask with an axis of length 1 for each dimension of the rows that it picks."""
-    rest = picked.values.ndim - picked.mask.ndim
-    steps, shape = steps_of(picked.mask, [*[slice(None)] * picked.mask.ndim, *[None] * rest])
-    return part_of(picked.mask, steps, shape)
+    """The mask with an axis of length 1 for each dimension that it is not about."""
+    return _placed(picked.mask, picked.before, picked.values.ndim - picked.mask.ndim - picked.before)
 
 
 def _guarded(tape: Tape, make: Make, keep: Any, xs: tuple[Any, ...]) -> Any:
@@ -153,29 +153,30 @@ def _guarded(tape: Tape, make: Make, keep: Any, xs: tuple[Any, ...]) -> Any:
 
 def select(a: Array, items: list[Any]) -> Selection:
     """`a[mask]`."""
-    mask = items[0]
-    if any(item != slice(None) for item in items[1:]):
-        raise a.tape.type_fault(
-            "a staged mask picks along the first dimensions, alone",
-            "how many it picks only running tells: keep the shape with `np.where(mask, x, 0.0)`",
-        )
-    _check_shape(a, mask, 0)
-    values, kept = (fresh(a.tape, variable(x)) for x in (a, mask))
-    return Selection(values, kept, (mask, _origin(mask)))
+    target, mask, at = _target(a, items)
+    values, kept = (fresh(a.tape, variable(x)) for x in (target, mask))
+    return Selection(values, kept, at, (mask, _origin(mask)))
+
+
+def _target(a: Array, items: list[Any]) -> tuple[Array, Array, int]:
+    """The part of an array that slices show, the mask that goes with them, and how many dimensions lie before it."""
+    at = next(k for k, item in enumerate(items) if is_mask(item))
+    mask = items[at]
+    if any(not isinstance(item, slice) for item in (*items[:at], *items[at + 1 :])):
+        raise a.tape.type_fault("a staged mask goes with slices only", "index in two steps")
+    steps, shape = steps_of(a, [*items[:at], *[slice(None)] * mask.ndim, *items[at + 1 :]])
+    target = part_of(a, steps, shape)
+    if shape[at : at + mask.ndim] != mask.shape:
+        raise a.tape.fault(ShapeError, f"a mask of shape {mask.shape} does not fit the shape {shape}")
+    return target, mask, at
 
 
 def replace(a: Array, items: list[Any], value: Any) -> None:
     """`a[mask] = value`: one number, a row for all, or what the same mask picked."""
     tape = a.tape
     check_writable(a)
-    at = next(k for k, item in enumerate(items) if is_mask(item))
-    mask = items[at]
-    if any(item is None or not isinstance(item, slice) for item in (*items[:at], *items[at + 1 :])):
-        raise tape.type_fault("a staged mask goes with slices only", "assign with two statements")
-    plain = [*items[:at], *[slice(None)] * mask.ndim, *items[at + 1 :]]
-    steps, shape = steps_of(a, plain)
-    target = part_of(a, steps, shape)
-    _check_shape(target, mask, at)
+    target, mask, at = _target(a, items)
+    shape = target.shape
     if value.__class__ is Selection:
         value = _of_same_mask(value, mask, shape)
     else:
@@ -216,12 +217,6 @@ def _require_same(a: Array, b: Array) -> None:
 def _placed(mask: Array, before: int, after: int) -> Array:
     steps, shape = steps_of(mask, [*[None] * before, *[slice(None)] * mask.ndim, *[None] * after])
     return part_of(mask, steps, shape)
-
-
-def _check_shape(a: Array, mask: Array, at: int) -> None:
-    own = a.shape[at : at + mask.ndim]
-    if own != mask.shape:
-        raise a.tape.fault(ShapeError, f"a mask of shape {mask.shape} does not fit the shape {a.shape}")
 
 
 def _install() -> None:
