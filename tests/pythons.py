@@ -3,7 +3,8 @@
 They branch, loop, leave loops, update and share arrays, and call helpers and decorated functions; the odd ones also
 match, bind in expressions, slice, recur and raise. Faults (an index, a divisor, an integer that does not fit 64 bits, a
 name that is not set) are among them. What staging refuses is counted; what it accepts must give CPython's
-bits or exception, in the interpreter and in Wasm, and obey the laws of derivatives. Prints what failed, and counts.
+bits or exception, in the interpreter and in Wasm; every third obeys the laws of derivatives. Prints what failed, and
+counts.
 """
 
 import linecache
@@ -109,7 +110,7 @@ def check(seed: int) -> str:
             kinds.add("equal")
         else:
             kinds.add("fault")
-    if kinds == {"equal"} and function is not None:
+    if kinds == {"equal"} and function is not None and seed % 3 == 0:
         if all(math.isfinite(v) and abs(v) < 1e6 for v in flat(interp.run(function, values))):
             for derivative, given_ in sweep.derived(function, values, seed):
                 sweep.check_machines(derivative, given_)

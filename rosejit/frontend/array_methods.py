@@ -18,6 +18,7 @@ from rosejit.frontend.elementwise import broadcast_shape, converted, logical, ma
 from rosejit.frontend.indexing import get, set_
 from rosejit.frontend.making import as_array
 from rosejit.frontend.stored import assigned
+from rosejit.frontend.texts import shown
 from rosejit.frontend.values import P, type_of
 from rosejit.frontend.views import check_writable, copy, store
 from rosejit.ir.types import BOOL, INT, REAL, Scalar
@@ -322,6 +323,8 @@ def _install() -> None:
     methods |= {"__invert__": _one(operator.invert), "__divmod__": _both, "__rdivmod__": _both_reversed}
     methods |= {"__matmul__": _matmul, "__rmatmul__": _rmatmul, "__imatmul__": _imatmul}
     methods |= {"__getitem__": get, "__setitem__": set_, "__len__": _length, "__iter__": _iterate}
+    methods |= {"__format__": lambda self, spec: format(shown(self.tape, self), spec)}
+    methods |= {"__str__": lambda self: str(shown(self.tape, self))}
     methods |= {"__hash__": _unhashable, "__bool__": _truth, "__contains__": _contains, "__getattr__": _unknown}
     methods |= {"T": property(shapes.transposed), "size": property(lambda self: prod(self.shape))}
     methods |= {"real": property(lambda self: self), "itemsize": property(lambda self: self.dtype.itemsize)}

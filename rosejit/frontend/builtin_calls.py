@@ -17,6 +17,7 @@ from rosejit.frontend.powers import power
 from rosejit.frontend.printing import staged_print
 from rosejit.frontend.ranges import StagedRange, staged_range
 from rosejit.frontend.tape import UNDEFINED, Cell, Tape
+from rosejit.frontend.texts import shown
 from rosejit.frontend.truth import truth
 from rosejit.frontend.unbound import Part, settled, split
 from rosejit.frontend.values import NUMBERS, Bool, Int, P, Real, int_atom, real_atom, type_of
@@ -264,9 +265,11 @@ def _reversed(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
 
 
 def _text(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
-    if args and args[0].__class__ in NUMBERS:
-        return format(args[0])
-    return function(*args, **kwargs)
+    if not args:
+        return function(**kwargs)
+    if args[0].__class__ in NUMBERS:
+        return format(*args)
+    return function(shown(session.tape, args[0]), *args[1:], **kwargs)
 
 
 def _next(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
@@ -291,7 +294,7 @@ def _unroll(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
 BUILTINS: dict[Any, Handler] = {
     range: _range, len: _len, float: _float, int: _int, bool: _bool, pow: _pow, isinstance: _isinstance, type: _type,
     sum: _sum, all: _all, any: _any, max: _extreme("max"), min: _extreme("min"), enumerate: _with_rows, zip: _with_rows,
-    list: _with_rows, tuple: _with_rows, reversed: _reversed, str: _text, repr: _text, format: _text,
+    list: _with_rows, tuple: _with_rows, reversed: _reversed, str: _text, repr: _text, ascii: _text, format: _text,
     print: staged_print, next: _next, setattr: _attribute, delattr: _attribute,
     functions.range: _rose_range, functions.unroll: _unroll,
 }  # fmt: skip

@@ -6,64 +6,17 @@
 import ast
 import builtins
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
-from rosejit.frontend.flow import Flow, Names
+from rosejit.frontend.context import Context
 from rosejit.frontend.grammar import gast
 from rosejit.frontend.jumps import Go
 from rosejit.frontend.matches import Ask
 from rosejit.frontend.nodes import LOAD, at, constant, hook, load, method, runtime, store
 from rosejit.frontend.scope import Scope
-from rosejit.frontend.source import Source
 
-_NO_NAMES = Names((), 0)
 _FRAME_DEPENDENT = frozenset({"super"})
-
-
-@dataclass(slots=True)
-class Counter:
-    """Numbers the temporaries of one translation."""
-
-    last: int = 0
-
-    def next(self, what: str) -> str:
-        """A variable that nothing else uses."""
-        self.last += 1
-        return f"{what}@{self.last}"
-
-
-@dataclass(slots=True)
-class Context:
-    """The function whose body is being rewritten."""
-
-    source: Source
-    scope: Scope
-    flow: Flow
-    globals: dict[str, Any]
-    statement: Callable[["Context", Any], list[Any]]
-    function: Callable[["Context", Any], Any]
-    counter: Counter = field(default_factory=Counter)
-    tested: frozenset[str] = frozenset()
-    outer: "Context | None" = None
-    """The function around this one."""
-    generator: bool = False
-    """Whether a `yield` was met."""
-    hidden: frozenset[str] = frozenset()
-    """The variables of the comprehensions around."""
-    plain: bool = False
-    """In decorators, annotations and class bodies: names are resolved, nothing else is rewritten."""
-
-    def names(self, node: Any) -> Names:
-        """The names that the construct `node` can bind."""
-        return self.flow.names.get(id(node), _NO_NAMES)
-
-    def block(self, statements: list[Any]) -> list[Any]:
-        """Rewritten statements; never none."""
-        made = [new for node in statements for new in self.statement(self, node)]
-        return made or [ast.Pass(lineno=1, col_offset=0, end_lineno=1, end_col_offset=0)]
-
 
 Rule = Callable[[Context, Any], Any]
 
@@ -103,6 +56,15 @@ def _name(context: Context, node: Any) -> Any:
     if name in owner.shared:
         return at(node, ast.Attribute(load(node, name), "v", ast.Store() if stored else LOAD))
     return runtime(node, "bound", made, constant(node, name)) if not stored and _unsure(context, owner, node) else made
+
+
+def _named(context: Context, node: Any) -> Any:
+    """`:=`; a variable that inner functions rebind is set by a call."""
+    name, value = node.target.id, expression(context, node.value)
+    owner = None if name in context.hidden else context.scope.owner(name)
+    if owner is None or name not in owner.shared:
+        return at(node, ast.NamedExpr(store(node.target, name), value))
+    return runtime(node, "rebound", load(node.target, name), value)
 
 
 def _unsure(context: Context, owner: Scope, node: Any) -> bool:
@@ -239,6 +201,16 @@ def _compare(context: Context, node: Any) -> Any:
         rights = [expression(context, c) for c in node.comparators]
         return at(node, ast.Compare(left, [_operator(op) for op in node.ops], rights))
     return _chain(context, node, left, 0)
+
+
+def _formatted(context: Context, node: Any) -> Any:
+    """A value in an f-string: its conversion is made by the run-time object, which refuses what is staged."""
+    value, spec = expression(context, node.value), node.format_spec
+    how = "" if node.conversion < 0 else chr(node.conversion)
+    if not context.plain:
+        value, how = runtime(node.value, "formatted", value, constant(node, how)), ""
+    made = ast.FormattedValue(value, ord(how) if how else -1, None if spec is None else expression(context, spec))
+    return at(node, made)
 
 
 def _is_none(node: Any) -> bool:
@@ -387,6 +359,8 @@ _RULES: dict[type, Rule] = {
     gast.FunctionDef: _function,
     gast.ExceptHandler: _handler,
     gast.Yield: _yield,
+    gast.FormattedValue: _formatted,
+    gast.NamedExpr: _named,
     Go: _go,
     Ask: lambda context, node: runtime(node, node.method, *(expression(context, arg) for arg in node.args)),
     **dict.fromkeys(_OPERATORS, _ready),

@@ -18,6 +18,7 @@ from rosejit.frontend.patterns import Patterns
 from rosejit.frontend.places import frame_at
 from rosejit.frontend.rolling import roll
 from rosejit.frontend.tape import UNDEFINED, Cell, Frame, Tape
+from rosejit.frontend.texts import formatted
 from rosejit.frontend.truth import truth
 from rosejit.frontend.unbound import Part, Poison, settled
 from rosejit.frontend.values import NUMBERS, Bool
@@ -209,6 +210,11 @@ class Names:
         self.tape.frames[-1].contents[cell] = value
         return cell
 
+    def rebound(self, cell: Cell, value: Any) -> Any:
+        """`cell := value`."""
+        cell.v = value
+        return value
+
     def result(self, value: Any) -> Any:
         """The value of a `return` statement, checked while its line is running."""
         self.tape.session.returning(value, frame_at(1))
@@ -301,10 +307,12 @@ class Hooks:
         )
         self.comprehension, self.listed, self.generator = made.open, made.listed, made.generator
         self.holds, self.unless = messages.holds, messages.unless
+        self.formatted = lambda value, how: formatted(tape, value, how)
         self.raises, self.raise_later = messages.raises, messages.raise_later
         self.given, self.item, self.written = containers.given, containers.item, containers.written
         self.new, self.member, self.grows = containers.new, containers.member, containers.grows
         self.bound, self.cell, self.result, self.returned = names.bound, names.cell, names.result, names.returned
+        self.rebound = names.rebound
         self.trying, self.tried, self.unwound = attempts.trying, attempts.tried, attempts.unwound
         patterns = Patterns(tape, call, containers.item)
         self.sequence, self.mapping, self.instance = patterns.sequence, patterns.mapping, patterns.instance

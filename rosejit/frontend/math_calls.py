@@ -9,7 +9,7 @@ from typing import Any
 
 from rosejit.frontend.builtin_calls import pick
 from rosejit.frontend.powers import power
-from rosejit.frontend.values import NUMBERS, Bool, Int, P, Real, real_atom
+from rosejit.frontend.values import NUMBERS, Bool, Int, P, Real, real_atom, type_of
 from rosejit.ir.types import REAL
 
 Handler = Callable[[Any, Any, tuple[Any, ...], dict[str, Any]], Any]
@@ -75,10 +75,10 @@ def _to_int(name: str) -> Callable[[Any], Any]:
 def _hypot(*args: Any) -> Any:
     if len(args) == 2:
         return P["hypot"].__call__(*args)
-    total: Any = 0.0
-    for arg in args:
-        total = total + arg * arg
-    return P["sqrt"].__call__(total)
+    longest: Any = abs(args[0]) if args else 0.0
+    for arg in args[1:]:
+        longest = P["hypot"].__call__(longest, arg)
+    return longest
 
 
 def _degrees(x: Any) -> Any:
@@ -100,14 +100,31 @@ def _product(tape: Any, items: list[Any], start: Any = 1) -> Any:
 
 
 def _sum(tape: Any, items: list[Any]) -> Any:
+    """In twice the precision: what each addition rounds away is added up apart."""
     total: Any = 0.0
+    lost: Any = 0.0
     for item in items:
-        total = total + item
-    return total
+        new = total + item
+        part = new - total
+        lost = lost + ((total - (new - part)) + (item - part))
+        total = new
+    return P["select"].__call__(lost == lost, total + lost, total)  # an infinite total has no remainder
 
 
 def _sumprod(tape: Any, p: list[Any], q: list[Any]) -> Any:
-    return _sum(tape, [a * b for a, b in zip(p, q, strict=True)])
+    pairs = list(zip(p, q, strict=True))
+    if all(type_of(x) is not REAL for pair in pairs for x in pair):
+        return sum((a * b for a, b in pairs), start=0)
+    products = [a * b for a, b in pairs]
+    rests = [P["fma"].__call__(a, b, -ab) for (a, b), ab in zip(pairs, products, strict=True)]
+    return _sum(tape, [*products, *(P["select"].__call__(rest == rest, rest, 0.0) for rest in rests)])
+
+
+def _is_close(a: Any, b: Any, *, rel_tol: Any = 1e-09, abs_tol: Any = 0.0) -> Any:
+    gap, largest = abs(a - b), P["max"].__call__(abs(a * 1.0), abs(b * 1.0))
+    near = P["le"].__call__(gap, P["max"].__call__(rel_tol * largest, abs_tol))
+    finite = P["lt"].__call__(largest, math.inf)
+    return P["or"].__call__(P["eq"].__call__(a, b), P["and"].__call__(near, finite))
 
 
 def _table() -> dict[Any, Handler]:
@@ -117,7 +134,7 @@ def _table() -> dict[Any, Handler]:
             table[getattr(math, name)] = _primitive(name)
     staged: dict[str, Callable[..., Any]] = {
         "log": _log, "floor": _to_int("floor"), "ceil": _to_int("ceil"), "trunc": _to_int("trunc"), "hypot": _hypot,
-        "fabs": lambda x: P["abs"].__call__(x), "degrees": _degrees, "radians": _radians,
+        "isclose": _is_close, "fabs": lambda x: P["abs"].__call__(x), "degrees": _degrees, "radians": _radians,
         "pow": lambda x, y: power(Real(x.tape, real_atom(x.tape, x)) if x.__class__ in (Int, Bool) else x, y),  # pyright: ignore[reportArgumentType]  # known here
     }  # fmt: skip
     items: dict[str, Callable[..., Any]] = {

@@ -24,7 +24,7 @@ from rosejit.frontend.values import (
     type_of,
 )
 from rosejit.ir.primitive import Primitive
-from rosejit.ir.syntax import Apply, Let, Var
+from rosejit.ir.syntax import Apply, Let, Lit, Var
 from rosejit.ir.types import INT, REAL, TAN
 
 _MOST_QUOTED = 4
@@ -200,6 +200,26 @@ def _rdivmod(self: Any, other: Any) -> Any:
     return other // self, other % self
 
 
+def _is_integer(self: Any) -> Any:
+    if self.__class__ is not Real:
+        return True
+    whole = self.tape.apply(P["eq"], self.atom, self.tape.apply(P["floor"], self.atom))
+    return Bool(self.tape, self.tape.apply(P["and"], whole, self.tape.apply(P["isfinite"], self.atom)))
+
+
+def _bit_length(self: Any) -> Int:
+    """2**63, the magnitude of the smallest, has 64 bits as well where it is read as a number below zero."""
+    size = self.tape.apply(P["wabs"], int_atom(self.tape, self) or self.atom)
+    return Int(self.tape, self.tape.apply(P["wsub"], Lit(64, INT), self.tape.apply(P["clz"], size)), 0)
+
+
+_PARTS: dict[str, Callable[[Any], Any]] = {
+    "real": _same, "imag": lambda self: 0.0 if self.__class__ is Real else 0,
+}  # fmt: skip
+_WHOLE_PARTS: dict[str, Callable[[Any], Any]] = {"numerator": _same, "denominator": lambda self: 1}
+"""What numbers of Python have besides operators and methods."""
+
+
 def _shift(op: Primitive, reverse: bool) -> Method:
     def method(self: Any, other: Any) -> Any:
         tape = self.tape
@@ -325,6 +345,7 @@ _HOST_METHODS = {
         "a key or a member of a set needs the value of a staged {}", "use a list, or compare one by one"
     ),
     "__format__": _formatted,
+    "__str__": lambda self: _formatted(self, ""),
     "__int__": _needs_host("Python needs the value of a staged {}", "call `int` by name in staged code"),
     "__complex__": _needs_host("Python needs the value of a staged {}", "complex numbers are not staged"),
     "__iter__": _needs_host("Python iterates over a staged {}", "iterate over `rose.range(n)`"),
@@ -338,9 +359,11 @@ def _install() -> None:
     one: dict[str, Any] = {"__abs__": _magnitude, "__pos__": _same, "__round__": _rounded, "__divmod__": _divmod}
     one |= {"__rdivmod__": _rdivmod, "__pow__": _power, "__rpow__": _rpower, "__trunc__": _rounding("trunc")}
     one |= {"__floor__": _rounding("floor"), "__ceil__": _rounding("ceil")}
+    one |= {"conjugate": _same, "is_integer": _is_integer, **{name: property(get) for name, get in _PARTS.items()}}
     whole: dict[str, Any] = {"__invert__": _inverted, "__lshift__": _shift(P["ishl"], False)}
     whole |= {"__rlshift__": _shift(P["ishl"], True), "__rshift__": _shift(P["ishr"], False)}
-    whole |= {"__rrshift__": _shift(P["ishr"], True)}
+    whole |= {"__rrshift__": _shift(P["ishr"], True), "bit_length": _bit_length}
+    whole |= {name: property(get) for name, get in _WHOLE_PARTS.items()}
     for cls, methods in ((Real, one), (Int, one | whole), (Bool, one | whole)):
         for name, method in methods.items():
             setattr(cls, name, method)

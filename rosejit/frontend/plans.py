@@ -9,7 +9,7 @@ A plan is nested tuples of strings and constants, so that it can stand in the re
 from collections.abc import Callable
 from typing import Any
 
-from rosejit.frontend.expressions import Context
+from rosejit.frontend.context import Context
 from rosejit.frontend.grammar import gast
 from rosejit.frontend.jumps import Go, SetFlag
 

@@ -15,7 +15,8 @@ from typing import Any
 from rosejit import collector
 from rosejit.errors import UnsupportedSyntax
 from rosejit.frontend import fence, flow, jumps, matches, scope
-from rosejit.frontend.expressions import Context, Counter, expression
+from rosejit.frontend.context import Context, Counter
+from rosejit.frontend.expressions import expression
 from rosejit.frontend.grammar import gast
 from rosejit.frontend.nodes import RUNTIME, assign, at, constant, hook, inside, load, runtime
 from rosejit.frontend.scope import Scope

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from rosejit.errors import UnsupportedSyntax
-from rosejit.frontend.expressions import Context, expression, generic
+from rosejit.frontend.context import Context
+from rosejit.frontend.expressions import expression, generic
 from rosejit.frontend.grammar import gast
 from rosejit.frontend.jumps import VALUE, SetFlag
 from rosejit.frontend.nodes import (

@@ -576,3 +576,19 @@ LOOPS = {
 def test_names_that_only_the_test_of_a_while_binds(loop):
     f = define(f"def f(x: float, y: float, n: int):\n    i = 0\n    {loop}\n    return x * 1.0, i")
     agrees(f, (-1.0, 2.0, 3), (0.5, 0.25, 0), (2.0, 1.0, 5))
+
+
+def test_walrus_of_a_variable_that_an_inner_function_rebinds():
+    def f(x: float, n: int):
+        def turn():
+            nonlocal s
+            s = s * 0.5 + 1.0
+
+        s = x
+        for _ in rose.range(n):
+            turn()
+            if (s := s - 0.25) > 1.0:
+                s += 1.0
+        return s, (s := s + 1.0) * s
+
+    agrees(f, (2.0, 3), (-1.0, 0))
