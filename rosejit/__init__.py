@@ -1,6 +1,6 @@
 """Typed Python functions, differentiated to any order and compiled to WebAssembly."""
 
-import importlib as importlib
+import importlib as _importlib
 
 from rosejit.api import (
     Cost,
@@ -35,6 +35,7 @@ from rosejit.errors import (
     ParseError,
     RoseAssertionError,
     RoseError,
+    RoseFloatingPointError,
     RoseIndexError,
     RoseMemoryError,
     RoseOverflowError,
@@ -103,7 +104,7 @@ __version__ = "0.1.0"
 def __getattr__(name: str) -> object:
     """`rose.optim`, imported when it is first asked for."""
     if name == "optim":
-        return importlib.import_module(f"{__name__}.{name}")
+        return _importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
@@ -123,6 +124,7 @@ __all__ = [
     "Real",
     "RoseAssertionError",
     "RoseError",
+    "RoseFloatingPointError",
     "RoseIndexError",
     "RoseMemoryError",
     "RoseOverflowError",

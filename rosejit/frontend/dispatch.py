@@ -35,6 +35,8 @@ _OUTSIDE = tuple(
     }
     if path
 )
+_SOLVERS = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(__file__))), "optim") + os.sep
+"""Written as a user would write them, and staged like that."""
 _MUTATORS = frozenset({
     "append", "extend", "insert", "remove", "pop", "clear", "sort", "reverse", "update", "setdefault", "popitem", "add",
     "discard", "difference_update", "intersection_update", "symmetric_difference_update", "appendleft", "popleft",
@@ -58,6 +60,8 @@ def _is_users_code(code: CodeType) -> bool:
 @functools.lru_cache(maxsize=4096)
 def _is_users(file: str) -> bool:
     path = os.path.realpath(file)
+    if path.startswith(_SOLVERS):
+        return True
     return not path.startswith(_OUTSIDE) and f"{os.sep}site-packages{os.sep}" not in path
 
 

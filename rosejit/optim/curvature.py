@@ -1,0 +1,72 @@
+"""Newton's method: the Hessian itself, made positive where it is not."""
+
+import math
+
+from rosejit.api import hessian
+from rosejit.frontend.functions import range as turns
+from rosejit.numeric import np
+from rosejit.optim.descent import largest, note
+from rosejit.optim.search import wolfe
+
+
+def solve_curvature(evaluate, objective, x, report, history, steps, tolerance):
+    """Steps to the minimum of the quadratic approximation, shortened by a line search."""
+    value, slope = evaluate(x)
+    values = np.full(steps + 1, np.nan) if history else None
+    step, evaluations = 0, 1
+    moving = True
+    while moving and step < steps and largest(slope) > tolerance:
+        note(step, value, slope, report, values)
+        direction = -solved(hessian(objective)(x), slope)
+        at, lower, next_slope, trials = wolfe(evaluate, x, value, slope, direction, 1.0)
+        evaluations += trials
+        moving = lower < value or largest(next_slope) < largest(slope)
+        x, value, slope = at, lower, next_slope
+        step += 1
+    note(step, value, slope, report, values)
+    return x, value, slope, step, evaluations, largest(slope) <= tolerance, values
+
+
+def solved(matrix, right):
+    """The solution for a symmetric matrix, to whose diagonal is added what makes it positive."""
+    n = len(right)
+    size = 0.0
+    for i in turns(n):
+        size = max(size, abs(matrix[i, i]))
+    shift = 0.0
+    factor = np.zeros((n, n))
+    while not factored(matrix, shift, factor) and shift < math.inf:
+        shift = max(4.0 * shift, 1e-3 * size, 1e-8)
+    y = np.zeros(n)
+    for i in turns(n):
+        total = right[i]
+        for j in turns(i):
+            total -= factor[i, j] * y[j]
+        y[i] = total / factor[i, i]
+    for back in turns(n):
+        i = n - 1 - back
+        total = y[i]
+        for j in turns(i + 1, n):
+            total -= factor[j, i] * y[j]
+        y[i] = total / factor[i, i]
+    return y
+
+
+def factored(matrix, shift, factor):
+    """Put the Cholesky factor of `matrix + shift` into `factor`; whether there is one."""
+    n = len(factor)
+    largest_entry = 0.0
+    for i in turns(n):
+        largest_entry = max(largest_entry, abs(matrix[i, i]))
+    for i in turns(n):
+        for j in turns(i + 1):
+            total = matrix[i, j] + (shift if i == j else 0.0)
+            for k in turns(j):
+                total -= factor[i, k] * factor[j, k]
+            if i != j:
+                factor[i, j] = total / factor[j, j]
+            elif total > 1e-12 * largest_entry:
+                factor[i, i] = math.sqrt(total)
+            else:
+                return False
+    return True

@@ -1,0 +1,52 @@
+"""Limited-memory BFGS: the curvature of the last steps in place of a Hessian."""
+
+from rosejit.frontend.functions import range as turns
+from rosejit.numeric import np
+from rosejit.optim.descent import largest, note
+from rosejit.optim.search import wolfe
+
+
+def remember(evaluate, objective, x, report, history, memory, steps, tolerance):
+    """Steps along what the last `memory` steps tell of the curvature, each as long as a line search finds."""
+    value, slope = evaluate(x)
+    values = np.full(steps + 1, np.nan) if history else None
+    moves, changes = np.zeros((memory, len(x))), np.zeros((memory, len(x)))
+    curvatures = np.zeros(memory)
+    stored, step, evaluations = 0, 0, 1
+    moving = True
+    while moving and step < steps and largest(slope) > tolerance:
+        note(step, value, slope, report, values)
+        direction = quasi_newton(slope, moves, changes, curvatures, stored, memory)
+        first = 1.0 if stored > 0 else min(1.0, 1.0 / np.sum(np.abs(slope)))
+        at, lower, next_slope, trials = wolfe(evaluate, x, value, slope, direction, first)
+        evaluations += trials
+        move, change = at - x, next_slope - slope
+        curvature = move @ change
+        if curvature > 1e-10 * (change @ change):
+            moves[stored % memory] = move
+            changes[stored % memory] = change
+            curvatures[stored % memory] = curvature
+            stored += 1
+        moving = lower < value or largest(next_slope) < largest(slope)
+        x, value, slope = at, lower, next_slope
+        step += 1
+    note(step, value, slope, report, values)
+    return x, value, slope, step, evaluations, largest(slope) <= tolerance, values
+
+
+def quasi_newton(slope, moves, changes, curvatures, stored, memory):
+    """Minus the slope, times the inverse of the Hessian as the steps that are remembered tell it."""
+    q = -slope
+    known = min(stored, memory)
+    weights = np.zeros(memory)
+    for i in turns(known):
+        k = (stored - 1 - i) % memory
+        weights[k] = moves[k] @ q / curvatures[k]
+        q = q - weights[k] * changes[k]
+    if stored > 0:
+        k = (stored - 1) % memory
+        q = curvatures[k] / (changes[k] @ changes[k]) * q
+    for i in turns(known):
+        k = (stored - known + i) % memory
+        q = q + (weights[k] - changes[k] @ q / curvatures[k]) * moves[k]
+    return q

@@ -1,0 +1,107 @@
+"""An objective and a method to a function of the same arguments that gives the minimum."""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from rosejit.api.function import Function, Kind, share
+from rosejit.api.gradients import value_and_grad
+from rosejit.api.source import as_function, opaque, wrapped_like
+from rosejit.api.staged import Staged, positions
+from rosejit.errors import StagingTypeError
+from rosejit.frontend.annotations import Inferred
+from rosejit.frontend.binding import Call
+from rosejit.frontend.stage import Session
+from rosejit.optim.vectors import flat, unflat
+
+Progress = Callable[[int, float, float], Any]
+Method = Callable[..., Any]
+
+
+class Minimum(NamedTuple):
+    """Where an optimisation ended."""
+
+    x: Any
+    """The argument that was varied, in its own structure."""
+    value: Any
+    """The objective there."""
+    gradient: Any
+    """And its gradient, structured as `x`."""
+    steps: Any
+    evaluations: Any
+    """How often value and gradient were computed."""
+    converged: Any
+    """Whether the largest entry of the gradient is within the tolerance."""
+    history: Any = None
+    """The value before every step and after the last, then NaN; None unless `history=True`."""
+
+
+def solver(
+    transform: Callable[..., Function],
+    f: Callable[..., Any],
+    method: Method,
+    argnums: int | str,
+    options: tuple[Any, ...],
+    progress: Progress | bool | None,
+    history: bool,
+) -> Function:
+    """The function that runs `method(evaluate, x, note, *options)` on the objective `f`.
+
+    `evaluate(v)` gives value and gradient at a vector; `note(step, value, norm)` is to be called at every step.
+    """
+    base = as_function(f)
+    names = tuple(parameter.name for parameter in base.binding.parameters)
+    (k,) = positions(argnums, names, base.__name__)
+    if base.binding.parameters[k].kind not in (
+        inspect.Parameter.POSITIONAL_ONLY,
+        inspect.Parameter.POSITIONAL_OR_KEYWORD,
+    ):
+        raise StagingTypeError(f"`{transform.__name__}` varies one positional argument, not `{names[k]}`")
+    gradient = value_and_grad(base, k)
+    report = _reporter(progress)
+
+    def solve(*args, **kwargs):
+        def evaluate(v):
+            value, slope = gradient(*args[:k], unflat(args[k], v), *args[k + 1 :], **kwargs)
+            return value, flat(slope)
+
+        def objective(v):
+            return base(*args[:k], unflat(args[k], v), *args[k + 1 :], **kwargs)
+
+        v, value, slope, steps, evaluations, converged, values = method(
+            evaluate, objective, flat(args[k]), report, history, *options
+        )
+        found = unflat(args[k], v)
+        return Minimum(found, value, unflat(args[k], slope), steps, evaluations, converged, values)
+
+    binding = replace(base.binding, result=Inferred(), result_hint=None)
+
+    def stage(self: Function, call: Call, at: Session) -> Staged:
+        source = at.stage(solve, binding, call, self.__name__, (self, call.key))
+        return Staged(source.function, tuple(call.trees), source.result, tuple(source.statics), source)
+
+    def rebuilt(self: Function) -> Any:
+        return solver, (transform, base, method, argnums, options, progress, history)
+
+    made = Function(binding, base.options, Kind(stage, rebuilt))
+    wrapped_like(made, base, f"{transform.__name__}_{base.__name__}")
+    share(made, base, transform, argnums, options, report, history)
+    return made
+
+
+def _reporter(progress: Progress | bool | None) -> Function | None:
+    """`progress` as a function that compiled code calls; in a page that is one the page gives."""
+    if not progress:
+        return None
+    told: Progress = _print if progress is True else progress
+
+    def report(step: int, value: float, norm: float) -> None:
+        told(step, value, norm)
+
+    report.__name__ = report.__qualname__ = "progress"
+    return opaque(report)
+
+
+def _print(step: int, value: float, norm: float) -> None:
+    print(f"step {step:5}   value {value:.10g}   gradient {norm:.2e}")

@@ -1,0 +1,106 @@
+"""The methods on functions whose minima are known, beside SciPy's."""
+
+import math
+
+import numpy as np
+import pytest
+import scipy.optimize
+
+import rosejit as rose
+from rosejit import Vec
+from rosejit.optim.curvature import solved
+from rosejit.optim.search import between
+
+
+@rose.jit
+def rosenbrock(x: Vec["n"]) -> float:
+    """A curved valley; lowest, and zero, where all are 1."""
+    total = 0.0
+    for i in rose.range(len(x) - 1):
+        total += 100.0 * (x[i + 1] - x[i] ** 2) ** 2 + (1 - x[i]) ** 2
+    return total
+
+
+@rose.jit
+def himmelblau(x: Vec[2]) -> float:
+    """Four minima, all zero, and a maximum between them."""
+    return (x[0] ** 2 + x[1] - 11) ** 2 + (x[0] + x[1] ** 2 - 7) ** 2
+
+
+@rose.jit
+def logistic(w: Vec["n"], scale: float) -> float:
+    """Convex, with slopes that differ much."""
+    total = 0.0
+    for i in rose.range(len(w)):
+        total += math.log(1 + math.exp(-scale * (i + 1) * w[i])) + 0.5 * w[i] * w[i]
+    return total
+
+
+def test_lbfgs_keeps_up_with_scipy():
+    start = np.tile([-1.2, 1.0], 50)
+    ours = rose.optim.lbfgs(rosenbrock, tolerance=1e-5)(start)
+    options = {"maxiter": 5000, "maxfun": 5000, "gtol": 1e-5, "ftol": 0}
+    theirs = scipy.optimize.minimize(
+        rose.value_and_grad(rosenbrock), start, jac=True, method="L-BFGS-B", options=options
+    )
+    assert ours.converged
+    assert np.allclose(ours.x, 1.0, atol=1e-5)
+    assert ours.evaluations < 1.2 * theirs.nfev
+
+
+@pytest.mark.parametrize("solver", [rose.optim.lbfgs, rose.optim.newton])
+@pytest.mark.parametrize("start", [(0.0, 0.0), (4.0, 4.0), (-4.0, -4.0), (-0.27, -0.92), (1e3, -1e3)])
+def test_the_minima_of_himmelblau(solver, start):
+    """Two starts are at and near the maximum, where the Hessian is negative."""
+    found = solver(himmelblau)(np.array(start))
+    assert found.converged
+    assert found.value < 1e-12
+
+
+@pytest.mark.parametrize("solver", [rose.optim.lbfgs, rose.optim.newton])
+@pytest.mark.parametrize("scale", [1.0, 10.0, 100.0])
+def test_badly_scaled_problems(solver, scale):
+    found = solver(logistic, tolerance=1e-8)(np.full(5, -1.0), scale)
+    assert found.converged
+
+
+def test_newton_takes_one_step_to_the_minimum_of_a_quadratic():
+    a = np.array([[4.0, 1.0, 0.0], [1.0, 3.0, 0.5], [0.0, 0.5, 2.0]])
+    found = rose.optim.newton(lambda x: 0.5 * x @ a @ x - x.sum())(np.zeros(3))
+    assert found.steps == 1
+    assert np.allclose(found.x, np.linalg.solve(a, np.ones(3)), rtol=1e-14)
+
+
+def test_without_a_minimum_it_ends():
+    found = rose.optim.lbfgs(lambda x: -(x**2).sum(), steps=20)(np.ones(2))
+    assert not found.converged
+    assert found.steps <= 20
+
+
+def test_adam_as_it_is_published():
+    """Its first step is as long as the rate, whatever the gradient."""
+    found = rose.optim.adam(lambda x: (1e6 * x * x).sum(), rate=0.125, steps=1)(np.array([1.0, -4.0]))
+    assert np.allclose(found.x, [0.875, -3.875], rtol=1e-12)
+
+
+def test_momentum():
+    """Two steps by hand: v = -0.1 g, then v = 0.5 v - 0.1 g."""
+    found = rose.optim.gradient_descent(lambda x: x * x, rate=0.1, momentum=0.5, steps=2)(1.0)
+    assert found.x == pytest.approx(1.0 - 0.2 + (0.5 * -0.2 - 0.1 * 1.6), rel=1e-15)
+
+
+def test_the_solution_of_a_positive_system():
+    a = np.array([[4.0, 1.0], [1.0, 3.0]])
+    assert np.allclose(rose.jit(solved)(a, np.ones(2)), np.linalg.solve(a, np.ones(2)), rtol=1e-15)
+
+
+def test_an_indefinite_system_gets_a_direction_of_descent():
+    a, right = np.array([[1.0, 2.0], [2.0, 1.0]]), np.array([1.0, -1.0])
+    assert right @ rose.jit(solved)(a, right) > 0
+
+
+def test_the_minimum_of_a_cubic():
+    """x**3 - 3 x has its minimum at 1."""
+    f, df = lambda x: x**3 - 3 * x, lambda x: 3 * x * x - 3
+    assert rose.jit(between)(0.0, f(0.0), df(0.0), 2.0, f(2.0), df(2.0)) == pytest.approx(1.0, rel=1e-15)
+    assert rose.jit(between)(0.99, f(0.99), df(0.99), 2.0, f(2.0), df(2.0)) == 1.495  # too near to the end
