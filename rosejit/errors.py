@@ -99,6 +99,10 @@ class RoseZeroDivisionError(RoseError, ZeroDivisionError):
     """A staged integer was divided by zero."""
 
 
+class RoseFloatingPointError(RoseError, FloatingPointError):
+    """An operation gave nan, and `ROSE_DEBUG_NANS` asks to hear of it."""
+
+
 class RoseRecursionError(RoseError, RecursionError):
     """The stack of the compiled code is exhausted."""
 

@@ -10,7 +10,7 @@ from typing import Any
 from rosejit import collector
 from rosejit.abi import Artifact
 from rosejit.api import interpreted
-from rosejit.api.recipe import Program, function_of, source_of, words_of
+from rosejit.api.recipe import Program, Recipe, function_of, source_of, words_of
 from rosejit.codegen.program import compile_program
 from rosejit.ir import syntax as ir
 from rosejit.ir.walk import forms, reachable, size
@@ -19,6 +19,7 @@ from rosejit.runtime.compiled import Compiled
 from rosejit.runtime.compiled import load as load_artifact
 from rosejit.text import show
 from rosejit.text.printer import closure
+from rosejit.transforms import nans
 from rosejit.transforms.pipeline import optimise
 
 Roots = Mapping[str, Program]
@@ -33,7 +34,8 @@ def load(roots: Roots, keep: bool, options: str = "") -> Loaded:
     Programs that call Python at run time are not kept on disk: what they call has no name that outlives the process.
     """
     if interpreted.is_disabled():
-        return interpreted.Interpreted({name: function_of(program) for name, program in roots.items()})
+        functions = {name: function_of(program) for name, program in roots.items()}
+        return interpreted.Interpreted(_watched(functions, _is_derived(roots)) if nans.is_wanted() else functions)
     with collector.paused():
         sources = closure(tuple(dict.fromkeys(map(source_of, roots.values()))))
         kept = keep and not any(f.host is not None for f in sources)
@@ -45,7 +47,7 @@ def load(roots: Roots, keep: bool, options: str = "") -> Loaded:
             return found
         started = time.perf_counter()
         functions = {name: function_of(program) for name, program in roots.items()}
-        artifact, hosts = compile_roots(functions)
+        artifact, hosts = compile_roots(functions, _is_derived(roots))
         made = load_artifact(artifact, hosts)
         _note_compile(functions, artifact, time.perf_counter() - started)
         if kept:
@@ -53,17 +55,33 @@ def load(roots: Roots, keep: bool, options: str = "") -> Loaded:
         return made
 
 
-def compile_roots(roots: dict[str, ir.Function]) -> tuple[Artifact, tuple[Callable[..., Any], ...]]:
-    """The artifact and the host functions that it imports, in order."""
-    optimised = dict(zip(roots, optimise(*roots.values()), strict=True))
-    return compile_program(optimised)
+def compile_roots(
+    roots: dict[str, ir.Function], derived: bool = False
+) -> tuple[Artifact, tuple[Callable[..., Any], ...]]:
+    """The artifact and the host functions that it imports, in order. `derived`: they compute a derivative."""
+    return compile_program(_watched(roots, derived) if nans.is_wanted() else _optimised(roots))
+
+
+def _optimised(roots: dict[str, ir.Function]) -> dict[str, ir.Function]:
+    return dict(zip(roots, optimise(*roots.values()), strict=True))
+
+
+def _is_derived(roots: Roots) -> bool:
+    return any(isinstance(program, Recipe) for program in roots.values())
+
+
+def _watched(roots: dict[str, ir.Function], derived: bool) -> dict[str, ir.Function]:
+    """The roots, failing at the first nan. Optimised first: that makes functions which nobody else has."""
+    made = _optimised(roots)
+    nans.watched(tuple(made.values()), derived)
+    return made
 
 
 def _digest(roots: Roots, sources: list[ir.Function], options: str) -> str:
     """A key for what is made of `sources`: nothing has to be derived for it."""
     text = show(*sources, alone=True, complete=True)
     words = {name: words_of(program) for name, program in roots.items()}
-    return hashlib.sha256(f"{options}\n{words!r}\n{text}".encode()).hexdigest()
+    return hashlib.sha256(f"{options}{' nans' * nans.is_wanted()}\n{words!r}\n{text}".encode()).hexdigest()
 
 
 def _exceptions(sources: list[ir.Function]) -> list[Any]:

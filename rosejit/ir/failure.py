@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from rosejit.errors import (
     RoseAssertionError,
     RoseError,
+    RoseFloatingPointError,
     RoseIndexError,
     RoseMemoryError,
     RoseOverflowError,
@@ -26,6 +27,7 @@ KINDS: dict[str, type[RoseError]] = {
     "assertion": RoseAssertionError,
     "unbound": UnboundStagedName,
     "shape": ShapeError,
+    "nan": RoseFloatingPointError,
     "recursion": RoseRecursionError,
     "memory": RoseMemoryError,
     "trap": WasmTrap,
