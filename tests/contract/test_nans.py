@@ -59,7 +59,8 @@ def test_derivatives_that_are_nan_where_the_value_is_not():
     assert g(0.0) == 0.0
     for way in (rose.grad(g), lambda x: rose.jvp(g, (x,), (1.0,)), lambda x: rose.vjp(g, x)[1](1.0)):
         message, line = raised(way, 0.0)
-        assert " and inf is nan" in message
+        assert "`*` of " in message
+        assert "inf" in message
         assert line.startswith(("r = ", "return "))
         way(1.0)
     assert "this is the code of a derivative" in raised(rose.grad(g), 0.0)[0]
