@@ -215,6 +215,8 @@ class Carries(Gaps):
     def _poison(self, v: Any, x: Any, name: str, exposed: bool) -> Finish:
         why = f"{label(name)} is {shown(v)} before the loop and {shown(x)} after a turn of it"
         remedy = f"bind {label(name)} to the same kind of value; a host value cannot change in a staged loop"
+        if x.__class__ is Poison:
+            why, remedy = x.why, x.remedy
         if exposed:
             raise self.tape.fault(StagingTypeError, why, help=remedy)
         return lambda: Poison(self.tape, why, remedy)

@@ -592,3 +592,14 @@ def test_walrus_of_a_variable_that_an_inner_function_rebinds():
         return s, (s := s + 1.0) * s
 
     agrees(f, (2.0, 3), (-1.0, 0))
+
+
+def test_none_before_a_loop_that_may_find_something():
+    def f(x: float, n: int):
+        found = None
+        for i in rose.range(n):
+            if x > i:
+                found = x - i
+        return 0.0 if found is None else found
+
+    says(fault(f, 2.5, 3), "`found` is None", "staged Real", line="return 0.0 if found", help="same kind of value")
