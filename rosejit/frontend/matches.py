@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rosejit.frontend.grammar import gast
-from rosejit.frontend.jumps import blocks
+from rosejit.frontend.jumps import blocks, ends
 
 _POSITIONS = ("lineno", "col_offset", "end_lineno", "end_col_offset")
 
@@ -73,6 +73,9 @@ class _Match:
         self.take(place, subject, taken)
         before, tests, bound, body = taken.before, taken.tests, taken.bound, case.body
         if case.guard is not None and bound and tests:  # the guard reads names that only a match binds
+            if ends(body):  # what comes next is reached only where the case was not taken
+                inner = [*bound, _like(case.guard, gast.If(case.guard, body, []))]
+                return [*before, self.choice(place, tests, inner, []), *otherwise]
             done = self.name("matched")
             found = [_assign(place, [done], _constant(place, True)), *body]
             inner = [*bound, _like(case.guard, gast.If(case.guard, found, []))]

@@ -4,6 +4,7 @@ from tests.programs import (
     arrays,
     branches,
     calls,
+    control,
     hosts,
     loops,
     modes,
@@ -17,6 +18,20 @@ from tests.programs import (
 
 PROGRAMS = [
     program
-    for module in (scalars, branches, loops, arrays, sums, calls, structures, hosts, rules, recursion, rolled, modes)
+    for module in (
+        scalars,
+        branches,
+        loops,
+        arrays,
+        sums,
+        calls,
+        structures,
+        hosts,
+        rules,
+        recursion,
+        rolled,
+        modes,
+        control,
+    )
     for program in module.PROGRAMS
 ]
