@@ -122,7 +122,13 @@ def whole_powers(rng: Any, n: int) -> tuple[Array, Array]:
 PI = math.pi
 TINY, HUGE = 2.0**-1022, 1.7976931348623157e308
 ALL_SIZES = sizes(-1074, 1024)
-EXP = (between(-745.2, 709.79), between(-2, 2), sizes(-60, 10), near(0.0, 709.782712893384, -708.3964185322641, -745.133219101941), anything)  # fmt: skip
+EXP = (
+    between(-745.2, 709.79),
+    between(-2, 2),
+    sizes(-60, 10),
+    near(0.0, 709.782712893384, -708.3964185322641, -745.133219101941),
+    anything,
+)
 LOG = (
     between(0.4, 2.5),
     sizes(-1074, 1024, False),

@@ -4,10 +4,11 @@
 # pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
 
 import math
+from typing import Any
 
 from rosejit.ir.primitive import Kernel, Primitive
 from rosejit.ir.types import INT, REAL
-from rosejit.ops.elementary import exp, function
+from rosejit.ops.elementary import exp, function, sech
 from rosejit.ops.integer import wadd
 from rosejit.ops.kernels import DEFINITIONS
 
@@ -29,7 +30,14 @@ polygamma = Primitive(
     partials=lambda n, x, r: (None, polygamma(wadd(n, 1), x)),
     wasm=Kernel("polygamma"),
 )
-sigmoid = function("sigmoid", "1 / (1 + exp(-x)).", lambda x, r: (r * sigmoid(-x),))
+sigmoid = function("sigmoid", "1 / (1 + exp(-x)).", lambda x, r: (_bell(sech(0.5 * x)),))
 softplus = function("softplus", "log(1 + exp(x)), without overflow.", lambda x, r: (sigmoid(x),))
+
+
+
+def _bell(s: Any) -> Any:
+    """The slope of sigmoid, whose own slope near 0 would be a difference of equal numbers if written with sigmoid."""
+    return 0.25 * (s * s)
+
 
 ALL = (erf, erfc, gamma, lgamma, digamma, polygamma, sigmoid, softplus)

@@ -22,6 +22,7 @@ from rosejit.ops.kernels.double import (
     two_product,
     two_sum,
 )
+from rosejit.ops.kernels.exponential import pick
 from rosejit.ops.kernels.polynomial import estrin
 
 INF = float("inf")
@@ -38,7 +39,7 @@ _ARCS = (
 
 
 def _choose(condition: Any, a: Pair, b: Pair) -> Pair:
-    return select(condition, a[0], b[0]), select(condition, a[1], b[1])
+    return pick(condition, a[0], b[0]), pick(condition, a[1], b[1])
 
 
 def _times(c: Any, a: Pair) -> Pair:
@@ -52,7 +53,7 @@ def angle(a: Pair, b: Pair) -> Pair:
     high: Any = 0.0
     low: Any = 0.0
     for center, hi, lo in _ARCS:
-        high, low = select(c >= center, hi, high), select(c >= center, lo, low)
+        high, low = pick(c >= center, hi, high), pick(c >= center, lo, low)
     above, below = add(a, negative(_times(c, b))), add(b, _times(c, a))
     t, tl = divide(above, below)
     z = t * t

@@ -195,8 +195,8 @@ def _sigmoid(x: Any) -> Any:
     """1 / (1 + exp(-|x|)), or exp(-|x|) times that."""
     k, s, denominator = _fading(x, 1)
     positive = x >= 0.0
-    hi, _ = divide((select(positive, 1.0, s[0]), select(positive, 0.0, s[1])), denominator)
-    return select(positive, hi, scaled(hi, k))
+    hi, _ = divide((pick(positive, 1.0, s[0]), pick(positive, 0.0, s[1])), denominator)
+    return pick(positive, hi, scaled(hi, k))
 
 
 ALL = tuple(Definition(body) for body in (_exp, _exp2, _expm1, _sinh, _cosh, _tanh, _sech, _sigmoid))

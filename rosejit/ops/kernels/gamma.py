@@ -12,8 +12,8 @@ from rosejit.ops.integer import clz, imax, sat_int, to_real
 from rosejit.ops.kernels.arcs import PI
 from rosejit.ops.kernels.coefficients import DIGAMMA, DIGAMMA_REST, GAMMA_STAR, LOG_GAMMA, RECIPROCAL_GAMMA, STIRLING
 from rosejit.ops.kernels.definition import Definition
-from rosejit.ops.kernels.double import Pair, add, divide, fast_two_sum, multiply, negative, two_product
-from rosejit.ops.kernels.exponential import clamped, precise_exponential, scaled
+from rosejit.ops.kernels.double import Pair, add, divide, fast_two_sum, multiply, negative, two_product, two_sum
+from rosejit.ops.kernels.exponential import clamped, pick, precise_exponential, scaled
 from rosejit.ops.kernels.logarithm import LOG_KERNEL, logarithm, with_exponent
 from rosejit.ops.kernels.polynomial import estrin, horner
 from rosejit.ops.kernels.power import precise_logarithm
@@ -31,12 +31,12 @@ def _half_turns(x: Any) -> tuple[Any, ...]:
     r = x - nearest(x)
     a = abs_(r)
     steep = a > 0.25
-    b = select(steep, 0.5 - a, a)
+    b = pick(steep, 0.5 - a, a)
     hi, lo = two_product(b, PI[0])
     hi, lo = fast_two_sum(hi, lo + b * PI[1])
     s, c = fast_two_sum(*sine(hi, lo)), fast_two_sum(*cosine(hi, lo))
-    across = select(steep, c[0], s[0]), select(steep, c[1], s[1])
-    along = select(steep, s[0], c[0]), select(steep, s[1], c[1])
+    across = pick(steep, c[0], s[0]), pick(steep, c[1], s[1])
+    along = pick(steep, s[0], c[0]), pick(steep, s[1], c[1])
     return r, *across, *along
 
 
@@ -155,34 +155,41 @@ def _lgamma(x: Any) -> Any:
 # --- its logarithmic derivatives
 
 
-def _digamma_below_10(x: Any) -> Any:
+def _digamma_below_10(x: Any) -> Pair:
     u = x - floor(x)
-    base = ((u - _DIGAMMA_ROOT[0]) - _DIGAMMA_ROOT[1]) * (1.0 + estrin(DIGAMMA, u - 0.5))
+    base = two_product((u - _DIGAMMA_ROOT[0]) - _DIGAMMA_ROOT[1], 1.0 + estrin(DIGAMMA, u - 0.5))
 
-    def turn(i: Any, total: Any) -> Any:
-        return total + 1.0 / (x - to_real(i + 1))
+    def turn(i: Any, hi: Any, lo: Any) -> Pair:
+        factor = x - to_real(i + 1)
+        q = 1.0 / factor
+        p, e = two_product(q, factor)
+        hi, rest = two_sum(hi, q)
+        return hi, lo + (rest + ((1.0 - p) - e) * q)
 
-    return base + repeat(imax(sat_int(x) - 1, 0), turn, select(x < 1.0, -1.0 / x, 0.0))
+    first = select(x < 1.0, -1.0 / x, 0.0)
+    hi, lo = repeat(imax(sat_int(x) - 1, 0), turn, first, 0.0)
+    return add(base, (hi, lo))
 
 
-def _digamma_from_10(x: Any) -> Any:
+def _digamma_from_10(x: Any) -> Pair:
     w = 1.0 / x
     z = w * w
-    return LOG_KERNEL(x) - (0.5 * w + z * horner(DIGAMMA_REST, z))
+    return add(LOG_PAIR(x, 0.0), (-0.5 * w, -(z * horner(DIGAMMA_REST, z))))
 
 
 def _digamma(x: Any) -> Any:
     a = abs_(x)
-    positive = branch(a < 10.0, lambda: _digamma_below_10(a), lambda: _digamma_from_10(a))
+    hi, lo = branch(a < 10.0, lambda: _digamma_below_10(a), lambda: _digamma_from_10(a))
 
     def reflected() -> Any:
         """Digamma of a, plus 1 / a + π / tan(π a)."""
-        r, s, _, c, _ = HALF_TURNS(a)
-        value = positive + (1.0 / a + copysign(PI[0] * (c / s), r))
+        r, s, e, c, f = HALF_TURNS(a)
+        q, rest = divide(multiply(PI, (c, f)), (select(r == 0.0, 1.0, s), e))
+        value, _ = add((hi, lo), add(divide((1.0, 0.0), (a, 0.0)), (copysign(q, r), copysign(rest, rest * r))))
         return select(r == 0.0, NAN, value)
 
-    value = branch(x < 0.0, reflected, lambda: positive)
-    return select(a < 2.0**-60, -1.0 / x, select(x != x, x, value))
+    value = branch(x < 0.0, reflected, lambda: hi + lo)
+    return select(a < 2.0**-60, -1.0 / x, select((x != x) | (a == INF), select(x > 0.0, x, NAN), value))
 
 
 _BERNOULLI = (

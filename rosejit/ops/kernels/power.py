@@ -21,7 +21,7 @@ from rosejit.ops.kernels.double import (
     two_square,
     two_sum,
 )
-from rosejit.ops.kernels.exponential import LN2_HIGH, LN2_LOW, precise_exponential, scaled
+from rosejit.ops.kernels.exponential import LN2_HIGH, LN2_LOW, pick, precise_exponential, scaled
 from rosejit.ops.kernels.logarithm import mantissa, normal
 from rosejit.ops.kernels.polynomial import estrin
 
@@ -40,7 +40,7 @@ def precise_logarithm(x: Any) -> Pair:
     k, m = mantissa(y, _HALF_SQRT_3)
     exponent = to_real(k) + shift
     upper = m > _SQRT_3_HALVES
-    center = select(upper, 1.5, 1.0)
+    center = pick(upper, 1.5, 1.0)
     f, (d, dl) = m - center, two_sum(m, center)
     inverse = 1.0 / d
     s = f * inverse
@@ -49,10 +49,10 @@ def precise_logarithm(x: Any) -> Pair:
     z = add(two_square(s), (0.0, 2.0 * s * sl))
     cubic = multiply(multiply((s, sl), z), _TWO_THIRDS)
     fifth = (s * z[0]) * z[0] * estrin(LOG_FIFTH, z[0])
-    hi, e1 = two_sum(exponent * LN2_HIGH, select(upper, _LOG_3_HALVES[0], 0.0))
+    hi, e1 = two_sum(exponent * LN2_HIGH, pick(upper, _LOG_3_HALVES[0], 0.0))
     hi, e2 = two_sum(hi, 2.0 * s)
     hi, e3 = two_sum(hi, cubic[0])
-    low = (e1 + e2 + e3) + (exponent * LN2_LOW + select(upper, _LOG_3_HALVES[1], 0.0)) + (2.0 * sl + cubic[1] + fifth)
+    low = (e1 + e2 + e3) + (exponent * LN2_LOW + pick(upper, _LOG_3_HALVES[1], 0.0)) + (2.0 * sl + cubic[1] + fifth)
     return fast_two_sum(hi, low)
 
 
@@ -97,7 +97,7 @@ def _cbrt(x: Any) -> Any:
 
 def _hypot(x: Any, y: Any) -> Any:
     x, y = abs_(x), abs_(y)
-    a, b = select(y > x, y, x), select(y > x, x, y)
+    a, b = pick(y > x, y, x), pick(y > x, x, y)
     up, down = a < 2.0**-400, a > 2.0**500
     factor = select(up, 2.0**600, select(down, 2.0**-600, 1.0))
     back = select(up, 2.0**-600, select(down, 2.0**600, 1.0))
@@ -111,7 +111,9 @@ HYPOT = Definition(_hypot, REAL, REAL)
 
 
 def _unit(x: Any, y: Any) -> Any:
-    r = HYPOT(x, y)
+    factor = select((abs_(x) < 2.0**-500) & (abs_(y) < 2.0**-500), 2.0**500, 1.0)  # subnormal lengths have few bits
+    x = x * factor
+    r = HYPOT(x, y * factor)
     return select(r == 0.0, 0.0, x / r)
 
 
