@@ -1,17 +1,25 @@
 """Small typed programs as a user writes them: what all laws are checked on."""
 
 from tests.programs import (
+    aliases,
     arrays,
     branches,
     calls,
+    containers,
     control,
+    folds,
     hosts,
+    indexing,
     loops,
+    matrices,
     modes,
+    named,
+    records,
     recursion,
     rolled,
     rules,
     scalars,
+    shapes,
     structures,
     sums,
 )
@@ -32,6 +40,14 @@ PROGRAMS = [
         rolled,
         modes,
         control,
+        indexing,
+        shapes,
+        folds,
+        matrices,
+        named,
+        records,
+        containers,
+        aliases,
     )
     for program in module.PROGRAMS
 ]
