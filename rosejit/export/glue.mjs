@@ -2,15 +2,15 @@
 // `const $name` in the first column. `$f`, `$u`, `$q` are the memory as f64, bytes and i64, `$w` the exports.
 
 const $kind = (x) =>
-  x === undefined ? "nothing" : x === null ? "null" : Array.isArray(x) ? "an array" : typeof x === "object"
-    ? `a ${x.constructor?.name ?? "object"}` : typeof x === "number" ? `${x}` : `a ${typeof x}`;
+  x === undefined ? "nothing" : x === null || typeof x === "number" ? `${x}`
+    : Array.isArray(x) ? "an array" : `a ${typeof x}`.replace("a o", "an o");
 
 const $wrong = (wanted, path, x) => {
   throw new TypeError(`\`${path}\` must be ${wanted}, not ${$kind(x)}`);
 };
 
 const $many = (name, most, given) => {
-  throw new TypeError(`\`${name}\` takes ${most} argument${most === 1 ? "" : "s"}, ${given} were given`);
+  throw new TypeError(`\`${name}\` takes ${most} arguments, not ${given}`);
 };
 
 const $real = (x, path) => (typeof x === "number" ? x : $wrong("a number", path, x));
@@ -124,9 +124,8 @@ const $module = async (source) => {
   if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return WebAssembly.compile(source);
   const found = await (source instanceof URL || typeof source === "string" ? fetch(source) : source);
   if (!found.ok) throw new Error(`${found.url} cannot be loaded: ${found.status} ${found.statusText}`);
-  return found.headers.get("Content-Type")?.startsWith("application/wasm")
-    ? WebAssembly.compileStreaming(found)
-    : WebAssembly.compile(await found.arrayBuffer());
+  const streams = found.headers.get("Content-Type") === "application/wasm";
+  return streams ? WebAssembly.compileStreaming(found) : WebAssembly.compile(await found.arrayBuffer());
 };
 
 const $function = (imports, name) => {

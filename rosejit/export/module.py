@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from inspect import Parameter
 from pathlib import Path
@@ -16,6 +17,7 @@ from rosejit.export.program import Bundle, Exported
 from rosejit.ir.failure import failure_error
 from rosejit.ir.syntax import Failure
 from rosejit.span import quote
+from rosejit.wasm.decode import decode
 
 _CLASSES = {"assertion": "Error", "raise": "Error", "trap": "Error", "unbound": "ReferenceError"}
 """The class of a failure in JavaScript, where it is not RangeError."""
@@ -76,17 +78,42 @@ def _glue(text: str) -> dict[str, str]:
 # --- the instance
 
 
+@dataclass(slots=True, frozen=True)
+class _Ways:
+    """What can happen in a call: that it fails or takes more memory, that the page calls back while it runs."""
+
+    fails: bool
+    reentrant: bool
+
+    def run(self, entry: str) -> Iterator[str]:
+        """The lines that run an entry."""
+        if not self.fails:
+            yield f"$w.{entry}();"
+            return
+        before, behind = ("$busy = true; ", " finally { $busy = false; }") if self.reentrant else ("", "")
+        yield f"try {{ {before}$w.{entry}(); }} catch (error) {{ $fail(error); }}{behind}"
+        yield "$f.length || $see();"
+
+
+def _ways(artifact: Artifact, reentrant: bool) -> _Ways:
+    grows = any(f.name == "heap.extend" for f in decode(artifact.wasm).functions)
+    return _Ways(bool(artifact.failures or artifact.imports or artifact.recursive or grows), reentrant)
+
+
 def _bind(bundle: Bundle, imports: Sequence[Any], reentrant: bool) -> Iterator[str]:
     """The body of the function that makes an instance and the functions that use it."""
-    artifact = bundle.artifact
+    artifact, ways = bundle.artifact, _ways(bundle.artifact, reentrant)
     kinds = _kinds(artifact)
+    host = [
+        line
+        for k, (given, one) in enumerate(zip(imports, artifact.imports, strict=True))
+        for line in javascript(k, given, one)
+    ]
     yield f"let {', '.join(['$w', *kinds])};"
     yield "const $see = () => {"
     yield from (f"  {view} = new {cls}Array($w.memory.buffer);" for view, cls in kinds.items())
     yield "};"
     yield "const $start = () => {"
-    host = [line for k, (given, one) in enumerate(zip(imports, artifact.imports, strict=True))
-            for line in javascript(k, given, one)]  # fmt: skip
     if host:
         yield "  $w = new WebAssembly.Instance($m, { host: {"
         yield from (f"    {line}" for line in host)
@@ -94,18 +121,20 @@ def _bind(bundle: Bundle, imports: Sequence[Any], reentrant: bool) -> Iterator[s
     else:
         yield "  $w = new WebAssembly.Instance($m).exports;"
     yield "  $see();"
-    yield "  new DataView($w.memory.buffer).setInt32(8, -2147483648, true);"
+    if ways.fails:
+        yield "  new DataView($w.memory.buffer).setInt32(8, -2147483648, true);"
     yield "};"
-    yield "const $fail = (error) => {"
-    yield f"  const found = {'$failure(error, $failures)' if artifact.failures else '$exhausted(error)'};"
-    yield "  $start();"
-    yield "  throw found;"
-    yield "};"
+    if ways.fails:
+        yield "const $fail = (error) => {"
+        yield f"  const found = {'$failure(error, $failures)' if artifact.failures else '$exhausted(error)'};"
+        yield "  $start();"
+        yield "  throw found;"
+        yield "};"
     if reentrant:
         yield "let $busy = false, $other;"
         yield "const $inner = () => ($other ??= $bind($m, $g));"
     for k, function in enumerate(bundle.functions):
-        yield from _function(k, function, artifact.entries[function.entry], reentrant)
+        yield from _function(k, function, artifact.entries[function.entry], ways)
     yield "$start();"
     yield f"return {{ {', '.join(f'{names.key(f.name)}: $e{k}' for k, f in enumerate(bundle.functions))} }};"
 
@@ -126,30 +155,28 @@ def _kinds(artifact: Artifact) -> dict[str, str]:
 # --- one function
 
 
-def _function(number: int, function: Exported, entry: Entry, reentrant: bool) -> Iterator[str]:
+def _function(number: int, function: Exported, entry: Entry, ways: _Ways) -> Iterator[str]:
     shown = function.shown
     outside = [_parameter(parameter, function.rest) for parameter in shown]
     handed = ", ".join(names.variable(parameter.name) for parameter in shown)
     cells, results = cells_of(entry.params), cells_of(entry.results)
     yield f"const $s{number} = ({handed}) => {{"
     yield from indented(list(_written(function, cells)))
-    run = f"try {{ {'$busy = true; ' * reentrant}$w.{function.entry}(); }} catch (error) {{ $fail(error); }}"
-    yield f"  {run}{' finally { $busy = false; }' * reentrant}"
-    yield "  $f.length || $see();"
+    yield from indented(list(ways.run(function.entry)))
     yield "};"
     yield f"const $e{number} = function ({', '.join(outside)}) {{"
     name = names.text(function.name)
     if function.rest is None:
         most = len(shown)
         yield f"  if (arguments.length > {most}) $many({name}, {most}, arguments.length);"
-    if reentrant:
+    if ways.reentrant:
         yield f"  if ($busy) return $inner()[{name}](...arguments);"
     yield f"  $s{number}({handed});"
     yield f"  return {Writer().read(function.result, results)};"
     yield "};"
     if can_be_filled(function.result):
         yield f"$e{number}.into = ({', '.join(['$out', *outside])}) => {{"
-        if reentrant:
+        if ways.reentrant:
             spread = ", ".join(["$out", *(_spread(parameter, function.rest) for parameter in shown)])
             yield f"  if ($busy) return $inner()[{name}].into({spread});"
         yield f"  $s{number}({handed});"

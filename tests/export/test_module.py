@@ -152,7 +152,7 @@ def test_what_is_wrong_in_a_structure_is_named(tmp_path, count):
             "`by` must be an object, not nothing",
             "`turns` must be an integer (a BigInt beyond 2 ** 53), not 1.5",
             "`turns` does not fit 64 bits: 9223372036854775808",
-            "`moved` takes 3 arguments, 4 were given",
+            "`moved` takes 3 arguments, not 4",
         ]
 
 
