@@ -3,7 +3,9 @@
 # Values of users are of any type: what they are is asked while staging.
 # pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
+import builtins
 import dataclasses
+from types import BuiltinFunctionType, FunctionType, MemberDescriptorType, MethodType, ModuleType
 from typing import Any
 
 from rosejit.numeric import np
@@ -13,43 +15,83 @@ Key = tuple[Any, ...]
 _ATOMS = frozenset((int, float, complex, bool, str, bytes, type(None)))
 
 
-def content_key(value: Any) -> Key:
-    """A hashable that is equal for values of equal type and content; an object without content stands for itself."""
+def content_key(value: Any, inside: frozenset[int] = frozenset()) -> Key:
+    """A hashable that is equal for values of equal type and content; an object is itself, with its attributes.
+
+    `inside` are the objects around: one that contains itself has no end else.
+    """
     kind: Any = type(value)
     if kind is float:
         return ("float", value.hex())  # tells -0.0 from 0.0, and nan is itself
-    if isinstance(value, (list, tuple)):
-        items: Any = value
-        return (kind, *(content_key(item) for item in items))
-    if isinstance(value, dict):
-        pairs: Any = value
-        return (kind, *((content_key(k), content_key(v)) for k, v in pairs.items()))
-    if isinstance(value, (set, frozenset)):
-        members: Any = value
-        return (kind, frozenset(content_key(member) for member in members))
+    if kind in _ATOMS:
+        return (kind, value)
     if isinstance(value, np.ndarray) and value.dtype != object:
         return (kind, value.shape, value.dtype.str, value.tobytes())
+    if id(value) in inside:
+        return (kind, "again")
+    inside |= {id(value)}
+    if isinstance(value, (list, tuple)):
+        items: Any = value
+        return (kind, *(content_key(item, inside) for item in items))
+    if isinstance(value, dict):
+        pairs: Any = value
+        return (kind, *((content_key(k, inside), content_key(v, inside)) for k, v in pairs.items()))
+    if isinstance(value, (set, frozenset)):
+        members: Any = value
+        return (kind, frozenset(content_key(member, inside) for member in members))
     if dataclasses.is_dataclass(kind):
-        return (kind, *(content_key(getattr(value, field.name)) for field in dataclasses.fields(kind)))
+        fields = dataclasses.fields(kind)
+        return (kind, *(content_key(getattr(value, f.name), inside) for f in fields if hasattr(value, f.name)))
+    return _object_key(value, kind, inside)
+
+
+def _object_key(value: Any, kind: Any, inside: frozenset[int]) -> Key:
+    """An object that compares by content without a hash is its attributes; one that compares by identity is itself as
+    long as they stay; others say themselves what they are equal to."""
+    if is_identity(value):
+        return (kind, value)
+    attributes = attributes_of(value)
+    if kind.__hash__ is None:
+        return (kind, content_key(attributes, inside) if attributes else _Same(value))
+    if kind.__eq__ is object.__eq__ and attributes:
+        return (kind, _Same(value), content_key(attributes, inside))
     try:
         hash(value)
-    except TypeError:
-        return _unhashable(value)
+    except TypeError:  # it is made of something that has none
+        return (kind, _Same(value))
     return (kind, value)
+
+
+_IDENTICAL = (ModuleType, FunctionType, BuiltinFunctionType, MethodType, type)
+
+
+def is_identity(value: Any) -> bool:
+    """Whether a value counts as the object that it is: functions, decorated ones too, classes and modules."""
+    return isinstance(value, _IDENTICAL) or hasattr(type(value), "__rose_stage__")
+
+
+def attributes_of(value: Any) -> dict[str, Any]:
+    """The data that an instance of a class of the user's holds, and its classes: methods and properties are none."""
+    kind: Any = type(value)
+    if getattr(builtins, kind.__name__, None) is kind:
+        return {}
+    found: dict[str, Any] = {}
+    for cls in reversed(kind.__mro__[:-1]):
+        for name, held in vars(cls).items():
+            if name.startswith("__"):
+                continue
+            if type(held) is MemberDescriptorType:
+                if hasattr(value, name):
+                    found[name] = getattr(value, name)
+            elif not hasattr(held, "__get__"):
+                found[name] = held
+    return found | getattr(value, "__dict__", {})
 
 
 def is_frozen(value: Any) -> bool:
     """Whether nobody can change a value, down to its parts."""
     kind: Any = type(value)
     return kind in _ATOMS or (kind in (tuple, frozenset) and all(map(is_frozen, value)))
-
-
-def _unhashable(value: Any) -> Key:
-    """An object that compares by content without a hash: its attributes, if that is all it is, else its identity."""
-    attributes = getattr(value, "__dict__", None)
-    if attributes is None:
-        return (type(value), _Same(value))
-    return (type(value), content_key(attributes))
 
 
 class _Same:

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from rosejit.frontend.content import content_key, is_frozen
+from rosejit.frontend.content import attributes_of, content_key, is_frozen, is_identity
 from rosejit.frontend.rewrite import Translation
 from rosejit.numeric import np
 
-_IDENTICAL = (ModuleType, FunctionType, BuiltinFunctionType, MethodType, type)
 _MISSING = object()
 _DEEPEST = 4
 
@@ -75,26 +74,26 @@ class Capture:
         return now if fits else None
 
 
-def is_identity(value: Any) -> bool:
-    """Whether a value counts as the object that it is: functions, decorated ones too, classes and modules."""
-    return isinstance(value, _IDENTICAL) or hasattr(type(value), "__rose_stage__")
+def outside_key(value: Any, depth: int = 0, inside: frozenset[int] = frozenset()) -> Any:
+    """A value from outside by content; arrays by their layout (their elements are read at each call).
 
-
-def outside_key(value: Any, depth: int = 0) -> Any:
-    """A value from outside by content; arrays by their layout (their elements are read at each call)."""
+    `depth` counts the objects around, whose attributes are looked at down to a few of them.
+    """
     kind: Any = type(value)
-    if is_identity(value) or depth > _DEEPEST:
+    if is_identity(value) or depth > _DEEPEST or id(value) in inside:
         return (kind, id(value))
     if isinstance(value, np.ndarray):
-        return (kind, id(value) if depth else value.shape, value.dtype.str)
+        return (kind, id(value) if inside else value.shape, value.dtype.str)
+    around = inside | {id(value)}
     if isinstance(value, (list, tuple, set, frozenset)):
         items: Any = value
-        return (kind, *(outside_key(item, depth + 1) for item in items))
+        return (kind, *(outside_key(item, depth, around) for item in items))
     if isinstance(value, dict):
         pairs: Any = value
-        return (kind, *((k, outside_key(v, depth + 1)) for k, v in pairs.items()))
-    if kind.__module__ != "builtins" and hasattr(value, "__dict__"):
-        return (kind, id(value), outside_key(vars(value), depth + 1))
+        return (kind, *((k, outside_key(v, depth, around)) for k, v in pairs.items()))
+    attributes = attributes_of(value)
+    if attributes:
+        return (kind, id(value), outside_key(attributes, depth + 1, around))
     return content_key(value)
 
 
@@ -130,6 +129,8 @@ def guard(chain: Chain, read_elements: set[int]) -> Guard | None:
     value = chain.read()
     if value is _MISSING or is_stable(chain) or _is_bound(value):
         return None
+    if chain.read() is not value:  # a property makes it anew: then there is only its content
+        return Guard(chain, outside_key(value), identical=False)
     if is_identity(value):
         return Guard(chain, value, identical=True)
     if is_frozen(value):

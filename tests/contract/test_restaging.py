@@ -1,0 +1,178 @@
+"""Nothing stale is run: whatever of Python's that staging read may change between two calls, in any way."""
+
+import dataclasses
+import functools
+import types
+
+import numpy as np
+import pytest
+
+import rosejit as rose
+from tests.frontend.oracle import define
+
+CASES = {
+    # name: what is outside, the function, what changes
+    "a float": ("k = 2.0", "x * k", "k = 3.0"),
+    "the sign of zero": ("k = 0.0", "np.copysign(x, k)", "k = -0.0"),
+    "a type": ("k = 2", "x // k if isinstance(k, int) else x / k", "k = 2.0"),
+    "None": ("k = None", "x if k is None else x * k", "k = 3.0"),
+    "a function": ("def h(x): return x * 2\ndef h2(x): return x * 5", "h(x)", "h = h2"),
+    "a partial": ("h = functools.partial(pow, 2.0)", "x * h(2)", "h = functools.partial(pow, 3.0)"),
+    "a global of a helper": ("k = 2.0\ndef h(x): return x * k", "h(x)", "k = 5.0"),
+    "a global of a decorated function": ("k = 2.0\n@rose.jit\ndef h(x: float): return x * k", "h(x)", "k = 5.0"),
+    "a list": ("k = [1.0, 2.0]", "x * k[1]", "k[1] = 5.0"),
+    "the length of a list": ("k = [1.0]", "x * len(k)", "k.append(1.0)"),
+    "a deep list": ("k = [[[[[[[1.0]]]]]]]", "x * k[0][0][0][0][0][0][0]", "k[0][0][0][0][0][0][0] = 4.0"),
+    "a list in a tuple": ("k = (1.0, [2.0])", "x * k[1][0]", "k[1][0] = 5.0"),
+    "a dict": ("k = {'a': 1.0}", "x * k['a']", "k['a'] = 5.0"),
+    "a key": ("k = {'a': 1.0}", "x * sum(k.values())", "k['b'] = 5.0"),
+    "the order of a dict": ("k = {'a': 1.0, 'b': 2.0}", "x * list(k.values())[0]", "k['a'] = k.pop('a')"),
+    "a list in a dict": ("k = {'a': [1.0]}", "x * k['a'][0]", "k['a'][0] = 5.0"),
+    "a set": ("k = {1, 2}", "x * len(k)", "k.add(3)"),
+    "a cycle": ("k = [1.0]\nk.append(k)", "x * k[1][1][0]", "k[0] = 2.0"),
+    "an attribute": ("o = Box(k=1.0)", "x * o.k", "o.k = 5.0"),
+    "an attribute that is deleted": ("o = Box(k=1.0)", "x * getattr(o, 'k', 7.0)", "del o.k"),
+    "an attribute of an attribute": ("o = Box(p=Box(k=1.0))", "x * o.p.k", "o.p.k = 5.0"),
+    "an object in an object": ("o = Box(p=Box(k=1.0))", "x * o.p.k", "o.p = Box(k=5.0)"),
+    "an object in a list": ("o = [Box(k=1.0)]", "x * o[0].k", "o[0].k = 5.0"),
+    "an object given to a helper": ("o = Box(k=1.0)\ndef h(p): return p.k", "x * h(o)", "o.k = 5.0"),
+    "a list in an object": ("o = Box(k=[1.0])", "x * o.k[0]", "o.k[0] = 5.0"),
+    "a slot": ("o = Slots()\no.k = 1.0", "x * o.k", "o.k = 5.0"),
+    "a dataclass": ("o = Data(1.0, [2.0])", "x * o.a * o.b[0]", "o.a = 5.0"),
+    "a list in a dataclass": ("o = Data(1.0, [2.0])", "x * o.a * o.b[0]", "o.b[0] = 5.0"),
+    "an attribute of a class": ("class C:\n    k = 1.0", "x * C.k", "C.k = 5.0"),
+    "of a class, by an instance": ("class C:\n    k = 1.0\no = C()", "x * o.k", "C.k = 5.0"),
+    "of a base class": ("class B:\n    k = 1.0\nclass C(B): pass\no = C()", "x * o.k", "B.k = 5.0"),
+    "of a class, in a helper": ("class C:\n    k = 1.0\no = C()\ndef h(p): return p.k", "x * h(o)", "C.k = 5.0"),
+    "an attribute that hides it": ("class C:\n    k = 1.0\no = C()", "x * o.k", "o.k = 5.0"),
+    "a method": ("o = Box(k=1.0)", "o.scaled(x)", "o.k = 5.0"),
+    "a property": ("o = Box(k=1.0)", "x * o.doubled", "o.k = 5.0"),
+    "a property of a list": ("o = Box(k=[1.0])", "x * o.doubled[1]", "o.k[0] = 5.0"),
+    "a module": ("import types\nm = types.ModuleType('m')\nm.k = 1.0", "x * m.k", "m.k = 5.0"),
+    "an array": ("a = np.array([1.0, 2.0])", "x * a[1]", "a[1] = 5.0"),
+    "another array": ("a = np.array([1.0, 2.0])", "x * a[1]", "a = np.array([1.0, 7.0])"),
+    "an array of another shape": ("a = np.ones(2)", "x * a.sum()", "a = np.ones(5)"),
+    "an array of another kind": ("a = np.ones(2)", "x * a.sum()", "a = np.array([1, 2])"),
+    "an array of ints": ("a = np.array([0, 1])", "x * [2.0, 3.0][a[0]]", "a[0] = 1"),
+    "an array that decides": ("a = np.array([1.0])", "x if a[0] > 2 else x * 3", "a[0] = 3.0"),
+    "an array in a list": ("a = [np.array([1.0])]", "x * a[0][0]", "a[0][0] = 5.0"),
+    "another array in a list": ("a = [np.array([1.0])]", "x * a[0][0]", "a[0] = np.array([5.0])"),
+    "another array in a dict": ("a = {'w': np.ones(2)}", "x * a['w'][0]", "a['w'] = np.full(2, 5.0)"),
+    "an array of an object": ("o = Box(k=np.ones(2))", "x * o.k[1]", "o.k[1] = 5.0"),
+    "another array of an object": ("o = Box(k=np.ones(2))", "x * o.k[1]", "o.k = np.full(2, 5.0)"),
+    "a longer array of an object": ("o = Box(k=np.ones(2))", "x * o.k.sum()", "o.k = np.ones(5)"),
+}
+
+
+class Box:
+    def __init__(self, **attributes):
+        vars(self).update(attributes)
+
+    def scaled(self, x):
+        return x * self.k
+
+    @property
+    def doubled(self):
+        return self.k * 2
+
+
+class Slots:
+    __slots__ = ("k",)
+
+
+@dataclasses.dataclass
+class Data:
+    a: float
+    b: list
+
+
+SCOPE = {"rose": rose, "np": np, "functools": functools, "types": types, "Box": Box, "Slots": Slots, "Data": Data}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+@pytest.mark.parametrize("place", ["global", "cell"])
+def test_nothing_stale_is_run(case, place):
+    before, expression, change = case
+    if place == "global":
+        scope = dict(SCOPE)
+        f = define(f"{before}\ndef f(x):\n    return {expression}\n", **scope)
+
+        def apply():
+            exec(change, f.__globals__)
+    else:
+        names = sorted(set(change.replace("=", " ").split()) & {"k", "h", "a", "o", "m"})
+        lines = [*before.splitlines(), "def f(x):", f"    return {expression}", "def change():"]
+        lines += [f"    nonlocal {name}" for name in names if f"{name} = " in change.partition("=")[0] + "= "]
+        lines += [f"    {change}", "return f, change"]
+        text = "def make():\n" + "\n".join(f"    {line}" for line in lines) + "\n"
+        f, apply = define(text, **SCOPE)()
+    g = rose.jit(f)
+    assert g(1.5) == f(1.5)
+    assert g(1.5) == f(1.5)
+    first = f(1.5)
+    slope = rose.grad(g)(1.5)
+    apply()
+    assert f(1.5) != first
+    assert g(1.5) == f(1.5)
+    assert g(1.5) == f(1.5)
+    assert rose.grad(g)(1.5) != slope
+    with rose.disable_jit():
+        assert g(1.5) == f(1.5)
+
+
+STATIC = {
+    "a list": ([2.0], "x * c[0]", "c[0] = 3.0"),
+    "a dict": ({"k": 2.0}, "x * c['k']", "c['k'] = 3.0"),
+    "an array": (np.array([2.0]), "x * c[0]", "c[0] = 3.0"),
+    "a dataclass": (Data(2.0, []), "x * c.a", "c.a = 3.0"),
+    "an object": (Box(k=2.0), "x * c.k", "c.k = 3.0"),
+    "an object in a list": ([Box(k=2.0)], "x * c[0].k", "c[0].k = 3.0"),
+    "a list in an object": (Box(k=[2.0]), "x * c.k[0]", "c.k[0] = 3.0"),
+    "an array in an object": (Box(k=np.ones(2)), "x if c.k[0] > 2 else x * 9", "c.k[0] = 3.0"),
+    "a class attribute": (type("C", (), {"k": 2.0})(), "x * c.k", "type(c).k = 3.0"),
+}
+
+
+@pytest.mark.parametrize("case", STATIC.values(), ids=STATIC)
+def test_static_arguments_are_told_apart_by_content(case):
+    value, expression, change = case
+    f = define(f"def f(x: float, c: rose.Static):\n    return {expression}\n", **SCOPE)
+    g = rose.jit(f)
+    first = g(1.5, value)
+    assert first == f(1.5, value)
+    exec(change, {"c": value})
+    assert g(1.5, value) == f(1.5, value) != first
+    assert g(1.5, value) == f(1.5, value)
+
+
+def test_methods_with_a_static_self():
+    class Layer:
+        def __init__(self, k):
+            self.k = k
+
+        @rose.jit(static_argnames="self")
+        def __call__(self, x: float) -> float:
+            return x * self.k
+
+    one, other = Layer(2.0), Layer(5.0)
+    assert (one(1.5), other(1.5)) == (3.0, 7.5)
+    one.k = 4.0
+    assert (one(1.5), other(1.5)) == (6.0, 7.5)
+
+
+def test_objects_that_contain_themselves_are_static_too():
+    node = Box(k=2.0)
+    node.parent = Box(k=1.0, child=node)
+    g = rose.jit(static_argnames="n")(lambda x, n: x * n.k * n.parent.child.k)
+    assert g(1.0, node) == 4.0
+    node.k = 3.0
+    assert g(1.0, node) == 9.0
+
+
+def test_what_did_not_change_is_not_staged_again():
+    o = Box(k=[1.0], w=np.ones(3))
+    g = rose.jit(lambda x: x * o.k[0] + o.w[0])
+    for k in range(5):
+        o.w[0] = k
+        assert g(1.0) == 1.0 + k
+    assert g.cache_info().misses == 1
