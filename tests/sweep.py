@@ -1,7 +1,8 @@
 """Runs the laws over many random programs: `python -m tests.sweep 3000`, from seed 0 or from the second argument on.
 
 Each program is verified, printed and read back, run on both machines with and without the optimiser, and so are its
-derivatives; the laws of derivatives are checked to order 2. Prints what failed, with its seed, and counts.
+derivatives (the second ones of every fourth program); the laws of derivatives are checked to order 2. Prints what
+failed, with its seed, and counts.
 """
 
 import math
@@ -74,7 +75,7 @@ def check(seed: int) -> None:
     for derivative, given in derived(f, args, seed):
         check_text(derivative)
         check_machines(derivative, given)
-        for second, again in derived(derivative, given, seed + 1):
+        for second, again in derived(derivative, given, seed + 1) if seed % 4 == 0 else ():
             check_machines(second, again)
     check_laws(f, args, order=2, seed=seed)
 
