@@ -202,6 +202,8 @@ FITS = {
     "SIN": Fit(odd(mpmath.sin, 1), 0.0, QUARTER**2, 6, cubed),
     "COS": Fit(even(mpmath.cos, -1), 0.0, QUARTER**2, 6, lambda z: z * z),
     "ATAN": Fit(odd(mpmath.atan, 1), 0.0, 0.1251**2, 7, cubed),
+    "ATAN_WIDE": Fit(odd(mpmath.atan, 1), 0.0, 0.4376**2, 12, cubed),
+    "ASIN": Fit(odd(mpmath.asin, 1), 0.0, 0.2501, 13, cubed),
     "ERF": Fit(erf_rest, 0.0, 0.5625, 11, one),
     "ERFC": Fit(erfc_rest, -0.75, (27.5 - 3.5) / (27.5 + 3.5), 22, one),
     "RECIPROCAL_GAMMA": Fit(reciprocal_gamma, -0.5, 0.5, 14, lambda v: (mpf("0.5") + v) * (mpf("0.5") - v)),

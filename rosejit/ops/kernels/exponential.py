@@ -94,18 +94,18 @@ def precise_exponential(x: Any, low: Any) -> tuple[Any, Pair]:
     return k, fast_two_sum(s, tail + (s + tail) * low)
 
 
+def moderate(x: Any) -> Any:
+    """exp(x) for |x| < 708: 1 + (r + r**2 / 2 + ...), the leading part of r unrounded; the exponent comes on top."""
+    t = x * INVERSE_LN2 + _ROUND
+    k = t - _ROUND
+    high, low = x - k * LN2_HIGH, k * LN2_LOW
+    r = high - low
+    s = (high + ((r * r) * estrin(EXP, r) - low)) + 1.0
+    return from_bits(bits(s) + (bits(t) << 52))
+
+
 def _exp(x: Any) -> Any:
-    """1 + (r + r**2 / 2 + ...), the leading part of r unrounded; the exponent comes on top, as far as it is small."""
-
-    def usual() -> Any:
-        t = x * INVERSE_LN2 + _ROUND
-        k = t - _ROUND
-        high, low = x - k * LN2_HIGH, k * LN2_LOW
-        r = high - low
-        s = (high + ((r * r) * estrin(EXP, r) - low)) + 1.0
-        return from_bits(bits(s) + (bits(t) << 52))
-
-    return branch(below(x, 708.0), usual, lambda: _rescaled(x))
+    return branch(below(x, 708.0), lambda: moderate(x), lambda: _rescaled(x))
 
 
 def _rescaled(x: Any) -> Any:
@@ -114,13 +114,23 @@ def _rescaled(x: Any) -> Any:
 
 
 def _exp2(x: Any) -> Any:
-    x = clamped(x, -1100.0, 1100.0)
-    t, k = rounded(x)
-    f = x - t
-    r, rl = two_product(f, LN2)
-    even, odd = tails(r, rl + f * LN2_REST)
-    s, e = fast_two_sum(1.0, r)
-    return scaled(s + (e + (odd + (0.5 * (r * r) + even))), k)
+    def usual() -> Any:
+        t = x + _ROUND
+        f = x - (t - _ROUND)
+        r, rl = two_product(f, LN2)
+        s = (r + ((r * r) * estrin(EXP, r) + (rl + f * LN2_REST))) + 1.0
+        return from_bits(bits(s) + (bits(t) << 52))
+
+    def unusual() -> Any:
+        y = clamped(x, -1100.0, 1100.0)
+        t, k = rounded(y)
+        f = y - t
+        r, rl = two_product(f, LN2)
+        even, odd = tails(r, rl + f * LN2_REST)
+        s, e = fast_two_sum(1.0, r)
+        return scaled(s + (e + (odd + (0.5 * (r * r) + even))), k)
+
+    return branch(below(x, 1022.0), usual, unusual)
 
 
 def less_one(x: Any) -> Pair:
@@ -139,7 +149,7 @@ def _expm1(x: Any) -> Any:
     def near() -> Any:
         return less_one(clamped(x, -50.0, 50.0))[0]
 
-    result = branch(x > 50.0, lambda: _rescaled(x), near)
+    result = branch(x <= 50.0, near, lambda: _rescaled(x))
     return select(abs_(x) < 2.0**-54, x, result)
 
 
@@ -177,26 +187,22 @@ def _tanh(x: Any) -> Any:
     return select(abs_(x) < 2.0**-28, x, copysign(hi, x))
 
 
-def _fading(x: Any, power: int) -> tuple[Any, Pair, Pair]:
-    """k and s with exp(-|x|) = s * 2**k, and 1 + exp(-power |x|)."""
-    k, s = exponential(clamped(-abs_(x), -750.0, 0.0))
-    p = power_of_two(imax(k, -500))
-    small = (p * s[0], p * s[1]) if power == 1 else (p * s[0] * (p * s[0]), 2.0 * (p * s[0]) * (p * s[1]))
-    hi, lo = fast_two_sum(1.0, small[0])
-    return k, s, (hi, lo + small[1])
-
-
 def _sech(x: Any) -> Any:
-    k, s, denominator = _fading(x, 2)
-    return scaled(2.0 * divide(s, denominator)[0], k)
+    """2 exp(-|x|) / (1 + exp(-2 |x|))."""
+    k, (s, e) = exponential(clamped(-abs_(x), -750.0, 0.0))
+    p = power_of_two(imax(k, -500))
+    hi, lo = fast_two_sum(1.0, p * s * (p * s))
+    return scaled(2.0 * divide((s, e), (hi, lo + 2.0 * (p * s) * (p * e)))[0], k)
 
 
 def _sigmoid(x: Any) -> Any:
     """1 / (1 + exp(-|x|)), or exp(-|x|) times that."""
-    k, s, denominator = _fading(x, 1)
-    positive = x >= 0.0
-    hi, _ = divide((pick(positive, 1.0, s[0]), pick(positive, 0.0, s[1])), denominator)
-    return pick(positive, hi, scaled(hi, k))
+
+    def usual() -> Any:
+        e = moderate(-abs_(x))
+        return pick(x >= 0.0, 1.0, e) / (e + 1.0)
+
+    return branch(below(x, 708.0), usual, lambda: select(x > 0.0, 1.0, _rescaled(x)))
 
 
 ALL = tuple(Definition(body) for body in (_exp, _exp2, _expm1, _sinh, _cosh, _tanh, _sech, _sigmoid))

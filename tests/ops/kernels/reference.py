@@ -51,10 +51,10 @@ PLANE = (
 )
 
 REFERENCES = {
-    "exp": Reference(mpmath.exp, (*EXP, between(-745, 709.7)), 0.8),
-    "exp2": Reference(lambda x: mpf(2) ** x, (*EXP, between(-1074, 1023.9)), 0.8),
+    "exp": Reference(mpmath.exp, (*EXP, between(-745, 709.7)), 0.9),
+    "exp2": Reference(lambda x: mpf(2) ** x, (*EXP, between(-1074, 1023.9)), 0.9),
     "expm1": Reference(mpmath.expm1, (*EXP, between(-40, 709.7)), 0.65),
-    "log": Reference(mpmath.log, LOG, 0.85),
+    "log": Reference(mpmath.log, LOG, 0.95),
     "log2": Reference(lambda x: mpmath.log(x, 2), LOG, 0.6),
     "log10": Reference(mpmath.log10, LOG, 0.6),
     "log1p": Reference(mpmath.log1p, (between(-1, 2), sizes(-60, 1023, UP), sizes(-60, -1)), 0.6),
@@ -74,9 +74,9 @@ REFERENCES = {
     "sin": Reference(mpmath.sin, ANGLES, 0.8),
     "cos": Reference(mpmath.cos, ANGLES, 0.8),
     "tan": Reference(mpmath.tan, ANGLES, 0.95),
-    "asin": Reference(mpmath.asin, UNIT, 0.55),
-    "acos": Reference(mpmath.acos, UNIT, 0.55),
-    "atan": Reference(mpmath.atan, (between(-5, 5), sizes(-40, 70)), 0.55),
+    "asin": Reference(mpmath.asin, UNIT, 0.95),
+    "acos": Reference(mpmath.acos, UNIT, 0.95),
+    "atan": Reference(mpmath.atan, (between(-5, 5), sizes(-40, 70)), 0.85),
     "atan2": Reference(mpmath.atan2, PLANE, 1.0),
     "one_minus_square": Reference(lambda x: 1 - x * x, UNIT, 1.6),
     "sinh": Reference(mpmath.sinh, (*EXP, between(-710.4, 710.4)), 0.75),
@@ -102,7 +102,7 @@ REFERENCES = {
         (both(lambda rng: (rng.randint(1, 6),), between(0, 30)), both(lambda rng: (1,), sizes(-100, 300, UP))),
         16.0,
     ),
-    "sigmoid": Reference(lambda x: 1 / (1 + mpmath.exp(-x)), (*EXP, between(-710, 40)), 1.0),
+    "sigmoid": Reference(lambda x: 1 / (1 + mpmath.exp(-x)), (*EXP, between(-710, 40)), 2.0),
     "softplus": Reference(lambda x: mpmath.log1p(mpmath.exp(x)), (*EXP, between(-710, 40)), 1.0),
 }
 
