@@ -83,7 +83,8 @@ def _side(
 
 
 def loop(s: Walk, let: ir.Let, e: ir.Loop) -> None:
-    """The direction turns; carries stay carries, captured scalars become running sums, scanned rows become stacked
+    """The direction turns, unless carries pass unchanged: then turns may come in any order, and come as the forward ones
+    did, which they may be joined with. Carries stay carries, captured scalars become running sums, scanned rows become stacked
     outputs and stacked outputs scanned rows; heavy captures are added to in place."""
     captured = _captured(e)
     n = len(e.carries)
@@ -109,12 +110,15 @@ def loop(s: Walk, let: ir.Let, e: ir.Loop) -> None:
     stacked = [scan for scan in dual_scans if is_light(scan.param.type) or scan.consumes]
     after = [inner.get(c) for c in e.carries] + [inner.sums[v] for v in light]
     after += [inner.get(scan.param) for scan in stacked]
-    new = ir.Loop(e.trips, e.index, params, tuple(starts), tuple(scans), inner.b.block(*after), not e.down)
+    same = [new is old for new, old in zip(after[:n], params, strict=False)]
+    down = e.down if all(same) else not e.down
+    new = ir.Loop(e.trips, e.index, params, tuple(starts), tuple(scans), inner.b.block(*after), down)
     finals = tuple(cotangent(p, p.hint) for p in params)
     stacks = tuple(cotangent(scan.array) for scan in stacked)
     s.b.lets.append(ir.Let((*finals, *stacks), new, s.b.span))
     s.sums.update(zip(light, finals[n:], strict=True))
-    for a, ct in zip((*e.inits, *(scan.array for scan in stacked)), (*finals[:n], *stacks), strict=True):
+    ends = [start if unchanged else final for start, final, unchanged in zip(starts, finals, same, strict=False)]
+    for a, ct in zip((*e.inits, *(scan.array for scan in stacked)), (*ends, *stacks), strict=True):
         s.give(a, ct)
 
 

@@ -7,6 +7,7 @@ from math import prod
 from rosejit.ir import syntax as ir
 from rosejit.ir.types import REAL, Array, Nominal, Ref, Scalar, Type, is_heavy
 from rosejit.ir.walk import operands
+from rosejit.ops import PRIMITIVES
 
 Needs = dict[ir.Var, None]
 """Nonlinear variables that the linear half reads and does not bind, in the order of the first read."""
@@ -177,9 +178,13 @@ def _elements(t: Type) -> int | None:
 
 
 def _again(let: ir.Let) -> ir.Let:
-    """`let` for the linear half; the primal half has checked its indices."""
+    """`let` for the linear half; the primal half has checked what it checks."""
     e = let.expr
-    return ir.Let(let.binders, ir.Index(e.base, e.path, checked=False), let.span) if isinstance(e, ir.Index) else let
+    if isinstance(e, ir.Index):
+        return ir.Let(let.binders, ir.Index(e.base, e.path, checked=False), let.span)
+    if isinstance(e, ir.Apply) and e.op.unchecked:
+        return ir.Let(let.binders, ir.Apply(PRIMITIVES[e.op.unchecked], e.args), let.span)
+    return let
 
 
 def reads(split: Split, kept: Kept, v: ir.Var) -> bool:

@@ -2,10 +2,11 @@
 in every bit."""
 
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from rosejit.ir import syntax as ir
 from rosejit.ir.primitive import Primitive
+from rosejit.ir.types import is_heavy
 from rosejit.ir.walk import forms, operands, rebuild, scopes, steps
 from rosejit.ops import PRIMITIVES
 from rosejit.span import Span
@@ -74,6 +75,7 @@ class _Sweep:
                     continue
                 op, args = self.without_signs(op, args, let.span, new)
             if len(op.params) > 2 or type(args[0]) is ir.Lit or type(args[-1]) is ir.Lit:
+                op, args = _as_negation(op, args)
                 found = self.equal(binder, op, args)
             else:
                 found = known.setdefault((op, args), binder)
@@ -82,7 +84,9 @@ class _Sweep:
                 continue
             if op.negates:
                 negated[binder] = args[0]
-            new.append(let if args is e.args else ir.Let(let.binders, ir.Apply(op, args), let.span))
+            elif op.unchecked:
+                self.equal(binder, PRIMITIVES[op.unchecked], args)  # where it has been tested already
+            new.append(let if args is e.args and op is e.op else ir.Let(let.binders, ir.Apply(op, args), let.span))
         return ir.Block(new, tuple(map(get, block.results, block.results)))
 
     def without_signs(
@@ -130,6 +134,8 @@ class _Sweep:
         if isinstance(e, ir.If) and isinstance(self.atom(e.condition), ir.Lit):
             self.taken(let, e, new)
             return
+        if isinstance(e, ir.Loop):
+            let, e = self.without_constants(let, e)
         changed = rebuild(e, self.atom, block=self.inner)
         match changed:
             case ir.MakeTuple(items=items) if let.binders[0] not in self.used_whole:
@@ -141,6 +147,20 @@ class _Sweep:
             case _:
                 pass
         new.append(ir.Let(let.binders, changed, let.span))
+
+    def without_constants(self, let: ir.Let, e: ir.Loop) -> tuple[ir.Let, ir.Loop]:
+        """A loop without the carries of numbers that no turn changes."""
+        same = [new is old and not is_heavy(old.type) for old, new in zip(e.carries, e.body.results, strict=False)]
+        if not any(same):
+            return let, e
+        for carry, init, final, constant in zip(e.carries, e.inits, let.binders, same, strict=False):
+            if constant:
+                self.atoms[carry] = self.atoms[final] = self.atom(init)
+        on = [not constant for constant in same]
+        others = [True] * (len(let.binders) - len(on))
+        body = ir.Block(e.body.lets, _where(e.body.results, on + others))
+        loop = ir.Loop(e.trips, e.index, _where(e.carries, on), _where(e.inits, on), e.scans, body, e.down)
+        return ir.Let(_where(let.binders, on + others), loop, let.span), loop
 
     def step(self, let: ir.Let, e: ir.Index, step: ir.Lit | ir.Field, new: list[ir.Let]) -> None:
         """A single step into a tuple, or by a constant."""
@@ -167,6 +187,15 @@ def _minus(op: Primitive) -> list[tuple[Primitive, bool, bool] | None]:
     return [(PRIMITIVES[name.lstrip("-~")], "-" in name, "~" in name) if name else None for name in op.minus]
 
 
+def _as_negation(op: Primitive, args: tuple[ir.Atom, ...]) -> tuple[Primitive, tuple[ir.Atom, ...]]:
+    """What `op` does with minus the constant that does nothing."""
+    for k, neutral in enumerate(op.neutral):
+        a = args[k]
+        if neutral is not None and isinstance(a, ir.Lit) and a.value == -neutral and op.minus[k][:1] == "-":
+            return NEGATION, (args[1 - k],)
+    return op, args
+
+
 def _identity(a: ir.Atom) -> Any:
     """A key that tells 0.0 from -0.0 and 1 from 1.0 and True."""
     if isinstance(a, ir.Var):
@@ -190,3 +219,10 @@ def _evaluated(op: Primitive, args: tuple[ir.Atom, ...]) -> ir.Lit | None:
         return ir.Lit(op.evaluate(*[a.value for a in args if isinstance(a, ir.Lit)]), op.result)
     except ArithmeticError:  # it fails when it runs, with the user's line
         return None
+
+
+Item = TypeVar("Item")
+
+
+def _where(items: tuple[Item, ...], on: list[bool]) -> tuple[Item, ...]:
+    return tuple([item for item, keep in zip(items, on, strict=True) if keep])
