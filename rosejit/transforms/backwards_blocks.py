@@ -83,9 +83,9 @@ def _side(
 
 
 def loop(s: Walk, let: ir.Let, e: ir.Loop) -> None:
-    """The direction turns, unless carries pass unchanged: then turns may come in any order, and come as the forward ones
-    did, which they may be joined with. Carries stay carries, captured scalars become running sums, scanned rows become stacked
-    outputs and stacked outputs scanned rows; heavy captures are added to in place."""
+    """Carries stay carries, captured scalars become running sums, scanned rows become stacked outputs and stacked
+    outputs scanned rows; heavy captures are added to in place. The direction turns, unless carries pass unchanged: then
+    turns may come in any order, and come as those of the forward loop, which they may be joined with."""
     captured = _captured(e)
     n = len(e.carries)
     cts = [s.draw(x) for x in let.binders]

@@ -67,12 +67,11 @@ class _Facts:
 def _facts(let: ir.Let) -> _Facts:
     e = let.expr
     everything = [let, *(inner for _, block in scopes(e) for inner in lets(block))]
-    reads = {a for a in (*operands(e), *captures(e)) if isinstance(a, ir.Var)}
+    reads: set[ir.Atom] = {*operands(e), *captures(e)}
     return _Facts(
         reads,
-        {a for a in consumed(e) if isinstance(a, ir.Var)},
-        any(isinstance(a, ir.Var) and isinstance(a.type, Ref) for a in reads)
-        or any(writes_to(inner.expr) for inner in everything),
+        {a for a in consumed(e) if is_heavy(a.type) or isinstance(a.type, Ref)},
+        any(isinstance(a.type, Ref) for a in reads) or any(writes_to(inner.expr) for inner in everything),
         any(fails_or_acts(inner.expr) for inner in everything),
     )
 
@@ -82,7 +81,7 @@ def _joined(found: list[ir.Let], at: int, results: tuple[ir.Atom, ...]) -> list[
     first = found[at]
     e = first.expr
     assert isinstance(e, ir.Loop)
-    outputs = set(first.binders[len(e.carries) :])
+    outputs: set[ir.Atom] = set(first.binders[len(e.carries) :])
     readers = [k for k in range(at + 1, len(found)) if outputs & _facts(found[k]).reads] if outputs else []
     if not readers:
         return None
@@ -93,10 +92,10 @@ def _joined(found: list[ir.Let], at: int, results: tuple[ir.Atom, ...]) -> list[
         return None
     if e.down != other.down and e.carries:
         return None
-    elsewhere = outputs & {a for k in readers[1:] for a in _facts(found[k]).reads} | outputs & set(results)
+    elsewhere = outputs & {a for k in readers[1:] for a in _facts(found[k]).reads} | outputs.intersection(results)
     if any(is_heavy(_element(v)) for v in elsewhere):
         return None
-    if set(first.binders) & {*captures(other), *other.inits}:
+    if not {*captures(other), *other.inits}.isdisjoint(first.binders):
         return None
     order = _order(found[at + 1 : where], first, second)
     if order is None:
@@ -105,7 +104,7 @@ def _joined(found: list[ir.Let], at: int, results: tuple[ir.Atom, ...]) -> list[
     return [*found[:at], *before, _loop(first, e, second, other, elsewhere), *after, *found[where + 1 :]]
 
 
-def _element(v: ir.Var) -> Type:
+def _element(v: ir.Atom) -> Type:
     assert isinstance(v.type, Array)
     return v.type.element
 
@@ -114,7 +113,7 @@ def _order(between: list[ir.Let], first: ir.Let, second: ir.Let) -> tuple[list[i
     """The lets between the two loops: those that the second one needs come before both, the others behind. None where
     one of them would then see or do something else."""
     one, two = _facts(first), _facts(second)
-    if two.acts or (one.adds and two.adds) or one.reads & two.consumes - set(first.binders):
+    if two.acts or (one.adds and two.adds) or one.reads & two.consumes.difference(first.binders):
         return None
     wanted = set(two.reads)
     before: list[ir.Let] = []
@@ -126,14 +125,19 @@ def _order(between: list[ir.Let], first: ir.Let, second: ir.Let) -> tuple[list[i
                 return None
             after.append(let)
             continue
-        if known.acts or (known.adds and one.adds) or known.reads & set(first.binders) or known.consumes & one.reads:
+        if (
+            known.acts
+            or (known.adds and one.adds)
+            or not known.reads.isdisjoint(first.binders)
+            or known.consumes & one.reads
+        ):
             return None
         wanted |= known.reads
         before.append(let)
     return before[::-1], after[::-1]
 
 
-def _loop(first: ir.Let, e: ir.Loop, second: ir.Let, other: ir.Loop, elsewhere: set[ir.Var]) -> ir.Let:
+def _loop(first: ir.Let, e: ir.Loop, second: ir.Let, other: ir.Loop, elsewhere: set[ir.Atom]) -> ir.Let:
     """One loop that does the turns of both."""
     n, m = len(e.carries), len(other.carries)
     stacked = dict(zip(first.binders[n:], e.body.results[n:], strict=True))
