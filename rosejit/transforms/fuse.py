@@ -33,25 +33,18 @@ class _Sweep:
 
     def block(self, block: ir.Block) -> ir.Block:
         """The block with its loops joined, and those of inner blocks."""
+        loops = [let for let in block.lets if isinstance(let.expr, ir.Loop)]
         found = list(block.lets)
-        start = 0
-        while (start := _next_loop(found, start)) is not None:
-            made = _joined(found, start, block.results)
-            if made is None:
-                start += 1
-            else:
-                found = made
-                self.joined += 1
+        if len(loops) > 1:
+            joiner = _Joiner(block, loops)
+            found = joiner.run()
+            self.joined += joiner.joined
         new = [let if isinstance(let.expr, ir.Apply) or not scopes(let.expr) else self.inside(let) for let in found]
         return ir.Block(new, block.results)
 
     def inside(self, let: ir.Let) -> ir.Let:
         """A let with its inner blocks gone through."""
         return ir.Let(let.binders, rebuild(let.expr, lambda a: a, block=self.block), let.span)
-
-
-def _next_loop(found: list[ir.Let], start: int) -> int | None:
-    return next((k for k in range(start, len(found)) if isinstance(found[k].expr, ir.Loop)), None)
 
 
 @dataclass(slots=True)
@@ -66,6 +59,8 @@ class _Facts:
 
 def _facts(let: ir.Let) -> _Facts:
     e = let.expr
+    if isinstance(e, ir.Apply):
+        return _Facts(set(e.args), set(), False, fails_or_acts(e))
     everything = [let, *(inner for _, block in scopes(e) for inner in lets(block))]
     reads: set[ir.Atom] = {*operands(e), *captures(e)}
     return _Facts(
@@ -76,32 +71,99 @@ def _facts(let: ir.Let) -> _Facts:
     )
 
 
-def _joined(found: list[ir.Let], at: int, results: tuple[ir.Atom, ...]) -> list[ir.Let] | None:
-    """The lets with the loop at `at` joined with the one that walks its outputs; None where that cannot be."""
-    first = found[at]
-    e = first.expr
-    assert isinstance(e, ir.Loop)
-    outputs: set[ir.Atom] = set(first.binders[len(e.carries) :])
-    readers = [k for k in range(at + 1, len(found)) if outputs & _facts(found[k]).reads] if outputs else []
-    if not readers:
-        return None
-    where = readers[0]
-    second = found[where]
-    other = second.expr
-    if not isinstance(other, ir.Loop) or (other.trips is not e.trips and other.trips != e.trips):
-        return None
-    if e.down != other.down and e.carries:
-        return None
-    elsewhere = outputs & {a for k in readers[1:] for a in _facts(found[k]).reads} | outputs.intersection(results)
-    if any(is_heavy(_element(v)) for v in elsewhere):
-        return None
-    if not {*captures(other), *other.inits}.isdisjoint(first.binders):
-        return None
-    order = _order(found[at + 1 : where], first, second)
-    if order is None:
-        return None
-    before, after = order
-    return [*found[:at], *before, _loop(first, e, second, other, elsewhere), *after, *found[where + 1 :]]
+class _Joiner:
+    """Joins the loops of one block; `readers` are the lets that read an output of a loop, in order."""
+
+    def __init__(self, block: ir.Block, loops: list[ir.Let]) -> None:
+        self.lets = list(block.lets)
+        self.results = set(block.results)
+        self.loops = loops
+        self.joined = 0
+        self.known: dict[ir.Let, _Facts] = {}
+        self.readers: dict[ir.Atom, list[ir.Let]] = {v: [] for let in loops for v in let.binders}
+        for let in block.lets:
+            if not isinstance(let.expr, ir.Apply):
+                for a in self.facts(let).reads & self.readers.keys():
+                    self.readers[a].append(let)
+
+    def facts(self, let: ir.Let) -> _Facts:
+        found = self.known.get(let)
+        if found is None:
+            found = self.known[let] = _facts(let)
+        return found
+
+    def run(self) -> list[ir.Let]:
+        """The lets of the block, loops joined as far as possible."""
+        while self.loops:
+            first = self.loops.pop(0)
+            second = self.partner(first)
+            if second is None:
+                continue
+            at, where = self.lets.index(first), self.lets.index(second)
+            order = self.order(self.lets[at + 1 : where], first, second)
+            if order is not None:
+                before, after = order
+                made = self.join(first, second)
+                self.lets[at : where + 1] = [*before, made, *after]
+                self.loops[self.loops.index(second)] = made
+                self.joined += 1
+        return self.lets
+
+    def partner(self, first: ir.Let) -> ir.Let | None:
+        """The loop that walks all that `first` has stacked, if nothing but the order of the lets speaks against it."""
+        e = first.expr
+        assert isinstance(e, ir.Loop)
+        outputs = first.binders[len(e.carries) :]
+        readers = dict.fromkeys(let for v in outputs for let in self.readers[v])
+        if not readers:
+            return None
+        second = next(let for let in self.loops if let in readers) if readers.keys() & set(self.loops) else None
+        other = None if second is None else second.expr
+        if not isinstance(other, ir.Loop) or other.trips != e.trips or (e.down != other.down and e.carries):
+            return None
+        if not {*captures(other), *other.inits}.isdisjoint(first.binders):
+            return None
+        return None if any(is_heavy(_element(v)) for v in self.elsewhere(first, second)) else second
+
+    def elsewhere(self, first: ir.Let, second: ir.Let | None) -> list[ir.Var]:
+        """The outputs of `first` that are not for `second` alone."""
+        assert isinstance(first.expr, ir.Loop)
+        outputs = first.binders[len(first.expr.carries) :]
+        return [v for v in outputs if v in self.results or any(let is not second for let in self.readers[v])]
+
+    def order(self, between: list[ir.Let], first: ir.Let, second: ir.Let) -> tuple[list[ir.Let], list[ir.Let]] | None:
+        """The lets between the two loops: those that the second one needs come before both, the others behind. None
+        where one of them would then see or do something else."""
+        one, two = self.facts(first), self.facts(second)
+        if two.acts or (one.adds and two.adds) or one.reads & two.consumes.difference(first.binders):
+            return None
+        wanted, taken, adding = set(two.reads), set(two.consumes), two.adds
+        before: list[ir.Let] = []
+        after: list[ir.Let] = []
+        for let in reversed(between):
+            known = self.facts(let)
+            if wanted.isdisjoint(let.binders):
+                if known.reads & taken or (known.adds and adding) or (known.acts and one.acts):
+                    return None
+                after.append(let)
+                continue
+            if known.acts or (known.adds and one.adds) or known.consumes & one.reads:
+                return None
+            if not known.reads.isdisjoint(first.binders):
+                return None
+            wanted |= known.reads
+            taken |= known.consumes
+            adding |= known.adds
+            before.append(let)
+        return before[::-1], after[::-1]
+
+    def join(self, first: ir.Let, second: ir.Let) -> ir.Let:
+        """The loop that does the turns of both, known to all that the two were known to."""
+        made = _loop(first, second, self.elsewhere(first, second))
+        for v in {*self.facts(first).reads, *self.facts(second).reads} & self.readers.keys():
+            kept = [let for let in self.readers[v] if let is not first and let is not second]
+            self.readers[v] = kept if v in first.binders else [*kept, made]
+        return made
 
 
 def _element(v: ir.Atom) -> Type:
@@ -109,36 +171,11 @@ def _element(v: ir.Atom) -> Type:
     return v.type.element
 
 
-def _order(between: list[ir.Let], first: ir.Let, second: ir.Let) -> tuple[list[ir.Let], list[ir.Let]] | None:
-    """The lets between the two loops: those that the second one needs come before both, the others behind. None where
-    one of them would then see or do something else."""
-    one, two = _facts(first), _facts(second)
-    if two.acts or (one.adds and two.adds) or one.reads & two.consumes.difference(first.binders):
-        return None
-    wanted = set(two.reads)
-    before: list[ir.Let] = []
-    after: list[ir.Let] = []
-    for let in reversed(between):
-        known = _facts(let)
-        if wanted.isdisjoint(let.binders):
-            if known.reads & two.consumes or (known.adds and two.adds) or (known.acts and one.acts):
-                return None
-            after.append(let)
-            continue
-        if (
-            known.acts
-            or (known.adds and one.adds)
-            or not known.reads.isdisjoint(first.binders)
-            or known.consumes & one.reads
-        ):
-            return None
-        wanted |= known.reads
-        before.append(let)
-    return before[::-1], after[::-1]
-
-
-def _loop(first: ir.Let, e: ir.Loop, second: ir.Let, other: ir.Loop, elsewhere: set[ir.Atom]) -> ir.Let:
-    """One loop that does the turns of both."""
+def _loop(first: ir.Let, second: ir.Let, kept: list[ir.Var]) -> ir.Let:
+    """One loop that does the turns of both, and gives the outputs `kept` of the first."""
+    e, other = first.expr, second.expr
+    assert isinstance(e, ir.Loop)
+    assert isinstance(other, ir.Loop)
     n, m = len(e.carries), len(other.carries)
     stacked = dict(zip(first.binders[n:], e.body.results[n:], strict=True))
     rows = {scan.array: scan.param for scan in e.scans if not scan.consumes}
@@ -153,7 +190,6 @@ def _loop(first: ir.Let, e: ir.Loop, second: ir.Let, other: ir.Loop, elsewhere: 
         else:
             scans.append(scan)
     body = _substituted(other.body, known)
-    kept = [v for v in first.binders[n:] if v in elsewhere]
     given = (*e.body.results[:n], *body.results, *(stacked[v] for v in kept))
     loop = ir.Loop(
         e.trips,
