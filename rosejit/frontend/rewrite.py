@@ -50,7 +50,8 @@ class Translations:
         if entry is None:
             try:
                 with collector.paused():
-                    made = Translation(find(function), code, ()) if self.made(code) else translate(function)
+                    ours = self.made(code)
+                    made = Translation(find(function, rewritten=True), code, ()) if ours else translate(function)
                 self._enter(made.code)
             except UnsupportedSyntax as error:
                 made = error

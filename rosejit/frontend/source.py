@@ -40,8 +40,9 @@ class Source:
         return Span(self.file, node.lineno, node.col_offset, node.end_lineno, node.end_col_offset, self.name)
 
 
-def find(function: FunctionType) -> Source:
-    """The source of `function`; raises UnsupportedSyntax where it cannot be found."""
+def find(function: FunctionType, *, rewritten: bool = False) -> Source:
+    """The source of `function`; raises UnsupportedSyntax where it cannot be found. Of `rewritten` code, which is another
+    than the one that the source compiles to, Python 3.10 may find the neighbour in the same line."""
     code = function.__code__
     lines = _lines(function)
     if not lines:
@@ -50,7 +51,7 @@ def find(function: FunctionType) -> Source:
         definitions = _definitions("".join(lines))
     except SyntaxError as error:
         raise _changed(function, f"{code.co_filename} is not Python any more: {error.msg}") from None
-    found = _pick(definitions.get(code.co_firstlineno, ()), code)
+    found = _pick(definitions.get(code.co_firstlineno, ()), code, rewritten)
     if found is None and code.co_filename.startswith("<"):
         raise _missing(function, f"it is not in the text of {code.co_filename}")
     if found is None:
@@ -117,13 +118,13 @@ def _definitions(text: str) -> dict[int, list[Definition]]:
     return found
 
 
-def _pick(candidates: list[Definition] | tuple[()], code: CodeType) -> Definition | None:
+def _pick(candidates: list[Definition] | tuple[()], code: CodeType, rewritten: bool = False) -> Definition | None:
     """The candidate that `code` was compiled from."""
     same = [
         node for node in candidates if (node.name if not isinstance(node, ast.Lambda) else "<lambda>") == code.co_name
     ]
     if len(same) > 1:
-        same = [node for node in same if _agrees(node, code)]
+        same = [node for node in same if _agrees(node, code)] or (same if rewritten else [])
     return min(same, key=_extent, default=None)
 
 
