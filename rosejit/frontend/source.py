@@ -41,8 +41,8 @@ class Source:
 
 
 def find(function: FunctionType, *, rewritten: bool = False) -> Source:
-    """The source of `function`; raises UnsupportedSyntax where it cannot be found. Of `rewritten` code, which is another
-    than the one that the source compiles to, Python 3.10 may find the neighbour in the same line."""
+    """The source of `function`; raises UnsupportedSyntax where it cannot be found. Of `rewritten` code, which
+    is another than its source compiles to, Python 3.10 may find the neighbour in the same line."""
     code = function.__code__
     lines = _lines(function)
     if not lines:
