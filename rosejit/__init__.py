@@ -51,6 +51,7 @@ from rosejit.errors import (
 from rosejit.export import export
 from rosejit.frontend.annotations import Array, Bool, Dual, Int, Mat, Real, ShapeOf, Static, Vec
 from rosejit.frontend.functions import range, unroll
+from rosejit.interop.sparse import sparse_hessian, sparse_jacobian
 
 abs = _FUNCTIONS["abs"]
 acos = _FUNCTIONS["acos"]
@@ -201,6 +202,8 @@ __all__ = [
     "sinh",
     "softmax",
     "softplus",
+    "sparse_hessian",
+    "sparse_jacobian",
     "sqrt",
     "stop_gradient",
     "tan",

@@ -70,31 +70,29 @@ def _gradient(f: Callable[..., Any], argnums: Argnums, has_aux: bool, value: boo
     argnums = tuple(argnums) if isinstance(argnums, list) else argnums
 
     def derive(staged: Staged, names: tuple[str, ...]) -> Staged:
-        counted, names = _counted(base, staged, names, argnums)
+        by_number, names = counted(base, staged, names, argnums)
         selected = positions(argnums, names, base.__name__)
         single = not isinstance(argnums, tuple)
-        return replace(derivatives.gradient(counted, names, selected, single, has_aux, value), trees=staged.trees)
+        return replace(derivatives.gradient(by_number, names, selected, single, has_aux, value), trees=staged.trees)
 
     transform, name = (value_and_grad, "value_and_grad") if value else (grad, "grad")
     return derived(base, f"{name}_{base.__name__}", derive, transform, argnums, has_aux)
 
 
-def _counted(
-    base: Function, staged: Staged, names: tuple[str, ...], argnums: Argnums
-) -> tuple[Staged, tuple[str, ...]]:
+def counted(base: Function, staged: Staged, names: tuple[str, ...], argnums: Argnums) -> tuple[Staged, tuple[str, ...]]:
     """Arguments as numbers count them: those of `*args` one by one; a name means all of them."""
     if isinstance(argnums, str) or (isinstance(argnums, tuple) and any(isinstance(each, str) for each in argnums)):
         return staged, names
     trees: list[Tree] = []
-    counted: list[str] = []
+    titles: list[str] = []
     for parameter, tree, name in zip(base.__signature__.parameters.values(), staged.trees, names, strict=True):
         if parameter.kind is parameter.VAR_POSITIONAL and isinstance(tree, Node):
             trees += tree.children
-            counted += [f"{name}[{k}]" for k in range(len(tree.children))]
+            titles += [f"{name}[{k}]" for k in range(len(tree.children))]
         else:
             trees.append(tree)
-            counted.append(name)
-    return replace(staged, trees=tuple(trees)), tuple(counted)
+            titles.append(name)
+    return replace(staged, trees=tuple(trees)), tuple(titles)
 
 
 @public
@@ -125,9 +123,9 @@ def _jacobian(f: Callable[..., Any], argnums: Argnums, mode: str, transform: Cal
     argnums = tuple(argnums) if isinstance(argnums, list) else argnums
 
     def derive(staged: Staged, names: tuple[str, ...]) -> Staged:
-        counted, names = _counted(base, staged, names, argnums)
+        by_number, names = counted(base, staged, names, argnums)
         selected = positions(argnums, names, base.__name__)
-        made = derivatives.jacobian(counted, names, selected, not isinstance(argnums, tuple), mode)
+        made = derivatives.jacobian(by_number, names, selected, not isinstance(argnums, tuple), mode)
         return replace(made, trees=staged.trees)
 
     return derived(base, f"{transform.__name__}_{base.__name__}", derive, transform, argnums)

@@ -1,0 +1,1 @@
+"""Between rosejit and other libraries, each imported where it is first needed."""

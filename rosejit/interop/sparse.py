@@ -1,0 +1,85 @@
+"""`sparse_jacobian`, `sparse_hessian`: derivatives as matrices of SciPy, which is imported at the first call."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from rosejit.api.entry import public
+from rosejit.api.gradients import grad
+from rosejit.api.source import as_function
+from rosejit.api.sparse import Compressed, Entries, structured
+from rosejit.api.staged import Argnums
+
+
+class SparseFunction:
+    """A function with the arguments of another, that gives a derivative of it as sparse matrices."""
+
+    def __init__(self, compressed: Compressed, like: Callable[..., Any], name: str) -> None:
+        functools.update_wrapper(self, like, updated=())
+        self.__name__ = self.__qualname__ = name
+        self._compressed = compressed
+        self._caught = public(self._matrices)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The matrices, in the structure that `rose.jacobian` gives."""
+        return self._caught(args, kwargs)
+
+    def _matrices(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        plan, data = self._compressed.entries(args, kwargs)
+        return structured(plan, [_matrix(data[block.chosen], block) for block in plan.blocks])
+
+    def pattern(self, *args: Any, **kwargs: Any) -> Any:
+        """As the call, with True for each entry that may differ from zero."""
+        plan = self._compressed.plan(args, kwargs)
+        return structured(plan, [_matrix(block.chosen >= 0, block) for block in plan.blocks])
+
+    def colours(self, *args: Any, **kwargs: Any) -> Any:
+        """For each column its colour: there is one forward sweep for each colour."""
+        return self._compressed.plan(args, kwargs).colours.copy()
+
+    def __repr__(self) -> str:
+        return f"<rose.SparseFunction {self.__name__}>"
+
+
+def _matrix(data: Any, block: Entries) -> Any:
+    from scipy.sparse import csr_array
+
+    return csr_array((data, block.columns, block.starts), shape=block.shape)
+
+
+@public
+def sparse_jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> SparseFunction:
+    """The Jacobian as a `scipy.sparse` matrix: rows are the elements of the result, columns those of the argument.
+
+    Where it differs from zero is found from the program, without running it, for each kind of arguments once (integers
+    among the arguments count); columns that share no row are added up in one forward sweep. What `rose.jacobian` gives
+    in a structure this gives in the same structure. `.pattern(*args)` and `.colours(*args)` show what was found.
+
+    >>> import numpy as np
+    >>> import rosejit as rose
+    >>> jacobian = rose.sparse_jacobian(lambda x: x[1:] - x[:-1])
+    >>> jacobian(np.array([1.0, 2.0, 4.0])).toarray()
+    array([[-1.,  1.,  0.],
+           [ 0., -1.,  1.]])
+    """
+    base = as_function(f)
+    return SparseFunction(Compressed(base, argnums, symmetric=False), base, f"sparse_jacobian_{base.__name__}")
+
+
+@public
+def sparse_hessian(f: Callable[..., Any], argnums: Argnums = 0) -> SparseFunction:
+    """The Hessian of a function that returns one Real as a `scipy.sparse` matrix, by forward sweeps over its gradient.
+
+    As `sparse_jacobian`; symmetry saves colours.
+
+    >>> import numpy as np
+    >>> import rosejit as rose
+    >>> hessian = rose.sparse_hessian(lambda x: x[0] * x[1] + x[2] * x[2])
+    >>> hessian(np.array([1.0, 2.0, 4.0])).toarray()
+    array([[0., 1., 0.],
+           [1., 0., 0.],
+           [0., 0., 2.]])
+    """
+    base = as_function(f)
+    compressed = Compressed(grad(base, argnums), argnums, symmetric=True)
+    return SparseFunction(compressed, base, f"sparse_hessian_{base.__name__}")
