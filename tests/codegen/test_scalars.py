@@ -8,6 +8,8 @@ from rosejit.ir.builder import Builder
 from rosejit.ir.syntax import Function, Lit, Var
 from rosejit.ir.types import BOOL, INT, REAL
 from rosejit.ops import PRIMITIVES
+from rosejit.text import parse
+from rosejit.wasm.decode import decode
 from tests.codegen.machine import Machine, agrees, fails, same
 
 REALS = (0.0, -0.0, 1.0, -1.5, 0.1, 7.25, 1e300, -1e-310, math.inf, -math.inf, math.nan)
@@ -112,3 +114,30 @@ def test_what_nobody_needs_is_not_there():
     plain = agrees("def f(x: Real): Real = x", (1.0,))
     dead = agrees("def f(x: Real): Real = let y = x * x in let c = y < 1.0 in let z = c ? x : y in x", (1.0,))
     assert len(dead.artifact.wasm) - len(plain.artifact.wasm) < 40
+
+
+# --- kernels
+
+
+def functions_of(text):
+    """The names of the Wasm functions of a module."""
+    return [f.name for f in decode(Machine(parse(text)).artifact.wasm).functions]
+
+
+def test_a_module_holds_the_kernels_that_it_uses_once():
+    text = """
+def g(x: Real): Real = exp(x) + log(x)
+def f(x: Real): Real = exp(x) * exp(x + 1.0) + g(x)
+"""
+    names = functions_of(text)
+    assert names.count("exp") == names.count("log") == 1
+    assert not {"sin", "pow", "exp.x2"} & set(names)
+    agrees(text, (0.5,))
+
+
+def test_exp_alone_is_small():
+    assert len(Machine(parse("def f(x: Real): Real = exp(x)")).artifact.wasm) < 1500
+
+
+def test_short_kernels_are_written_where_they_are_used():
+    assert "max" not in functions_of("def f(x: Real, y: Real): Real = max(x, y)")

@@ -1,19 +1,9 @@
 """Loops that do two turns at a time: the same bits, for even and odd lengths, and only where turns do not touch."""
 
-import itertools
-import math
-import random
-
 import pytest
 
 from rosejit.codegen import vectors
-from rosejit.codegen.lanes import can_apply
-from rosejit.codegen.module import Module
-from rosejit.ir.syntax import Var
-from rosejit.ir.types import BOOL, REAL
-from rosejit.ops import PRIMITIVES
 from rosejit.text import parse
-from rosejit.wasm.module import ModuleBuilder
 from rosejit.wasm.opcodes import OP
 from tests.codegen.machine import Machine, agrees
 
@@ -27,9 +17,6 @@ def values(n, start=0.5):
 def paired(f):
     """Whether a program uses vectors."""
     return OP["f64x2.mul"] in Machine(parse(f) if isinstance(f, str) else f).artifact.wasm
-
-
-AWKWARD = (0.0, -0.0, math.inf, -math.inf, math.nan, 5e-324, -1e-310, 1e300, -1e300, 710.0, -746.0, 1.0, -1.0, 1e22)
 
 
 @pytest.mark.parametrize("n", LENGTHS)
@@ -111,52 +98,3 @@ def test_short_loops_stay_as_they_are():
 def test_every_operation_has_its_twin():
     for name in ("add", "sub", "mul", "div", "neg", "abs", "sqrt", "floor", "ceil", "trunc", "nearest", "min", "max"):
         assert f"f64x2.{name}" in OP
-
-
-# --- kernels for two lanes
-
-
-def in_lanes(op):
-    variables = [Var(t) for t in op.params]
-    return (
-        can_apply(Module(ModuleBuilder(), 64), op, variables) and set(op.params) == {REAL} and op.result in (REAL, BOOL)
-    )
-
-
-@pytest.mark.parametrize("op", [op for op in PRIMITIVES.values() if in_lanes(op)], ids=lambda op: op.name)
-def test_two_lanes_give_the_bits_of_one(op):
-    """Usual lanes, rare ones, and one of each."""
-    rng = random.Random(op.name)
-    arity = len(op.params)
-    usual = [tuple(rng.uniform(-3.0, 3.0) for _ in range(arity)) for _ in range(20)]
-    points = [*usual, *[(x, *[rng.choice(AWKWARD) for _ in range(arity - 1)]) for x in AWKWARD]]
-    mixed = [p for pair in itertools.zip_longest(points, usual[:9], fillvalue=usual[0]) for p in pair]
-    points += mixed
-    n, names = len(points), "xyz"[:arity]
-    params = ", ".join(f"{name}: [{n}]Real" for name in names)
-    args = ", ".join(f"{name}[i]" for name in names)
-    body = f"{op.name}({args})" if not op.symbol else "-x[i]" if arity == 1 else f"x[i] {op.symbol} y[i]"
-    chosen = f"select({body}, 1.0, 2.0)" if op.result is BOOL else body
-    text = f"def f({params}): [{n}]Real = loop i < {n} {{ {chosen} }}"
-    agrees(text, tuple(list(column) for column in zip(*points, strict=True)))
-
-
-@pytest.mark.parametrize("name", ["exp", "log", "sin", "cos", "tan", "tanh", "pow", "atan2", "erf", "hypot", "select"])
-def test_what_is_often_used_has_two_lanes(name):
-    op = PRIMITIVES[name]
-    assert can_apply(Module(ModuleBuilder(), 64), op, [Var(t) for t in op.params])
-
-
-@pytest.mark.parametrize("n", LENGTHS)
-def test_selections_and_the_number_of_the_turn(n):
-    text = f"""
-def f(x: [{n}]Real, k: Int, c: Bool): [{n}]Real =
-  loop i < {n} scan (a in x) {{
-    let even = (a > 0.5) and not (a < -0.25) or c in
-    let j = i wsub_k in
-    select(even, exp(a) * to_real(j), copysign(a, -1.0))
-  }}
-""".replace("i wsub_k", "wsub(i, k)")
-    for c in (True, False):
-        agrees(text, (values(n), 3, c))
-    assert paired(text)
