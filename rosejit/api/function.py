@@ -169,8 +169,11 @@ class Function:
             raise
 
     def __rose_stage__(self, at: Session, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A call in staged code."""
-        return self._call_inside(at, self._binding.bind(args, kwargs))
+        """A call in staged code; arrays are written to those of `out`, as in a compiled call."""
+        if "out" not in kwargs or "out" in self.__signature__.parameters:
+            return self._call_inside(at, self._binding.bind(args, kwargs))
+        out = kwargs.pop("out")
+        return sessions.filled(at, self._call_inside(at, self._binding.bind(args, kwargs)), out)
 
     def _call_inside(self, at: Session, call: Call) -> Any:
         owner = (self, call.key)

@@ -10,14 +10,16 @@ from rosejit import collector
 from rosejit.abi import Leaf, Node, Tree, leaves
 from rosejit.errors import StagingTypeError
 from rosejit.frontend import stage
+from rosejit.frontend.arrays import Array
 from rosejit.frontend.content import content_key
 from rosejit.frontend.guards import Capture, Chain, Guard
 from rosejit.frontend.stage import Session
-from rosejit.frontend.structures import Supply, build
+from rosejit.frontend.structures import Supply, build, with_parts
 from rosejit.frontend.structures import parts as parts_of_value
 from rosejit.frontend.values import wrap
 from rosejit.ir import syntax as ir
 from rosejit.ir.builder import Builder
+from rosejit.ir.primitive import Staged
 from rosejit.ir.types import Scalar
 from rosejit.runtime.marshal import Read
 
@@ -109,6 +111,21 @@ def parts(tree: Node, given: Any) -> list[Any]:
     if found is None or len(found) != len(tree.children):
         raise StagingTypeError(f"a structure like that of the primal is needed, given {type(given).__name__}")
     return found
+
+
+def filled(at: Session, result: Any, out: Any) -> Any:
+    """`result`, its arrays written to those of `out`, which has the same structure; None keeps what is there."""
+    if out is None or isinstance(result, Staged):
+        return result
+    if isinstance(result, Array):
+        if not isinstance(out, Array) or (out.shape, out.type) != (result.shape, result.type):
+            raise at.tape.type_fault(f"`out` must be like the result, {result!r}, given {out!r}")
+        out[...] = result  # type: ignore[index]  # operators are installed
+        return out
+    inside, places = parts_of_value(result), parts_of_value(out)
+    if inside is None or places is None or len(inside) != len(places):
+        raise at.tape.type_fault("`out` must have the structure of the result")
+    return with_parts(result, [filled(at, part, place) for part, place in zip(inside, places, strict=True)])
 
 
 # --- between calls

@@ -62,6 +62,21 @@ def by_reference(f: Function) -> str | None:
     return f.__qualname__ if found is f else None
 
 
+_TIERS = ("auto", "baseline", "optimised")
+
+
+def _check_options(**given: tuple[Any, Any]) -> None:
+    """Refuse options of `jit` that mean nothing, when the function is decorated."""
+    for name, (value, kind) in given.items():
+        if not isinstance(value, kind):
+            wanted = {bool: "True or False"}.get(kind, "a string")
+            raise StagingTypeError(f"the option `{name}` of `rose.jit` is {wanted}, given {value!r}")
+    tier = given["tier"][0]
+    if tier not in _TIERS:
+        listed = ", ".join(f'"{known}"' for known in _TIERS)
+        raise StagingTypeError(f"`rose.jit` knows no tier {tier!r}", help=f"the tiers are {listed}")
+
+
 @overload
 def jit(function: Callable[..., Any], /) -> Function: ...
 @overload
@@ -88,6 +103,8 @@ def jit(
 
     `@rose.jit`, `@rose.jit(...)` and `rose.jit(f)` all work. `static_argnames` names parameters that Python keeps;
     `cache=False` keeps compiled code out of the disk cache; `name` is what the function is called in errors and in IR.
+    `fastmath=True` allows sums and products in another order, `tier` ("auto", "baseline", "optimised") says how much
+    time compiling may take; both change nothing yet, since there is one compiler, which keeps to IEEE.
 
     >>> import rosejit as rose
     >>> @rose.jit
@@ -97,6 +114,7 @@ def jit(
     25.0
     """
     static = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
+    _check_options(cache=(cache, bool), fastmath=(fastmath, bool), tier=(tier, str), name=(name, str | None))
     options = Options(cache, fastmath, tier)
 
     @public

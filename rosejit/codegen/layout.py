@@ -165,8 +165,20 @@ def _stride(cell: Cell) -> int:
 
 def _checked(size: int, t: Type) -> int:
     if size > LARGEST:
-        raise RoseMemoryError(f"a value takes {size} bytes, more than compiled code can address", facts=(f"type: {t}",))
+        raise RoseMemoryError(
+            f"{_words(t)} takes {size:,} bytes, more than the {LARGEST:,} that compiled code can address",
+            help="make it smaller: keep the rows that are needed, or `rose.checkpoint` what is kept for a derivative",
+        )
     return size
+
+
+def _words(t: Type) -> str:
+    """What users call a value of the type."""
+    shape: list[str] = []
+    while isinstance(t, Array):
+        shape.append("any" if t.length is None else str(t.length))
+        t = t.element
+    return f"an array of shape ({', '.join(shape)}{',' * (len(shape) == 1)})" if shape else "a value"
 
 
 def record_of(layout: Layout) -> Record:

@@ -120,8 +120,12 @@ def translate(function: FunctionType) -> Translation:
 
 
 def show(function: FunctionType) -> str:
-    """The text of the rewritten `function`, as Python but for its names with `@`."""
-    text = ast.unparse(ast.fix_missing_locations(_rewritten(function)[2]))
+    """The text of the rewritten `function`, as Python but for its names with `@`; plans of loops are left out."""
+    made = _rewritten(function)[2]
+    for node in inside(made):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "Roll":
+            node.args[-1] = ast.Constant(...)
+    text = ast.unparse(ast.fix_missing_locations(made))
     return re.sub(r"(?m)^( *)\((.*)\) = ", r"\1\2 = ", text)  # 3.10 writes targets in parentheses
 
 

@@ -11,6 +11,7 @@ import importlib.metadata
 import math
 import os
 import platform
+import re
 import struct
 import sys
 import weakref
@@ -85,7 +86,7 @@ class Wasmtime:
                 plain = wasmtime.Module(self.engine(MODEST, "none"), artifact.wasm)
                 code = wasmtime.Module.deserialize(engine, plain.serialize())
         except wasmtime.WasmtimeError as error:
-            raise WasmTrap(f"the engine refuses the module: {error}") from None
+            raise WasmTrap(f"the engine refuses the module: {_reason(error)}") from None
         _check(artifact, {export.name: export.type for export in code.exports})
         return Module(self, artifact, hosts, code)
 
@@ -336,8 +337,14 @@ def _instantiated(context: Any, code: wasmtime.Module, imports: Any) -> Any:
         error = str(wasmtime.WasmtimeError._from_ptr(failed))  # pyright: ignore[reportPrivateUsage] - no public way
         if "memory" in error or "mmap" in error:
             raise RoseMemoryError(f"no memory for the compiled code: {' '.join(error.split())}")
-        raise WasmTrap(f"the engine refuses the module: {error}")
+        raise WasmTrap(f"the engine refuses the module: {_reason(error)}")
     return raw
+
+
+def _reason(error: object) -> str:
+    """The last of the causes that an error of the engine lists, without offsets."""
+    causes = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return re.sub(r"^\d+: | \(at offset 0x[0-9a-f]+\)", "", causes[-1]) if causes else "it gives no reason"
 
 
 def _enter(frames: int) -> None:
