@@ -2,13 +2,14 @@
 
 import platform
 import sys
-from importlib import metadata
 
 _PACKAGES = ("rosejit", "wasmtime", "numpy", "gast", "beartype")
 
 
 def versions() -> str:
     """Versions of rosejit, of what it runs on and of what it needs, a line each."""
+    from importlib import metadata  # takes 10 ms, and few ask
+
     lines = [f"python {platform.python_version()} ({platform.python_implementation()}, {sys.platform})"]
     for name in _PACKAGES:
         try:

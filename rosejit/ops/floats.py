@@ -2,7 +2,6 @@
 
 import math
 import struct
-from fractions import Fraction
 
 INF = math.inf
 NAN = math.nan
@@ -87,6 +86,8 @@ def fma(x: float, y: float, z: float) -> float:
         return x * y + z
     if not finite(z):
         return z
+    from fractions import Fraction  # with `decimal` and `re` a long import for one operation
+
     exact = Fraction(x) * Fraction(y) + Fraction(z)
     try:
         return float(exact)

@@ -34,7 +34,6 @@ sigmoid = function("sigmoid", "1 / (1 + exp(-x)).", lambda x, r: (_bell(sech(0.5
 softplus = function("softplus", "log(1 + exp(x)), without overflow.", lambda x, r: (sigmoid(x),))
 
 
-
 def _bell(s: Any) -> Any:
     """The slope of sigmoid, whose own slope near 0 would be a difference of equal numbers if written with sigmoid."""
     return 0.25 * (s * s)

@@ -7,7 +7,6 @@ addresses that never move (4 GiB are reserved for each memory).
 
 import ctypes
 import functools
-import importlib.metadata
 import math
 import os
 import platform
@@ -74,7 +73,9 @@ class Wasmtime:
     @functools.cached_property
     def identity(self) -> str:
         """Engine, version and platform."""
-        return f"wasmtime {importlib.metadata.version('wasmtime')} {sys.platform} {platform.machine()}"
+        from importlib.metadata import version  # takes 10 ms, and a process without a disk cache never asks
+
+        return f"wasmtime {version('wasmtime')} {sys.platform} {platform.machine()}"
 
     def compile(self, artifact: Artifact, hosts: Sequence[Callable[..., Any]]) -> "Module":
         """Native code for `artifact`. Raises WasmTrap if the engine refuses it."""
