@@ -50,7 +50,7 @@ def ours(name: str, point: Point) -> Iterator[tuple[str, float]]:
 
 def exactly(name: str, point: Point, along: str) -> Any:
     """A derivative by differences, in as many digits as they cost; None where there is none."""
-    bits = BITS + 4 * max(abs(math.frexp(v)[1]) for v in point)
+    bits = BITS + max(0, *(math.frexp(v)[1] for v in point))
     while True:
         with mpmath.workprec(bits):
             try:
