@@ -111,7 +111,7 @@ const $failure = (error, failures) => {
     kind === "r" ? memory.getFloat64(16 + 8 * k, true) : memory.getBigInt64(16 + 8 * k, true));
   if (name === "RoseIndexError" && found[0] < 0) found[0] -= found[1];
   const shown = found.map((value, k) => (values[k] === "b" ? (value ? "True" : "False") : $text(value)));
-  const text = message.replace(/\{(\d)\}/g, (whole, k) => shown[k] ?? whole);
+  const text = message.replace(/\{(\d)(?:![rsa])?(?::[^{}]*)?\}/g, (whole, k) => shown[k] ?? whole);
   return Object.assign(new Kind(place ? `${text}\n  ${place}` : text), { name });
 };
 

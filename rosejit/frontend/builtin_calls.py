@@ -17,7 +17,7 @@ from rosejit.frontend.powers import power
 from rosejit.frontend.printing import staged_print
 from rosejit.frontend.ranges import StagedRange, staged_range
 from rosejit.frontend.tape import UNDEFINED, Cell, Tape
-from rosejit.frontend.texts import shown
+from rosejit.frontend.texts import text
 from rosejit.frontend.truth import truth
 from rosejit.frontend.unbound import Part, settled, split
 from rosejit.frontend.values import NUMBERS, Bool, Int, P, Real, int_atom, real_atom, type_of
@@ -265,11 +265,10 @@ def _reversed(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
 
 
 def _text(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
-    if not args:
-        return function(**kwargs)
-    if args[0].__class__ in NUMBERS:
-        return format(*args)
-    return function(shown(session.tape, args[0]), *args[1:], **kwargs)
+    if kwargs or len(args) not in ((1, 2) if function is format else (1,)):
+        return function(*args, **kwargs)
+    how = {repr: "r", ascii: "a", str: "s"}.get(function, "")
+    return text(session.tape, (args[0], how, args[1] if len(args) == 2 else ""))
 
 
 def _next(session: Any, function: Any, args: Args, kwargs: Options) -> Any:

@@ -18,10 +18,13 @@ from rosejit.frontend import numpy_calls
 from rosejit.frontend.arrays import Array, host_data
 from rosejit.frontend.builtin_calls import BUILTINS
 from rosejit.frontend.comprehensions import Columns
+from rosejit.frontend.joins import shown
 from rosejit.frontend.math_calls import MATH
 from rosejit.frontend.source import is_written
 from rosejit.frontend.structures import is_record, parts, with_parts
+from rosejit.frontend.texts import marked
 from rosejit.frontend.unbound import Poison
+from rosejit.frontend.values import NUMBERS
 from rosejit.numeric import np
 
 Handler = Callable[..., Any]
@@ -84,6 +87,8 @@ class Dispatcher:
         stage = getattr(kind, "__rose_stage__", None)
         if stage is not None:
             return self._decorated(stage, function, args, kwargs)
+        if kind is Array or kind in NUMBERS:
+            raise self._session.tape.type_fault(f"{shown(function)} is called, and is no function")
         handler = _handler(function)
         if handler is not None:
             return handler(self._session, function, args, kwargs)
@@ -129,6 +134,8 @@ class Dispatcher:
             self._session.hooks.written(owner)
             if function.__name__ == "append" and len(args) == 1 and not kwargs:  # by far the most frequent
                 return function(args[0])
+        if function.__name__ == "format" and isinstance(owner, str) and has_staged((args, kwargs)):
+            return marked(self._session.tape, lambda: function(*args, **kwargs))
         return self.plain(function, args, kwargs)
 
     def _class(self, cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -237,8 +244,7 @@ def _title(function: Any) -> str:
 
 def _outside_arrays(function: Any) -> bool:
     """Whether a function is not the user's, so that it knows nothing of staged arrays."""
-    code = getattr(function, "__code__", None)
-    return code is None or not _is_users_code(code)
+    return type(function) is not FunctionType or not _is_users_code(function.__code__)
 
 
 def _handler(function: Any) -> Handler | None:

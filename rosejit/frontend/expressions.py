@@ -203,14 +203,19 @@ def _compare(context: Context, node: Any) -> Any:
     return _chain(context, node, left, 0)
 
 
-def _formatted(context: Context, node: Any) -> Any:
-    """A value in an f-string: its conversion is made by the run-time object, which refuses what is staged."""
-    value, spec = expression(context, node.value), node.format_spec
+def _text(context: Context, node: Any) -> Any:
+    """An f-string: the run-time object puts it together, or makes a text of which running tells a part."""
+    if context.plain or all(isinstance(value, gast.Constant) for value in node.values):
+        return generic(context, node)
+    return runtime(node, "text", *[_text_item(context, value) for value in node.values])
+
+
+def _text_item(context: Context, node: Any) -> Any:
+    if isinstance(node, gast.Constant):
+        return constant(node, node.value)
     how = "" if node.conversion < 0 else chr(node.conversion)
-    if not context.plain:
-        value, how = runtime(node.value, "formatted", value, constant(node, how)), ""
-    made = ast.FormattedValue(value, ord(how) if how else -1, None if spec is None else expression(context, spec))
-    return at(node, made)
+    spec = constant(node, "") if node.format_spec is None else expression(context, node.format_spec)
+    return at(node, ast.Tuple([expression(context, node.value), constant(node, how), spec], LOAD))
 
 
 def _is_none(node: Any) -> bool:
@@ -359,7 +364,7 @@ _RULES: dict[type, Rule] = {
     gast.FunctionDef: _function,
     gast.ExceptHandler: _handler,
     gast.Yield: _yield,
-    gast.FormattedValue: _formatted,
+    gast.JoinedStr: _text,
     gast.NamedExpr: _named,
     Go: _go,
     Ask: lambda context, node: runtime(node, node.method, *(expression(context, arg) for arg in node.args)),

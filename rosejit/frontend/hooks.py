@@ -14,16 +14,15 @@ from rosejit.frontend.circuits import Circuits, go, hit, negate
 from rosejit.frontend.comprehensions import Comprehensions
 from rosejit.frontend.control import choose, iterate
 from rosejit.frontend.joins import arrive, shown
+from rosejit.frontend.messages import Messages
 from rosejit.frontend.patterns import Patterns
 from rosejit.frontend.places import frame_at
 from rosejit.frontend.rolling import roll
 from rosejit.frontend.tape import UNDEFINED, Cell, Frame, Tape
-from rosejit.frontend.texts import formatted
-from rosejit.frontend.truth import truth
+from rosejit.frontend.texts import text
 from rosejit.frontend.unbound import Part, Poison, settled
-from rosejit.frontend.values import NUMBERS, Bool
+from rosejit.frontend.values import NUMBERS
 from rosejit.frontend.whiles import WhileLoop
-from rosejit.ir.syntax import FALSE, Failure
 
 
 @dataclass(slots=True)
@@ -56,62 +55,6 @@ class Suspension:
         """After a `yield`."""
         self._frame = self._tape.frames[-1]
         return sent
-
-
-@dataclass(slots=True)
-class Messages:
-    """`assert` and `raise`: now on the host, at run time in staged code."""
-
-    tape: Tape
-    held: Any = None
-
-    def holds(self, condition: Any) -> bool:
-        """Whether an assertion is known to hold."""
-        decided = truth(self.tape, condition)
-        self.held = decided
-        if decided.__class__ is Bool:
-            self.tape.quoted = []
-            return False
-        if not decided and self.tape.is_staged:
-            self.tape.quoted = []
-        return decided
-
-    def unless(self, message: Any = None) -> None:
-        """The message of an assertion that does not hold, or that only running tells."""
-        condition, quoted = self.held, self._quoted()
-        if quoted is None:
-            raise AssertionError(*(() if message is None else (message,)))
-        place = self.tape.here()
-        text = "assertion failed" if message is None else str(message)
-        atom = condition.atom if condition.__class__ is Bool else FALSE
-        self.tape.check(atom, Failure("assertion", text, place), *(value.atom for value in quoted[:4]))
-
-    def raises(self) -> bool:
-        """Whether a `raise` happens now."""
-        if not self.tape.is_staged:
-            return True
-        self.tape.quoted = []
-        return False
-
-    def raise_later(self, error: Any) -> None:
-        """A `raise` in a staged branch: what follows in the branch is never reached."""
-        quoted = self._quoted() or []
-        made = error() if isinstance(error, type) else error
-        text = str(made)
-
-        def with_values(*values: Any) -> Any:
-            message = text
-            for number, value in enumerate(values):
-                message = message.replace(f"{{{number}}}", repr(value))
-            return type(made)(message)
-
-        failure = Failure("raise", text, self.tape.here(), exception=with_values if quoted else made)
-        self.tape.check(FALSE, failure, *(value.atom for value in quoted[:4]))
-        self.tape.frame.dead = True
-
-    def _quoted(self) -> list[Any] | None:
-        quoted, self.tape.quoted = self.tape.quoted, None
-        return quoted
 
 
 _STILL = NUMBERS | {Array, float, int, bool, str, tuple}
@@ -307,7 +250,7 @@ class Hooks:
         )
         self.comprehension, self.listed, self.generator = made.open, made.listed, made.generator
         self.holds, self.unless = messages.holds, messages.unless
-        self.formatted = lambda value, how: formatted(tape, value, how)
+        self.text = lambda *items: text(tape, *items)
         self.raises, self.raise_later = messages.raises, messages.raise_later
         self.given, self.item, self.written = containers.given, containers.item, containers.written
         self.new, self.member, self.grows = containers.new, containers.member, containers.grows

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 from rosejit.frontend.host import SMALLEST, number_kind
 from rosejit.frontend.places import frame_at
 from rosejit.frontend.powers import natural, power
+from rosejit.frontend.texts import mark
 from rosejit.frontend.values import (
     NUMBERS,
     Bool,
@@ -27,11 +28,9 @@ from rosejit.ir.primitive import Primitive
 from rosejit.ir.syntax import Apply, Let, Lit, Var
 from rosejit.ir.types import INT, REAL, TAN
 
-_MOST_QUOTED = 4
-"""How many values a failure can carry (docs/ir.md)."""
 Method = Callable[[Any, Any], Any]
 
-_HOST = frozenset({str, bytes, list, tuple, dict, set, type(None)})
+_HOST = frozenset({str, bytes, list, tuple, dict, set, complex, type(None)})
 """Types that have no operator with a staged number: refused here, in our words."""
 
 
@@ -321,11 +320,10 @@ _no_text = _needs_host(
 
 def _formatted(self: Any, spec: str) -> str:
     """In the message of a staged `assert` or `raise` a mark, which the value replaces when the message is needed."""
-    quoted = self.tape.quoted
-    if quoted is None or spec or len(quoted) == _MOST_QUOTED:
+    made = mark(self, spec)
+    if made is None:
         _no_text(self)
-    quoted.append(self)
-    return f"{{{len(quoted) - 1}}}"
+    return made
 
 
 _HOST_METHODS = {

@@ -1,12 +1,14 @@
 """Stages `print`: what only running knows is printed when the code runs, in the order of the program."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from rosejit.abi import HostSignature, Leaf, Node, Static, Tree, leaves
 from rosejit.frontend.arrays import Array
 from rosejit.frontend.structures import Supply, build, flatten
+from rosejit.frontend.tape import Tape
+from rosejit.frontend.texts import Text, filled
 from rosejit.frontend.values import NUMBERS, type_of
 from rosejit.ir.syntax import Atom, Call, Function, Var
 from rosejit.ir.types import BOOL, INT, REAL, Scalar, Type, array
@@ -20,7 +22,8 @@ def staged_print(session: Any, function: Any, args: tuple[Any, ...], kwargs: dic
     tape = session.tape
     found: list[Any] = []
     statics: list[Any] = []
-    tree = flatten(tuple(args), found, statics)
+    forms = {k: arg.form for k, arg in enumerate(args) if isinstance(arg, Text)}
+    tree = flatten(tuple([tuple(arg.values) if isinstance(arg, Text) else arg for arg in args]), found, statics)
     if not found and not tape.is_staged:
         print(*args, **kwargs)
         return
@@ -29,14 +32,30 @@ def staged_print(session: Any, function: Any, args: tuple[Any, ...], kwargs: dic
 
     def host(*values: Any) -> None:
         shown = [_as_printed(leaf, value) for leaf, value in zip(leaf_list, values, strict=True)]
-        print(*build(tree, Supply(shown), Supply(statics)), **kwargs)
+        given = build(tree, Supply(shown), Supply(statics))
+        print(*[filled(forms[k], iter(arg)) if k in forms else arg for k, arg in enumerate(given)], **kwargs)
 
     shown_as = _with_leaves(tree, iter(leaf_list))
     inside = shown_as.children if isinstance(shown_as, Node) else ()
-    host.__dict__["signature"] = HostSignature(inside, Node("none"), tuple(statics), prints=True)
+    host.__dict__["signature"] = HostSignature(inside, Node("none"), tuple(statics), prints=not forms)
+    _call(tape, "print", host, leaf_list, atoms)
+
+
+def effect(session: Any, name: str, host: Callable[..., None], values: Sequence[Any]) -> None:
+    """Stage a call of `host`, a function of Python, with staged values."""
+    leaf_list = [_exact(value.leaf, value) for value in values]
+    atoms: list[Atom] = [session.atom(leaf, value) for leaf, value in zip(leaf_list, values, strict=True)]
+
+    def called(*given: Any) -> None:
+        host(*[_as_printed(leaf, value) for leaf, value in zip(leaf_list, given, strict=True)])
+
+    called.__dict__["signature"] = HostSignature(tuple(leaf_list), Node("none"))
+    _call(session.tape, name, called, leaf_list, atoms)
+
+
+def _call(tape: Tape, name: str, host: Callable[..., None], leaf_list: list[Leaf], atoms: list[Atom]) -> None:
     params = tuple(Var(_type(leaf)) for leaf in leaf_list)
-    printer = Function("print", params, (), host=host, span=tape.here())
-    tape.bind_all(Call(printer, tuple(atoms)), ())
+    tape.bind_all(Call(Function(name, params, (), host=host, span=tape.here()), tuple(atoms)), ())
 
 
 def _with_leaves(tree: Tree, exact: Iterator[Leaf]) -> Tree:

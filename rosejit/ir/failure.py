@@ -1,7 +1,8 @@
 """Turns a `Failure` and the values it was reported with into the exception a user sees; for every way of running."""
 
-import copy
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from rosejit.errors import (
     RoseAssertionError,
@@ -38,6 +39,8 @@ MESSAGES = {
     "overflow": "the result of `{op}` does not fit 64 bits",
     "zero division": "`{op}` by zero",
 }
+_FIELD = re.compile(r"\{(\d)(?:!([rsa]))?(?::([^{}]*))?\}")
+"""Where a value goes in a message, as in `str.format`."""
 RECURSION = Failure("recursion", "the calls are nested too deeply")
 
 
@@ -60,7 +63,7 @@ def fault_of(op: Primitive, error: ArithmeticError) -> int:
 
 
 def failure_error(failure: Failure, values: Sequence[float | int | bool] = ()) -> BaseException:
-    """The exception of `failure`; `{0}`, `{1}`, ... in its message stand for `values`.
+    """The exception of `failure`; `{0}`, `{1:.3f}`, ... in its message stand for `values`.
 
     A user's `raise` (kind "raise") holds an exception, of which a copy is given, a class, which gets the message, or
     a callable that makes one from the values.
@@ -68,10 +71,24 @@ def failure_error(failure: Failure, values: Sequence[float | int | bool] = ()) -
     made = failure.exception
     if made is not None:
         if isinstance(made, BaseException):
-            return copy.copy(made).with_traceback(None)
+            return renewed(type(made), made.args, vars(made))
         words = (failure.message,) if isinstance(made, type) and failure.message else values
         return made(*words).with_traceback(None)
-    message = failure.message
-    for number, value in enumerate(values):
-        message = message.replace(f"{{{number}}}", repr(value))
+    message = _FIELD.sub(lambda field: _shown(field, values), failure.message) if values else failure.message
     return KINDS.get(failure.kind, WasmTrap)(message, failure.span, help=failure.help)
+
+
+def _shown(field: re.Match[str], values: Sequence[float | int | bool]) -> str:
+    number, conversion, spec = field.groups(default="")
+    if int(number) >= len(values):
+        return field[0]
+    value = values[int(number)]
+    return format(repr(value) if conversion in ("r", "a") else str(value) if conversion else value, spec)
+
+
+def renewed(cls: type[BaseException], args: Sequence[Any], attributes: Mapping[str, Any]) -> BaseException:
+    """An exception with these arguments and attributes. Its constructor is not asked: it may want others."""
+    made = cls.__new__(cls, *args)
+    made.args = tuple(args)
+    made.__dict__.update(attributes)
+    return made

@@ -105,7 +105,7 @@ def test_match_that_binds_in_an_or_stays_with_the_host():
         ("g(x, *y, k=1)", "rose@.call(g, x, *y, k=1)"),
         ("[x, y]", "rose@.new([x, y])"),
         ("lambda k: x", "lambda k: x"),
-        ("f'{x}'", "f\"{rose@.formatted(x, '')}\""),
+        ("f'{x!r:>{y}}|'", "rose@.text((x, 'r', rose@.text('>', (y, '', ''))), '|')"),
     ],
 )
 def test_expressions(expression, rewritten):

@@ -1,0 +1,152 @@
+"""`assert` and `raise`: now on the host, at run time in staged code, with the values that their texts show."""
+
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rosejit.errors import RoseAssertionError
+from rosejit.frontend import texts
+from rosejit.frontend.printing import effect
+from rosejit.frontend.structures import parts, with_parts
+from rosejit.frontend.tape import Tape
+from rosejit.frontend.texts import Field, Form, Text, filled
+from rosejit.frontend.truth import truth
+from rosejit.frontend.values import NUMBERS, Bool
+from rosejit.ir.failure import renewed
+from rosejit.ir.syntax import FALSE, Atom, Block, Failure, If
+
+_MOST = 4
+"""How many numbers a failing module can leave for the message."""
+_LIKE_A_FIELD = re.compile(r"\{\d")
+Later = Callable[[Iterator[Any]], Any]
+"""Makes an argument of an exception of the values of a run."""
+
+
+@dataclass(slots=True)
+class Messages:
+    """The hooks."""
+
+    tape: Tape
+    held: Any = None
+
+    def holds(self, condition: Any) -> bool:
+        """Whether an assertion is known to hold."""
+        decided = truth(self.tape, condition)
+        self.held = decided
+        if decided.__class__ is Bool:
+            self.tape.quoted = []
+            return False
+        if not decided and self.tape.is_staged:
+            self.tape.quoted = []
+        return decided
+
+    def unless(self, message: Any = None) -> None:
+        """The message of an assertion that does not hold, or that only running tells."""
+        tape, condition, quoted = self.tape, self.held, self._quoted()
+        if quoted is None:
+            raise AssertionError(*(() if message is None else (message,)))
+        place = tape.here()
+        said = "assertion failed" if message is None else texts.message(tape, message, quoted)
+        atom = condition.atom if condition.__class__ is Bool else FALSE
+        if not isinstance(said, Text):
+            tape.check(atom, Failure("assertion", said, place))
+            return
+        form, values = said.form, said.values
+        template = _template(form)
+        if template is not None and _fit(values):
+            tape.check(atom, Failure("assertion", template, place), *(value.atom for value in values))
+        else:
+            self._fail(atom, values, lambda *given: RoseAssertionError(filled(form, iter(given)), place))
+
+    def raises(self) -> bool:
+        """Whether a `raise` happens now."""
+        if not self.tape.is_staged:
+            return True
+        self.tape.quoted = []
+        return False
+
+    def raise_later(self, error: Any) -> None:
+        """A `raise` in a staged branch: what follows in the branch is never reached."""
+        quoted = self._quoted() or []
+        made = error() if isinstance(error, type) else error
+        values: list[Any] = []
+        args = [self._later(arg, quoted, values) for arg in made.args]
+        attributes = {name: self._later(value, (), values) for name, value in vars(made).items()}
+        cls, place = type(made), self.tape.here()
+
+        def with_values(*given: Any) -> BaseException:
+            supply = iter(given)
+            known = [arg(supply) for arg in args]
+            return renewed(cls, known, {name: value(supply) for name, value in attributes.items()})
+
+        if not values:
+            self.tape.check(FALSE, Failure("raise", str(made), place, exception=made))
+        elif _fit(values):
+            said = texts.message(self.tape, made.args[0], quoted) if len(made.args) == 1 else ""
+            template = _template(said.form) if isinstance(said, Text) else None
+            failure = Failure("raise", template or cls.__name__, place, exception=with_values)
+            self.tape.check(FALSE, failure, *(value.atom for value in values))
+        else:
+            self._fail(FALSE, values, with_values)
+        self.tape.frame.dead = True
+
+    def _later(self, value: Any, quoted: Sequence[Field], values: list[Any]) -> Later:
+        """What makes an argument; the staged values in it go to `values`."""
+        if value.__class__ is str:
+            value = texts.message(self.tape, value, quoted)
+        if value.__class__ in NUMBERS:
+            values.append(value)
+            return next
+        if isinstance(value, Text):
+            values += value.values
+            form = value.form
+            return lambda supply: filled(form, supply)
+        inside = parts(value)
+        if not inside:
+            return lambda supply: value
+        made = [self._later(item, quoted, values) for item in inside]
+        like = with_parts(value, [None] * len(made))
+        return lambda supply: with_parts(like, [item(supply) for item in made])
+
+    def _fail(self, condition: Atom, values: Sequence[Any], error: Callable[..., BaseException]) -> None:
+        """Raise at run time, from Python, unless `condition` holds: for more values than a check can leave."""
+        tape = self.tape
+        if tape.trying:
+            tape.refuse_in_try("this check")
+
+        def host(*given: Any) -> None:
+            raise error(*given)
+
+        with tape.block() as lets:
+            effect(tape.session, "raise", host, values)
+        tape.bind_all(If(condition, Block([], ()), Block(lets, ())), ())
+
+    def _quoted(self) -> list[Any] | None:
+        quoted, self.tape.quoted = self.tape.quoted, None
+        return quoted
+
+
+def _fit(values: Sequence[Any]) -> bool:
+    return len(values) <= _MOST and all(value.__class__ in NUMBERS for value in values)
+
+
+def _template(form: Form) -> str | None:
+    """The message of a failure, with `{0}`, `{1:.3f}`, ... for the values; None where it cannot be written so."""
+    made: list[str] = []
+    number = 0
+    for item in form:
+        if isinstance(item, str):
+            if _LIKE_A_FIELD.search(item):
+                return None
+            made.append(item)
+            continue
+        conversion, spec = item
+        if "{" in spec or "}" in spec:
+            return None
+        made.append(f"{{{number}{'!' + conversion if conversion else ''}{':' + spec if spec else ''}}}")
+        number += 1
+    return "".join(made)
