@@ -1,6 +1,7 @@
 """Typed Python functions, differentiated to any order and compiled to WebAssembly."""
 
 import importlib as _importlib
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from rosejit.api import (
     Cost,
@@ -52,6 +53,9 @@ from rosejit.export import export
 from rosejit.frontend.annotations import Array, Bool, Dual, Int, Mat, Real, ShapeOf, Static, Vec
 from rosejit.frontend.functions import range, unroll
 from rosejit.interop.sparse import sparse_hessian, sparse_jacobian
+
+if _TYPE_CHECKING:
+    from rosejit import optim as optim
 
 abs = _FUNCTIONS["abs"]
 acos = _FUNCTIONS["acos"]

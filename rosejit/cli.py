@@ -3,11 +3,13 @@
 import argparse
 import importlib.util
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import rosejit
+from rosejit import demo
 from rosejit.api.lowered import Lowered
 from rosejit.api.source import jit
 from rosejit.api.versions import versions
@@ -47,6 +49,12 @@ def _parser() -> argparse.ArgumentParser:
     away.add_argument("-o", "--output", default="out", metavar="DIR", help="where to write (default: out)")
     away.add_argument("--math", choices=("kernels", "js"), default="kernels", help="js: call the `Math` of the page")
     away.set_defaults(run=_export)
+    pages = commands.add_parser("demo", help="build the example pages and serve them on this machine")
+    pages.add_argument("-o", "--output", metavar="DIR", help="where to build them (default: a temporary folder)")
+    pages.add_argument("-p", "--port", type=int, default=8000, help="where to serve them (default: 8000)")
+    pages.add_argument("--no-browser", action="store_true", help="open no browser")
+    pages.add_argument("--build-only", action="store_true", help="serve nothing")
+    pages.set_defaults(run=_demo)
     kept = commands.add_parser("cache", help="the compiled programs on disk")
     kept.add_argument("action", choices=("info", "clear"))
     kept.set_defaults(run=_cache)
@@ -70,6 +78,18 @@ def _export(options: Any) -> str:
     named = {f.__name__: f for f in functions}
     files = export(functions[0] if len(named) == 1 else named, *given, path=options.output, math=options.math)
     return "\n".join(f"{file}  {file.stat().st_size:,} bytes" for file in files)
+
+
+def _demo(options: Any) -> str:
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(options.output or temporary)
+        try:
+            demo.build(folder)
+        except FileNotFoundError as error:
+            raise _UserError(str(error)) from None
+        if not options.build_only:
+            demo.serve(folder, options.port, not options.no_browser)
+    return f"the pages are in {folder}" if options.output else ""
 
 
 def _functions(place: str) -> tuple[list[Any], dict[str, Any]]:

@@ -1,0 +1,116 @@
+"""The pages of examples/web: what they load is there, their programs run in node, and a browser uses them.
+
+The browser is Chromium driven by Playwright, which `tox -e web` installs; `ROSE_PLAYWRIGHT` is its `index.mjs`.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+import urllib.request
+
+import pytest
+
+from rosejit import demo
+from tests.export.machine import NODE, javascript
+
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+PLAYWRIGHT = os.environ.get("ROSE_PLAYWRIGHT", "")
+if not (NODE and BROWSER and os.path.exists(PLAYWRIGHT)):
+    print("no browser with Playwright: the pages are built and run in node only", file=sys.__stderr__)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The pages, built."""
+    folder = tmp_path_factory.mktemp("site")
+    demo.build(folder)
+    return folder
+
+
+@pytest.fixture
+def address(site):
+    """Where they are served."""
+    running = demo.server(site)
+    thread = threading.Thread(target=running.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{running.server_port}/"
+    running.shutdown()
+    thread.join()
+    running.server_close()
+
+
+def test_everything_that_a_page_names_is_there(site):
+    pages = sorted(site.glob("*.html"))
+    assert {page.stem for page in pages} == {"index", "billiards", "robot", "diagram"}
+    for file in (*pages, *site.glob("*.mjs")):
+        named = re.findall(r'(?:href=|src=|from |URL\()"(?:\./)?([\w./-]+\.(?:html|css|mjs))"', file.read_text())
+        assert named or file.stem == "page"
+        for name in named:
+            assert (site / name).is_file(), f"{file.name} names {name}"
+
+
+def test_it_is_served_with_its_types_and_a_policy(address):
+    for name, kind in (("", "text/html"), ("page.mjs", "text/javascript"), ("robot/robot.wasm", "application/wasm")):
+        with urllib.request.urlopen(address + name) as response:
+            assert response.headers["Content-Type"].startswith(kind)
+            assert "script-src 'self' 'wasm-unsafe-eval'" in response.headers["Content-Security-Policy"]
+
+
+def test_the_programs_of_the_pages(site):
+    text = """
+    import billiards from "./billiards/billiards.mjs";
+    import robot from "./robot/robot.mjs";
+    import diagram from "./diagram/diagram.mjs";
+    const told = [];
+    const { aim, play } = await billiards({ imports: { progress: (step, value) => told.push(value) } });
+    const shot = aim({ cue: [0.1, 0.5], push: [0.3, 0] }, [0.9, 0.75], 10);
+    const ends = play(shot.x).slice(-11), { improveA, startA } = await robot(), { layout, described } = await diagram();
+    let losses = [], weights = startA();
+    for (let k = 0; k < 4; k++) { const [loss, next] = improveA(weights); losses.push(loss); weights = next; }
+    const [names, radii] = described();
+    const places = (r) => names.map((_, k) => [480 + r * Math.cos(k), 300 + r * Math.sin(k)]);
+    const found = layout({ circles: places(180), labels: places(240) }, 3, [200, 200]);
+    const circles = found.x.circles.map((c) => [...c]);
+    console.log(JSON.stringify({ told, value: shot.value, end: [...ends[10]], losses, circles, radii: [...radii] }));
+    """
+    found = javascript(site, text)
+    if NODE:
+        assert found["told"][1] == pytest.approx(0.02930089722891727, rel=1e-9)  # Taichi's, as in examples/billiards.py
+        assert found["value"] < 3e-5
+        missed = [a - b for a, b in zip(found["end"], (0.9, 0.75), strict=True)]
+        assert missed[0] ** 2 + missed[1] ** 2 == pytest.approx(found["value"])
+        assert found["losses"][0] == pytest.approx(-0.2118618548838097, rel=1e-9)  # as in examples/robot.py
+        assert len(found["losses"]) == 4
+        circles, radii = found["circles"], found["radii"]
+        assert circles[3] == pytest.approx([200, 200], abs=1)
+        for i, (a, r) in enumerate(zip(circles, radii, strict=True)):
+            for b, s in zip(circles[:i], radii[:i], strict=True):
+                assert ((a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2) ** 0.5 > r + s
+
+
+def test_a_browser_uses_them(site, address, tmp_path):
+    if not (NODE and BROWSER and os.path.exists(PLAYWRIGHT)):
+        return
+    script = os.path.join(os.path.dirname(__file__), "pages.mjs")
+    folder = os.environ.get("ROSE_SCREENSHOTS", str(tmp_path))
+    command = [NODE, script, address, PLAYWRIGHT, BROWSER, folder]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["complaints"] == []
+    balls = found["billiards"]
+    assert float(balls["first"]) > 0.1
+    assert float(balls["optimised"]) < 0.01
+    assert float(balls["goalMoved"]) > 0.02
+    assert balls["pushed"] != balls["goalMoved"]
+    assert float(balls["ball"]) == pytest.approx((0.5 + 0.06 * 3 - 0.05) * 900)
+    assert float(found["robot"]["trained"]) > float(found["robot"]["first"])
+    held, other = found["diagram"]["moved"]
+    assert held == pytest.approx([160, 50], abs=2)
+    assert abs(other[0]) + abs(other[1]) > 1
+    assert found["diagram"]["byKey"] == pytest.approx(-16, abs=2)
+    assert "could not be loaded" in found["lost"]
