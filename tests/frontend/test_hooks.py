@@ -186,7 +186,7 @@ def test_raising_that_python_decides():
         evaluate(g, 1.0)
 
 
-LINES = {"f": 'return len(f"{x:.2f}")  # text', "g": 'assert x < y, f"{x:.2f}"  # text'}
+LINES = {"f": 'return len(f"{x:.2f}")  # text', "g": 'return {f"{x}": x}["1.0"]  # text'}
 
 
 def test_text_of_staged_values():
