@@ -83,22 +83,23 @@ class Selection:
 
     # --- reductions
 
-    def total(self, *args: Any) -> Any:
+    def total(self, axis: Any = None) -> Any:
         """The sum."""
-        return self._reduced(reductions.total, "sum", args)
+        return self._reduced(reductions.total, "sum", axis)
 
-    def product(self, *args: Any) -> Any:
+    def product(self, axis: Any = None) -> Any:
         """The product."""
-        return self._reduced(reductions.product, "prod", args)
+        return self._reduced(reductions.product, "prod", axis)
 
-    def mean(self, *args: Any) -> Any:
+    def mean(self, axis: Any = None) -> Any:
         """The mean; NaN of no elements."""
-        return self._reduced(reductions.mean, "mean", args)
+        return self._reduced(reductions.mean, "mean", axis)
 
-    def _reduced(self, fold: Make, name: str, args: Any) -> Any:
-        if args not in ((), (None,)) or self.values.shape != self.mask.shape:
-            self.refuse(f"`{name}` along an axis")
-        return fold(self.values, where=self.mask)
+    def _reduced(self, fold: Make, name: str, axis: Any) -> Any:
+        """Of all elements, or along the axis whose length nobody knows."""
+        if axis is not None and (self.mask.ndim > 1 or axis not in (self.before, self.before - self.values.ndim)):
+            self.refuse(f"`{name}` along another axis")
+        return fold(self.values, axis, where=_over(self))
 
     def extreme(self, name: str) -> Any:
         """The largest or smallest; infinite of no elements."""

@@ -8,6 +8,7 @@ from tests.programs import (
     containers,
     control,
     folds,
+    forms,
     hosts,
     indexing,
     loops,
@@ -48,6 +49,7 @@ PROGRAMS = [
         records,
         containers,
         aliases,
+        forms,
     )
     for program in module.PROGRAMS
 ]

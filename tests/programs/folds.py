@@ -39,7 +39,7 @@ def deviations(a: Mat["n", "m"]) -> Mat["n", "m"]:
 
 @rose.jit
 def weighted(x: Vec["n"], w: Vec["n"]) -> float:
-    return np.average(x, weights=w) + np.ptp(x) * np.trapezoid(x, dx=0.5) + np.trapezoid(w, x)
+    return np.average(x, weights=w) + np.ptp(x) * np.average(x * w, weights=w * w)
 
 
 @rose.jit

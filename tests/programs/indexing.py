@@ -172,6 +172,7 @@ def masked_rows(a: Mat[3, 3], on: Array[3, bool], c: float) -> Mat[3, 3]:
     b[on] = b[0] * c
     b[:, on] += 1.0
     b[b < 0.0] = 0.5
+    b[0] += a[on].sum(axis=0) + a[:, on].mean(axis=1)
     return b
 
 

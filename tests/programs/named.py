@@ -1,31 +1,33 @@
 """The mathematical functions, each under all its names: of `math`, NumPy and `rose`, of numbers and of arrays."""
 
+import functools
 import math
 from typing import Any
 
 import numpy as np
 
 import rosejit as rose
-from rosejit import Static, Vec
+from rosejit import Vec
 from tests.programs.record import Call, Program
 
 MODULES: dict[str, Any] = {"math": math, "np": np, "rose": rose}
+of_names: Any = functools.partial(rose.jit, static_argnames=("module", "names"))
 
 
-@rose.jit
-def of_one(x: Vec["n"], module: Static[str], names: Static[tuple]) -> Vec["k"]:
+@of_names
+def of_one(x: Vec["n"], module: str, names: tuple[str, ...]) -> Vec["k"]:
     functions = [getattr(MODULES[module], name) for name in names]
     return np.array([f(v) * 1.0 for f in functions for v in x])
 
 
-@rose.jit
-def of_two(x: Vec["n"], y: float, module: Static[str], names: Static[tuple]) -> Vec["k"]:
+@of_names
+def of_two(x: Vec["n"], y: float, module: str, names: tuple[str, ...]) -> Vec["k"]:
     functions = [getattr(MODULES[module], name) for name in names]
     return np.array([f(v, y) for f in functions for v in x])
 
 
-@rose.jit
-def of_arrays(x: Vec["n"], module: Static[str], names: Static[tuple]) -> Vec["n"]:
+@of_names
+def of_arrays(x: Vec["n"], module: str, names: tuple[str, ...]) -> Vec["n"]:
     """Element by element."""
     total = x * 0.0
     for name in names:
@@ -33,8 +35,8 @@ def of_arrays(x: Vec["n"], module: Static[str], names: Static[tuple]) -> Vec["n"
     return total
 
 
-@rose.jit
-def of_two_arrays(x: Vec["n"], y: Vec["n"], module: Static[str], names: Static[tuple]) -> Vec["n"]:
+@of_names
+def of_two_arrays(x: Vec["n"], y: Vec["n"], module: str, names: tuple[str, ...]) -> Vec["n"]:
     total = x * 0.0
     for name in names:
         f = getattr(MODULES[module], name)
@@ -42,8 +44,8 @@ def of_two_arrays(x: Vec["n"], y: Vec["n"], module: Static[str], names: Static[t
     return total
 
 
-@rose.jit
-def asked(x: Vec["n"], module: Static[str]) -> float:
+@functools.partial(rose.jit, static_argnames="module")
+def asked(x: Vec["n"], module: str) -> float:
     """`isnan`, `isinf`, `isfinite`."""
     owner = MODULES[module]
     total = 0.0
