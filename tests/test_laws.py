@@ -17,6 +17,7 @@ from rosejit.ir.types import has_real
 from rosejit.ir.verify import verify_program
 from rosejit.ir.walk import reachable
 from rosejit.transforms.derive import cotangents, differentiable, pushforward
+from rosejit.transforms.pipeline import prepared
 from tests import sweep
 from tests.laws import check_laws
 from tests.machines import bits, flat, plainly, staged, wasm
@@ -135,6 +136,8 @@ def test_what_users_call_gives_the_bits_of_the_interpreter(program: Program, cal
     mask = tuple(on and k < own for k, on in enumerate(differentiable(function)))
     tangents = [None if isinstance(tree, Static) else linear(x) for tree, x in zip(trees, call, strict=True)]
     y = interp.run(function, args)
+    function = prepared(function)
+    assert bits(interp.run(function, args)) == bits(y)
     reals = [v for v, t in zip(y, function.results, strict=True) if has_real(t)]
     back = bits(interp.run(cotangents(function, mask), [*args, *reals])[len(y) :])
     dx = [a for a, on in zip(args, mask, strict=True) if on]

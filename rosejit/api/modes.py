@@ -9,7 +9,7 @@ from rosejit.abi import Leaf, Node, Tree, leaves
 from rosejit.api import sessions
 from rosejit.api.entry import public
 from rosejit.api.function import Function, ready
-from rosejit.api.program import load
+from rosejit.api.program import Loaded, load
 from rosejit.api.recipe import Recipe
 from rosejit.api.source import as_function, from_source
 from rosejit.api.staged import Staged, is_real, only_real, tangents_of, with_results, zero_of
@@ -20,10 +20,10 @@ from rosejit.frontend.stage import Session
 from rosejit.frontend.structures import with_parts
 from rosejit.frontend.values import type_of
 from rosejit.ir import syntax as ir
-from rosejit.runtime.compiled import Compiled
 from rosejit.runtime.marshal import Mismatch
 from rosejit.runtime.marshal import Signature as Interface
 from rosejit.transforms import derive
+from rosejit.transforms.pipeline import prepared
 
 LinearMap = Callable[..., Any]
 
@@ -39,6 +39,12 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
     (6.0, 3.0)
     """
     base = as_function(f)
+    for what, given in (("primals", primals), ("tangents", tangents)):
+        if not isinstance(given, (tuple, list)):
+            raise StagingTypeError(
+                f"`jvp` takes the {what} as a tuple, given {type(given).__name__}",
+                help="write `rose.jvp(f, (x,), (dx,))`",
+            )
     if len(primals) != len(tangents):
         raise StagingTypeError(
             f"`jvp` needs one tangent for each primal, given {len(primals)} primals and {len(tangents)} tangents"
@@ -75,7 +81,7 @@ def _jvp_inside(at: Session, base: Function, primals: tuple[Any, ...], tangents:
     given = _linear_atoms(at, given_trees(base, staged, len(primals)), tangents, len(args))
     mask = tuple(dx is not None for dx in given)
     b = sessions.builder(at)
-    results, dys = derive.forward(staged.function, mask).apply(b, tuple(args), tuple(given))
+    results, dys = derive.forward(prepared(staged.function), mask).apply(b, tuple(args), tuple(given))
     result = sessions.value(at, staged.result, results, staged.statics)
     return result, _linear_value(at, b, staged.result, results, dys)
 
@@ -176,7 +182,7 @@ def _vjp_inside(at: Session, base: Function, primals: tuple[Any, ...]) -> tuple[
     call = base.binding.bind(primals, {})
     staged = base.specialise(call, at)
     args = tuple(sessions.arguments(at, staged, call))
-    r = derive.reverse(staged.function, _mask(staged, given_trees(base, staged, len(primals))))
+    r = derive.reverse(prepared(staged.function), _mask(staged, given_trees(base, staged, len(primals))))
     results, residuals = r.forward(sessions.builder(at), args)
 
     def pullback(ct: Any) -> Any:
@@ -204,7 +210,7 @@ def _linearize_inside(at: Session, base: Function, primals: tuple[Any, ...]) -> 
     call = base.binding.bind(primals, {})
     staged = base.specialise(call, at)
     args = tuple(sessions.arguments(at, staged, call))
-    r = derive.reverse(staged.function, _mask(staged, given_trees(base, staged, len(primals))))
+    r = derive.reverse(prepared(staged.function), _mask(staged, given_trees(base, staged, len(primals))))
     results, residuals = r.forward(sessions.builder(at), args)
 
     def pushforward(*tangents: Any) -> Any:
@@ -262,7 +268,7 @@ def _only_real_value(tree: Tree, value: Any) -> Any:
     return with_parts(value, [_only_real_value(child, part) for child, part in zip(tree.children, inside, strict=True)])
 
 
-def _compiled(base: Function, staged: Staged, trees: tuple[Tree, ...]) -> tuple[Compiled, dict[str, LinearMap]]:
+def _compiled(base: Function, staged: Staged, trees: tuple[Tree, ...]) -> tuple[Loaded, dict[str, LinearMap]]:
     """The program of forward pass and linear maps, and the latter as functions of a handle."""
     mask = _mask(staged, trees)
     given = [leaf for tree in trees for leaf in leaves(tree)]

@@ -6,6 +6,7 @@ from typing import Any
 
 from rosejit.errors import NotDifferentiable
 from rosejit.ir import syntax as ir
+from rosejit.transforms.pipeline import prepared
 
 
 @dataclass(slots=True, eq=False)
@@ -28,7 +29,7 @@ def function_of(program: Program) -> ir.Function:
     if isinstance(program, ir.Function):
         return program
     if program.made is None:
-        base = function_of(program.base)
+        base = prepared(function_of(program.base))
         try:
             program.made = program.make(base)
         except NotDifferentiable as error:

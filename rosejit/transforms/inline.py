@@ -1,6 +1,7 @@
 """A program into one in which functions that are called once, or are small, stand where they were called."""
 
 from collections import Counter
+from collections.abc import Container
 from dataclasses import dataclass
 
 from rosejit.ir import syntax as ir
@@ -14,13 +15,16 @@ DEEPEST = 50
 """So many calls inside each other at most become one function: the inliner recurs as deeply as they nest."""
 
 
-def inline(roots: tuple[ir.Function, ...]) -> dict[ir.Function, ir.Function]:
+def inline(
+    roots: tuple[ir.Function, ...], kept: Container[ir.Function] = (), small: int = SMALL
+) -> dict[ir.Function, ir.Function]:
     """New functions for `roots` and all that they still call, callees first where there is no cycle. Recursive
-    functions, host functions and roots that are called stay."""
+    functions, host functions, roots that are called and those in `kept` stay; what is called more than once, and has
+    more than `small` lets, stays too."""
     program = reachable(*roots)
     surveys = {f: _survey(f) for f in program}
     times = Counter(g for survey in surveys.values() for g in survey.calls)
-    plan = _Plan({f for f in program if f.body is None} | _recursive(surveys))
+    plan = _Plan({f for f in program if f.body is None or f in kept} | _recursive(surveys))
     sizes: dict[ir.Function, int] = {}
     depths: dict[ir.Function, int] = {}
     remaining: dict[ir.Function, list[ir.Function]] = {}
@@ -29,7 +33,7 @@ def inline(roots: tuple[ir.Function, ...]) -> dict[ir.Function, ir.Function]:
         depths[f] = 1 + max([depths[g] for g in survey.calls if g in plan.inlined], default=0)
         remaining[f] = [h for g in survey.calls for h in (remaining[g] if g in plan.inlined else [g])]
         stays = f in plan.fixed or f in roots or depths[f] >= DEEPEST
-        if not stays and (times[f] == 1 or sizes[f] <= SMALL):
+        if not stays and (times[f] == 1 or sizes[f] <= small):
             plan.inlined.add(f)
             if times[f] == 1:
                 plan.once.add(f)

@@ -4,7 +4,9 @@ import os
 
 from rosejit.ir import syntax as ir
 from rosejit.ir.verify import verify
+from rosejit.ir.walk import callees, reachable
 from rosejit.transforms.dce import dce
+from rosejit.transforms.elements import elements
 from rosejit.transforms.inline import inline
 from rosejit.transforms.simplify import simplify
 
@@ -12,8 +14,27 @@ PASSES = (simplify, dce)
 """What every function goes through after inlining, in order."""
 
 
+def prepared(f: ir.Function) -> ir.Function:
+    """`f` as it is differentiated: small arrays are numbers, and what is called once stands where it was called. Then
+    a loop sees what its callees read, and need not keep it. Functions whose derivative is not that of their body stay.
+    """
+    program = reachable(f)
+    if any([g.body is None and g.host is None for g in program]):  # its body is being made: it calls itself
+        return f
+    made = elements(f)
+    if not callees(made):
+        return made
+    body, new = made.derived.get("prepared", (None, made))
+    if body is not made.body:
+        kept = {g for g in reachable(made) if g.rule is not None or g.checkpoint}
+        new = inline((made,), kept, small=0)[made]
+        made.derived["prepared"] = (made.body, new)
+    return new
+
+
 def optimise(*roots: ir.Function) -> tuple[ir.Function, ...]:
     """The same functions, faster: equal results, effects and failures, bit for bit."""
+    roots = tuple(map(elements, roots))
     new = inline(roots)
     for f in new.values():
         if f.body is None:

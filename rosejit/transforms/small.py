@@ -1,0 +1,169 @@
+"""Which arrays of a function are so small that they become numbers, and which loops over them become straight code."""
+
+from collections.abc import Iterable
+from itertools import product
+
+from rosejit.ir import syntax as ir
+from rosejit.ir.types import BOOL, INT, REAL, Array, Scalar, Type
+from rosejit.ir.walk import forms, scopes
+
+Atoms = tuple[ir.Atom, ...]
+
+SMALL = 9
+"""Numbers of an array up to which they fare better apart: a matrix of 3 x 3."""
+
+LONGEST = 64
+"""Lets of all turns up to which a loop becomes straight code."""
+
+
+def numbers(t: Type) -> int:
+    """How many numbers a small array holds; 0 for all other types."""
+    count = 1
+    while isinstance(t, Array):
+        if t.length is None or not 0 < t.length * count <= SMALL:
+            return 0
+        count *= t.length
+        t = t.element
+        if t is REAL or t is INT or t is BOOL:
+            return count
+    return 0
+
+
+def leaf(t: Type) -> Scalar:
+    """The type of the numbers of an array."""
+    while isinstance(t, Array):
+        t = t.element
+    assert isinstance(t, Scalar)
+    return t
+
+
+def types(t: Type) -> tuple[Type, ...]:
+    """The types of the numbers of a small array; of all else the type itself."""
+    count = numbers(t)
+    return (leaf(t),) * count if count else (t,)
+
+
+def apart(v: ir.Var) -> tuple[ir.Var, ...]:
+    """Variables for the numbers of a small array; for all else the variable itself."""
+    return tuple([ir.Var(t, v.hint) for t in types(v.type)]) if numbers(v.type) else (v,)
+
+
+def paths(t: Type) -> list[Atoms]:
+    """The indices of each number of an array, in order."""
+    lengths: list[int] = []
+    while isinstance(t, Array):
+        assert t.length is not None
+        lengths.append(t.length)
+        t = t.element
+    return [tuple(map(ir.integer, at)) for at in product(*map(range, lengths))]
+
+
+def has_small(f: ir.Function) -> bool:
+    """Whether a small array occurs in `f` itself."""
+    if any([numbers(p.type) for p in f.params]):
+        return True
+    for let in () if f.body is None else forms(f.body):
+        if any([numbers(b.type) for b in let.binders]):
+            return True
+        for bound, _ in scopes(let.expr):
+            if any([numbers(b.type) for b in bound]):
+                return True
+    return False
+
+
+def is_unrolled(e: ir.Loop) -> bool:
+    """Whether a loop becomes straight code."""
+    trips = e.trips.value if isinstance(e.trips, ir.Lit) else None
+    if not isinstance(trips, int) or not 0 < trips <= SMALL:
+        return False
+    if any([s.consumes and isinstance(s.param.type, Array) and not numbers(s.param.type) for s in e.scans]):
+        return False  # it owns rows that are too large to be made again
+    return trips * _weight(e.body, LONGEST // trips) <= LONGEST
+
+
+def _weight(block: ir.Block, limit: int) -> int:
+    """The lets of a block when the loops in it are unrolled; no more is counted than passes `limit`."""
+    total = 0
+    for let in block.lets:
+        turns = 1
+        if isinstance(let.expr, ir.Loop) and isinstance(let.expr.trips, ir.Lit):
+            trips = let.expr.trips.value
+            turns = trips if isinstance(trips, int) and 0 < trips <= SMALL else 1
+        total += 1 + turns * sum([_weight(inner, limit) for _, inner in scopes(let.expr)])
+        if total > limit:
+            break
+    return total
+
+
+class Whole:
+    """The small arrays of a function that stay arrays: something reads or writes them at an index that only the run
+    knows. What flows from one variable into another stays with it."""
+
+    def __init__(self, f: ir.Function) -> None:
+        self.parents: dict[ir.Atom, ir.Atom] = {}
+        self.known: set[ir.Atom] = set()
+        """Integers that are constants once loops are unrolled."""
+        self.marked: list[ir.Atom] = []
+        if f.body is not None:
+            self._block(f.body)
+        self.roots = {self._root(a) for a in self.marked}
+
+    def __contains__(self, a: ir.Atom) -> bool:
+        return bool(self.roots) and self._root(a) in self.roots
+
+    def _root(self, a: ir.Atom) -> ir.Atom:
+        while a in self.parents:
+            a = self.parents[a]
+        return a
+
+    def _unite(self, pairs: Iterable[tuple[ir.Var, ir.Atom]]) -> None:
+        for b, a in pairs:
+            if numbers(b.type) and isinstance(a, ir.Var):
+                one, other = self._root(b), self._root(a)
+                if one is not other:
+                    self.parents[one] = other
+
+    def _constant(self, a: ir.Atom | ir.Field) -> bool:
+        return isinstance(a, ir.Lit) or a in self.known
+
+    def _block(self, block: ir.Block) -> None:
+        for let in block.lets:
+            e = let.expr
+            match e:
+                case ir.Apply():
+                    if e.op.result is INT and all([self._constant(a) for a in e.args]):
+                        self.known.add(let.binders[0])
+                case ir.Index(base=base, path=path) | ir.Update(base=base, path=path):
+                    if numbers(base.type) and not all([self._constant(step) for step in path]):
+                        self.marked.append(base)
+                    if isinstance(e, ir.Update):
+                        self._unite([(let.binders[0], base)])
+                case ir.If(then=then, orelse=orelse):
+                    self._sides(let, then, orelse)
+                case ir.Case(left=left, right=right):
+                    self._sides(let, left.block, right.block)
+                case ir.Loop():
+                    self._loop(let, e)
+                case ir.While():
+                    finals = let.binders[1 : 1 + len(e.carries)]
+                    self._turns(e.carries, e.inits, finals, e.body)
+                    self._block(e.condition)
+                case _:
+                    pass
+
+    def _sides(self, let: ir.Let, *sides: ir.Block) -> None:
+        for side in sides:
+            self._block(side)
+            self._unite(zip(let.binders, side.results, strict=True))
+
+    def _loop(self, let: ir.Let, e: ir.Loop) -> None:
+        if is_unrolled(e):
+            self.known.add(e.index)
+        self._turns(e.carries, e.inits, let.binders, e.body)
+
+    def _turns(
+        self, carries: tuple[ir.Var, ...], inits: tuple[ir.Atom, ...], finals: tuple[ir.Var, ...], body: ir.Block
+    ) -> None:
+        self._block(body)
+        for others in (inits, body.results, finals):
+            self._unite(zip(carries, others, strict=False))
