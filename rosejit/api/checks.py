@@ -7,11 +7,14 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from rosejit.api.entry import public
 from rosejit.api.modes import jvp, vjp
 from rosejit.api.source import as_function
+from rosejit.errors import RoseAssertionError
 from rosejit.numeric import np
 
 
+@public
 def check_grads(
     f: Callable[..., Any],
     args: Sequence[Any],
@@ -22,7 +25,7 @@ def check_grads(
     atol: float = 1e-7,
     seed: int = 0,
 ) -> None:
-    """Raises `AssertionError` where a derivative of `f` at `args`, up to `order`, is wrong.
+    """Raises `RoseAssertionError` where a derivative of `f` at `args`, up to `order`, is wrong.
 
     Along one random direction the forward derivative is compared with central differences, and the reverse one (with
     "rev") with the forward one by inner product; then the derivatives of the modes asked for are checked in this way.
@@ -42,7 +45,7 @@ def check_grads(
         left, right = _inner(ct, dy), _inner(pullback(ct), tangents)
         scale = max(1.0, abs(left), sum(abs(a * b) for a, b in _pairs(ct, dy)))
         if not abs(left - right) <= max(1e-9, rtol * 1e-3) * scale:
-            raise AssertionError(
+            raise RoseAssertionError(
                 f"reverse mode disagrees with forward mode: <ct, J dx> = {left!r}, <J' ct, dx> = {right!r}"
             )
     if order > 1:
@@ -66,7 +69,7 @@ def _against_differences(
         found = [(a - b) / (2 * step) for a, b in zip(*ends, strict=True)]
         best = min(best, max([abs(a - b) for a, b in zip(found, exact, strict=True)], default=0.0))
     if not best <= atol + rtol * scale:
-        raise AssertionError(f"forward mode differs from differences by {best:.3g}, of numbers up to {scale:.3g}")
+        raise RoseAssertionError(f"forward mode differs from differences by {best:.3g}, of numbers up to {scale:.3g}")
 
 
 # --- structures of numbers

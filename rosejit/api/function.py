@@ -16,7 +16,7 @@ from rosejit.api.entry import entry
 from rosejit.api.lowered import Lowered
 from rosejit.api.program import Loaded, load
 from rosejit.api.staged import Staged, with_host_values
-from rosejit.errors import NotDifferentiable, RoseError
+from rosejit.errors import NotDifferentiable, RoseError, StagingTypeError
 from rosejit.frontend.binding import Call
 from rosejit.frontend.binding import Signature as Binding
 from rosejit.frontend.guards import Guard
@@ -156,10 +156,19 @@ class Function:
         except Mismatch:  # a value from outside is equal, but not the same object any more
             with sessions.session() as made:
                 run = self._compiled(call, made, anew=True)
-            result = run(*args, **kwargs)
+            result = self._fitting(run, args, kwargs)
         if not interpreted.may_be_disabled():
             self.latest = run
         return result
+
+    def _fitting(self, run: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The result of code that was staged for just these arguments."""
+        try:
+            return run(*args, **kwargs)
+        except Mismatch as mismatch:
+            error = StagingTypeError(f"an argument of `{self.__name__}` does not fit: {mismatch}")
+        error.blames_call = True
+        raise error
 
     def _bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
         try:

@@ -173,4 +173,8 @@ def opaque(function: Callable[..., Any]) -> Function:
 
 def as_function(f: Callable[..., Any]) -> Function:
     """`f` decorated, if it is not."""
+    if not callable(f):
+        raise StagingTypeError(
+            f"a function is needed, given {type(f).__name__}", help="give the function, not a call of it"
+        )
     return f if isinstance(f, Function) else jit(f)

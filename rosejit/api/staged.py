@@ -55,6 +55,11 @@ class Staged:
         return replace(self, program=program, result=result)
 
 
+def _title(staged: Staged) -> str:
+    """The name of the function as users write it."""
+    return staged.span.function.rpartition(".")[2] if staged.span is not None else staged.name
+
+
 def _kind(leaf: Leaf) -> str:
     return leaf.element if leaf.kind in ("array", "dyn") else leaf.kind
 
@@ -131,7 +136,7 @@ def mask_of(staged: Staged, selected: list[int], names: tuple[str, ...]) -> tupl
         own = [k in selected and is_real(leaf) for leaf in leaves(tree)]
         if k in selected and not any(own) and not _is_empty(tree):
             raise NotDifferentiable(
-                f"`{staged.name}` has no derivative with respect to `{names[k]}`",
+                f"`{_title(staged)}` has no derivative with respect to `{names[k]}`",
                 staged.span,
                 facts=(f"`{names[k]}` is {_words(tree)}",),
                 help="differentiate with respect to a real argument: see `argnums`",
@@ -163,7 +168,7 @@ def scalar_result(staged: Staged, has_aux: bool, who: str) -> Tree:
             raise NotDifferentiable(
                 f"`{who}` with `has_aux` needs a function that returns a pair",
                 staged.span,
-                facts=(f"`{staged.name}` returns {_shown(tree)}",),
+                facts=(f"`{_title(staged)}` returns {_shown(tree)}",),
                 help="return `(value, aux)`",
             )
         tree, aux = tree.children
@@ -173,7 +178,7 @@ def scalar_result(staged: Staged, has_aux: bool, who: str) -> Tree:
         raise NotDifferentiable(
             f"`{who}` needs a function that returns one Real",
             staged.span,
-            facts=(f"`{staged.name}` returns {_shown(tree)}",),
+            facts=(f"`{_title(staged)}` returns {_shown(tree)}",),
             help="use `rose.jacobian` or `rose.vjp` for other results, or reduce the result to one number",
         )
     return aux

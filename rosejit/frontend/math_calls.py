@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from rosejit.frontend.arrays import Array
 from rosejit.frontend.builtin_calls import pick
 from rosejit.frontend.powers import power
 from rosejit.frontend.values import NUMBERS, Bool, Int, P, Real, real_atom, type_of
@@ -30,9 +31,21 @@ def _primitive(name: str) -> Handler:
             return Real(session.tape, session.tape.apply(op, args[0].atom, above=3))
         if any(arg.__class__ in NUMBERS for arg in args):
             return op(*args, **kwargs)
+        _refuse_arrays(session, function, args)
         return function(*args, **kwargs)
 
     return handler
+
+
+def _refuse_arrays(session: Any, function: Any, args: tuple[Any, ...]) -> None:
+    """The functions of `math` take numbers; an array of one element is one, as for NumPy."""
+    for arg in args:
+        if arg.__class__ is Array and arg.shape:
+            name = function.__name__
+            raise session.tape.type_fault(
+                f"`math.{name}` takes a number, given an array of shape {arg.shape}",
+                f"use `np.{name}` or `rose.{name}`",
+            )
 
 
 def _staged(make: Callable[..., Any]) -> Handler:
@@ -41,6 +54,7 @@ def _staged(make: Callable[..., Any]) -> Handler:
     def handler(session: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if any(arg.__class__ in NUMBERS for arg in args):
             return make(*args, **kwargs)
+        _refuse_arrays(session, function, args)
         return function(*args, **kwargs)
 
     return handler

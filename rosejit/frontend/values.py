@@ -182,6 +182,16 @@ def stage(tape: Tape, op: Primitive, args: tuple[Any, ...]) -> Any:
     return wrap(tape, tape.apply(op, *atoms))
 
 
+_CONVERSIONS: dict[type, str] = {
+    str: "convert text before: `float(...)`",
+    list: "make the list an array: `np.array(...)`",
+    tuple: "make the tuple an array: `np.array(...)`",
+    complex: "complex numbers are not staged: write out the real and the imaginary part",
+    type(None): "a function without `return` gives None",
+}
+"""What to do about operands that are no numbers."""
+
+
 def refuse_operand(tape: Tape, name: str, arg: Any, wanted: Scalar | None = None) -> Any:
     """Raise for an operand that an operation does not take."""
     if arg.__class__ is Tan:
@@ -190,7 +200,9 @@ def refuse_operand(tape: Tape, name: str, arg: Any, wanted: Scalar | None = None
             "the result of a rule must be linear in the tangents: add them, and scale them by numbers",
         )
     needs = "" if wanted is None else f" a {wanted},"
-    raise tape.type_fault(f"`{name}` takes{needs or ' a number,'} given {type(arg).__name__}")
+    raise tape.type_fault(
+        f"`{name}` takes{needs or ' a number,'} given {type(arg).__name__}", _CONVERSIONS.get(type(arg))
+    )
 
 
 def is_staged(value: Any) -> bool:

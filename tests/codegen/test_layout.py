@@ -77,5 +77,5 @@ def test_a_layout_is_made_once(layouts):
 
 
 def test_too_large():
-    with pytest.raises(RoseMemoryError, match="takes 8000000000 bytes"):
+    with pytest.raises(RoseMemoryError, match="takes 8,000,000,000 bytes"):
         Layouts().of(Array(1000, Array(1_000_000, REAL)))
