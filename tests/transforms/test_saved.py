@@ -1,5 +1,7 @@
 """What a reverse pass keeps: arrays once rather than what each turn reads of them, and never more than that."""
 
+import math
+
 import pytest
 
 from rosejit.text import parse
@@ -9,9 +11,9 @@ from rosejit.transforms.pipeline import optimise
 from tests.laws import check_laws
 
 PRODUCT = """
-def f(a: [6][5]Real, x: [5]Real): [6]Real =
-  let y: [6]Real = loop i < 6 {
-    let s: Real = loop j < 5 carry (t: Real = 0.0) {
+def f(a: [16][15]Real, x: [15]Real): [16]Real =
+  let y: [16]Real = loop i < 16 {
+    let s: Real = loop j < 15 carry (t: Real = 0.0) {
       let p: Real = a@[i, j] in
       let q: Real = x@[j] in
       let r: Real = p * q in
@@ -24,11 +26,11 @@ def f(a: [6][5]Real, x: [5]Real): [6]Real =
 """
 
 DISTANCES = """
-def f(a: [6][5]Real, b: [4][5]Real): Real =
-  let y: Real = loop i < 6 carry (s: Real = 0.0) {
-    let row: [5]Real = a@[i] in
-    let z: Real = loop k < 4 carry (t: Real = s) {
-      let w: Real = loop j < 5 carry (u: Real = t) {
+def f(a: [16][15]Real, b: [14][15]Real): Real =
+  let y: Real = loop i < 16 carry (s: Real = 0.0) {
+    let row: [15]Real = a@[i] in
+    let z: Real = loop k < 14 carry (t: Real = s) {
+      let w: Real = loop j < 15 carry (u: Real = t) {
         let p: Real = row@[j] in
         let q: Real = b@[k, j] in
         let d: Real = p - q in
@@ -44,8 +46,8 @@ def f(a: [6][5]Real, b: [4][5]Real): Real =
 """
 
 TABLES = """
-def f(x: [3]Real, at: [4]Int): Real =
-  let y: Real = loop i < 4 carry (s: Real = 1.0) {
+def f(x: [13]Real, at: [14]Int): Real =
+  let y: Real = loop i < 14 carry (s: Real = 1.0) {
     let k: Int = at@[i] in
     let p: Real = x@[k] in
     let q: Real = s * p in
@@ -55,11 +57,11 @@ def f(x: [3]Real, at: [4]Int): Real =
 """
 
 LOCAL = """
-def f(x: [3]Real): Real =
-  let y: Real = loop t < 5 carry (s: Real = 1.0) {
-    let z: [3]Real = loop i < 3 { let p: Real = x@[i] in let q: Real = p * s in q } in
-    let w: Real = loop i < 4 carry (u: Real = s) {
-      let v: Real = loop j < 3 carry (g: Real = u) {
+def f(x: [13]Real): Real =
+  let y: Real = loop t < 15 carry (s: Real = 1.0) {
+    let z: [13]Real = loop i < 13 { let p: Real = x@[i] in let q: Real = p * s in q } in
+    let w: Real = loop i < 14 carry (u: Real = s) {
+      let v: Real = loop j < 13 carry (g: Real = u) {
         let a: Real = z@[j] in
         let b: Real = sin(a) in
         let c: Real = a * b in
@@ -75,9 +77,9 @@ def f(x: [3]Real): Real =
 """
 
 LAST = """
-def f(x: [9]Real): Real =
-  let y: Real = loop i < 3 carry (s: Real = 1.0) {
-    let p: Real = x@[8] in
+def f(x: [29]Real): Real =
+  let y: Real = loop i < 13 carry (s: Real = 1.0) {
+    let p: Real = x@[28] in
     let q: Real = s * p in
     q
   } in
@@ -89,18 +91,26 @@ def numbers(*shape):
     values = iter(range(1, 1000))
 
     def made(shape):
-        return [made(shape[1:]) for _ in range(shape[0])] if shape else 0.1 * next(values) - 0.7
+        return [made(shape[1:]) for _ in range(shape[0])] if shape else 0.9 + 0.2 * math.sin(next(values))
 
     return made(shape)
 
 
-# name -> text, arguments, bytes of all arrays that the loops of its reverse pass stack, results among them
+# name -> text, arguments, at most so many bytes of all arrays that the loops of its reverse pass stack, results among them
 KEPT = {
-    "a product keeps nothing, its operands are passed again": (PRODUCT, [numbers(6, 5), numbers(5)], 48),
-    "differences are computed again from what they are differences of": (DISTANCES, [numbers(6, 5), numbers(4, 5)], 0),
-    "indices from tables are read again": (TABLES, [numbers(3), [0, 2, 2, 1]], 4 * 8),
-    "an array made in a loop is kept once, not each read": (LOCAL, [numbers(3)], 1384),
-    "one element of a long array is kept, not the array": (LAST, [numbers(9)], 48),
+    "a product keeps nothing, its operands are passed again": (PRODUCT, [numbers(16, 15), numbers(15)], 16 * 8),
+    "differences are computed again from what they are differences of": (
+        DISTANCES,
+        [numbers(16, 15), numbers(14, 15)],
+        0,
+    ),
+    "indices from tables are read again": (TABLES, [numbers(13), [0, 2, 2, 1, *range(10)]], 14 * 8),
+    "an array made in a loop is kept once, not each read": (
+        LOCAL,
+        [numbers(13)],
+        8 * (15 * (1 + 13 + 2 * 14 * 13) + 2 * 14 * 13 + 2 * 13 + 13),
+    ),
+    "one element of a long array is kept, not the array": (LAST, [numbers(29)], 2 * 13 * 8),
 }
 
 
@@ -112,7 +122,7 @@ def test_laws(name):
 
 @pytest.mark.parametrize("name", KEPT)
 def test_bytes(name):
-    text, _, expected = KEPT[name]
+    text, _, most = KEPT[name]
     f = parse(text)
     (reverse,) = optimise(cotangents(f, differentiable(f)))
-    assert stacked_bytes(reverse) == expected
+    assert stacked_bytes(reverse) <= most
