@@ -6,7 +6,7 @@ import shutil
 import struct
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,12 +44,24 @@ def results(folder: Path, jobs: Sequence[Job]) -> list[Any] | None:
     """What node gives for each job: a list of numbers, or the text of an error; None where there is no node."""
     if NODE is None:
         return None
-    described: dict[Path, list[Any]] = {}
-    for module, name, function, call in jobs:
-        described.setdefault(module, []).append([name, [encoded(a) for a in page_arguments(function, call)]])
     path = folder / "jobs.json"
-    path.write_text(json.dumps([{"module": str(module), "calls": calls} for module, calls in described.items()]))
-    found = _run(str(Path(__file__).with_name("run.mjs")), str(path))
+    path.write_text(json.dumps(described(jobs, lambda module: module.resolve().as_uri())))
+    return read(_run(str(CALLS.with_name("run.mjs")), str(path)))
+
+
+CALLS = Path(__file__).with_name("calls.mjs")
+
+
+def described(jobs: Sequence[Job], address: Callable[[Path], str]) -> list[Any]:
+    """The jobs for `calls.mjs`, which finds modules at their address."""
+    found: dict[Path, list[Any]] = {}
+    for module, name, function, call in jobs:
+        found.setdefault(module, []).append([name, [encoded(a) for a in page_arguments(function, call)]])
+    return [{"module": address(module), "calls": calls} for module, calls in found.items()]
+
+
+def read(found: Any) -> list[Any]:
+    """What `calls.mjs` gave: lists of numbers, or texts of errors."""
     return [each["error"] if "error" in each else list(_numbers(each["value"])) for each in found]
 
 

@@ -11,13 +11,9 @@ import pytest
 
 import rosejit as rose
 from rosejit import Array, Mat, Vec
-from tests.export.machine import NODE, bits, javascript, results
+from tests.export.machine import NODE, javascript, results
+from tests.export.programs import by_program, check, jobs_of
 from tests.programs import PROGRAMS
-
-CALLING_PAGES = {"enters_twice", "checkpoint_with_host_calls", "recomputed_effects"}
-"""Programs whose host functions do what only Python can; they are exported, and ask for those functions."""
-ROUNDED = {"logarithm", "powers"}
-"""Programs that call `Math.log` and `Math.pow` of the page, whose last bit is not ours."""
 
 
 def exported(folder, entries, *examples, **options):
@@ -46,34 +42,14 @@ def report(folder, entries, examples, text, **options):
 def answers(tmp_path_factory):
     """What node gives for every call of every program."""
     folder = tmp_path_factory.mktemp("programs")
-    jobs, derived = [], {}
-    for program in PROGRAMS:
-        f, calls = program.function, [*program.calls, *program.kinks]
-        entries = {f"f{k}": (f, *call) for k, call in enumerate(calls)}
-        if program.slope is not None:
-            entries |= {f"g{k}": (rose.grad(f), *call) for k, call in enumerate(program.calls)}
-        module = exported(folder / program.name, entries)
-        for name in entries:
-            function, *call = entries[name]
-            jobs.append((module, name, f, tuple(call)))
-            derived[program.name, name] = function, tuple(call)
-    found = results(folder, jobs)
-    return derived, dict(zip(derived, found or (), strict=False))
+    jobs = [job for program in PROGRAMS for job in jobs_of(program, folder)]
+    return by_program(jobs, results(folder, jobs))
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
 def test_node_gives_the_bits_of_wasmtime(program, answers):
-    derived, found = answers
-    for key, (function, call) in derived.items():
-        if key[0] != program.name or NODE is None:
-            continue
-        given = found[key]
-        if program.function.__name__ in CALLING_PAGES:
-            assert "is needed: load({ imports" in given
-        elif program.function.__name__ in ROUNDED:
-            assert np.allclose(list(map(float, bits(given))), list(map(float, bits(function(*call)))), rtol=1e-14)
-        else:
-            assert bits(given) == bits(function(*call)), (key, given)
+    for job, given in answers.get(program.name, ()):
+        check(job, given)
 
 
 # --- arguments and results

@@ -69,10 +69,14 @@ await page.waitForTimeout(200);
 diagram.byKey = (await centre("#node5"))[0] - after[0][0];
 await picture("diagram");
 
+const programs = await page.evaluate(async () => {
+  const { run } = await import("/calls.mjs");
+  return run(await (await fetch("/jobs.json")).json());
+});
 const works = [...complaints];
 await page.route("**/*.wasm", (route) => route.abort());
 await page.goto(`${address}diagram.html`);
 await page.waitForFunction(() => document.querySelector("[role=alert]").textContent);
 const lost = await read("[role=alert]");
 await browser.close();
-console.log(JSON.stringify({ billiards, robot, diagram, complaints: works, lost }));
+console.log(JSON.stringify({ billiards, robot, diagram, complaints: works, lost, programs }));

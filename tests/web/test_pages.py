@@ -15,7 +15,9 @@ import urllib.request
 import pytest
 
 from rosejit import demo
-from tests.export.machine import NODE, javascript
+from tests.export.machine import CALLS, NODE, described, javascript, read
+from tests.export.programs import check, jobs_of
+from tests.programs import PROGRAMS
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 PLAYWRIGHT = os.environ.get("ROSE_PLAYWRIGHT", "")
@@ -97,6 +99,9 @@ def test_a_browser_uses_them(site, address, tmp_path):
         return
     script = os.path.join(os.path.dirname(__file__), "pages.mjs")
     folder = os.environ.get("ROSE_SCREENSHOTS", str(tmp_path))
+    jobs = [job for program in PROGRAMS for job in jobs_of(program, site / "programs")]
+    (site / "calls.mjs").write_bytes(CALLS.read_bytes())
+    (site / "jobs.json").write_text(json.dumps(described(jobs, lambda module: f"/{module.relative_to(site)}")))
     command = [NODE, script, address, PLAYWRIGHT, BROWSER, folder]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
@@ -114,3 +119,5 @@ def test_a_browser_uses_them(site, address, tmp_path):
     assert abs(other[0]) + abs(other[1]) > 1
     assert found["diagram"]["byKey"] == pytest.approx(-16, abs=2)
     assert "could not be loaded" in found["lost"]
+    for job, given in zip(jobs, read(found["programs"]), strict=True):
+        check(job, given)
