@@ -21,7 +21,6 @@ from rosejit.numeric import np
 
 _KINDS: dict[str, Scalar] = {"real": REAL, "int": INT, "bool": BOOL}
 _TYPES: dict[Scalar, type] = {REAL: float, INT: int, BOOL: bool}
-_VIEWS = frozenset({"transpose", "reshape", "ravel", "asarray", "broadcast_to"})
 _METHODS = frozenset({"sum", "mean", "prod", "min", "max", "dot", "copy", "reshape", "ravel", "argmin", "argmax"})
 
 
@@ -69,7 +68,7 @@ class Applied:
 
     def _view(self, name: str, grid: Any, made: Any) -> Any:
         """Some functions give the same array under another shape, and some do not copy."""
-        if name not in _VIEWS or made.__class__ is not Grid:
+        if name not in numpy_calls.VIEWS or made.__class__ is not Grid:
             return made
         if grid.__class__ is not Grid:
             unroll("a view of the host")
@@ -134,6 +133,8 @@ class Applied:
         return lifted.elementary(called, primitive.evaluate, primitive.result, args)
 
     def _of_numpy(self, called: Any, args: list[Any], named: dict[str, Any]) -> Any:
+        if called.__name__ in numpy_calls.UNLIKE:
+            unroll("a function that writes an array, or gives several")
         every = [*args, *named.values()]
         flat = [item for value in every for item in (value.items if hasattr(value, "items") else [value])]
         if all(grids.is_lifted(self.contents, value) for value in flat):

@@ -10,6 +10,7 @@ from typing import Any
 
 from rosejit.frontend import functions, reductions
 from rosejit.frontend.arrays import Array, host_data
+from rosejit.frontend.born import consumed
 from rosejit.frontend.comprehensions import Columns
 from rosejit.frontend.control import rows
 from rosejit.frontend.host import number_kind
@@ -273,7 +274,7 @@ def _text(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
 
 def _next(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     if args and hasattr(args[0], "__next__"):
-        session.tape.consumed(args[0])
+        consumed(session.tape, args[0])
     return next(*args)
 
 

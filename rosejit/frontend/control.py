@@ -5,6 +5,7 @@ from typing import Any
 
 from rosejit.frontend import mend
 from rosejit.frontend.arrays import Array
+from rosejit.frontend.born import consumed
 from rosejit.frontend.carries import Carries
 from rosejit.frontend.gaps import Finish
 from rosejit.frontend.indexing import get
@@ -197,7 +198,7 @@ def rows(tape: Tape, items: Any) -> Iterable[Any]:
     """What Python iterates over; arrays give their elements, or their rows as views."""
     if items.__class__ is not Array:
         if hasattr(items, "__next__"):
-            tape.consumed(items)
+            consumed(tape, items)
         return items
     if not items.shape:
         raise tape.type_fault("Python iterates over an array without dimensions")

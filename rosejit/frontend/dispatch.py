@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 from rosejit.errors import RoseError, StagingTypeError, UnsupportedSyntax
 from rosejit.frontend import numpy_calls
 from rosejit.frontend.arrays import Array, host_data
+from rosejit.frontend.born import is_own
 from rosejit.frontend.builtin_calls import BUILTINS
 from rosejit.frontend.comprehensions import Columns
 from rosejit.frontend.joins import shown
@@ -192,7 +193,7 @@ class Dispatcher:
         held = [(value, value.copy()) for value in (*args, *kwargs.values()) if value.__class__ in _CONTAINERS]
         found = function(*args, **kwargs)
         for value, before in held:
-            if not self._session.tape.is_own(value) and _is_changed(value, before):
+            if not is_own(self._session.tape, value) and _is_changed(value, before):
                 value.clear()
                 value.extend(before) if isinstance(value, list) else value.update(before)
                 self._session.hooks.written(value)

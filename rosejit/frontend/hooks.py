@@ -10,6 +10,7 @@ from typing import Any
 
 from rosejit.errors import RoseError, UnboundStagedName, UnsupportedSyntax
 from rosejit.frontend.arrays import Array, content
+from rosejit.frontend.born import is_own
 from rosejit.frontend.circuits import Circuits, go, hit, negate
 from rosejit.frontend.comprehensions import Comprehensions
 from rosejit.frontend.control import choose, iterate
@@ -91,22 +92,13 @@ class Containers:
                 f"{shown(container)} cannot be changed any more: {sealed[1]}",
                 help="make a new one, or use an array (`np.zeros(n)`)",
             )
-        if tape.is_staged and not self._is_own(container):
+        if tape.is_staged and not is_own(tape, container):
             raise tape.fault(
                 UnsupportedSyntax,
                 f"{shown(container)} from outside is changed in a staged branch or loop",
                 help="bind a new value to a name, or use an array (`np.zeros(n)`), which can be changed anywhere",
             )
         return container
-
-    def _is_own(self, container: Any) -> bool:
-        """Whether a container was made in the block that is open now."""
-        for frame in reversed(self.tape.frames):
-            if id(container) in frame.born or frame.kind == "function":
-                return True
-            if frame.kind != "scratch":
-                break
-        return False
 
     def grows(self, value: Any, method: str) -> None:
         """A name that an augmented assignment changes: `items += [x]` changes the list itself."""

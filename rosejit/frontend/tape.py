@@ -251,24 +251,6 @@ class Tape:
         for container in containers:
             self.sealed[id(container)] = (container, why)
 
-    def is_own(self, container: Any) -> bool:
-        """Whether a container of the host was made in the block that is open now."""
-        for frame in reversed(self.frames):
-            if id(container) in frame.born or frame.kind == "function":
-                return True
-            if frame.kind != "scratch":
-                break
-        return False
-
-    def consumed(self, iterator: Any) -> None:
-        """Refuse to use up, once while staging, an iterator from outside that the code goes through often or never."""
-        if self.is_staged and not self.is_own(iterator):
-            raise self.fault(
-                UnsupportedSyntax,
-                f"an iterator from outside ({type(iterator).__name__}) is used up in a staged branch or loop",
-                help="make a list of it before, and go through that",
-            )
-
     # --- errors
 
     def here(self) -> Place | None:
