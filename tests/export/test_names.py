@@ -1,0 +1,41 @@
+"""Names and values of Python in JavaScript."""
+
+import math
+
+import numpy as np
+import pytest
+
+from rosejit.errors import StagingTypeError
+from rosejit.export import names
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "null"), (True, "true"), (3, "3"), (2**60, f"{2**60}n"), (0.1, "0.1"), (-0.0, "-0.0"), (math.inf, "Infinity"),
+        (-math.inf, "-Infinity"), (math.nan, "NaN"), ('a "b"\n', r'"a \"b\"\n"'), ([1, (2.0,)], "[1, [2.0]]"),
+        ({"a": 1, "b c": None}, '{ a: 1, "b c": null }'), (np.eye(2), "[[1.0, 0.0], [0.0, 1.0]]"), (np.float64(2), "2.0"),
+    ],
+)  # fmt: skip
+def test_literals(value, text):
+    assert names.literal(value, "it") == text
+    assert names.has_literal(value)
+
+
+def test_a_value_without_a_form():
+    with pytest.raises(StagingTypeError, match="it is a set, which has no form in JavaScript"):
+        names.literal({1}, "it")
+    assert not names.has_literal([{1}])
+
+
+def test_names_that_javascript_reserves():
+    assert names.variable("x") == "x"
+    assert names.variable("new") == "new_"
+    assert names.member("p", "x") == "p.x"
+    assert names.member("p", "x y") == 'p["x y"]'
+    assert names.member("p", 3) == 'p["3"]'
+
+
+def test_templates():
+    assert names.template("x[0]") == '"x[0]"'
+    assert names.template(f"`{{x}}${{[{names.turn('i')}].y") == r"`\`{x}\${[${i}].y`"

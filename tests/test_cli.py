@@ -1,0 +1,59 @@
+"""`python -m rosejit export` and `demo`: what they write and what they say."""
+
+import pytest
+
+from rosejit.cli import main
+
+SOURCE = '''
+import rosejit as rose
+
+@rose.jit
+def area(x: float, y: float) -> float:
+    """The area of a rectangle."""
+    return x * y
+
+@rose.jit
+def total(x: rose.Vec["n"]) -> float:
+    return x.sum()
+
+slope = rose.grad(area)
+'''
+
+
+@pytest.fixture
+def model(tmp_path):
+    path = tmp_path / "model.py"
+    path.write_text(SOURCE)
+    return path
+
+
+def test_export_of_one_function(model, tmp_path, capsys):
+    assert main(["export", f"{model}:area", "-o", str(tmp_path / "web")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0].rpartition("/")[2] for line in lines] == ["area.wasm", "area.mjs", "area.d.mts"]
+    assert all(line.endswith(" bytes") for line in lines)
+    assert "The area of a rectangle." in (tmp_path / "web" / "area.d.mts").read_text()
+
+
+def test_export_of_several_with_examples(model, tmp_path):
+    assert main(["export", f"{model}:area,slope", "-o", str(tmp_path / "web")]) == 0
+    assert (tmp_path / "web" / "web.wasm").is_file()
+    assert main(["export", f"{model}:total", "rose.ShapeOf(3)", "--math", "js", "-o", str(tmp_path / "web")]) == 0
+    assert (tmp_path / "web" / "total.wasm").is_file()
+
+
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [("total", "an example of `x` is needed"), ("lost", "has no function `lost`"), ("area,lost", "no function `lost`")],
+)
+def test_what_is_wrong_is_said_in_a_line(model, tmp_path, capsys, place, message):
+    assert main(["export", f"{model}:{place}", "-o", str(tmp_path / "web")]) == 1
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "web").exists()
+
+
+def test_ir_takes_one_function(model, capsys):
+    assert main(["ir", f"{model}:area", "1.0", "2.0"]) == 0
+    assert capsys.readouterr().out.startswith("def area")
+    assert main(["ir", f"{model}:area,slope", "1.0", "2.0"]) == 1
+    assert "`ir` takes one function" in capsys.readouterr().err
