@@ -1,8 +1,9 @@
 """Finds the arrays that may be one in some turn of a staged loop, since names were bound to others in turns before."""
 
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, product
 
 from rosejit.frontend.arrays import Box
 
@@ -31,7 +32,7 @@ def roots(box: Box) -> set[Box]:
     return set(box.sources or box.linked or ()) | {box}
 
 
-def follow(handles: list[Handle], is_outside: Callable[[Box], bool]) -> set[tuple[Handle, Handle]]:
+def follow(handles: list[Handle], is_outside: Callable[[Box], bool]) -> list[tuple[Handle, Handle]]:
     """Fill in `arrays`; the pairs of handles that may be one array in the same turn."""
     by_box = {handle.box: handle for handle in handles}
     for handle in handles:
@@ -44,26 +45,23 @@ def follow(handles: list[Handle], is_outside: Callable[[Box], bool]) -> set[tupl
             for box in handle.end & by_box.keys():
                 handle.arrays |= by_box[box].arrays
             changed = changed or len(handle.arrays) > known
-    pairs = list(combinations(handles, 2))
-    same = {pair for pair in pairs if pair[0].start & pair[1].start}
-    changed = True
-    while changed:
-        found = {pair for pair in pairs if pair not in same and _meet(*pair, by_box, same)}
-        same |= found
-        changed = bool(found)
-    return same
+    return _pairs(handles, by_box)
 
 
-def _meet(a: Handle, b: Handle, by_box: dict[Box, Handle], same: set[tuple[Handle, Handle]]) -> bool:
-    """Whether the names of two handles may be bound to one array after a turn."""
-    if a.end & b.end:
-        return True
-    for one in a.end:
-        for other in b.end:
-            x, y = by_box.get(one), by_box.get(other)
-            if x is not None and y is not None:
-                if (x, y) in same or (y, x) in same:
-                    return True
-            elif (x is not None and other in x.arrays) or (y is not None and one in y.arrays):
-                return True
-    return False
+def _pairs(handles: list[Handle], by_box: dict[Box, Handle]) -> list[tuple[Handle, Handle]]:
+    starts: defaultdict[Box, list[Handle]] = defaultdict(list)
+    ends: defaultdict[Box, list[Handle]] = defaultdict(list)
+    for handle in handles:
+        for boxes, places in ((handle.start, starts), (handle.end, ends)):
+            for box in boxes:
+                places[box].append(handle)
+    found: dict[frozenset[Handle], tuple[Handle, Handle]] = {}
+    queue = [pair for bucket in (*starts.values(), *ends.values()) for pair in combinations(bucket, 2)]
+    for handle in handles:  # the name was bound to that of another, which may be the array that a third is bound to
+        boxes = {box for end in handle.end & by_box.keys() for box in by_box[end].arrays}
+        queue += [(handle, other) for box in boxes for other in ends.get(box, ())]
+    while queue:
+        pair = queue.pop()
+        if pair[0] is not pair[1] and found.setdefault(frozenset(pair), pair) is pair:
+            queue += product(ends.get(pair[0].box, ()), ends.get(pair[1].box, ()))
+    return list(found.values())
