@@ -28,7 +28,17 @@ def pytest_unconfigure() -> None:
     shutil.rmtree(CACHE, ignore_errors=True)
 
 
-HEAVY = ("tests/test_laws.py", "tests/transforms/test_laws.py", "tests/ops/kernels/test_accuracy.py")
+HEAVY = (
+    "tests/export/test_module.py",
+    "tests/ops/kernels/test_accuracy.py",
+    "tests/ops/kernels/test_edges.py",
+    "tests/test_house.py",
+    "tests/test_laws.py",
+    "tests/transforms/test_elements.py",
+    "tests/transforms/test_laws.py",
+    "tests/transforms/test_sparsity.py",
+    "tests/transforms/test_wide.py",
+)
 """Many cases of few tests: one interpreter runs them all, the others one in eight."""
 
 
