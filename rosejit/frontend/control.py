@@ -15,11 +15,13 @@ from rosejit.frontend.tape import UNDEFINED, Frame, Tape
 from rosejit.frontend.truth import truth
 from rosejit.frontend.unbound import as_flag
 from rosejit.frontend.values import Bool, P
-from rosejit.ir.syntax import Atom, Block, Lit, Loop, Var
+from rosejit.ir.syntax import Apply, Atom, Block, Let, Lit, Loop, Var
 from rosejit.ir.syntax import While as WhileForm
-from rosejit.ir.types import INT
+from rosejit.ir.types import BOOL, INT
 
 Names = tuple[Any, ...]
+_LONG = 64
+"""From so many turns on a loop that is left early does not make the rest of them."""
 
 
 # --- if
@@ -133,12 +135,18 @@ class HostFor:
 
 
 class StagedFor:
-    """A loop over a staged range: its body is staged once."""
+    """A loop over a staged range: its body is staged once.
 
-    def __init__(self, items: StagedRange, names: tuple[str, ...], exposed: int) -> None:
+    `leaving` are names of flags that end it. A loop that something leaves is a `while` whose turns begin with all flags
+    False, unless it is so short that turns which do nothing cost less.
+    """
+
+    def __init__(self, items: StagedRange, names: tuple[str, ...], exposed: int, leaving: tuple[str, ...] = ()) -> None:
         self._tape = tape = items.tape
         self._items = items
-        self._trips = trip_count(items)
+        self._names = names
+        self._trips = trips = trip_count(items)
+        self._leaving = () if isinstance(trips, Lit) and int(trips.value or 0) < _LONG else leaving
         self._index = Var(INT, "i")
         self._place = tape.here()
         self._frame = tape.open("loop")
@@ -150,12 +158,15 @@ class StagedFor:
 
     def enter(self, names: Names) -> Names:
         """Begin the body, where the names are what they are in any turn."""
-        return self._carries.enter(names)
+        held = self._carries.enter(names)
+        return tuple([False if name in self._leaving else v for v, name in zip(held, self._names, strict=True)])
 
     def back(self, names: Names) -> Names:
         """End the body: the names are what they are after the loop."""
         tape, carries = self._tape, self._carries
         tape.close(self._frame)
+        if any(value is not False and name in self._leaving for value, name in zip(names, self._names, strict=True)):
+            return self._left(names)
         finishes = carries.settle(names)
         found = carries.found
         body = Block(self._frame.lets, tuple(carry.back for carry in found))
@@ -165,6 +176,32 @@ class StagedFor:
         mend.settle(loop, carries.atoms)
         mend.convert_carries(loop, tape.lets, self._place)
         return finished(tape, carries, finishes, loop, ())
+
+    def _left(self, names: Names) -> Names:
+        """The loop as one that ends when its count is reached or a flag is set."""
+        tape, carries, place, index = self._tape, self._carries, self._place, self._index
+        following, goes_on = Var(INT, index.hint), Var(BOOL, "more")
+        step, test = Apply(P["wadd"], (index, Lit(1, INT))), Apply(P["ilt"], (index, self._trips))
+        first: Atom = Lit(0, INT)
+        if is_downwards(self._items):
+            step, test = Apply(P["wsub"], step.args), Apply(P["ige"], (index, first))
+            first = tape.apply(P["wsub"], self._trips, Lit(1, INT))
+        body = [*self._frame.lets, Let((following,), step, place)]
+        tests = [Let((goes_on,), test, place)]
+        for held, name in zip(carries.held, self._names, strict=True):
+            if name in self._leaving:
+                stays, both = Var(BOOL, "stays"), Var(BOOL, "more")
+                tests.append(Let((stays,), Apply(P["not"], (held.atom,)), place))
+                tests.append(Let((both,), Apply(P["and"], (goes_on, stays)), place))
+                goes_on = both
+        carries.carry(index, first, following)
+        finishes = carries.settle(names)
+        found = carries.found
+        variables, inits = tuple(carry.var for carry in found), tuple(carry.init for carry in found)
+        loop = WhileForm(variables, inits, Block(tests, (goes_on,)), Block(body, tuple(c.back for c in found)))
+        mend.settle(loop, carries.atoms)
+        mend.convert_carries(loop, tape.lets, place)
+        return finished(tape, carries, finishes, loop, (Var(INT, "turns"),))
 
 
 def makes_turns(tape: Tape, trips: Atom) -> Any:
@@ -187,10 +224,12 @@ def finished(
     return tuple(finish() for finish in finishes)
 
 
-def iterate(tape: Tape, items: Any, names: tuple[str, ...], exposed: int) -> HostFor | StagedFor:
+def iterate(
+    tape: Tape, items: Any, names: tuple[str, ...], exposed: int, leaving: tuple[str, ...] = ()
+) -> HostFor | StagedFor:
     """The `for` over `items`."""
     if items.__class__ is StagedRange:
-        return StagedFor(items, names, exposed)
+        return StagedFor(items, names, exposed, leaving)
     return HostFor(tape, rows(tape, items))
 
 

@@ -227,8 +227,10 @@ class Hooks:
         self.call = call
         self.If = lambda c, names, live: choose(tape, c, names, live)
         self.While = lambda names, exposed, leaving=(): WhileLoop(tape, names, exposed, leaving)
-        self.For = lambda items, names, exposed: iterate(tape, items, names, exposed)
-        self.Roll = lambda items, names, exposed, plan: roll(tape, items, names, exposed, plan, frame_at(1))
+        self.For = lambda items, names, exposed, leaving=(): iterate(tape, items, names, exposed, leaving)
+        self.Roll = lambda items, names, exposed, plan, leaving=(): roll(
+            tape, items, names, exposed, plan, leaving, frame_at(1)
+        )
         self.go = lambda *flags: go(tape, *flags)
         self.hit = hit
         self.negate = lambda value: negate(tape, value)

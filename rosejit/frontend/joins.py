@@ -103,6 +103,8 @@ class Join:
     def _numbers(self, a: Any, b: Any, a_type: Scalar, b_type: Scalar, name: str) -> Any:
         if same_number(a, b):
             return a
+        if a is True and b is False:
+            return as_flag(self.tape, self.condition)
         kind = a_type
         if a_type is not b_type:
             kinds = {a_type, b_type}
@@ -263,3 +265,10 @@ def shown(value: Any) -> str:
     if value is None or isinstance(value, (bool, int, float, str)):
         return repr(value)
     return f"a {type(value).__name__}"
+
+
+def both_shown(a: Any, b: Any) -> tuple[str, str]:
+    """Two values in words that differ, where their lengths do."""
+    if isinstance(a, (tuple, list, dict)) and type(a) is type(b) and len(a) != len(b):
+        return f"{shown(a)} of {len(a)}", f"{shown(b)} of {len(b)}"
+    return shown(a), shown(b)

@@ -25,12 +25,18 @@ from rosejit.ir.types import INT, REAL
 
 
 def roll(
-    tape: Tape, items: Any, names: tuple[str, ...], exposed: int, plan: Plan, frame: FrameType
+    tape: Tape,
+    items: Any,
+    names: tuple[str, ...],
+    exposed: int,
+    plan: Plan,
+    leaving: tuple[str, ...],
+    frame: FrameType,
 ) -> HostFor | StagedFor:
     """The `for` over `items` in the user's `frame`: staged once where that gives the same."""
     if not _is_rolled(tape, items, names, plan, frame):
-        return iterate(tape, items, names, exposed)
-    return StagedFor(StagedRange(tape, items.start, items.stop, items.step), names, exposed)
+        return iterate(tape, items, names, exposed, leaving)
+    return StagedFor(StagedRange(tape, items.start, items.stop, items.step), names, exposed, leaving)
 
 
 def _is_rolled(tape: Tape, items: Any, names: tuple[str, ...], plan: Plan, frame: FrameType) -> bool:

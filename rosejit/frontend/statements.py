@@ -110,6 +110,7 @@ def _for(context: Context, node: Any) -> list[Any]:
     iterable = expression(context, node.iter)
     found = plan(context, node)
     facts = [constant(node, names), constant(node, flow.live), *([] if found is None else [constant(node, found)])]
+    facts += [constant(node, leaving)] if leaving else []
     opened = runtime(node.iter, "For" if found is None else "Roll", iterable, *facts)
     loop = at(node, ast.For(store(node.target, item), load(node, variable), body, []))
     return [assign(node.iter, variable, opened), loop, *(context.block(node.orelse) if node.orelse else [])]

@@ -398,8 +398,57 @@ def test_loops_without_a_test_are_staged_once(depth):
         lines += ["    " * (level + 1) + "while True:", "    " * (level + 2) + "x = x * 0.5"]
     lines += ["    " * (level + 1) + f"if x < {level}.5: break" for level in range(depth, 0, -1)]
     f = define("\n".join([*lines, "    return x"]))
-    assert sum(1 for _ in lets(stage(f, 1.0).function.body)) == 5 * depth
+    assert sum(1 for _ in lets(stage(f, 1.0).function.body)) == 4 * depth
     agrees(f, (100.0,), (0.1,))
+
+
+def test_a_loop_that_is_left_makes_no_more_turns():
+    def up(x: float, n: int):
+        for i in rose.range(n):
+            x = x * 0.75
+            if x < 1.0:
+                break
+        else:
+            x = x + 100.0
+            i = -1
+        return x, i
+
+    def down(x: Vec["n"], limit: float):
+        for i in rose.range(len(x) - 1, -1, -1):
+            if x[i] > limit:
+                return x[i], i
+            limit = limit + x[i]
+        return limit, -1
+
+    def strided(x: float, first: int, last: int):
+        s = 0.0
+        for i in rose.range(first, last, -3):
+            for j in rose.range(i, 1_000, 7):
+                s += x * j
+                if s > 100.0 * i:
+                    break
+            else:
+                continue
+            if s > 1e6:
+                return s, i, j
+        return s, first, last
+
+    agrees(up, (10.0, 10**12), (10.0, 3), (10.0, 1))
+    assert forms(up, 10.0, 5)[0] == "While"
+    agrees(
+        down, (np.linspace(0.0, 1.0, 100), 5.0), (np.linspace(0.0, 1.0, 100), 1e9), (np.linspace(2.0, 1.0, 100), 1.5)
+    )
+    agrees(strided, (1.0, 20, -30), (1e-3, 5, 0), (3.0, 0, 0))
+
+    def short(x: float):
+        for _ in rose.range(5):
+            x = x * 0.5
+            if x < 1.0:
+                break
+        return x
+
+    agrees(short, (10.0,), (1e3,))
+    assert forms(short, 10.0)[0] == "Loop"
 
 
 def test_loops_that_begin_as_if_the_host_decided_them():
