@@ -3,6 +3,7 @@
 import ast
 import builtins
 import functools
+import os
 import sys
 from collections.abc import Callable
 from types import CodeType, FunctionType
@@ -82,6 +83,9 @@ def _public_code(name: str) -> CodeType:
     return compile(_PUBLIC.format(name=name), "<rosejit>", "exec")
 
 
+_OURS = os.path.dirname(os.path.dirname(__file__)) + os.sep
+
+
 def entry(called: Called, function: Any, calls: list[int]) -> Callable[..., Any]:
     """A function that runs `called`, counts with `calls`, and stands where `function` is defined."""
     code = getattr(function, "__code__", None)
@@ -96,7 +100,7 @@ def entry(called: Called, function: Any, calls: list[int]) -> Callable[..., Any]
         "__builtins__": builtins,
     }
     known: dict[str, Any] = {"co_qualname": name} if sys.version_info >= (3, 11) else {}
-    if code is not None:
+    if code is not None and not code.co_filename.startswith(_OURS):
         known |= {"co_filename": code.co_filename, "co_firstlineno": code.co_firstlineno}
     return FunctionType(_entry_code().replace(co_name=name, **known), scope, name)
 

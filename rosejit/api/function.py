@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from rosejit.abi import Static, Tree
 from rosejit.api import interpreted, sessions
-from rosejit.api.entry import entry
+from rosejit.api.entry import entry, public
 from rosejit.api.lowered import Lowered
 from rosejit.api.program import Loaded, load
 from rosejit.api.staged import Staged, with_host_values
@@ -307,9 +307,10 @@ class Function:
 
     # --- looking inside
 
+    @public
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
         """The function for these arguments, or for `rose.ShapeOf(...)` in their place, opened up."""
-        call = self._binding.bind(args, kwargs)
+        call = self._bound(args, kwargs)
         with sessions.session() as at:
             found = self.specialisation(call, at)
         return Lowered(found.staged.function, lambda loaded: loaded.function("main", self.interface(found)))

@@ -10,7 +10,7 @@ from typing import Any
 from rosejit.errors import ShapeError, StagingTypeError
 from rosejit.frontend.arrays import Array, Box, Host, atom_of, fresh
 from rosejit.frontend.gaps import Carry, Finish, Gaps
-from rosejit.frontend.joins import link, same_number, shown
+from rosejit.frontend.joins import both_shown, link, same_number, shown
 from rosejit.frontend.overlaps import Handle, follow, roots
 from rosejit.frontend.structures import is_alike, is_mutable, parts, with_parts
 from rosejit.frontend.tape import UNDEFINED, Cell, Moved, Tape
@@ -213,7 +213,8 @@ class Carries(Gaps):
         return lambda: Poison(self.tape, why, f"do not `del {name}` in a staged loop")
 
     def _poison(self, v: Any, x: Any, name: str, exposed: bool) -> Finish:
-        why = f"{label(name)} is {shown(v)} before the loop and {shown(x)} after a turn of it"
+        before, after = both_shown(v, x)
+        why = f"{label(name)} is {before} before the loop and {after} after a turn of it"
         remedy = f"bind {label(name)} to the same kind of value; a host value cannot change in a staged loop"
         if x.__class__ is Poison:
             why, remedy = x.why, x.remedy

@@ -1,12 +1,14 @@
 """Turns a running frame of rewritten code into a place in the user's source, found out only when somebody asks."""
 
 import linecache
+import os
 import sys
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
 from rosejit.span import Span
 
+_OURS = os.path.dirname(os.path.dirname(__file__)) + os.sep
 frame_at = sys._getframe  # the one fast way to the line that is running
 _set = object.__setattr__
 
@@ -68,7 +70,9 @@ class Places:
         self._tables: dict[int, tuple[CodeType, dict[int, Place]]] = {}
 
     def enter(self, code: CodeType) -> None:
-        """Make the instructions of `code` (and of functions inside it) places: it is the user's."""
+        """Make the instructions of `code` (and of functions inside it) places, if it is the user's."""
+        if code.co_filename.startswith(_OURS):
+            return
         self._tables[id(code)] = (code, {})
         for inner in code.co_consts:
             if isinstance(inner, CodeType):
