@@ -62,11 +62,9 @@ def literal(value: Any, what: str) -> str:
         case bool():
             return "true" if value else "false"
         case int():
-            return str(value) if abs(value) < 1 << 53 else f"{value}n"
+            return str(int(value)) if abs(value) < 1 << 53 else f"{int(value)}n"
         case float():
-            return (
-                repr(value) if math.isfinite(value) else "NaN" if math.isnan(value) else f"{'-' * (value < 0)}Infinity"
-            )
+            return _real(float(value))  # NumPy's are among them
         case str():
             return text(value)
         case list() | tuple():
@@ -76,6 +74,12 @@ def literal(value: Any, what: str) -> str:
         case np.ndarray() | np.generic():
             return literal(value.tolist(), what)
     raise StagingTypeError(f"{what} is a {type(value).__name__}, which has no form in JavaScript")
+
+
+def _real(value: float) -> str:
+    if math.isnan(value):
+        return "NaN"
+    return repr(value) if math.isfinite(value) else f"{'-' * (value < 0)}Infinity"
 
 
 def has_literal(value: Any) -> bool:

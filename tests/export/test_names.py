@@ -12,9 +12,11 @@ from rosejit.export import names
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        (None, "null"), (True, "true"), (3, "3"), (2**60, f"{2**60}n"), (0.1, "0.1"), (-0.0, "-0.0"), (math.inf, "Infinity"),
+        (None, "null"), (True, "true"), (3, "3"), (2**60, f"{2**60}n"), (0.1, "0.1"), (-0.0, "-0.0"),
+        (math.inf, "Infinity"),
         (-math.inf, "-Infinity"), (math.nan, "NaN"), ('a "b"\n', r'"a \"b\"\n"'), ([1, (2.0,)], "[1, [2.0]]"),
-        ({"a": 1, "b c": None}, '{ a: 1, "b c": null }'), (np.eye(2), "[[1.0, 0.0], [0.0, 1.0]]"), (np.float64(2), "2.0"),
+        ({"a": 1, "b c": None}, '{ a: 1, "b c": null }'), (np.eye(2), "[[1.0, 0.0], [0.0, 1.0]]"),
+        (np.float64(2), "2.0"), (np.int32(3), "3"),
     ],
 )  # fmt: skip
 def test_literals(value, text):

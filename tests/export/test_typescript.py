@@ -48,19 +48,16 @@ def everything(
     return {"balls": balls, "mode": mode, "on": on, "k": k, "not a name": shifted}, pair, [x, scale], nothing
 
 
-def test_all_kinds_of_types(tmp_path, golden):
-    balls = [Ball(Point(0.0, 1.0), np.eye(2)), Ball(Point(0.0, 1.0), np.eye(2))]
-    given = (1.0, np.ones(3), balls, (3, True), np.ones((2, 2), int), np.ones(2, bool), None)
-    f = rose.jit(lambda *args: everything(*args, rest={"a": 1.0}))
-    assert rose.export(f, *given, path=tmp_path)
-    entries = {"everything": (everything, *given, "slow", 2.0), "simple": (rose.jit(lambda x: x * x), 2.0)}
-    entries["everything"] = (rose.jit(with_rest), *given, {"a": 1.0})
-    golden(rose.export(entries, path=tmp_path)[2].read_text())
-
-
 def with_rest(x, new, balls, pair, k, on, nothing, rest, mode="fast", scale: float = 2.0):
     """All kinds of arguments. */ ends no comment.
 
     Two lines of it.
     """
     return everything(x, new, balls, pair, k, on, nothing, mode, scale, rest=rest)
+
+
+def test_all_kinds_of_types(tmp_path, golden):
+    balls = [Ball(Point(0.0, 1.0), np.eye(2)), Ball(Point(0.0, 1.0), np.eye(2))]
+    given = (1.0, np.ones(3), balls, (3, True), np.ones((2, 2), int), np.ones(2, bool), None)
+    entries = {"everything": (with_rest, *given, {"a": 1.0}), "simple": (lambda x: x * x, 2.0)}
+    golden(rose.export(entries, path=tmp_path)[2].read_text())
