@@ -6,7 +6,7 @@ from typing import Any
 from rosejit.abi import Leaf
 from rosejit.frontend.arrays import Array
 from rosejit.frontend.elementwise import mapped
-from rosejit.frontend.making import is_staged_deep
+from rosejit.frontend.making import is_staged_deep, staged_items
 from rosejit.frontend.structures import parts, with_parts
 from rosejit.numeric import np
 from rosejit.ops import PRIMITIVES
@@ -43,24 +43,30 @@ def _function(name: str) -> Callable[..., Any]:
 FUNCTIONS: dict[str, Callable[..., Any]] = {name: _function(name) for name in NAMES}
 
 
-def logsumexp(x: Any) -> Any:
-    """log Σ exp(x) of an array, without overflow.
+def logsumexp(x: Any, axis: int | tuple[int, ...] | None = None) -> Any:
+    """log Σ exp(x) of an array, or along axes of it, without overflow.
 
     >>> import rosejit as rose
     >>> bool(rose.logsumexp([1000.0, 1000.0]) == 1000.0 + rose.log(2.0))
     True
     """
-    x = x if isinstance(x, Array) else np.asarray(x, dtype=float)
-    top = x.max()
-    total = FUNCTIONS["exp"](x - top).sum()
-    return top + FUNCTIONS["log"](total)
+    x = _array(x)
+    top = x.max() if axis is None else x.max(axis=axis, keepdims=True)
+    total = FUNCTIONS["exp"](x - top).sum(axis=axis)
+    return (top if axis is None else top.squeeze(axis)) + FUNCTIONS["log"](total)
 
 
-def softmax(x: Any) -> Any:
-    """exp(x) / Σ exp(x) of an array, without overflow."""
-    x = x if isinstance(x, Array) else np.asarray(x, dtype=float)
-    scaled = FUNCTIONS["exp"](x - x.max())
-    return scaled / scaled.sum()
+def softmax(x: Any, axis: int | tuple[int, ...] | None = None) -> Any:
+    """exp(x) / Σ exp(x) of an array, or along axes of it, without overflow."""
+    x = _array(x)
+    scaled = FUNCTIONS["exp"](x - x.max(axis=axis, keepdims=axis is not None))
+    return scaled / scaled.sum(axis=axis, keepdims=axis is not None)
+
+
+def _array(x: Any) -> Any:
+    """`x` as an array, staged or NumPy's."""
+    staged = staged_items(x)
+    return x if isinstance(x, Array) else np.asarray(x, dtype=float) if staged is None else staged
 
 
 def stop_gradient(x: Any) -> Any:

@@ -78,7 +78,10 @@ def logistic_curves(x: Vec["n"]) -> Vec["n"]:
 
 @rose.jit
 def softened(x: Vec["n"]) -> Vec["n"]:
-    return rose.softmax(x) * rose.logsumexp(x * 2.0) + np.logaddexp(x, x[0])
+    rows = np.stack([x, x * x])
+    ends = rose.softmax([x[0], 1.0, x[1]]) + rose.logsumexp([x[0], 2.0])
+    along = rose.softmax(rows, axis=0)[1] * rose.logsumexp(rows, axis=0) + rose.logsumexp(rows, axis=1).sum()
+    return rose.softmax(x) * rose.logsumexp(x * 2.0) + np.logaddexp(x, x[0]) * ends + along
 
 
 ANY = np.array([-1.3, 0.4, 2.1])
