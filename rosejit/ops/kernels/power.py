@@ -8,7 +8,7 @@ from typing import Any
 
 from rosejit.ir.types import REAL
 from rosejit.ops.arith import abs_, floor, select
-from rosejit.ops.integer import bits, from_bits, to_real
+from rosejit.ops.integer import bits, from_bits, to_real, ushr
 from rosejit.ops.kernels.coefficients import LOG_FIFTH
 from rosejit.ops.kernels.definition import Definition
 from rosejit.ops.kernels.double import (
@@ -21,9 +21,10 @@ from rosejit.ops.kernels.double import (
     two_square,
     two_sum,
 )
-from rosejit.ops.kernels.exponential import LN2_HIGH, LN2_LOW, pick, precise_exponential, scaled
+from rosejit.ops.kernels.exponential import LN2_HIGH, LN2_LOW, below, pick, precise_exponential, scaled
 from rosejit.ops.kernels.logarithm import mantissa, normal
 from rosejit.ops.kernels.polynomial import estrin
+from rosejit.ops.value import branch
 
 INF = float("inf")
 NAN = float("nan")
@@ -31,6 +32,10 @@ NAN = float("nan")
 _HALF_SQRT_3 = 0x3FEBB67AE8584CAA
 _SQRT_3_HALVES = float.fromhex("0x1.3988e1409212ep+0")
 _LOG_3_HALVES = (float.fromhex("0x1.9f323ecbf984cp-2"), float.fromhex("-0x1.a92e513217f5cp-59"))
+_LOG_3_HALVES_SHORT = float.fromhex("0x1.9f32300000000p-2")
+_LOG_3_HALVES_REST = float.fromhex("0x1.d97f3097e56d2p-23")
+_TWO_THIRDS_SHORT = float.fromhex("0x1.5555500000000p-1")
+_TWO_THIRDS_REST = float.fromhex("0x1.5555555555555p-23")
 _TWO_THIRDS = (float.fromhex("0x1.5555555555555p-1"), float.fromhex("0x1.5555555555555p-55"))
 
 
@@ -66,7 +71,53 @@ def raised(log_x: Pair, y: Any) -> Any:
     return scaled(s, k)
 
 
+def short(x: Any) -> Any:
+    """The first 21 bits: products of two such numbers are exact."""
+    return from_bits(bits(x) & -(2**32))
+
+
+def _short_logarithm(x: Any) -> Pair:
+    """log(x) for normal x > 0 as a short number and the rest, right to 66 bits.
+
+    2 atanh(s) is 2/3 s (3 + s**2 + r) with s = f / d; s, d and that sum are short numbers and rests, as in fdlibm.
+    """
+    k, m = mantissa(x, _HALF_SQRT_3)
+    k = to_real(k)
+    upper = m > _SQRT_3_HALVES
+    center = pick(upper, 1.5, 1.0)
+    f, d = m - center, m + center
+    inverse = 1.0 / d
+    s, d = f * inverse, short(d)
+    sh = short(s)
+    sl = inverse * ((f - sh * d) - sh * (m - (d - center)))
+    z, square = s * s, sh * sh
+    r = (z * z) * (estrin(LOG_FIFTH, z) * 1.5) + sl * (sh + s)
+    th = short(square + 3.0 + r)
+    tl = r - ((th - 3.0) - square)
+    first, second = sh * th, sl * th + tl * s
+    p = short(first + second)
+    hi = p * _TWO_THIRDS_SHORT
+    lo = p * _TWO_THIRDS_REST + (second - (p - first)) * _TWO_THIRDS[0]
+    whole, part = k * LN2_HIGH, pick(upper, _LOG_3_HALVES_SHORT, 0.0)
+    t = short(((hi + lo) + part) + whole)
+    rest = lo - (((t - whole) - part) - hi)
+    return t, rest + (k * LN2_LOW + pick(upper, _LOG_3_HALVES_REST, 0.0))
+
+
 def _pow(x: Any, y: Any) -> Any:
+    log_x, rest = _short_logarithm(x)
+    y_short = short(y)
+    hi, lo = fast_two_sum(y_short * log_x, (y - y_short) * log_x + y * rest)
+    normal_base = ushr(bits(x) - 2**52, 52) < 2046
+
+    def usual() -> Any:
+        k, (s, _) = precise_exponential(hi, lo)
+        return from_bits(bits(s) + (k << 52))
+
+    return branch(normal_base & below(hi, 708.0), usual, lambda: _any_power(x, y))
+
+
+def _any_power(x: Any, y: Any) -> Any:
     a, b = abs_(x), abs_(y)
     extreme = (a == 0.0) | (a == INF) | (b == INF)
     at_limit = select(a == 1.0, 1.0, select((a > 1.0) ^ (y < 0.0), INF, 0.0))
