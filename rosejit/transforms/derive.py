@@ -104,10 +104,11 @@ class Reverse:
         return found
 
 
-def reverse(f: ir.Function, mask: Mask) -> Reverse:
-    """Raises `NotDifferentiable` where `jvp` does."""
+def reverse(f: ir.Function, mask: Mask, mixed: bool = False) -> Reverse:
+    """Raises `NotDifferentiable` where `jvp` does. `mixed`: loops may keep partial derivatives (`mixed.py`); a
+    pushforward then has other last bits than forward mode."""
     derived = jvp(f, mask)
-    return Reverse(f, mask, derived, unzip(derived.function))
+    return Reverse(f, mask, derived, unzip(derived.function, mixed))
 
 
 # --- whole programs
@@ -131,7 +132,7 @@ def gradient(f: ir.Function, mask: Mask, value: bool) -> ir.Function:
     if key not in f.derived:
         b = Builder(f.span)
         params = _parameters(f)
-        r = reverse(f, mask)
+        r = reverse(f, mask, mixed=True)
         results, residuals = r.forward(b, params)
         seeds = (ir.real(1.0), *(None for _ in results[1:]))
         cts = r.pullback(b, residuals, params, results, seeds)

@@ -7,6 +7,7 @@ from typing import TypeVar
 from rosejit.ir import syntax as ir
 from rosejit.ir.types import INT, Array, Nominal, is_linear
 from rosejit.ir.walk import consumed, operands, scopes
+from rosejit.transforms.mixed import as_matrix, pays
 from rosejit.transforms.saved import Kept, Memory, Needs, Split, reads
 from rosejit.transforms.sides import Shared, Side
 
@@ -70,11 +71,13 @@ def _linear_at_all(let: ir.Let) -> bool:
 
 
 class Splitter:
-    """Splits the blocks of one function; `halves` gives those of a function that it calls."""
+    """Splits the blocks of one function; `halves` gives those of a function that it calls. `mixed`: loops may keep
+    partial derivatives."""
 
-    def __init__(self, f: ir.Function, halves: Callable[[ir.Function], Halves]) -> None:
+    def __init__(self, f: ir.Function, halves: Callable[[ir.Function], Halves], mixed: bool) -> None:
         self.memory = Memory(f)
         self.halves = halves
+        self.mixed = mixed
 
     def block(self, block: ir.Block, owned: Iterable[ir.Var] = ()) -> Split:
         """Both halves of a block; nothing is saved yet. Its form binds the variables `owned` and gives them away."""
@@ -194,7 +197,8 @@ class Splitter:
         primal_scans = tuple(s for s in scans if not is_linear(s.param.type))
         again = {s.param for s in primal_scans if not s.consumes}
         given = {e.index} | again if isinstance(e, ir.Loop) else again
-        kept = self.memory.keep(split, {*carries, *(s.param for s in primal_scans if s.consumes)}, given)
+        bound = {*carries, *(s.param for s in primal_scans if s.consumes)}
+        split, kept = self.cheapest(split, bound, given)
         self.memory.turns.pop()
         stacks = tuple(ir.Var(Array(length, v.type), f"{v.hint}s") for v in kept.saved)
         body = ir.Block(split.primal, (*split.primal_results, *kept.saved))
@@ -209,6 +213,16 @@ class Splitter:
         two.linear.append(ir.Let(linear_binders, read, let.span))
         two.read(operands(read))
         two.needs.update(kept.rest)
+
+    def cheapest(self, split: Split, bound: set[ir.Var], given: set[ir.Var]) -> tuple[Split, Kept]:
+        """The body of a loop and what of it is kept: the factors of its linear half, or the matrix that they make."""
+        kept = self.memory.keep(split, bound, given)
+        matrix = as_matrix(split) if self.mixed and kept.saved else None
+        if matrix is not None:
+            other = self.memory.keep(matrix.split, bound, given)
+            if pays(split, kept, matrix, other):
+                return matrix.split, other
+        return split, kept
 
     def call(self, let: ir.Let, e: ir.Call, two: Two) -> None:
         """A call of the forward half, and one of the linear half with its residuals."""

@@ -5,6 +5,8 @@ what the linear half reads of the primal half is *saved*: a field of the functio
 loop, a slot that the two sides of a branch share. What one cheap operation gives again is *recomputed* instead.
 """
 
+from functools import partial
+
 from rosejit.ir import syntax as ir
 from rosejit.ir.types import Nominal, is_heavy, is_linear
 from rosejit.transforms.checkpoint import fill, promised
@@ -13,18 +15,20 @@ from rosejit.transforms.saved import Kept, Split
 from rosejit.transforms.split import Halves, Splitter
 
 
-def unzip(f: ir.Function) -> Halves:
-    """The two halves of a function with linear parameters."""
+def unzip(f: ir.Function, mixed: bool = False) -> Halves:
+    """The two halves of a function with linear parameters. `mixed`: loops may keep partial derivatives in place of the
+    factors that they are made of (`mixed.py`); without it the linear half does what the function does, bit for bit."""
     primal = f.derived.get("checkpoint of")
+    key = ("unzip", mixed)
     if primal is None:
-        return _halves(f, "unzip")
-    if "unzip" not in f.derived:
-        halves = f.derived["unzip"] = promised(f)  # before its body is split: it may call itself
-        fill(halves, f, primal, _halves(f, "unzip plainly"))
-    return f.derived["unzip"]
+        return _halves(f, key, mixed)
+    if key not in f.derived:
+        halves = f.derived[key] = promised(f)  # before its body is split: it may call itself
+        fill(halves, f, primal, _halves(f, ("unzip once more", mixed), mixed))
+    return f.derived[key]
 
 
-def _halves(f: ir.Function, key: str) -> Halves:
+def _halves(f: ir.Function, key: tuple[str, bool], mixed: bool) -> Halves:
     """The halves as they follow from the body, made once."""
     if key not in f.derived:
         name = f.name.removeprefix("jvp_")
@@ -34,7 +38,7 @@ def _halves(f: ir.Function, key: str) -> Halves:
         linear = ir.Function(f"lin_{name}", (), (), span=f.span)
         dual = tuple(is_linear(p.type) for p in f.params)
         halves = f.derived[key] = Halves(forward, linear, Nominal(f"Res_{name}"), heavy, dual)
-        _unzip_function(f, halves)
+        _unzip_function(f, halves, mixed)
         halves.settled = True
     halves = f.derived[key]
     halves.assumed |= not halves.settled
@@ -45,10 +49,10 @@ def _primal(f: ir.Function) -> tuple[ir.Var, ...]:
     return tuple(p for p in f.params if not is_linear(p.type))
 
 
-def _unzip_function(f: ir.Function, halves: Halves) -> None:
+def _unzip_function(f: ir.Function, halves: Halves, mixed: bool) -> None:
     assert f.body is not None
     params = _primal(f)
-    splitter = Splitter(f, unzip)
+    splitter = Splitter(f, partial(unzip, mixed=mixed), mixed)
     split = splitter.block(f.body, [p for p in f.params if p in f.own])
     kept = splitter.memory.keep(split, set(params), set())
     if not halves.assumed:

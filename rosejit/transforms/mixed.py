@@ -1,0 +1,171 @@
+"""Mixed mode: of what a turn of a loop would keep for the way back, only the partial derivatives of its results.
+
+The operations on tangents in the body of a loop make a linear map, often of few numbers to few numbers. Its matrix is
+computed with the turn, in forward mode, a unit tangent for each input; the linear half multiplies by it, and none of
+the factors are kept. Done where that costs less than to keep them. An input that a number does not depend on has no
+tangent there: nothing is ever zero times infinity.
+"""
+
+from dataclasses import dataclass
+
+from rosejit.ir import syntax as ir
+from rosejit.ir.builder import Builder
+from rosejit.ir.primitive import Primitive
+from rosejit.ir.types import TAN, is_linear
+from rosejit.ir.walk import captures, operands, rebuild
+from rosejit.ops import PRIMITIVES
+from rosejit.transforms import templates
+from rosejit.transforms.erase import TWINS
+from rosejit.transforms.saved import Kept, Needs, Split
+
+ENABLED = True
+"""For measurements: False is reverse mode alone."""
+INPUTS = 4
+"""Unit tangents that are pushed at most."""
+LOAD = 2
+"""Operations that take as long as to store a number in one loop and to load it in the other."""
+
+Column = dict[ir.Atom, ir.Atom]
+"""For tangents, what they are for a unit tangent of one input; those that do not depend on it are missing."""
+
+
+@dataclass(slots=True)
+class Matrix:
+    """A split block whose linear map is a matrix; `operations` is what the first half computes more."""
+
+    split: Split
+    operations: int
+
+
+def pays(plain: Split, kept: Kept, other: Matrix, other_kept: Kept) -> bool:
+    """Whether the matrix is worth its computation."""
+    before = len(plain.linear) + LOAD * len(kept.saved)
+    return other.operations + len(other.split.linear) + LOAD * len(other_kept.saved) < before
+
+
+def as_matrix(split: Split) -> Matrix | None:
+    """`split` with its operations on tangents as a matrix; None where there is no such, or it has too many columns."""
+    core = [let for let in split.linear if isinstance(let.expr, ir.Apply)]
+    made = {let.binders[0] for let in core}
+    parts = _around(split, made)
+    if not ENABLED or len(core) < 2 or parts is None:
+        return None
+    before, after = parts
+    inputs = list(dict.fromkeys(a for let in core for a in operands(let.expr) if _is_tangent(a) and a not in made))
+    outputs = _outputs(split, after, made)
+    if len(inputs) > INPUTS or not outputs:
+        return None
+    lanes = _Lanes()
+    columns = [lanes.column(x, core) for x in inputs]
+    b = Builder()
+    sums = {y: _sum(b, [(column.get(y), x) for column, x in zip(columns, inputs, strict=True)]) for y in outputs}
+    linear = [*before, *b.lets, *[_reading(let, sums) for let in after]]
+    partners = [v for v in split.needs if v not in _needs(split.linear)]
+    results = tuple([sums.get(a, a) for a in split.linear_results])
+    needs = dict.fromkeys([*_needs(linear), *partners])
+    return Matrix(
+        Split([*split.primal, *lanes.b.lets], linear, split.primal_results, results, needs), len(lanes.b.lets)
+    )
+
+
+def _is_tangent(a: ir.Atom) -> bool:
+    return isinstance(a, ir.Var) and a.type is TAN
+
+
+def _needs(lets: list[ir.Let]) -> Needs:
+    """The nonlinear variables that linear lets read and do not bind."""
+    read = [a for let in lets for a in (*operands(let.expr), *captures(let.expr))]
+    return dict.fromkeys(a for a in read if isinstance(a, ir.Var) and not is_linear(a.type))
+
+
+def _around(split: Split, made: set[ir.Var]) -> tuple[list[ir.Let], list[ir.Let]] | None:
+    """The linear lets that are no operations, those that read nothing of `made` first; None where an operation reads
+    what comes of the others."""
+    late: set[ir.Atom] = set(made)
+    before: list[ir.Let] = []
+    after: list[ir.Let] = []
+    for let in split.linear:
+        read = (*operands(let.expr), *captures(let.expr))
+        if isinstance(let.expr, ir.Apply):
+            if any(a in late and a not in made for a in read):
+                return None
+        elif late.isdisjoint(read) and let.binders:
+            before.append(let)
+        else:
+            after.append(let)
+            late.update(let.binders)
+    return before, after
+
+
+def _outputs(split: Split, after: list[ir.Let], made: set[ir.Var]) -> list[ir.Atom]:
+    """The tangents that operations make and others read."""
+    read = [a for let in after for a in (*operands(let.expr), *captures(let.expr))]
+    return list(dict.fromkeys(a for a in (*read, *split.linear_results) if a in made))
+
+
+def _reading(let: ir.Let, sums: dict[ir.Atom, ir.Atom]) -> ir.Let:
+    """`let` reading sums in place of what they are equal to."""
+
+    def atom(a: ir.Atom) -> ir.Atom:
+        return sums.get(a, a)
+
+    def block(inner: ir.Block) -> ir.Block:
+        return ir.Block([_reading(each, sums) for each in inner.lets], tuple([atom(a) for a in inner.results]))
+
+    return ir.Let(let.binders, rebuild(let.expr, atom, block=block), let.span)
+
+
+class _Lanes:
+    """Operations on tangents as operations on Reals, one unit tangent after the other; equal ones once."""
+
+    def __init__(self) -> None:
+        self.b = Builder()
+        self.known: dict[tuple[object, ...], ir.Atom] = {}
+
+    def column(self, x: ir.Atom, core: list[ir.Let]) -> Column:
+        """All tangents, if that of `x` is 1 and the others are 0."""
+        values: Column = {x: ir.real(1.0)}
+        for let in core:
+            e = let.expr
+            assert isinstance(e, ir.Apply)
+            present = [k for k in e.op.linear if e.args[k] in values]
+            if len(present) == 1:
+                values[let.binders[0]] = self.alone(e, present[0], values)
+            elif present:
+                args = [values.get(a, a) if k in present else a for k, a in enumerate(e.args)]
+                values[let.binders[0]] = self.apply(TWINS[e.op], args)
+        return values
+
+    def alone(self, e: ir.Apply, k: int, values: Column) -> ir.Atom:
+        """An operation of which one linear operand is not zero: a number times that, as backwards."""
+        made: list[ir.Let] = []
+        dx = ir.Var(TAN)
+        dy = templates.transpose(e.op)(made, None, "d", dx, *e.args)[k]
+        known: Column = {dx: values[e.args[k]], ir.ZERO: ir.real(0.0)}
+        for let in made:
+            inner = let.expr
+            assert isinstance(inner, ir.Apply)
+            args = [known.get(a, a) for a in inner.args]
+            known[let.binders[0]] = self.apply(TWINS.get(inner.op, inner.op), args)
+        return known[dy]
+
+    def apply(self, op: Primitive, args: list[ir.Atom]) -> ir.Atom:
+        """`op`, unless it gives one of its operands back."""
+        for k, (a, neutral) in enumerate(zip(args, op.neutral, strict=False)):
+            if isinstance(a, ir.Lit) and neutral is not None and a.value == neutral:
+                return args[1 - k]
+        key = (op, *[a if isinstance(a, ir.Var) else repr(a.value) for a in args])
+        if key not in self.known:
+            self.known[key] = self.b.apply(op, *args)
+        return self.known[key]
+
+
+def _sum(b: Builder, row: list[tuple[ir.Atom | None, ir.Atom]]) -> ir.Atom:
+    """A tangent from those that it depends on, and its partial derivatives."""
+    total: ir.Atom | None = None
+    for partial, dx in row:
+        if partial is not None:
+            one = isinstance(partial, ir.Lit) and partial.value == 1.0
+            term = dx if one else b.apply(PRIMITIVES["scale"], partial, dx, hint="t")
+            total = term if total is None else b.apply(PRIMITIVES["tadd"], total, term, hint="dy")
+    return ir.ZERO if total is None else total

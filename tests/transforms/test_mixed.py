@@ -1,0 +1,114 @@
+"""Mixed mode: the gradient that reverse mode gives, from less memory, and nothing is ever zero times infinity."""
+
+import math
+
+import numpy as np
+import pytest
+
+import rosejit as rose
+from rosejit import Vec, interp
+from rosejit.ir.types import REAL
+from rosejit.ir.verify import verify_program
+from rosejit.transforms import mixed
+from rosejit.transforms.derive import differentiable, gradient
+from tests import sweep
+from tests.machines import flat, staged
+from tests.programs import PROGRAMS
+
+
+@pytest.fixture
+def without(monkeypatch):
+    """A function into its gradient in reverse mode alone."""
+
+    def plain(f, args):
+        monkeypatch.setattr(mixed, "ENABLED", False)
+        made = gradient(f, differentiable(f), value=True)
+        f.derived.clear()
+        monkeypatch.setattr(mixed, "ENABLED", True)
+        return list(flat(interp.run(made, args)))
+
+    return plain
+
+
+def check(f, args, plain):
+    made = gradient(f, differentiable(f), value=True)
+    verify_program(made)
+    found, wanted = list(flat(interp.run(made, args))), plain
+    scale = max([1.0, *[abs(v) for v in wanted if math.isfinite(v)]])
+    for a, b in zip(found, wanted, strict=True):
+        assert math.isclose(a, b, rel_tol=1e-12, abs_tol=1e-13 * scale) or not math.isfinite(b)
+
+
+@pytest.mark.parametrize("tested", PROGRAMS, ids=lambda tested: tested.name)
+def test_programs(tested, without):
+    f, args = staged(tested.function, tested.calls[0])
+    if f.results[:1] == (REAL,) and any(differentiable(f)):
+        check(f, args, without(f, args))
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_random_programs(seed, without):
+    f, args = sweep.sample(seed)
+    if f.results[:1] == (REAL,) and any(differentiable(f)):
+        check(f, args, without(f, args))
+
+
+def kernel(x: float, w: float) -> float:
+    a = math.sin(x * w) * x + math.exp(-x * x) * w
+    b = math.sqrt(a * a + 1.0) * math.tanh(a * w)
+    return b / (1.0 + b * b) + math.log(1.0 + a * a)
+
+
+def total(kernel):
+    return rose.jit(lambda x, w: rose.vmap(rose.jit(kernel))(x, w).sum())
+
+
+X, W = np.linspace(0.1, 2.0, 40), np.linspace(1.0, 2.0, 40)
+
+
+def test_a_kernel_keeps_its_partial_derivatives(monkeypatch):
+    found = rose.grad(total(kernel), (0, 1))
+    assert found.lower(X, W).cost().tape_bytes <= 40 * 8 * 3  # two of them, and the values that are summed
+    monkeypatch.setattr(mixed, "ENABLED", False)
+    plain = rose.grad(total(kernel), (0, 1))
+    assert plain.lower(X, W).cost().tape_bytes >= 40 * 8 * 7
+    for one, other in zip(found(X, W), plain(X, W), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-13)
+
+
+def test_an_input_that_does_not_count_is_not_multiplied_by_infinity():
+    def edge(x: float, w: float) -> float:
+        root = math.sqrt(x)
+        return root * 2.0 + math.sin(w) * math.cos(w) * math.exp(w)
+
+    dx, dw = rose.grad(total(edge), (0, 1))(np.zeros(40), W)
+    assert np.isinf(dx).all()
+    np.testing.assert_allclose(dw, (np.cos(2 * W) + np.sin(2 * W) / 2) * np.exp(W))
+
+
+def test_of_higher_order():
+    slope = rose.grad(total(kernel))
+    rose.check_grads(lambda x: slope(x, W), (X,), order=2)
+    np.testing.assert_allclose(
+        rose.hessian(total(kernel))(X, W).diagonal(), rose.vmap(rose.hessian(kernel))(X, W), rtol=1e-12
+    )
+
+
+def test_carried_numbers_are_inputs_too():
+    @rose.jit
+    def orbit(x: float, v: float, k: float, n: int) -> float:
+        for _ in rose.range(n):
+            a = -k * math.sin(x) * math.exp(-x * x) * math.cos(x)
+            v = v + 0.01 * a
+            x = x + 0.01 * v
+        return x * v
+
+    rose.check_grads(lambda x, v, k: orbit(x, v, k, 30), (0.3, 0.1, 1.5), order=2)
+
+
+def test_rows_of_a_jacobian():
+    @rose.jit
+    def rows(x: Vec["n"]):
+        return [math.sin(x[i]) * math.exp(x[i]) * math.cos(x[i]) for i in rose.range(len(x))]
+
+    np.testing.assert_allclose(rose.jacrev(rows)(X), rose.jacfwd(rows)(X), rtol=1e-13)
