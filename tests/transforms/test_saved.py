@@ -96,7 +96,7 @@ def numbers(*shape):
     return made(shape)
 
 
-# name -> text, arguments, at most so many bytes of all arrays that the loops of its reverse pass stack, results among them
+# name -> text, arguments, at most so many bytes that the loops of its reverse pass stack, results among them
 KEPT = {
     "a product keeps nothing, its operands are passed again": (PRODUCT, [numbers(16, 15), numbers(15)], 16 * 8),
     "differences are computed again from what they are differences of": (
