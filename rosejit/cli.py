@@ -67,14 +67,25 @@ def _look(options: Any) -> str:
     functions, scope = _functions(options.place)
     if len(functions) > 1:
         raise _UserError("`ir` takes one function")
-    given = [eval(text, scope) for text in options.arguments]  # the user's own expressions
-    lowered = jit(functions[0]).lower(*given)
+    given = [_value(text, scope) for text in options.arguments]
+    try:
+        lowered = jit(functions[0]).lower(*given)
+    except TypeError as error:
+        raise error if isinstance(error, RoseError) else _UserError(str(error)) from None
     return _FORMS[options.form](lowered)
+
+
+def _value(text: str, scope: dict[str, Any]) -> Any:
+    """What an expression of the user's gives, with the names of the file and `rose`."""
+    try:
+        return eval(text, {"rose": rosejit, **scope})
+    except Exception as error:
+        raise _UserError(f"the argument `{text}` cannot be evaluated: {error}") from None
 
 
 def _export(options: Any) -> str:
     functions, scope = _functions(options.place)
-    given = [eval(text, {"rose": rosejit, **scope}) for text in options.arguments]  # the user's own expressions
+    given = [_value(text, scope) for text in options.arguments]
     named = {f.__name__: f for f in functions}
     files = export(functions[0] if len(named) == 1 else named, *given, path=options.output, math=options.math)
     return "\n".join(f"{file}  {file.stat().st_size:,} bytes" for file in files)

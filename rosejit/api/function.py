@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from rosejit.abi import Static, Tree
 from rosejit.api import interpreted, sessions
 from rosejit.api.entry import entry, public
+from rosejit.api.log import note
 from rosejit.api.lowered import Lowered
 from rosejit.api.program import Loaded, load
 from rosejit.api.staged import Staged, with_host_values
@@ -246,6 +247,8 @@ class Function:
             if found is not None and sessions.is_current(found.staged.source, found.guards, at):
                 sessions.collect(found.guards)
                 return found
+            if found is not None:
+                note("compile", lambda: f"staging {self.__name__} again: {sessions.what_changed(found)}")
             if key in self._running:
                 raise self._unfinished(at, self.__name__)
             self._misses += 1

@@ -1,8 +1,6 @@
 """IR functions to a loaded program: optimised, compiled to Wasm and loaded, or found in the disk cache."""
 
 import hashlib
-import logging
-import os
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -10,6 +8,7 @@ from typing import Any
 from rosejit import collector
 from rosejit.abi import Artifact
 from rosejit.api import interpreted
+from rosejit.api.log import note
 from rosejit.api.recipe import Program, Recipe, function_of, source_of, words_of
 from rosejit.codegen.program import compile_program
 from rosejit.ir import syntax as ir
@@ -24,8 +23,6 @@ from rosejit.transforms.pipeline import optimise
 
 Roots = Mapping[str, Program]
 Loaded = Compiled | interpreted.Interpreted
-
-_log = logging.getLogger("rosejit")
 
 
 def load(roots: Roots, keep: bool, options: str = "") -> Loaded:
@@ -43,16 +40,31 @@ def load(roots: Roots, keep: bool, options: str = "") -> Loaded:
         digest = _digest(roots, sources, options) if kept else ""
         found = disk.current().load(digest, (), exceptions) if kept else None
         if found is not None:
-            _note("cache", "loaded %s", ", ".join(f.name for f in roots.values()))
+            note("cache", lambda: f"loaded {_names(roots)} from {disk.current().directory}")
+            note("ir", lambda: show(*map(function_of, roots.values())))
             return found
         started = time.perf_counter()
         functions = {name: function_of(program) for name, program in roots.items()}
         artifact, hosts = compile_roots(functions, _is_derived(roots))
         made = load_artifact(artifact, hosts)
-        _note_compile(functions, artifact, time.perf_counter() - started)
+        seconds = time.perf_counter() - started
+        note("compile", lambda: _compiled(functions, artifact, seconds))
+        note("ir", lambda: show(*functions.values()))
         if kept:
             disk.current().store(digest, made, exceptions)
+            note("cache", lambda: f"stored {_names(roots)} in {disk.current().directory}")
         return made
+
+
+def _names(roots: Roots) -> str:
+    return ", ".join(program.name for program in roots.values())
+
+
+def _compiled(functions: dict[str, ir.Function], artifact: Artifact, seconds: float) -> str:
+    count = sum(size(f) for f in reachable(*functions.values()))
+    each = 1e6 * seconds / max(count, 1)
+    took = f"{1e3 * seconds:.1f} ms ({each:.0f} µs an op)"
+    return f"compiled {_names(functions)}: {count} ops, {len(artifact.wasm)} bytes, {took}"
 
 
 def compile_roots(
@@ -92,17 +104,3 @@ def _exceptions(sources: list[ir.Function]) -> list[Any]:
             if isinstance(let.expr, ir.Check) and let.expr.failure.exception is not None:
                 found.append(let.expr.failure.exception)
     return found
-
-
-def _note(topic: str, message: str, *args: Any) -> None:
-    if topic in os.environ.get("ROSE_LOG", "").split("|"):
-        _log.warning(message, *args)
-
-
-def _note_compile(roots: dict[str, ir.Function], artifact: Artifact, seconds: float) -> None:
-    if os.environ.get("ROSE_LOG"):
-        count = sum(size(f) for f in reachable(*roots.values()))
-        names = ", ".join(f.name for f in roots.values())
-        text = "compiled %s: %d ops, %d bytes, %.1f ms"
-        _note("compile", text, names, count, len(artifact.wasm), 1e3 * seconds)
-        _note("ir", "%s", show(*roots.values()))

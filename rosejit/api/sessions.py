@@ -141,6 +141,13 @@ def is_current(source: Any, guards: Sequence[Guard], at: Session | None) -> bool
     )
 
 
+def what_changed(found: Any) -> str:
+    """Which values from outside are no longer those that a specialisation was staged with."""
+    changed = [str(guard.chain) for guard in found.guards if not guard.holds()]
+    changed += [str(capture.chain) for capture in found.staged.source.captures if capture.read() is None]
+    return ", ".join(f"`{name}` has changed" for name in changed) or "it closes over other staged values"
+
+
 def reads(source: Any, guards: Sequence[Guard]) -> tuple[Read, ...]:
     """What the compiled call must read again: arrays that it is handed, and values that must still be the same."""
     captured = [_capture_read(capture) for capture in source.captures]
