@@ -2,6 +2,7 @@
 
 import importlib
 import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -11,8 +12,9 @@ else:
     class _Nobody:
         """What is asked of a value while NumPy is not there: no value can be an array yet, nor a scalar of NumPy's."""
 
-    class _Lazy:
-        """Stands for the module `numpy` until an attribute is read."""
+    class _Lazy(ModuleType):
+        """Stands for the module `numpy` until an attribute is read. A module itself: in staged code its functions are
+        NumPy's, which nobody changes."""
 
         def __getattr__(self, name: str) -> Any:
             if name in ("ndarray", "generic") and "numpy" not in sys.modules:
@@ -21,6 +23,6 @@ else:
             setattr(self, name, found)
             return found
 
-    np = _Lazy()
+    np = _Lazy("numpy")
 
 __all__ = ["np"]
