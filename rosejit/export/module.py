@@ -164,7 +164,8 @@ def _function(number: int, function: Exported, entry: Entry, ways: _Ways) -> Ite
     yield from indented(list(_written(function, cells)))
     yield from indented(list(ways.run(function.entry)))
     yield "};"
-    yield f"const $e{number} = function ({', '.join(outside)}) {{"
+    called = function.name if names.is_variable(function.name) else ""  # for stack traces
+    yield f"const $e{number} = function {called}({', '.join(outside)}) {{"
     name = names.text(function.name)
     if function.rest is None:
         most = len(shown)

@@ -21,6 +21,11 @@ def is_word(text: str) -> bool:
     return _WORD.fullmatch(text) is not None
 
 
+def is_variable(name: str) -> bool:
+    """Whether `name` can be the name of a variable of JavaScript."""
+    return is_word(name) and variable(name) == name
+
+
 def variable(name: str) -> str:
     """A variable for the Python name `name`; ours begin with `$`, which no name of Python has."""
     return f"{name}_" if name in _RESERVED.split() else name
