@@ -255,26 +255,6 @@ TRIALS: dict[str, Trial] = {
 """Every function of the public list that is not exact, and what is promised of it."""
 
 
-BITS = 160
-
-
-def exact(name: str, arrays: tuple[Array, ...]) -> Array:
-    """The nearest doubles, and what is left of the exact values in units in their last place; NaN: do not ask."""
-    f, found = TRIALS[name].exact, np.full((len(arrays[0]), 2), math.nan)
-    with mpmath.workprec(BITS):
-        for k, row in enumerate(zip(*(a.tolist() for a in arrays), strict=True)):
-            if not all(map(math.isfinite, row)):
-                continue
-            try:
-                r = f(*map(mpmath.mpf, row))
-            except (ValueError, ZeroDivisionError):  # a pole
-                continue
-            if isinstance(r, mpmath.mpf):
-                nearest = float(r)
-                found[k] = nearest, float((r - nearest) / math.ulp(nearest)) if math.isfinite(nearest) else 0.0
-    return found
-
-
 def points(name: str, rng: Any, n: int) -> tuple[Array, ...]:
     """About `n` argument tuples for a function, one array an argument."""
     draws = TRIALS[name].draws

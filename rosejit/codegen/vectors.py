@@ -7,6 +7,7 @@ from rosejit.codegen.lanes import Lanes, can_apply
 from rosejit.codegen.layout import DATA, Column, elements_of
 from rosejit.codegen.paths import ADD
 from rosejit.codegen.segments import PARENT
+from rosejit.ir.primitive import Kernel
 from rosejit.ir.syntax import Add, Apply, Atom, Index, Let, Lit, Loop, Path, Var, View
 from rosejit.ir.types import REAL, TAN, Array, Ref, Type
 from rosejit.wasm.instructions import i32_load, i64_const, i64x2_const, v128_load, v128_store
@@ -14,6 +15,9 @@ from rosejit.wasm.opcodes import OP
 
 FEWEST = 4
 """A loop of fewer turns is not worth it."""
+
+FEWEST_CALLS = 32
+"""Nor is one that calls kernels, of fewer turns than this: the engine takes most of a millisecond to compile two."""
 
 
 def _reals(types: Iterable[Type]) -> bool:
@@ -25,8 +29,9 @@ def _column_of_reals(t: Type) -> bool:
 
 
 def can_be_paired(e: Emitter, let: Let, x: Loop) -> bool:
-    """Whether every turn reads and writes only its own elements of arrays of Reals, by plain arithmetic and the functions that have two lanes."""
-    if e.inside is PARENT or (isinstance(x.trips, Lit) and isinstance(x.trips.value, int) and x.trips.value < FEWEST):
+    """Whether every turn touches only its own elements of arrays of Reals, by what can be done to two lanes."""
+    trips = x.trips.value if isinstance(x.trips, Lit) and isinstance(x.trips.value, int) else FEWEST_CALLS
+    if e.inside is PARENT or trips < FEWEST or (trips < FEWEST_CALLS and _calls(e, x)):
         return False
     stacks = let.binders[len(x.carries) :]
     unchanged = all(a is c for a, c in zip(x.body.results, x.carries, strict=False))
@@ -35,6 +40,12 @@ def can_be_paired(e: Emitter, let: Let, x: Loop) -> bool:
     if not all(_column_of_reals(scan.array.type) for scan in x.scans):
         return False
     return all(_column_of_reals(v.type) for v in stacks) and all(_plain(e, inner, x) for inner in x.body.lets)
+
+
+def _calls(e: Emitter, x: Loop) -> bool:
+    """Whether the body calls kernels."""
+    ops = [let.expr.op for let in x.body.lets if isinstance(let.expr, Apply)]
+    return any(isinstance(op.wasm, Kernel) and e.module.inlined(op) is None for op in ops)
 
 
 def _plain(e: Emitter, let: Let, x: Loop) -> bool:

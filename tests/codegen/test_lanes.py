@@ -50,7 +50,7 @@ def test_what_is_often_used_has_two_lanes(name):
     assert can_apply(Module(ModuleBuilder(), 64), op, [Var(t) for t in op.params])
 
 
-@pytest.mark.parametrize("n", [4, 5, 9])
+@pytest.mark.parametrize("n", [32, 33])
 def test_selections_and_the_number_of_the_turn(n):
     text = f"""
 def f(x: [{n}]Real, k: Int, c: Bool): [{n}]Real =
@@ -63,3 +63,9 @@ def f(x: [{n}]Real, k: Int, c: Bool): [{n}]Real =
     for c in (True, False):
         agrees(text, ([0.5 + 0.37 * k * (-1) ** k for k in range(n)], 3, c))
     assert OP["v128.bitselect"] in Machine(parse(text)).artifact.wasm
+
+
+@pytest.mark.parametrize(("n", "two"), [(31, False), (32, True)])
+def test_few_turns_are_not_worth_a_second_kernel(n, two):
+    text = f"def f(x: [{n}]Real): [{n}]Real = loop i < {n} {{ tan(x[i]) }}"
+    assert ("tan.x2" in str(Machine(parse(text)).artifact.wasm)) == two
