@@ -296,11 +296,12 @@ METHODS: dict[str, Op] = {
 
 def called(tape: Any, name: str, make: Op, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """`make(*args, **options)`; arguments that it does not have are the user's, not ours to explain."""
-    given = {key: value for key, value in options.items() if value is not None}
+    known = _signature(make)
+    given = {key: value for key, value in options.items() if value is not None or key in known.parameters}
     try:
-        _signature(make).bind(*args, **given)
+        known.bind(*args, **given)
     except TypeError as error:
-        unknown = next((key for key in given if key not in _signature(make).parameters), None)
+        unknown = next((key for key in given if key not in known.parameters), None)
         if unknown is None:
             raise tape.type_fault(f"`{name}`: {error}") from None
         raise tape.type_fault(f"`{name}(..., {unknown}=...)` is not staged", f"leave out `{unknown}`") from None
@@ -310,12 +311,13 @@ def called(tape: Any, name: str, make: Op, args: tuple[Any, ...], options: dict[
 _signature = lru_cache(maxsize=512)(inspect.signature)
 
 
-def _method(name: str, make: Op) -> Op:
+def method_of(name: str, make: Op) -> Op:
+    """The method that checks its arguments."""
     return lambda self, *args, **options: called(self.tape, f"x.{name}", make, (self, *args), options)
 
 
 def _install() -> None:
-    methods: dict[str, Any] = {name: _method(name, make) for name, make in METHODS.items()}
+    methods: dict[str, Any] = {name: method_of(name, make) for name, make in METHODS.items()}
     for name, op in _BINARY.items():
         methods |= {f"__{name}__": _forward(op), f"__r{name}__": _reverse(op), f"__i{name}__": _in_place(op)}
     methods |= {f"__{name}__": _forward(op) for name, op in _COMPARISONS.items()}

@@ -272,6 +272,16 @@ def _text(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     return text(session.tape, (args[0], how, args[1] if len(args) == 2 else ""))
 
 
+def _sorted(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
+    """Numbers in ascending order; with a key of the host, as Python sorts."""
+    items = list(_items(session, *args))
+    numbers = any(item.__class__ in NUMBERS for item in items)
+    if not numbers or kwargs.keys() - {"reverse"}:
+        return session.hooks.new(session.plain(function, (items,), kwargs))
+    ordered = list(_items(session, session.hooks.call(np.sort, items)))
+    return session.hooks.new(ordered[::-1] if kwargs.get("reverse") else ordered)
+
+
 def _next(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     if args and hasattr(args[0], "__next__"):
         consumed(session.tape, args[0])
@@ -295,7 +305,7 @@ BUILTINS: dict[Any, Handler] = {
     range: _range, len: _len, float: _float, int: _int, bool: _bool, pow: _pow, isinstance: _isinstance, type: _type,
     sum: _sum, all: _all, any: _any, max: _extreme("max"), min: _extreme("min"), enumerate: _with_rows, zip: _with_rows,
     list: _with_rows, tuple: _with_rows, reversed: _reversed, str: _text, repr: _text, ascii: _text, format: _text,
-    print: staged_print, next: _next, setattr: _attribute, delattr: _attribute,
+    print: staged_print, next: _next, sorted: _sorted, setattr: _attribute, delattr: _attribute,
     functions.range: _rose_range, functions.unroll: _unroll,
 }  # fmt: skip
 

@@ -8,7 +8,17 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from rosejit.frontend import array_methods, derived, joining, linear_algebra, making_calls, masks, products, shapes
+from rosejit.frontend import (
+    array_methods,
+    derived,
+    joining,
+    linear_algebra,
+    making_calls,
+    masks,
+    products,
+    shapes,
+    sorting,
+)
 from rosejit.frontend.array_methods import METHODS, called, clipped, cumulative, rounded
 from rosejit.frontend.arrays import Array
 from rosejit.frontend.builtin_calls import BUILTINS
@@ -293,9 +303,9 @@ def _functions() -> dict[str, Handler]:
     wholes |= {"broadcast_to": shapes.broadcast, "expand_dims": shapes.expanded, "flip": shapes.flipped}
     wholes |= {"diag": shapes.diag, "moveaxis": shapes.permuted(np.moveaxis), "split": shapes.split}
     wholes |= {name: shapes.rearranged(getattr(np, name)) for name in _REARRANGING}
-    wholes |= derived.FUNCTIONS
+    wholes |= derived.FUNCTIONS | sorting.OF_ONE
     found |= {name: _whole(make) for name, make in wholes.items()}
-    several = joining.FUNCTIONS | derived.OF_SEVERAL | {"einsum": products.einsum}
+    several = joining.FUNCTIONS | derived.OF_SEVERAL | sorting.OF_SEVERAL | {"einsum": products.einsum}
     found |= {name: _several(make) for name, make in several.items()}
     found |= {name: _places for name in _PLACES}
     found |= {"where": _where, "clip": _clip, "round": _round, "around": _round}

@@ -23,6 +23,14 @@ HEADER = """def f(
 ARGUMENTS = (A, X, K, P, T, M, 1.5, 1)
 
 EXPRESSIONS = [
+    "np.sort(x * [3.0, -1.0, 0.5])", "np.sort(a)", "np.sort(a, axis=0)", "np.sort(a, axis=None)",
+    "np.argsort(a, axis=1)", "np.sort(t, axis=1)", "(-x).argsort()", "np.argsort(k)", "np.sort(k)[::-1]",
+    "np.median(x)", "np.median(a, axis=0)", "np.median(a)", "np.median(a, axis=1, keepdims=True)",
+    "np.searchsorted([0.0, 1.0, 2.0], s)", "sorted(x, reverse=True)",
+    "np.searchsorted([0.5, 1.0, 1.0, 2.0], x, side='right')", "np.digitize(x, [0.0, 1.0, 2.0])",
+    "sorted([s, 0.5, x[2]])", "np.sort(np.concatenate([x, -x, [s, np.nan], a[1]]))", "np.argsort([s, 1.0, s])",
+    "np.add.reduce(a, axis=None)", "np.concatenate([a, x[None]], axis=None)", "sorted(x, key=lambda v: 1)",
+    "np.searchsorted(np.sort(x), [s, 9.0, -1.0])",
     "t[0]", "t[1,2]", "t[:,1]", "t[:,:,1]", "t[0,:,::2]", "t[i,:,1]", "t[...,0]", "t[0][1][2]", "t.T", "t.shape",
     "t.sum(axis=1)", "t.sum((0,2))", "t.sum(axis=(0,2),keepdims=True)", "t.transpose(1,0,2)", "t.transpose((2,0,1))",
     "np.transpose(t,(1,0,2))", "t.swapaxes(0,1)", "np.swapaxes(t,0,2)", "np.moveaxis(t,0,-1)", "t@t[0].T",
@@ -93,6 +101,7 @@ EXPRESSIONS = [
     "math.exp(x[0])", "math.dist([s,1.0],[0.0,2.0])", "math.prod(x)", "math.fsum(x)", "math.hypot(*x)",
 ]  # fmt: skip
 STATEMENTS = [
+    "y = a.copy(); y.sort()", "y = a.copy(); y.sort(axis=0)", "y = x[::-1].copy(); z = y; z.sort()",
     "y=x.copy(); y[p]=0.0", "y=x.copy(); y[k]=s", "y=x.copy(); y[k-1]+=1.0", "y=x.copy(); y[[0,2]]=[s,2.0]",
     "y=x.copy(); y[[0,2]]*=s", "y=a.copy(); y[:,[0,2]]=s", "y=a.copy(); y[[0,1],[1,2]]=s", "y=x.copy(); y[y>0.7]=s",
     "y=a.copy(); y[y>0.7]=0.0", "y=x.copy(); y[p]*=2", "y=x.copy(); y[x>0.7]+=x[0]",

@@ -151,6 +151,14 @@ def distances(p: Mat["n", 2]) -> float:
 
 
 @rose.jit
+def ranked(x: Vec["n"], a: Mat["n", "n"]) -> Vec["n"]:
+    """Sorting has the derivative of the permutation that it is."""
+    order = np.argsort(x)
+    rows = np.sort(a, axis=0)[1] * np.median(a, axis=1) + sorted(x, reverse=True)[0]
+    return np.sort(x) * a[order, order] + rows * np.median(x) + np.searchsorted(np.sort(x), x)
+
+
+@rose.jit
 def logical(x: Vec["n"], p: Array["n", bool]) -> Vec["n"]:
     either = np.logical_or(p, x > 0.0) & ~np.logical_and(p, x > 1.0) ^ np.logical_xor(p, x < 0.0)
     return np.where(np.logical_not(either), x, 0.5) + (p + p) * x + (p * either) * 2.0
@@ -210,6 +218,13 @@ PROGRAMS = (
     Program(softmax_of_rows, [(M,)], exact=False),
     Program(cross_entropy, [(M, A([2, 0]))], exact=False),
     Program(distances, [(A([[0.5, 1.0], [2.0, -0.3], [0.1, 0.4]]),)], exact=False),
+    Program(
+        ranked,
+        [
+            (A([1.2, -0.7, 0.5]), np.concatenate([M, -M[:1] * 0.5])),
+            (A([-0.5, 0.3, 2.0]), np.diag([1.0, 2.0, 3.0]) + np.arange(9.0).reshape(3, 3) / 10.0),
+        ],
+    ),
     Program(logical, [(X, P)]),
     Program(compared, [(X, X[::-1].copy())], kinks=[(X, X)]),
     Program(builtins_of_arrays, [(X, P)], exact=False),

@@ -1,0 +1,192 @@
+"""What staged code may not do to values of the host and to arrays, and how it is told; nothing is half done."""
+
+import collections
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rosejit as rose
+from rosejit import Array, Mat, Vec
+from rosejit.errors import RoseError, UnsupportedSyntax
+from tests.frontend.oracle import define, evaluate, fault
+
+
+@dataclass
+class Record:
+    u: float
+
+    def grow(self, k):
+        self.u = self.u + k
+
+
+class Counter:
+    def __init__(self, w):
+        self.w = w
+
+    def step(self, x):
+        self.w = self.w * x
+
+
+def append(items, v):
+    items.append(v)
+
+
+SCOPE: dict[str, Any] = {
+    "np": np, "rose": rose, "Mat": Mat, "Vec": Vec, "Array": Array, "collections": collections, "Record": Record,
+    "Counter": Counter, "append": append,
+}  # fmt: skip
+X = np.array([0.5, 1.0, 2.0])
+M = np.array([[4.0, 1.0, 0.5], [1.0, 3.0, 0.2], [0.5, 0.2, 2.0]])
+ARGUMENTS = (X, np.array([True, False, True]), M, 1.5, 1)
+HEADER = "def f(x: Vec[3], p: Array[3, bool], m: Mat[3, 3], s: float, i: int):"
+
+
+def faulty(statements: str) -> RoseError:
+    """The error of a function of these statements, one a line."""
+    body = "\n".join("    " + line for line in statements.split("\n"))
+    return fault(define(f"{HEADER}\n{body}", **SCOPE), *ARGUMENTS)
+
+
+CHANGES = {
+    "l = []\nfor j in rose.range(3): l.append(x[j])\nreturn l": "a list",
+    "l = []\nif s > 1: l.append(s)\nreturn l": "a list",
+    "l = [s]\nfor j in rose.range(3): append(l, x[j])\nreturn l": "a list",
+    "l = [s]\nfor j in rose.range(3): l += [x[j]]\nreturn l": "a list",
+    "l = [1, 2]\nfor j in rose.range(3): del l[0]\nreturn l": "a list",
+    "l = [3, 1]\nif s > 0: l.sort()\nreturn l[0]": "a list",
+    "l = [0.0]\ndef put(v): l[0] = v\nfor j in rose.range(3): put(x[j])\nreturn l[0]": "a list",
+    "d = {}\nfor j in rose.range(3): d[0] = x[j]\nreturn d": "a dict",
+    "d = {}\nif s > 1: d.update(a=s)\nreturn d": "a dict",
+    "d = {}\nwhile s > 1:\n    s = s / 2\n    d.setdefault(0, s)\nreturn d": "a dict",
+    "d = collections.defaultdict(float)\nfor j in rose.range(3): d[0] += x[j]\nreturn d[0]": "a defaultdict",
+    "d = set()\nif s > 1: d.add(1)\nreturn len(d)": "a set",
+    "q = collections.deque([s])\nfor j in rose.range(3): q.append(x[j])\nreturn q[0]": "a deque",
+    "c = Counter(s)\nfor j in rose.range(3): c.step(x[j])\nreturn c.w": "a Counter",
+    "c = Counter(s)\nif s > 1: c.w = 3.0\nreturn c.w": "a Counter",
+    "c = Counter(s)\nfor j in rose.range(2): setattr(c, 'w', x[j])\nreturn c.w": "a Counter",
+    "d = Record(s)\nfor j in rose.range(3): d.grow(1.0)\nreturn d.u": "a Record",
+    "t = iter([1.0, 2.0])\nfor j in rose.range(2): s += next(t)\nreturn s": "an iterator",
+    "t = (v for v in [1.0, 2.0])\nfor j in rose.range(2):\n    for v in t: s += v\nreturn s": "an iterator",
+    "t = zip([1.0], [2.0])\nif s > 1: s += sum(u * v for u, v in t)\nreturn s": "an iterator",
+}
+"""Changes of containers from outside in staged branches and loops, and what is named in the refusal."""
+HIDDEN = {
+    "import heapq\nl = [3.0, 1.0]\nfor j in rose.range(2): heapq.heappush(l, 2.0)\nreturn len(l)": "a list",
+    "import random\nl = [1, 2, 3]\nif s > 1: random.Random(3).shuffle(l)\nreturn l[0]": "a list",
+}
+"""Changes by functions that nobody can look into."""
+ARRAYS = {
+    "x[0] = 1.0\nreturn x": "`x` is an argument",
+    "y = x\ny += 1.0\nreturn y": "`x` is an argument",
+    "y = x[1:]\ny[0] = s\nreturn y": "`x` is an argument",
+    "y = x.reshape(3, 1)\ny[0, 0] = s\nreturn y": "`x` is an argument",
+    "y = m.T\ny[0, 1] = s\nreturn y": "`m` is an argument",
+    "y = np.broadcast_to(x, (2, 3))\ny[0, 0] = s\nreturn y": "`x` is an argument",
+    "y = np.diagonal(m.copy())\ny[0] = 1.0\nreturn y": "never written",
+    "y = x.copy()\nz = x * 2\nu = y if s > 1 else z\nu[0] = 9.0\nreturn y[0]": "may be the same",
+    "y = x.copy()\nz = y.reshape(3, 1)\nz[0, 0] = s\nreturn y": "may be the same",
+    "y = x.copy()\nz = y.reshape(3, 1)\ny[0] = s\nreturn z": "may be the same",
+    "y = x.copy()\nz = np.broadcast_to(y, (2, 3))\ny[0] = s\nreturn z": "may be the same",
+    "y = m.copy()\nz = np.diag(y)\ny[0] = s\nreturn z": "may be the same",
+    "y = m.copy()\nz = y.ravel()\nfor j in rose.range(3): z[j] = s\nreturn y": "may be the same",
+    "y = np.zeros(3)\ny.shape = (3, 1)\nreturn y": "the shape",
+    "y = np.zeros(3, dtype=int)\ny[0] = s\nreturn y": "cannot hold a Real",
+    "y = x\nfor j in rose.range(3): y = np.concatenate([y, [s]])\nreturn y": "(4,)",
+    "return np.zeros(i)": "shape of an array",
+    "return np.full((i, 2), s)": "shape of an array",
+    "return x[:i]": "bounds of a slice",
+    "return x.reshape(i, -1)": "a shape",
+    "return p - p": "not subtracted",
+    "return p @ p": "truth values",
+    "return {x: 1}": "no key",
+    "return s in x": "`in` an array",
+    "return 1.0 if x else 2.0": "ambiguous",
+}
+MASKS = {
+    "return x[x > 1]": "number of elements",
+    "return x[x > 1] + x": "number of elements",
+    "return len(x[x > 1])": "`len`",
+    "return [v for v in x[x > 1]]": "a loop",
+    "return x[x > 1][0]": "an index",
+    "return np.where(x > 1)": "`np.where`",
+    "return np.nonzero(p)[0]": "`np.nonzero`",
+    "return m[p].sum(axis=1)": "along another axis",
+    "y = x.copy()\ny[p] = [1.0, 2.0]\nreturn y": "an array with a value",
+    "y = x.copy()\ny[p] = x\nreturn y": "an array with a value",
+    "y = x.copy()\ny[m > 0] = 1.0\nreturn y": "has 1 dimension",
+    "return [x[j] for j in rose.range(3) if x[j] > 1]": "a staged `if`",
+}
+FUNCTIONS = {
+    "return np.unique(x)": "`np.unique`",
+    "return np.linalg.eigvalsh(m)": "`np.linalg.eigvalsh`",
+    "return np.linalg.norm(m, 2)": "order 2",
+    "return np.fft.fft(x)": "`np.fft.fft`",
+    "return x.searchsorted(s)": "`.searchsorted`",
+    "return np.sum(x, dtype=float)": "dtype",
+    "return np.exp(x, where=p)": "where",
+    "return np.cumsum(x, 0, None, x)": "np.cumsum",
+    "return np.linalg.solve(m, x[:2])": "(2,)",
+    "return np.linalg.inv(m[:2])": "square",
+    "return np.interp(s, x, x[:2])": "one length",
+    "return np.concatenate([x, m])": "cannot be joined",
+    "return np.einsum('ij,j', m, x[:2])": "einsum",
+    "return np.random.default_rng(0).normal(x)": "normal",
+}
+
+
+@pytest.mark.parametrize("statements", [*CHANGES, *HIDDEN])
+def test_the_host_is_not_changed_in_staged_code(statements: str) -> None:
+    error = faulty(statements)
+    assert isinstance(error, UnsupportedSyntax)
+    assert ({**CHANGES, **HIDDEN}[statements]) in str(error)
+    assert "in a staged branch or loop" in str(error)
+    assert "help: " in str(error)
+
+
+@pytest.mark.parametrize("statements", [*ARRAYS, *MASKS, *FUNCTIONS])
+def test_what_arrays_cannot_do_is_refused(statements: str) -> None:
+    error = faulty(statements)
+    assert {**ARRAYS, **MASKS, **FUNCTIONS}[statements] in str(error)
+    assert statements.rpartition("\n")[2].strip().split(": ")[-1] in str(error) or "\n" in statements
+
+
+def test_nothing_is_half_done():
+    kept, table, queue = [1.0], {"a": 1.0}, [3.0, 1.0]
+
+    def f(x: Vec[3]):
+        for v in x:
+            kept.append(2.0) if len(kept) > 9 else None
+        for i in rose.range(3):
+            kept.append(x[i])
+        return x
+
+    def g(x: Vec[3]):
+        for i in rose.range(3):
+            table.update(b=x[i])
+        return x
+
+    def h(x: Vec[3]):
+        import heapq
+
+        for _ in rose.range(3):
+            heapq.heappush(queue, 2.0)
+        return x
+
+    for function in (f, g, h):
+        with pytest.raises(UnsupportedSyntax):
+            evaluate(function, X)
+    assert (kept, table, queue) == ([1.0], {"a": 1.0}, [3.0, 1.0])
+
+
+def test_the_memory_of_the_caller_is_not_written():
+    table = np.array([3, 1, 2])
+
+    def f(x: Vec[3]):
+        np.random.default_rng(0).shuffle(table)
+        return x * table
+
+    with pytest.raises(ValueError, match="read-only"):
+        evaluate(f, X)
+    assert table.tolist() == [3, 1, 2]
