@@ -5,7 +5,7 @@ import inspect
 import operator
 import threading
 import weakref
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -20,6 +20,7 @@ from rosejit.api.staged import Staged, with_host_values
 from rosejit.errors import NotDifferentiable, RoseError, StagingTypeError
 from rosejit.frontend.binding import Call
 from rosejit.frontend.binding import Signature as Binding
+from rosejit.frontend.exactness import exact
 from rosejit.frontend.guards import Guard
 from rosejit.frontend.rules import stage_rule
 from rosejit.frontend.stage import Session
@@ -301,8 +302,13 @@ class Function:
             result=with_host_values(staged.result, iter(staged.statics)),
             reads=sessions.reads(staged.source, found.guards),
             same=sessions.same_static,
+            exact=frozenset(k for k, on in enumerate(self._exact(staged.trees)) if on),
             qualname=self.__qualname__,
         )
+
+    def _exact(self, trees: tuple[Tree, ...]) -> Iterator[bool]:
+        for parameter, tree in zip(self._binding.parameters, trees, strict=True):
+            yield from exact(parameter.description, tree)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         """As functions do: a method when read from an instance."""

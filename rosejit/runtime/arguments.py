@@ -19,9 +19,12 @@ _MEMORY = {"real": ("reals", 8), "int": ("ints", 8), "bool": ("octets", 1)}
 
 
 class Arguments:
-    """The lines for all parameters of an entry; `same` compares a static argument with its key."""
+    """The lines for all parameters of an entry; `same` compares a static argument with its key, `exact` are the leaves
+    that take one kind of number only."""
 
-    def __init__(self, slots: Iterator[Slot], same: Callable[[Any, Any], bool]) -> None:
+    def __init__(
+        self, slots: Iterator[Slot], same: Callable[[Any, Any], bool], exact: frozenset[int] = frozenset()
+    ) -> None:
         self.checks: list[str] = []
         self.writes: list[str] = []
         self.lent: list[str] = []
@@ -33,9 +36,12 @@ class Arguments:
         self.scope: dict[str, Any] = {
             "$Mismatch": convert.Mismatch, "$real": convert.real, "$int": convert.integer, "$bool": convert.boolean,
             "$array": convert.array, "$pack": array.array, "$too_big": convert.too_big, "$same": same,
+            "$exact_real": convert.exact_real, "$exact_array": convert.exact_array,
             "$rows": dynamic.rows, "$send": dynamic.send, "$give_back": dynamic.give_back,
         }  # fmt: skip
         self._slots = slots
+        self._exact = exact
+        self._leaves = 0
         self._names = 0
 
     def take(self, tree: Tree, value: str) -> None:
@@ -45,12 +51,14 @@ class Arguments:
                 constant = self._constant(key)
                 self._check(f"{value} is not {constant} and not $same({value}, {constant})")
             case Leaf(kind="array"):
-                self._array(next_slot(self._slots, tree), value)
+                self._array(next_slot(self._slots, tree), value, self._converter("array"))
             case Leaf(kind="dyn"):
+                self._leaves += 1
                 self._dynamic(next_slot(self._slots, tree), value)
             case Leaf(kind=kind):
                 memory, size = self._memory(kind)
-                self.checks.append(f"if type({value}) is not {_EXACT[kind]}: {value} = ${kind}({value})")
+                converter = self._converter(kind)
+                self.checks.append(f"if type({value}) is not {_EXACT[kind]}: {value} = {converter}({value})")
                 self.writes.append(f"${memory}[{next_slot(self._slots, tree).offset // size}] = {value}")
                 self.ints += [value] * (kind == "int")
             case Node():
@@ -92,18 +100,24 @@ class Arguments:
         assert [slot.offset for slot in slots] == list(range(8 * start, 8 * (start + len(slots)), 8))
         memory, _ = self._memory(kind)
         name = self._name()
+        converter = max({self._converter(kind) for _ in slots}, key=len)  # the exact one, if one is
         self.checks.append(f"{name} = {value}")
-        self.checks.append(f"if {{*map(type, {name})}} != {{{_EXACT[kind]}}}: {name} = [*map(${kind}, {name})]")
+        self.checks.append(f"if {{*map(type, {name})}} != {{{_EXACT[kind]}}}: {name} = [*map({converter}, {name})]")
         letter = "d" if kind == "real" else "q"
         self.ints += [name] * (kind == "int")
         self.writes.append(f"${memory}[{start}:{start + len(slots)}] = $pack('{letter}', {name})")
 
-    def _array(self, slot: Slot, value: str) -> None:
+    def _converter(self, kind: str) -> str:
+        """What makes the next leaf of a value of another type."""
+        self._leaves += 1
+        return f"$exact_{kind}" if self._leaves - 1 in self._exact and kind in ("real", "array") else f"${kind}"
+
+    def _array(self, slot: Slot, value: str, converter: str) -> None:
         dtype = f"${slot.element}_dtype"
         self.scope.update({"$ndarray": np.ndarray, dtype: convert.dtype(slot.element)})
         self.checks.append(
             f"if type({value}) is not $ndarray or {value}.dtype is not {dtype} or {value}.shape != {slot.shape}: "
-            f"{value} = $array({value}, {slot.shape}, {slot.element!r})"
+            f"{value} = {converter}({value}, {slot.shape}, {slot.element!r})"
         )
         if math.prod(slot.shape):
             self.writes.append(f"$in{len(self.views)}[...] = {value}")

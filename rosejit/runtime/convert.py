@@ -32,6 +32,11 @@ def real(value: Any) -> float:
     return float(_scalar(value, "fiu", "a real number"))
 
 
+def exact_real(value: Any) -> float:
+    """As `real`, but from no int: that asks for other code."""
+    return float(value) if isinstance(value, float) else float(_scalar(value, "f", "a float"))
+
+
 def integer(value: Any) -> int:
     """An int from an int or an integer of NumPy, but from no bool. Raises RoseOverflowError beyond 64 bits."""
     if isinstance(value, bool):
@@ -67,6 +72,14 @@ def array(value: Any, shape: tuple[int, ...], element: Scalar) -> Any:
     if element == "int" and found.dtype.kind == "u" and found.size and int(found.max()) > INT_MAX:
         too_big(int(found.max()))
     return found.astype(dtype(element), copy=False)
+
+
+def exact_array(value: Any, shape: tuple[int, ...], element: Scalar) -> Any:
+    """As `array`, but from no ints or bools where Reals are asked for."""
+    found = _asarray(value)
+    if element == "real" and found.dtype.kind != "f" and found.size:
+        raise Mismatch(f"an array of floats is needed, not of {found.dtype}")
+    return array(value, shape, element)
 
 
 def _asarray(value: Any, dtype: type | None = None) -> Any:

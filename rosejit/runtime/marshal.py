@@ -59,6 +59,8 @@ class Signature:
     reads: Sequence[Read] = ()
     same: Callable[[Any, Any], bool] = _same
     """Compares a static argument with the key of its `Static`."""
+    exact: frozenset[int] = frozenset()
+    """The leaves of parameters, by number, whose kind the value has decided: an int does not fit a Real there."""
     qualname: str = ""
 
 
@@ -111,7 +113,7 @@ class _Writer:
         self.handles = [slot for slot in entry.params if slot.kind == "handle"]
         self.made = [slot for slot in entry.results if slot.kind == "handle"]
         params, results = (iter([s for s in slots if s.kind != "handle"]) for slots in (entry.params, entry.results))
-        self.arguments = Arguments(params, signature.same)
+        self.arguments = Arguments(params, signature.same, signature.exact)
         for parameter, tree in zip(signature.parameters, signature.trees, strict=True):
             self.arguments.take(tree, parameter.name)
         for k, read in enumerate(signature.reads):

@@ -380,3 +380,32 @@ def test_cotangents_of_another_shape():
         with pytest.raises((rose.ShapeError, rose.StagingTypeError)):
             pullback(ct)
     assert pullback(np.array([1.0, 0.0]))[1].tolist() == [1.0, 0.0]
+
+
+def test_kinds_that_no_hint_says_do_not_depend_on_earlier_calls():
+    """Code for a float does not take an int where only the value says what it is."""
+
+    @rose.jit
+    def double(x):
+        return x * 2
+
+    @rose.jit
+    def union(x: int | float):
+        return x * 2
+
+    @rose.jit
+    def nested(pairs, *rest):
+        return pairs[0][1] * 2, rest[-1]
+
+    for f in (double, union):
+        assert [repr(f(x)) for x in (2, 2.0, 2, 2.5, 2**53 + 1)] == ["4", "4.0", "4", "5.0", "18014398509481986"]
+    assert [repr(nested([(1, x)], 0.5, x)) for x in (2, 2.0, 2)] == ["(4, 2)", "(4.0, 2.0)", "(4, 2)"]
+    assert [double(np.array(x)).dtype.kind for x in ([1], [1.0], [1], [True])] == ["i", "f", "i", "i"]
+    assert [repr(rose.jit(lambda x: x + 1.0)(x)) for x in (2.0, 2)] == ["3.0", "3.0"]
+
+    @rose.jit
+    def hinted(x: float):
+        return x * 2
+
+    assert [repr(hinted(x)) for x in (2.0, 2, np.float32(2))] == ["4.0"] * 3
+    assert hinted.cache_info().size == 1
