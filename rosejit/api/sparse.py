@@ -12,7 +12,7 @@ from rosejit.abi import Leaf, Node, Tree, leaves
 from rosejit.api import sessions
 from rosejit.api.function import Function, Specialisation
 from rosejit.api.gradients import counted
-from rosejit.api.program import load
+from rosejit.api.program import Loaded, load
 from rosejit.api.recipe import source_of
 from rosejit.api.staged import Argnums, is_real, mask_of, positions, tree_map
 from rosejit.errors import StagingTypeError
@@ -52,6 +52,10 @@ class Plan:
     run: Callable[..., Any]
 
 
+PLANS = 32
+"""So many are remembered: each value of an integer argument may need another."""
+
+
 class Compressed:
     """The Jacobian of `base` with respect to `argnums`, in as many sweeps as its columns have colours.
 
@@ -86,6 +90,8 @@ class Compressed:
         values = _values(found, call)
         key = (call.key, *[v.tobytes() if isinstance(v, np.ndarray) else v for v in values])
         if key not in self._plans or self._plans[key][0] is not found:
+            while len(self._plans) >= PLANS:
+                del self._plans[next(iter(self._plans))]
             self._plans[key] = found, self._made(found, values)
         return self._plans[key][1]
 
@@ -130,28 +136,36 @@ class Compressed:
         return tree, blocks
 
     def _runner(self, found: Specialisation, mask: tuple[bool, ...], count: int, width: int) -> Callable[..., Any]:
-        """The sweeps, compiled: a function of the colours and then of the arguments."""
-        function = sweeps(found.staged.function, mask, count)
-        loaded = load({"main": function}, self.base.options.cache, self.base.options.text)
+        """The sweeps, compiled once: a function of the colours and then of the arguments."""
+        key = f"sweeps {mask} {count}"
+        if key not in found.extras:
+            function = sweeps(found.staged.function, mask, count)
+            loaded = load({"main": function}, self.base.options.cache, self.base.options.text)
+            found.extras[key] = _Runner(loaded, lambda: self._interface(found, count, width))
+        return found.extras[key]
+
+    def _interface(self, found: Specialisation, count: int, width: int) -> Interface:
+        like = self.base.interface(found)
         sums = [Leaf("array", (count, *leaf.shape)) for leaf in leaves(found.staged.result) if is_real(leaf)]
+        trees = (Leaf("array", (width,), "int"), *like.trees)
+        parameters = (sessions.positional("_colours"), *like.parameters)
+        return replace(like, parameters=parameters, trees=trees, result=Node("tuple", tuple(sums)))
 
-        def interface() -> Interface:
-            like = self.base.interface(found)
-            colours = sessions.positional("_colours")
-            trees = (Leaf("array", (width,), "int"), *like.trees)
-            result = Node("tuple", tuple(sums))
-            return replace(like, parameters=(colours, *like.parameters), trees=trees, result=result)
 
-        latest = [loaded.function("main", interface())]
+class _Runner:
+    """Compiled sweeps; made a function again where what they read from outside is another object."""
 
-        def run(*args: Any, **kwargs: Any) -> Any:
-            try:
-                return latest[0](*args, **kwargs)
-            except Mismatch:  # a value from outside is equal, but not the same object any more
-                latest[0] = loaded.function("main", interface())
-                return latest[0](*args, **kwargs)
+    def __init__(self, loaded: Loaded, interface: Callable[[], Interface]) -> None:
+        self._loaded = loaded
+        self._interface = interface
+        self._latest = loaded.function("main", interface())
 
-        return run
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return self._latest(*args, **kwargs)
+        except Mismatch:  # a value from outside is equal, but not the same object any more
+            self._latest = self._loaded.function("main", self._interface())
+            return self._latest(*args, **kwargs)
 
 
 def _nothing(*args: Any, **kwargs: Any) -> Any:

@@ -6,17 +6,19 @@
 import functools
 import os
 import sys
+import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any
 
-from rosejit.api import axes, sessions
+from rosejit.api import axes, interpreted, sessions
 from rosejit.api.axes import Batched
 from rosejit.api.function import Function
 from rosejit.frontend.binding import Call
 from rosejit.frontend.structures import Supply, build, parts, with_parts
 from rosejit.ir.walk import reachable
 from rosejit.numeric import np
+from rosejit.runtime.interrupt import stop
 
 
 def spread(batched: Function, binding: Batched, threads: int) -> Callable[..., Any]:
@@ -31,7 +33,8 @@ def spread(batched: Function, binding: Batched, threads: int) -> Callable[..., A
         size = -(-length // threads)
         if call.key not in ordered:
             ordered[call.key] = _calls_host(batched, call)
-        if size in (0, length) or sys.platform == "emscripten" or ordered[call.key]:
+        alone = sys.platform == "emscripten" or interpreted.is_disabled()
+        if size in (0, length) or alone or ordered[call.key]:
             return batched(*args, **kwargs)
         starts = [min(start, length - size) for start in range(0, length, size)]
         pieces = [_piece(binding, call, slice(start, start + size)) for start in starts]
@@ -59,13 +62,31 @@ def _piece(binding: Batched, call: Call, part: slice) -> list[Any]:
 
 
 def _side_by_side(run: Callable[[list[Any]], Any], pieces: list[list[Any]]) -> list[Any]:
-    """`run` of each piece, the first in this thread. What the first piece that fails raises is raised."""
-    others = [_threads(len(pieces) - 1).submit(run, piece) for piece in pieces[1:]]
+    """`run` of each piece, the first in this thread. What the first piece that fails raises is raised, and nothing
+    goes on behind it."""
+    threads: list[int] = []
+
+    def noted(piece: list[Any]) -> Any:
+        threads.append(threading.get_ident())
+        return run(piece)
+
+    others = [_threads(len(pieces) - 1).submit(noted, piece) for piece in pieces[1:]]
     try:
         return [run(pieces[0]), *[other.result() for other in others]]
-    finally:
-        for other in others:
-            other.cancel()
+    except BaseException:
+        _end(others, threads)
+        raise
+
+
+def _end(others: list[Future[Any]], threads: list[int]) -> None:
+    """Interrupt what runs, until nothing does."""
+    stopped: list[Any] = []
+    pending = [other for other in others if not other.cancel()]
+    while pending:
+        stopped += stop(threads)
+        pending = list(wait(pending, timeout=0.01).not_done)
+    for instance in stopped:
+        instance.interrupt(False)
 
 
 @functools.cache

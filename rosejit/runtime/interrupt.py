@@ -22,6 +22,7 @@ import socket
 import sys
 import threading
 import time
+from collections.abc import Iterable
 from types import FrameType
 from typing import Any
 
@@ -37,6 +38,24 @@ def watch() -> None:
     """Begin, or go on, to interrupt the main thread; asked in any other thread this does nothing."""
     if threading.current_thread() is threading.main_thread() and sys.platform != "emscripten":
         _watcher().install()
+
+
+def stop(threads: Iterable[int]) -> list[Any]:
+    """Interrupt the calls of compiled code that run in these threads. Gives their instances: one whose call ends by
+    itself is not to be left so."""
+    frames = sys._current_frames()  # pyright: ignore[reportPrivateUsage] - documented, the only way
+    found = [_instance(frames.get(thread)) for thread in threads]
+    running = [instance for instance in found if instance is not None]
+    for instance in running:
+        instance.interrupt()
+    return running
+
+
+def _instance(frame: FrameType | None) -> Any:
+    """The instance that a frame calls compiled code on."""
+    if frame is None or not frame.f_code.co_filename.startswith(_MARK):
+        return None
+    return frame.f_locals.get(INSTANCE)
 
 
 class _Watcher:
@@ -99,9 +118,8 @@ class _Watcher:
     def _running(self) -> tuple[FrameType | None, Any]:
         """The frame in which the main thread calls compiled code, and the instance; else nothing."""
         frame = sys._current_frames().get(self._main)  # pyright: ignore[reportPrivateUsage] - documented, the only way
-        if frame is None or not frame.f_code.co_filename.startswith(_MARK):
-            return None, None
-        return frame, frame.f_locals.get(INSTANCE)
+        instance = _instance(frame)
+        return (None, None) if instance is None else (frame, instance)
 
 
 _watcher = functools.cache(_Watcher)

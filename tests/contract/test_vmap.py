@@ -1,8 +1,12 @@
 """`rose.vmap`: batches of any function, stacked along axis 0, in staged code and out of it."""
 
 import math
+import os
 import pickle
+import subprocess
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -185,3 +189,44 @@ def test_pickles():
 def test_refusals(call, kind, message):
     with pytest.raises(kind, match=message):
         call()
+
+
+SPINNING = """
+import os, signal, threading
+import numpy as np
+import rosejit as rose
+
+def spin(x: float) -> float:
+    for _ in rose.range(10**12):
+        x = x * 0.999
+    return x
+
+batch = rose.vmap(spin, threads=2)
+threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+    batch(np.ones(4))
+except KeyboardInterrupt:
+    print("stopped")
+"""
+
+
+def test_an_interrupt_reaches_all_threads(tmp_path):
+    program = tmp_path / "spinning.py"
+    program.write_text(SPINNING)
+    environment = {**os.environ, "PYTHONPATH": str(Path(rose.__file__).parent.parent)}
+    command = [sys.executable, str(program)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment)
+    assert done.stdout == "stopped\n", done.stderr
+
+
+def test_a_failure_ends_the_other_threads():
+    @rose.jit
+    def endless(k: int) -> int:
+        assert k != 0, "no step"
+        i = 0
+        while i < 2**60:
+            i += k
+        return i
+
+    with pytest.raises(rose.RoseAssertionError, match="no step"):
+        rose.vmap(endless, threads=2)(np.array([0, 1]))
