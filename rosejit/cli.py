@@ -94,10 +94,7 @@ def _export(options: Any) -> str:
 def _demo(options: Any) -> str:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(options.output or temporary)
-        try:
-            demo.build(folder)
-        except FileNotFoundError as error:
-            raise _UserError(str(error)) from None
+        demo.build(folder)
         if not options.build_only:
             demo.serve(folder, options.port, not options.no_browser)
     return f"the pages are in {folder}" if options.output else ""

@@ -10,20 +10,20 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-PAGES = Path(__file__).parent.parent / "examples" / "web"
+_PLACES = (Path(__file__).parent.parent / "examples" / "web", Path(__file__).parent / "pages" / "web")
+"""Where the pages are in the source of rosejit, and where in what is installed."""
 _SERVED = (".html", ".css", ".mjs")
 _POLICY = "default-src 'self' data:; script-src 'self' 'wasm-unsafe-eval'"
 
 
 def build(folder: Path) -> None:
-    """Write all pages and their programs. Raises `FileNotFoundError` where the examples are not installed."""
-    if not PAGES.is_dir():
-        raise FileNotFoundError(f"the pages are part of the source of rosejit, and are not in {PAGES}")
+    """Write all pages and their programs."""
+    pages = next(place for place in _PLACES if place.is_dir())
     folder.mkdir(parents=True, exist_ok=True)
-    for file in PAGES.iterdir():
+    for file in pages.iterdir():
         if file.suffix in _SERVED:
             shutil.copy(file, folder)
-    spec = importlib.util.spec_from_file_location("rosejit_pages", PAGES / "programs.py")
+    spec = importlib.util.spec_from_file_location("rosejit_pages", pages / "programs.py")
     assert spec is not None
     assert spec.loader is not None
     programs = importlib.util.module_from_spec(spec)

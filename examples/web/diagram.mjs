@@ -17,7 +17,8 @@ const labels = names.map((name) => {
 });
 
 const around = (r, turn) => names.map((_, k) => [width / 2 + 1.4 * r * Math.cos(k * turn), height / 2 + r * Math.sin(k * turn)]);
-let found = layout({ circles: around(180, 0.7), labels: around(230, 0.7) }, -1, [0, 0]);
+const turn = (2 * Math.PI) / n;
+let found = layout({ circles: around(180, turn), labels: around(230, turn) }, -1, [0, 0]);
 
 function show() {
   const { circles, labels: places } = found.x;

@@ -39,8 +39,9 @@ _OUTSIDE = tuple(
     }
     if path
 )
-_SOLVERS = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(__file__))), "optim") + os.sep
-"""Written as a user would write them, and staged like that."""
+_OURS = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+_LIKE_USERS = tuple(os.path.join(_OURS, folder) + os.sep for folder in ("optim", "pages"))
+"""Solvers, and the examples that `python -m rosejit demo` brings along: written, and staged, as a user's code."""
 _MUTATORS = frozenset({
     "append", "extend", "insert", "remove", "pop", "clear", "sort", "reverse", "update", "setdefault", "popitem", "add",
     "discard", "difference_update", "intersection_update", "symmetric_difference_update", "appendleft", "popleft",
@@ -64,7 +65,7 @@ def _is_users_code(code: CodeType) -> bool:
 @functools.lru_cache(maxsize=4096)
 def _is_users(file: str) -> bool:
     path = os.path.realpath(file)
-    if path.startswith(_SOLVERS):
+    if path.startswith(_LIKE_USERS):
         return True
     return not path.startswith(_OUTSIDE) and f"{os.sep}site-packages{os.sep}" not in path
 
