@@ -17,7 +17,6 @@ from rosejit.ops.kernels.double import (
     add,
     divide,
     fast_two_sum,
-    multiply,
     negative,
     two_product,
     two_sum,

@@ -6,6 +6,7 @@ Everything here is a macro that appends its steps to the kernel that uses it. No
 from typing import Any
 
 from rosejit.ops.arith import sqrt
+from rosejit.ops.integer import bits, from_bits
 
 Pair = tuple[Any, Any]
 
@@ -23,6 +24,11 @@ def two_sum(a: Any, b: Any) -> Pair:
     s = a + b
     t = s - a
     return s, (a - (s - t)) + (b - t)
+
+
+def short(x: Any) -> Any:
+    """The first 21 bits: products of two such numbers are exact."""
+    return from_bits(bits(x) & -(2**32))
 
 
 def split(a: Any) -> Pair:

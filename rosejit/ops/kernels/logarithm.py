@@ -16,12 +16,13 @@ from rosejit.ops.kernels.double import (
     divide,
     fast_two_sum,
     multiply,
+    short,
     square_root,
     two_product,
     two_square,
     two_sum,
 )
-from rosejit.ops.kernels.exponential import LN2_HIGH, LN2_LOW, clamped, exponential, power_of_two, scaled
+from rosejit.ops.kernels.exponential import LN2_HIGH, LN2_LOW, clamped, exponential, pick, power_of_two, scaled
 from rosejit.ops.kernels.polynomial import estrin
 from rosejit.ops.value import branch
 
@@ -35,6 +36,8 @@ _MANTISSA = 2**52 - 1
 
 _INVERSE_LN2 = (float.fromhex("0x1.71547652b82fep+0"), float.fromhex("0x1.777d0ffda0d24p-56"))
 _INVERSE_LN10 = (float.fromhex("0x1.bcb7b1526e50ep-2"), float.fromhex("0x1.95355baaafad3p-57"))
+_INVERSE_LN2_SHORT = (float.fromhex("0x1.7154700000000p+0"), float.fromhex("0x1.94ae0bf85ddf4p-22"))
+_INVERSE_LN10_SHORT = (float.fromhex("0x1.bcb7b00000000p-2"), float.fromhex("0x1.526e50e32a6abp-26"))
 _LOG10_2_HIGH = float.fromhex("0x1.34413509f7800p-2")  # ends in 11 zeros
 _LOG10_2_LOW = float.fromhex("0x1.fef311f12b358p-46")
 
@@ -57,27 +60,40 @@ def on_domain(x: Any, value: Any) -> Any:
     return select((x > 0.0) & (x < INF), value, special)
 
 
-def _with_shift(x: Any, shift: int) -> Any:
-    """log(x) - shift log(2) for normal x > 0."""
-    i = (bits(x) - _SQRT_HALF) >> 52
-    f = from_bits(bits(x) - (i << 52)) - 1.0
-    k = to_real(i - shift if shift else i)
+def _mantissa_less_one(x: Any) -> tuple[Any, Any]:
+    """Int k and f with x = (1 + f) * 2**k, for normal x > 0; f from sqrt(1/2) - 1 to sqrt(2) - 1."""
+    k = (bits(x) - _SQRT_HALF) >> 52
+    return k, from_bits(bits(x) - (k << 52)) - 1.0
+
+
+def _of_mantissa(f: Any, k: Any, low: Any = None) -> Any:
+    """log(1 + f) + k log(2) + low, for a Real k and a small `low`."""
     s = f / (f + 2.0)
     z = s * s
     half = f * 0.5 * f
-    square = half - (s * half + k * LN2_LOW)
+    rest = k * LN2_LOW if low is None else k * LN2_LOW + low
+    square = half - (s * half + rest)
     return k * LN2_HIGH - ((square - (s * z) * estrin(LOG_SHORT, z)) - f)
 
 
+def _is_normal(x: Any) -> Any:
+    """Whether `x` is positive, normal and finite."""
+    return ushr(bits(x) - 2**52, 52) < 2046
+
+
 def _log(x: Any) -> Any:
+    def usual() -> Any:
+        k, f = _mantissa_less_one(x)
+        return _of_mantissa(f, to_real(k))
+
     def subnormal() -> Any:
-        return _with_shift(x * 2.0**54, 54)
+        k, f = _mantissa_less_one(x * 2.0**54)
+        return _of_mantissa(f, to_real(k - 54))
 
     def unusual() -> Any:
         return branch((x > 0.0) & (x < INF), subnormal, lambda: on_domain(x, x))
 
-    usual = ushr(bits(x) - 2**52, 52) < 2046  # positive, normal, finite
-    return branch(usual, lambda: _with_shift(x, 0), unusual)
+    return branch(_is_normal(x), usual, unusual)
 
 
 LOG_KERNEL = Definition(_log)
@@ -110,26 +126,57 @@ def plus_one(x: Pair) -> Pair:
     return with_exponent(*logarithm(hi, lo + x[1]))
 
 
+def _to_base(x: Any, inverse: Pair, whole: Any, part: Any) -> Any:
+    """log(x) for normal x > 0 times a short number and the rest, and k times `whole`, which is exact, and `part`."""
+    k, f = _mantissa_less_one(x)
+    k = to_real(k)
+    s = f / (f + 2.0)
+    z = s * s
+    half = f * 0.5 * f
+    hi = short(f - half)
+    lo = ((f - hi) - half) + s * (half + z * estrin(LOG_SHORT, z))
+    first, rest = hi * inverse[0], (lo + hi) * inverse[1] + lo * inverse[0]
+    exponent = k * whole
+    s, e = two_sum(exponent, first)
+    return s + (e + (rest + k * part))
+
+
 def _log2(x: Any) -> Any:
-    y, shift = normal(x)
-    k, log_m = logarithm(y)
-    hi, lo = multiply(log_m, _INVERSE_LN2)
-    s, e = fast_two_sum(k + shift, hi)
-    return on_domain(x, s + (e + lo))
+    def unusual() -> Any:
+        y, shift = normal(x)
+        k, log_m = logarithm(y)
+        hi, lo = multiply(log_m, _INVERSE_LN2)
+        s, e = fast_two_sum(k + shift, hi)
+        return on_domain(x, s + (e + lo))
+
+    return branch(_is_normal(x), lambda: _to_base(x, _INVERSE_LN2_SHORT, 1.0, 0.0), unusual)
 
 
 def _log10(x: Any) -> Any:
-    y, shift = normal(x)
-    k, log_m = logarithm(y)
-    k = k + shift
-    hi, lo = multiply(log_m, _INVERSE_LN10)
-    s, e = fast_two_sum(k * _LOG10_2_HIGH, hi)
-    return on_domain(x, s + (e + (lo + k * _LOG10_2_LOW)))
+    def unusual() -> Any:
+        y, shift = normal(x)
+        k, log_m = logarithm(y)
+        k = k + shift
+        hi, lo = multiply(log_m, _INVERSE_LN10)
+        s, e = fast_two_sum(k * _LOG10_2_HIGH, hi)
+        return on_domain(x, s + (e + (lo + k * _LOG10_2_LOW)))
+
+    return branch(_is_normal(x), lambda: _to_base(x, _INVERSE_LN10_SHORT, _LOG10_2_HIGH, _LOG10_2_LOW), unusual)
 
 
 def _log1p(x: Any) -> Any:
-    hi, lo = plus_one((x, 0.0))
-    return select(abs_(x) < 2.0**-54, x, on_domain(1.0 + x, hi + lo))
+    def usual() -> Any:
+        u, e = two_sum(x, 1.0)
+        k, f = _mantissa_less_one(u)
+        near = k == 0  # 1 + x may be rounded, x is not
+        return _of_mantissa(pick(near, x, f), to_real(k), pick(near, 0.0, e / u))
+
+    def unusual() -> Any:
+        hi, lo = plus_one((x, 0.0))
+        return select(abs_(x) < 2.0**-54, x, on_domain(1.0 + x, hi + lo))
+
+    size = bits(x) & (2**63 - 1)
+    return branch((x > -1.0) & (ushr(size - bits(2.0**-54), 52) < 1054), usual, unusual)
 
 
 def _softplus(x: Any) -> Any:

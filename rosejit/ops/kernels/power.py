@@ -16,6 +16,7 @@ from rosejit.ops.kernels.double import (
     add,
     fast_two_sum,
     multiply,
+    short,
     square_root,
     two_product,
     two_square,
@@ -69,11 +70,6 @@ def raised(log_x: Pair, y: Any) -> Any:
     hi = select(high, 800.0, select(low, -800.0, hi))
     k, (s, _) = precise_exponential(hi, select(high | low, 0.0, lo + y * log_x[1]))
     return scaled(s, k)
-
-
-def short(x: Any) -> Any:
-    """The first 21 bits: products of two such numbers are exact."""
-    return from_bits(bits(x) & -(2**32))
 
 
 def _short_logarithm(x: Any) -> Pair:

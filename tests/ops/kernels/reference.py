@@ -55,9 +55,9 @@ REFERENCES = {
     "exp2": Reference(lambda x: mpf(2) ** x, (*EXP, between(-1074, 1023.9)), 0.9),
     "expm1": Reference(mpmath.expm1, (*EXP, between(-40, 709.7)), 0.65),
     "log": Reference(mpmath.log, LOG, 0.95),
-    "log2": Reference(lambda x: mpmath.log(x, 2), LOG, 0.6),
-    "log10": Reference(mpmath.log10, LOG, 0.6),
-    "log1p": Reference(mpmath.log1p, (between(-1, 2), sizes(-60, 1023, UP), sizes(-60, -1)), 0.6),
+    "log2": Reference(lambda x: mpmath.log(x, 2), LOG, 0.85),
+    "log10": Reference(mpmath.log10, LOG, 0.75),
+    "log1p": Reference(mpmath.log1p, (between(-1, 2), sizes(-60, 1023, UP), sizes(-60, -1)), 0.95),
     "pow": Reference(
         mpmath.power,
         (
