@@ -25,7 +25,7 @@ def staged_print(session: Any, function: Any, args: tuple[Any, ...], kwargs: dic
     forms = {k: arg.form for k, arg in enumerate(args) if isinstance(arg, Text)}
     tree = flatten(tuple([tuple(arg.values) if isinstance(arg, Text) else arg for arg in args]), found, statics)
     if not found and not tape.is_staged:
-        print(*args, **kwargs)
+        tape.trials.say(lambda: print(*args, **kwargs))
         return
     leaf_list = [_exact(leaf, value) for leaf, value in zip(leaves(tree), found, strict=True)]
     atoms: list[Atom] = [session.atom(leaf, value) for leaf, value in zip(leaf_list, found, strict=True)]

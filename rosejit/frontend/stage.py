@@ -23,6 +23,7 @@ from rosejit.frontend.recursion import Captures, Cycles, Member
 from rosejit.frontend.rewrite import TRANSLATIONS, Translation, instantiate, rebound
 from rosejit.frontend.structures import Supply, build
 from rosejit.frontend.tape import Frame, Tape
+from rosejit.frontend.trials import Trials
 from rosejit.frontend.values import ATOMS, TYPES, leaf_type, wrap
 from rosejit.frontend.views import element, number, variable
 from rosejit.ir import syntax as ir
@@ -103,6 +104,7 @@ class Session:
         self._open.append(opened)
         self.cycles.enter(member)
         depth = len(tape.frames) - 1
+        trials, tape.trials = tape.trials, Trials()
         try:
             self._note_static_arrays(call, opened)
             arguments = self._arguments(signature, call, made)
@@ -119,6 +121,8 @@ class Session:
             self._doubt(member, error)
             raise
         finally:
+            tape.trials.end()
+            tape.trials = trials
             self.cycles.leave(member)
             self._open.pop()
             del tape.frames[depth:]

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from rosejit.errors import RoseError, StagingTypeError, UnrollLimit, UnsupportedSyntax
 from rosejit.frontend.places import Place, Places, frame_at
+from rosejit.frontend.trials import Trials
 from rosejit.ir.primitive import Primitive
 from rosejit.ir.syntax import TRUE, Apply, Atom, Check, Expr, Failure, Let, Lit, Var
 from rosejit.ir.types import REAL, Type
@@ -82,6 +83,8 @@ class Tape:
         self.room = self.limit = int(os.environ.get("ROSE_UNROLL_LIMIT", UNROLL_LIMIT))
         self.session: Any = None
         """What owns the tape: it knows the functions that are being staged."""
+        self.trials = Trials()
+        """Turns of the function that is being staged that may be forgotten."""
         self.quoted: list[Any] | None = None
         """While the message of a staged `assert` or `raise` is made: the staged values that it shows."""
         self.sealed: dict[int, tuple[Any, str]] = {}

@@ -59,6 +59,7 @@ class WhileLoop:
         self._frame: Frame | None = None
         self._before: Names = ()
         self._start: _Start | None = None
+        self._trial: list[Any] | None = None
         self._host_turns = 0
         self._loop: _Loop | None = None
         self.stop = False
@@ -82,7 +83,15 @@ class WhileLoop:
             self._loop = _Loop(tape, self._names, self._exposed, sure)
             return self._loop.enter(names)
         self._frame, self._before = tape.open("scratch"), names
+        if self._trial is None:
+            self._trial = tape.trials.begin()
         return names
+
+    def _settle(self, counts: bool) -> None:
+        """Whether what was said since the loop, or this test, began is said."""
+        assert self._trial is not None
+        self._tape.trials.settle(self._trial, counts)
+        self._trial = None
 
     def test(self, condition: Any, names: Names) -> Names:
         """End the test: on the host it decides, else it is staged again, where the names are what they always are."""
@@ -97,12 +106,16 @@ class WhileLoop:
             tape.adopt(frame)
             self.stop = not decided
             self._host_turns += 1
+            if self.stop or self._host_turns > 1:
+                self._settle(counts=True)
             return names
         if self._changes(frame, names):
             tape.adopt(frame)
+            self._settle(counts=True)
             self._loop = _Loop(tape, self._names, self._exposed, sure=False, first=decided.atom)
             return self._in_turn(self._loop.enter(names))
         tape.close(frame)
+        self._settle(counts=False)
         self.again = True
         if self._host_turns != 1:
             self._host_turns = 0
