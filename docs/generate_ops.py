@@ -21,7 +21,7 @@ HEAD = """\
 Written by `docs/generate_ops.py` from the records in `rosejit/ops/`. *Derivative*: how the tangent is made (`Σ`: a
 factor an argument; `rule`: a rule of its own; nothing: it is zero). *Wasm*: instructions, or a kernel: a function of
 the IR in `rosejit/ops/kernels/`, made of the same steps in Python, in wasmtime and in a browser. Elementary functions
-are right to 1 unit in the last place; `tests/ops/kernels/reference.py` has the bounds that are tested.
+are right to 1 unit in the last place; [math.md](math.md) has the errors that were found.
 """
 
 
