@@ -7,11 +7,12 @@ from rosejit.ir.verify import verify
 from rosejit.ir.walk import callees, reachable
 from rosejit.transforms.dce import dce
 from rosejit.transforms.elements import elements
+from rosejit.transforms.fuse import fuse
 from rosejit.transforms.inline import inline
 from rosejit.transforms.simplify import simplify
 
 PASSES = (simplify, dce)
-"""What every function goes through after inlining, in order."""
+"""What every function goes through after inlining, in order, and again after loops were joined."""
 
 
 def prepared(f: ir.Function) -> ir.Function:
@@ -39,10 +40,16 @@ def optimise(*roots: ir.Function) -> tuple[ir.Function, ...]:
     for f in new.values():
         if f.body is None:
             continue
-        made = f
-        for transform in PASSES:
-            made = transform(made)
-            if os.environ.get("ROSE_DEBUG"):
-                verify(made)
+        made, seen = f, None
+        while made is not seen:
+            for transform in PASSES:
+                made = _checked(transform(made))
+            seen, made = made, _checked(fuse(made))
         f.body = made.body  # `f` is fresh from `inline`, and calls of it need not be redirected
     return tuple(new[root] for root in roots)
+
+
+def _checked(f: ir.Function) -> ir.Function:
+    if os.environ.get("ROSE_DEBUG"):
+        verify(f)
+    return f

@@ -1,0 +1,90 @@
+"""Loops that are joined and loops that must not be, by their text; the same bits either way."""
+
+import pytest
+
+from rosejit import interp
+from rosejit.ir import syntax as ir
+from rosejit.ir.verify import verify_program
+from rosejit.ir.walk import lets
+from rosejit.text import parse
+from rosejit.transforms.derive import gradient
+from rosejit.transforms.fuse import fuse
+from rosejit.transforms.pipeline import optimise
+
+HEAD = "def f(x: [3]Real, y: Real): Real =\n"
+MAP = "let a: [3]Real = loop i < 3 { let v: Real = x[i] in let w: Real = v * y in w } in\n"
+SUM = "let s: Real = loop j < 3 carry (t: Real = 0.0) scan (u: Real in a) { let n: Real = t + u in n } in\n"
+
+
+def loops(f: ir.Function) -> int:
+    """How many loops there are."""
+    assert f.body is not None
+    return sum(isinstance(let.expr, ir.Loop) for let in lets(f.body))
+
+
+def check(text: str, wanted: int) -> None:
+    """The number of loops afterwards; the same result."""
+    f = parse(HEAD + text)
+    new = fuse(f)
+    verify_program(new)
+    assert loops(new) == wanted
+    args: list[object] = [[1.5, -2.25, 0.3], 0.7]
+    assert interp.run(new, args) == interp.run(f, args)
+
+
+def test_a_map_and_its_sum() -> None:
+    check(MAP + SUM + "s", 1)
+
+
+def test_what_lies_between_goes_before_or_behind() -> None:
+    check(MAP + "let z: Real = y * y in\n" + SUM.replace("= 0.0", "= z") + "s", 1)
+    check(MAP + "let z: Real = y * y in\n" + SUM + "let r: Real = s * z in r", 1)
+
+
+def test_numbers_that_are_read_elsewhere_stay_outputs() -> None:
+    check(MAP + SUM + "let b: Real = a[1] in let r: Real = s * b in r", 1)
+
+
+def test_a_map_turns_as_its_reader_does() -> None:
+    check(MAP + SUM.replace("j < 3", "j < 3 down") + "s", 1)
+
+
+CARRIED = (
+    "let c: Real, a: [3]Real = loop i < 3 carry (p: Real = y)"
+    " { let v: Real = x[i] in let q: Real = p * v in q, q } in\n"
+)
+
+
+def test_carries_go_side_by_side() -> None:
+    check(CARRIED + SUM + "let r: Real = s + c in r", 1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        CARRIED + SUM.replace("j < 3", "j < 3 down") + "s",  # turns of both in opposite order
+        CARRIED + SUM.replace("= 0.0", "= c") + "s",  # begins with what the first ends with
+        CARRIED + SUM.replace("t + u", "t * c") + "s",  # reads it in each turn
+        MAP + "let b: Real = a[1] in\n" + SUM + "let r: Real = s + b in r",  # an element is read before
+        MAP.replace("3", "2").replace("[3]", "[2]")
+        + "let s: Real = loop j < 3 carry (t: Real = 0.0) { let u: Real = a[0] in let n: Real = t + u in n } in s",
+    ],
+)
+def test_loops_that_stay_apart(text: str) -> None:
+    check(text, 2)
+
+
+def test_a_check_between_is_not_passed() -> None:
+    check(MAP + "let k: Int = 2 * 3 in let z: Real = to_real(k) in\n" + SUM.replace("= 0.0", "= z") + "s", 2)
+
+
+def test_the_gradient_of_a_sum_is_one_loop_without_residuals() -> None:
+    body = "let v: Real = x[i] in let w: Real = sin(v) in let m: Real = w * y in let n: Real = t + m in n"
+    head = HEAD.replace("[3]", "[12]")  # smaller arrays become numbers
+    f = parse(head + "let s: Real = loop i < 12 carry (t: Real = 0.0) { " + body + " } in s")
+    for value in (False, True):
+        program = gradient(f, (True, True), value)
+        (new,) = optimise(program)
+        assert loops(new) == 1
+        args: list[object] = [[0.1 * k for k in range(12)], 2.0]
+        assert interp.run(new, args) == interp.run(program, args)
