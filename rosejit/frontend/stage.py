@@ -282,8 +282,8 @@ class Session:
         """What Python iterates over."""
         return rows(self.tape, value)
 
-    def constant(self, data: Any, captured: Any, frame: Frame) -> Var:
-        """The variable for the content of an array of the host, in the function that `frame` belongs to."""
+    def constant(self, data: Any, captured: Any, frame: Frame) -> Atom:
+        """The atom for the content of an array of the host, in the function that `frame` belongs to."""
         opened = next(o for o in reversed(self._open) if self._depth(o.root) <= self._depth(frame))
         if captured is not None:
             return self._hidden(opened, captured)
