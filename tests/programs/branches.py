@@ -187,6 +187,24 @@ def untaken_faults(x: float, n: int) -> float:
     return y
 
 
+@rose.jit
+def cases_of_pairs(x: float, n: int, p: bool) -> float:
+    """The parts of a pattern are compared like any values, and bound only where all of it fits."""
+    y = 1.0
+    match (n % 3, p, (x, x * x)):
+        case (0, True, (a, b)) if a < b:
+            y = a * b
+        case (0 | 2, _, (a, _)) if a < 0:
+            y = -a
+        case (1 | 2, False, (_, b)):
+            y = b * b
+        case (k, True, (a, *_)) if k:
+            y = a * k
+        case _:
+            y = x + 10.0
+    return y
+
+
 PROGRAMS = (
     Program(leaky, [(1.5,), (-2.0,)], None, lambda x: 1.0 if x > 0 else 0.01),
     Program(shift_reset, [(2.0,), (-3.0,)], lambda x: -x * abs(x), lambda x: -2 * abs(x), kinks=[(0.0,)]),
@@ -239,6 +257,12 @@ PROGRAMS = (
         [([2.0, 1.0, 4.0],), ([1.0, 2.0, 4.0],)],
         None,
         lambda x: [x[2], 0, x[0]] if x[0] > x[1] else [0, 1 / x[2], -x[1] / x[2] ** 2],
+    ),
+    Program(
+        cases_of_pairs,
+        [(2.0, 3, True), (-0.5, 5, True), (1.5, 4, False), (1.5, 2, True), (0.5, 0, False)],
+        lambda x, n, p: {3: 8.0, 5: 0.5, 4: 1.5**4, 2: 3.0, 0: 10.5}[n],
+        lambda x, n, p: {3: 12.0, 5: -1.0, 4: 4 * 1.5**3, 2: 2.0, 0: 1.0}[n],
     ),
     Program(untaken_faults, [(1.5, 4), (1.5, 0)], None, lambda x, n: 3.0 if n else 1.0),
 )
