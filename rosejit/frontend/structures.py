@@ -32,7 +32,15 @@ def _fields(cls: Any) -> tuple[str, ...]:
 
 def is_staged_deep(value: Any) -> bool:
     """Whether a staged number or array is in `value`, itself or inside structures."""
-    return hasattr(value, "leaf") or any(is_staged_deep(item) for item in parts(value) or ())
+    pending, seen = [value], set[int]()
+    while pending:
+        item = pending.pop()
+        if hasattr(item, "leaf"):
+            return True
+        if id(item) not in seen:  # objects of the host may hold each other
+            seen.add(id(item))
+            pending += parts(item) or ()
+    return False
 
 
 def is_record(cls: Any) -> bool:

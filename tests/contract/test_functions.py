@@ -435,3 +435,11 @@ def test_host_values_in_results():
 
     assert named(1.0) == (1.0, "name")
     assert rose.jit(lambda x: named(x)[1])(1.0) == "name"
+
+
+def test_a_decorated_function_as_a_default_value():
+    square = rose.jit(lambda x: x * x)
+    f = rose.jit(lambda x, g=square: g(x))
+    assert f(3.0) == 9.0
+    assert f.lower(3.0).compile()(3.0) == 9.0
+    assert rose.grad(f)(3.0) == 6.0
