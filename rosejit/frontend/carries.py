@@ -11,7 +11,7 @@ from rosejit.errors import ShapeError, StagingTypeError
 from rosejit.frontend.arrays import Array, Box, Host, atom_of, fresh
 from rosejit.frontend.gaps import Carry, Finish, Gaps
 from rosejit.frontend.joins import both_shown, link, same_number, shown
-from rosejit.frontend.overlaps import Handle, follow, roots
+from rosejit.frontend.overlaps import Handle, after_a_turn, follow, roots
 from rosejit.frontend.structures import is_alike, is_mutable, parts, with_parts
 from rosejit.frontend.tape import UNDEFINED, Cell, Moved, Tape
 from rosejit.frontend.unbound import Hole, Part, Poison, flag_atom, hint, label, part, split
@@ -160,8 +160,9 @@ class Carries(Gaps):
 
         def finish() -> Array:
             made = fresh(self.tape, carry.out, name)
-            made.box.readonly = x.box.readonly or (v.box.readonly if self.ran() is not True else "")
-            link(name, made.box, *self.peers[p.box])
+            ran = self.ran() is True
+            made.box.readonly = x.box.readonly or ("" if ran else v.box.readonly)
+            link(name, made.box, *self.peers[p.box][ran])
             return made
 
         return finish
@@ -241,7 +242,8 @@ class Carries(Gaps):
             other.peers.add(both)
         lost = {box for handle in handles for box in self._lost(handle)}
         for handle in handles:
-            self.peers[handle.box] = handle.peers | (handle.end - own) | (handle.arrays - lost)
+            made = handle.peers | (handle.end - own)
+            self.peers[handle.box] = made | (handle.arrays - lost), made | (after_a_turn(handle, handles) - lost)
 
     def _handle(self, box: Box, var: Var, start: set[Box], read: bool) -> Handle:
         end = roots(self.rebound[box]) if box in self.rebound else {box}

@@ -19,11 +19,12 @@ class Names:
     """What a construct can bind.
 
     Of a branch the first `live` names are read after it, the others only inside; of a loop the first `live` names are
-    read in a turn before it has bound them, the others only after the loop.
+    read in a turn before it has bound them, the others only after the loop. `after` are all that are read after it.
     """
 
     names: tuple[str, ...]
     live: int
+    after: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -149,7 +150,7 @@ class _Liveness:
         for _ in range(2):
             turn = self.block(node.body, head | flags) & ~target
             head = after | self.expressions(turn, node.target)
-        self.note(node, self.uses.binds([node]), exposed, head)
+        self.note(node, self.uses.binds([node]), exposed, head, after)
         return self.expressions(head, node.iter)
 
     def attempt(self, node: Any, after: Mask) -> Mask:
@@ -162,9 +163,10 @@ class _Liveness:
         self.always = outer
         return before | caught
 
-    def note(self, node: Any, bound: Mask, after: Mask, inside: Mask) -> None:
+    def note(self, node: Any, bound: Mask, after: Mask, inside: Mask, later: Mask = 0) -> None:
         live = self.uses.unpack(bound & after)
-        self.flow.names[id(node)] = Names(live + self.uses.unpack(bound & inside & ~after), len(live))
+        names = live + self.uses.unpack(bound & inside & ~after)
+        self.flow.names[id(node)] = Names(names, len(live), self.uses.unpack(bound & later))
 
 
 class _Definiteness:

@@ -51,8 +51,9 @@ class Gaps:
     """Whether a name is zero before the loop: what it is in the body may turn out a tangent."""
     rebound: dict[Box, Box] = field(default_factory=dict[Box, Box])
     """What stands for arrays whose names are other arrays after a turn, and those."""
-    peers: dict[Box, set[Box]] = field(default_factory=dict[Box, set[Box]])
-    """With what the arrays that come out are linked, by what stood for them in the body."""
+    peers: dict[Box, tuple[set[Box], set[Box]]] = field(default_factory=dict[Box, tuple[set[Box], set[Box]]])
+    """With what the arrays that come out are linked, by what stood for them in the body: where there may have been no
+    turn, and where there has been one."""
     placed: dict[Box, Var] = field(default_factory=dict[Box, Var])
     """The boxes of arrays that stand for nothing yet, and their content in the body."""
 
@@ -152,7 +153,7 @@ class Gaps:
 
         def finish() -> Array:
             made = fresh(self.tape, carry.out, name)
-            link(name, made.box, *self.peers[key])
+            link(name, made.box, *self.peers[key][True])
             return made
 
         return finish

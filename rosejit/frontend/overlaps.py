@@ -48,6 +48,15 @@ def follow(handles: list[Handle], is_outside: Callable[[Box], bool]) -> list[tup
     return _pairs(handles, by_box)
 
 
+def after_a_turn(handle: Handle, handles: list[Handle]) -> set[Box]:
+    """The arrays from outside that the name may be bound to once the loop has made a turn."""
+    by_box = {other.box: other for other in handles}
+    found = handle.arrays & handle.end
+    for box in handle.end & by_box.keys():
+        found = found | by_box[box].arrays
+    return found
+
+
 def _pairs(handles: list[Handle], by_box: dict[Box, Handle]) -> list[tuple[Handle, Handle]]:
     starts: defaultdict[Box, list[Handle]] = defaultdict(list)
     ends: defaultdict[Box, list[Handle]] = defaultdict(list)

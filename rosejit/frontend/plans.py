@@ -14,7 +14,7 @@ from rosejit.frontend.grammar import gast
 from rosejit.frontend.jumps import Go, SetFlag
 
 Plan = tuple[Any, ...]
-"""(target, body, flags that leave the loop)."""
+"""(target, body, flags that leave the loop); of the loop to be rolled also the names that are read after it."""
 
 
 class _Unlisted(Exception):
@@ -26,7 +26,7 @@ def plan(context: Context, node: Any) -> Plan | None:
     if context.plain or context.hidden or not _is_range(context, node.iter):
         return None
     try:
-        return _loop(context, node)
+        return (*_loop(context, node), context.names(node).after)
     except _Unlisted:
         return None
 

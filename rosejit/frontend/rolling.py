@@ -47,11 +47,12 @@ def _is_rolled(tape: Tape, items: Any, names: tuple[str, ...], plan: Plan, frame
 
 def why_not(tape: Tape, items: range, names: tuple[str, ...], plan: Plan, frame: FrameType) -> str:
     """What keeps the loop from being rolled; nothing if it may be."""
-    reader = _reader(frame, frozenset(bound_names((("for", (), *plan),))))
+    *loop, later = plan
+    reader = _reader(frame, frozenset(bound_names((("for", (), *loop),))))
     widening: frozenset[str] = frozenset()
     try:
         while True:
-            found = _widening(Turns(tape, reader, widening), items, names, plan)
+            found = _widening(Turns(tape, reader, widening), items, names, tuple(loop), later)
             if found <= widening:
                 return ""
             widening |= found
@@ -74,25 +75,31 @@ def _reader(frame: FrameType, bound: frozenset[str]) -> Callable[[str], Any]:
     return read
 
 
-def _widening(walk: Turns, items: range, names: tuple[str, ...], plan: Plan) -> frozenset[str]:
+def _widening(walk: Turns, items: range, names: tuple[str, ...], plan: Plan, later: tuple[str, ...]) -> frozenset[str]:
     """Follow the loop. Gives the names that are Ints before it and Reals after it."""
     before = {name: walk.found(name) for name in names}
     walk.settle(lifted.index(items), plan, names)
-    widening = frozenset(name for name in names if _after(walk, name, before, names))
+    widening = frozenset(name for name in names if _after(walk, name, before, names, name in later))
     if any(walk.contents[place].is_lifted for place in walk.written if place in walk.reached):
         unroll("an array is known to the host after the loop")
     return widening
 
 
-def _after(walk: Turns, name: str, before: dict[str, Any], names: tuple[str, ...]) -> bool:
-    """Whether a name widens; raises if it is not after the rolled loop what it is after the unrolled one."""
-    was, now = before[name], walk.names[name]
+def _after(walk: Turns, name: str, before: dict[str, Any], names: tuple[str, ...], is_read: bool) -> bool:
+    """Whether a name widens; raises if it is not after the rolled loop what it is after the unrolled one.
+
+    What the host knows of a name that is not read after the loop may go round as a number all the same.
+    """
+    was: Any = before[name]
+    now: Any = walk.names[name]
     if now.__class__ is Partial:
         now = now.value
+    if not is_read and now != was and lifted.is_known_number(now):
+        now = lifted.number(now)
     if now.__class__ is Grid:
         _array_after(walk, name, was, now, names)
         return False
-    if now.__class__ is not Number or now.is_lifted:
+    if now.__class__ is not Number or (is_read and now.is_lifted):
         return False if now.__class__ is Known and now == was else unroll(f"the host knows `{name}` after the loop")
     kind = None if was is None or was.__class__ is Partial else lifted.number(was).kind
     if kind not in (None, now.kind) and (kind, now.kind) != (INT, REAL):
