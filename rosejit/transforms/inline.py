@@ -1,5 +1,6 @@
 """A program into one in which functions that are called once, or are small, stand where they were called."""
 
+import math
 from collections import Counter
 from collections.abc import Container
 from dataclasses import dataclass
@@ -16,11 +17,11 @@ DEEPEST = 50
 
 
 def inline(
-    roots: tuple[ir.Function, ...], kept: Container[ir.Function] = (), small: int = SMALL
+    roots: tuple[ir.Function, ...], kept: Container[ir.Function] = (), small: int = SMALL, once: float = math.inf
 ) -> dict[ir.Function, ir.Function]:
     """New functions for `roots` and all that they still call, callees first where there is no cycle. Recursive
-    functions, host functions, roots that are called and those in `kept` stay; what is called more than once, and has
-    more than `small` lets, stays too."""
+    functions, host functions, roots that are called and those in `kept` stay; so does what has more than `small` lets,
+    or more than `once` where it is called once."""
     program = reachable(*roots)
     surveys = {f: _survey(f) for f in program}
     times = Counter(g for survey in surveys.values() for g in survey.calls)
@@ -33,7 +34,7 @@ def inline(
         depths[f] = 1 + max([depths[g] for g in survey.calls if g in plan.inlined], default=0)
         remaining[f] = [h for g in survey.calls for h in (remaining[g] if g in plan.inlined else [g])]
         stays = f in plan.fixed or f in roots or depths[f] >= DEEPEST
-        if not stays and (times[f] == 1 or sizes[f] <= small):
+        if not stays and sizes[f] <= (once if times[f] == 1 else small):
             plan.inlined.add(f)
             if times[f] == 1:
                 plan.once.add(f)

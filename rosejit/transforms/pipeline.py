@@ -15,10 +15,15 @@ PASSES = (simplify, dce)
 """What every function goes through after inlining, in order, and again after loops were joined."""
 
 
+SHORT = 64
+"""Lets of what is called once, up to which it is differentiated where it is called. What a longer function saves lies
+together in its record; a loop would stack each number in an array of its own, which takes a place in the caches."""
+
+
 def prepared(f: ir.Function) -> ir.Function:
-    """`f` as it is differentiated: small arrays are numbers, and what is called once stands where it was called. Then
-    a loop sees what its callees read, and need not keep it. Functions whose derivative is not that of their body stay.
-    """
+    """`f` as it is differentiated: small arrays are numbers, and what is short and called once stands where it was
+    called. Then a loop sees what its callees read, and need not keep it. Functions whose derivative is not that of
+    their body stay."""
     program = reachable(f)
     if any([g.body is None and g.host is None for g in program]):  # its body is being made: it calls itself
         return f
@@ -28,7 +33,7 @@ def prepared(f: ir.Function) -> ir.Function:
     body, new = made.derived.get("prepared", (None, made))
     if body is not made.body:
         kept = {g for g in reachable(made) if g.rule is not None or g.checkpoint}
-        new = inline((made,), kept, small=0)[made]
+        new = inline((made,), kept, small=0, once=SHORT)[made]
         made.derived["prepared"] = (made.body, new)
     return new
 
