@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rosejit.api.entry import public
+from rosejit.api.function import Function
 from rosejit.api.gradients import grad
 from rosejit.api.source import as_function
 from rosejit.api.sparse import Compressed, Entries, structured
@@ -14,11 +15,15 @@ from rosejit.api.staged import Argnums
 class SparseFunction:
     """A function with the arguments of another, that gives a derivative of it as sparse matrices."""
 
-    def __init__(self, compressed: Compressed, like: Callable[..., Any], name: str) -> None:
+    def __init__(self, compressed: Compressed, like: Function, transform: Callable[..., Any]) -> None:
         functools.update_wrapper(self, like, updated=())
-        self.__name__ = self.__qualname__ = name
+        self.__name__ = self.__qualname__ = f"{transform.__name__}_{like.__name__}"
+        self._made = transform, (like, compressed.argnums)
         self._compressed = compressed
         self._caught = public(self._matrices)
+
+    def __reduce__(self) -> Any:
+        return self._made
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The matrices, in the structure that `rose.jacobian` gives."""
@@ -63,7 +68,7 @@ def sparse_jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> SparseFuncti
            [ 0., -1.,  1.]])
     """
     base = as_function(f)
-    return SparseFunction(Compressed(base, argnums, symmetric=False), base, f"sparse_jacobian_{base.__name__}")
+    return SparseFunction(Compressed(base, argnums, symmetric=False), base, sparse_jacobian)
 
 
 @public
@@ -81,5 +86,4 @@ def sparse_hessian(f: Callable[..., Any], argnums: Argnums = 0) -> SparseFunctio
            [0., 0., 2.]])
     """
     base = as_function(f)
-    compressed = Compressed(grad(base, argnums), argnums, symmetric=True)
-    return SparseFunction(compressed, base, f"sparse_hessian_{base.__name__}")
+    return SparseFunction(Compressed(grad(base, argnums), argnums, symmetric=True), base, sparse_hessian)

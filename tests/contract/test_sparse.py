@@ -1,6 +1,8 @@
 """`rose.sparse_jacobian`, `rose.sparse_hessian`: the numbers of the dense ones, in few sweeps."""
 
+import inspect
 import math
+import pickle
 import subprocess
 import sys
 
@@ -178,6 +180,13 @@ def test_refusals():
         rose.sparse_hessian(stencil)(X, 1.0)
     with pytest.raises(rose.NotDifferentiable, match="has no argument 5"):
         rose.sparse_jacobian(stencil, 5)(X, 1.0)
+
+
+def test_it_is_a_function_like_others():
+    hessian = rose.sparse_hessian(rosenbrock)
+    assert repr(hessian) == "<rose.SparseFunction sparse_hessian_rosenbrock>"
+    assert list(inspect.signature(hessian).parameters) == ["x"]
+    assert (pickle.loads(pickle.dumps(hessian))(X) != hessian(X)).nnz == 0
 
 
 def test_scipy_is_imported_at_the_first_call():
