@@ -16,7 +16,7 @@ _NUMBERS = {"real": "$real({}, {})", "int": "$int({}, {})", "bool": "$bool({}, {
 
 @dataclass(slots=True, frozen=True)
 class PageImport:
-    """A function that the page gives to `load`; what `print` stands for may be left out."""
+    """A function that the page gives to `load`; `print`, one for all that the program prints, may be left out."""
 
     name: str
     trees: tuple[Tree, ...]
@@ -38,7 +38,8 @@ def of_page(imported: Sequence[Import], hosts: Sequence[Callable[..., Any]]) -> 
         supply = iter(signature.statics)
         trees = tuple(with_host_values(tree, supply) for tree in signature.trees)
         taken[one.name] = taken.get(one.name, 0) + 1
-        name = one.name if taken[one.name] == 1 else f"{one.name}{taken[one.name]}"
+        number = "" if signature.prints or taken[one.name] == 1 else taken[one.name]
+        name = f"{one.name}{number}"
         found.append(PageImport(name, trees, signature.result, not signature.prints))
     return found
 

@@ -116,5 +116,11 @@ def _exported(name: str, entry: str, function: Function, staged: Staged) -> Expo
         tuple(function.__signature__.parameters.values()),
         staged.trees,
         with_host_values(staged.result, iter(staged.statics)),
-        cleandoc(function.__doc__ or ""),
+        _documentation(function),
     )
+
+
+def _documentation(function: Function) -> str:
+    """The docstring; of a function made of another, that one's under its own name."""
+    text = cleandoc(function.__doc__ or "")
+    return text if function.kind.source is not None or not text else f"`{function.__name__}`: {text}"

@@ -92,10 +92,15 @@ def _imports(pages: Sequence[PageImport]) -> Iterator[str]:
     if not pages:
         return
     yield "export interface Imports {"
+    if any(not page.needed for page in pages):
+        yield "  /** What the program prints; `console.log` if not given. */"
+        yield "  print?(...words: unknown[]): void;"
     for page in pages:
+        if not page.needed:
+            continue
         parameters = ", ".join(f"x{k}: {gives(tree)}" for k, tree in enumerate(page.trees))
         result = "void" if page.result == Node("none") else takes(page.result)
-        yield f"  {names.key(page.name)}{'' if page.needed else '?'}({parameters}): {result};"
+        yield f"  {names.key(page.name)}({parameters}): {result};"
     yield "}"
     yield ""
 

@@ -322,6 +322,8 @@ def measured(p: Point, x: Vec["n"], k: int, on: bool) -> tuple[float, Vec["n"], 
 def asks(x: Vec["n"], k: int) -> tuple[float, Vec["n"], int]:
     y, v, n = measured(Point(x[0], 2.0), x, k, k > 3)
     print("asked", x, k)
+    if k > 3:
+        print(k)
     return 2 * y, v + 1, n
 
 
@@ -338,7 +340,8 @@ def test_opaque_functions_are_the_pages(tmp_path):
     const twice = asks([1, 2], 4);
     const bad = await load({ imports: { measured: () => [1, [2], 3], print() {} } });
     const throwing = await load({ imports: { measured: () => { throw new EvalError("mine"); } } });
-    show([once, seen[0], printed[0], inner, twice,
+    const [first, second] = printed;
+    show([once, seen[0], [first, second], inner, twice,
       caught(() => bad.asks([1, 2], 3)), caught(() => throwing.asks([1, 2], 3)),
       await load().catch((e) => [e.constructor.name, e.message])]);"""
     found = report(tmp_path, asks, (np.ones(2), 1), text)
@@ -346,7 +349,7 @@ def test_opaque_functions_are_the_pages(tmp_path):
         once = [6, ["Float64Array", 11, 21], 5]
         assert found[0] == once
         assert found[1] == [{"x": 1, "y": 2}, ["Float64Array", 1, 2], 4, True]
-        assert found[2] == ["asked", ["Float64Array", 1, 2], 4]
+        assert found[2] == [["asked", ["Float64Array", 1, 2], 4], [4]]
         assert found[3] == [14, ["Float64Array", 51, 61], 2]
         assert found[4] == once
         assert found[5] == ["RangeError", "RangeError", "`measured()[1]` must have length 2, not 1"]
