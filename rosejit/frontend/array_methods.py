@@ -282,7 +282,7 @@ METHODS: dict[str, Op] = {
     "std": reductions.deviation, "all": reductions.every, "any": reductions.some, "clip": clip, "copy": copy,
     "dot": products.dot, "cumsum": cumulative(operator.add, 0), "cumprod": cumulative(operator.mul, 1), "trace": trace,
     "max": _extreme("max"), "min": _extreme("min"), "argmax": _position("max"), "argmin": _position("min"),
-    "reshape": shapes.reshape, "ravel": lambda self: shapes.reshape(self, -1), "transpose": shapes.transpose,
+    "reshape": shapes.reshape, "ravel": shapes.ravel, "transpose": shapes.transpose,
     "flatten": lambda self: shapes.reshaped(self, (prod(self.shape),)), "squeeze": shapes.squeezed, "take": take,
     "swapaxes": lambda self, a, b: shapes.permuted(np.swapaxes)(self, a, b), "diagonal": shapes.diagonal,
     "repeat": lambda self, *args, **options: shapes.rearranged(np.repeat)(self, *args, **options),

@@ -88,7 +88,8 @@ def set_(a: Array, index: Any, value: Any, combine: Combine | None = None) -> No
 
 def _is_itself(target: Array, value: Any) -> bool:
     """`a[i] += v` ends with `a[i] = a[i]` when `a[i]` is an array: there is nothing left to do."""
-    return value.__class__ is Array and value.box is target.box and value.axes == target.axes
+    same = value.__class__ is Array and value.box is target.box and value.axes == target.axes
+    return same and value.shape == target.shape
 
 
 def is_known(value: Any) -> bool:

@@ -129,14 +129,25 @@ def reshape(a: Array, *shape: Any) -> Array:
     return _shared(a, made) if _is_view(a, wanted) else made
 
 
+def ravel(a: Array) -> Array:
+    """`np.ravel`: a view only where the elements lie one behind the other."""
+    data, _ = _memory(a)
+    return reshape(a, -1) if data.flags.c_contiguous else reshaped(a, (prod(a.shape),))
+
+
 def _is_view(a: Array, shape: tuple[int, ...]) -> bool:
     """Whether NumPy can give the array that shape where it lies."""
-    if a.axes is None:
-        return True
-    axes = tuple(Fixed(Lit(0, INT)) if isinstance(entry, Fixed) else entry for entry in a.axes)
+    shown, memory = _memory(a)
+    return a.axes is None or bool(np.may_share_memory(shown.reshape(shape), memory))
+
+
+def _memory(a: Array) -> tuple[Any, Any]:
+    """An array of NumPy's that lies in memory as `a` does, and the whole of it."""
     memory = np.empty(base_lengths(a), bool)
-    shown = viewed(memory, Array(a.tape, a.box, a.shape, a.type, axes))
-    return bool(np.may_share_memory(shown.reshape(shape), memory))
+    if a.axes is None:
+        return memory, memory
+    axes = tuple(Fixed(Lit(0, INT)) if isinstance(entry, Fixed) else entry for entry in a.axes)
+    return viewed(memory, Array(a.tape, a.box, a.shape, a.type, axes)), memory
 
 
 def reshaped(a: Array, shape: tuple[int, ...]) -> Array:

@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 from rosejit.errors import ShapeError
 from rosejit.frontend.arrays import Array, atom_of
 from rosejit.frontend.elementwise import broadcast_shape
+from rosejit.frontend.indices import part_of, steps_of
 from rosejit.frontend.making import as_array
 from rosejit.frontend.tape import Tape
 from rosejit.frontend.values import ATOMS, tan_atom, type_of, wrap
@@ -39,6 +40,8 @@ def fitting(tape: Tape, wanted: Scalar, shape: tuple[int, ...], value: Any) -> A
         _fits(kind, wanted) or (value.__class__ is not Array and wanted is TAN and tan_atom(tape, value) is not None)
     ):
         _refuse_value(tape, wanted, type(value).__name__ if kind is None else _SHOWN.get(kind, str(kind)))
+    if value.__class__ is Array and value.ndim > len(shape):
+        value = _without_lead(value, value.ndim - len(shape))
     if value.__class__ is Array and broadcast_shape(tape, (value,), shape) != shape:
         raise tape.fault(ShapeError, f"an array of shape {value.shape} does not fit into the shape {shape}")
     return value
@@ -62,6 +65,13 @@ def _converted(target: Array, value: Any) -> Atom:
     atom = ATOMS[target.type](target.tape, value)
     assert atom is not None
     return atom
+
+
+def _without_lead(value: Array, count: int) -> Array:
+    """An array without its first axes, if their length is 1: what NumPy stores does not need to have fewer."""
+    if set(value.shape[:count]) != {1}:
+        return value
+    return part_of(value, *steps_of(value, [*[0] * count, *[slice(None)] * (value.ndim - count)]))
 
 
 def _repeated(target: Array, value: Any) -> Atom:

@@ -101,6 +101,7 @@ EXPRESSIONS = [
     "math.exp(x[0])", "math.dist([s,1.0],[0.0,2.0])", "math.prod(x)", "math.fsum(x)", "math.hypot(*x)",
 ]  # fmt: skip
 STATEMENTS = [
+    "y = m.copy(); y[:-1] = y[:1]", "y = a.copy(); z = y[:, ::2].ravel(); z[0] = s", "y = x.copy(); y[1:] = a[:1, 1:]",
     "y = a.copy(); y.sort()", "y = a.copy(); y.sort(axis=0)", "y = x[::-1].copy(); z = y; z.sort()",
     "y=x.copy(); y[p]=0.0", "y=x.copy(); y[k]=s", "y=x.copy(); y[k-1]+=1.0", "y=x.copy(); y[[0,2]]=[s,2.0]",
     "y=x.copy(); y[[0,2]]*=s", "y=a.copy(); y[:,[0,2]]=s", "y=a.copy(); y[[0,1],[1,2]]=s", "y=x.copy(); y[y>0.7]=s",
