@@ -6,8 +6,6 @@ of all sizes. The least of many short batches, all systems in turns: what the ma
 """
 
 import ctypes
-import shutil
-import subprocess
 import time
 from collections.abc import Callable
 from typing import Any
@@ -15,8 +13,9 @@ from typing import Any
 import numpy as np
 
 import rosejit as rose
+from benchmarks.math_long import in_c
 from benchmarks.math_points import TRIALS
-from benchmarks.measure import OUT, Table, collector_off, options
+from benchmarks.measure import Table, collector_off, options
 from rosejit import Vec
 from rosejit.ops import PRIMITIVES
 
@@ -114,23 +113,15 @@ def by_numpy(name: str, x: Any, y: Any) -> Run | None:
 
 
 def library(names: list[str]) -> ctypes.CDLL | None:
-    """Loops in C over the functions of glibc; None without a compiler."""
-    if shutil.which("gcc") is None:
-        return None
-    lines = ["#include <math.h>"]
+    """Loops in C over the functions of glibc."""
+    lines: list[str] = []
     for name in names:
         f, operands = C_NAMES.get(name, name), "x[i], y[i]" if two(name) else "x[i]"
         lines.append(
             f"double loop_{name}(const double *x, const double *y) {{ double s = 0;"
             f" for (int i = 0; i < {COUNT}; i++) s += {f}({operands}); return s; }}"
         )
-    OUT.mkdir(parents=True, exist_ok=True)
-    source, target = OUT / "math_speed.c", OUT / "math_speed.so"
-    source.write_text("\n".join(lines) + "\n")
-    subprocess.run(
-        ["gcc", "-O2", "-fno-builtin", "-shared", "-fPIC", str(source), "-o", str(target), "-lm"], check=True
-    )
-    return ctypes.CDLL(str(target))
+    return in_c(lines)
 
 
 def by_glibc(loops: ctypes.CDLL | None, name: str, x: Any, y: Any) -> Run | None:

@@ -94,18 +94,23 @@ def precise_exponential(x: Any, low: Any) -> tuple[Any, Pair]:
     return k, fast_two_sum(s, tail + (s + tail) * low)
 
 
-def moderate(x: Any) -> Any:
-    """exp(x) for |x| < 708: 1 + (r + r**2 / 2 + ...), the leading part of r unrounded; the exponent comes on top."""
+def _leading(x: Any) -> tuple[Any, Any]:
+    """t and k * 2**52 with exp(x) = (1 + t) * 2**k: r + r**2 / 2 + ..., the leading part of r unrounded."""
     t = x * INVERSE_LN2 + _ROUND
     k = t - _ROUND
     high, low = x - k * LN2_HIGH, k * LN2_LOW
     r = high - low
-    s = (high + ((r * r) * estrin(EXP, r) - low)) + 1.0
-    return from_bits(bits(s) + (bits(t) << 52))
+    return high + ((r * r) * estrin(EXP, r) - low), bits(t) << 52
+
+
+def _moderate(x: Any) -> Any:
+    """exp(x) for |x| < 708: the exponent comes on top of the bits."""
+    t, exponent = _leading(x)
+    return from_bits(bits(t + 1.0) + exponent)
 
 
 def _exp(x: Any) -> Any:
-    return branch(below(x, 708.0), lambda: moderate(x), lambda: _rescaled(x))
+    return branch(below(x, 708.0), lambda: _moderate(x), lambda: _rescaled(x))
 
 
 def _rescaled(x: Any) -> Any:
@@ -199,8 +204,14 @@ def _sigmoid(x: Any) -> Any:
     """1 / (1 + exp(-|x|)), or exp(-|x|) times that."""
 
     def usual() -> Any:
-        e = moderate(-abs_(x))
-        return pick(x >= 0.0, 1.0, e) / (e + 1.0)
+        t, exponent = _leading(-abs_(x))
+        s, scale = t + 1.0, from_bits(exponent + bits(1.0))
+        e, rest = s * scale, (t - (s - 1.0)) * scale
+        d = e + 1.0
+        lost = (e - (d - 1.0)) + rest
+        upper = x >= 0.0
+        q = pick(upper, 1.0, e) / d
+        return q + (pick(upper, 0.0, rest) - q * lost) / d
 
     return branch(below(x, 708.0), usual, lambda: select(x > 0.0, 1.0, _rescaled(x)))
 
