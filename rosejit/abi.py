@@ -152,6 +152,9 @@ class HostSignature:
     statics: tuple[Any, ...] = ()
     prints: bool = False
     """Whether it is what `print` was staged to."""
+    forms: tuple[tuple[int, tuple["str | tuple[str, str]", ...]], ...] = ()
+    """Of `print`: arguments, by number, that are texts with gaps; a gap has conversion and format of the value there,
+    and the tree of the argument has the values."""
 
 
 def leaves(tree: Tree) -> list[Leaf]:

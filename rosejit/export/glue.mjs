@@ -95,7 +95,25 @@ const $dyn = (word, shape, size, read, release) => {
   return found;
 };
 
-const $text = (value) => (Number.isInteger(value) && typeof value === "number" ? `${value}.0` : `${value}`);
+const $text = (value) =>
+  typeof value === "boolean" ? (value ? "True" : "False")
+    : Number.isInteger(value) && Math.abs(value) < 1e16 ? `${Object.is(value, -0) ? "-0" : value}.0`
+    : typeof value === "number" && !Number.isFinite(value) ? `${value}`.toLowerCase().replace("infinity", "inf")
+    : `${value}`.replace(/e([+-])(\d)$/, "e$10$2");
+
+const $shown = (value, spec, whole) => {
+  const [, align, width, comma, digits, kind] = /^([<>^]?)(\d*)(,?)(?:\.(\d+))?([dfeg]?)$/.exec(spec) ?? [];
+  const x = Number(value);
+  let text = whole ? `${value}` : $text(value);
+  const sign = Object.is(x, -0) ? "-" : "";
+  if (Number.isFinite(x) && (kind === "f" || kind === "e"))
+    text = sign + (kind === "f" ? x.toFixed(digits ?? 6) : x.toExponential(digits ?? 6));
+  if (digits !== undefined && kind === "g") text = `${Number(x.toPrecision(digits || 1))}`;
+  if (comma) text = text.replace(/^(-?)(\d+)/, (_, sign, n) => sign + n.replace(/\B(?=(\d{3})+$)/g, ","));
+  if (kind) text = text.replace(/e([+-])(\d)$/, "e$10$2");
+  return align === "<" ? text.padEnd(width) : align === "^" ? text.padStart((Number(width) + text.length) >> 1).padEnd(width)
+    : text.padStart(width ?? 0);
+};
 
 const $exhausted = (error) => {
   const memory = new DataView($w.memory.buffer);
@@ -110,8 +128,8 @@ const $failure = (error, failures) => {
   const found = Array.from(values, (kind, k) =>
     kind === "r" ? memory.getFloat64(16 + 8 * k, true) : memory.getBigInt64(16 + 8 * k, true));
   if (name === "RoseIndexError" && found[0] < 0) found[0] -= found[1];
-  const shown = found.map((value, k) => (values[k] === "b" ? (value ? "True" : "False") : $text(value)));
-  const text = message.replace(/\{(\d)(?:![rsa])?(?::[^{}]*)?\}/g, (whole, k) => shown[k] ?? whole);
+  const text = message.replace(/\{(\d)(?:![rsa])?(?::([^{}]*))?\}/g, (gap, k, spec = "") =>
+    k < found.length ? $shown(values[k] === "b" ? found[k] !== 0n : found[k], spec, values[k] === "i") : gap);
   return Object.assign(new Kind(place ? `${text}\n  ${place}` : text), { name });
 };
 

@@ -22,6 +22,8 @@ class PageImport:
     trees: tuple[Tree, ...]
     result: Tree
     needed: bool
+    forms: tuple[tuple[int, tuple["str | tuple[str, str]", ...]], ...] = ()
+    """Of `print`: see `HostSignature`."""
 
 
 def of_page(imported: Sequence[Import], hosts: Sequence[Callable[..., Any]]) -> list[PageImport | PageFunction]:
@@ -40,7 +42,7 @@ def of_page(imported: Sequence[Import], hosts: Sequence[Callable[..., Any]]) -> 
         taken[one.name] = taken.get(one.name, 0) + 1
         number = "" if signature.prints or taken[one.name] == 1 else taken[one.name]
         name = f"{one.name}{number}"
-        found.append(PageImport(name, trees, signature.result, not signature.prints))
+        found.append(PageImport(name, trees, signature.result, not signature.prints, signature.forms))
     return found
 
 
@@ -60,7 +62,7 @@ def javascript(number: int, given: PageImport | PageFunction, imported: Import) 
     arrays = [k for k, slot in enumerate(imported.results) if slot.kind == "array"]
     places = {k: Passed(imported.results[k], f"$p{k}") for k in arrays}
     variables = ", ".join([*(p.variable for p in params), *(places[k].variable for k in arrays)])
-    arguments = ", ".join(_arguments(writer, given.trees, params))
+    arguments = ", ".join(_arguments(writer, given, params))
     called = f"{names.member('$g', given.name)}({arguments})"
     lines: list[str] = []
     numbers: list[str] = []
@@ -80,10 +82,26 @@ def javascript(number: int, given: PageImport | PageFunction, imported: Import) 
     yield "},"
 
 
-def _arguments(writer: Writer, trees: Sequence[Tree], params: Sequence[Place]) -> Iterator[str]:
-    whole = Node("tuple", tuple(trees))
-    for tree, cells in zip(trees, divided(whole, params), strict=True):
-        yield writer.read(tree, cells)
+def _arguments(writer: Writer, given: PageImport, params: Sequence[Place]) -> Iterator[str]:
+    forms = dict(given.forms)
+    for k, (tree, cells) in enumerate(zip(given.trees, divided(Node("tuple", given.trees), params), strict=True)):
+        if k in forms:
+            yield " + ".join(_pieces(writer, forms[k], cells)) or '""'
+        else:
+            yield writer.read(tree, cells)
+
+
+def _pieces(writer: Writer, form: Sequence["str | tuple[str, str]"], cells: Sequence[Place]) -> Iterator[str]:
+    """A text with gaps as JavaScript."""
+    values = iter(cells)
+    for piece in form:
+        if isinstance(piece, str):
+            yield names.text(piece)
+            continue
+        cell = next(values)
+        leaf = _leaf(cell.slot)
+        value = writer.read(leaf, [cell])
+        yield f"$shown({value}, {names.text(piece[1])}, {'true' if leaf.kind == 'int' else 'false'})"
 
 
 def _taken(value: str, tree: Tree, path: str, lines: list[str]) -> Iterator[tuple[Leaf, str, str]]:

@@ -37,7 +37,7 @@ def staged_print(session: Any, function: Any, args: tuple[Any, ...], kwargs: dic
 
     shown_as = _with_leaves(tree, iter(leaf_list))
     inside = shown_as.children if isinstance(shown_as, Node) else ()
-    host.__dict__["signature"] = HostSignature(inside, Node("none"), tuple(statics), prints=not forms)
+    host.__dict__["signature"] = HostSignature(inside, Node("none"), tuple(statics), True, tuple(forms.items()))
     _call(tape, "print", host, leaf_list, atoms)
 
 

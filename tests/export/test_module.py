@@ -358,6 +358,25 @@ def test_opaque_functions_are_the_pages(tmp_path):
 
 
 @rose.jit
+def says(x: float, n: int) -> float:
+    print(f"x = {x:.2f}|{x:8.3f}|{x:.1e}|{x}|{-x:<7.1f}|{n}|{n:>4}|{n:,}|{x > 1}", n)
+    assert x < 5, f"{x:.3f} is too big for {n:>3}"
+    return x
+
+
+def test_texts_look_as_in_python(tmp_path, capsys):
+    text = """const said = [], { says } = await load({ imports: { print: (...words) => said.push(words.join(" ")) } });
+    for (const x of [1, 0.5, -0, 4.999, -Infinity]) says(x, 12345);
+    show([said.slice(), caught(() => says(6, 7))]);"""
+    found = report(tmp_path, says, (), text)
+    for x in (1.0, 0.5, -0.0, 4.999, -math.inf):
+        says(x, 12345)
+    if NODE:
+        assert found[0] == capsys.readouterr().out.splitlines()
+        assert found[1][2].splitlines()[0] == "6.000 is too big for   7"
+
+
+@rose.jit
 def waves(x: float, y: float):
     return math.sin(x) * math.exp(y), x**y, math.erf(x), math.hypot(x, y), [math.tanh(t * x) for t in rose.range(3)]
 
