@@ -5,6 +5,7 @@
 
 import operator
 from collections.abc import Callable
+from functools import partial, partialmethod
 from math import inf
 from typing import Any, NoReturn
 
@@ -99,14 +100,14 @@ class Selection:
         """Of all elements, or along the axis whose length nobody knows."""
         if axis is not None and (self.mask.ndim > 1 or axis not in (self.before, self.before - self.values.ndim)):
             self.refuse(f"`{name}` along another axis")
-        return fold(self.values, axis, where=_over(self))
+        return fold(self.values, axis=axis, where=_over(self))
 
-    def extreme(self, name: str) -> Any:
+    def extreme(self, name: str, axis: Any = None) -> Any:
         """The largest or smallest; infinite of no elements."""
         worst: Any = inf if name == "min" else -inf
-        if self.values.type is not REAL or self.values.shape != self.mask.shape:
-            self.refuse(f"`{name}` of these elements")
-        return reductions.extreme(self.values, name, initial=worst, where=self.mask)
+        if self.values.type is not REAL:
+            self.refuse(f"`{name}` of elements that are no reals")
+        return self._reduced(partial(reductions.extreme, name=name, initial=worst), name, axis)
 
     def count(self) -> Any:
         """How many elements there are, as a staged Int."""
@@ -238,7 +239,7 @@ def _install() -> None:
         setattr(Selection, f"__{name}__", lambda self, op=op: applied(op, self))
     Selection.__hash__ = object.__hash__
     methods: dict[str, Any] = {"sum": Selection.total, "prod": Selection.product}
-    methods |= {"max": lambda self: self.extreme("max"), "min": lambda self: self.extreme("min")}
+    methods |= {"max": partialmethod(Selection.extreme, "max"), "min": partialmethod(Selection.extreme, "min")}
     methods |= {"size": property(Selection.count)}
     for name, method in methods.items():
         setattr(Selection, name, method)
