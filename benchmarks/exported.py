@@ -58,6 +58,15 @@ def page_arguments(args: tuple[Any, ...]) -> str:
     return json.dumps(given, default=lambda array: array.tolist())
 
 
+def numbers(value: Any) -> list[str]:
+    """All numbers in a result; JSON has made objects of typed arrays."""
+    if isinstance(value, dict):
+        return numbers(list(value.values()))
+    if isinstance(value, (list, tuple)):
+        return [text for item in value for text in numbers(item)]
+    return numbers(value.tolist()) if isinstance(value, np.ndarray) else [repr(float(value))]
+
+
 def zipped(file: Path) -> int:
     """Bytes of the file as a server sends it."""
     return len(gzip.compress(file.read_bytes(), 9, mtime=0))
@@ -69,6 +78,8 @@ def exported(name: str, math: str, folder: Path) -> Row:
     wasm, module, _ = rose.export({"f": f}, *args, path=folder / f"{math}{len(name)}", math=math)
     row = node(PEERS / "exported.mjs", str(module), "f", page_arguments(args), str(batch))
     times = {"fresh": row["fresh"], "into": row["into"], "python": 1e9 * per_call(lambda: f(*args))}
+    same = numbers(row["found"]) == numbers(f(*args))
+    assert same or math == "js", f"{name}: node gives other bits"
     sizes = {"wasm": wasm.stat().st_size, "wasm.gz": zipped(wasm), "mjs.gz": zipped(module)}
     return {**sizes, "all.gz": sizes["wasm.gz"] + sizes["mjs.gz"], "original": original, **times}
 
