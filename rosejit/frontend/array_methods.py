@@ -297,7 +297,7 @@ METHODS: dict[str, Op] = {
 def called(tape: Any, name: str, make: Op, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """`make(*args, **options)`; arguments that it does not have are the user's, not ours to explain."""
     known = _signature(make)
-    given = {key: value for key, value in options.items() if value is not None or key in known.parameters}
+    given = {key: value for key, value in options.items() if key in known.parameters or not _is_default(key, value)}
     try:
         known.bind(*args, **given)
     except TypeError as error:
@@ -306,6 +306,11 @@ def called(tape: Any, name: str, make: Op, args: tuple[Any, ...], options: dict[
             raise tape.type_fault(f"`{name}`: {error}") from None
         raise tape.type_fault(f"`{name}(..., {unknown}=...)` is not staged", f"leave out `{unknown}`") from None
     return make(*args, **given)
+
+
+def _is_default(key: str, value: Any) -> bool:
+    """Whether an option that NumPy has says what is so anyway."""
+    return value is None or (key == "order" and value in ("C", "K", "A"))
 
 
 _signature = lru_cache(maxsize=512)(inspect.signature)

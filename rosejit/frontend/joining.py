@@ -128,6 +128,12 @@ def column_stack(tape: Tape, arrays: Any) -> Array:
     return joined(tape, columns, 1, "np.column_stack")
 
 
+def dstack(tape: Tape, arrays: Any) -> Array:
+    """`np.dstack`."""
+    parts = [shapes.at_least(part, 2) for part in _parts(tape, list(arrays), "np.dstack")]
+    return joined(tape, [shapes.expanded(part, 2) if part.ndim == 2 else part for part in parts], 2, "np.dstack")
+
+
 def append(tape: Tape, a: Any, values: Any, axis: Any = None) -> Array:
     """`np.append`."""
     return joined(tape, [a, values], axis, "np.append")
@@ -142,6 +148,6 @@ def meshgrid(tape: Tape, *vectors: Any, indexing: str = "xy") -> list[Array]:
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "concatenate": concatenate, "concat": concatenate, "stack": stack, "vstack": vstack, "row_stack": vstack,
-    "hstack": hstack, "column_stack": column_stack, "append": append, "meshgrid": meshgrid,
+    "hstack": hstack, "column_stack": column_stack, "dstack": dstack, "append": append, "meshgrid": meshgrid,
 }  # fmt: skip
 """The functions, which are given the tape first."""

@@ -224,8 +224,9 @@ def _places(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
 
 
 def _shape(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
+    """`np.shape`, `np.ndim`, `np.size`: known while staging."""
     made = args[0] if args[0].__class__ is Array else as_array(session.tape, args[0])
-    return () if made is None else {"shape": made.shape, "ndim": made.ndim, "size": made.size}[function.__name__]  # pyright: ignore[reportAttributeAccessIssue]  # installed by `array_methods`
+    return function(np.empty(() if made is None else made.shape, bool), *args[1:], **kwargs)
 
 
 # --- tables
@@ -285,7 +286,7 @@ _METHODS = (
 _REARRANGING = ("roll", "tile", "tril", "triu", "pad", "delete", "resize")
 VIEWS = frozenset({
     "transpose", "reshape", "ravel", "asarray", "ascontiguousarray", "broadcast_to", "squeeze", "expand_dims",
-    "swapaxes", "moveaxis", "flip", "fliplr", "flipud", "diagonal", "diag", "atleast_1d", "atleast_2d", "real",
+    "swapaxes", "moveaxis", "flip", "fliplr", "flipud", "diagonal", "diag", "rot90", "atleast_1d", "atleast_2d", "real",
 })  # fmt: skip
 """Functions that may give their first argument, under another shape."""
 UNLIKE = frozenset({"copyto", "fill_diagonal", "put", "at", "split", "array_split", "hsplit", "vsplit", "meshgrid"})
@@ -301,7 +302,12 @@ def _functions() -> dict[str, Handler]:
     wholes |= {"dot": products.dot, "matmul": _matmul, "outer": products.outer, "inner": products.inner}
     wholes |= {"vdot": products.vdot, "tensordot": products.tensordot, "kron": products.kron}
     wholes |= {"broadcast_to": shapes.broadcast, "expand_dims": shapes.expanded, "flip": shapes.flipped}
-    wholes |= {"diag": shapes.diag, "moveaxis": shapes.permuted(np.moveaxis), "split": shapes.split}
+    wholes |= {
+        "diag": shapes.diag,
+        "rot90": shapes.quarter_turns,
+        "moveaxis": shapes.permuted(np.moveaxis),
+        "split": shapes.split,
+    }
     wholes |= {name: shapes.rearranged(getattr(np, name)) for name in _REARRANGING}
     wholes |= derived.FUNCTIONS | sorting.OF_ONE
     found |= {name: _whole(make) for name, make in wholes.items()}

@@ -81,6 +81,19 @@ def flipped(a: Array, axis: Any = None) -> Array:
     return get(a, tuple(slice(None, None, -1) if k in turned else slice(None) for k in range(a.ndim)))
 
 
+def quarter_turns(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
+    """`np.rot90`."""
+    first, second = (axis % m.ndim for axis in axes)
+    order = [second if axis == first else first if axis == second else axis for axis in range(m.ndim)]
+    turns = (
+        lambda: get(m, Ellipsis),
+        lambda: transposed(flipped(m, second), order),
+        lambda: flipped(m, (first, second)),
+        lambda: flipped(transposed(m, order), second),
+    )
+    return turns[k % 4]()
+
+
 def split(a: Array, sections: Any, axis: int = 0, equal: bool = True) -> list[Any]:
     """`np.split`, `np.array_split`."""
     rows = np.arange(a.shape[axis])

@@ -109,6 +109,31 @@ def median(a: Array, axis: Any = None, keepdims: bool = False) -> Any:
     return shapes.expanded(found, axis) if keepdims else found
 
 
+def quantile(a: Array, q: Any, axis: Any = None) -> Any:
+    """`np.quantile` of one `q` that staging knows, on the line between two elements."""
+    if not isinstance(q, (int, float)) or not 0.0 <= q <= 1.0:
+        raise a.tape.type_fault("a quantile is a number from 0 to 1 that staging knows")
+    if axis is None:
+        a, axis = shapes.reshape(a, -1), 0
+    (axis,) = reductions.axes_of(a, axis)
+    ranked = sort(a, axis)
+    place = q * (a.shape[axis] - 1)
+    low = int(place)
+    part, high = place - low, min(low + 1, a.shape[axis] - 1)
+    x, y, last = (get(ranked, (*[slice(None)] * axis, k)) for k in (low, high, a.shape[axis] - 1))
+
+    def between(x: Any, y: Any, last: Any) -> Any:
+        found = y - (y - x) * (1.0 - part) if part >= 0.5 else x + (y - x) * part
+        return chosen(last != last, nan, found)
+
+    return mapped(a.tape, between, x, y, last)
+
+
+def percentile(a: Array, q: Any, axis: Any = None) -> Any:
+    """`np.percentile`."""
+    return quantile(a, q / 100.0, axis)
+
+
 def searchsorted(tape: Tape, a: Any, v: Any, side: str = "left") -> Any:
     """`np.searchsorted`, by bisection."""
     points = as_array(tape, a)
@@ -142,7 +167,13 @@ def sort_in_place(a: Array, axis: int = -1) -> None:
     put_all(a, sort(a, axis))
 
 
-OF_ONE: dict[str, Make] = {"sort": sort, "argsort": argsort, "median": median}
+OF_ONE: dict[str, Make] = {
+    "sort": sort,
+    "argsort": argsort,
+    "median": median,
+    "quantile": quantile,
+    "percentile": percentile,
+}
 """The functions whose first argument is an array."""
 OF_SEVERAL: dict[str, Make] = {"searchsorted": searchsorted, "digitize": digitize}
 """Those that are given the tape first."""

@@ -23,6 +23,10 @@ HEADER = """def f(
 ARGUMENTS = (A, X, K, P, T, M, 1.5, 1)
 
 EXPRESSIONS = [
+    "np.size(a, 0)", "np.size(a)", "x.copy(order='C')", "np.dstack([x, x * 2])", "np.dstack([a, a])", "np.rot90(a)",
+    "np.rot90(a, 2)", "np.rot90(a, -1)", "np.rot90(t, 1, (1, 2))", "np.quantile(x, 0.3)",
+    "np.percentile(a, 75, axis=1)",
+    "np.quantile(a, 1.0)", "np.quantile(a, 0.5, axis=0)",
     "np.sort(x * [3.0, -1.0, 0.5])", "np.sort(a)", "np.sort(a, axis=0)", "np.sort(a, axis=None)",
     "np.argsort(a, axis=1)", "np.sort(t, axis=1)", "(-x).argsort()", "np.argsort(k)", "np.sort(k)[::-1]",
     "np.median(x)", "np.median(a, axis=0)", "np.median(a)", "np.median(a, axis=1, keepdims=True)",
