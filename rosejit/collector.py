@@ -1,8 +1,12 @@
-"""Keeps Python's garbage collector from looking at a compilation: nothing of it is garbage before its end."""
+"""What Python does while we compile: its garbage collector waits, and calls may nest deeply."""
 
 import gc
+import sys
 from collections.abc import Generator
 from contextlib import contextmanager
+
+DEEPEST = 10_000
+"""Frames: blocks nest as deeply as `elif` chains are long, expressions as sums have terms; each takes several."""
 
 
 @contextmanager
@@ -24,3 +28,14 @@ def _promote() -> None:
     if not gc.get_freeze_count():
         gc.freeze()
         gc.unfreeze()
+
+
+@contextmanager
+def deep_recursion() -> Generator[None, None, None]:
+    """More frames than Python allows of itself."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, DEEPEST))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)

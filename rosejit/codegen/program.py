@@ -1,17 +1,15 @@
 """IR functions to an artifact: the call graph, one module, and what the runtime must know of it."""
 
-import sys
-from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from rosejit import collector
 from rosejit.abi import EXCHANGE, Artifact, Import
 from rosejit.codegen.direct import can_be_direct, write_direct_entry
 from rosejit.codegen.entries import border, import_of, write_entry, write_releases
 from rosejit.codegen.functions import write_function
 from rosejit.codegen.module import Module, area_of
 from rosejit.codegen.plan import Plan, plan_function
+from rosejit.collector import deep_recursion, paused
 from rosejit.ir.syntax import Function
 from rosejit.ir.types import Type
 from rosejit.wasm.encode import encode
@@ -29,7 +27,7 @@ Plans = dict[Function, Plan]
 
 def compile_program(roots: Mapping[str, Function]) -> tuple[Artifact, tuple[Callable[..., Any], ...]]:
     """One module with an entry for each root, and the host functions that it imports, in order."""
-    with collector.paused(), _deep_blocks():
+    with paused(), deep_recursion():
         plans, hosts = _plan(roots)
         builder = ModuleBuilder()
         releases: dict[Type, str] = {}
@@ -63,17 +61,6 @@ def compile_program(roots: Mapping[str, Function]) -> tuple[Artifact, tuple[Call
             tuple(module.failures.values),
         )
         return artifact, tuple(f.host for f in hosts if f.host is not None)
-
-
-@contextmanager
-def _deep_blocks() -> Generator[None, None, None]:
-    """Blocks nest as deeply as `elif` chains are long, and each takes seven frames of ours."""
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, 10_000))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(before)
 
 
 def _plan(roots: Mapping[str, Function]) -> tuple[Plans, list[Function]]:

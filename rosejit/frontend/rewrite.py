@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
-from rosejit import collector
+from rosejit.collector import deep_recursion, paused
 from rosejit.errors import UnsupportedSyntax
 from rosejit.frontend import fence, flow, jumps, matches, scope
 from rosejit.frontend.context import Context, Counter
@@ -22,6 +22,7 @@ from rosejit.frontend.nodes import RUNTIME, assign, at, constant, hook, inside, 
 from rosejit.frontend.scope import Scope
 from rosejit.frontend.source import Source, find
 from rosejit.frontend.statements import statement
+from rosejit.span import Span
 
 _FUTURE_FLAGS = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names[2:])
 """The bits of `co_flags` that stand for `from __future__ import ...` and change what code means."""
@@ -49,12 +50,14 @@ class Translations:
         entry = self._known.get(id(code))
         if entry is None:
             try:
-                with collector.paused():
+                with paused(), deep_recursion():
                     ours = self.made(code)
                     made = Translation(find(function, rewritten=True), code, ()) if ours else translate(function)
                 self._enter(made.code)
             except UnsupportedSyntax as error:
                 made = error
+            except RecursionError:
+                made = _too_deep(function)
             key = id(code)
             entry = self._known[key] = (weakref.ref(code, lambda _: self._known.pop(key, None)), made)
         if isinstance(entry[1], UnsupportedSyntax):
@@ -81,6 +84,14 @@ class Translations:
 
 TRANSLATIONS = Translations()
 """A code object means the same to everybody, so its translation is made once for the process."""
+
+
+def _too_deep(function: FunctionType) -> UnsupportedSyntax:
+    return UnsupportedSyntax(
+        f"`{function.__qualname__}` has an expression, or blocks, nested too deeply",
+        Span(function.__code__.co_filename, function.__code__.co_firstlineno, 0, function.__code__.co_firstlineno, 0),
+        help="take it apart: several statements, a loop, or a helper",
+    )
 
 
 def instantiate(function: FunctionType, translation: Translation, run_time: Any) -> FunctionType:

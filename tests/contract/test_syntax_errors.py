@@ -1,10 +1,12 @@
 """What the fence refuses, when a function is decorated; and the classes of errors."""
 
+import linecache
 import traceback
 
 import pytest
 
 import rosejit as rose
+from rosejit import collector
 from tests.contract.anatomy import fault
 
 CLASSES = {
@@ -131,3 +133,25 @@ def test_numbers_and_text_are_no_functions():
         with pytest.raises(TypeError) as caught:
             rose.jit(thing)
         assert isinstance(caught.value, rose.RoseError)
+
+
+def long_sum(terms, monkeypatch):
+    """A function with one long expression; compiled by CPython itself."""
+    text = f"def f(x: float) -> float:\n    return {' * '.join(['x'] * terms)}\n"
+    monkeypatch.setitem(linecache.cache, "<long>", (len(text), None, text.splitlines(True), "<long>"))
+    scope: dict = {}
+    exec(compile(text, "<long>", "exec"), scope)
+    return scope["f"]
+
+
+def test_a_long_expression(monkeypatch):
+    f = long_sum(1200, monkeypatch)
+    assert rose.grad(f)(1.0) == 1200.0
+
+
+def test_an_expression_that_is_too_long(monkeypatch):
+    monkeypatch.setattr(collector, "DEEPEST", 0)
+    with pytest.raises(rose.UnsupportedSyntax) as caught:
+        rose.jit(long_sum(1201, monkeypatch))
+    assert "nested too deeply" in str(caught.value)
+    assert "help: take it apart" in str(caught.value)
