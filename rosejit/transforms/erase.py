@@ -14,7 +14,7 @@ def erase(f: ir.Function) -> ir.Function:
         else:
             new = ir.Function(f.name, (), tuple(erased(t) for t in f.results), checkpoint=f.checkpoint, span=f.span)
             f.derived["erase"] = new  # before the body: it may call itself
-            _Eraser(f).into(new)
+            Eraser().function(f, new)
     return f.derived["erase"]
 
 
@@ -28,33 +28,36 @@ TWINS = {op: PRIMITIVES[op.erased] for op in PRIMITIVES.values() if op.erased}
 """What does on Reals what a linear primitive does on Tans."""
 
 
-class _Eraser:
+class Eraser:
     """Linear variables get new ones of the erased type, zeros too; all others stay."""
 
-    def __init__(self, f: ir.Function) -> None:
-        self.f = f
+    def __init__(self) -> None:
         self.atoms: dict[ir.Atom, ir.Atom] = {ir.ZERO: ir.real(0.0)}
 
-    def into(self, new: ir.Function) -> None:
-        f = self.f
+    def function(self, f: ir.Function, new: ir.Function) -> None:
+        """Make `new` of `f`."""
         assert f.body is not None
         new.params = self.binders(f.params)
         new.own = frozenset([p for p, old in zip(new.params, f.params, strict=True) if old in f.own])
         new.body = self.block(f.body)
 
     def binder(self, v: ir.Var) -> ir.Var:
+        """A new variable for a linear one."""
         if not is_linear(v.type):
             return v
         new = self.atoms[v] = ir.Var(erased(v.type), v.hint)
         return new
 
     def binders(self, many: tuple[ir.Var, ...]) -> tuple[ir.Var, ...]:
+        """As `binder`."""
         return tuple([self.binder(v) for v in many])
 
     def atom(self, a: ir.Atom) -> ir.Atom:
+        """What stands for `a`."""
         return self.atoms.get(a, a)
 
     def block(self, block: ir.Block) -> ir.Block:
+        """A block erased."""
         lets: list[ir.Let] = []
         atoms, get = self.atoms, self.atoms.get
         for let in block.lets:

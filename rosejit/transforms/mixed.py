@@ -2,8 +2,9 @@
 
 The operations on tangents in the body of a loop make a linear map, often of few numbers to few numbers. Its matrix is
 computed with the turn, in forward mode, a unit tangent for each input; the linear half multiplies by it, and none of
-the factors are kept. Done where that costs less than to keep them. An input that a number does not depend on has no
-tangent there: nothing is ever zero times infinity.
+the factors are kept. Done for straight-line code where that costs less than to keep them (`as_matrix`), and for any
+code where there is one input (`single`). An input that a number does not depend on has no tangent there: nothing is
+ever zero times infinity.
 """
 
 from dataclasses import dataclass
@@ -12,10 +13,10 @@ from rosejit.ir import syntax as ir
 from rosejit.ir.builder import Builder
 from rosejit.ir.primitive import Primitive
 from rosejit.ir.types import TAN, is_linear
-from rosejit.ir.walk import captures, operands, rebuild
+from rosejit.ir.walk import captures, free, operands, rebuild, scopes
 from rosejit.ops import PRIMITIVES
 from rosejit.transforms import templates
-from rosejit.transforms.erase import TWINS
+from rosejit.transforms.erase import TWINS, Eraser
 from rosejit.transforms.saved import Kept, Needs, Split
 
 ENABLED = True
@@ -66,6 +67,52 @@ def as_matrix(split: Split) -> Matrix | None:
     return Matrix(
         Split([*split.primal, *lanes.b.lets], linear, split.primal_results, results, needs), len(lanes.b.lets)
     )
+
+
+def single(e: ir.Loop) -> Split | None:
+    """The body of a loop in which all tangents are made of one number, whatever its control flow, sums apart: the
+    primal half pushes a unit tangent along, and keeps what comes of it. None where the body is another."""
+    core, loads, sums = _parted(e)
+    results = [a for a in e.body.results if is_linear(a.type)]
+    made: set[ir.Atom] = {b for let in core for b in let.binders}
+    wanted = [a for let in sums for a in operands(let.expr)] + results
+    outputs = list(dict.fromkeys(a for a in wanted if a in made))
+    bound = (e.index, *e.carries, *[s.param for s in e.scans])
+    nonlinear = tuple([v for v in bound if not is_linear(v.type)])
+    inputs = [v for v in free(ir.Block(core, tuple(outputs)), nonlinear) if is_linear(v.type)]
+    forms = any(scopes(let.expr) and any([is_linear(b.type) for b in let.binders]) for let in core)
+    if not ENABLED or not forms or len(inputs) != 1 or any(a.type is not TAN for a in (*inputs, *outputs)):
+        return None
+    eraser = Eraser()
+    eraser.atoms[inputs[0]] = ir.real(1.0)
+    primal_results = tuple([a for a in e.body.results if not is_linear(a.type)])
+    erased = eraser.block(ir.Block(core, (*primal_results, *outputs)))
+    partials = erased.results[len(primal_results) :]
+    b = Builder()
+    products: dict[ir.Atom, ir.Atom] = {}
+    for y, partial in zip(outputs, partials, strict=True):
+        products[y] = _sum(b, [(partial, inputs[0])])
+    linear = [*loads, *b.lets, *[_reading(let, products) for let in sums]]
+    return Split(erased.lets, linear, primal_results, tuple([products.get(a, a) for a in results]), _needs(linear))
+
+
+def _parted(e: ir.Loop) -> tuple[list[ir.Let], list[ir.Let], list[ir.Let]]:
+    """The lets of a body but for those that load a tangent from outside, and sums at the end; and these two."""
+    inside = {b for let in e.body.lets for b in let.binders}
+    core: list[ir.Let] = []
+    loads: list[ir.Let] = []
+    sums: list[ir.Let] = []
+    read: set[ir.Atom] = set()
+    for let in reversed(e.body.lets):
+        x = let.expr
+        if isinstance(x, ir.Index) and let.binders[0].type is TAN and x.base not in inside:
+            loads.append(let)
+        elif isinstance(x, ir.Apply) and x.op.erased and not x.op.nonlinear and let.binders[0] not in read:
+            sums.append(let)
+        else:
+            core.append(let)
+            read.update((*operands(x), *captures(x)))
+    return core[::-1], loads[::-1], sums[::-1]
 
 
 def _is_tangent(a: ir.Atom) -> bool:

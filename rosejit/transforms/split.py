@@ -7,7 +7,7 @@ from typing import TypeVar
 from rosejit.ir import syntax as ir
 from rosejit.ir.types import INT, Array, Nominal, is_linear
 from rosejit.ir.walk import consumed, operands, scopes
-from rosejit.transforms.mixed import as_matrix, pays
+from rosejit.transforms.mixed import as_matrix, pays, single
 from rosejit.transforms.saved import Kept, Memory, Needs, Split, reads
 from rosejit.transforms.sides import Shared, Side
 
@@ -191,7 +191,8 @@ class Splitter:
         assert length is None or isinstance(length, int)
         self.memory.turns.append(1 if length is None else length)
         self.memory.bind(e.carries)
-        split = self.block(e.body, owned)
+        split = single(e) if self.mixed and isinstance(e, ir.Loop) else None
+        split = split or self.block(e.body, owned)
         carries, dual_carries = parted(e.carries)
         primal_binders, linear_binders = parted(let.binders)
         primal_scans = tuple(s for s in scans if not is_linear(s.param.type))
