@@ -223,7 +223,8 @@ class _Body:
 
     def apply(self, let: ir.Let, e: ir.Apply) -> None:
         args = tuple([self.atoms.get(a, a) for a in e.args])
-        if (e.op.result is INT or e.op.result is BOOL) and all([isinstance(a, ir.Lit) for a in args]):
+        known = self.copying and (e.op.result is INT or e.op.result is BOOL)
+        if known and all([isinstance(a, ir.Lit) for a in args]):
             constant = folded(e.op, args)
             if constant is not None:
                 self.atoms[let.binders[0]] = constant
@@ -365,7 +366,7 @@ class _Body:
             for s in e.scans:
                 row = ir.Index(s.array, (ir.integer(k),), False)
                 self.index(ir.Let((s.param,), row, let.span), row)
-                if s.consumes and isinstance(s.param.type, Array) and s.param not in self.parts:
+                if s.consumes and numbers(s.param.type) and s.param not in self.parts:
                     self.atoms[s.param] = self.bind(ir.Copy(self.atom(s.param)), s.param.type, s.param.hint)
             for inner in e.body.lets:
                 self.let(inner)

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from itertools import product
 
 from rosejit.ir import syntax as ir
-from rosejit.ir.types import BOOL, INT, REAL, Array, Scalar, Type
+from rosejit.ir.types import BOOL, INT, REAL, Array, Scalar, Type, is_heavy
 from rosejit.ir.walk import forms, scopes
 
 Atoms = tuple[ir.Atom, ...]
@@ -76,9 +76,17 @@ def is_unrolled(e: ir.Loop) -> bool:
     trips = e.trips.value if isinstance(e.trips, ir.Lit) else None
     if not isinstance(trips, int) or not 0 < trips <= SMALL:
         return False
-    if any([s.consumes and isinstance(s.param.type, Array) and not numbers(s.param.type) for s in e.scans]):
+    if any([s.consumes and is_heavy(s.param.type) and not numbers(s.param.type) for s in e.scans]):
         return False  # it owns rows that are too large to be made again
+    if any([_stacks_unknown(let) for let in forms(e.body)]):
+        return False  # a length that became known would change the type
     return trips * _weight(e.body, LONGEST // trips) <= LONGEST
+
+
+def _stacks_unknown(let: ir.Let) -> bool:
+    """Whether a loop gives arrays of a length that only the run knows."""
+    e = let.expr
+    return isinstance(e, ir.Loop) and isinstance(e.trips, ir.Var) and len(let.binders) > len(e.carries)
 
 
 def _weight(block: ir.Block, limit: int) -> int:

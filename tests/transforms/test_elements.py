@@ -5,11 +5,14 @@ import random
 import pytest
 
 from rosejit import interp
+from rosejit.ir.types import has_real
 from rosejit.ir.verify import verify_program
 from rosejit.text import parse, show
+from rosejit.transforms.derive import cotangents, differentiable
 from rosejit.transforms.elements import elements
-from rosejit.transforms.pipeline import prepared
+from rosejit.transforms.pipeline import optimise, prepared
 from tests.generate import random_arguments, random_function
+from tests.machines import flat
 from tests.transforms.programs import PROGRAMS
 
 
@@ -27,6 +30,18 @@ def test_random_programs_keep_their_bits(seed):
     rng = random.Random(seed)
     f = random_function(rng, rng.choice((10, 25, 50)))
     agrees(f, random_arguments(rng, f))
+
+
+@pytest.mark.parametrize("seed", [*range(20), 60, 80, 95, 98, 106])
+def test_derivatives_of_what_is_prepared(seed):
+    rng = random.Random(seed)
+    f = random_function(rng, rng.choice((10, 25, 50)))
+    args, mask = random_arguments(rng, f), differentiable(f)
+    cts = [value for value, t in zip(interp.run(f, args), f.results, strict=True) if has_real(t)]
+    plain = list(flat(interp.run(cotangents(f, mask), [*args, *cts])))
+    (made,) = optimise(cotangents(prepared(f), mask))
+    verify_program(made)
+    assert list(flat(interp.run(made, [*args, *cts]))) == pytest.approx(plain, rel=1e-9, abs=1e-9)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
