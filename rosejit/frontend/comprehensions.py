@@ -111,6 +111,8 @@ class Comprehension:
         """The element of a turn."""
         if self._rows and not self.folds:
             self._rows[-1].append(value)
+        if len(self.tape.lets) > self.tape.room:
+            self.tape.unroll_limit()
         return value
 
     def _stacks(self, frame: Frame, made: list[Any]) -> list[Atom]:

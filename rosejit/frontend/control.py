@@ -1,6 +1,7 @@
 """The run-time side of rewritten statements: `if`, `while` and `for` on host values, and on staged ones."""
 
 from collections.abc import Iterable, Iterator
+from operator import length_hint
 from typing import Any
 
 from rosejit.frontend import mend
@@ -20,6 +21,8 @@ from rosejit.ir.syntax import While as WhileForm
 from rosejit.ir.types import BOOL, INT
 
 Names = tuple[Any, ...]
+_MANY = 100_000
+"""After so many operations a loop of the host asks how many there will be."""
 _LONG = 64
 """From so many turns on a loop that is left early does not make the rest of them."""
 
@@ -112,16 +115,21 @@ def choose(tape: Tape, condition: Any, names: tuple[str, ...], live: int) -> Hos
 
 
 class HostFor:
-    """A loop over items of the host: each turn is staged anew."""
+    """A loop over items of the host: each turn is staged anew. `all_turns`: nothing in it leaves the loop."""
 
-    __slots__ = ("_items", "_tape")
+    __slots__ = ("_all_turns", "_asks_at", "_began_at", "_items", "_tape", "_turns")
 
-    def __init__(self, tape: Tape, items: Iterable[Any]) -> None:
+    def __init__(self, tape: Tape, items: Iterable[Any], all_turns: bool) -> None:
         self._tape = tape
         self._items = items
+        self._all_turns = all_turns
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._items)
+        self._items = iter(self._items)
+        self._turns = length_hint(self._items)
+        self._began_at = len(self._tape.lets)
+        self._asks_at = min(self._began_at + _MANY, self._tape.room)
+        return self._items
 
     def enter(self, names: Names) -> Names:
         """The names as they are."""
@@ -129,9 +137,21 @@ class HostFor:
 
     def back(self, names: Names) -> Names:
         """The names as they are, if there is room for another turn."""
-        if len(self._tape.lets) > self._tape.room:
-            self._tape.unroll_limit()
+        if len(self._tape.lets) > self._asks_at:
+            self._ask()
         return names
+
+    def _ask(self) -> None:
+        """Raise if there is no room, or if there will be none by far: nobody waits a minute to be told."""
+        tape, left = self._tape, length_hint(self._items)
+        each = (len(tape.lets) - self._began_at) / max(self._turns - left, 1)
+        self._asks_at = min(len(tape.lets) + _MANY, tape.room)
+        if len(tape.lets) > tape.room:
+            tape.unroll_limit()
+        elif self._all_turns and not tape.trying and each * left > 2 * tape.limit:
+            tape.unroll_limit(
+                f"this loop has {left:,} more turns, after {self._turns - left:,} of about {each:.0f} each"
+            )
 
 
 class StagedFor:
@@ -230,7 +250,7 @@ def iterate(
     """The `for` over `items`."""
     if items.__class__ is StagedRange:
         return StagedFor(items, names, exposed, leaving)
-    return HostFor(tape, rows(tape, items))
+    return HostFor(tape, rows(tape, items), not leaving)
 
 
 def rows(tape: Tape, items: Any) -> Iterable[Any]:

@@ -49,7 +49,7 @@ Kind = Literal["function", "branch", "loop", "scratch"]
 class Frame:
     """A block that is open. Written out, since there is one for every side of every branch."""
 
-    __slots__ = ("born", "carries", "contents", "dead", "entries", "kind", "lets", "place", "touched")
+    __slots__ = ("born", "budget", "carries", "contents", "dead", "entries", "kind", "lets", "place", "room", "touched")
 
     def __init__(self, kind: Kind, place: Place | None = None) -> None:
         self.kind: Kind = kind
@@ -67,6 +67,8 @@ class Frame:
         """Whether a `raise` was staged in it: its end is never reached."""
         self.carries: Any = None
         """Of a loop: what makes the placeholders."""
+        self.budget = self.room = 0
+        """How many operations may be staged in the block: when it was opened, and now, less those of blocks inside."""
 
 
 class Tape:
@@ -80,7 +82,7 @@ class Tape:
         """How many `try` statements of the user are open."""
         self.error: RoseError | None = None
         """The first error raised by staging: swallowing it in user code does not help."""
-        self.room = self.limit = int(os.environ.get("ROSE_UNROLL_LIMIT", UNROLL_LIMIT))
+        self.limit = int(os.environ.get("ROSE_UNROLL_LIMIT", UNROLL_LIMIT))
         self.session: Any = None
         """What owns the tape: it knows the functions that are being staged."""
         self.trials = Trials()
@@ -146,16 +148,21 @@ class Tape:
         return self.frames[-1]
 
     @property
+    def room(self) -> int:
+        """How many operations the innermost block may have."""
+        return self.frames[-1].room if self.frames else self.limit
+
+    @property
     def is_staged(self) -> bool:
         """Whether a branch or a loop is open: what happens now may happen often or never when the code runs."""
         return any(frame.kind in ("branch", "loop") for frame in self.frames)
 
     def open(self, kind: Kind) -> Frame:
         """Begin a block: what is staged from now on goes there."""
-        self.room -= len(self.lets)
-        if self.room < 0:
-            self.unroll_limit()
         frame = Frame(kind, self.places.of(frame_at(1)))
+        frame.budget = frame.room = self.limit if kind == "function" else self.room - len(self.lets)
+        if frame.room < 0:
+            self.unroll_limit()
         self.frames.append(frame)
         self.lets = frame.lets
         return frame
@@ -169,7 +176,11 @@ class Tape:
                 help="do not suspend a generator inside a staged `if` or loop",
             )
         self.frames.pop()
-        self.lets = self.frames[-1].lets if self.frames else []
+        self.lets = []
+        if self.frames:
+            outer = self.frames[-1]
+            outer.room -= len(frame.lets) + frame.budget - frame.room
+            self.lets = outer.lets
         return frame
 
     def adopt(self, frame: Frame) -> None:
@@ -177,6 +188,7 @@ class Tape:
         self.close(frame)
         outer = self.frames[-1]
         outer.lets += frame.lets
+        outer.room += len(frame.lets)
         outer.contents |= frame.contents
         outer.born |= frame.born
 
@@ -202,11 +214,12 @@ class Tape:
             self.frames.pop()
             self.lets = self.frames[-1].lets
 
-    def unroll_limit(self) -> None:
+    def unroll_limit(self, *facts: str) -> None:
         """Raise: there is no end to it."""
         raise self.fault(
             UnrollLimit,
-            f"more than {self.limit} operations were staged in one function",
+            f"more than {self.limit} operations {'would be' if facts else 'were'} staged in one function",
+            facts=facts,
             help="let the loop stay a loop: `for i in rose.range(n)`",
         )
 
