@@ -30,7 +30,7 @@ FAULTS = (IndexError, ZeroDivisionError, OverflowError, UnboundLocalError, Asser
 
 
 class Checked(int):
-    """An integer of CPython whose arithmetic raises, as staged arithmetic does, where the result does not fit 64 bits."""
+    """An integer of CPython whose arithmetic raises, as when staged, where the result does not fit 64 bits."""
 
 
 def _checked(name: str) -> Callable[..., Any]:
