@@ -51,9 +51,18 @@ class _Handler(SimpleHTTPRequestHandler):
         """Nothing: the terminal stays readable."""
 
 
+class _Server(ThreadingHTTPServer):
+    """Says nothing where a page is left before it is loaded."""
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Tell of real errors only."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
+
+
 def server(folder: Path, port: int = 0) -> ThreadingHTTPServer:
     """A server of `folder` that only this machine reaches; port 0 is any that is free."""
-    return ThreadingHTTPServer(("127.0.0.1", port), partial(_Handler, directory=str(folder)))
+    return _Server(("127.0.0.1", port), partial(_Handler, directory=str(folder)))
 
 
 def serve(folder: Path, port: int, browser: bool) -> None:

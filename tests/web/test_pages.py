@@ -58,6 +58,7 @@ def test_everything_that_a_page_names_is_there(site):
 def test_it_is_served_with_its_types_and_a_policy(address):
     for name, kind in (("", "text/html"), ("page.mjs", "text/javascript"), ("robot/robot.wasm", "application/wasm")):
         with urllib.request.urlopen(address + name) as response:
+            assert response.read()
             assert response.headers["Content-Type"].startswith(kind)
             assert "script-src 'self' 'wasm-unsafe-eval'" in response.headers["Content-Security-Policy"]
 
