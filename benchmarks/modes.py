@@ -53,6 +53,13 @@ def two_inputs(x: float, w: float) -> float:
     return b / (1.0 + b * b) + math.log(1.0 + a * a)
 
 
+def root(a: float) -> float:
+    y = a
+    while abs(y * y - a) > 1e-12:
+        y = 0.5 * (y + a / y)
+    return y
+
+
 def settle(x: float, a: float) -> float:
     for _ in rose.range(100):
         x = x + 0.01 * math.sin(x * a)
@@ -117,13 +124,13 @@ def add(table: Table, name: str, this: str, that: str, one: Any, other: Any, arg
 def mixed_mode(table: Table) -> None:
     for n in (10_000, 300_000):
         x, w = np.linspace(0.1, 2.0, n), np.linspace(1.0, 2.0, n)
-        for f, args in ((one_input, (x,)), (two_inputs, (x, w))):
+        for f, args in ((one_input, (x,)), (two_inputs, (x, w)), (root, (x,))):
             found: list[Any] = []
             for mixed.ENABLED in (True, False):
                 found.append(rose.grad(over_all(fresh(f)), tuple(range(len(args)))))
                 found[-1](*args)
             mixed.ENABLED = True
-            add(table, f"gradient of {n} kernels, {len(args)} inputs", "mixed", "reverse", *found, args)
+            add(table, f"gradient of {n} times {f.__name__}", "mixed", "reverse", *found, args)
 
 
 def checkpoints(table: Table) -> None:
