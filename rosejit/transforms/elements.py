@@ -202,7 +202,7 @@ class _Body:
                 left, right = (self.branch(side, let.binders) for side in (e.left, e.right))
                 self.form(let, ir.Case(scrutinees, left, right))
             case ir.Loop():
-                (self.unrolled if is_unrolled(e) else self.loop)(let, e)
+                (self.unrolled if is_unrolled(let, e) else self.loop)(let, e)
             case ir.While():
                 self.whilst(let, e)
             case ir.Call():

@@ -71,22 +71,23 @@ def has_small(f: ir.Function) -> bool:
     return False
 
 
-def is_unrolled(e: ir.Loop) -> bool:
+def is_unrolled(let: ir.Let, e: ir.Loop) -> bool:
     """Whether a loop becomes straight code."""
     trips = e.trips.value if isinstance(e.trips, ir.Lit) else None
     if not isinstance(trips, int) or not 0 < trips <= SMALL:
         return False
     if any([s.consumes and is_heavy(s.param.type) and not numbers(s.param.type) for s in e.scans]):
         return False  # it owns rows that are too large to be made again
-    if any([_stacks_unknown(let) for let in forms(e.body)]):
+    if _has_unknown_length(let) or any(map(_has_unknown_length, forms(e.body))):
         return False  # a length that became known would change the type
     return trips * _weight(e.body, LONGEST // trips) <= LONGEST
 
 
-def _stacks_unknown(let: ir.Let) -> bool:
+def _has_unknown_length(let: ir.Let) -> bool:
     """Whether a loop gives arrays of a length that only the run knows."""
-    e = let.expr
-    return isinstance(e, ir.Loop) and isinstance(e.trips, ir.Var) and len(let.binders) > len(e.carries)
+    return isinstance(let.expr, ir.Loop) and any(
+        [isinstance(b.type, Array) and b.type.length is None for b in let.binders]
+    )
 
 
 def _weight(block: ir.Block, limit: int) -> int:
@@ -165,7 +166,7 @@ class Whole:
             self._unite(zip(let.binders, side.results, strict=True))
 
     def _loop(self, let: ir.Let, e: ir.Loop) -> None:
-        if is_unrolled(e):
+        if is_unrolled(let, e):
             self.known.add(e.index)
         self._turns(e.carries, e.inits, let.binders, e.body)
 
