@@ -20,7 +20,7 @@ from tests.frontend.oracle import define
 from tests.programs import PROGRAMS, rolled, structures
 from tests.programs.arrays import PROGRAMS as ARRAYS
 
-SOME = dict.fromkeys((*PROGRAMS[::9], *structures.PROGRAMS, *ARRAYS[::3], *rolled.PROGRAMS[:2]))
+SOME = dict.fromkeys((*PROGRAMS[::15], *structures.PROGRAMS, *ARRAYS[::3], *rolled.PROGRAMS[:2]))
 
 
 @pytest.fixture
