@@ -130,7 +130,7 @@ def mixed_mode(table: Table) -> None:
                 found.append(rose.grad(over_all(fresh(f)), tuple(range(len(args)))))
                 found[-1](*args)
             mixed.ENABLED = True
-            add(table, f"gradient of {n} times {f.__name__}", "mixed", "reverse", *found, args)
+            add(table, f"gradient of {n} times {f.__name__}", "mixed", "reverse", found[0], found[1], args)
 
 
 def checkpoints(table: Table) -> None:
