@@ -3,18 +3,23 @@
 # Values of users are of any type: what they are is asked while staging.
 # pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from rosejit.errors import UnsupportedSyntax
+from rosejit.frontend.arrays import Array
 from rosejit.frontend.comprehensions import Columns
 from rosejit.frontend.structures import is_staged_deep
 from rosejit.frontend.tape import Tape
 from rosejit.frontend.values import NUMBERS, Bool
+from rosejit.numeric import np
 
 _WHOLE = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
 """The classes whose one positional pattern is for the value itself."""
+
+_SEQUENCE = 1 << 5
+"""`Py_TPFLAGS_SEQUENCE`."""
 
 
 @dataclass(slots=True)
@@ -27,10 +32,7 @@ class Patterns:
 
     def sequence(self, value: Any, before: int, starred: bool, after: int) -> tuple[Any, ...]:
         """The parts of `[a, b, *rest, c]`."""
-        listed = value.__class__ is Columns or (
-            isinstance(value, Sequence) and not isinstance(value, (str, bytes, bytearray))
-        )
-        count = self.call(len, value) if listed else -1
+        count = self.call(len, value) if _is_sequence(value) else -1
         if count < before + after or (count > before + after and not starred):
             return (False, *[None] * (before + starred + after))
         items = [self.item(value, k) for k in range(count)]
@@ -80,3 +82,11 @@ class Patterns:
         if not all(bools) or not (a.__class__ in NUMBERS or b.__class__ in NUMBERS):
             return (a is not b) if negated else (a is b)
         return a != b if negated else a == b
+
+
+def _is_sequence(value: Any) -> bool:
+    """Whether `[...]` fits values of that class: by CPython's own flag. NumPy's arrays have it from 2.5 on."""
+    if value.__class__ is Columns:
+        return True
+    kind: type = np.ndarray if value.__class__ is Array else type(value)
+    return bool(kind.__flags__ & _SEQUENCE)

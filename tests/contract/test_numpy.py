@@ -98,7 +98,7 @@ EXPRESSIONS = [
     "np.absolute(x)", "np.fabs(k)", "np.equal(k,2)", "np.isclose(x,1.0)", "np.allclose(x,x)", "np.array_equal(x,x)",
     "np.logical_and(p,x)", "np.logical_xor(p,p)", "np.invert(p)", "np.isfinite(x)", "np.isnan(x).any()",
     "np.nan_to_num(x)", "np.heaviside(x,0.5)", "np.sinc(x)", "np.logaddexp(x,x)", "np.exp2(x)", "np.maximum(k,2)",
-    "np.fmax(x,1.0)", "np.fmin(x,1.0)", "np.square(k)", "np.reciprocal(x)", "np.trunc(a)", "np.fix(a)", "np.ceil(a)",
+    "np.fmax(x,1.0)", "np.fmin(x,1.0)", "np.square(k)", "np.reciprocal(x)", "np.trunc(a)", "np.ceil(a)",
     "np.round(a)", "np.round(x,1)", "np.around(x)", "np.mod(k,2)", "np.fmod(x,0.3)", "np.remainder(k,2)",
     "np.float_power(x,2)", "np.deg2rad(x)", "np.signbit(x)", "np.hypot(x,s)", "np.float64(s)", "np.int64(i)",
     "float(s)", "np.float64(x[0])", "x[:,np.newaxis]", "np.gradient(x)", "np.matmul(a,t[0])", "math.sqrt(s)",
