@@ -67,7 +67,7 @@ def as_module(path: Path, lines: list[str], python: list[Block]) -> tuple[types.
     source = [line if number in kept else "" for number, line in enumerate(lines, 1)]
     text = "\n".join(source) + "\n"
     linecache.cache[str(path)] = (len(text), None, text.splitlines(keepends=True), str(path))
-    module = types.ModuleType(re.sub(r"\W", "_", path.stem))
+    module = types.ModuleType("document_" + re.sub(r"\W", "_", path.stem))  # `math.md` is not `math`
     module.__file__ = str(path)
     sys.modules[module.__name__] = module
     return module, ast.parse(text, str(path))
