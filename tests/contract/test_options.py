@@ -35,7 +35,7 @@ def test_options_that_mean_nothing_are_refused_at_decoration(options):
     with pytest.raises(rose.StagingTypeError, match=next(iter(options))):
         rose.jit(**options)
     with pytest.raises(TypeError, match="unexpected keyword"):
-        rose.jit(statics="n")  # pyright: ignore[reportCallIssue]  # that is the point
+        rose.jit(statics="n")
 
 
 def test_options_that_change_nothing_yet_change_nothing():

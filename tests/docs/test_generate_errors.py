@@ -38,7 +38,7 @@ def test_every_refusal_says_where_and_what_to_do(name):
 def test_every_rule_of_the_fence_has_a_refusal():
     """The rules are counted by the nodes that they are for; each of those is in one of the statements."""
     reached = set()
-    rules = fence._RULES | fence._ALONE  # pyright: ignore[reportPrivateUsage]  # to count them
+    rules = fence._RULES | fence._ALONE
 
     def noting(kind, rule):
         def note(node, around):
