@@ -215,12 +215,8 @@ class Hooks:
 
     def __init__(self, tape: Tape, call: Callable[..., Any], captured: Callable[[Any], Any]) -> None:
         circuits, made = Circuits(tape), Comprehensions(tape)
-        containers, names, messages, attempts = (
-            Containers(tape, captured),
-            Names(tape),
-            Messages(tape),
-            Attempts(tape, circuits),
-        )
+        containers, messages = Containers(tape, captured), Messages(tape)
+        names, attempts, patterns = Names(tape), Attempts(tape, circuits), Patterns(tape, call, containers.item)
         self.tape = tape
         self.comprehensions = made
         self.containers = containers
@@ -236,12 +232,8 @@ class Hooks:
         self.negate = lambda value: negate(tape, value)
         self.left, self.right, self.only, self.joined = circuits.left, circuits.right, circuits.only, circuits.joined
         self.keep, self.kept, self.only_kept = circuits.keep, circuits.kept, circuits.only_kept
-        self.choose, self.first, self.second, self.chosen = (
-            circuits.choose,
-            circuits.first,
-            circuits.second,
-            circuits.chosen,
-        )
+        self.choose, self.first, self.second = circuits.choose, circuits.first, circuits.second
+        self.chosen = circuits.chosen
         self.comprehension, self.listed, self.generator = made.open, made.listed, made.generator
         self.holds, self.unless = messages.holds, messages.unless
         self.text = lambda *items: text(tape, *items)
@@ -251,7 +243,6 @@ class Hooks:
         self.bound, self.cell, self.result, self.returned = names.bound, names.cell, names.result, names.returned
         self.rebound = names.rebound
         self.trying, self.tried, self.unwound = attempts.trying, attempts.tried, attempts.unwound
-        patterns = Patterns(tape, call, containers.item)
         self.sequence, self.mapping, self.instance = patterns.sequence, patterns.mapping, patterns.instance
         self.decided, self.same = patterns.decided, patterns.same
         self.suspension = lambda: Suspension(tape)
