@@ -188,7 +188,7 @@ class ShapeOf:
     __slots__ = ("kind", "shape")
 
     def __init__(self, *shape: Any, dtype: type | None = None) -> None:
-        like = shape[0] if len(shape) == 1 else shape
+        like: Any = shape[0] if len(shape) == 1 else shape
         kind: Kind = "real"
         if isinstance(like, (float, bool)):
             shape, kind = (), "bool" if isinstance(like, bool) else "real"

@@ -32,7 +32,11 @@ class Writer:
         """The arrays that the function has made after some more lines."""
         names = {**SCOPE, **{name: np.copy(value) for name, value in GIVEN.items()}}
         exec("\n".join([*self.lines, *more]), names)
-        return {name: v for name, v in names.items() if name[0] in "ybzv" and isinstance(v, np.ndarray) and v.size and v.ndim}
+        return {
+            name: v
+            for name, v in names.items()
+            if name[0] in "ybzv" and isinstance(v, np.ndarray) and v.size and v.ndim
+        }
 
     def place(self, shape: tuple[int, ...]) -> str:
         """Some index of an array of that shape."""
