@@ -32,7 +32,6 @@ HEAVY = (
     "tests/export/test_module.py",
     "tests/ops/kernels/test_accuracy.py",
     "tests/ops/kernels/test_edges.py",
-    "tests/test_house.py",
     "tests/test_laws.py",
     "tests/transforms/test_elements.py",
     "tests/transforms/test_laws.py",
@@ -41,13 +40,26 @@ HEAVY = (
 )
 """Many cases of few tests: one interpreter runs them all, the others one in eight."""
 
+ONCE = (
+    "tests/codegen/test_segments.py::test_a_hundred_thousand_operations",
+    "tests/docs/test_generate_errors.py",
+    "tests/examples/",
+    "tests/interp/test_run.py::test_residuals_are_handed_on_however_deep",
+    "tests/ops/kernels/test_coefficients.py",
+    "tests/test_house.py",
+    "tests/text/test_printer.py::test_a_long_program",
+)
+"""What takes seconds and does not depend on the version of Python: one interpreter runs it. (The examples also run from
+the wheel: `tox -e examples`.)"""
+
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """With the profile `quick`, deselect most of the cases of heavy modules."""
+    """With the profile `quick`, deselect what one interpreter runs for all."""
     if os.environ.get("ROSE_TEST_PROFILE") != "quick":
         return
     heavy = [item for item in items if item.nodeid.startswith(HEAVY)]
     left_out = {item for k, item in enumerate(heavy) if k % 8}
+    left_out |= {item for item in items if item.nodeid.startswith(ONCE)}
     config.hook.pytest_deselected(items=list(left_out))
     items[:] = [item for item in items if item not in left_out]
 
