@@ -207,7 +207,8 @@ def _text(context: Context, node: Any) -> Any:
     """An f-string: the run-time object puts it together, or makes a text of which running tells a part."""
     if context.plain or all(isinstance(value, gast.Constant) for value in node.values):
         return generic(context, node)
-    return runtime(node, "text", *[_text_item(context, value) for value in node.values])
+    values = [value for value in node.values if getattr(value, "value", None) != ""]  # Python 3.12 ends formats so
+    return runtime(node, "text", *[_text_item(context, value) for value in values])
 
 
 def _text_item(context: Context, node: Any) -> Any:
