@@ -1,22 +1,28 @@
 """Runs a user's `.jvp` rule on staged `Dual`s: the derivative of a function as another IR function."""
 
 import inspect
+from dataclasses import dataclass
 from types import FunctionType
-from typing import Any
+from typing import Any, NoReturn
 
 from rosejit.abi import Leaf, Node, Tree, leaves
-from rosejit.errors import NotDifferentiable
+from rosejit.errors import NotDifferentiable, ShapeError
 from rosejit.frontend import tangents
 from rosejit.frontend.annotations import Dual
-from rosejit.frontend.arrays import Array, fresh
+from rosejit.frontend.arguments import described
+from rosejit.frontend.arrays import Array, fresh, host_data, of_host
+from rosejit.frontend.elementwise import converted
+from rosejit.frontend.host import number_kind
+from rosejit.frontend.making import as_array
 from rosejit.frontend.stage import Session, paths
 from rosejit.frontend.structures import Supply, build, parts
-from rosejit.frontend.values import ATOMS, leaf_type, wrap
-from rosejit.frontend.views import element, number, variable
+from rosejit.frontend.values import ATOMS, TYPES, leaf_type, type_of, wrap
+from rosejit.frontend.views import element, variable
 from rosejit.ir import syntax as ir
-from rosejit.ir.syntax import Atom, Block, Var
-from rosejit.ir.types import TAN, tangent
+from rosejit.ir.syntax import Atom, Block, Lit, Var, Zero
+from rosejit.ir.types import INT, REAL, TAN, tangent
 from rosejit.ir.walk import free
+from rosejit.numeric import np
 from rosejit.span import Span
 from rosejit.transforms.own import own
 
@@ -78,7 +84,7 @@ def _check_parameters(rule: FunctionType, title: str, count: int) -> None:
         )
 
 
-def _refuse(rule: FunctionType, title: str, what: str, help_text: str) -> None:
+def _refuse(rule: FunctionType, title: str, what: str, help_text: str) -> NoReturn:
     raise NotDifferentiable(f"the rule of `{title}` {what}", place_of(rule), help=help_text)
 
 
@@ -115,41 +121,115 @@ def _results(at: Session, rule: FunctionType, title: str, result: Tree, value: A
     if not isinstance(value, Dual):
         kind = type(value).__name__
         _refuse(rule, title, f"returns a {kind} where a `rose.Dual` is needed", "return `rose.Dual(value, derivative)`")
-    primal = [at.atom(leaf, v) for leaf, v in _matched(rule, title, result, value.re)]
-    derivatives = [_tangent(at, leaf, v) for leaf, v in _matched(rule, title, result, value.du) if is_real(leaf)]
+    border = _Border(at, rule, title)
+    primal = [border.primal(leaf, v) for leaf, v in border.matched(result, value.re)]
+    derivatives = [border.tangent(leaf, v) for leaf, v in border.matched(result, value.du, True) if is_real(leaf)]
     return primal + derivatives
 
 
-def _matched(rule: FunctionType, title: str, tree: Tree, value: Any) -> list[tuple[Leaf, Any]]:
-    """The leaves of a structure with their values."""
-    if isinstance(tree, Leaf):
-        return [(tree, value)]
-    if not isinstance(tree, Node) or value is None:
-        return [(leaf, 0.0) for leaf in leaves(tree)]
-    found = parts(value)
-    if found is None or len(found) != len(tree.children):
-        _refuse(
-            rule, title, "returns another structure than the function", "return the same structure in `re` and `du`"
-        )
-    assert found is not None
-    pairs = zip(tree.children, found, strict=True)
-    return [leaf for child, part in pairs for leaf in _matched(rule, title, child, part)]
+def _is_zero(value: Any) -> bool:
+    """Whether a derivative is given as nothing, or as the number zero."""
+    return value is None or (number_kind(value) is not None and value == 0)
 
 
-def _tangent(at: Session, leaf: Leaf, value: Any) -> Atom:
-    """A tangent as the atom for its leaf; it must be linear in the tangents, or zero."""
-    if leaf.kind == "array":
-        if value.__class__ is not Array:
-            raise at.tape.type_fault(
-                "the tangent of an array is an array", "compute `du` from the `du` of the arguments"
+def _zero(at: Session, leaf: Leaf) -> Atom:
+    return at.tape.bind(Zero(), tangent(leaf_type(leaf))) if leaf.shape else Lit(0.0, TAN)
+
+
+@dataclass(slots=True, frozen=True)
+class _Border:
+    """Checks what a rule returns against the result of its function."""
+
+    at: Session
+    rule: Any
+    title: str
+
+    def matched(self, tree: Tree, value: Any, derivative: bool = False) -> list[tuple[Leaf, Any]]:
+        """The leaves of a structure with their values; a derivative that is zero is zero in all parts."""
+        if isinstance(tree, Leaf):
+            return [(tree, value)]
+        if not leaves(tree):
+            return []
+        assert isinstance(tree, Node)
+        found = [value] * len(tree.children) if derivative and _is_zero(value) else self._parts(tree, value)
+        return [
+            leaf
+            for child, part in zip(tree.children, found, strict=True)
+            for leaf in self.matched(child, part, derivative)
+        ]
+
+    def _parts(self, tree: Node, value: Any) -> list[Any]:
+        found = parts(value)
+        if tree.kind == "dict" and isinstance(value, dict):
+            named: dict[Any, Any] = value
+            found = [named[key] for key in tree.keys] if set(named) == set(tree.keys) else None
+        if found is None or len(found) != len(tree.children):
+            self._refuse("another structure than the function", "return the same structure in `re` and `du`")
+        return found
+
+    def primal(self, leaf: Leaf, value: Any) -> Atom:
+        """A value as the atom for its leaf, of which it has the kind and the shape."""
+        value = self._held(value)
+        kind = TYPES[leaf.element if leaf.kind == "array" else leaf.kind]
+        given = value.type if value.__class__ is Array else type_of(value)
+        if given is TAN:
+            self._refuse("a tangent as its value", "compute `re` from the `re` of the arguments")
+        if given is None or (given is not kind and (kind, given) != (REAL, INT)):
+            found = "no number" if given is None else f"a {given} for it"
+            self._refuse(f"another kind of value than the function: that is a {kind}, and this {found}", _SAME)
+        self._check_shape("value", leaf, value)
+        if leaf.kind == "array":
+            return variable(converted(value, kind))
+        return self.at.atom(leaf, value)
+
+    def tangent(self, leaf: Leaf, value: Any) -> Atom:
+        """A tangent as the atom for its leaf; it must be linear in the tangents, or zero."""
+        if _is_zero(value):
+            return _zero(self.at, leaf)
+        value = self._held(value)
+        self._check_shape("derivative", leaf, value)
+        if value.__class__ is Array:
+            if value.type is not TAN and self._holds_zeros(value):
+                return _zero(self.at, leaf)
+            if value.type is TAN:
+                return variable(value) if leaf.kind == "array" else element(value, ())
+        atom = ATOMS[TAN](self.at.tape, value)
+        if atom is None:
+            self._refuse(
+                f"a derivative that is not linear in the tangents: {described(value)}, computed without them",
+                "compute `du` from the `du` of the arguments: sums of them, times numbers",
             )
-        return variable(value)
-    if value.__class__ is Array:
-        value = number(at.tape, element(value, ()))
-    atom = ATOMS[TAN](at.tape, value)
-    if atom is None:
-        raise at.tape.type_fault(
-            f"the derivative that the rule returns is a {type(value).__name__}, not linear in the tangents",
-            "compute `du` from the `du` of the arguments: sums of them, times numbers",
-        )
-    return atom
+        return atom
+
+    def _held(self, value: Any) -> Any:
+        """An array of the host's, or a list, as a staged array."""
+        if isinstance(value, np.ndarray):
+            return of_host(self.at.tape, value)
+        if not isinstance(value, (list, tuple)):
+            return value
+        made = as_array(self.at.tape, value)
+        return value if made is None else made
+
+    def _check_shape(self, what: str, leaf: Leaf, value: Any) -> None:
+        given = value.shape if value.__class__ is Array else ()
+        if given != leaf.shape:
+            raise ShapeError(
+                f"the rule of `{self.title}` returns a {what} of shape {given}, and the function a result of shape "
+                f"{leaf.shape}",
+                place_of(self.rule),
+                help=_SAME,
+            )
+
+    def _holds_zeros(self, value: Array) -> bool:
+        """Whether an array of numbers is known to hold zeros only."""
+        data = host_data(value)
+        if data is not None:
+            return not data.any()
+        held = variable(value)
+        return any(isinstance(let.expr, Zero) and held in let.binders for let in self.at.tape.lets)
+
+    def _refuse(self, what: str, help_text: str) -> NoReturn:
+        _refuse(self.rule, self.title, f"returns {what}", help_text)
+
+
+_SAME = "return in `rose.Dual(re, du)` what the function returns, and a derivative like it"
