@@ -130,6 +130,11 @@ class Leaf:
     element: Scalar = "real"
 
 
+def leaf_of(shape: tuple[int, ...], kind: Scalar) -> Leaf:
+    """What an array is at the border of a function; without dimensions a number."""
+    return Leaf("array", shape, kind) if shape else Leaf(kind)
+
+
 @dataclass(slots=True, frozen=True)
 class Static:
     """A parameter that the host keeps: it reaches staging, and the key, but not the module."""

@@ -7,7 +7,7 @@ from inspect import Parameter
 from typing import Any
 
 from rosejit import collector
-from rosejit.abi import Leaf, Node, Tree, leaves
+from rosejit.abi import Leaf, Node, Tree, leaf_of, leaves
 from rosejit.errors import StagingTypeError
 from rosejit.frontend import stage
 from rosejit.frontend.arrays import Array
@@ -167,7 +167,7 @@ def _chain(chain: Chain) -> tuple[str, Any]:
 
 def _capture_read(capture: Capture) -> Read:
     kind = {"f": "real", "i": "int", "u": "int", "b": "bool"}[capture.array.dtype.kind]
-    leaf = Leaf("array", capture.array.shape, kind)  # type: ignore[arg-type]  # one of the three
+    leaf = leaf_of(capture.array.shape, kind)
     if capture.chain is None:
         return Read("{0}", (capture.array,), tree=leaf)
     expression, root = _chain(capture.chain)

@@ -68,6 +68,11 @@ class ArrayOf:
     def __repr__(self) -> str:
         return self.text
 
+    @property
+    def admits_numbers(self) -> bool:
+        """Whether an array without dimensions fits, which is a number inside."""
+        return self.dims is None or all(dim.many for dim in self.dims)
+
     def __call__(self) -> typing.NoReturn:
         """Never: a hint is not called."""
         raise TypeError(f"`{self.text}` is a hint")  # `typing` takes only callables for hints

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from rosejit.abi import Leaf, Node, Tree
+from rosejit.abi import Leaf, Node, Tree, leaf_of
 from rosejit.abi import Static as StaticTree
 from rosejit.errors import RoseError, ShapeError, StagingTypeError
 from rosejit.frontend.annotations import (
@@ -36,6 +36,8 @@ from rosejit.frontend.host import LARGEST, as_array, as_number, number_kind
 from rosejit.frontend.making import staged_items
 from rosejit.frontend.source import find
 from rosejit.frontend.structures import is_staged_deep
+from rosejit.frontend.values import passed_tangent
+from rosejit.ir.types import TAN
 from rosejit.numeric import np
 from rosejit.span import Span
 
@@ -106,6 +108,8 @@ class Binder:
                 return Node("none")
 
     def _leaf(self, leaf: Leaf, value: Any) -> Leaf:
+        if getattr(value, "type", None) is TAN:
+            raise passed_tangent(value.tape, self.function.__name__)
         self.call.values.append(value)
         return leaf
 
@@ -126,9 +130,11 @@ class Binder:
         return self._leaf(Leaf(kind), host)
 
     def _array(self, wanted: ArrayOf, value: Any, where: str) -> Leaf:
-        staged = Leaf("array", value.shape, value.kind) if isinstance(value, ShapeOf) else getattr(value, "leaf", None)
+        staged = leaf_of(value.shape, value.kind) if isinstance(value, ShapeOf) else getattr(value, "leaf", None)
         if isinstance(staged, Leaf):
-            if staged.kind not in ("array", "dyn") or wanted.element not in (None, staged.element):
+            is_array = staged.kind in ("array", "dyn")
+            kind = staged.element if is_array else staged.kind
+            if wanted.element not in (None, kind) or not (is_array or wanted.admits_numbers):
                 raise self._error(f"a `{wanted}`", value, where)
             self._dimensions(wanted, staged.shape, value, where)
             return self._leaf(staged, value)
@@ -139,7 +145,7 @@ class Binder:
         if host is None:
             raise self._error(f"a `{wanted}`", value, where, fact=element)
         self._dimensions(wanted, host.shape, value, where)
-        return self._leaf(Leaf("array", host.shape, element), host)  # type: ignore[arg-type]  # a kind: there is an array
+        return self._leaf(leaf_of(host.shape, element), host if host.shape else host.item())  # type: ignore[arg-type]  # a kind
 
     def _dimensions(self, wanted: ArrayOf, shape: tuple[int, ...], value: Any, where: str) -> None:
         """Bind the names of dimensions, and check them against those bound before."""
@@ -164,7 +170,7 @@ class Binder:
         if isinstance(staged, Leaf):
             return self._leaf(staged, value)
         if isinstance(value, ShapeOf):
-            return self._leaf(Leaf("array", value.shape, value.kind) if value.shape else Leaf(value.kind), value)
+            return self._leaf(leaf_of(value.shape, value.kind), value)
         kind = number_kind(value)
         if kind is not None:
             return self._number(kind, value, where)

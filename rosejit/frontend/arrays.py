@@ -6,7 +6,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from rosejit.abi import Leaf
+from rosejit.abi import Leaf, leaf_of
 from rosejit.errors import StagingTypeError
 from rosejit.frontend.tape import Frame, Moved, Tape
 from rosejit.ir.syntax import Atom, Lit, MakeArray, Var, Zero
@@ -101,8 +101,7 @@ class Array:
     @property
     def leaf(self) -> Leaf:
         """What it is at the border of a function; without dimensions a number."""
-        kind = KINDS[self.type]
-        return Leaf("array", self.shape, kind) if self.shape else Leaf(kind)
+        return leaf_of(self.shape, KINDS[self.type])
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from rosejit.abi import Leaf, Node, Tree
 from rosejit.frontend.annotations import (
+    ArrayOf,
     Description,
     Hints,
     Inferred,
@@ -21,7 +22,7 @@ def exact(description: Description, tree: Tree) -> Iterator[bool]:
     if isinstance(description, Validated):
         yield from exact(description.base, tree)
     elif isinstance(tree, Leaf):
-        yield isinstance(description, Inferred) or _has_own(description, tree)
+        yield isinstance(description, Inferred) or description == ArrayOf(None, None) or _has_own(description, tree)
     elif isinstance(tree, Node):
         for part, child in zip(_parts(description, tree), tree.children, strict=True):
             yield from exact(part, child)

@@ -5,6 +5,7 @@ from typing import Any
 
 from rosejit import ops
 from rosejit.abi import Leaf
+from rosejit.errors import RoseError
 from rosejit.frontend import annotations as hints
 from rosejit.frontend.host import LARGEST, SMALLEST, number_kind
 from rosejit.frontend.tape import Tape
@@ -15,7 +16,16 @@ from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar, Type, array
 P = ops.PRIMITIVES
 
 
-class Real(Staged, hints.Real):
+class _Scalar(Staged):
+    """What NumPy's scalars say of themselves: arrays without dimensions are numbers here."""
+
+    __slots__ = ()
+    shape: tuple[int, ...] = ()
+    ndim = 0
+    size = 1
+
+
+class Real(_Scalar, hints.Real):
     """A staged real number."""
 
     __slots__ = ("atom", "tape")
@@ -32,7 +42,7 @@ class Real(Staged, hints.Real):
         return stage(self.tape, op, args)
 
 
-class Int(Staged, hints.Int):
+class Int(_Scalar, hints.Int):
     """A staged integer; `low` is a number it is known not to be below."""
 
     __slots__ = ("atom", "low", "tape")
@@ -50,7 +60,7 @@ class Int(Staged, hints.Int):
         return stage(self.tape, op, args)
 
 
-class Bool(Staged, hints.Bool):
+class Bool(_Scalar, hints.Bool):
     """A staged truth value."""
 
     __slots__ = ("atom", "tape")
@@ -202,6 +212,15 @@ def refuse_operand(tape: Tape, name: str, arg: Any, wanted: Scalar | None = None
     needs = "" if wanted is None else f" a {wanted},"
     raise tape.type_fault(
         f"`{name}` takes{needs or ' a number,'} given {type(arg).__name__}", _CONVERSIONS.get(type(arg))
+    )
+
+
+def passed_tangent(tape: Tape, name: str = "") -> RoseError:
+    """The error for a tangent that a rule hands on to a function, or to a derivative of one."""
+    whom = f"`{name}`" if name else "a derivative"
+    return tape.type_fault(
+        f"a tangent cannot be passed to {whom}, which need not be linear in it",
+        "write in the rule what is to be done with the tangent: add tangents, and scale them by numbers",
     )
 
 

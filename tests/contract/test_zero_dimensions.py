@@ -1,0 +1,73 @@
+"""An array without dimensions is a number: as an argument, under every hint that admits it, and from outside."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rosejit as rose
+
+SCALE: Any = np.array(2.0)
+HELD = SimpleNamespace(w=np.array(2.0))
+LISTED = [np.array(2.0)]
+
+
+@rose.jit
+def scaled(x):
+    return x * SCALE
+
+
+@rose.jit
+def by_attribute(x):
+    return x * HELD.w
+
+
+@rose.jit
+def by_element(x):
+    return x * LISTED[0]
+
+
+@rose.jit
+def doubled(x: np.ndarray) -> np.ndarray:
+    return x * 2
+
+
+@pytest.mark.parametrize("f", [scaled, by_attribute, by_element])
+def test_from_outside(f: Any) -> None:
+    assert f(3.0) == 6.0
+    assert rose.grad(f)(3.0) == 2.0
+
+
+def test_rebound(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert scaled(3.0) == 6.0
+    for value, expected in ((np.array(3), 9.0), (np.ones(()), 3.0), (np.array(0.5), 1.5), (4, 12.0)):
+        monkeypatch.setitem(globals(), "SCALE", value)
+        assert scaled(3.0) == expected
+    monkeypatch.setitem(globals(), "SCALE", np.array(3))
+    assert type(scaled(2)) is int
+    monkeypatch.setitem(globals(), "SCALE", np.array(2.5))
+    assert scaled(2) == 5.0
+
+
+def test_as_an_argument() -> None:
+    assert doubled(np.array(2.0)) == 4.0
+    assert doubled(np.ones(2)).tolist() == [2.0, 2.0]
+    assert type(doubled(np.array(3))) is int
+    assert rose.grad(doubled)(np.array(2.0)) == 2.0
+    assert rose.jvp(doubled, (np.array(2.0),), (np.array(3.0),)) == (4.0, 6.0)
+    assert rose.vmap(doubled)(np.ones(3)).tolist() == [2.0, 2.0, 2.0]
+
+
+def test_a_named_dimension_is_needed() -> None:
+    def f(x: rose.Vec["n"]):
+        return x
+
+    with pytest.raises(rose.ShapeError, match="shape \\(\\)"):
+        rose.jit(f)(np.array(2.0))
+
+
+def test_what_it_says_of_itself() -> None:
+    assert rose.jit(lambda x: (x.ndim, x.size))(np.array(2.0)) == (0, 1)
+    assert rose.jit(lambda x: x.shape)(np.array(2.0)) == ()
+    assert rose.jit(lambda x: x * 2 if x.ndim == 0 else x.sum())(np.array(2.0)) == 4.0
