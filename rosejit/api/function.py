@@ -24,6 +24,7 @@ from rosejit.frontend.exactness import exact
 from rosejit.frontend.guards import Guard
 from rosejit.frontend.rules import stage_rule
 from rosejit.frontend.stage import Session
+from rosejit.frontend.structures import has_tangent
 from rosejit.runtime.marshal import Mismatch
 from rosejit.runtime.marshal import Signature as Interface
 
@@ -181,6 +182,8 @@ class Function:
 
     def __rose_stage__(self, at: Session, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call in staged code; arrays are written to those of `out`, as in a compiled call."""
+        if self._kind.source is not None and "out" not in kwargs and has_tangent((args, kwargs)):
+            return at.inlined(self._kind.source, args, kwargs)
         if "out" not in kwargs or "out" in self.__signature__.parameters:
             return self._call_inside(at, self._binding.bind(args, kwargs))
         out = kwargs.pop("out")

@@ -11,7 +11,7 @@ from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 from rosejit.abi import Leaf, Node, Tree, leaves
-from rosejit.errors import RoseError, UnrollLimit
+from rosejit.errors import RoseError, RoseMemoryError, UnrollLimit
 from rosejit.frontend import array_methods, operators
 from rosejit.frontend.arrays import Array, Box, Host, constant, fresh, is_small, of_host, parameter
 from rosejit.frontend.binding import Call, Signature, conform
@@ -24,11 +24,11 @@ from rosejit.frontend.rewrite import TRANSLATIONS, Translation, instantiate, reb
 from rosejit.frontend.structures import Supply, build
 from rosejit.frontend.tape import Frame, Tape
 from rosejit.frontend.trials import Trials
-from rosejit.frontend.values import ATOMS, TYPES, leaf_type, wrap
+from rosejit.frontend.values import ATOMS, TYPES, leaf_type, passed_tangent, wrap
 from rosejit.frontend.views import element, number, variable
 from rosejit.ir import syntax as ir
 from rosejit.ir.syntax import Atom, Block, Lit, Var
-from rosejit.ir.types import BOOL, INT, REAL, Scalar, array
+from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar, array
 from rosejit.numeric import np
 from rosejit.span import Span
 
@@ -85,6 +85,7 @@ class Session:
         self.hooks = Hooks(self.tape, dispatcher.call, self.captured)
         self.cycles = Cycles(self)
         self._open: list[_Open] = []
+        self._inlining: list[Any] = []
 
     # --- staging
 
@@ -120,6 +121,8 @@ class Session:
         except (RoseError, TypeError, AttributeError) as error:
             self._doubt(member, error)
             raise
+        except MemoryError as error:  # NumPy's, of an array that the host makes
+            raise RoseMemoryError(str(error), tape.places.of_traceback(error.__traceback__)) from None
         finally:
             tape.trials.end()
             tape.trials = trials
@@ -172,6 +175,16 @@ class Session:
             raise self.tape.error
         return value
 
+    def inlined(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call of a decorated function with tangents: its body, here, where all must be linear in them."""
+        if any(function is other for other in self._inlining):
+            raise passed_tangent(self.tape, function.__name__)
+        self._inlining.append(function)
+        try:
+            return self.hooks.call(function, *args, **kwargs)
+        finally:
+            self._inlining.pop()
+
     def rewritten(self, function: FunctionType) -> FunctionType:
         """`function` with its control flow rewritten, bound to this session."""
         code = function.__code__
@@ -210,6 +223,8 @@ class Session:
     def atom(self, leaf: Leaf, value: Any) -> Atom:
         """A value as the atom that stands for it at the border of a function."""
         tape = self.tape
+        if getattr(value, "type", None) is TAN:
+            raise passed_tangent(tape)
         if leaf.kind == "array":
             held = value if value.__class__ is Array else of_host(tape, value)
             return variable(held)

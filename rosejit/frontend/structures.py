@@ -5,11 +5,12 @@
 
 import copy
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rosejit.abi import Leaf, Node, Static, Tree
 from rosejit.frontend.content import content_key
+from rosejit.ir.types import TAN
 
 
 def parts(value: Any) -> list[Any] | None:
@@ -32,15 +33,23 @@ def _fields(cls: Any) -> tuple[str, ...]:
 
 def is_staged_deep(value: Any) -> bool:
     """Whether a staged number or array is in `value`, itself or inside structures."""
+    return any(True for _ in _staged_inside(value))
+
+
+def _staged_inside(value: Any) -> Iterator[Any]:
     pending, seen = [value], set[int]()
     while pending:
         item = pending.pop()
         if hasattr(item, "leaf"):
-            return True
-        if id(item) not in seen:  # objects of the host may hold each other
+            yield item
+        elif id(item) not in seen:  # objects of the host may hold each other
             seen.add(id(item))
             pending += parts(item) or ()
-    return False
+
+
+def has_tangent(value: Any) -> bool:
+    """Whether a tangent, or an array of them, is in `value`, itself or inside structures."""
+    return any(getattr(item, "type", None) is TAN for item in _staged_inside(value))
 
 
 def is_record(cls: Any) -> bool:
