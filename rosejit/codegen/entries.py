@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from rosejit.abi import EXCHANGE, Entry, Import, Slot
 from rosejit.codegen.body import LOADS, STORES, kind_of
 from rosejit.codegen.failures import abi_scalar
-from rosejit.codegen.layout import CAPACITY, LENGTH, Rows, elements_of
+from rosejit.codegen.layout import CAPACITY, LARGEST, LENGTH, Rows, elements_of
 from rosejit.codegen.module import Callee, Module, kinds
+from rosejit.errors import RoseMemoryError
 from rosejit.ir.syntax import Function, Var
 from rosejit.ir.types import UNIT, Array, Scalar, Type, is_heavy
 from rosejit.wasm.instructions import (
@@ -62,6 +63,13 @@ def border(name: str, f: Function, releases: dict[Type, str]) -> Border:
     words = EXCHANGE + 8 * len(params)
     placed_params, end = _placed(params, EXCHANGE, words + 8 * len(results))
     placed_results, end = _placed(results, words, end)
+    if end > LARGEST:
+        raise RoseMemoryError(
+            f"the arguments and results of `{f.name}` take {end:,} bytes, more than the {LARGEST:,} that compiled code "
+            "can address",
+            f.span,
+            help="make them smaller: return what is needed of an array, or work on it in parts",
+        )
     return Border(Entry(name, placed_params, placed_results), EXCHANGE, words, end)
 
 
