@@ -19,9 +19,10 @@ from rosejit.frontend.indexing import get, set_
 from rosejit.frontend.making import as_array
 from rosejit.frontend.stored import assigned
 from rosejit.frontend.texts import shown
-from rosejit.frontend.values import P, type_of
+from rosejit.frontend.values import P, type_of, wrap
 from rosejit.frontend.views import check_writable, copy, store
-from rosejit.ir.types import BOOL, INT, REAL, Scalar
+from rosejit.ir.syntax import Lit
+from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar
 from rosejit.numeric import np
 
 Op = Callable[..., Any]
@@ -231,7 +232,7 @@ def cumulative(op: Op, start: float) -> Op:
 
     def make(a: Array, axis: Any = None) -> Array:
         a = converted(a, INT) if a.type is BOOL else a
-        first = reductions.first_of(start, a.type)
+        first = reductions.first_of(start, a.type) if a.type is not TAN else wrap(a.tape, Lit(0.0, TAN))
         if axis is None:
             flat = a if a.ndim == 1 else shapes.reshaped(a, (prod(a.shape),))
             return reductions.running(flat, op, first)

@@ -250,7 +250,10 @@ def _tan_sum(name: str, reverse: bool) -> Method:
     def method(self: Tan, other: Any) -> Any:
         right = tan_atom(self.tape, other)
         if right is None:
-            return refuse_operand(self.tape, {"tadd": "+", "tsub": "-"}[name], self)
+            raise self.tape.type_fault(
+                f"`{'+' if name == 'tadd' else '-'}` of a tangent and a number that is none is not linear",
+                "tangents are added to tangents, and scaled by numbers",
+            )
         args = (right, self.atom) if reverse else (self.atom, right)
         return Tan(self.tape, self.tape.apply(P[name], *args))
 

@@ -16,7 +16,7 @@ from rosejit.frontend.tape import Tape
 from rosejit.frontend.values import ATOMS, P, type_of, wrap
 from rosejit.frontend.views import build, element, is_prefix, number, variable
 from rosejit.ir.syntax import Atom, Block, Lit, Loop, Scan, Var
-from rosejit.ir.types import BOOL, INT, REAL, Scalar, array
+from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar, array
 from rosejit.numeric import np
 
 Step = Callable[[Any, Any], Any]
@@ -143,7 +143,7 @@ def chosen(condition: Any, x: Any, y: Any) -> Any:
     kinds = {type_of(x), type_of(y)}
     if type_of(condition) in (REAL, INT):
         condition = condition != 0
-    name = "select" if REAL in kinds else "iselect" if INT in kinds else "bselect"
+    name = "tselect" if TAN in kinds else "select" if REAL in kinds else "iselect" if INT in kinds else "bselect"
     return P[name].__call__(condition, x, y)
 
 

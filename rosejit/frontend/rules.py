@@ -62,7 +62,9 @@ def stage_rule(
         tangents.check(body)
         outside = [v for v in free(body, params)]
         if outside:
-            _refuse(rule, title, "closes over staged values or arrays", "give them to the function as arguments")
+            what = "an array from outside" if outside[0].hint == "captured" else "staged values from outside"
+            help_text = f"make it a parameter of `{title}`: its rule gets the same parameters"
+            _refuse(rule, title, f"reads {what}, which it cannot", help_text)
     types = tuple(a.type for a in found)
     return own(ir.Function(f"{title}_rule", params, types, body, span=place_of(rule)))
 
