@@ -118,7 +118,7 @@ def positions(argnums: Argnums, names: tuple[str, ...], title: str) -> list[int]
     for each in wanted:
         if isinstance(each, str) and each in names:
             found.append(names.index(each))
-        elif isinstance(each, int) and -len(names) <= each < len(names):
+        elif isinstance(each, int) and not isinstance(each, bool) and -len(names) <= each < len(names):
             found.append(each % len(names))
         else:
             raise NotDifferentiable(

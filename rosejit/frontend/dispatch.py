@@ -185,7 +185,7 @@ class Dispatcher:
                 self._session.hooks.new(found)
             return self._session.made_outside(found)
         except TypeError as error:
-            if isinstance(error, RoseError) or not has_staged((args, kwargs)):
+            if isinstance(error, RoseError) or _is_transform(function) or not has_staged((args, kwargs)):
                 raise
             self._refuse(function, error)
 
@@ -215,6 +215,11 @@ class Dispatcher:
         if callable(value) and not isinstance(value, type):
             return functools.partial(self.call, value)
         return value
+
+
+def _is_transform(function: Any) -> bool:
+    """Whether a function is one of ours that take functions: what it says of arguments is about those."""
+    return str(getattr(function, "__module__", "")).startswith("rosejit.api.")
 
 
 def _is_changed(value: Any, before: Any) -> bool:
