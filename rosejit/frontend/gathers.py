@@ -10,7 +10,7 @@ from typing import Any
 from rosejit.errors import RoseIndexError
 from rosejit.frontend.arrays import Array, atom_of, fresh, host_data, of_host
 from rosejit.frontend.elementwise import broadcast_shape
-from rosejit.frontend.indices import bounds, check_index, is_direct, single
+from rosejit.frontend.indices import bounds, check_index, is_direct, may_never_run, single
 from rosejit.frontend.making import as_array
 from rosejit.frontend.stored import fitting, spread
 from rosejit.frontend.tape import Tape
@@ -120,12 +120,14 @@ def _picked(picks: Array, own: slice, length: int, wrapped: bool) -> Place:
 
 
 def _in_range(a: Array, picks: Array, dimension: int) -> Array | None:
-    """Integers that staging knows, from 0; None for others."""
+    """Integers that staging knows, from 0; None for others, and for wrong ones where they may never be used."""
     data, length = host_data(picks), a.shape[dimension]
     if data is None:
         return None
     for k in data.ravel().tolist():
         if not -length <= k < length:
+            if may_never_run(a.tape):
+                return None
             facts = (f"the shape of `{a.box.name}` is {a.shape}",)
             raise a.tape.fault(RoseIndexError, f"index {k} is out of range for length {length}", facts=facts)
     return of_host(a.tape, np.where(data < 0, data + length, data))

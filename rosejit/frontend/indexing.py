@@ -9,7 +9,7 @@ from rosejit.errors import RoseIndexError
 from rosejit.frontend import masks
 from rosejit.frontend.arrays import Array, Fixed, Host, atom_of, content, host_data, of_host
 from rosejit.frontend.gathers import Combine, as_picks, gather, is_list, scatter
-from rosejit.frontend.indices import check, expanded, is_direct, part_of, single, steps_of, view
+from rosejit.frontend.indices import check, expanded, is_direct, may_never_run, part_of, single, steps_of, view
 from rosejit.frontend.stored import assigned
 from rosejit.frontend.tape import Tape
 from rosejit.frontend.values import Int
@@ -24,7 +24,7 @@ def get(a: Array, index: Any) -> Any:
     if a.axes is None and len(indices) == len(a.shape) and _NUMBERS.issuperset(map(type, indices)):
         return _element_of(a, indices)
     known = host_data(a) if is_known(index) else None
-    if known is not None:
+    if known is not None and _is_settled(a, known, index):
         return _host_get(a, known, index)
     items, advanced = _items(a, index)
     if any(map(masks.is_mask, items)):
@@ -49,13 +49,14 @@ def _element_of(a: Array, indices: tuple[Any, ...]) -> Any:
     held = content(a.tape, a.box)
     if held.__class__ is Host:
         known = None if Int in map(type, indices) else host_data(a)
-        if known is not None:
+        if known is not None and _is_settled(a, known, indices):
             return _host_get(a, known, indices)
         held = atom_of(a.tape, a.box)
     at = tuple([single(a, k, dimension) for dimension, k in enumerate(indices)])
     if not at:
         return number(a.tape, held)
-    return number(a.tape, a.tape.bind(Index(held, at, checked=Int in map(type, indices)), a.type))
+    checked = Int in map(type, indices) or any(k.__class__ is Var for k in at)
+    return number(a.tape, a.tape.bind(Index(held, at, checked=checked), a.type))
 
 
 def set_(a: Array, index: Any, value: Any, combine: Combine | None = None) -> None:
@@ -65,7 +66,7 @@ def set_(a: Array, index: Any, value: Any, combine: Combine | None = None) -> No
     held = content(tape, a.box)
     if held.__class__ is Host and tape.frame.contents.get(a.box) is held and is_known(index) and is_known(value):
         data = held.data if a.axes is None and combine is None else None
-        if data is not None:
+        if data is not None and _is_settled(a, data, index):
             _host_set(a, data, index, value)
             return
     items, advanced = _items(a, index)
@@ -110,6 +111,17 @@ def _plain(value: Any) -> Any:
         items: Any = value
         return type(value)(_plain(item) for item in items)
     return host_data(value) if value.__class__ is Array else value
+
+
+def _is_settled(a: Array, data: Any, index: Any) -> bool:
+    """Whether the host can use the index: one that is wrong fails at run time, where the code may never run."""
+    if not may_never_run(a.tape):
+        return True
+    try:
+        data[_plain(index)]
+    except IndexError:
+        return False
+    return True
 
 
 def _host_get(a: Array, data: Any, index: Any) -> Any:

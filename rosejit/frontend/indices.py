@@ -7,7 +7,7 @@ from typing import Any
 
 from rosejit.errors import RoseIndexError
 from rosejit.frontend.arrays import Anchor, Array, Axes, Fixed, Run, atom_of
-from rosejit.frontend.host import number_kind
+from rosejit.frontend.host import LARGEST, SMALLEST, number_kind
 from rosejit.frontend.tape import Tape
 from rosejit.frontend.values import Int, P
 from rosejit.frontend.views import along, base, base_lengths, element, is_prefix, number, path
@@ -83,10 +83,12 @@ def single(a: Array, item: Any, dimension: int) -> Atom:
         item = number(tape, element(item, ()))
     if number_kind(item) == "int":
         k = int(item)
-        if not -length <= k < length:
-            facts = (f"the shape of `{a.box.name}` is {a.shape}",)
-            raise tape.fault(RoseIndexError, f"index {k} is out of range for length {length}", facts=facts)
-        return Lit(k % length, INT)
+        if -length <= k < length:
+            return Lit(k % length, INT)
+        if may_never_run(tape) and SMALLEST <= k <= LARGEST:
+            return tape.apply(P["wrap_index"], Lit(k, INT), Lit(length, INT))
+        facts = (f"the shape of `{a.box.name}` is {a.shape}",)
+        raise tape.fault(RoseIndexError, f"index {k} is out of range for length {length}", facts=facts)
     if item.__class__ is not Int:
         shown = getattr(type(item), "__name__", "object")
         raise tape.type_fault(f"an array is indexed with integers and slices, given {shown}", "convert with `int(...)`")
@@ -94,6 +96,11 @@ def single(a: Array, item: Any, dimension: int) -> Atom:
     if item.low < 0:
         atom = tape.apply(P["wrap_index"], atom, Lit(length, INT))
     return atom
+
+
+def may_never_run(tape: Tape) -> bool:
+    """Whether a wrong index is wrong only where the code gets there, and then at run time."""
+    return tape.is_staged and not tape.trying
 
 
 def is_direct(a: Array) -> bool:
