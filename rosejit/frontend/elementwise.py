@@ -10,10 +10,10 @@ from typing import Any
 from rosejit.errors import ShapeError
 from rosejit.frontend.arrays import Array, atom_of, fresh, host_data, of_host
 from rosejit.frontend.tape import Tape
-from rosejit.frontend.values import ATOMS, Int, P, real_atom, type_of, wrap
+from rosejit.frontend.values import ATOMS, Int, P, real_atom, refuse_tangent, type_of, wrap
 from rosejit.frontend.views import element, is_prefix, number, variable
-from rosejit.ir.syntax import Atom, Block, Index, Lit, Loop, Scan, Var
-from rosejit.ir.types import BOOL, INT, REAL, Scalar, array
+from rosejit.ir.syntax import Atom, Block, Index, Lit, Loop, Scan, Var, Zero
+from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar, array
 from rosejit.ir.types import Array as ArrayType
 from rosejit.numeric import np
 
@@ -121,7 +121,9 @@ def converted(a: Array, kind: Scalar) -> Array:
     if a.type is kind:
         return a
     data = host_data(a)
-    if data is not None:
+    if data is not None and kind is TAN and not data.any():
+        return fresh(a.tape, a.tape.bind(Zero(), array(a.shape, TAN)))
+    if data is not None and kind is not TAN:
         return of_host(a.tape, data.astype({REAL: "float64", INT: "int64", BOOL: "bool"}[kind]))
     return mapped(a.tape, lambda x: cast(a.tape, x, kind), a)
 
@@ -135,6 +137,8 @@ def cast(tape: Tape, x: Any, kind: Scalar) -> Any:
         return Int(tape, tape.apply(P["to_int"], real_atom(tape, x) or x.atom))
     atom = ATOMS[kind](tape, x)
     if atom is None:
+        if TAN in (own, kind):
+            refuse_tangent(tape, "a tangent is not made a number, nor a number a tangent")
         raise tape.type_fault(f"{own or type(x).__name__} is not made a {kind}")
     return wrap(tape, atom)
 

@@ -11,7 +11,7 @@ from rosejit.frontend.arrays import Array, fresh, of_host
 from rosejit.frontend.elementwise import converted
 from rosejit.frontend.structures import is_staged_deep
 from rosejit.frontend.tape import Tape
-from rosejit.frontend.values import ATOMS, type_of
+from rosejit.frontend.values import ATOMS, refuse_tangent, type_of
 from rosejit.frontend.views import variable
 from rosejit.ir.syntax import Atom, MakeArray
 from rosejit.ir.types import BOOL, INT, REAL, Scalar, array
@@ -69,7 +69,8 @@ def stacked(tape: Tape, items: Sequence[Any], name: str = "array") -> Array | No
     atoms: list[Atom] = []
     for row in rows:
         atom = variable(converted(row, kind)) if row.__class__ is Array else ATOMS[kind](tape, row)  # pyright: ignore[reportArgumentType]  # its kind is known here
-        assert atom is not None
+        if atom is None:  # of numbers, only those that are no tangents
+            refuse_tangent(tape, "an array of tangents and of numbers that are none is not linear")
         atoms.append(atom)
     return fresh(tape, tape.bind(MakeArray(tuple(atoms)), array((len(rows), *shape), kind), name), name)
 

@@ -285,16 +285,20 @@ def _not_linear(symbol: str) -> Callable[..., Any]:
     return method
 
 
+_NONLINEAR = {
+    "pow": "**", "rpow": "**", "rtruediv": "/", "floordiv": "//", "rfloordiv": "//", "mod": "%", "rmod": "%",
+    "divmod": "divmod", "rdivmod": "divmod", "abs": "abs",
+    "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=",
+}  # fmt: skip
+
+
 def _install_tangents() -> None:
     for name, symbol in (("tadd", "add"), ("tsub", "sub")):
         setattr(Tan, f"__{symbol}__", _tan_sum(name, False))
         setattr(Tan, f"__r{symbol}__", _tan_sum(name, True))
     methods: dict[str, Any] = {"__mul__": _tan_scaled, "__rmul__": _tan_scaled, "__truediv__": _tan_divided}
     methods |= {"__neg__": _negative_tan, "__pos__": lambda self: self}  # of a Tan
-    for name, symbol in (("pow", "**"), ("rpow", "**"), ("rtruediv", "/"), ("abs", "abs"), ("floordiv", "//")):
-        methods[f"__{name}__"] = _not_linear(symbol)
-    for name, symbol in (("lt", "<"), ("le", "<="), ("gt", ">"), ("ge", ">="), ("eq", "=="), ("ne", "!=")):
-        methods[f"__{name}__"] = _not_linear(symbol)
+    methods |= {f"__{name}__": _not_linear(symbol) for name, symbol in _NONLINEAR.items()}
     for name, method in methods.items():
         setattr(Tan, name, method)
 

@@ -13,7 +13,7 @@ from rosejit.frontend.arrays import Array, atom_of, fresh, host_data, of_host
 from rosejit.frontend.elementwise import cast, converted, mapped
 from rosejit.frontend.host import LARGEST, SMALLEST
 from rosejit.frontend.tape import Tape
-from rosejit.frontend.values import ATOMS, P, type_of, wrap
+from rosejit.frontend.values import ATOMS, P, refuse_tangent, type_of, wrap
 from rosejit.frontend.views import build, element, is_prefix, number, variable
 from rosejit.ir.syntax import Atom, Block, Lit, Loop, Scan, Var
 from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar, array
@@ -167,6 +167,8 @@ def product(a: Array, axis: Axis = None, keepdims: bool = False, initial: Any = 
     data = host_data(a) if where is True else None
     if data is not None:
         return _host(a, data.prod(axis=axis, keepdims=keepdims)) * initial
+    if a.type is TAN:
+        refuse_tangent(a.tape, "`prod` of tangents is not linear")
     one = 1.0 if a.type is REAL else 1
     found = folded(_restricted(a, where, one), operator.mul, one, axis, keepdims)
     return found if initial.__class__ is int and initial == 1 else found * initial

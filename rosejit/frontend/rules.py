@@ -16,6 +16,7 @@ from rosejit.frontend.host import number_kind
 from rosejit.frontend.making import as_array
 from rosejit.frontend.stage import Session, paths
 from rosejit.frontend.structures import Supply, build, parts
+from rosejit.frontend.unbound import Poison
 from rosejit.frontend.values import ATOMS, TYPES, leaf_type, type_of, wrap
 from rosejit.frontend.views import element, variable
 from rosejit.ir import syntax as ir
@@ -189,6 +190,8 @@ class _Border:
         if _is_zero(value):
             return _zero(self.at, leaf)
         value = self._held(value)
+        if value.__class__ is not Array and type_of(value) is None:
+            self._refuse_derivative(value)
         self._check_shape("derivative", leaf, value)
         if value.__class__ is Array:
             if value.type is not TAN and self._holds_zeros(value):
@@ -197,14 +200,19 @@ class _Border:
                 return variable(value) if leaf.kind == "array" else element(value, ())
         atom = ATOMS[TAN](self.at.tape, value)
         if atom is None:
-            self._refuse(
-                f"a derivative that is not linear in the tangents: {described(value)}, computed without them",
-                "compute `du` from the `du` of the arguments: sums of them, times numbers",
-            )
+            self._refuse_derivative(value)
         return atom
+
+    def _refuse_derivative(self, value: Any) -> NoReturn:
+        self._refuse(
+            f"a derivative that is not linear in the tangents: {described(value)}, computed without them",
+            "compute `du` from the `du` of the arguments: sums of them, times numbers",
+        )
 
     def _held(self, value: Any) -> Any:
         """An array of the host's, or a list, as a staged array."""
+        if value.__class__ is Poison:
+            value.use()
         if isinstance(value, np.ndarray):
             return of_host(self.at.tape, value)
         if not isinstance(value, (list, tuple)):

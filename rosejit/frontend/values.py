@@ -1,7 +1,7 @@
 """Staged numbers, and the conversions between them."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from rosejit import ops
 from rosejit.abi import Leaf
@@ -204,14 +204,20 @@ _CONVERSIONS: dict[type, str] = {
 
 def refuse_operand(tape: Tape, name: str, arg: Any, wanted: Scalar | None = None) -> Any:
     """Raise for an operand that an operation does not take."""
+    if wanted is TAN:
+        refuse_tangent(tape, "a choice between a tangent and a number that is none is not linear")
     if arg.__class__ is Tan:
-        raise tape.type_fault(
-            f"`{name}` of a tangent is not linear",
-            "the result of a rule must be linear in the tangents: add them, and scale them by numbers",
-        )
+        refuse_tangent(tape, f"`{name}` of a tangent is not linear")
     needs = "" if wanted is None else f" a {wanted},"
     raise tape.type_fault(
         f"`{name}` takes{needs or ' a number,'} given {type(arg).__name__}", _CONVERSIONS.get(type(arg))
+    )
+
+
+def refuse_tangent(tape: Tape, message: str) -> NoReturn:
+    """Raise for what a rule does with a tangent."""
+    raise tape.type_fault(
+        message, "the result of a rule must be linear in the tangents: add them, and scale them by numbers"
     )
 
 

@@ -1,0 +1,243 @@
+"""Rules for the derivatives of functions of arrays: what they return is checked, and zeros are zero tangents."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import rosejit as rose
+from tests.contract.anatomy import fault
+
+X = np.array([1.0, 2.0, 3.0])
+W = np.arange(9.0).reshape(3, 3)
+
+
+@rose.jit
+def square(t):
+    return t * t
+
+
+@rose.jit
+def double(t):
+    return t * 2.0
+
+
+@rose.opaque
+def hidden(t: rose.Vec["n"]) -> rose.Vec["n"]:
+    return np.asarray(t) * 2.0
+
+
+def with_rule(rule, function=lambda x: x * 2):
+    made = rose.jit(function)
+    made.jvp = rule
+    return made
+
+
+def tangent(rule, dx=X):
+    return rose.jvp(with_rule(rule), (X,), (dx,))[1]
+
+
+# --- rules that are none
+
+
+@pytest.mark.parametrize(
+    "du",
+    [
+        lambda x: x.re * 1.0,
+        lambda x: np.ones(3),
+        lambda x: np.ones_like(x.re),
+        lambda x: [1.0, 2.0, 3.0],
+        lambda x: np.array([x.du[0], 1.0, x.re[2]]),
+        lambda x: np.concatenate([x.du[:1], x.re[1:]]),
+        lambda x: np.where(x.re > 1.0, x.du, 1.0),
+        lambda x: square(x.du),
+        lambda x: x.du + 1.0,
+        lambda x: x.du + x.re,
+        lambda x: np.cumprod(x.du),
+        lambda x: np.prod(x.du) * x.re,
+        lambda x: x.du % 2.0,
+        lambda x: np.sort(x.du),
+        lambda x: np.linalg.norm(x.du) * x.re,
+    ],
+)
+def test_what_is_not_linear_is_refused(du):
+    with pytest.raises((rose.NotDifferentiable, rose.StagingTypeError), match="tangent") as caught:
+        tangent(lambda x: rose.Dual(x.re * 2, du(x)))
+    assert __file__ in str(caught.value)
+    assert not {"Tan", "tselect", "bselect", "tadd"} & set(str(caught.value).replace("`", " ").split())
+
+
+def test_a_derivative_without_tangents_names_the_rule():
+    f = with_rule(lambda x: rose.Dual(x.re * 2, x.re * 1.0))  # free of tangents
+    with fault(
+        rose.NotDifferentiable,
+        "not linear in the tangents",
+        "Real array of shape (3,)",
+        help="`du`",
+        last="f = with_rule(lambda x: rose.Dual(x.re * 2, x.re * 1.0))",
+    ) as found:
+        rose.jvp(f, (X,), (X,))
+    assert "# free of tangents" in found.text
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        (lambda x: rose.Dual(x.re * 2, x.du[:2]), "derivative of shape (2,)"),
+        (lambda x: rose.Dual(x.re * 2, np.zeros(2)), "derivative of shape (2,)"),
+        (lambda x: rose.Dual(x.re * 2, x.du[0]), "derivative of shape ()"),
+        (lambda x: rose.Dual(x.re[:2], x.du), "value of shape (2,)"),
+        (lambda x: rose.Dual(1.0, x.du), "value of shape ()"),
+    ],
+)
+def test_shapes_are_those_of_the_function(rule, words):
+    with pytest.raises(rose.ShapeError) as caught:
+        tangent(rule)
+    assert words in str(caught.value)
+    assert "(3,)" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        (lambda x: rose.Dual(x.re > 1.0, x.du), "kind of value"),
+        (lambda x: rose.Dual(x.du, x.du), "a tangent as its value"),
+        (lambda x: rose.Dual(None, x.du), "no number"),
+        (lambda x: rose.Dual("x", x.du), "no number"),
+    ],
+)
+def test_the_value_is_of_the_kind_of_the_function(rule, words):
+    with pytest.raises(rose.NotDifferentiable) as caught:
+        tangent(rule)
+    assert words in str(caught.value)
+
+
+def test_a_rule_that_reads_an_array_from_outside():
+    with pytest.raises(rose.NotDifferentiable, match="an array from outside"):
+        tangent(lambda x: rose.Dual(x.re * 2, W @ x.du))
+
+
+# --- zeros
+
+
+@pytest.mark.parametrize(
+    "zero",
+    [
+        lambda x: np.zeros_like(x.re),
+        lambda x: np.zeros(3),
+        lambda x: np.zeros(3, dtype=int),
+        lambda x: np.zeros_like(x.du),
+        lambda x: 0.0,
+        lambda x: 0,
+        lambda x: None,
+        lambda x: [0.0, 0.0, 0.0],
+    ],
+)
+def test_zeros_are_a_zero_tangent(zero):
+    floor = with_rule(lambda x: rose.Dual(np.floor(x.re), zero(x)), lambda x: np.floor(x))
+    assert (rose.grad(lambda x: (floor(x) * x).sum())(X) == np.floor(X)).all()
+    assert (rose.jvp(floor, (X,), (X,))[1] == 0.0).all()
+
+
+def test_zeros_in_a_part_of_a_structure():
+    both = with_rule(lambda x: rose.Dual((x.re * 2, x.re.sum()), (x.du * 2, 0.0)), lambda x: (x * 2, x.sum()))
+    first, second = rose.jvp(both, (X,), (X,))[1]
+    assert (first == 2 * X).all()
+    assert second == 0.0
+
+
+def test_parts_of_a_dict_go_by_their_keys():
+    named = with_rule(
+        lambda x: rose.Dual({"b": x.re * 3, "a": x.re * 2}, {"b": x.du * 3, "a": x.du * 2}),
+        lambda x: {"a": x * 2, "b": x * 3},
+    )
+    assert rose.jvp(named, (1.0,), (1.0,)) == ({"a": 2.0, "b": 3.0}, {"a": 2.0, "b": 3.0})
+
+
+# --- tangents as arguments
+
+
+class Pair(NamedTuple):
+    a: float
+    b: float
+
+
+@rose.jit
+def swapped(p):
+    return Pair(p.b * 3.0, p.a)
+
+
+def test_a_decorated_function_of_tangents():
+    assert (tangent(lambda x: rose.Dual(double(x.re), double(x.du))) == 2 * X).all()
+    f = with_rule(lambda x: rose.Dual(x.re * 2, double(x.du)))
+    assert rose.grad(f)(2.0) == 2.0
+    g = with_rule(lambda x: rose.Dual(x.re * 3, swapped(Pair(x.du, x.du)).a), lambda x: x * 3)
+    assert rose.grad(g)(2.0) == 3.0
+
+
+def test_a_function_whose_rule_calls_it_with_tangents():
+    @rose.jit
+    def scaled(x):
+        return x * 3.0
+
+    scaled.jvp = lambda x: rose.Dual(scaled(x.re), scaled(x.du))
+    assert rose.grad(scaled)(1.0) == 3.0
+    assert (rose.grad(lambda x: (scaled(x) * x).sum())(X) == 6.0 * X).all()
+
+
+def test_a_decorated_function_that_is_not_linear_is_shown():
+    with pytest.raises(rose.StagingTypeError, match="not linear") as caught:
+        tangent(lambda x: rose.Dual(x.re * 2, square(x.du)))
+    assert "in square" in str(caught.value)
+    assert "return t * t" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "du",
+    [
+        lambda x: hidden(x.du),
+        lambda x: rose.checkpoint(double)(x.du),
+        lambda x: rose.vmap(lambda t: t * t)(x.du),
+        lambda x: rose.grad(lambda t: square(t).sum())(x.du),
+        lambda x: rose.jvp(square, (x.re,), (x.du,))[1],
+    ],
+)
+def test_other_functions_take_no_tangents(du):
+    with pytest.raises(rose.StagingTypeError, match="a tangent cannot be passed to") as caught:
+        tangent(lambda x: rose.Dual(x.re * 2, du(x)))
+    assert "help: " in str(caught.value)
+
+
+def test_recursion_on_a_tangent_is_refused():
+    @rose.jit
+    def power(n: int, x: float) -> float:
+        if n < 1:
+            return x
+        return power(n - 1, x) * 2.0
+
+    power.jvp = lambda n, x: rose.Dual(power(n, x.re), power(n, x.du))
+    with pytest.raises(rose.StagingTypeError, match="a tangent cannot be passed to `power`"):
+        rose.grad(power, 1)(3, 2.0)
+
+
+# --- rules that are linear
+
+
+@pytest.mark.parametrize(
+    ("du", "wanted"),
+    [
+        (lambda x: np.cumsum(x.du), np.cumsum(X)),
+        (lambda x: np.where(x.re > 1.5, 2 * x.du, x.du), np.array([1.0, 4.0, 6.0])),
+        (lambda x: np.where(x.re > 1.5, x.du, 0.0), np.array([0.0, 2.0, 3.0])),
+        (lambda x: np.concatenate([x.du[:1], np.zeros(2)]), np.array([1.0, 0.0, 0.0])),
+        (lambda x: [x.du[2], x.du[1] / 2, 0.0], np.array([3.0, 1.0, 0.0])),
+        (lambda x: x.re * np.dot(x.re, x.du), X * 14.0),
+    ],
+)
+def test_linear_rules(du, wanted):
+    f = with_rule(lambda x: rose.Dual(x.re * 2, du(x)))
+    assert np.allclose(rose.jvp(f, (X,), (X,))[1], wanted)
+    ct = np.array([0.5, -1.0, 2.0])
+    (back,) = rose.vjp(f, X)[1](ct)
+    assert math.isclose(back @ X, ct @ wanted)  # <J' ct, dx> = <ct, J dx>
