@@ -115,7 +115,8 @@ CASES = (
     ),
     Case(
         "RoseIndexError",
-        "An index is out of range: told while staging where it is known, else when the code runs.",
+        "An index is out of range: told while staging where it is known outside of staged branches and "
+        "loops, else when the code runs.",
         """
         @rose.jit
         def entry(x: Vec["n"], i: int) -> float:
@@ -138,7 +139,8 @@ CASES = (
     ),
     Case(
         "RoseOverflowError",
-        "The result of arithmetic of integers does not fit 64 bits, or a real is too large for an integer.",
+        "The result of arithmetic of integers does not fit 64 bits, or a real is too large for an integer. "
+        "`int`, `round` and `math.floor` of NaN end in it too, where Python has a `ValueError`.",
         """
         @rose.jit
         def factorial(n: int) -> int:
