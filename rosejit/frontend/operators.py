@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 from rosejit.frontend.host import SMALLEST, number_kind
 from rosejit.frontend.places import frame_at
 from rosejit.frontend.powers import natural, power
+from rosejit.frontend.tangents import words
 from rosejit.frontend.texts import mark
 from rosejit.frontend.values import (
     NUMBERS,
@@ -250,10 +251,7 @@ def _tan_sum(name: str, reverse: bool) -> Method:
     def method(self: Tan, other: Any) -> Any:
         right = tan_atom(self.tape, other)
         if right is None:
-            raise self.tape.type_fault(
-                f"`{'+' if name == 'tadd' else '-'}` of a tangent and a number that is none is not linear",
-                "tangents are added to tangents, and scaled by numbers",
-            )
+            raise self.tape.type_fault(*words(P[name].word))
         args = (right, self.atom) if reverse else (self.atom, right)
         return Tan(self.tape, self.tape.apply(P[name], *args))
 

@@ -86,8 +86,18 @@ def _places(let: Let) -> Iterator[tuple[Type, Atom, str]]:
 
 def refuse(what: str, span: Span | None) -> NoReturn:
     """Raise: it is not linear in the tangents."""
-    raise StagingTypeError(
+    message, help_text = words(what)
+    raise StagingTypeError(message, span, help=help_text)
+
+
+def words(what: str) -> tuple[str, str]:
+    """What is wrong with an operation that is not linear in the tangents, and what to do."""
+    if what in ("+", "-"):
+        return (
+            f"`{what}` of a tangent and a number that is none is not linear",
+            "tangents are added to tangents, and scaled by numbers",
+        )
+    return (
         f"`{what}` of a tangent is not linear",
-        span,
-        help="the result of a rule must be linear in the tangents: add them, and scale them by numbers",
+        "the result of a rule must be linear in the tangents: add them, and scale them by numbers",
     )

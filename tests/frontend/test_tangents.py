@@ -33,10 +33,13 @@ SUMS = [
 ]
 
 FAULTS = {
-    f"s = 0.0\n{LOOP}s += x.du[i] + 1.0": ("`+` of a tangent is not linear", "s += x.du[i] + 1.0"),
-    f"s = 1.0\n{LOOP}s += x.du[i]": ("`+` of a tangent is not linear", "s += x.du[i]"),
+    f"s = 0.0\n{LOOP}s += x.du[i] + 1.0": ("`+` of a tangent and a number that is none", "s += x.du[i] + 1.0"),
+    f"s = 1.0\n{LOOP}s += x.du[i]": ("`+` of a tangent and a number that is none", "s += x.du[i]"),
     f"s = 0.0\n{LOOP}s += x.du[i]\n    s = s * s": ("`*` of a tangent is not linear", "s = s * s"),
-    f"s = r = 0.0\n{LOOP}s = r + x.du[i]\n    r = 2.0": ("`+` of a tangent is not linear", "s = r + x.du[i]"),
+    f"s = r = 0.0\n{LOOP}s = r + x.du[i]\n    r = 2.0": (
+        "`+` of a tangent and a number that is none",
+        "s = r + x.du[i]",
+    ),
     f"s = r = 0.0\n{LOOP}r += 1.0\n    s = s + x.du[i] if i > 1 else r": ("`if` of a tangent", "s = s + x.du[i] if"),
     f"s = 0.0\n{LOOP}s += x.du[i]\n    r = s > 1": ("`>` of a tangent", "r = s > 1"),
     f"s = 0.0\n{LOOP}s += abs(s) + x.du[i]": ("`abs` of a tangent", "s += abs(s) + x.du[i]"),
