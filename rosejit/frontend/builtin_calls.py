@@ -49,7 +49,7 @@ def _float(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     value = _single(args)
     if value.__class__ in (Real, Int, Bool):
         return Real(session.tape, real_atom(session.tape, value) or value.atom)
-    return float(*args)
+    return float(value) if len(args) == 1 else float(*args)
 
 
 def _int(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
@@ -59,7 +59,7 @@ def _int(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
         return Int(tape, tape.apply(P["to_int"], value.atom))
     if value.__class__ in (Int, Bool):
         return value if value.__class__ is Int else Int(tape, int_atom(tape, value) or value.atom, 0)
-    return int(*args, **kwargs)
+    return int(value) if len(args) == 1 and not kwargs else int(*args, **kwargs)
 
 
 def _bool(session: Any, function: Any, args: Args, kwargs: Options) -> Any:

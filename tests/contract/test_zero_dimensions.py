@@ -9,6 +9,7 @@ import pytest
 import rosejit as rose
 
 SCALE: Any = np.array(2.0)
+COUNT = np.array(3)
 HELD = SimpleNamespace(w=np.array(2.0))
 LISTED = [np.array(2.0)]
 
@@ -48,6 +49,13 @@ def test_rebound(monkeypatch: pytest.MonkeyPatch) -> None:
     assert type(scaled(2)) is int
     monkeypatch.setitem(globals(), "SCALE", np.array(2.5))
     assert scaled(2) == 5.0
+
+
+def test_made_an_int() -> None:
+    assert rose.jit(lambda x: x * int(SCALE))(3.0) == 6.0
+    assert rose.jit(lambda x: x + float(SCALE))(3.0) == 5.0
+    assert rose.jit(lambda x: x * int(COUNT))(2.0) == 6.0
+    assert rose.jit(lambda x: x + float(COUNT))(2.0) == 5.0
 
 
 def test_as_an_argument() -> None:
