@@ -16,7 +16,7 @@ from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar, Type, array
 P = ops.PRIMITIVES
 
 
-class _Scalar(Staged):
+class _Scalar:
     """What NumPy's scalars say of themselves: arrays without dimensions are numbers here."""
 
     __slots__ = ()
@@ -25,7 +25,7 @@ class _Scalar(Staged):
     size = 1
 
 
-class Real(_Scalar, hints.Real):
+class Real(Staged, _Scalar, hints.Real):
     """A staged real number."""
 
     __slots__ = ("atom", "tape")
@@ -42,7 +42,7 @@ class Real(_Scalar, hints.Real):
         return stage(self.tape, op, args)
 
 
-class Int(_Scalar, hints.Int):
+class Int(Staged, _Scalar, hints.Int):
     """A staged integer; `low` is a number it is known not to be below."""
 
     __slots__ = ("atom", "low", "tape")
@@ -60,7 +60,7 @@ class Int(_Scalar, hints.Int):
         return stage(self.tape, op, args)
 
 
-class Bool(_Scalar, hints.Bool):
+class Bool(Staged, _Scalar, hints.Bool):
     """A staged truth value."""
 
     __slots__ = ("atom", "tape")
