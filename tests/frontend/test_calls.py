@@ -124,5 +124,5 @@ def test_whose_a_file_is():
     assert is_users(__file__)
     for module in (math, statistics, np, pytest, fractions):
         assert not is_users(getattr(module, "__file__", None) or statistics.__file__)
-    assert not is_users("<string>")
+    assert not is_users("<nowhere>")
     assert is_users(define("def f(): pass").__code__.co_filename)
