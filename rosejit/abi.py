@@ -44,6 +44,8 @@ HOST_RAISED = -3  # a host function raised; the runtime has kept the exception
 
 Scalar = Literal["real", "int", "bool"]
 SCALAR_BYTES: dict[Scalar, int] = {"real": 8, "int": 8, "bool": 1}
+SCALAR_OF: dict[str, Scalar] = {"f": "real", "i": "int", "u": "int", "b": "bool"}
+"""By NumPy's letter for a kind of elements."""
 
 
 @dataclass(slots=True, frozen=True)

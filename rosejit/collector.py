@@ -2,11 +2,16 @@
 
 import gc
 import sys
+import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 
 DEEPEST = 10_000
 """Frames: blocks nest as deeply as `elif` chains are long, expressions as sums have terms; each takes several."""
+
+_lock = threading.Lock()
+_before: list[int] = []
+"""For each `deep_recursion` that is open, the limit that was there before the first of them."""
 
 
 @contextmanager
@@ -32,10 +37,15 @@ def _promote() -> None:
 
 @contextmanager
 def deep_recursion() -> Generator[None, None, None]:
-    """More frames than Python allows of itself."""
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, DEEPEST))
+    """More frames than Python allows of itself. The limit is one for all threads: the last that needs more of them puts
+    it back."""
+    with _lock:
+        _before.append(_before[-1] if _before else sys.getrecursionlimit())
+        sys.setrecursionlimit(max(_before[-1], DEEPEST))
     try:
         yield
     finally:
-        sys.setrecursionlimit(before)
+        with _lock:
+            limit = _before.pop()
+            if not _before:
+                sys.setrecursionlimit(limit)

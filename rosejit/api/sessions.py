@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from inspect import Parameter
 from typing import Any
 
-from rosejit import abi, collector
-from rosejit.abi import Leaf, Node, Tree, leaf_of, leaves
+from rosejit import collector
+from rosejit.abi import SCALAR_OF, Leaf, Node, Tree, leaf_of, leaves
 from rosejit.errors import StagingTypeError
 from rosejit.frontend import stage
 from rosejit.frontend.arrays import Array
@@ -165,12 +165,8 @@ def _chain(chain: Chain) -> tuple[str, Any]:
     return "".join([start, *(f".{name}" for name in attributes)]), chain.root
 
 
-_KINDS: dict[str, abi.Scalar] = {"f": "real", "i": "int", "u": "int", "b": "bool"}
-"""Of NumPy's kinds of elements."""
-
-
 def _capture_read(capture: Capture) -> Read:
-    leaf = leaf_of(capture.array.shape, _KINDS[capture.array.dtype.kind])
+    leaf = leaf_of(capture.array.shape, SCALAR_OF[capture.array.dtype.kind])
     if capture.chain is None:
         return Read("{0}", (capture.array,), tree=leaf)
     expression, root = _chain(capture.chain)

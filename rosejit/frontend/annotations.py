@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from rosejit.abi import SCALAR_OF
 from rosejit.errors import StagingTypeError
 from rosejit.frontend.checked import ArrayValue
 from rosejit.frontend.dimensions import Dim, dimension, is_expression
@@ -198,7 +199,7 @@ class ShapeOf:
         if isinstance(like, (float, bool)):
             shape, kind = (), "bool" if isinstance(like, bool) else "real"
         elif hasattr(like, "shape"):
-            shape, kind = tuple(like.shape), _KIND_LETTERS[like.dtype.kind]
+            shape, kind = tuple(like.shape), SCALAR_OF[like.dtype.kind]
         elif isinstance(like, (tuple, list)):
             shape = tuple(like)
         self.shape: tuple[int, ...] = tuple([operator.index(length) for length in shape])
@@ -211,7 +212,6 @@ class ShapeOf:
 _KINDS_OF_CLASSES: dict[Any, Kind] = {
     float: "real", int: "int", bool: "bool", Real: "real", Int: "int", Bool: "bool",
 }  # fmt: skip
-_KIND_LETTERS: dict[str, Kind] = {"f": "real", "i": "int", "u": "int", "b": "bool"}
 
 
 # --- from hints to descriptions
@@ -344,7 +344,7 @@ def _element(hint: Any) -> Kind | None:
 def _jaxtyping(cls: Any) -> ArrayOf:
     words = cls.dim_str.split()
     names = cls.dtypes if isinstance(cls.dtypes, Iterable) else ()
-    kinds: set[Kind] = {_KIND_LETTERS.get(str(name)[0], "real") for name in names}
+    kinds: set[Kind] = {SCALAR_OF.get(str(name)[0], "real") for name in names}
     return ArrayOf(tuple(dimension(word) for word in words), kinds.pop() if len(kinds) == 1 else None, cls.__name__)
 
 

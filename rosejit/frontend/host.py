@@ -7,6 +7,7 @@ import operator
 import sys
 from typing import Any
 
+from rosejit.abi import SCALAR_OF
 from rosejit.frontend.annotations import Kind
 from rosejit.numeric import np
 
@@ -25,12 +26,11 @@ def number_kind(value: Any) -> Kind | None:
         return None
     if isinstance(value, numpy.generic) or (isinstance(value, numpy.ndarray) and value.ndim == 0):
         scalar: Any = value
-        return _LETTERS.get(scalar.dtype.kind)
+        return SCALAR_OF.get(scalar.dtype.kind)
     return None
 
 
 _PLAIN: dict[type, Kind] = {bool: "bool", int: "int", float: "real"}
-_LETTERS: dict[str, Kind] = {"f": "real", "i": "int", "u": "int", "b": "bool"}
 
 
 def as_number(kind: Kind, value: Any) -> float | int | bool | None:
@@ -42,7 +42,6 @@ def as_number(kind: Kind, value: Any) -> float | int | bool | None:
 
 
 _DTYPES: dict[str, tuple[str, ...]] = {"real": ("f", "i", "u"), "int": ("i", "u"), "bool": ("b",)}
-_KINDS: dict[str, Kind] = {"f": "real", "i": "int", "u": "int", "b": "bool"}
 _NUMPY_NAMES: dict[Kind, str] = {"real": "float64", "int": "int64", "bool": "bool"}
 
 
@@ -56,7 +55,7 @@ def as_array(element: Kind | None, value: Any) -> tuple[Any, str]:
         return None, f"NumPy says: {error}"
     letter = array.dtype.kind
     if element is None:
-        element = _KINDS.get(letter)
+        element = SCALAR_OF.get(letter)
     empty = array.size == 0 and not isinstance(value, np.ndarray)
     if element is None or not (letter in _DTYPES[element] or empty):
         return None, f"its elements are {array.dtype}"

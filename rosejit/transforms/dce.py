@@ -85,16 +85,16 @@ class _Sweep:
         match e:
             case ir.If(condition=condition):
                 on = self.wanted(let)
-                then, orelse = (self.block(side, _where(side.results, on)) for side in (e.then, e.orelse))
+                then, orelse = (self.block(side, where(side.results, on)) for side in (e.then, e.orelse))
                 live.add(condition)
-                return ir.Let(_where(let.binders, on), ir.If(condition, then, orelse), let.span)
+                return ir.Let(where(let.binders, on), ir.If(condition, then, orelse), let.span)
             case ir.Case():
                 on = self.wanted(let)
                 sides = [
-                    ir.Branch(s.params, self.block(s.block, _where(s.block.results, on))) for s in (e.left, e.right)
+                    ir.Branch(s.params, self.block(s.block, where(s.block.results, on))) for s in (e.left, e.right)
                 ]
                 live.update(e.scrutinees)
-                return ir.Let(_where(let.binders, on), ir.Case(e.scrutinees, sides[0], sides[1]), let.span)
+                return ir.Let(where(let.binders, on), ir.Case(e.scrutinees, sides[0], sides[1]), let.span)
             case ir.Loop():
                 return self.loop(let, e)
             case ir.While():
@@ -114,7 +114,7 @@ class _Sweep:
         while not all(on):
             probe = _Sweep(set(), self.bases)
             probe.live |= self.live
-            probe.block(body, _where(body.results[: len(carries)], on) + body.results[len(carries) :])
+            probe.block(body, where(body.results[: len(carries)], on) + body.results[len(carries) :])
             found = [a or c in probe.live for a, c in zip(on, carries, strict=True)]
             if found == on:
                 break
@@ -124,33 +124,34 @@ class _Sweep:
     def loop(self, let: ir.Let, e: ir.Loop) -> ir.Let:
         live, n = self.live, len(e.carries)
         stacked = [b in live for b in let.binders[n:]]
-        body = ir.Block(e.body.lets, e.body.results[:n] + _where(e.body.results[n:], stacked))
+        body = ir.Block(e.body.lets, e.body.results[:n] + where(e.body.results[n:], stacked))
         on = self.carries(e.carries, let.binders[:n], body)
-        new = self.block(body, _where(body.results[:n], on) + body.results[n:])
+        new = self.block(body, where(body.results[:n], on) + body.results[n:])
         scans = tuple([s for s in e.scans if s.param in live])
-        inits = _where(e.inits, on)
+        inits = where(e.inits, on)
         self.dropped += len(on) - sum(on) + len(stacked) - sum(stacked) + len(e.scans) - len(scans)
         live.update((e.trips, *inits, *[s.array for s in scans]))
-        loop = ir.Loop(e.trips, e.index, _where(e.carries, on), inits, scans, new, e.down)
-        return ir.Let(_where(let.binders[:n], on) + _where(let.binders[n:], stacked), loop, let.span)
+        loop = ir.Loop(e.trips, e.index, where(e.carries, on), inits, scans, new, e.down)
+        return ir.Let(where(let.binders[:n], on) + where(let.binders[n:], stacked), loop, let.span)
 
     def whilst(self, let: ir.Let, e: ir.While) -> ir.Let:
         live, n = self.live, len(e.carries)
         condition = self.block(e.condition, e.condition.results)
         outputs = let.binders[1 + n :]
         stacked = [b in live for b in outputs]
-        body = ir.Block(e.body.lets, e.body.results[:n] + _where(e.body.results[n:], stacked))
+        body = ir.Block(e.body.lets, e.body.results[:n] + where(e.body.results[n:], stacked))
         on = self.carries(e.carries, let.binders[1 : 1 + n], body)
-        new = self.block(body, _where(body.results[:n], on) + body.results[n:])
-        inits = _where(e.inits, on)
+        new = self.block(body, where(body.results[:n], on) + body.results[n:])
+        inits = where(e.inits, on)
         self.dropped += len(on) - sum(on) + len(stacked) - sum(stacked)
         live.update(inits)
-        binders = let.binders[:1] + _where(let.binders[1 : 1 + n], on) + _where(outputs, stacked)
-        return ir.Let(binders, ir.While(_where(e.carries, on), inits, condition, new), let.span)
+        binders = let.binders[:1] + where(let.binders[1 : 1 + n], on) + where(outputs, stacked)
+        return ir.Let(binders, ir.While(where(e.carries, on), inits, condition, new), let.span)
 
 
 Item = TypeVar("Item")
 
 
-def _where(items: tuple[Item, ...], on: list[bool]) -> tuple[Item, ...]:
+def where(items: tuple[Item, ...], on: list[bool]) -> tuple[Item, ...]:
+    """The `items` whose flag is set."""
     return tuple([item for item, keep in zip(items, on, strict=True) if keep])

@@ -2,7 +2,7 @@
 in every bit."""
 
 from functools import cache, cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 from rosejit.ir import syntax as ir
 from rosejit.ir.primitive import Primitive
@@ -10,6 +10,7 @@ from rosejit.ir.types import is_heavy
 from rosejit.ir.walk import forms, operands, rebuild, scopes, steps
 from rosejit.ops import PRIMITIVES
 from rosejit.span import Span
+from rosejit.transforms.dce import where
 
 Key = tuple[Any, ...]
 NEGATION = next(op for op in PRIMITIVES.values() if op.negates)
@@ -158,9 +159,9 @@ class _Sweep:
                 self.atoms[carry] = self.atoms[final] = self.atom(init)
         on = [not constant for constant in same]
         others = [True] * (len(let.binders) - len(on))
-        body = ir.Block(e.body.lets, _where(e.body.results, on + others))
-        loop = ir.Loop(e.trips, e.index, _where(e.carries, on), _where(e.inits, on), e.scans, body, e.down)
-        return ir.Let(_where(let.binders, on + others), loop, let.span), loop
+        body = ir.Block(e.body.lets, where(e.body.results, on + others))
+        loop = ir.Loop(e.trips, e.index, where(e.carries, on), where(e.inits, on), e.scans, body, e.down)
+        return ir.Let(where(let.binders, on + others), loop, let.span), loop
 
     def step(self, let: ir.Let, e: ir.Index, step: ir.Lit | ir.Field, new: list[ir.Let]) -> None:
         """A single step into a tuple, or by a constant."""
@@ -219,10 +220,3 @@ def _evaluated(op: Primitive, args: tuple[ir.Atom, ...]) -> ir.Lit | None:
         return ir.Lit(op.evaluate(*[a.value for a in args if isinstance(a, ir.Lit)]), op.result)
     except ArithmeticError:  # it fails when it runs, with the user's line
         return None
-
-
-Item = TypeVar("Item")
-
-
-def _where(items: tuple[Item, ...], on: list[bool]) -> tuple[Item, ...]:
-    return tuple([item for item, keep in zip(items, on, strict=True) if keep])
