@@ -108,11 +108,17 @@ def chains(function: FunctionType, translation: Translation) -> Iterator[Chain]:
 
 
 def is_stable(chain: Chain) -> bool:
-    """Whether a chain goes through a module that no user changes: `math.sin`."""
+    """Whether a chain goes through a module that no user changes: `math.sin`, and what a function of ours reads."""
+    if isinstance(chain.root, dict) and _package(chain.root.get("__name__")) == "rosejit":
+        return True
     if len(chain.names) < 2:
         return False
     base = Chain(chain.root, chain.names[:1]).read()
-    return isinstance(base, ModuleType) and base.__name__.partition(".")[0] in ("math", "numpy", "rosejit", "builtins")
+    return isinstance(base, ModuleType) and _package(base.__name__) in ("math", "numpy", "rosejit", "builtins")
+
+
+def _package(name: Any) -> str:
+    return str(name).partition(".")[0]
 
 
 def _is_bound(value: Any) -> bool:

@@ -7,8 +7,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from rosejit.frontend import number_theory
 from rosejit.frontend.arrays import Array
-from rosejit.frontend.builtin_calls import pick
 from rosejit.frontend.powers import power
 from rosejit.frontend.values import NUMBERS, Bool, Int, P, Real, real_atom, type_of
 from rosejit.ir.types import REAL
@@ -52,7 +52,7 @@ def _staged(make: Callable[..., Any]) -> Handler:
     """A function that is written with operators; on the host Python's own."""
 
     def handler(session: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if any(arg.__class__ in NUMBERS for arg in args):
+        if any(arg.__class__ in NUMBERS for arg in (*args, *kwargs.values())):
             return make(*args, **kwargs)
         _refuse_arrays(session, function, args)
         return function(*args, **kwargs)
@@ -154,7 +154,7 @@ def _table() -> dict[Any, Handler]:
     items: dict[str, Callable[..., Any]] = {
         "dist": _distance, "prod": _product, "fsum": _sum, "sumprod": _sumprod,
     }  # fmt: skip
-    for name, make in staged.items():
+    for name, make in (staged | number_theory.STAGED).items():
         table[getattr(math, name)] = _staged(make)
     for name, make in items.items():
         if hasattr(math, name):
@@ -163,5 +163,3 @@ def _table() -> dict[Any, Handler]:
 
 
 MATH: dict[Any, Handler] = _table()
-
-_ = pick

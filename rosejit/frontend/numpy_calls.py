@@ -26,6 +26,7 @@ from rosejit.frontend.elementwise import logical, mapped
 from rosejit.frontend.indexing import set_
 from rosejit.frontend.making import as_array
 from rosejit.frontend.masks import Selection
+from rosejit.frontend.number_theory import STAGED
 from rosejit.frontend.reductions import chosen, maximum
 from rosejit.frontend.structures import is_staged_deep
 from rosejit.frontend.values import P, type_of
@@ -296,6 +297,7 @@ _PLACES = ("nonzero", "argwhere", "flatnonzero", "extract", "compress", "unique"
 
 def _functions() -> dict[str, Handler]:
     makes: dict[str, Make] = {name: P[ours].__call__ for name, ours in PRIMITIVES.items()} | _OPERATORS | _MADE
+    makes |= {name: STAGED[name] for name in ("gcd", "lcm", "ldexp")}
     found: dict[str, Handler] = {name: _elementwise(make) for name, make in makes.items()}
     wholes: dict[str, Make] = {name: METHODS[name] for name in _METHODS}
     wholes |= {"amax": METHODS["max"], "amin": METHODS["min"], "cumulative_sum": METHODS["cumsum"]}

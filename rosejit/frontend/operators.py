@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from rosejit.frontend.host import SMALLEST, number_kind
+from rosejit.frontend.number_theory import BIT_COUNT
 from rosejit.frontend.places import frame_at
 from rosejit.frontend.powers import natural, power
 from rosejit.frontend.tangents import words
@@ -365,7 +366,7 @@ def _install() -> None:
     one |= {"conjugate": _same, "is_integer": _is_integer, **{name: property(get) for name, get in _PARTS.items()}}
     whole: dict[str, Any] = {"__invert__": _inverted, "__lshift__": _shift(P["ishl"], False)}
     whole |= {"__rlshift__": _shift(P["ishl"], True), "__rshift__": _shift(P["ishr"], False)}
-    whole |= {"__rrshift__": _shift(P["ishr"], True), "bit_length": _bit_length}
+    whole |= {"__rrshift__": _shift(P["ishr"], True), "bit_length": _bit_length, "bit_count": BIT_COUNT}
     whole |= {name: property(get) for name, get in _WHOLE_PARTS.items()}
     for cls, methods in ((Real, one), (Int, one | whole), (Bool, one | whole)):
         for name, method in methods.items():

@@ -101,6 +101,16 @@ def sawtooth(x: float) -> float:
 
 
 @rose.jit
+def binary_parts(x: float, n: int) -> float:
+    """The parts of a number that its exponent tells, and a remainder; counts that divisors tell."""
+    part, whole = math.modf(x)
+    fraction, exponent = math.frexp(x)
+    near = math.remainder(x, 0.75)
+    scale = math.comb(n, 2) + math.isqrt(n) + math.gcd(n, 6) + n.bit_count()
+    return math.ldexp(part * fraction, n) + scale * near + exponent * whole
+
+
+@rose.jit
 def remainders(x: float, y: float) -> float:
     return x % y + x // y + math.fmod(x, y) + math.copysign(x, y)
 
@@ -243,6 +253,18 @@ PROGRAMS = (
         exact=False,
     ),
     Program(sawtooth, [(1.3,), (-2.7,), (2.8,)], None, lambda x: 1 + math.ceil(x)),
+    Program(
+        binary_parts,
+        [(5.3, 4), (-0.3, 9), (0.1, 3)],
+        None,
+        lambda x, n: (
+            2**n * (math.frexp(x)[0] + math.modf(x)[0] / 2 ** math.frexp(x)[1])
+            + math.comb(n, 2)
+            + math.isqrt(n)
+            + math.gcd(n, 6)
+            + n.bit_count()
+        ),
+    ),
     Program(
         remainders,
         [(7.3, 2.0), (-7.3, 2.0), (7.3, -2.0)],
