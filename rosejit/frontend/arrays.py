@@ -52,12 +52,19 @@ class Fixed:
     at: Atom
 
 
+FIRST = Lit(0, INT)
+"""The index of a first element."""
+
+
 @dataclass(slots=True, frozen=True)
 class Run:
-    """A dimension of the base that is dimension `axis` of a view: its index k is `start + step * k` there."""
+    """A dimension of the base that is dimension `axis` of a view: its index k is `start + step * k` there.
+
+    Of a window, a slice that only running places, `start` is a variable; the whole of it is in range.
+    """
 
     axis: int
-    start: int = 0
+    start: Atom = FIRST
     step: int = 1
 
 
@@ -77,7 +84,7 @@ class Anchor:
 class Array:
     """A staged array, or a part of one: `axes` says which; None is the whole."""
 
-    __slots__ = ("_shape", "anchor", "axes", "box", "tape", "type")
+    __slots__ = ("_shape", "anchor", "axes", "box", "origin", "tape", "type")
     __array_ufunc__ = None  # NumPy leaves operators to us
 
     def __init__(
@@ -94,6 +101,8 @@ class Array:
         self.type = type
         self.axes = axes
         self.anchor: Anchor | None = None
+        self.origin: tuple[Array, Any] | None = None
+        """Of a view that was indexed: the array and the index, by which `y[i] += v` is told when it stores the view."""
 
     def __repr__(self) -> str:
         return f"<staged array of shape {self.shape}>"
@@ -261,19 +270,31 @@ def is_anchored(a: Array, held: Any) -> bool:
     return False
 
 
+def placed(entry: Fixed | Run) -> Atom:
+    """Where a dimension of the base is entered: a variable if only running tells."""
+    return entry.at if isinstance(entry, Fixed) else entry.start
+
+
+def placed_at(entry: Fixed | Run, at: Atom) -> Fixed | Run:
+    """The same for a dimension that is entered at `at`."""
+    return Fixed(at) if isinstance(entry, Fixed) else Run(entry.axis, at, entry.step)
+
+
 def viewed(data: Any, a: Array) -> Any:
-    """The part of `data` that the view `a` shows; None where an index is staged."""
+    """The part of `data` that the view `a` shows; None where it is staged which that is."""
     assert a.axes is not None
     picked: list[Any] = []
     kept: list[int] = []
     for entry in a.axes:
+        begin = placed(entry)
+        if not isinstance(begin, Lit):
+            return None
         if isinstance(entry, Fixed):
-            if not isinstance(entry.at, Lit):
-                return None
-            picked.append(entry.at.value)
+            picked.append(begin.value)
         else:
-            stop = entry.start + entry.step * a.shape[entry.axis]
-            picked.append(slice(entry.start, None if stop < 0 else stop, entry.step))
+            start = int(begin.value or 0)
+            stop = start + entry.step * a.shape[entry.axis]
+            picked.append(slice(start, None if stop < 0 else stop, entry.step))
             kept.append(entry.axis)
     shown = data[tuple(picked)]
     order = sorted(range(len(kept)), key=lambda k: kept[k])

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from rosejit.errors import StagingTypeError
-from rosejit.frontend.arrays import Array, Box, Fixed, fresh
+from rosejit.frontend.arrays import Array, Box, fresh, placed
 from rosejit.frontend.joins import link
 from rosejit.frontend.structures import parts, with_parts
 from rosejit.frontend.tape import UNDEFINED, Frame, Tape
@@ -169,7 +169,7 @@ class Gaps:
 
 def _moves(a: Array) -> bool:
     """Whether a view may show another part in each turn."""
-    return any(isinstance(entry, Fixed) and isinstance(entry.at, Var) for entry in a.axes or ())
+    return any(isinstance(placed(entry), Var) for entry in a.axes or ())
 
 
 def _zero(kind: Scalar) -> Lit:

@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from rosejit.errors import RoseIndexError
-from rosejit.frontend.arrays import Array, atom_of, fresh, host_data, of_host
+from rosejit.frontend.arrays import Array, Run, atom_of, fresh, host_data, of_host
 from rosejit.frontend.elementwise import broadcast_shape
-from rosejit.frontend.indices import bounds, check_index, is_direct, may_never_run, single
+from rosejit.frontend.indices import check_index, is_direct, may_never_run, single
 from rosejit.frontend.making import as_array
 from rosejit.frontend.stored import fitting, spread
 from rosejit.frontend.tape import Tape
 from rosejit.frontend.values import ATOMS, P, wrap
 from rosejit.frontend.views import Indices, along, base, build, check_writable, path, put, whole_axes
+from rosejit.frontend.windows import run_of
 from rosejit.ir.syntax import Atom, Block, Index, Lit, Loop, Update, Var
 from rosejit.ir.types import BOOL, INT
 from rosejit.numeric import np
@@ -86,9 +87,9 @@ def picks_of(a: Array, items: list[Any]) -> Picks:
         if item is None:
             lengths.append(1)
         elif isinstance(item, slice):
-            start, stop, step = bounds(tape, item, a.shape[dimension])
-            places.append(_running(tape, axis, start, step))
-            lengths.append(len(range(start, stop, step)))
+            run, count = run_of(tape, item, a.shape[dimension], axis)
+            places.append(_running(tape, run))
+            lengths.append(count)
         elif item.__class__ is Array and item.shape:
             known = _in_range(a, item, dimension)
             places.append(
@@ -107,8 +108,8 @@ def picks_of(a: Array, items: list[Any]) -> Picks:
     return Picks(a, (*lengths[:begin], *common, *lengths[begin:]), places, staged)
 
 
-def _running(tape: Tape, axis: int, start: int, step: int) -> Place:
-    return lambda indices: along(tape, start, step, indices[axis])
+def _running(tape: Tape, run: Run) -> Place:
+    return lambda indices: along(tape, run, indices[run.axis])
 
 
 def _picked(picks: Array, own: slice, length: int, wrapped: bool) -> Place:

@@ -23,6 +23,14 @@ def get(a: Array, index: Any) -> Any:
     indices: Any = index if index.__class__ is tuple else (index,)
     if a.axes is None and len(indices) == len(a.shape) and _NUMBERS.issuperset(map(type, indices)):
         return _element_of(a, indices)
+    found = _found(a, index)
+    if found.__class__ is Array and found.box is a.box and not any(map(_may_change, indices)):
+        found.origin = (a, index)
+    return found
+
+
+def _found(a: Array, index: Any) -> Any:
+    """What an index picks that is more than numbers for all dimensions."""
     known = host_data(a) if is_known(index) else None
     if known is not None and _is_settled(a, known, index):
         return _host_get(a, known, index)
@@ -33,6 +41,11 @@ def get(a: Array, index: Any) -> Any:
         return gather(a, items)
     steps, shape = steps_of(a, items)
     return view(a, steps, shape)
+
+
+def _may_change(item: Any) -> bool:
+    """Whether an item of an index may pick something else later, being an array itself."""
+    return item.__class__ is Array or (isinstance(item, slice) and any(map(_may_change, (item.start, item.stop))))
 
 
 _NUMBERS = frozenset({int, Int})
@@ -63,6 +76,8 @@ def set_(a: Array, index: Any, value: Any, combine: Combine | None = None) -> No
     """`a[index] = value`; with `combine` what that makes of each element there and the one of `value`, in turn."""
     tape = a.tape
     check_writable(a)
+    if value.__class__ is Array and value.origin is not None and value.origin[0] is a and value.origin[1] is index:
+        return  # `a[i] += v` ends with `a[i] = a[i]` when `a[i]` is a view: there is nothing left to do
     held = content(tape, a.box)
     if held.__class__ is Host and tape.frame.contents.get(a.box) is held and is_known(index) and is_known(value):
         data = held.data if a.axes is None and combine is None else None
@@ -78,19 +93,11 @@ def set_(a: Array, index: Any, value: Any, combine: Combine | None = None) -> No
         return
     steps, shape = steps_of(a, items)
     target = part_of(a, steps, shape)
-    if _is_itself(target, value):
-        return
     staged = any(isinstance(step, Fixed) and isinstance(step.at, Var) for step in steps)
     checks = staged and is_direct(a) and is_prefix(target) is not None
     if staged and not checks:
         check(a, steps)
     store(target, assigned(target, value), checks)
-
-
-def _is_itself(target: Array, value: Any) -> bool:
-    """`a[i] += v` ends with `a[i] = a[i]` when `a[i]` is an array: there is nothing left to do."""
-    same = value.__class__ is Array and value.box is target.box and value.axes == target.axes
-    return same and value.shape == target.shape
 
 
 def is_known(value: Any) -> bool:

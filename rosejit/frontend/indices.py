@@ -11,6 +11,7 @@ from rosejit.frontend.host import LARGEST, SMALLEST, number_kind
 from rosejit.frontend.tape import Tape
 from rosejit.frontend.values import Int, P
 from rosejit.frontend.views import along, base, base_lengths, element, is_prefix, number, path
+from rosejit.frontend.windows import plain, run_of
 from rosejit.ir.failure import index_failure
 from rosejit.ir.syntax import Atom, Index, Lit, Var
 from rosejit.ir.types import BOOL, INT, array
@@ -55,9 +56,8 @@ def steps_of(a: Array, items: list[Any]) -> tuple[list[Step], tuple[int, ...]]:
             continue
         length = a.shape[dimension]
         if isinstance(item, slice):
-            start, stop, step = bounds(a.tape, item, length)
-            count = len(range(start, stop, step))
-            steps.append(Run(len(shape), start, step))
+            run, count = run_of(a.tape, item, length, len(shape))
+            steps.append(run)
             shape.append(count)
         else:
             steps.append(Fixed(single(a, item, dimension)))
@@ -65,22 +65,10 @@ def steps_of(a: Array, items: list[Any]) -> tuple[list[Step], tuple[int, ...]]:
     return steps, tuple(shape)
 
 
-def bounds(tape: Tape, item: slice, length: int) -> tuple[int, int, int]:
-    """Where a slice of a dimension starts and ends, and its step."""
-    for bound in (item.start, item.stop, item.step):
-        if hasattr(bound, "leaf"):
-            raise tape.type_fault(
-                "the bounds of a slice must be known while staging: they decide the shape",
-                "loop over the elements with `rose.range`, or make the bound `rose.Static`",
-            )
-    return item.indices(length)
-
-
 def single(a: Array, item: Any, dimension: int) -> Atom:
     """An index in range: known now, or checked at run time. Negative ones count from the end."""
     tape, length = a.tape, a.shape[dimension]
-    if item.__class__ is Array and not item.shape and item.type is INT:
-        item = number(tape, element(item, ()))
+    item = plain(tape, item)
     if number_kind(item) == "int":
         k = int(item)
         if -length <= k < length:
@@ -108,7 +96,7 @@ def is_direct(a: Array) -> bool:
     if a.axes is None:
         return True
     runs = [(entry, n) for entry, n in zip(a.axes, base_lengths(a), strict=True) if isinstance(entry, Run)]
-    return len(runs) == a.ndim and all((e.start, e.step) == (0, 1) and a.shape[e.axis] == n for e, n in runs)
+    return len(runs) == a.ndim and all(e == Run(e.axis) and a.shape[e.axis] == n for e, n in runs)
 
 
 def view(a: Array, steps: list[Step], shape: tuple[int, ...]) -> Any:
@@ -151,8 +139,8 @@ def _composed(tape: Tape, entry: Fixed | Run, dims: list[Fixed | Run]) -> Fixed 
         return entry
     step = dims[entry.axis]
     if isinstance(step, Fixed):
-        return Fixed(along(tape, entry.start, entry.step, step.at))
-    return Run(step.axis, entry.start + entry.step * step.start, entry.step * step.step)
+        return Fixed(along(tape, entry, step.at))
+    return Run(step.axis, along(tape, entry, step.start), entry.step * step.step)
 
 
 def check(a: Array, steps: list[Step]) -> None:

@@ -5,7 +5,7 @@
 
 from typing import Any
 
-from rosejit.frontend.arrays import Array, Box, Host, atom_of, fresh
+from rosejit.frontend.arrays import FIRST, Array, Box, Host, atom_of, fresh, placed, placed_at
 from rosejit.frontend.host import number_kind
 from rosejit.frontend.jumps import VALUE
 from rosejit.frontend.structures import is_alike, is_mutable, parts, with_parts
@@ -129,6 +129,8 @@ class Join:
             return a
         if a.shape != b.shape or a.type is not b.type:
             return self._poison(name, a, b)
+        if a.box is b.box and _are_parallel(a, b):
+            return self._view(a, b, name)
         known = self._made.get((id(a.box), id(b.box)))
         if known is not None and a.axes is None and b.axes is None:
             return known[2]
@@ -141,6 +143,21 @@ class Join:
         made.box.readonly = a.box.readonly or b.box.readonly
         self._made[id(a.box), id(b.box)] = (a, b, made)
         return made
+
+    def _view(self, a: Array, b: Array, name: str, side: int | None = None) -> Array:
+        """One of two views of the same array, or that of one side: the places are results of the branch."""
+
+        def place(then: Atom, orelse: Atom) -> Atom:
+            if then is orelse and (side is None or isinstance(then, Lit)):
+                return then
+            pair = [then, orelse]
+            if side is not None:
+                pair[1 - side] = FIRST
+            return self._result(pair[0], pair[1], INT, name)
+
+        pairs = zip(a.axes or (), b.axes or (), strict=True)
+        axes = tuple(placed_at(x, place(placed(x), placed(y))) for x, y in pairs)
+        return Array(self.tape, a.box, a.shape, a.type, axes)
 
     def _structures(self, a: Any, b: Any, name: str) -> Any:
         known = self._made.get((id(a), id(b)))
@@ -163,7 +180,9 @@ class Join:
             atoms: list[Atom] = [value.atom, value.atom]
             atoms[1 - side] = self._nothing(1 - side, kind)
             return wrap(self.tape, self._result(atoms[0], atoms[1], kind, name))
-        if value.__class__ is Array and value.box in self.sides[side].contents and self.tape.content(value.box) is None:
+        if value.__class__ is Array and self.tape.content(value.box) is not None:
+            return value if value.axes is None else self._view(value, value, name, side)
+        if value.__class__ is Array and value.box in self.sides[side].contents:
             with self.tape.reopened(self.sides[side]):
                 var = variable(value)
             atoms = [var, var]
@@ -215,6 +234,13 @@ class Join:
             self.tape.bind_all(If(self.condition, *blocks), tuple(self._binders), then.place)
         for key, value in self._written.items():
             self.tape.write(key, value)
+
+
+def _are_parallel(a: Array, b: Array) -> bool:
+    """Whether two views of one array differ at most in where they begin."""
+    if a.axes is None or b.axes is None:
+        return False
+    return [placed_at(entry, FIRST) for entry in a.axes] == [placed_at(entry, FIRST) for entry in b.axes]
 
 
 def link(name: str, made: Box, *boxes: Box) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from rosejit.errors import RoseError, StagingTypeError, UnrollLimit, UnsupportedSyntax
+from rosejit.frontend.affine import Definitions
 from rosejit.frontend.places import Place, Places, frame_at
 from rosejit.frontend.trials import Trials
 from rosejit.ir.primitive import Primitive
@@ -91,6 +92,7 @@ class Tape:
         """While the message of a staged `assert` or `raise` is made: the staged values that it shows."""
         self.sealed: dict[int, tuple[Any, str]] = {}
         """Containers of the host that may not be changed any more, by `id`, and why."""
+        self.definitions = Definitions()
         self._literals: dict[float, Lit] = {}
 
     # --- lets

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rosejit.frontend.arrays import (
+    FIRST,
     Anchor,
     Array,
     Axes,
@@ -62,15 +63,21 @@ def base(a: Array) -> tuple[Var, Axes]:
 
 def path(a: Array, axes: Axes, indices: Indices) -> Path:
     """The indices of the base for the element of `a` at `indices`, which are in range."""
-    return tuple(e.at if isinstance(e, Fixed) else along(a.tape, e.start, e.step, indices[e.axis]) for e in axes)
+    return tuple(e.at if isinstance(e, Fixed) else along(a.tape, e, indices[e.axis]) for e in axes)
 
 
-def along(tape: Tape, start: int, step: int, k: Atom) -> Atom:
-    """`start + step * k`, which is known not to overflow."""
+def along(tape: Tape, run: Run, k: Atom) -> Atom:
+    """The index of the base for index `k` of a dimension of a view, which is known not to overflow."""
+    start = run.start
     if isinstance(k, Lit):
-        return Lit(start + step * int(k.value or 0), INT)
-    scaled = k if step == 1 else tape.apply(P["wmul"], Lit(step, INT), k)
-    return scaled if start == 0 else tape.apply(P["wadd"], scaled, Lit(start, INT))
+        k = Lit(run.step * int(k.value or 0), INT)
+    elif run.step != 1:
+        k = tape.apply(P["wmul"], Lit(run.step, INT), k)
+    if isinstance(k, Lit) and isinstance(start, Lit):
+        return Lit(int(start.value or 0) + int(k.value or 0), INT)
+    if FIRST in (start, k):
+        return k if start == FIRST else start
+    return tape.apply(P["wadd"], k, start)
 
 
 def element(a: Array, indices: Indices) -> Atom:

@@ -23,6 +23,7 @@ from tests.programs import (
     shapes,
     structures,
     sums,
+    windows,
 )
 
 PROGRAMS = [
@@ -50,6 +51,7 @@ PROGRAMS = [
         containers,
         aliases,
         forms,
+        windows,
     )
     for program in module.PROGRAMS
 ]
