@@ -43,6 +43,9 @@ OUT_OF_MEMORY = -2  # FAILURE_VALUES: bytes asked
 HOST_RAISED = -3  # a host function raised; the runtime has kept the exception
 
 Scalar = Literal["real", "int", "bool"]
+Tier = Literal["auto", "fast", "best"]
+"""Which native code a program has: one after the other, what is made at once, or what runs best."""
+
 SCALAR_BYTES: dict[Scalar, int] = {"real": 8, "int": 8, "bool": 1}
 SCALAR_OF: dict[str, Scalar] = {"f": "real", "i": "int", "u": "int", "b": "bool"}
 """By NumPy's letter for a kind of elements."""
@@ -102,8 +105,8 @@ class Artifact:
     """Index of a Wasm function to the user's name for it."""
     places: dict[int, Span] = field(default_factory=dict[int, Span])
     """And to where it is written, if that is known."""
-    optimise: bool = True
-    """Whether the engine's optimiser pays; without it big straight-line code loads faster and runs as fast."""
+    lasting: bool = True
+    """Whether a call may last: it has loops or recursion that nobody knows the end of."""
     recursive: bool = True
     """Whether a function may call itself, so that only the stack of the thread bounds the depth of its calls."""
     failure_values: tuple[tuple[Scalar, ...], ...] = ()

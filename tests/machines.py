@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import rosejit as rose
-from rosejit.abi import Leaf, Node
+from rosejit.abi import Leaf, Node, Tier
 from rosejit.api import sessions
 from rosejit.codegen.program import compile_program
 from rosejit.ir import syntax as ir
@@ -76,11 +76,11 @@ def _read(read: Any) -> Any:
 # --- Wasm
 
 
-def wasm(f: ir.Function, *, optimised: bool = True) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
+def wasm(f: ir.Function, *, optimised: bool = True, tier: Tier = "best") -> Callable[[Sequence[Any]], tuple[Any, ...]]:
     """`f` compiled; takes and gives what `interp.run` does."""
     bordered = _bordered(f)
     roots = {"main": optimise(bordered)[0] if optimised else bordered}
-    program = load(*compile_program(roots))
+    program = load(*compile_program(roots), tier)
     names = [f"x{k}" for k in range(len(bordered.params))]
     parameters = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in names]
     result = Node("tuple", tuple(_leaf(t) for t in bordered.results))

@@ -55,14 +55,14 @@ def check_text(f: ir.Function) -> None:
 
 
 def check_machines(f: ir.Function, args: Sequence[Any]) -> None:
-    """The optimiser changes no bit, and Wasm gives the bits of the interpreter."""
+    """The optimiser changes no bit, and Wasm gives the bits of the interpreter, on both tiers."""
     wanted = bits(interp.run(f, args))
     (optimised,) = optimise(f)
     verify_program(optimised)
     assert bits(interp.run(optimised, args)) == wanted, "the optimiser changed a bit"
-    for on in (False, True):
-        given = bits(wasm(f, optimised=on)(args))
-        assert given == wanted, f"Wasm gives {given}, the interpreter {wanted}"
+    for on, tier in ((False, "best"), (True, "best"), (True, "fast")):
+        given = bits(wasm(f, optimised=on, tier=tier)(args))
+        assert given == wanted, f"Wasm ({tier}) gives {given}, the interpreter {wanted}"
 
 
 def check(seed: int) -> None:

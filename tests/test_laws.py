@@ -106,6 +106,7 @@ def test_wasm_gives_the_bits_of_the_interpreter(program: Program, call: Call) ->
     wanted = bits(interp.run(function, args))
     assert bits(program.function(*call)) == wanted
     assert bits(wasm(function, optimised=False)(args)) == wanted
+    assert bits(wasm(function, tier="fast")(args)) == wanted
 
 
 # --- derivatives

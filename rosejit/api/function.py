@@ -15,7 +15,8 @@ from rosejit.api import interpreted, sessions
 from rosejit.api.entry import entry, public
 from rosejit.api.log import note
 from rosejit.api.lowered import Lowered
-from rosejit.api.program import Loaded, load
+from rosejit.api.options import Options
+from rosejit.api.program import Loaded
 from rosejit.api.staged import Staged, with_host_values
 from rosejit.errors import NotDifferentiable, RoseError, StagingTypeError
 from rosejit.frontend.binding import Call
@@ -30,20 +31,6 @@ from rosejit.runtime.marshal import Signature as Interface
 
 _STAGING = threading.RLock()
 """One thread stages at a time: two that enter a cycle of functions at two places would wait for each other."""
-
-
-@dataclass(slots=True, frozen=True)
-class Options:
-    """How a function is compiled: see `rose.jit`."""
-
-    cache: bool = True
-    fastmath: bool = False
-    tier: str = "auto"
-
-    @property
-    def text(self) -> str:
-        """What of it decides the compiled code."""
-        return f"fastmath={self.fastmath}"
 
 
 class CacheInfo(NamedTuple):
@@ -290,7 +277,7 @@ class Function:
         found = self.specialisation(call, at)
         with self._lock:
             if found.loaded is None:
-                found.loaded = load({"main": found.staged.program}, self._options.cache, self._options.text)
+                found.loaded = self._options.load({"main": found.staged.program})
             if found.call is None or anew:
                 found.call = found.loaded.function("main", self.interface(found))
             return found.call

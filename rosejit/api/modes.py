@@ -9,7 +9,7 @@ from rosejit.abi import Leaf, Node, Tree, leaves
 from rosejit.api import sessions
 from rosejit.api.entry import public
 from rosejit.api.function import Function, ready
-from rosejit.api.program import Loaded, load
+from rosejit.api.program import Loaded
 from rosejit.api.recipe import Recipe
 from rosejit.api.source import as_function, from_source
 from rosejit.api.staged import Staged, is_real, only_real, tangents_of, with_results, zero_of
@@ -280,7 +280,7 @@ def _compiled(base: Function, staged: Staged, trees: tuple[Tree, ...]) -> tuple[
     words = (mask, [is_real(leaf) for leaf in (*given, *leaves(staged.result))])
     roots = {part: Recipe(f"{part}_{staged.name}", staged.program, words, make) for part, make in parts.items()}
     cts = tuple(tangents_of(tree) for tree in trees)
-    loaded = load(roots, base.options.cache, base.options.text)
+    loaded = base.options.load(roots)
     ct, dxs = sessions.positional("ct"), [sessions.positional(f"dx{k}") for k in range(len(trees))]
     pullback = Interface("pullback", [ct], [only_real(staged.result)], Node("tuple", cts))
     pushforward = Interface("pushforward", dxs, [only_real(tree) for tree in trees], tangents_of(staged.result))

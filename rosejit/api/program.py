@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from rosejit import collector
-from rosejit.abi import Artifact
+from rosejit.abi import Artifact, Tier
 from rosejit.api import interpreted
 from rosejit.api.log import note
 from rosejit.api.recipe import Program, Recipe, function_of, source_of, words_of
@@ -25,7 +25,7 @@ Roots = Mapping[str, Program]
 Loaded = Compiled | interpreted.Interpreted
 
 
-def load(roots: Roots, keep: bool, options: str = "") -> Loaded:
+def load(roots: Roots, keep: bool, options: str = "", tier: Tier = "auto") -> Loaded:
     """The program of `roots`, each an entry under its name. `keep`: look on disk first, and leave it there.
 
     Programs that call Python at run time are not kept on disk: what they call has no name that outlives the process.
@@ -42,17 +42,30 @@ def load(roots: Roots, keep: bool, options: str = "") -> Loaded:
         if found is not None:
             note("cache", lambda: f"loaded {_names(roots)} from {disk.current().directory}")
             note("ir", lambda: show(*map(function_of, roots.values())))
+        if isinstance(found, Compiled):
             return found
+
+        def keep_it(made: Compiled, error: Exception | None = None) -> None:
+            """Native code goes to disk when it is final; until then another process makes its own of the Wasm."""
+            if kept and error is None:
+                disk.current().store(digest, made, exceptions)
+                note("cache", lambda: f"stored {_names(roots)} in {disk.current().directory}")
+            elif error is not None:
+                note("compile", lambda: f"{_names(roots)} stays as it was made first: {error}")
+
+        if found is not None:
+            made = load_artifact(found, (), tier, keep_it)
+            if made.module.final:
+                keep_it(made)
+            return made
         started = time.perf_counter()
         functions = {name: function_of(program) for name, program in roots.items()}
         artifact, hosts = compile_roots(functions, _is_derived(roots))
-        made = load_artifact(artifact, hosts)
+        made = load_artifact(artifact, hosts, tier, keep_it)
         seconds = time.perf_counter() - started
         note("compile", lambda: _compiled(functions, artifact, seconds))
         note("ir", lambda: show(*functions.values()))
-        if kept:
-            disk.current().store(digest, made, exceptions)
-            note("cache", lambda: f"stored {_names(roots)} in {disk.current().directory}")
+        keep_it(made)
         return made
 
 

@@ -4,12 +4,14 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable
-from typing import Any, overload
+from typing import Any, get_args, overload
 
+from rosejit.abi import Tier
 from rosejit.api.callables import caller, is_plain
 from rosejit.api.entry import public
-from rosejit.api.function import Function, Kind, Options
+from rosejit.api.function import Function, Kind
 from rosejit.api.hosts import stage_opaque
+from rosejit.api.options import Options
 from rosejit.api.staged import Staged
 from rosejit.errors import StagingTypeError
 from rosejit.frontend import binding
@@ -62,7 +64,7 @@ def by_reference(f: Function) -> str | None:
     return f.__qualname__ if found is f else None
 
 
-_TIERS = ("auto", "baseline", "optimised")
+_TIERS: tuple[Tier, ...] = get_args(Tier)
 
 
 def _check_options(**given: tuple[Any, Any]) -> None:
@@ -85,7 +87,7 @@ def jit(
     static_argnames: str | tuple[str, ...] = ...,
     cache: bool = ...,
     fastmath: bool = ...,
-    tier: str = ...,
+    tier: Tier = ...,
     name: str | None = ...,
 ) -> Callable[[Callable[..., Any]], Function]: ...
 @public
@@ -96,15 +98,16 @@ def jit(
     static_argnames: str | tuple[str, ...] = (),
     cache: bool = True,
     fastmath: bool = False,
-    tier: str = "auto",
+    tier: Tier = "auto",
     name: str | None = None,
 ) -> Any:
     """Compile a function of numbers, arrays and structures of them, when it is called, for the types it is called with.
 
     `@rose.jit`, `@rose.jit(...)` and `rose.jit(f)` all work. `static_argnames` names parameters that Python keeps;
     `cache=False` keeps compiled code out of the disk cache; `name` is what the function is called in errors and in IR.
-    `fastmath=True` allows sums and products in another order, `tier` ("auto", "baseline", "optimised") says how much
-    time compiling may take; both change nothing yet, since there is one compiler, which keeps to IEEE.
+    `fastmath=True` allows sums and products in another order, which changes nothing yet.
+    `tier` says what a first call waits for: "best" for optimised code, "fast" for code that is made at once, and stays;
+    with "auto" a large program begins with the latter while the former is made beside it. All give the same bits.
 
     >>> import rosejit as rose
     >>> @rose.jit

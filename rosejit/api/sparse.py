@@ -12,7 +12,7 @@ from rosejit.abi import Leaf, Node, Tree, leaves
 from rosejit.api import sessions
 from rosejit.api.function import Function, Specialisation
 from rosejit.api.gradients import counted
-from rosejit.api.program import Loaded, load
+from rosejit.api.program import Loaded
 from rosejit.api.recipe import source_of
 from rosejit.api.staged import Argnums, is_real, mask_of, positions, tree_map
 from rosejit.errors import StagingTypeError
@@ -140,7 +140,7 @@ class Compressed:
         key = f"sweeps {mask} {count}"
         if key not in found.extras:
             function = sweeps(found.staged.function, mask, count)
-            loaded = load({"main": function}, self.base.options.cache, self.base.options.text)
+            loaded = self.base.options.load({"main": function})
             found.extras[key] = _Runner(loaded, lambda: self._interface(found, count, width))
         return found.extras[key]
 

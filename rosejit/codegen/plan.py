@@ -62,8 +62,6 @@ class Plan:
     """The counted loops that may take long."""
     calls: dict[Function, None] = field(default_factory=dict[Function, None])
     """The functions that are called."""
-    loops: int = 0
-    """How many loops there are."""
     area: int = 0
     """The bytes of frame that arguments and results of calls need."""
 
@@ -231,7 +229,6 @@ class _Planner:
         inner: Uses = {}
         weight = work = 0
         facts = len(self._trail)
-        self.plan.loops += isinstance(e, Loop | While)
         self._bind(e)
         for params, block in scopes(e):
             self._depth.update(dict.fromkeys(params, depth + 1))
@@ -242,6 +239,8 @@ class _Planner:
         outer = [v for v in inner if self._depth.get(v, 0) <= depth]
         self.plan.captures[let] = outer
         used.update(dict.fromkeys(outer))
+        if isinstance(e, While):
+            self.plan.polls.add(let)
         if isinstance(e, Loop):
             self._rows(e)
             turns = e.trips.value if isinstance(e.trips, Lit) else LONG + 1

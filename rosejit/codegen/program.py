@@ -16,9 +16,6 @@ from rosejit.wasm.encode import encode
 from rosejit.wasm.instructions import call
 from rosejit.wasm.module import Export, Memory, ModuleBuilder
 
-PLAIN = 2_000
-"""From so many lets on, code without loops is not worth the time of the engine's optimiser."""
-
 _PAGE = 1 << 16
 _MOST_PAGES = (1 << 16) - 1  # one less than there are: the end of the heap stays a 32-bit number
 
@@ -56,7 +53,7 @@ def compile_program(roots: Mapping[str, Function]) -> tuple[Artifact, tuple[Call
             tuple(module.failures.all),
             module.names,
             module.places,
-            _optimise(plans),
+            bool(repeated) or any(plan.polls for plan in plans.values()),
             bool(repeated),
             tuple(module.failures.values),
         )
@@ -126,7 +123,3 @@ def _memory(module: Module) -> None:
     end = module.finish()
     index = module.builder.add_memory(Memory(-(-end // _PAGE) + 1, _MOST_PAGES))
     module.builder.exports.append(Export("memory", "memory", index))
-
-
-def _optimise(plans: Plans) -> bool:
-    return any(plan.loops for plan in plans.values()) or sum(plan.weight for plan in plans.values()) < PLAIN

@@ -97,6 +97,10 @@ class Backend(Protocol):
         """Native code for `artifact`, whose imports are `hosts`, in order."""
         ...
 
+    def quick(self, artifact: Artifact, hosts: Sequence[Callable[..., Any]]) -> Module | None:
+        """Native code with the same results, made at once and slower; None if this engine cannot do that."""
+        ...
+
     def restore(self, data: bytes, size: int, artifact: Artifact, hosts: Sequence[Callable[..., Any]]) -> Module | None:
         """The module whose native code is the first `size` bytes of `data`; None if this engine does not take it."""
         ...

@@ -19,9 +19,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rosejit.abi import Artifact
 from rosejit.errors import CacheError
 from rosejit.runtime import backend, stored
 from rosejit.runtime.compiled import Compiled
+from rosejit.runtime.tiers import Code
 
 LIMIT = 256 << 20
 """Bytes that the files may take; the ones that were used longest ago go first."""
@@ -50,8 +52,9 @@ class Cache:
 
     def load(
         self, digest: str, hosts: Sequence[Callable[..., Any]] = (), exceptions: Sequence[Any] = ()
-    ) -> Compiled | None:
-        """The program of that digest; `hosts` and `exceptions` are as they were for `store`."""
+    ) -> Compiled | Artifact | None:
+        """The program of that digest, its artifact if it was stored before its native code was final; `hosts` and
+        `exceptions` are as they were for `store`."""
         path, key = self._place(digest)
         try:
             if not self._trusted():
@@ -173,15 +176,19 @@ def _package() -> str:
     return hashlib.sha256(repr(sorted(facts)).encode()).hexdigest()
 
 
-def _restored(key: str, data: bytes, hosts: Sequence[Callable[..., Any]], exceptions: Sequence[Any]) -> Compiled | None:
+def _restored(
+    key: str, data: bytes, hosts: Sequence[Callable[..., Any]], exceptions: Sequence[Any]
+) -> Compiled | Artifact | None:
     try:
         artifact, size = stored.read(key, data, exceptions)
     except ValueError:
         return None
     if len(artifact.imports) != len(hosts):
         return None
+    if not size:
+        return artifact
     module = backend.current().restore(data, size, artifact, hosts)
-    return None if module is None else Compiled(artifact, module)
+    return None if module is None else Compiled(artifact, Code(module))
 
 
 def _write(path: Path, data: bytes) -> None:

@@ -44,6 +44,8 @@ _new_trap = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t)(
 _MEMORY = 1 << 32
 _HOST_TRAP = b"a host function raised", 22
 _FRAMES = 20  # of Python, that the wrappers of wasmtime-py may need
+_WINCH, _WINCH_STRATEGY = ("x86_64", "AMD64"), 2
+"""The machines for which wasmtime has a second compiler, complete enough for our modules."""
 _VALUES = {"f64": wasmtime.ValType.f64, "i64": wasmtime.ValType.i64, "i32": wasmtime.ValType.i32}
 
 _LIFE = compile("", __file__, "exec")
@@ -62,10 +64,10 @@ _CONTROL_SIZE = 48
 
 
 class Wasmtime:
-    """The engines of this process: one for each share of the stack, and one that compiles without optimising."""
+    """The engines of this process: for each share of the stack one of either compiler."""
 
     def __init__(self) -> None:
-        self._engines: dict[tuple[str, int], wasmtime.Engine] = {}
+        self._engines: dict[tuple[bool, int], wasmtime.Engine] = {}
         self._parallel = True
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._forget)
@@ -79,17 +81,23 @@ class Wasmtime:
 
     def compile(self, artifact: Artifact, hosts: Sequence[Callable[..., Any]]) -> "Module":
         """Native code for `artifact`. Raises WasmTrap if the engine refuses it."""
-        engine = self.engine(_stack(artifact))
         try:
-            if artifact.optimise:
-                code = wasmtime.Module(engine, artifact.wasm)
-            else:  # the engines agree on all but the level, so that all instances can live in the same one
-                plain = wasmtime.Module(self.engine(MODEST, "none"), artifact.wasm)
-                code = wasmtime.Module.deserialize(engine, plain.serialize())
+            code = wasmtime.Module(self.engine(_stack(artifact)), artifact.wasm)
         except wasmtime.WasmtimeError as error:
             raise WasmTrap(f"the engine refuses the module: {_reason(error)}") from None
         _check(artifact, {export.name: export.type for export in code.exports})
         return Module(self, artifact, hosts, code)
+
+    def quick(self, artifact: Artifact, hosts: Sequence[Callable[..., Any]]) -> "Module | None":
+        """Native code for `artifact` of the compiler that does not optimise; None where that knows not all of it."""
+        if platform.machine() not in _WINCH:  # making its engine would end the process
+            return None
+        try:
+            code = wasmtime.Module(self.engine(_stack(artifact), quick=True), artifact.wasm)
+        except wasmtime.WasmtimeError:
+            return None
+        _check(artifact, {export.name: export.type for export in code.exports})
+        return Module(self, artifact, hosts, code, quick=True)
 
     def restore(
         self, data: bytes, size: int, artifact: Artifact, hosts: Sequence[Callable[..., Any]]
@@ -108,15 +116,16 @@ class Wasmtime:
         code = wasmtime.Module._from_ptr(made)  # pyright: ignore[reportPrivateUsage] - no public way without copies
         return Module(self, artifact, hosts, code)
 
-    def engine(self, stack: int, level: str = "speed") -> wasmtime.Engine:
+    def engine(self, stack: int, quick: bool = False) -> wasmtime.Engine:
         """The engine whose code may take `stack` bytes of a thread's stack."""
-        found = self._engines.get((level, stack))
-        return found or self._engines.setdefault((level, stack), self._make(level, stack))
+        found = self._engines.get((quick, stack))
+        return found or self._engines.setdefault((quick, stack), self._make(quick, stack))
 
-    def _make(self, level: str, stack: int) -> wasmtime.Engine:
+    def _make(self, quick: bool, stack: int) -> wasmtime.Engine:
         assert LEAST <= stack <= MOST, stack  # wrong values end the process, not the call
         config = wasmtime.Config()
-        config.cranelift_opt_level = level
+        if quick:
+            ffi.wasmtime_config_strategy_set(config.ptr(), _WINCH_STRATEGY)
         config.parallel_compilation = self._parallel
         ffi.wasmtime_config_memory_may_move_set(config.ptr(), False)
         ffi.wasmtime_config_async_stack_size_set(config.ptr(), stack + (1 << 20))  # must be the larger one
@@ -157,12 +166,17 @@ class Module:
     """Native code, loaded into each engine that its instances run in."""
 
     def __init__(
-        self, engines: Wasmtime, artifact: Artifact, hosts: Sequence[Callable[..., Any]], code: wasmtime.Module
+        self,
+        engines: Wasmtime,
+        artifact: Artifact,
+        hosts: Sequence[Callable[..., Any]],
+        code: wasmtime.Module,
+        quick: bool = False,
     ) -> None:
-        self._engines = engines
+        self._engine = functools.partial(engines.engine, quick=quick)
         self._artifact = artifact
         self._code = code
-        self._loaded = {_stack(artifact): (engines.engine(_stack(artifact)), code, _host_types(artifact))}
+        self._loaded = {_stack(artifact): (self._engine(_stack(artifact)), code, _host_types(artifact))}
         self._order = [_import_number(imported) for imported in code.imports]
         self.externs = ffi.wasmtime_extern_t * len(self._order)
         self.raised: dict[int, BaseException] = {}
@@ -180,7 +194,7 @@ class Module:
         """A fresh instance in a store of its own: dropping it gives everything back."""
         _enter(_FRAMES)
         stack = _stack(self._artifact)
-        engine = self._engines.engine(stack)
+        engine = self._engine(stack)
         loaded = self._loaded.get(stack)
         if loaded is None or loaded[0] is not engine:
             code = wasmtime.Module.deserialize(engine, self._code.serialize())

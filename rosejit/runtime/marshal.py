@@ -15,13 +15,13 @@ from typing import Any
 
 from rosejit.abi import Artifact, Entry, Tree
 from rosejit.runtime.arguments import Arguments
-from rosejit.runtime.backend import Module
 from rosejit.runtime.convert import Mismatch
 from rosejit.runtime.faults import raise_fault
 from rosejit.runtime.interrupt import CALL_FILE
-from rosejit.runtime.pool import Binder, ByThread, Pool
+from rosejit.runtime.pool import Binder, Pool
 from rosejit.runtime.results import Results
 from rosejit.runtime.tape import Handle, Tapes
+from rosejit.runtime.tiers import Code
 
 __all__ = ["Mismatch", "Read", "Signature", "entry_function"]
 
@@ -64,7 +64,7 @@ class Signature:
     qualname: str = ""
 
 
-def entry_function(artifact: Artifact, module: Module, tapes: Tapes, name: str, signature: Signature) -> Any:
+def entry_function(artifact: Artifact, module: Code, tapes: Tapes, name: str, signature: Signature) -> Any:
     """The Python function for the entry `name`.
 
     Parameters of kind `handle` come first and by position. Results of kind `handle` come after the result, in a tuple.
@@ -166,9 +166,9 @@ class _Writer:
 
     def on_any_instance(self, pool: Pool) -> list[str]:
         """Take a free instance, or make one, and give it back if all went well."""
-        self.scope |= {"$all": pool.free, "$free": pool.free, "$thread": get_ident, "$fresh": pool.fresh}
+        self.scope |= {"$pool": pool, "$thread": get_ident, "$fresh": pool.fresh}
         return [
-            *(["$free = $all[$thread()]"] if isinstance(pool.free, ByThread) else []),
+            "$free = $pool.free[$thread()]" if pool.by_thread else "$free = $pool.free",
             "try:",
             "    $bound = $free.pop()",
             "except IndexError:",

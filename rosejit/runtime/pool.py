@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from rosejit.abi import Slot
-from rosejit.runtime.backend import Instance, Module
+from rosejit.runtime.backend import Instance
 from rosejit.runtime.interrupt import watch
+from rosejit.runtime.tiers import Code
 
 Bound = tuple[Any, ...]
 """An instance, and what the function that it is bound to needs of it."""
@@ -52,11 +53,17 @@ class ByThread(dict[int, list[Bound]]):
 class Pool:
     """The free instances of one function; `by_thread` where the stack of a thread decides what they may take."""
 
-    def __init__(self, module: Module, binder: Binder, by_thread: bool) -> None:
-        self.free: list[Bound] | ByThread = ByThread() if by_thread else []
+    def __init__(self, module: Code, binder: Binder, by_thread: bool) -> None:
+        self.by_thread = by_thread
         self._module = module
         self._binder = binder
+        self.renew()
+        module.keep(self)
         _pools.add(self)
+
+    def renew(self) -> None:
+        """Forget all instances: calls that are running give theirs back to what nobody looks into."""
+        self.free: list[Bound] | ByThread = ByThread() if self.by_thread else []
 
     def fresh(self) -> Bound:
         """An instance made now."""

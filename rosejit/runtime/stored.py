@@ -21,7 +21,8 @@ _MAGIC = b"rosejit1"
 
 
 def dump(key: str, artifact: Artifact, native: bytes, exceptions: Sequence[Any] = ()) -> bytes | None:
-    """The file for `key`; None if a failure holds an exception that is neither built in nor among `exceptions`."""
+    """The file for `key`; without native code if `native` is empty, because it is not final. None if a failure holds an
+    exception that is neither built in nor among `exceptions`."""
     try:
         failures = [_failure(failure, exceptions) for failure in artifact.failures]
     except LookupError:
@@ -34,7 +35,7 @@ def dump(key: str, artifact: Artifact, native: bytes, exceptions: Sequence[Any] 
         "failure_values": artifact.failure_values,
         "functions": list(artifact.functions.items()),
         "places": [(index, _place(span)) for index, span in artifact.places.items()],
-        "optimise": artifact.optimise,
+        "lasting": artifact.lasting,
         "recursive": artifact.recursive,
     }
     text = json.dumps(description, separators=(",", ":")).encode()
@@ -72,7 +73,7 @@ def _artifact(found: Any, wasm: bytes, exceptions: Sequence[Any]) -> Artifact:
         failure_values=tuple(map(tuple, found["failure_values"])),
         functions=dict(map(tuple, found["functions"])),
         places={index: Span(*place) for index, place in found["places"]},
-        optimise=found["optimise"],
+        lasting=found["lasting"],
         recursive=found["recursive"],
     )
 

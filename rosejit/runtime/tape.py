@@ -14,17 +14,19 @@ from typing import Any
 
 from rosejit.abi import EXCHANGE, Artifact
 from rosejit.errors import RoseRecursionError
-from rosejit.runtime.backend import Instance, Module
+from rosejit.runtime.backend import Instance
 from rosejit.runtime.interrupt import watch
 from rosejit.runtime.pool import Binder, Bound
 from rosejit.runtime.stack import here
+from rosejit.runtime.tiers import Code
 
 
 class Tape:
     """An instance whose memory handles point into."""
 
-    def __init__(self, owner: "Tapes", instance: Instance, exchange: slice) -> None:
+    def __init__(self, owner: "Tapes", shelf: "list[Tape]", instance: Instance, exchange: slice) -> None:
         self.owner = owner
+        self.shelf = shelf
         self.instance = instance
         self.lock = threading.RLock()
         self._exchange = exchange
@@ -112,18 +114,24 @@ class Handle:
 class Tapes:
     """The tapes of a module that no call is making handles on."""
 
-    def __init__(self, module: Module, artifact: Artifact) -> None:
+    def __init__(self, module: Code, artifact: Artifact) -> None:
         slots = [s for entry in artifact.entries.values() for s in (*entry.params, *entry.results)]
         self._exchange = slice(EXCHANGE, max((s.offset + s.bytes for s in slots), default=EXCHANGE))
         self._module = module
-        self.free: list[Tape] = []
+        self.renew()
+        module.keep(self)
         _shelves.add(self)
+
+    def renew(self) -> None:
+        """Make new tapes from now on: those that there are live as long as their handles."""
+        self.free: list[Tape] = []
 
     def take(self) -> Tape:
         """A tape that no other call is using."""
-        for _ in range(len(self.free)):
+        shelf = self.free
+        for _ in range(len(shelf)):
             try:
-                tape = self.free.pop()
+                tape = shelf.pop()
             except IndexError:  # another thread was faster
                 break
             if not tape.instance.usable:  # a pullback has failed: its handles keep it
@@ -133,9 +141,9 @@ class Tapes:
                 tape.lock.release()
                 if idle:
                     return tape
-            self.free.insert(0, tape)
+            shelf.insert(0, tape)
         watch()
-        return Tape(self, self._module.instantiate(), self._exchange)
+        return Tape(self, shelf, self._module.instantiate(), self._exchange)
 
     def of(self, *handles: Handle) -> Tape:
         """The tape on which `handles` were made."""
@@ -147,7 +155,7 @@ class Tapes:
     def give(self, tape: Tape) -> None:
         """Take `tape` back; its handles keep it if nobody else does."""
         if tape.instance.usable:
-            self.free.append(tape)
+            tape.shelf.append(tape)
 
 
 _tapes: "weakref.WeakSet[Tape]" = weakref.WeakSet()

@@ -6,12 +6,9 @@ import subprocess
 import pytest
 
 from rosejit import interp
-from rosejit.codegen.program import PLAIN, compile_program
-from rosejit.ir.builder import Builder
-from rosejit.ir.syntax import Function, Var
-from rosejit.ir.types import REAL, UNIT, Array, Tuple, Type
+from rosejit.codegen.program import compile_program
+from rosejit.ir.types import UNIT, Array, Tuple, Type
 from rosejit.ir.verify import verify_program
-from rosejit.ops import PRIMITIVES as P
 from rosejit.text import parse
 from rosejit.transforms.derive import cotangents, differentiable, pullback, pushforward
 from tests.codegen.machine import Machine, agrees, same
@@ -123,18 +120,29 @@ def test_node_runs_it(tmp_path):
     assert float(said) == machine(0.5)[0]
 
 
-def test_when_the_optimiser_pays():
-    def straight(n):
-        x = Var(REAL, "x")
-        b, y = Builder(), x
-        for _ in range(n):
-            y = b.apply(P["mul"], y, x)
-        return Function("f", (x,), (REAL,), b.block(y))
+@pytest.mark.parametrize(
+    ("body", "lasting"),
+    [
+        ("x * x", False),
+        ("loop i < 3 carry (c: Real = x) { c * x }", False),
+        ("loop i < 1000000 carry (c: Real = x) { c * x }", True),
+        ("loop i < n carry (c: Real = x) { c * x }", True),
+    ],
+)
+def test_which_calls_may_last(body, lasting):
+    f = parse(f"def f(x: Real, n: Int): Real = {body}")
+    assert compile_program({"f": f})[0].lasting == lasting
 
-    assert compile_program({"f": straight(PLAIN - 1)})[0].optimise
-    assert not compile_program({"f": straight(PLAIN)})[0].optimise
-    loop = parse("def f(x: Real): Real = loop i < 3 carry (c: Real = x) { c * x }")
-    assert compile_program({"f": straight(PLAIN), "g": loop})[0].optimise
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f(x: Real): Real = let k: Int, y: Real = while carry (v: Real = x) { v < 3.0 } { v + 1.0 } in y",
+        "def f(x: Real): Real = let y: Real = if x < 0.0 { x } { let z: Real = x - 1.0 in f(z) } in y",
+    ],
+)
+def test_while_and_recursion_may_last(text):
+    assert compile_program({"f": parse(text)})[0].lasting
 
 
 def test_scalar_programs_carry_no_allocator():

@@ -51,12 +51,12 @@ def test_all_of_an_artifact_comes_back(cache):
     imports = (Import("g", (Slot("real"),), (Slot("array", 0, (2,)),)),)
     more = {"failures": failures, "failure_values": (("int", "int"), (), ("real",)), "functions": {3: "f", 4: "λ"}}
     wat = '(func (export "f")) (func (export "release_0") (param i32))'
-    program = artifact(wat, entry, imports=imports, optimise=False, recursive=False, **more)
+    program = artifact(wat, entry, imports=imports, lasting=False, recursive=False, **more)
     cache.store("a", load(program, [abs]), [own])
     found = cache.load("a", [abs], [own]).artifact
     assert (found.wasm, found.entries, found.imports) == (program.wasm, program.entries, program.imports)
     assert (found.functions, found.failure_values) == (program.functions, program.failure_values)
-    assert (found.optimise, found.recursive) == (False, False)
+    assert (found.lasting, found.recursive) == (False, False)
     for one, other in zip(found.failures, failures, strict=True):
         assert [getattr(one, f) for f in Failure.__slots__] == [getattr(other, f) for f in Failure.__slots__]
 

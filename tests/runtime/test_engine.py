@@ -32,10 +32,8 @@ def test_the_smallest_and_the_biggest_stack_work():
         assert Wasmtime().engine(stack)
 
 
-@pytest.mark.parametrize("optimise", [True, False])
-def test_native_code_is_restored(optimise):
+def test_native_code_is_restored():
     program = product()
-    program.optimise = optimise
     engines = Wasmtime()
     native = engines.compile(program, []).serialize()
     instance = engines.restore(native + b"more", len(native), program, []).instantiate()

@@ -74,12 +74,6 @@ def test_two_calls_run_at_once_and_python_goes_on():
     assert f(1.0) == 1.0
 
 
-def test_modules_that_are_not_optimised_run_in_the_same_engine():
-    plain = product()
-    plain.optimise = False
-    assert function(plain, PRODUCT)(3.0, 4.0) == 12.0
-
-
 def test_thousands_of_failed_calls_leave_nothing_behind():
     """Each takes an instance with it; a store would hold 10,000."""
     prints(

@@ -1,0 +1,24 @@
+"""What a user says of how a function is compiled, and programs compiled so."""
+
+from dataclasses import dataclass
+
+from rosejit.abi import Tier
+from rosejit.api.program import Loaded, Roots, load
+
+
+@dataclass(slots=True, frozen=True)
+class Options:
+    """How a function is compiled: see `rose.jit`."""
+
+    cache: bool = True
+    fastmath: bool = False
+    tier: Tier = "auto"
+
+    @property
+    def text(self) -> str:
+        """What of it decides the compiled code."""
+        return f"fastmath={self.fastmath}"
+
+    def load(self, roots: Roots) -> Loaded:
+        """The program of `roots`, compiled so."""
+        return load(roots, self.cache, self.text, self.tier)

@@ -1,0 +1,158 @@
+"""Native code that is made twice: at once, and then well, in a thread beside the calls that it serves already.
+
+Winch takes 2-4 µs for an operation of a gradient where Cranelift takes 22; its code runs two to three times as long,
+with the same bits. So a program that is large and never runs for long begins with the one and goes on with the other.
+"""
+
+import os
+import threading
+import weakref
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from rosejit.abi import Artifact, Tier
+from rosejit.runtime import backend
+from rosejit.runtime.backend import Instance, Module
+
+SMALL = 8_000
+"""Bytes of Wasm that are optimised in less time (5 ms) than anybody notices."""
+
+
+class Keeper(Protocol):
+    """Who keeps instances for later calls."""
+
+    def renew(self) -> None:
+        """Keep none of the instances that there are, those of running calls neither."""
+        ...
+
+
+class Code:
+    """What instances of a program are made of now. As a `Module`, but it may become a better one."""
+
+    def __init__(self, module: Module, final: bool = True) -> None:
+        self.final = final
+        """Whether this is as good as it gets."""
+        self._module = module
+        self._keepers: list[weakref.ref[Keeper]] = []  # appended to and copied without a lock
+
+    def instantiate(self) -> Instance:
+        """A fresh instance of the best code that there is."""
+        if not self.final:
+            _waiting.go_on()
+        return self._module.instantiate()
+
+    def serialize(self) -> bytes:
+        """The native code, once it is final; until then nothing."""
+        return self._module.serialize() if self.final else b""
+
+    def keep(self, keeper: Keeper) -> None:
+        """Tell `keeper` when there is better code."""
+        self._keepers.append(weakref.ref(keeper))
+
+    def improve(self, module: Module) -> None:
+        """From now on make instances of `module`. Calls that are running end on the instances that they have."""
+        self._module, self.final = module, True
+        for known in tuple(self._keepers):
+            keeper = known()
+            if keeper is not None:
+                keeper.renew()
+
+
+Settled = Callable[[Code, Exception | None], None]
+"""What is called when code has become final, or could not."""
+
+
+@dataclass(slots=True, frozen=True)
+class _Job:
+    """Code to improve, unless nobody needs it any more."""
+
+    code: weakref.ref[Code]
+    artifact: Artifact
+    hosts: Sequence[Callable[..., Any]]
+    settled: Settled
+
+    def run(self) -> None:
+        if self.code() is None:
+            return
+        error: Exception | None = None
+        module: Module | None = None
+        try:
+            module = backend.current().compile(self.artifact, self.hosts)
+        except Exception as caught:  # the code that there is gives the same results
+            error = caught
+        code = self.code()
+        if code is not None:
+            if module is not None:
+                code.improve(module)
+            self.settled(code, error)
+
+
+class _Waiting:
+    """Jobs, done one after the other in a thread that ends with the last of them.
+
+    A daemon: a process that ends does not wait for it. After a fork the child does again what was not finished, when it
+    makes its first instance.
+    """
+
+    def __init__(self) -> None:
+        self._jobs: deque[_Job] = deque()
+        self.begin()
+
+    def begin(self) -> None:
+        """With no thread: in the child of a fork there is none, and who held the lock does not exist."""
+        self._lock = threading.Lock()
+        self._idle = threading.Event()
+        self._idle.set()
+
+    def add(self, job: _Job) -> None:
+        """Do it soon."""
+        self._jobs.append(job)
+        self.go_on()
+
+    def go_on(self) -> None:
+        """See to it that a thread works while there is something to do."""
+        with self._lock:
+            if not self._jobs or not self._idle.is_set():
+                return
+            self._idle.clear()
+        try:
+            threading.Thread(target=self._work, name="rosejit-compiler", daemon=True).start()
+        except RuntimeError:  # the interpreter is ending
+            self._idle.set()
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Whether everything is done, after so many seconds at most."""
+        return self._idle.wait(seconds)
+
+    def _work(self) -> None:
+        while not self._idle.is_set():
+            try:
+                self._jobs[0].run()
+            finally:
+                with self._lock:
+                    self._jobs.popleft()
+                    if not self._jobs:
+                        self._idle.set()
+
+
+_waiting = _Waiting()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_waiting.begin)
+
+wait = _waiting.wait
+"""Until all code is final, for so many seconds at most: for tests and benchmarks."""
+
+
+def compiled(artifact: Artifact, hosts: Sequence[Callable[..., Any]], tier: Tier, settled: Settled) -> Code:
+    """Native code for `artifact`. Raises WasmTrap if the engine refuses the module."""
+    engine = backend.current()
+    soon = tier == "fast" or (tier == "auto" and len(artifact.wasm) > SMALL and not artifact.lasting)
+    quick = engine.quick(artifact, hosts) if soon else None
+    if quick is None:
+        return Code(engine.compile(artifact, hosts))
+    code = Code(quick, final=False)
+    if tier == "auto":
+        _waiting.add(_Job(weakref.ref(code), artifact, hosts, settled))
+    return code

@@ -1,0 +1,165 @@
+"""Code that is replaced while it is in use: what calls, pullbacks, hosts and other processes see of it."""
+
+import gc
+import threading
+from pathlib import Path
+
+import pytest
+
+from rosejit.abi import Entry, Import, Slot
+from rosejit.errors import WasmTrap
+from rosejit.runtime import backend, tiers
+from rosejit.runtime.cache import Cache
+from rosejit.runtime.compiled import Compiled, load
+from tests.runtime.programs import REAL, artifact, product, real, signature
+
+PRODUCT = signature("x y", [REAL, REAL], REAL)
+
+
+@pytest.fixture
+def slow(monkeypatch):
+    """Every program is large; the compiler that optimises begins when the event is set."""
+    may_begin = threading.Event()
+    engine, compile_ = backend.current(), backend.current().compile
+
+    def later(program, hosts):
+        assert may_begin.wait(60)
+        return compile_(program, hosts)
+
+    monkeypatch.setattr(tiers, "SMALL", 0)
+    monkeypatch.setattr(engine, "compile", later)
+    yield may_begin
+    may_begin.set()
+    assert tiers.wait(60)
+
+
+def brief(made):
+    made.lasting = False
+    return made
+
+
+def test_the_first_call_does_not_wait_and_later_ones_run_better_code(slow):
+    settled = []
+    program = load(brief(product()), (), "auto", lambda made, error: settled.append((made.module, error)))
+    f = program.function("f", PRODUCT)
+    assert f(3.0, 4.0) == 12.0
+    assert (program.module.final, program.module.serialize()) == (False, b"")
+    slow.set()
+    assert tiers.wait(60)
+    assert program.module.final
+    assert settled == [(program.module, None)]
+    assert f(3.0, 5.0) == 15.0
+    assert program.module.serialize()
+
+
+def test_fast_stays_and_best_is_there_at_once(slow):
+    slow.set()
+    fast, best = load(product(), (), "fast"), load(product(), (), "best")
+    assert tiers.wait(60)
+    assert (fast.module.final, best.module.final) == (False, True)
+    assert [each.function("f", PRODUCT)(0.1, 0.2) for each in (fast, best)] == [0.1 * 0.2] * 2
+
+
+def test_what_is_small_or_lasts_is_optimised_at_once(monkeypatch):
+    assert load(brief(product()), (), "auto").module.final
+    monkeypatch.setattr(tiers, "SMALL", 0)
+    assert load(product(), (), "auto").module.final
+
+
+def test_a_call_that_is_running_ends_on_the_code_that_it_began_with(slow):
+    r, entry = Slot("real"), Entry("f", (real(64),), (real(64),))
+    body = "(f64.store (i32.const 64) (f64.add (f64.load (i32.const 64)) (call $g (f64.load (i32.const 64)))))"
+    made = []
+
+    def swap(x):
+        if not program.module.final:
+            slow.set()
+            assert tiers.wait(60)
+        return x
+
+    program = load(
+        brief(artifact(f'(func (export "f") {body})', entry, imports=(Import("g", (r,), (r,)),))), [swap], "auto"
+    )
+    f = program.function("f", signature("x", [REAL], REAL))
+    assert f(2.0) == 4.0
+    instantiate = program.module.instantiate
+    program.module.instantiate = lambda: made.append(1) or instantiate()
+    assert (f(3.0), f(4.0)) == (6.0, 8.0)
+    assert made == [1]  # the instance of the running call was not taken back
+
+
+def test_many_threads_call_while_the_code_changes(slow):
+    program = load(brief(product()), (), "auto")
+    f = program.function("f", PRODUCT)
+    wrong = []
+
+    def calls():
+        for k in range(3_000):
+            if f(float(k), 2.0) != 2.0 * k:
+                wrong.append(k)
+
+    threads = [threading.Thread(target=calls) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    slow.set()
+    for thread in threads:
+        thread.join()
+    assert tiers.wait(60)
+    assert (wrong, program.module.final) == ([], True)
+
+
+def test_code_that_nobody_needs_any_more_is_not_made(slow, monkeypatch):
+    first = load(brief(product()), (), "auto")  # the compiler has begun with this one
+    second, settled = load(brief(product()), (), "auto", lambda *found: settled.append(found)), []
+    del second
+    gc.collect()
+    slow.set()
+    assert tiers.wait(60)
+    assert first.module.final
+    assert settled == []
+
+
+def test_a_compiler_that_fails_leaves_what_there_is(slow, monkeypatch):
+    settled = []
+
+    def refuses(program, hosts):
+        raise WasmTrap("no")
+
+    monkeypatch.setattr(backend.current(), "compile", refuses)
+    program = load(brief(product()), (), "auto", lambda made, error: settled.append(str(error)))
+    assert tiers.wait(60)
+    assert settled == ["no"]
+    assert (program.function("f", PRODUCT)(3.0, 4.0), program.module.final) == (12.0, False)
+
+
+def test_an_engine_without_a_second_compiler(monkeypatch):
+    monkeypatch.setattr(backend.current(), "quick", lambda program, hosts: None)
+    assert load(product(), (), "fast").module.final
+
+
+def test_what_the_quick_compiler_does_not_know_is_optimised():
+    body = "(drop (i32x4.relaxed_trunc_f32x4_s (v128.const i64x2 0 0)))"
+    program = load(artifact(f'(func (export "f") {body})', Entry("f", (), ())), (), "fast")
+    assert program.module.final
+
+
+def test_the_disk_has_wasm_first_and_native_code_when_it_is_final(slow, tmp_path):
+    cache = Cache(tmp_path)
+    program = load(brief(product()), (), "auto", lambda made, error: cache.store("a", made))
+    cache.store("a", program)
+    found = cache.load("a")
+    assert not isinstance(found, Compiled)
+    assert found.wasm == product().wasm
+    slow.set()
+    assert tiers.wait(60)
+    found = cache.load("a")
+    assert isinstance(found, Compiled)
+    assert found.function("f", PRODUCT)(3.0, 4.0) == 12.0
+
+
+def test_there_is_one_file_for_both(slow, tmp_path: Path):
+    cache = Cache(tmp_path)
+    cache.store("a", load(product(), (), "fast"))
+    slow.set()
+    cache.store("a", load(product(), (), "best"))
+    assert cache.info().entries == 1
