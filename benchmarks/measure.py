@@ -1,11 +1,13 @@
 """Timings that hold on a shared machine, and tables of them: text for people, JSON for machines."""
 
 import argparse
+import ctypes
 import gc
 import importlib.util
 import json
 import os
 import platform
+import shutil
 import statistics
 import subprocess
 import sys
@@ -46,6 +48,16 @@ def per_call(f: Callable[[], Any], *, batch: float = 0.02, batches: int = 9, clo
         while (spent := _spent(f, number, clock)) < batch and number < 1 << 24:
             number = max(2 * number, int(number * batch / spent)) if spent > batch / 100 else 10 * number
         return statistics.median(_spent(f, number, clock) / number for _ in range(batches))
+
+
+def per_call_each(*fs: Callable[[], Any], batch: float = 0.05, batches: int = 7) -> list[float]:
+    """As `per_call`, for functions that are compared: their batches take turns, so that all see the same machine."""
+    numbers = [max(1, round(batch / max(per_call(f, batch=batch / 10, batches=1), 1e-9))) for f in fs]
+    with collector_off():
+        rounds = [
+            [_spent(f, n, time.process_time) / n for f, n in zip(fs, numbers, strict=True)] for _ in range(batches)
+        ]
+    return [statistics.median(times) for times in zip(*rounds, strict=True)]
 
 
 def _spent(f: Callable[[], Any], number: int, clock: Clock) -> float:
@@ -122,7 +134,22 @@ def has_rose() -> bool:
     return (PEERS / "node_modules" / "rose").exists()
 
 
+def has_compiler() -> bool:
+    """Whether g++ is here."""
+    return shutil.which("g++") is not None
+
+
+def native(name: str) -> ctypes.CDLL:
+    """`peers/NAME.cpp`, compiled for this machine."""
+    made = OUT / f"{name}.so"
+    made.parent.mkdir(parents=True, exist_ok=True)
+    flags = ["-O3", "-march=native", "-std=c++17", "-shared", "-fPIC"]
+    subprocess.run(["g++", *flags, "-o", str(made), str(PEERS / f"{name}.cpp")], check=True)
+    return ctypes.CDLL(str(made))
+
+
 HOW = {
+    "g++": "apt-get install g++",
     "jax": "pip install -e '.[bench]'",
     "numba": "pip install numba",
     "rose": "npm install --prefix benchmarks/peers",
