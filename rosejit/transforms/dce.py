@@ -6,33 +6,19 @@ from typing import TypeVar
 
 from rosejit.ir import syntax as ir
 from rosejit.ir.types import Ref
-from rosejit.ir.walk import forms, operands, scopes
-from rosejit.transforms.effects import fails_or_acts, writes_to
+from rosejit.ir.walk import operands, scopes
+from rosejit.transforms.effects import bases, fails_or_acts, writes_to
 
 
 def dce(f: ir.Function) -> ir.Function:
     """`f` without dead code; the same object where there is none."""
     if f.body is None:
         return f
-    sweep = _Sweep({p for p in f.params if isinstance(p.type, Ref)}, cache(partial(_bases, f.body)))
+    sweep = _Sweep({p for p in f.params if isinstance(p.type, Ref)}, cache(partial(bases, f.body)))
     body = sweep.block(f.body, f.body.results)
     if not sweep.dropped:
         return f
     return ir.Function(f.name, f.params, f.results, body, f.own, None, f.rule, f.checkpoint, f.span)
-
-
-def _bases(body: ir.Block) -> dict[ir.Atom, ir.Atom]:
-    """Of each view of a place, what it is a view of."""
-    found: dict[ir.Atom, ir.Atom] = {}
-    for let in forms(body):
-        e = let.expr
-        if isinstance(e, ir.View):
-            found[let.binders[0]] = e.place
-        elif isinstance(e, ir.Case):
-            for side in (e.left, e.right):
-                pairs = zip(side.params, e.scrutinees, strict=True)
-                found.update({p: s for p, s in pairs if isinstance(p.type, Ref)})
-    return found
 
 
 class _Sweep:

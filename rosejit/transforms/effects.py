@@ -2,7 +2,7 @@
 
 from rosejit.ir import syntax as ir
 from rosejit.ir.types import Ref
-from rosejit.ir.walk import lets, reachable
+from rosejit.ir.walk import forms, lets, reachable
 
 
 def fails_or_acts(e: ir.Expr) -> bool:
@@ -52,3 +52,31 @@ def writes_to(e: ir.Expr) -> tuple[ir.Atom, ...]:
             return tuple([a for a in args if isinstance(a.type, Ref)])
         case _:
             return ()
+
+
+def bases(body: ir.Block) -> dict[ir.Atom, ir.Atom]:
+    """Of each view of a place, what it is a view of."""
+    found: dict[ir.Atom, ir.Atom] = {}
+    for let in forms(body):
+        e = let.expr
+        if isinstance(e, ir.View):
+            found[let.binders[0]] = e.place
+        elif isinstance(e, ir.Case):
+            for side in (e.left, e.right):
+                pairs = zip(side.params, e.scrutinees, strict=True)
+                found.update({p: s for p, s in pairs if isinstance(p.type, Ref)})
+    return found
+
+
+class Places:
+    """The places of a function: those that it opens are apart from all others, those that it is given may be one."""
+
+    def __init__(self, body: ir.Block) -> None:
+        self._bases = bases(body)
+        self._opened = {let.binders[0] for let in forms(body) if isinstance(let.expr, ir.Accum)}
+
+    def root(self, place: ir.Atom) -> ir.Atom | None:
+        """The place that `place` is a part of; None for all that were given."""
+        while place in self._bases:
+            place = self._bases[place]
+        return place if place in self._opened else None

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from rosejit.ir import syntax as ir
 from rosejit.ir.types import Array, Ref, Type, is_heavy
-from rosejit.ir.walk import captures, consumed, lets, operands, rebuild, scopes
-from rosejit.transforms.effects import fails_or_acts, writes_to
+from rosejit.ir.walk import captures, consumed, forms, lets, operands, rebuild, scopes
+from rosejit.transforms.effects import Places, fails_or_acts
 
 
 def fuse(f: ir.Function) -> ir.Function:
@@ -18,7 +18,9 @@ def fuse(f: ir.Function) -> ir.Function:
     equal in one turn is for `simplify` to find; then inner loops may be joined."""
     if f.body is None:
         return f
-    sweep = _Sweep()
+    if sum(isinstance(let.expr, ir.Loop) for let in forms(f.body)) < 2:
+        return f
+    sweep = _Sweep(Places(f.body))
     body = sweep.block(f.body)
     if not sweep.joined:
         return f
@@ -28,7 +30,8 @@ def fuse(f: ir.Function) -> ir.Function:
 class _Sweep:
     """Goes through all blocks; `joined` counts."""
 
-    def __init__(self) -> None:
+    def __init__(self, places: Places) -> None:
+        self.places = places
         self.joined = 0
 
     def block(self, block: ir.Block) -> ir.Block:
@@ -36,7 +39,7 @@ class _Sweep:
         loops = [let for let in block.lets if isinstance(let.expr, ir.Loop)]
         found = list(block.lets)
         if len(loops) > 1:
-            joiner = _Joiner(block, loops)
+            joiner = _Joiner(block, loops, self.places)
             found = joiner.run()
             self.joined += joiner.joined
         new = [let if isinstance(let.expr, ir.Apply) or not scopes(let.expr) else self.inside(let) for let in found]
@@ -49,24 +52,24 @@ class _Sweep:
 
 @dataclass(slots=True)
 class _Facts:
-    """What a let reads, consumes and adds to, at any depth, and whether it may fail or act."""
+    """What a let reads and consumes, the places that it touches, at any depth, and whether it may fail or act."""
 
     reads: set[ir.Atom]
     consumes: set[ir.Atom]
-    adds: bool
+    places: set[ir.Atom | None]
     acts: bool
 
 
-def _facts(let: ir.Let) -> _Facts:
+def _facts(let: ir.Let, places: Places) -> _Facts:
     e = let.expr
     if isinstance(e, ir.Apply):
-        return _Facts(set(e.args), set(), False, fails_or_acts(e))
+        return _Facts(set(e.args), set(), set(), fails_or_acts(e))
     everything = [let, *(inner for _, block in scopes(e) for inner in lets(block))]
     reads: set[ir.Atom] = {*operands(e), *captures(e)}
     return _Facts(
         reads,
         {a for a in consumed(e) if is_heavy(a.type) or isinstance(a.type, Ref)},
-        any(isinstance(a.type, Ref) for a in reads) or any(writes_to(inner.expr) for inner in everything),
+        {places.root(a) for a in reads if isinstance(a.type, Ref)},
         any(fails_or_acts(inner.expr) for inner in everything),
     )
 
@@ -74,7 +77,8 @@ def _facts(let: ir.Let) -> _Facts:
 class _Joiner:
     """Joins the loops of one block; `readers` are the lets that read an output of a loop, in order."""
 
-    def __init__(self, block: ir.Block, loops: list[ir.Let]) -> None:
+    def __init__(self, block: ir.Block, loops: list[ir.Let], places: Places) -> None:
+        self.places = places
         self.lets = list(block.lets)
         self.results = set(block.results)
         self.loops = loops
@@ -89,7 +93,7 @@ class _Joiner:
     def facts(self, let: ir.Let) -> _Facts:
         found = self.known.get(let)
         if found is None:
-            found = self.known[let] = _facts(let)
+            found = self.known[let] = _facts(let, self.places)
         return found
 
     def run(self) -> list[ir.Let]:
@@ -135,25 +139,25 @@ class _Joiner:
         """The lets between the two loops: those that the second one needs come before both, the others behind. None
         where one of them would then see or do something else."""
         one, two = self.facts(first), self.facts(second)
-        if two.acts or (one.adds and two.adds) or one.reads & two.consumes.difference(first.binders):
+        if two.acts or one.places & two.places or one.reads & two.consumes.difference(first.binders):
             return None
-        wanted, taken, adding = set(two.reads), set(two.consumes), two.adds
+        wanted, taken, touched = set(two.reads), set(two.consumes), set(two.places)
         before: list[ir.Let] = []
         after: list[ir.Let] = []
         for let in reversed(between):
             known = self.facts(let)
             if wanted.isdisjoint(let.binders):
-                if known.reads & taken or (known.adds and adding) or (known.acts and one.acts):
+                if known.reads & taken or known.places & touched or (known.acts and one.acts):
                     return None
                 after.append(let)
                 continue
-            if known.acts or (known.adds and one.adds) or known.consumes & one.reads:
+            if known.acts or known.places & one.places or known.consumes & one.reads:
                 return None
             if not known.reads.isdisjoint(first.binders):
                 return None
             wanted |= known.reads
             taken |= known.consumes
-            adding |= known.adds
+            touched |= known.places
             before.append(let)
         return before[::-1], after[::-1]
 

@@ -46,6 +46,8 @@ class Memory:
         """Of the loops around what is being split, as far as they are known."""
         self.depths: dict[ir.Atom, int] = {}
         """In how many of them heavy variables are bound, if in any."""
+        self.read_again: set[ir.Atom] = set()
+        """Arrays that are kept once, since a view of theirs is read again."""
 
     def bind(self, binders: Iterable[ir.Var]) -> None:
         """Note where variables are bound."""
@@ -69,16 +71,29 @@ class Memory:
             a = let.expr.base
         return a
 
-    def costs_nothing_more(self, a: ir.Atom) -> bool:
-        """Whether an array has no more elements than its readers have turns since it was bound: then to keep it once
-        takes no more memory than to keep what each turn reads of it."""
-        while a in self.rows:
-            a = self.rows[a]
+    def costs_nothing_more(self, a: ir.Atom, each: int = 1) -> bool:
+        """Whether an array, or one that it is a view of, has no more elements than its readers have turns since it was
+        bound, `each` elements a turn: then to keep it once takes no more memory than to keep what each turn reads of
+        it. The views are taken once more."""
+        viewed: list[ir.Atom] = []
+        while True:
+            viewed.append(a)
+            size = _elements(a.type)
+            if size is not None and size <= each * prod(self.turns[self.depth(a) :]):
+                self.read_again.update(viewed)
+                return True
+            let = self.definitions.get(a) if isinstance(a, ir.Var) else None
+            if a in self.rows:
+                a = self.rows[a]
+            elif let is not None and isinstance(let.expr, ir.Index):
+                a = let.expr.base
+            else:
+                return False
+
+    def depth(self, a: ir.Atom) -> int:
+        """In how many of the loops around an array is bound; a view of what the caller hands in again is like that."""
         root = self.root(a)
-        if root in self.borrowed:
-            a = root
-        size = _elements(a.type)
-        return size is not None and size <= prod(self.turns[self.depths.get(a, 0) :])
+        return 0 if root in self.borrowed else self.depths.get(a, 0)
 
     def is_residual(self, a: ir.Atom) -> bool:
         """Whether `a` is (a view of) residuals passed to this function: reading them again costs nothing."""
@@ -128,10 +143,19 @@ class _Block:
         if not isinstance(e, ir.Index):
             return False
         if is_heavy(v.type):
-            return self.memory.root(e.base) in self.memory.borrowed
+            return self.is_view_again(v, e.base)
         if self.memory.is_residual(e.base) and not any(isinstance(step, ir.Var) for step in e.path):
             return True
         return self.is_at_hand_again(e)
+
+    def is_view_again(self, v: ir.Var, base: ir.Atom) -> bool:
+        """Whether a view is taken once more: of what is handed in again, or of what it costs no more to keep."""
+        if self.memory.root(base) in self.memory.borrowed or base in self.memory.read_again:
+            return True
+        each = _elements(v.type)
+        if each is None or base in self.params or base in self.places:
+            return False
+        return self.memory.costs_nothing_more(base, each)
 
     def is_at_hand_again(self, e: ir.Index) -> bool:
         """Whether the linear half can read an element of an array of an enclosing block once more."""

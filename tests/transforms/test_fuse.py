@@ -88,3 +88,32 @@ def test_the_gradient_of_a_sum_is_one_loop_without_residuals() -> None:
         assert loops(new) == 1
         args: list[object] = [[0.1 * k for k in range(12)], 2.0]
         assert interp.run(new, args) == interp.run(program, args)
+
+
+ADDING = """
+def f(x: [3]Real, y: Real, p: &[3]Real, q: &[3]Real): [3]Real =
+  let z: [3]Real = zero in
+  let acc: &[3]Real = accum z in
+  let a: [3]Real = loop i < 3 {
+    let v: Real = x@[i] in
+    let at: &Real = &p@[i] in
+    let () = at += v in
+    v
+  } in
+  let () = loop j < 3 scan (u: Real in a) {
+    let at: &Real = &q@[j] in
+    let () = at += u in
+  } in
+  let r: [3]Real = resolve acc in
+  r
+"""
+
+
+def test_places_that_may_be_one_keep_loops_apart() -> None:
+    assert loops(fuse(parse(ADDING))) == 2
+
+
+def test_a_place_of_its_own_does_not() -> None:
+    new = fuse(parse(ADDING.replace("&q@[j]", "&acc@[j]")))
+    verify_program(new)
+    assert loops(new) == 1

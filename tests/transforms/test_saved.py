@@ -86,6 +86,43 @@ def f(x: [29]Real): Real =
   y
 """
 
+MATRICES = """
+def f(q: [5][4]Real, x: [12][4]Real): Real =
+  let m: [5][4][4]Real = loop a < 5 {
+    let n: [4][4]Real = loop i < 4 {
+      let r: [4]Real = loop j < 4 {
+        let u: Real = q@[a, i] in
+        let v: Real = q@[a, j] in
+        let w: Real = u * v in
+        let z: Real = sin(w) in
+        z
+      } in
+      r
+    } in
+    n
+  } in
+  let y: Real = loop k < 12 carry (s: Real = 0.0) {
+    let g: Real = loop a < 5 carry (t: Real = s) {
+      let one: [4][4]Real = m@[a] in
+      let h: Real = loop i < 4 carry (b: Real = t) {
+        let z: Real = loop j < 4 carry (c: Real = 0.0) {
+          let o: Real = one@[i, j] in
+          let p: Real = x@[k, j] in
+          let d: Real = o * p in
+          let e: Real = c + d in
+          e
+        } in
+        let l: Real = z * z in
+        let n: Real = b + l in
+        n
+      } in
+      h
+    } in
+    g
+  } in
+  y
+"""
+
 
 def numbers(*shape):
     values = iter(range(1, 1000))
@@ -109,6 +146,11 @@ KEPT = {
         LOCAL,
         [numbers(13)],
         8 * (15 * (1 + 13 + 2 * 14 * 13) + 2 * 14 * 13 + 2 * 13 + 13),
+    ),
+    "rows of an array made before are read again": (
+        MATRICES,
+        [numbers(5, 4), numbers(12, 4)],
+        8 * 2 * (5 * 4 * 4 + 4 * 4 + 4),
     ),
     "one element of a long array is kept, not the array": (LAST, [numbers(29)], 2 * 13 * 8),
 }
