@@ -109,11 +109,15 @@ class Function:
         clear_caches()  # whoever calls this function may have been compiled with its old derivative
         return rule
 
-    def _stage_rule(self, staged: Staged, call: Call, at: Session) -> None:
+    def _stage_rule(self, made: Specialisation, call: Call, at: Session) -> None:
         """Give the staged function its rule. It is known by then: the rule may call it."""
-        if self._rule is not None:
-            plain: Any = self._rule.__wrapped__ if isinstance(self._rule, Function) else self._rule
-            staged.function.rule = stage_rule(at, plain, self.__name__, staged.trees, staged.result, list(call.statics))
+        if self._rule is None:
+            return
+        plain: Any = self._rule.__wrapped__ if isinstance(self._rule, Function) else self._rule
+        with sessions.collecting() as inherited:
+            ruled = stage_rule(at, plain, made.staged.primal(self.__name__), list(call.statics))
+        made.staged = made.staged.ruled(ruled)
+        made.guards = sessions.distinct((*made.guards, *ruled.guards, *inherited))
 
     # --- calling
 
@@ -271,7 +275,7 @@ class Function:
         made.guards = guards
         made.staged = made.staged.settled()
         self._known[known_as(call)] = made
-        self._stage_rule(made.staged, call, at)
+        self._stage_rule(made, call, at)
 
     def _compiled(self, call: Call, at: Session, anew: bool = False) -> Callable[..., Any]:
         found = self.specialisation(call, at)

@@ -156,7 +156,7 @@ def reads(source: Any, guards: Sequence[Guard]) -> tuple[Read, ...]:
 
 def distinct(guards: Sequence[Guard]) -> tuple[Guard, ...]:
     """`guards`, each place once."""
-    return tuple({(id(guard.chain.root), guard.chain.names): guard for guard in guards}.values())
+    return tuple({guard.key: guard for guard in guards}.values())
 
 
 def _chain(chain: Chain) -> tuple[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 from rosejit.abi import Leaf, Node, Static, Tree, leaves
 from rosejit.api.recipe import Program, function_of, source_of
 from rosejit.errors import NotDifferentiable
+from rosejit.frontend.rules import Primal, Ruled
 from rosejit.ir import syntax as ir
 from rosejit.span import Span
 from rosejit.transforms.own import own
@@ -49,6 +50,21 @@ class Staged:
         if not isinstance(self.program, ir.Function) or self.program.host is not None:
             return self
         return replace(self, program=self.source.function, result=self.source.result)
+
+    def primal(self, title: str) -> Primal:
+        """What a rule for `title` belongs to. Raises `NotDifferentiable` if that closes over staged values."""
+        if self.source.outer:
+            raise NotDifferentiable(
+                f"`{title}` has a rule and closes over values that are staged",
+                self.span,
+                facts=("what the derivative with respect to these would be the rule does not say",),
+                help=f"make them parameters of `{title}`: its rule gets the same parameters",
+            )
+        return Primal(title, self.function, self.trees, self.result, tuple(self.source.captures))
+
+    def ruled(self, found: Ruled) -> "Staged":
+        """The same with its rule."""
+        return replace(self, program=found.function, source=replace(self.source, captures=found.captures))
 
     def derived(self, program: Program, result: Tree) -> "Staged":
         """The same arguments, another function of them."""

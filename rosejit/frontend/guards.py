@@ -23,6 +23,11 @@ class Chain:
     root: dict[str, Any] | CellType
     names: tuple[str, ...]
 
+    @property
+    def place(self) -> tuple[int, tuple[str, ...]]:
+        """What tells it from others."""
+        return id(self.root), self.names
+
     def read(self) -> Any:
         """What it is now; `_MISSING` where there is nothing."""
         first, *attributes = self.names
@@ -49,6 +54,11 @@ class Guard:
     frozen: bool = False
     """Nobody can change the object: while it is the same one its content need not be looked at."""
 
+    @property
+    def key(self) -> Any:
+        """What tells it from others."""
+        return type(self), self.chain.place
+
     def holds(self) -> bool:
         """Whether it still is."""
         now = self.chain.read()
@@ -72,6 +82,28 @@ class Capture:
         now = self.chain.read()
         fits = isinstance(now, np.ndarray) and now.shape == self.array.shape and now.dtype == self.array.dtype
         return now if fits else None
+
+
+class _Alias(Guard):
+    """Two names, `chain` and the chain `expected`, of one array, which is handed in once."""
+
+    __slots__ = ()
+
+    @property
+    def key(self) -> Any:
+        """What tells it from others."""
+        return type(self), self.chain.place, self.expected.place
+
+    def holds(self) -> bool:
+        """Whether they still are."""
+        return self.chain.read() is self.expected.read()
+
+
+def aliases(names: list[Chain]) -> list[Guard]:
+    """Guards for the names of one array."""
+    places = {chain.place: chain for chain in names}
+    first = names[0] if names else None
+    return [_Alias(chain, first, identical=False) for chain in [*places.values()][1:]]
 
 
 def outside_key(value: Any, depth: int = 0, inside: frozenset[int] = frozenset()) -> Any:

@@ -40,11 +40,11 @@ class Site:
     def function(self, name: str, make: Make, types: list[Type]) -> ir.Function:
         """The function that `make` stages."""
         params = tuple(Var(t, "x") for t in types)
-        with self.tape.session.nested() as root:
+        with self.tape.session.nested() as opened:
             given = [_given(self.tape, v) for v in params]
             found = make(*given)
             results = tuple(_atom(v) for v in (found if isinstance(found, tuple) else (found,)))
-        body = Block(root.lets, results)
+        body = Block(opened.root.lets, results)
         for let in lets(body):
             let.span = self.place
         return own(ir.Function(name, params, tuple(r.type for r in results), body, span=self.place))

@@ -12,8 +12,10 @@ from rosejit.frontend.annotations import Dual
 from rosejit.frontend.arguments import described
 from rosejit.frontend.arrays import Array, fresh, host_data, of_host
 from rosejit.frontend.elementwise import converted
+from rosejit.frontend.guards import Capture, Guard, aliases
 from rosejit.frontend.host import number_kind
 from rosejit.frontend.making import as_array
+from rosejit.frontend.recursion import Captures
 from rosejit.frontend.stage import Session, paths
 from rosejit.frontend.structures import Supply, build, parts
 from rosejit.frontend.unbound import Poison
@@ -22,7 +24,7 @@ from rosejit.frontend.views import element, variable
 from rosejit.ir import syntax as ir
 from rosejit.ir.syntax import Atom, Block, Lit, Var, Zero
 from rosejit.ir.types import INT, REAL, TAN, tangent
-from rosejit.ir.walk import free
+from rosejit.ir.walk import callees, free, lets, reachable
 from rosejit.numeric import np
 from rosejit.span import Span
 from rosejit.transforms.own import own
@@ -33,41 +35,103 @@ def is_real(leaf: Leaf) -> bool:
     return (leaf.element if leaf.kind in ("array", "dyn") else leaf.kind) == "real"
 
 
-def stage_rule(
-    at: Session, rule: FunctionType, title: str, trees: tuple[Tree, ...], result: Tree, statics: list[Any]
-) -> ir.Function:
-    """The rule of `title`: from its leaves and then their tangents to its results and then theirs.
+@dataclass(slots=True, frozen=True)
+class Ruled:
+    """A function with its rule: it takes the leaves of the arguments and then `captures`."""
 
-    Raises NotDifferentiable where the rule takes or returns something else.
+    function: ir.Function
+    captures: tuple[Capture, ...]
+    guards: tuple[Guard, ...]
+    """What the rule has read from outside."""
+
+
+@dataclass(slots=True, frozen=True)
+class Primal:
+    """A function as it is staged without its rule: what calls know it by, its arguments, results and captures."""
+
+    title: str
+    function: ir.Function
+    trees: tuple[Tree, ...]
+    result: Tree
+    captures: tuple[Capture, ...]
+
+
+def stage_rule(at: Session, rule: FunctionType, primal: Primal, statics: list[Any]) -> Ruled:
+    """The function with its rule: from its parameters and then the tangents of its leaves to its results and then
+    theirs. Raises NotDifferentiable where the rule takes or returns something else.
     """
+    title, trees = primal.title, primal.trees
     _check_parameters(rule, title, len(trees))
     names = list(inspect.signature(rule).parameters)
-    primal: list[list[Var]] = []
+    values: list[list[Var]] = []
     for tree, name in zip(trees, names, strict=True):
-        primal.append([Var(leaf_type(leaf), label) for leaf, label in paths(tree, name)])
+        values.append([Var(leaf_type(leaf), label) for leaf, label in paths(tree, name)])
     duals = [
         [Var(tangent(v.type), f"d{v.hint}") for v, leaf in zip(vs, leaves(tree), strict=True) if is_real(leaf)]
-        for vs, tree in zip(primal, trees, strict=True)
+        for vs, tree in zip(values, trees, strict=True)
     ]
-    params = (*(v for vs in primal for v in vs), *(v for vs in duals for v in vs))
 
     def arguments(function: FunctionType) -> Any:
         given = Supply(statics)
-        made = [_argument(at, tree, x, dx, given) for tree, x, dx in zip(trees, primal, duals, strict=True)]
+        made = [_argument(at, tree, x, dx, given) for tree, x, dx in zip(trees, values, duals, strict=True)]
         return function(*made)
 
-    with at.nested() as root:
+    with at.nested() as opened:
         value = at.run(rule, arguments)
-        found = _results(at, rule, title, result, value)
-        body = Block(root.lets, tuple(found))
+        found = _results(at, rule, title, primal.result, value)
+        body = Block(opened.root.lets, tuple(found))
         tangents.check(body)
-        outside = [v for v in free(body, params)]
-        if outside:
-            what = "an array from outside" if outside[0].hint == "captured" else "staged values from outside"
-            help_text = f"make it a parameter of `{title}`: its rule gets the same parameters"
-            _refuse(rule, title, f"reads {what}, which it cannot", help_text)
+        captured, guards = at.outside(opened)
+    whole, hidden, captures, same = _with_arrays(rule, primal, body, captured)
+    params = (*(v for vs in values for v in vs), *hidden, *(v for vs in duals for v in vs))
+    if free(body, params):
+        help_text = f"make it a parameter of `{title}`: its rule gets the same parameters"
+        _refuse(rule, title, "reads staged values from outside, which it cannot", help_text)
     types = tuple(a.type for a in found)
-    return own(ir.Function(f"{title}_rule", params, types, body, span=place_of(rule)))
+    whole.rule = own(ir.Function(f"{title}_rule", params, types, body, span=place_of(rule)))
+    return Ruled(whole, captures, (*guards, *same))
+
+
+def _with_arrays(
+    rule: FunctionType, primal: Primal, body: Block, captured: Captures
+) -> tuple[ir.Function, tuple[Var, ...], tuple[Capture, ...], list[Guard]]:
+    """The function with parameters for the arrays that its rule alone reads, called so in `body`, that of the rule;
+    the variables of all captured arrays in the rule, these arrays, and guards for those that both read."""
+    f = primal.function
+    known = f.params[len(f.params) - len(primal.captures) :]
+    same: list[Guard] = []
+    hidden: list[Var] = []
+    for capture, var in zip(primal.captures, known, strict=True):
+        again, own_var = captured.pop(id(capture.read()), (capture, Var(var.type, var.hint)))
+        hidden.append(own_var)
+        same += aliases([each.chain for each in (capture, again) if each.chain is not None])
+    if not captured:
+        return f, tuple(hidden), primal.captures, same
+    more = [var for _, var in captured.values()]
+    whole = _widened(f, more)
+    for let in lets(body):
+        if isinstance(let.expr, ir.Call) and let.expr.function is f:
+            let.expr.function, let.expr.args = whole, (*let.expr.args, *more)
+        elif isinstance(let.expr, ir.Call):
+            _check_other(rule, primal, let.expr.function)
+    return whole, (*hidden, *more), (*primal.captures, *(capture for capture, _ in captured.values())), same
+
+
+def _widened(f: ir.Function, more: list[Var]) -> ir.Function:
+    """`f` with more parameters, which it does not use."""
+    params = tuple([Var(v.type, v.hint) for v in (*f.params, *more)])
+    results = tuple([Var(t, f.name) for t in f.results])
+    call = ir.Let(results, ir.Call(f, params[: len(f.params)]), f.span)
+    return own(ir.Function(f.name, params, f.results, Block([call], results), span=f.span))
+
+
+def _check_other(rule: FunctionType, primal: Primal, called: ir.Function) -> None:
+    """A function that the rule calls has been staged with calls of `f` as it was before."""
+    f, own_calls = primal.function, set(reachable(primal.function))
+    for g in reachable(called):
+        if g.body is not None and g not in own_calls and f in callees(g):
+            what = f"reads an array from outside that `{primal.title}` does not, and calls `{g.name}`, which calls it"
+            _refuse(rule, primal.title, what, f"make the array a parameter of `{primal.title}`")
 
 
 def place_of(function: FunctionType) -> Span:

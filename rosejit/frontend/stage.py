@@ -17,7 +17,7 @@ from rosejit.frontend.arrays import Array, Box, Host, constant, fresh, is_small,
 from rosejit.frontend.binding import Call, Signature, conform
 from rosejit.frontend.control import rows
 from rosejit.frontend.dispatch import Dispatcher
-from rosejit.frontend.guards import Capture, Guard, chains, guard
+from rosejit.frontend.guards import Capture, Chain, Guard, aliases, chains, guard
 from rosejit.frontend.hooks import Hooks
 from rosejit.frontend.recursion import Captures, Cycles, Member
 from rosejit.frontend.rewrite import TRANSLATIONS, Translation, instantiate, rebound
@@ -55,7 +55,7 @@ class Staged:
 
 
 @dataclass(slots=True)
-class _Open:
+class Opened:
     """A function that is being staged; `member` is what others know of it, if they may call it."""
 
     root: Frame
@@ -72,6 +72,8 @@ class _Open:
     checked: Call | None = None
     static_arrays: set[int] = field(default_factory=set[int])
     read_elements: set[int] = field(default_factory=set[int])
+    handed: dict[int, list[Chain]] = field(default_factory=dict[int, list[Chain]])
+    """By `id` of an array where those that are called find it."""
 
 
 class Session:
@@ -84,7 +86,7 @@ class Session:
         self.plain = dispatcher.plain
         self.hooks = Hooks(self.tape, dispatcher.call, self.captured)
         self.cycles = Cycles(self)
-        self._open: list[_Open] = []
+        self._open: list[Opened] = []
         self._inlining: list[Any] = []
 
     # --- staging
@@ -101,7 +103,7 @@ class Session:
         source = TRANSLATIONS.of(function).source
         made.span = source.span(source.node)
         member = Member(owner, made, function, signature, call)
-        opened = _Open(tape.open("function"), member)
+        opened = Opened(tape.open("function"), member)
         self._open.append(opened)
         self.cycles.enter(member)
         depth = len(tape.frames) - 1
@@ -149,14 +151,14 @@ class Session:
         )
 
     @contextmanager
-    def nested(self) -> Generator[Frame]:
-        """A function whose parameters and results the caller sees to; it captures no arrays."""
-        opened = _Open(self.tape.open("function"))
+    def nested(self) -> Generator[Opened]:
+        """A function whose parameters and results the caller sees to, and what it reads from outside."""
+        opened = Opened(self.tape.open("function"))
         self._open.append(opened)
         self.cycles.enter(None)
         depth = len(self.tape.frames) - 1
         try:
-            yield opened.root
+            yield opened
         finally:
             self.cycles.leave(None)
             self._open.pop()
@@ -234,24 +236,30 @@ class Session:
         assert atom is not None
         return atom
 
-    def _finished(self, opened: _Open, member: Member, checked: Call) -> Staged:
+    def _finished(self, opened: Opened, member: Member, checked: Call) -> Staged:
         """What is known at the end of a body; the function itself is whole when its cycle is closed."""
         tape, root, tree = self.tape, opened.root, checked.trees[0]
         results = [self.atom(leaf, v) for leaf, v in zip(leaves(tree), checked.values, strict=True)]
         self._check_writes(root)
-        chain_list = [chain for f, t in opened.functions.values() for chain in chains(f, t)]
-        named = {id(chain.read()): chain for chain in chain_list}
-        captured: Captures = {
-            id(a): (Capture(a, None if id(a) in opened.static_arrays else named.get(id(a))), var)
-            for a, var in opened.captured.values()
-        }
+        captured, guards = self.outside(opened)
         member.end(tree, checked.statics, Block(root.lets, tuple(results)), captured)
-        found = [guard(chain, opened.read_elements) for chain in chain_list]
         boxes = tuple((box, held) for box in root.touched if (held := tape.content_below(root, box)) is not None)
-        member.staged = Staged(
-            member.function, tree, checked.statics, (), (), tuple(g for g in found if g is not None), boxes
-        )
+        member.staged = Staged(member.function, tree, checked.statics, (), (), guards, boxes)
         return member.staged
+
+    def outside(self, opened: Opened) -> tuple[Captures, tuple[Guard, ...]]:
+        """The arrays that a function has read from outside, and what else of it must stay as it is."""
+        chain_list = [chain for f, t in opened.functions.values() for chain in chains(f, t)]
+        named = {key: list(found) for key, found in opened.handed.items()}
+        for chain in chain_list:
+            named.setdefault(id(chain.read()), []).append(chain)
+        captured: Captures = {}
+        found = [guard(chain, opened.read_elements) for chain in chain_list]
+        for a, var in opened.captured.values():
+            names = [] if id(a) in opened.static_arrays else named.get(id(a), [])
+            captured[id(a)] = Capture(a, names[0] if names else None), var
+            found += aliases(names)
+        return captured, tuple(g for g in found if g is not None)
 
     def _check_writes(self, root: Frame) -> None:
         for key in root.contents:
@@ -272,7 +280,7 @@ class Session:
             known = opened.arrays[id(data)] = (data, made)
         return known[1]
 
-    def _capture(self, opened: _Open, data: Any) -> Array:
+    def _capture(self, opened: Opened, data: Any) -> Array:
         why = "an array from outside is never written by staged code"
         static = id(data) in opened.static_arrays
         made = of_host(self.tape, data.copy() if static else data, readonly=why, captured=None if static else data)
@@ -280,7 +288,7 @@ class Session:
             opened.root.contents[made.box] = self._hidden(opened, data)
         return made
 
-    def _hidden(self, opened: _Open, data: Any) -> Var:
+    def _hidden(self, opened: Opened, data: Any) -> Var:
         known = opened.captured.get(id(data))
         if known is None:
             kind = {"f": REAL, "i": INT, "u": INT, "b": BOOL}[data.dtype.kind]
@@ -314,7 +322,7 @@ class Session:
         """Note that the host read the elements of an array from outside."""
         self._open[-1].read_elements.add(id(captured))
 
-    def _note_static_arrays(self, call: Call, opened: _Open) -> None:
+    def _note_static_arrays(self, call: Call, opened: Opened) -> None:
         pending: list[Any] = list(call.statics)
         while pending:
             value = pending.pop()
@@ -339,9 +347,12 @@ class Session:
 
     def captured_again(self, capture: Capture) -> Array:
         """An array that a callee reads from outside, which so becomes one of the caller."""
+        opened, data = self._open[-1], capture.read()
         if capture.chain is None:
-            self._open[-1].static_arrays.add(id(capture.array))
-        return self.captured(capture.array)
+            opened.static_arrays.add(id(data))
+        else:
+            opened.handed.setdefault(id(data), []).append(capture.chain)
+        return self.captured(data)
 
     def apply(self, function: ir.Function, atoms: list[Atom], result: Tree, statics: list[Any]) -> Any:
         """Stage a call of an IR function: its results in the structure of `result`."""

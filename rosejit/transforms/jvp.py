@@ -30,8 +30,7 @@ def jvp(f: ir.Function, mask: Mask) -> Jvp:
     opaque function without a rule that an active value reaches."""
     mask = effective(f, mask)
     if f.rule is not None:
-        full = tuple(has_real(p.type) for p in f.params)
-        return Jvp(f.rule, full, tuple(has_real(t) for t in f.results))
+        return Jvp(f.rule, _taken(f, f.rule), tuple(has_real(t) for t in f.results))
     key = ("jvp", mask)
     if key not in f.derived:
         _check_not_opaque(f, None)
@@ -43,6 +42,15 @@ def jvp(f: ir.Function, mask: Mask) -> Jvp:
         f.derived[key] = Jvp(new, mask, known.results)  # before the body: it may call itself
         _Forward(f, new, mask, known.active, known.results).run()
     return f.derived[key]
+
+
+def _taken(f: ir.Function, rule: ir.Function) -> Mask:
+    """The parameters whose tangents the rule takes; the derivative along the others is zero."""
+    left, taken = len(rule.params) - len(f.params), list[bool]()
+    for p in f.params:
+        taken.append(left > 0 and has_real(p.type))
+        left -= taken[-1]
+    return tuple(taken)
 
 
 def _check_not_opaque(f: ir.Function, span: Span | None) -> None:

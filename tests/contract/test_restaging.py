@@ -51,6 +51,22 @@ CASES = {
     "a module": ("import types\nm = types.ModuleType('m')\nm.k = 1.0", "x * m.k", "m.k = 5.0"),
     "an array": ("a = np.array([1.0, 2.0])", "x * a[1]", "a[1] = 5.0"),
     "another array": ("a = np.array([1.0, 2.0])", "x * a[1]", "a = np.array([1.0, 7.0])"),
+    "another array of a decorated function": (
+        "a = np.ones(2)\n@rose.jit\ndef h(x: float): return x * a[1]",
+        "h(x) * a[0]",
+        "a = np.full(2, 5.0)",
+    ),
+    "another array two calls down": (
+        "a = np.ones(2)\n@rose.jit\ndef u(x: float): return x * a[1]\n@rose.jit\ndef h(x: float): return u(x)",
+        "h(x)",
+        "a = np.full(2, 5.0)",
+    ),
+    "one of two names of an array": ("k = np.ones(2)\na = k", "x * a[1] + k[0]", "a = np.full(2, 5.0)"),
+    "the name of a callee": (
+        "k = np.ones(2)\na = k\n@rose.jit\ndef h(x: float): return x * a[1]",
+        "h(x) + k[0] * x",
+        "a = np.full(2, 5.0)",
+    ),
     "an array of another shape": ("a = np.ones(2)", "x * a.sum()", "a = np.ones(5)"),
     "an array of another kind": ("a = np.ones(2)", "x * a.sum()", "a = np.array([1, 2])"),
     "an array of ints": ("a = np.array([0, 1])", "x * [2.0, 3.0][a[0]]", "a[0] = 1"),

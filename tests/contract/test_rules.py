@@ -8,6 +8,7 @@ import pytest
 
 import rosejit as rose
 from tests.contract.anatomy import fault
+from tests.frontend.oracle import define
 
 X = np.array([1.0, 2.0, 3.0])
 W = np.arange(9.0).reshape(3, 3)
@@ -113,9 +114,104 @@ def test_the_value_is_of_the_kind_of_the_function(rule, words):
     assert words in str(caught.value)
 
 
-def test_a_rule_that_reads_an_array_from_outside():
-    with pytest.raises(rose.NotDifferentiable, match="an array from outside"):
-        tangent(lambda x: rose.Dual(x.re * 2, W @ x.du))
+# --- what rules read from outside
+
+ARRAYS = {
+    "a product": lambda x: rose.Dual(x.re * 2, W @ x.du),
+    "from the right": lambda x: rose.Dual(x.re * 2, x.du @ W.T),
+    "np.dot": lambda x: rose.Dual(x.re * 2, np.dot(W, x.du)),
+    "np.einsum": lambda x: rose.Dual(x.re * 2, np.einsum("ij,j->i", W, x.du)),
+    "rows and sums": lambda x: rose.Dual(x.re * 2, np.array([(W[i] * x.du).sum() for i in range(3)])),
+    "broadcast": lambda x: rose.Dual(x.re * 2, (W * x.du).sum(axis=1)),
+    "a constant": lambda x: rose.Dual(x.re * 2, np.arange(9.0).reshape(3, 3) @ x.du),
+    "a large constant": lambda x: rose.Dual(x.re * 2, np.arange(900.0).reshape(3, 300)[:, :3] @ x.du * 0.0 + W @ x.du),
+    "in a loop": lambda x: rose.Dual(x.re * 2, np.array([W[i] @ x.du for i in rose.range(3)])),
+}
+
+
+@pytest.mark.parametrize("rule", ARRAYS.values(), ids=ARRAYS)
+def test_a_rule_reads_arrays_from_outside(rule):
+    for function in (lambda x: x * 2, lambda x: W @ x + 0.0 * W[0], hidden.__wrapped__):
+        f = rose.opaque(function) if function is hidden.__wrapped__ else rose.jit(function)
+        f.jvp = rule
+        dx = np.array([1.0, -2.0, 0.5])
+        assert np.allclose(rose.jvp(f, (X,), (dx,))[1], np.einsum("ij,j->i", W, dx), 1e-15)
+        _, pull = rose.vjp(f, X)
+        assert np.allclose(pull(dx)[0], np.einsum("ij,i->j", W, dx), 1e-15)
+
+
+def test_a_rule_with_an_array_has_all_orders():
+    @rose.jit
+    def cubed(x: float) -> float:
+        return x**3
+
+    factors = np.array([3.0, 0.0])
+
+    @cubed.jvp
+    def _(x: rose.Dual) -> rose.Dual:
+        return rose.Dual(cubed(x.re), factors[0] * x.re * x.re * x.du)
+
+    @rose.jit
+    def many(x: float) -> float:
+        return sum(cubed(x + i) for i in rose.range(3))
+
+    g = rose.grad(cubed)
+    assert (g(2.0), rose.grad(g)(2.0), rose.grad(rose.grad(g))(2.0)) == (12.0, 12.0, 6.0)
+    rose.check_grads(many, (1.5,), order=2)
+    factors[0] = 6.0
+    assert (g(2.0), rose.grad(many)(1.0)) == (24.0, 84.0)
+
+
+@pytest.mark.parametrize("what", ["k", "a[1]", "helper(1.0)", "plain(1.0)", "row[1]"])
+def test_what_a_rule_has_read_may_change(what):
+    scope = {"rose": rose, "np": np, "k": 2.0, "a": np.full(2, 2.0), "row": np.full(2, 2.0)}
+    text = f"""
+    @rose.jit
+    def helper(x: float): return a[0] * x
+    def plain(x): return k * x
+    @rose.jit
+    def f(x: float) -> float: return x * row[0] / 2.0
+    @f.jvp
+    def _(x: rose.Dual): return rose.Dual(f(x.re), {what} * x.du)
+    def use(x: float): return f(x) * 1.0
+    """
+    use = rose.jit(define(text, **scope))
+    slope = rose.grad(use)
+    assert slope(1.0) == 2.0
+    names = use.__wrapped__.__globals__
+    names["k"], names["a"], names["row"] = 7.0, np.full(2, 7.0), np.array([2.0, 7.0])
+    assert slope(1.0) == rose.grad(use)(1.0) == rose.jvp(use, (1.0,), (1.0,))[1] == 7.0
+
+
+def test_a_rule_that_calls_what_calls_its_function():
+    @rose.jit
+    def f(x: float) -> float:
+        return x
+
+    @rose.jit
+    def through(x: float) -> float:
+        return f(x)
+
+    @f.jvp
+    def _(x: rose.Dual) -> rose.Dual:
+        return rose.Dual(through(x.re), x.du * W[0, 1])
+
+    with pytest.raises(rose.NotDifferentiable, match="reads an array from outside that `f` does not, and calls"):
+        rose.grad(f)(1.0)
+
+
+def test_a_rule_of_a_closure_over_staged_values():
+    def outer(x: float, k: float) -> float:
+        @rose.jit
+        def f(t: float) -> float:
+            return t * k
+
+        f.jvp = lambda t: rose.Dual(t.re, t.du)
+        return f(x)
+
+    with pytest.raises(rose.NotDifferentiable, match="closes over values that are staged") as caught:
+        rose.grad(outer)(1.0, 2.0)
+    assert "make them parameters of `f`" in str(caught.value)
 
 
 # --- zeros

@@ -167,6 +167,47 @@ def array_rule(x: Vec["n"], w: float) -> float:
     return weighted(x, w * w) * weighted(x, 1.0)
 
 
+MIXING = np.array([[0.5, -1.0, 2.0], [1.5, 0.25, -0.5]])
+
+
+@rose.opaque
+def mixed(x: Vec[3]) -> Vec[2]:
+    return MIXING @ (x * x)
+
+
+@mixed.jvp
+def _(x: rose.Dual) -> rose.Dual:
+    return rose.Dual(mixed(x.re), MIXING @ (2.0 * x.re * x.du))
+
+
+@rose.jit
+def softened(x: Vec["n"]) -> float:
+    return abs(x).sum()
+
+
+@softened.jvp
+def _(x: rose.Dual) -> rose.Dual:
+    """The rule reads an array that the function does not."""
+    total = 0.0
+    for i in rose.range(len(x.du)):
+        total += MIXING[1, 0] * np.tanh(x.re[i]) * x.du[i]
+    return rose.Dual(softened(x.re), total)
+
+
+@rose.jit
+def array_in_a_rule(x: Vec[3], c: float) -> float:
+    y = mixed(x * c)
+    return y[0] * y[1] + c
+
+
+@rose.jit
+def array_of_the_rule_alone(x: Vec[3]) -> float:
+    t = 0.0
+    for k in rose.range(1, 3):
+        t += softened(x[k - 1 : k + 1]) * x[k]
+    return t
+
+
 @rose.jit
 def stopped(x: float) -> float:
     return rose.stop_gradient(x * x) * x
@@ -206,5 +247,13 @@ PROGRAMS = (
         lambda x, w: (w * (x * x).sum()) ** 2,
         lambda x, w: 4 * w * w * (x * x).sum() * x,
     ),
+    Program(
+        array_in_a_rule,
+        [(A([1.2, 0.7, -0.4]), 1.5)],
+        lambda x, c: np.prod(MIXING @ (x * c) ** 2) + c,
+        lambda x, c: 2 * c * c * x * (MIXING[::-1].T @ (MIXING @ (x * c) ** 2)),
+        differences=False,  # to `MIXING`, of which the rule says nothing
+    ),
+    Program(array_of_the_rule_alone, [(A([1.2, 0.7, -0.4]),)], differences=False),
     Program(stopped, [(1.5,), (-2.0,)], lambda x: x**3, lambda x: x * x, differences=False),
 )
