@@ -100,6 +100,7 @@ def fifth(z: mpf) -> mpf:
 
 
 HALF_LN2 = float(mpmath.log(2) / 2) * 1.0001
+HALF_PART = HALF_LN2 / 32
 QUARTER = float(mpmath.pi / 4) * 1.0001
 SQUARE_ROOT = float((mpmath.sqrt(2) - 1) / (mpmath.sqrt(2) + 1)) * 1.0001
 
@@ -193,7 +194,7 @@ def exp_rest(r: mpf) -> mpf:
 
 
 FITS = {
-    "EXP": Fit(exp_rest, -HALF_LN2, HALF_LN2, 10, lambda r: r * r, 2),
+    "EXP": Fit(exp_rest, -HALF_PART, HALF_PART, 5, lambda r: r * r, 2),
     "SINH": Fit(odd(mpmath.sinh, 1), 0.0, HALF_LN2**2, 6, cubed),
     "COSH": Fit(even(mpmath.cosh, 1), 0.0, HALF_LN2**2, 5, lambda z: z * z),
     "LOG": Fit(odd(lambda s: 2 * mpmath.atanh(s), 2), 0.0, SQUARE_ROOT**2, 8, cubed),

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from rosejit.ir.primitive import Instr, Primitive
-from rosejit.ops import arith, compare, elementary, integer, linear, logic, special
+from rosejit.ops import arith, compare, elementary, integer, linear, logic, special, tables
 
 TARGET = Path(__file__).parent / "ops.md"
 ROOMS = (
@@ -13,6 +13,7 @@ ROOMS = (
     ("Comparisons", compare),
     ("Logic", logic),
     ("Integers", integer),
+    ("Tables", tables),
     ("Tangents", linear),
 )
 HEAD = """\
@@ -20,8 +21,8 @@ HEAD = """\
 
 Written by `docs/generate_ops.py` from the records in `rosejit/ops/`. *Derivative*: how the tangent is made (`Σ`: a
 factor an argument; `rule`: a rule of its own; nothing: it is zero). *Wasm*: instructions, or a kernel: a function of
-the IR in `rosejit/ops/kernels/`, made of the same steps in Python, in wasmtime and in a browser. Elementary functions
-are right to 1 unit in the last place; [math.md](math.md) has the errors that were found.
+the IR in `rosejit/ops/kernels/`, made of the same steps in Python, in wasmtime and in a browser; or a table in the data
+of the module. Elementary functions are right to 1 unit in the last place; [math.md](math.md) has the errors that were found.
 """
 
 

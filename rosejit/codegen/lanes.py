@@ -1,18 +1,20 @@
 """Scalar code into code that does it to two lanes at a time: bit for bit what one at a time gives.
 
 A Real or a Tan is a lane of an f64x2, an Int one of an i64x2, a Bool one of all ones or zeros. Both sides of a branch
-are computed, the second one only if a lane takes it: kernels have their usual side first.
+are computed, the second one only if a lane takes it: kernels have their usual side first. Code that can be left when
+that happens has no second sides.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 
 from rosejit.codegen.body import KINDS, Body, Kind
 from rosejit.codegen.module import Module
-from rosejit.ir.primitive import Emit, Instr, Kernel, Primitive
+from rosejit.ir.primitive import Emit, Instr, Kernel, Primitive, Table
 from rosejit.ir.syntax import Apply, Atom, Block, Call, Function, If, Let, Lit, Var
 from rosejit.ir.types import BOOL, INT, REAL, TAN, Type
 from rosejit.wasm.instructions import (
     Immediate,
+    br_if,
     call,
     f64x2_const,
     i32_const,
@@ -21,6 +23,8 @@ from rosejit.wasm.instructions import (
     if_,
     local_get,
     local_set,
+    shuffle,
+    v128_load,
 )
 from rosejit.wasm.opcodes import OP
 
@@ -46,6 +50,8 @@ _SCALARS: tuple[Type, ...] = (REAL, TAN, INT, BOOL)
 _GET: dict[Kind, Immediate] = {"f64": Immediate("f64x2.extract_lane"), "i64": Immediate("i64x2.extract_lane")}
 _PUT: dict[Kind, Immediate] = {"f64": Immediate("f64x2.replace_lane"), "i64": Immediate("i64x2.replace_lane")}
 _SPLAT: dict[Kind, bytes] = {"f64": OP["f64x2.splat"], "i64": OP["i64x2.splat"]}
+_COLUMNS = [shuffle([*range(k, k + 8), *range(k + 16, k + 24)]) for k in (0, 8)]
+"""What makes of two rows of a table the lanes of a column."""
 _TO_MASK = OP["i64.extend_i32_u"] + i64_const[-1] + OP["i64.mul"]
 _FROM_MASK = OP["i32.wrap_i64"] + i32_const[1] + OP["i32.and"]
 
@@ -68,7 +74,7 @@ def can_apply(module: Module, op: Primitive, args: Sequence[Atom]) -> bool:
     """Whether two lanes of `op` are faster than one after the other."""
     if op.failure or any(t not in _SCALARS for t in (*op.params, op.result)):
         return False
-    if isinstance(op.wasm, Emit):
+    if isinstance(op.wasm, Emit | Table):
         return True
     if isinstance(op.wasm, Kernel):
         return _worthwhile(module, module.kernel(op))
@@ -153,10 +159,15 @@ class Lanes:
     inlines = False
     """Whether kernels of at most `INLINED` lets on their usual way are written where they are used."""
 
+    rare: int | None = None
+    """How many blocks further out goes on what is done if a lane takes a second side; if it goes on here, None."""
+
     def __init__(self, module: Module, body: Body, outside: Callable[[Var], bytes] | None = None) -> None:
         self._module = module
         self._body = body
         self._outside = outside
+        self._rows: dict[tuple[str, Atom], tuple[int, int]] = {}
+        """The locals that hold what lies in a table for both lanes of a variable."""
         self.codes: dict[Var, bytes] = {}
         """What leaves both lanes of a variable."""
         self.code: list[bytes] = []
@@ -193,10 +204,13 @@ class Lanes:
         if not isinstance(last, If) or results != lets[-1].binders or len(results) != 1:
             self.run(lets)
             return list(map(self.value, results))
+        if self.rare is not None:
+            self.run(lets)
+            return [self.value(results[0])]
         self.run((*lets[:-1], *last.then.lets))
         result = self._body.fresh("v128")
         self.code += (self.value(last.then.results[0]), local_set[result])
-        self._unless_all(last.condition)
+        self.code += (*self._not_all(last.condition), if_())
         self._one_by_one(self._module.callee(f).code, f.params, (result,), f.results)
         self.code.append(OP["end"])
         return [local_get[result]]
@@ -231,6 +245,9 @@ class Lanes:
             self.bind(v, chosen, other, condition, OP["v128.bitselect"])
         elif isinstance(op.wasm, Kernel):
             self._kernel(v, op, args)
+        elif isinstance(op.wasm, Table):
+            first, second = self._look_up(op.wasm, args[0])
+            self.bind(v, local_get[first], local_get[second], _COLUMNS[op.wasm.column])
         else:
             params = tuple(Var(t) for t in op.params)
             self.codes.update(zip(params, map(self.value, args), strict=True))
@@ -238,6 +255,17 @@ class Lanes:
             code = b"".join([OP[name] for name in op.wasm.names])
             self._one_by_one(code, params, (local,), (op.result,))
             self.codes[v] = local_get[local]
+
+    def _look_up(self, table: Table, i: Atom) -> tuple[int, int]:
+        """The locals that hold the rows of both lanes, which are loaded once for all columns."""
+        known = self._rows.get((table.name, i))
+        if known is None:
+            known = self._rows[table.name, i] = self._body.fresh("v128"), self._body.fresh("v128")
+            row, address = self._module.row(table)
+            numbers = (_GET["f64"][0] + OP["i64.reinterpret_f64"], _GET["i64"][1])  # for lane 0 engines know a move
+            for local, number in zip(known, numbers, strict=True):
+                self.code += (self.value(i), number, OP["i32.wrap_i64"], row, v128_load[address], local_set[local])
+        return known
 
     def _kernel(self, v: Var, op: Primitive, args: Sequence[Atom]) -> None:
         small = self._module.inlined(op)
@@ -263,20 +291,27 @@ class Lanes:
         self.codes.update(zip(binders, (local_get[local] for local in locals_), strict=True))
 
     def _branch(self, binders: Sequence[Var], e: If) -> None:
+        if self.rare is not None:
+            self.run(e.then.lets)
+            self.code += (*self._not_all(e.condition), br_if[self.rare])
+            self.codes.update(zip(binders, map(self.value, e.then.results), strict=True))
+            return
         self.run(e.then.lets)
         locals_ = [self._body.fresh("v128") for _ in binders]
         for local, usual in zip(locals_, e.then.results, strict=True):
             self.code += (self.value(usual), local_set[local])
-        self._unless_all(e.condition)
+        self.code += (*self._not_all(e.condition), if_())
+        rows = dict(self._rows)
         self.run(e.orelse.lets)
+        self._rows = rows
         condition = self.value(e.condition)
         for local, rare in zip(locals_, e.orelse.results, strict=True):
             self.code += (local_get[local], self.value(rare), condition, OP["v128.bitselect"], local_set[local])
         self.code.append(OP["end"])
         self.codes.update(zip(binders, (local_get[local] for local in locals_), strict=True))
 
-    def _unless_all(self, condition: Atom) -> None:
-        self.code += (self.value(condition), OP["i64x2.bitmask"], i32_const[3], OP["i32.ne"], if_())
+    def _not_all(self, condition: Atom) -> tuple[bytes, ...]:
+        return self.value(condition), OP["i64x2.bitmask"], i32_const[3], OP["i32.ne"]
 
     def _one_by_one(self, code: bytes, params: Sequence[Var], locals_: Sequence[int], results: Sequence[Type]) -> None:
         """Do `code` to the first lanes of `params`, then to the second; its results go into the lanes of locals."""

@@ -14,6 +14,7 @@ from rosejit.codegen.vectors import Pairs, can_be_paired
 from rosejit.ir.syntax import Let, Lit, Loop, Scan, Var
 from rosejit.wasm.instructions import (
     block,
+    br,
     br_if,
     i32_const,
     i32_load,
@@ -21,6 +22,7 @@ from rosejit.wasm.instructions import (
     i64_const,
     if_,
     local_get,
+    local_set,
     local_tee,
     memory_copy,
 )
@@ -72,17 +74,19 @@ def loop(e: Emitter, let: Let) -> None:
         alive(e, v)
     _open_arrays(e, m, let.binders[count:])
     guarded = m.trips is None or m.trips < 1
+    paired = can_be_paired(e, let, x)
+    if paired and 8 not in m.offsets:
+        m.offsets[8] = e.temporary("i32")
     index = e.temporary("i64")  # counts through the whole body, whether that reads it or not
     e.fixed[x.index] = e.where[index]
     if e.inside is not PARENT:
         e.offsets[x.index] = m.offsets
-    e.body.depth += 1 + guarded
+    e.body.depth += 1 + guarded + paired
     code, _ = e.nested(x.body, partial(_finish, e, m), partial(_begin, e, m))
-    e.body.depth -= 1 + guarded
+    e.body.depth -= 1 + guarded + paired
     e.offsets.pop(x.index, None)
     read = e.where.pop(x.index, None) is not None
-    paired = 8 in m.offsets and can_be_paired(e, let, x)
-    whole = _in_pairs(e, m, code, guarded=guarded) if paired else _one_by_one(e, m, code, read=read)
+    whole = _in_pairs(e, m, code, read=read, depth=guarded + 3) if paired else _one_by_one(e, m, code, read=read)
     del e.fixed[x.index]
     e.retire(index)
     if guarded:
@@ -188,10 +192,10 @@ def _one_by_one(e: Emitter, m: _Loop, code: bytes, *, read: bool) -> list[bytes]
     return [start, loop_(), code, step, br_if[0], END]
 
 
-def _in_pairs(e: Emitter, m: _Loop, code: bytes, *, guarded: bool) -> list[bytes]:
-    """Pairs of turns, and then the last turn alone where their number is odd."""
+def _in_pairs(e: Emitter, m: _Loop, code: bytes, *, read: bool, depth: int) -> list[bytes]:
+    """Pairs of turns; a turn alone where only one is left, and where one of two does what is rare."""
     offset = m.offsets[8]
-    place, index = e.where[offset], e.fixed[m.x.index]
+    place = e.where[offset]
     pairs = Pairs(e, offset)
     pairs.counted(m.x.index)
     for array in m.scans:
@@ -200,23 +204,27 @@ def _in_pairs(e: Emitter, m: _Loop, code: bytes, *, guarded: bool) -> list[bytes
     pairs.run(m.x.body.lets)
     for array, row in zip(m.stacks, m.x.body.results[len(m.x.carries) :], strict=True):
         pairs.stacked(array.base, row)
-    step = store(e, "i32", place, load(e, "i32", place) + i32_const[16] + ADD) + load(e, "i32", place)
-    start = store(e, "i32", place, i32_const[0])
+    at = load(e, "i32", place)
+    start, end, last = _bounds(e, m)
+    number = store(e, "i64", e.fixed[m.x.index], at + OP["i64.extend_i32_u"] + i64_const[3] + OP["i64.shr_u"])
+    return [
+        *(store(e, "i32", place, i32_const[0]), start),
+        *(loop_(), block(), at, last, OP["i32.gt_s"], br_if[0]),
+        *(loop_(), _poll_at(e, m, depth), *pairs.finish(), store(e, "i32", place, at + i32_const[16] + ADD)),
+        *(at, last, OP["i32.le_s"], br_if[0], END, END),
+        *(at, end, OP["i32.ne"], if_(), number if read else b"", code),
+        *(store(e, "i32", place, at + i32_const[8] + ADD), br[1], END, END),
+    ]
+
+
+def _bounds(e: Emitter, m: _Loop) -> tuple[bytes, bytes, bytes]:
+    """What is done first, and what leaves the offset of the end and of the last pair."""
     if m.trips is not None:
-        look = _poll_at(e, m, 1)
-        whole = [start, loop_(), look, *pairs.code, step, i32_const[8 * (m.trips & ~1)], OP["i32.ne"], br_if[0], END]
-        if m.trips % 2:
-            whole += (store(e, "i64", index, i64_const[m.trips - 1]), block(), code, END)
-        return whole
+        return b"", i32_const[8 * m.trips], i32_const[8 * (m.trips - 2)]
+    end, last = e.body.fresh("i32"), e.body.fresh("i32")  # they live through the whole loop
     trips = e.read(m.x.trips)  # type: ignore[arg-type]  # a Var where it is no constant
-    end = e.temporary("i32")
-    look = _poll_at(e, m, 3)
-    whole = [start, store(e, "i32", e.where[end], trips + i64_const[-2] + OP["i64.and"] + scaled(8))]
-    whole += (e.read(end), if_(), loop_(), look, *pairs.code, step, e.read(end), OP["i32.ne"], br_if[0], END, END)
-    whole += (store(e, "i64", index, trips + i64_const[1] + OP["i64.sub"]), trips, WRAP, i32_const[1], OP["i32.and"])
-    e.retire(end)
-    assert guarded
-    return [*whole, if_(), code, END]
+    start = trips + scaled(8) + local_tee[end] + i32_const[-16] + ADD + local_set[last]
+    return start, local_get[end], local_get[last]
 
 
 def _poll_at(e: Emitter, m: _Loop, depth: int) -> bytes:

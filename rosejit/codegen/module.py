@@ -2,18 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from struct import pack
 
 from rosejit.codegen.body import Kind, kind_of
 from rosejit.codegen.failures import Failures
 from rosejit.codegen.glue import Glue
 from rosejit.codegen.heap import DROP, RESERVED, Heap
 from rosejit.codegen.layout import Layouts
-from rosejit.ir.primitive import Emit, Instr, Kernel, Primitive
+from rosejit.ir.primitive import Emit, Instr, Kernel, Primitive, Table
 from rosejit.ir.syntax import Apply, Function
-from rosejit.ir.types import UNIT, Ref, Scalar, Type
+from rosejit.ir.types import REAL, UNIT, Ref, Scalar, Type
 from rosejit.ops.kernels import KERNELS
+from rosejit.ops.tables import TABLES
 from rosejit.span import Span
-from rosejit.wasm.instructions import call
+from rosejit.wasm.instructions import call, f64_load, i32_const, i64_load
 from rosejit.wasm.module import Data, ModuleBuilder
 from rosejit.wasm.opcodes import OP
 
@@ -137,6 +139,10 @@ class Module:
                     self.codes[op] = b"".join([OP[name] for name in names])
                 case Kernel() if not op.failure and self.inlined(op) is None:
                     self.codes[op] = self.callee(self.kernel(op)).code
+                case Table(column=column):
+                    row, address = self.row(op.wasm)
+                    load = f64_load if op.result is REAL else i64_load
+                    self.codes[op] = OP["i32.wrap_i64"] + row + load[address + 8 * column]
                 case _:
                     return None
         return self.codes[op]
@@ -148,7 +154,7 @@ class Module:
 
     def inlined(self, op: Primitive) -> Function | None:
         """The kernel of `op`, if it is so small that it is written where it is used."""
-        if isinstance(op.wasm, Emit | Instr):
+        if isinstance(op.wasm, Emit | Instr | Table):
             return None
         f = self.kernel(op)
         assert f.body is not None
@@ -161,9 +167,15 @@ class Module:
         """The address at which `data` lies when a program starts."""
         address = self._constants.get(data)
         if address is None:
-            address = self._constants[data] = self._end
-            self._end += -(-len(data) // 8) * 8
+            address = self._constants[data] = -(-self._end // 16) * 16  # so that 16 bytes lie in one line of a cache
+            self._end = address + -(-len(data) // 8) * 8
         return address
+
+    def row(self, table: Table) -> tuple[bytes, int]:
+        """What takes an i32 and leaves how far its row is from the start of the table; where that is."""
+        rows = TABLES[table.name]
+        address = self.constant(b"".join([pack("<dq", *row) for row in rows]))
+        return i32_const[len(rows) - 1] + OP["i32.and"] + i32_const[4] + OP["i32.shl"], address
 
     def finish(self) -> int:
         """Put constants and the start of the heap into the data of the module; the end of them all."""

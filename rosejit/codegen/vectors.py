@@ -69,14 +69,20 @@ def _own_element(path: Path, x: Loop) -> bool:
 
 
 class Pairs(Lanes):
-    """The body for two turns; `offset` holds the bytes in front of the first element of both."""
+    """The body for two turns; `offset` holds the bytes in front of the first element of both.
+
+    Nothing is written to memory before it is known that these turns need no second sides: they are left without a
+    trace if they do.
+    """
 
     inlines = True
+    rare = 1
 
     def __init__(self, e: Emitter, offset: Var) -> None:
         super().__init__(e.module, e.body, e.read)
         self._e = e
         self._offset = offset
+        self._effects: list[bytes] = []
 
     def counted(self, index: Var) -> None:
         """The numbers of the turns."""
@@ -97,13 +103,17 @@ class Pairs(Lanes):
                     self.codes[let.binders[0]] = self._element(place)
                 case Add(place=Var() as place, value=value):
                     at = self.codes[place]
-                    self.code += (at, at, v128_load[0], self.value(value), OP["f64x2.add"], v128_store[0])
+                    self._effects += (at, at, v128_load[0], self.value(value), OP["f64x2.add"], v128_store[0])
                 case _:
                     super().run((let,))
 
     def stacked(self, base: Var, value: Atom) -> None:
         """Puts a row into a stack."""
-        self.code += (self._e.read(base), self._e.read(self._offset), ADD, self.value(value), v128_store[0])
+        self._effects += (self._e.read(base), self._e.read(self._offset), ADD, self.value(value), v128_store[0])
+
+    def finish(self) -> list[bytes]:
+        """The whole code."""
+        return self.code + self._effects
 
     def _element(self, base: Atom) -> bytes:
         """The address of this turn's element."""

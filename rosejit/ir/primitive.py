@@ -31,6 +31,14 @@ class Emit:
     name: str
 
 
+@dataclass(slots=True, frozen=True)
+class Table:
+    """A column, 0 or 1, of a table of constants of `rosejit.ops.tables`; the operand, modulo its length, is the row."""
+
+    name: str
+    column: int
+
+
 Rule = Callable[..., tuple[Any, ...]]
 
 
@@ -59,7 +67,7 @@ class Primitive:
     result: Scalar
     doc: str
     evaluate: Callable[..., Any]
-    wasm: Instr | Kernel | Emit
+    wasm: Instr | Kernel | Emit | Table
     partials: Rule | None = None
     tangent: Callable[[tuple[Any, ...], Any, tuple[Any, ...]], Any] | None = None
     transpose: Rule | None = None

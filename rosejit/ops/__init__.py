@@ -2,9 +2,12 @@
 
 from rosejit.ir.primitive import Primitive
 from rosejit.ir.types import Scalar
-from rosejit.ops import arith, compare, elementary, integer, linear, logic, special
+from rosejit.ops import arith, compare, elementary, integer, linear, logic, special, tables
 
-_ALL = (*arith.ALL, *compare.ALL, *logic.ALL, *integer.ALL, *linear.ALL, *elementary.ALL, *special.ALL)
+_ALL = (
+    *(*arith.ALL, *compare.ALL, *logic.ALL, *integer.ALL, *linear.ALL),
+    *(*elementary.ALL, *special.ALL, *tables.ALL),
+)
 
 PRIMITIVES: dict[str, Primitive] = {op.name: op for op in _ALL}
 

@@ -2,6 +2,7 @@
 
 Cody and Waite (1980) for the reduction: k times the first part of ln 2 is exact. cosh(r) and sinh(r) are fitted
 polynomials, so that exp(r) and exp(-r) come from one evaluation. The leading terms of every sum are kept as pairs.
+Where only exp(x) is needed, k counts 32nds of ln 2, and a table has the powers of two between 1 and 2 (Tang 1989).
 """
 
 from typing import Any
@@ -10,18 +11,24 @@ from rosejit.ops.arith import abs_, copysign, select
 from rosejit.ops.integer import bits, from_bits, imax, iselect
 from rosejit.ops.kernels.coefficients import COSH, EXP, SINH
 from rosejit.ops.kernels.definition import Definition
-from rosejit.ops.kernels.double import Pair, add, divide, fast_two_sum, split, two_product, two_sum
+from rosejit.ops.kernels.double import Pair, add, divide, fast_two_sum, split, two_sum
 from rosejit.ops.kernels.polynomial import estrin
+from rosejit.ops.tables import exp2_bits, exp2_rest
 from rosejit.ops.value import branch
 
 LN2 = float.fromhex("0x1.62e42fefa39efp-1")
-LN2_REST = float.fromhex("0x1.abc9e3b39803fp-56")
 LN2_HIGH = float.fromhex("0x1.62e42fefa3800p-1")  # ends in 11 zeros
 LN2_LOW = float.fromhex("0x1.ef35793c76730p-45")
 INVERSE_LN2 = float.fromhex("0x1.71547652b82fep+0")
 
 _ROUND = 1.5 * 2.0**52
 _ROUND_BITS = 0x4338000000000000
+_ROUND_32 = 1.5 * 2.0**47
+_ROUND_32_BITS = 0x42E8000000000000
+
+_PART = float.fromhex("0x1.62e42fefa0000p-6")  # of ln 2, a 32nd: ends in 16 zeros
+_PART_REST = float.fromhex("0x1.cf79abc9e3b3ap-45")
+_PARTS = float.fromhex("0x1.71547652b82fep+5")
 
 
 def rounded(x: Any) -> tuple[Any, Any]:
@@ -48,8 +55,8 @@ def clamped(x: Any, low: float, high: float) -> Any:
 
 
 def below(x: Any, limit: float) -> Any:
-    """Whether |x| < limit, by the bits: engines compare Ints faster, and two at a time as well."""
-    return (bits(x) & (2**63 - 1)) < bits(limit)
+    """Whether |x| < limit, or nearly so."""
+    return x * x < limit * limit
 
 
 def pick(condition: Any, a: Any, b: Any) -> Any:
@@ -94,46 +101,58 @@ def precise_exponential(x: Any, low: Any) -> tuple[Any, Pair]:
     return k, fast_two_sum(s, tail + (s + tail) * low)
 
 
-def _leading(x: Any) -> tuple[Any, Any]:
-    """t and k * 2**52 with exp(x) = (1 + t) * 2**k: r + r**2 / 2 + ..., the leading part of r unrounded."""
-    t = x * INVERSE_LN2 + _ROUND
-    k = t - _ROUND
-    high, low = x - k * LN2_HIGH, k * LN2_LOW
-    r = high - low
-    return high + ((r * r) * estrin(EXP, r) - low), bits(t) << 52
+def _factor(r: Any, i: Any) -> Any:
+    """t with exp(r) * 2**(i / 32) = (1 + t) * s for the double s next to 2**(i / 32)."""
+    z = r * r
+    return (z * (r * EXP[1] + EXP[0]) + (r + exp2_rest(i))) + (z * z) * (z * EXP[4] + (r * EXP[3] + EXP[2]))
 
 
-def _moderate(x: Any) -> Any:
-    """exp(x) for |x| < 708: the exponent comes on top of the bits."""
-    t, exponent = _leading(x)
-    return from_bits(bits(t + 1.0) + exponent)
+def _parts(x: Any) -> tuple[Any, Any]:
+    """Int i, of which the lowest bits are right, and t with exp(x) = (1 + t) * s, s next to 2**(i / 32)."""
+    t = x * _PARTS + _ROUND
+    k, i = t - _ROUND, bits(t)
+    return i, _factor((x - k * _PART) - k * _PART_REST, i)
+
+
+def _power(i: Any) -> Any:
+    """2**(i / 32) for an Int i whose 16 lowest bits are from -1022 * 32 on."""
+    return from_bits(exp2_bits(i) + (i << 47))
 
 
 def _exp(x: Any) -> Any:
-    return branch(below(x, 708.0), lambda: _moderate(x), lambda: _rescaled(x))
+    def usual() -> Any:
+        i, t = _parts(x)
+        s = _power(i)
+        return s * t + s
+
+    return branch(below(x, 708.0), usual, lambda: RESCALED(x))
 
 
 def _rescaled(x: Any) -> Any:
-    k, (s, _) = exponential(clamped(x, -750.0, 710.0))
-    return scaled(s, k)
+    """exp(x) where that may be subnormal, too small, or too large."""
+    i, t = _parts(clamped(x, -750.0, 710.0))
+    s = _power(i & 31)
+    return scaled(s * t + s, (i - _ROUND_BITS) >> 5)
+
+
+RESCALED = Definition(_rescaled, name="exp_rescaled")
 
 
 def _exp2(x: Any) -> Any:
+    def parts(x: Any) -> tuple[Any, Any]:
+        t = x + _ROUND_32
+        i = bits(t)
+        return i, _factor((x - (t - _ROUND_32)) * LN2, i)
+
     def usual() -> Any:
-        t = x + _ROUND
-        f = x - (t - _ROUND)
-        r, rl = two_product(f, LN2)
-        s = (r + ((r * r) * estrin(EXP, r) + (rl + f * LN2_REST))) + 1.0
-        return from_bits(bits(s) + (bits(t) << 52))
+        i, t = parts(x)
+        s = _power(i)
+        return s * t + s
 
     def unusual() -> Any:
-        y = clamped(x, -1100.0, 1100.0)
-        t, k = rounded(y)
-        f = y - t
-        r, rl = two_product(f, LN2)
-        even, odd = tails(r, rl + f * LN2_REST)
-        s, e = fast_two_sum(1.0, r)
-        return scaled(s + (e + (odd + (0.5 * (r * r) + even))), k)
+        i, t = parts(clamped(x, -1100.0, 1100.0))
+        s = _power(i & 31)
+        return scaled(s * t + s, (i - _ROUND_32_BITS) >> 5)
 
     return branch(below(x, 1022.0), usual, unusual)
 
@@ -154,7 +173,7 @@ def _expm1(x: Any) -> Any:
     def near() -> Any:
         return less_one(clamped(x, -50.0, 50.0))[0]
 
-    result = branch(x <= 50.0, near, lambda: _rescaled(x))
+    result = branch(x <= 50.0, near, lambda: RESCALED(x))
     return select(abs_(x) < 2.0**-54, x, result)
 
 
@@ -204,16 +223,18 @@ def _sigmoid(x: Any) -> Any:
     """1 / (1 + exp(-|x|)), or exp(-|x|) times that."""
 
     def usual() -> Any:
-        t, exponent = _leading(-abs_(x))
-        s, scale = t + 1.0, from_bits(exponent + bits(1.0))
-        e, rest = s * scale, (t - (s - 1.0)) * scale
+        i, t = _parts(-abs_(x))
+        s = _power(i)
+        p = s * t
+        e = s + p
+        rest = p - (e - s)
         d = e + 1.0
         lost = (e - (d - 1.0)) + rest
         upper = x >= 0.0
         q = pick(upper, 1.0, e) / d
         return q + (pick(upper, 0.0, rest) - q * lost) / d
 
-    return branch(below(x, 708.0), usual, lambda: select(x > 0.0, 1.0, _rescaled(x)))
+    return branch(below(x, 708.0), usual, lambda: select(x > 0.0, 1.0, RESCALED(x)))
 
 
-ALL = tuple(Definition(body) for body in (_exp, _exp2, _expm1, _sinh, _cosh, _tanh, _sech, _sigmoid))
+ALL = (RESCALED, *(Definition(body) for body in (_exp, _exp2, _expm1, _sinh, _cosh, _tanh, _sech, _sigmoid)))
