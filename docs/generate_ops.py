@@ -21,8 +21,9 @@ HEAD = """\
 
 Written by `docs/generate_ops.py` from the records in `rosejit/ops/`. *Derivative*: how the tangent is made (`Σ`: a
 factor an argument; `rule`: a rule of its own; nothing: it is zero). *Wasm*: instructions, or a kernel: a function of
-the IR in `rosejit/ops/kernels/`, made of the same steps in Python, in wasmtime and in a browser; or a table in the data
-of the module. Elementary functions are right to 1 unit in the last place; [math.md](math.md) has the errors that were found.
+the IR in `rosejit/ops/kernels/`, made of the same steps in Python, in wasmtime and in a browser; or a table in the
+data of the module. Elementary functions are right to 1 unit in the last place; [math.md](math.md) has the errors that
+were found.
 """
 
 

@@ -32,12 +32,21 @@ def _powers() -> tuple[Row, ...]:
 
 TABLES: Mapping[str, tuple[Row, ...]] = {"exp2": _powers()}
 
+
+def _rest(i: int) -> float:
+    return TABLES["exp2"][i % _ROWS][0]
+
+
+def _bits(i: int) -> int:
+    return TABLES["exp2"][i % _ROWS][1]
+
+
 exp2_rest = Primitive(
     name="exp2_rest",
     params=(INT,),
     result=REAL,
     doc="What is missing of 2**(i / 32) in a double, relative to it; i modulo 32.",
-    evaluate=lambda i: TABLES["exp2"][i % _ROWS][0],
+    evaluate=_rest,
     wasm=Table("exp2", 0),
 )
 exp2_bits = Primitive(
@@ -45,7 +54,7 @@ exp2_bits = Primitive(
     params=(INT,),
     result=INT,
     doc="The bits of 2**(i / 32), i modulo 32, less i << 47: with the bits of any i << 47 those of 2**(i / 32).",
-    evaluate=lambda i: TABLES["exp2"][i % _ROWS][1],
+    evaluate=_bits,
     wasm=Table("exp2", 1),
 )
 

@@ -1,5 +1,7 @@
 """Loops that do two turns at a time: the same bits, for even and odd lengths, and only where turns do not touch."""
 
+import math
+
 import pytest
 
 from rosejit.codegen import vectors
@@ -98,3 +100,44 @@ def test_short_loops_stay_as_they_are():
 def test_every_operation_has_its_twin():
     for name in ("add", "sub", "mul", "div", "neg", "abs", "sqrt", "floor", "ceil", "trunc", "nearest", "min", "max"):
         assert f"f64x2.{name}" in OP
+
+
+RARE = (800.0, -800.0, math.inf, -math.inf, math.nan, -745.0, 709.5)
+
+
+@pytest.mark.parametrize("n", [32, 33])
+@pytest.mark.parametrize("places", [(), (0,), (1,), (31,), (6, 7), (6, 9), (7, 8), range(32), range(0, 32, 2)])
+def test_turns_in_which_something_rare_happens_are_done_alone_and_once(n, places):
+    text = f"""
+def add(x: [{n}]Real, p: &[{n}]Real): [{n}]Real =
+  let r: [{n}]Real = loop i < {n} scan (a in x) {{
+    let at = &p[i] in
+    let () = at += a * 0.5 in
+    let e = exp(a) in
+    let () = at += e in
+    let l = log1p(a) in
+    e * to_real(i) + l
+  }} in
+  r
+def f(x: [{n}]Real, y: [{n}]Real): [{n}]Real, [{n}]Real =
+  let z = copy y in
+  let p = accum z in
+  let r = add(x, p) in
+  let s = resolve p in
+  r, s
+"""
+    x = [0.25 + 0.1 * k for k in range(n)]
+    for k in places:
+        x[k] = RARE[k % len(RARE)]
+    agrees(text, (x, values(n)))
+    assert paired(text)
+
+
+def test_lengths_that_only_the_run_knows_with_rare_turns():
+    text = """
+def f(n: Int, c: Real): [*]Real =
+  let r: [*]Real = loop i < n { to_real(i) } in
+  loop i < n scan (a in r) { exp(a * c) + a }
+"""
+    agrees(text, *[(n, c) for n in (-1, 0, 1, 2, 3, 10, 11) for c in (1.5, 300.0, 1e300)])
+    assert paired(text)

@@ -33,6 +33,7 @@ SMALLEST_NORMAL = 2.0**-1022
 _ONE = 0x3FF0000000000000
 _SQRT_HALF = 0x3FE6A09E667F3BCD
 _MANTISSA = 2**52 - 1
+_TWO_52 = 0x4330000000000000
 
 _INVERSE_LN2 = (float.fromhex("0x1.71547652b82fep+0"), float.fromhex("0x1.777d0ffda0d24p-56"))
 _INVERSE_LN10 = (float.fromhex("0x1.bcb7b1526e50ep-2"), float.fromhex("0x1.95355baaafad3p-57"))
@@ -61,9 +62,10 @@ def on_domain(x: Any, value: Any) -> Any:
 
 
 def _mantissa_less_one(x: Any) -> tuple[Any, Any]:
-    """Int k and f with x = (1 + f) * 2**k, for normal x > 0; f from sqrt(1/2) - 1 to sqrt(2) - 1."""
-    k = (bits(x) - _SQRT_HALF) >> 52
-    return k, from_bits(bits(x) - (k << 52)) - 1.0
+    """Real k and f with x = (1 + f) * 2**k, for normal x > 0; f from sqrt(1/2) - 1 to sqrt(2) - 1."""
+    i = bits(x) + (_ONE - _SQRT_HALF)
+    k = from_bits(ushr(i, 52) | _TWO_52) - (2.0**52 + 1023.0)  # engines take longer to convert an Int
+    return k, from_bits((i & _MANTISSA) + _SQRT_HALF) - 1.0
 
 
 def _of_mantissa(f: Any, k: Any, low: Any = None) -> Any:
@@ -84,11 +86,11 @@ def _is_normal(x: Any) -> Any:
 def _log(x: Any) -> Any:
     def usual() -> Any:
         k, f = _mantissa_less_one(x)
-        return _of_mantissa(f, to_real(k))
+        return _of_mantissa(f, k)
 
     def subnormal() -> Any:
         k, f = _mantissa_less_one(x * 2.0**54)
-        return _of_mantissa(f, to_real(k - 54))
+        return _of_mantissa(f, k - 54.0)
 
     def unusual() -> Any:
         return branch((x > 0.0) & (x < INF), subnormal, lambda: on_domain(x, x))
@@ -129,7 +131,6 @@ def plus_one(x: Pair) -> Pair:
 def _to_base(x: Any, inverse: Pair, whole: Any, part: Any) -> Any:
     """log(x) for normal x > 0 times a short number and the rest, and k times `whole`, which is exact, and `part`."""
     k, f = _mantissa_less_one(x)
-    k = to_real(k)
     s = f / (f + 2.0)
     z = s * s
     half = f * 0.5 * f
@@ -168,8 +169,8 @@ def _log1p(x: Any) -> Any:
     def usual() -> Any:
         u, e = two_sum(x, 1.0)
         k, f = _mantissa_less_one(u)
-        near = k == 0  # 1 + x may be rounded, x is not
-        return _of_mantissa(pick(near, x, f), to_real(k), pick(near, 0.0, e / u))
+        near = ushr(bits(u) + (_ONE - _SQRT_HALF), 52) == 1023  # 1 + x may be rounded, x is not
+        return _of_mantissa(pick(near, x, f), k, pick(near, 0.0, e / u))
 
     def unusual() -> Any:
         hi, lo = plus_one((x, 0.0))
