@@ -1,5 +1,6 @@
 """Mathematical functions of numbers and arrays, staged or not; the same bits in compiled code and outside."""
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -31,7 +32,8 @@ def _function(name: str) -> Callable[..., Any]:
         if arrays:
             return mapped(arrays[0].tape, op.__call__, *args)
         if any(isinstance(a, np.ndarray | list) for a in args):
-            return np.vectorize(op.__call__, otypes=[bool if op.result.name == "Bool" else float])(*args)
+            with np.errstate(all="ignore"):  # which flags the steps of a kernel raise says nothing of its result
+                return np.vectorize(op.__call__, otypes=[bool if op.result.name == "Bool" else float])(*args)
         return op(*[a if hasattr(a, "leaf") else float(a) for a in args])
 
     function.__name__ = function.__qualname__ = name
@@ -51,7 +53,7 @@ def logsumexp(x: Any, axis: int | tuple[int, ...] | None = None) -> Any:
     True
     """
     x = _array(x)
-    top = x.max() if axis is None else x.max(axis=axis, keepdims=True)
+    top = stop_gradient(_finite(x.max() if axis is None else x.max(axis=axis, keepdims=True)))
     total = FUNCTIONS["exp"](x - top).sum(axis=axis)
     return (top if axis is None else top.squeeze(axis)) + FUNCTIONS["log"](total)
 
@@ -59,8 +61,13 @@ def logsumexp(x: Any, axis: int | tuple[int, ...] | None = None) -> Any:
 def softmax(x: Any, axis: int | tuple[int, ...] | None = None) -> Any:
     """exp(x) / Σ exp(x) of an array, or along axes of it, without overflow."""
     x = _array(x)
-    scaled = FUNCTIONS["exp"](x - x.max(axis=axis, keepdims=axis is not None))
+    scaled = FUNCTIONS["exp"](x - stop_gradient(x.max(axis=axis, keepdims=axis is not None)))
     return scaled / scaled.sum(axis=axis, keepdims=axis is not None)
+
+
+def _finite(x: Any) -> Any:
+    """The largest numbers in the place of infinities."""
+    return FUNCTIONS["max"](FUNCTIONS["min"](x, sys.float_info.max), -sys.float_info.max)
 
 
 def _array(x: Any) -> Any:

@@ -3,6 +3,7 @@
 # Values of users are of any type: what they are is asked while staging.
 # pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownLambdaType=false
 
+import math
 import operator
 from collections.abc import Callable
 from functools import lru_cache
@@ -135,6 +136,14 @@ def _real(x: Any) -> Any:
     return x * 1.0 if type_of(x) is not REAL else x
 
 
+def _log_of_sum(x: Any, y: Any, power: str, unit: float) -> Any:
+    """The logarithm of a sum of powers: the larger one, and a smooth function of how far the other is below."""
+    above = x >= y
+    top = chosen(above, x, y)
+    gap = chosen((x == y) & (abs(x) == math.inf), 0.0, chosen(above, y, x) - top)
+    return top + P["log1p"](P[power](gap)) * unit
+
+
 def _sign(x: Any) -> Any:
     return P["isign" if type_of(x) is INT else "sign"].__call__(x)
 
@@ -148,7 +157,8 @@ _MADE: dict[str, Make] = {
     "signbit": lambda x: P["copysign"](1.0, x) < 0.0,
     "radians": lambda x: x * (np.pi / 180.0), "deg2rad": lambda x: x * (np.pi / 180.0),
     "degrees": lambda x: x * (180.0 / np.pi), "rad2deg": lambda x: x * (180.0 / np.pi),
-    "logaddexp": lambda x, y: P["maximum"](x, y) + P["log1p"](P["exp"](-abs(x - y))),
+    "logaddexp": lambda x, y: _log_of_sum(_real(x), _real(y), "exp", 1.0),
+    "logaddexp2": lambda x, y: _log_of_sum(_real(x), _real(y), "exp2", 1.0 / math.log(2.0)),
     "sinc": lambda x: chosen(x == 0.0, 1.0, P["sin"](np.pi * x) / (np.pi * chosen(x == 0.0, 1.0, x))),
 } | {f"logical_{name}": _logical(name) for name in ("and", "or", "xor", "not")}  # fmt: skip
 

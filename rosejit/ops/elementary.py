@@ -12,7 +12,8 @@ from rosejit.ops.arith import select, sqrt
 from rosejit.ops.kernels import DEFINITIONS
 
 LN2 = math.log(2.0)
-LN10 = math.log(10.0)
+LOG2_E = math.log2(math.e)
+LOG10_E = math.log10(math.e)
 
 
 def function(name: str, doc: str, partials: Rule, operands: int = 1) -> Primitive:
@@ -34,8 +35,8 @@ exp = function("exp", "e to the power of the argument.", lambda x, r: (r,))
 exp2 = function("exp2", "2 to the power of the argument.", lambda x, r: (r * LN2,))
 expm1 = function("expm1", "exp(x) - 1, accurate near 0.", lambda x, r: (exp(x),))
 log = function("log", "The natural logarithm; -inf at 0, NaN below.", lambda x, r: (1.0 / x,))
-log2 = function("log2", "The logarithm to base 2, exact for powers of 2.", lambda x, r: (1.0 / (x * LN2),))
-log10 = function("log10", "The logarithm to base 10, exact for powers of 10.", lambda x, r: (1.0 / (x * LN10),))
+log2 = function("log2", "The logarithm to base 2, exact for powers of 2.", lambda x, r: (LOG2_E / x,))
+log10 = function("log10", "The logarithm to base 10, exact for powers of 10.", lambda x, r: (LOG10_E / x,))
 log1p = function("log1p", "log(1 + x), accurate near 0.", lambda x, r: (1.0 / (1.0 + x),))
 
 
@@ -45,9 +46,10 @@ log1p = function("log1p", "log(1 + x), accurate near 0.", lambda x, r: (1.0 / (1
 def _power_partials(x: Any, y: Any, r: Any) -> tuple[Any, Any]:
     """`x ** 0` is constant; `0 ** y` too, for y > 0, and at y = 0 the derivative to y is 0 as in JAX.
 
-    The operands are replaced, not only the results, so that the untaken side has finite derivatives of its own.
+    The operands are replaced, not only the results, so that the untaken side has finite derivatives of its own. Where
+    1 / x and log(x) are finite nothing is: the derivative to x changes with y, also at y = 0.
     """
-    constant = y == 0.0
+    constant = (y == 0.0) & ~((x >= 2.0**-1022) & (x < math.inf))
     exponent = select(constant, 1.0, y)
     to_x = select(constant, 0.0, exponent * pow_(x, exponent - 1.0))
     base = select((x == 0.0) & (y >= 0.0), 1.0, x)

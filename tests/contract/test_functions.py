@@ -443,3 +443,51 @@ def test_a_decorated_function_as_a_default_value():
     assert f(3.0) == 9.0
     assert f.lower(3.0).compile()(3.0) == 9.0
     assert rose.grad(f)(3.0) == 6.0
+
+
+INF = math.inf
+
+
+@pytest.mark.parametrize("name", ["logaddexp", "logaddexp2"])
+def test_the_logarithm_of_a_sum_of_two_is_smooth_where_they_are_equal(name):
+    f = getattr(np, name)
+    unit = 1.0 if name == "logaddexp" else math.log(2.0)
+
+    def run(x: float, y: float) -> float:
+        return f(x, y)
+
+    for a in (-3.0, 0.0, 1.5):
+        assert rose.grad(run, (0, 1))(a, a) == (0.5, 0.5)
+        ((xx, xy), (yx, yy)) = rose.hessian(run, (0, 1))(a, a)
+        assert (xx, yy) == pytest.approx((unit / 4, unit / 4), rel=1e-15)
+        assert (xy, yx) == pytest.approx((-unit / 4, -unit / 4), rel=1e-15)
+    awkward = (0.0, 2.5, -800.0, INF, -INF, math.nan)
+    for x in awkward:
+        for y in awkward:
+            with np.errstate(all="ignore"):
+                assert rose.jit(run)(x, y) == pytest.approx(float(f(x, y)), rel=4e-16, abs=1e-240, nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"), [([INF, 1.0], INF), ([INF, INF], INF), ([-INF, -INF], -INF), ([-INF, 2.0], 2.0)]
+)
+def test_logsumexp_of_infinities(values, expected):
+    assert rose.logsumexp(values) == expected
+    assert rose.jit(lambda v: rose.logsumexp(v))(np.array(values)) == expected
+
+
+def test_the_hessian_of_a_power_at_exponent_0():
+    """x**y is 1 + y log(x) near there."""
+
+    def power(x: float, y: float) -> float:
+        return x**y
+
+    assert rose.hessian(power, (0, 1))(2.0, 0.0) == ((0.0, 0.5), (0.5, pytest.approx(math.log(2.0) ** 2, rel=1e-15)))
+    assert rose.hessian(power, (0, 1))(0.0, 0.0) == ((0.0, 0.0), (0.0, 0.0))
+
+
+def test_the_derivative_of_a_logarithm_of_huge_numbers():
+    for name, base in (("log10", 10.0), ("log2", 2.0)):
+        f = getattr(math, name)
+        slope = rose.grad(lambda x, f=f: f(x))(1e308)
+        assert slope == pytest.approx(1.0 / math.log(base) * 1e-308, rel=1e-14)
