@@ -14,6 +14,7 @@ from rosejit.frontend.born import consumed
 from rosejit.frontend.comprehensions import Columns
 from rosejit.frontend.control import rows
 from rosejit.frontend.host import number_kind
+from rosejit.frontend.methods import own
 from rosejit.frontend.powers import power
 from rosejit.frontend.printing import staged_print
 from rosejit.frontend.ranges import StagedRange, staged_range
@@ -42,13 +43,17 @@ def _rose_range(session: Any, function: Any, args: Args, kwargs: Options) -> Any
 
 
 def _len(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
-    return len(*args)
+    ask = own(args[0], "__len__") if len(args) == 1 else None
+    return len(*args) if ask is None else ask()
 
 
 def _float(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     value = _single(args)
     if value.__class__ in (Real, Int, Bool):
         return Real(session.tape, real_atom(session.tape, value) or value.atom)
+    ask = own(value, "__float__")
+    if ask is not None:
+        return _float(session, function, (ask(),), kwargs)
     return float(value) if len(args) == 1 else float(*args)
 
 
@@ -59,6 +64,9 @@ def _int(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
         return Int(tape, tape.apply(P["to_int"], value.atom))
     if value.__class__ in (Int, Bool):
         return value if value.__class__ is Int else Int(tape, int_atom(tape, value) or value.atom, 0)
+    ask = own(value, "__int__") or own(value, "__index__")
+    if ask is not None:
+        return _int(session, function, (ask(),), kwargs)
     return int(value) if len(args) == 1 and not kwargs else int(*args, **kwargs)
 
 

@@ -12,7 +12,7 @@ from rosejit.frontend.arrays import Array, Box, Host, atom_of, fresh
 from rosejit.frontend.gaps import Carry, Finish, Gaps
 from rosejit.frontend.joins import both_shown, link, same_number, shown
 from rosejit.frontend.overlaps import Handle, after_a_turn, follow, roots
-from rosejit.frontend.structures import is_alike, is_mutable, parts, with_parts
+from rosejit.frontend.structures import is_alike, is_mutable, members, with_parts
 from rosejit.frontend.tape import UNDEFINED, Cell, Moved, Tape
 from rosejit.frontend.unbound import Hole, Part, Poison, flag_atom, hint, label, part, split
 from rosejit.frontend.values import ATOMS, NUMBERS, type_of, wrap
@@ -54,11 +54,11 @@ class Carries(Gaps):
             return Part(self.placeholder(value.value, name), flag)
         if value.__class__ is Hole:
             return Hole(self.tape, self.frame, name)
-        inside = parts(value)
+        inside = members(value)
         if not inside:
             return value
         made = with_parts(value, [self.placeholder(item, name) for item in inside])
-        return made if any(x is not y for x, y in zip(parts(made) or (), inside, strict=True)) else value
+        return made if any(x is not y for x, y in zip(members(made) or (), inside, strict=True)) else value
 
     def _alias(self, value: Array, name: str) -> Array:
         var = Var(array(value.shape, value.type), hint(name))
@@ -103,14 +103,14 @@ class Carries(Gaps):
             return self._partial(v, p, x, name, exposed)
         if x is UNDEFINED or x.__class__ is Part:
             return self._unbinding(v, x, name, exposed)
-        if x is p:
+        if x is p or (x is v and members(v) and not _holds_array(v)):
             return self._unchanged(v, p)
         kind, new = type_of(v), type_of(x)
         if kind is not None and new is not None:
             return self._number(v, p, x, kind, new, name, exposed)
         if v.__class__ is Array and x.__class__ is Array:
             return self._array(v, p, x, name)
-        if parts(v) and is_alike(v, x):
+        if members(v) and is_alike(v, x):
             return self._structure(v, p, x, name, exposed)
         if v is x or (v.__class__ is x.__class__ and isinstance(v, (str, bytes)) and v == x):
             return lambda: v
@@ -125,7 +125,7 @@ class Carries(Gaps):
         elif p.__class__ is Array:
             return lambda: v  # `_aliases` sees to its content
         else:
-            for item, inner in zip(parts(v) or (), parts(p) or (), strict=False):
+            for item, inner in zip(members(v) or (), members(p) or (), strict=False):
                 if item is not inner:
                     self._unchanged(item, inner)
         return lambda: v
@@ -168,7 +168,7 @@ class Carries(Gaps):
         return finish
 
     def _structure(self, v: Any, p: Any, x: Any, name: str, exposed: bool) -> Finish:
-        rows = zip(parts(v) or (), parts(p) or (), parts(x) or (), strict=True)
+        rows = zip(members(v) or (), members(p) or (), members(x) or (), strict=True)
         finishes = [self._value(a, b, c, name, exposed) for a, b, c in rows]
 
         def finish() -> Any:
@@ -318,6 +318,10 @@ class Carries(Gaps):
         for cell, (held, before) in self.frame.entries.items():
             finish = self._value(before, held, self.frame.contents[cell], cell.name, True)
             self.later.append(_rewrite(self.tape, cell, finish))
+
+
+def _holds_array(value: Any) -> bool:
+    return value.__class__ is Array or any(_holds_array(item) for item in members(value) or ())
 
 
 def _writer(original: Array, carry: Carry) -> Callable[[], None]:

@@ -5,12 +5,9 @@
 
 import functools
 import itertools
-import linecache
-import os
 import sys
-import sysconfig
 from collections.abc import Callable
-from types import BuiltinFunctionType, CodeType, FunctionType, GeneratorType, MethodType, ModuleType
+from types import BuiltinFunctionType, FunctionType, GeneratorType, MethodType, ModuleType
 from typing import Any, NoReturn
 
 from rosejit.errors import RoseError, StagingTypeError, UnsupportedSyntax
@@ -21,27 +18,15 @@ from rosejit.frontend.builtin_calls import BUILTINS
 from rosejit.frontend.comprehensions import Columns
 from rosejit.frontend.joins import shown
 from rosejit.frontend.math_calls import MATH
-from rosejit.frontend.source import is_written
 from rosejit.frontend.structures import is_record, parts, with_parts
 from rosejit.frontend.texts import marked
 from rosejit.frontend.unbound import Poison
+from rosejit.frontend.users import is_users_code
 from rosejit.frontend.values import NUMBERS
 from rosejit.numeric import np
 
 Handler = Callable[..., Any]
 
-_OUTSIDE = tuple(
-    os.path.realpath(path) + os.sep
-    for path in {
-        sysconfig.get_path("stdlib"),
-        sysconfig.get_path("platstdlib"),
-        os.path.dirname(os.path.dirname(__file__)),
-    }
-    if path
-)
-_OURS = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
-_LIKE_USERS = tuple(os.path.join(_OURS, folder) + os.sep for folder in ("optim", "pages"))
-"""Solvers, and the examples that `python -m rosejit demo` brings along: written, and staged, as a user's code."""
 _MUTATORS = frozenset({
     "append", "extend", "insert", "remove", "pop", "clear", "sort", "reverse", "update", "setdefault", "popitem", "add",
     "discard", "difference_update", "intersection_update", "symmetric_difference_update", "appendleft", "popleft",
@@ -50,24 +35,6 @@ _MUTATORS = frozenset({
 _CONTAINERS = frozenset({list, dict, set})
 _HIGHER_ORDER = frozenset({map, filter, functools.reduce, sorted, itertools.accumulate, itertools.starmap})
 """Builtins that call the functions they are given."""
-
-
-def is_users(file: str) -> bool:
-    """Whether a file is the user's: not the standard library's, an installed package's or ours, nor without text."""
-    return bool(linecache.getlines(file)) if file.startswith("<") else _is_users(file)
-
-
-def _is_users_code(code: CodeType) -> bool:
-    """Whether code is the user's. `<string>` is where much generated code says it comes from, and `python -c` too."""
-    return is_users(code.co_filename) and (not code.co_filename.startswith("<") or is_written(code))
-
-
-@functools.lru_cache(maxsize=4096)
-def _is_users(file: str) -> bool:
-    path = os.path.realpath(file)
-    if path.startswith(_LIKE_USERS):
-        return True
-    return not path.startswith(_OUTSIDE) and f"{os.sep}site-packages{os.sep}" not in path
 
 
 class Dispatcher:
@@ -115,7 +82,7 @@ class Dispatcher:
 
     def _function(self, function: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A Python function: the user's are rewritten, others are called as they are."""
-        if not _is_users_code(function.__code__):
+        if not is_users_code(function.__code__):
             return self.plain(function, args, kwargs)
         try:
             made = self._session.rewritten(function)
@@ -142,8 +109,9 @@ class Dispatcher:
 
     def _class(self, cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """An instance; a constructor that the user wrote is rewritten too."""
+        self._session.methods.meet_class(cls)
         init = cls.__init__
-        if type(init) is FunctionType and type(cls).__call__ is type.__call__ and _is_users_code(init.__code__):
+        if type(init) is FunctionType and type(cls).__call__ is type.__call__ and is_users_code(init.__code__):
             own_new = cls.__new__ is not object.__new__
             made = cls.__new__(cls, *args, **kwargs) if own_new else cls.__new__(cls)
             if isinstance(made, cls):
@@ -159,7 +127,7 @@ class Dispatcher:
             whole: Any = function
             return self.call(whole.func, *whole.args, *args, **{**whole.keywords, **kwargs})
         own = getattr(type(function), "__call__", None)  # noqa: B004 - the method itself is wanted
-        if type(own) is FunctionType and _is_users_code(own.__code__):
+        if type(own) is FunctionType and is_users_code(own.__code__):
             return self.call(own, function, *args, **kwargs)
         return self.plain(function, args, kwargs)
 
@@ -183,7 +151,7 @@ class Dispatcher:
             found = self._watched(function, args, kwargs) if staged else function(*args, **kwargs)
             if hasattr(found, "__next__") and not any(found is arg for arg in args):
                 self._session.hooks.new(found)
-            return self._session.made_outside(found)
+            return self._session.methods.meet(self._session.made_outside(found))
         except TypeError as error:
             if isinstance(error, RoseError) or _is_transform(function) or not has_staged((args, kwargs)):
                 raise
@@ -251,7 +219,7 @@ def _title(function: Any) -> str:
 
 def _outside_arrays(function: Any) -> bool:
     """Whether a function is not the user's, so that it knows nothing of staged arrays."""
-    return type(function) is not FunctionType or not _is_users_code(function.__code__)
+    return type(function) is not FunctionType or not is_users_code(function.__code__)
 
 
 def _handler(function: Any) -> Handler | None:

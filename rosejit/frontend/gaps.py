@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from rosejit.errors import StagingTypeError
 from rosejit.frontend.arrays import Array, Box, fresh, placed
 from rosejit.frontend.joins import link
-from rosejit.frontend.structures import parts, with_parts
+from rosejit.frontend.structures import members, with_parts
 from rosejit.frontend.tape import UNDEFINED, Frame, Tape
 from rosejit.frontend.unbound import Hole, as_flag, flag_atom, hint, label
 from rosejit.frontend.values import ATOMS, NUMBERS, type_of, wrap
@@ -104,8 +104,8 @@ class Gaps:
         elif held.__class__ is Array:
             self.atoms[self.placed[held.box]] = self._array_before(before, held)
         else:
-            rows = parts(held) or []
-            befores = [UNDEFINED] * len(rows) if before is UNDEFINED else parts(before) or []
+            rows = members(held) or []
+            befores = [UNDEFINED] * len(rows) if before is UNDEFINED else members(before) or []
             for one, inner in zip(befores, rows, strict=True):
                 self._substitute(one, inner)
 
@@ -128,11 +128,11 @@ class Gaps:
             return lambda: wrap(self.tape, carry.out)
         if new.__class__ is Array:
             return self._leaf_array(before, p, new, name)
-        inside = parts(new)
+        inside = members(new)
         if not inside:
             return lambda: new
         empty = [UNDEFINED] * len(inside)
-        befores, held = (empty if x is UNDEFINED else parts(x) or empty for x in (before, p))
+        befores, held = (empty if x is UNDEFINED else members(x) or empty for x in (before, p))
         if not len(befores) == len(held) == len(inside):
             self.undecided(name)
         finishes = [self._leaf(b, h, x, name) for b, h, x in zip(befores, held, inside, strict=True)]

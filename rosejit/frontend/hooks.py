@@ -16,11 +16,13 @@ from rosejit.frontend.comprehensions import Comprehensions
 from rosejit.frontend.control import choose, iterate
 from rosejit.frontend.joins import arrive, shown
 from rosejit.frontend.messages import Messages
+from rosejit.frontend.methods import Methods, own
 from rosejit.frontend.patterns import Patterns
 from rosejit.frontend.places import frame_at
 from rosejit.frontend.rolling import roll
 from rosejit.frontend.tape import UNDEFINED, Cell, Frame, Tape
 from rosejit.frontend.texts import text
+from rosejit.frontend.truth import truth
 from rosejit.frontend.unbound import Part, Poison, settled
 from rosejit.frontend.values import NUMBERS
 from rosejit.frontend.whiles import WhileLoop
@@ -68,15 +70,17 @@ class Containers:
 
     tape: Tape
     captured: Callable[[Any], Any]
+    methods: Methods
 
     def given(self, value: Any) -> Any:
-        """A value from outside: arrays become staged ones."""
-        return self.captured(value) if _is_array(value) else value
+        """A value from outside: arrays become staged ones, and the methods of objects are staged from now on."""
+        if value.__class__ in self.methods.known:
+            return value
+        return self.captured(value) if _is_array(value) else self.methods.meet(value)
 
     def item(self, container: Any, index: Any) -> Any:
         """`container[index]`."""
-        found = container[index]
-        return self.captured(found) if _is_array(found) else found
+        return self.given(container[index])
 
     def written(self, container: Any) -> Any:
         """A container that is about to be changed: in staged code it must have been made in the same block."""
@@ -114,6 +118,10 @@ class Containers:
 
     def member(self, item: Any, container: Any, negated: bool) -> Any:
         """`item in container`: compared one by one where something staged is involved."""
+        ask = own(container, "__contains__")
+        if ask is not None:
+            decided = truth(self.tape, ask(item))
+            return negate(self.tape, decided) if negated else decided
         inside: Any = container
         staged = item.__class__ in NUMBERS
         if isinstance(container, (list, tuple)) and (staged or any(x.__class__ in NUMBERS for x in inside)):
@@ -213,9 +221,11 @@ class Hooks:
     UNDEFINED = UNDEFINED
     slice = slice
 
-    def __init__(self, tape: Tape, call: Callable[..., Any], captured: Callable[[Any], Any]) -> None:
+    def __init__(
+        self, tape: Tape, call: Callable[..., Any], captured: Callable[[Any], Any], methods: Methods
+    ) -> None:
         circuits, made = Circuits(tape), Comprehensions(tape)
-        containers, messages = Containers(tape, captured), Messages(tape)
+        containers, messages = Containers(tape, captured, methods), Messages(tape)
         names, attempts, patterns = Names(tape), Attempts(tape, circuits), Patterns(tape, call, containers.item)
         self.tape = tape
         self.comprehensions = made
@@ -223,9 +233,11 @@ class Hooks:
         self.call = call
         self.If = lambda c, names, live: choose(tape, c, names, live)
         self.While = lambda names, exposed, leaving=(): WhileLoop(tape, names, exposed, leaving)
-        self.For = lambda items, names, exposed, leaving=(): iterate(tape, items, names, exposed, leaving)
+        self.For = lambda items, names, exposed, leaving=(): iterate(
+            tape, methods.meet(items), names, exposed, leaving
+        )
         self.Roll = lambda items, names, exposed, plan, leaving=(): roll(
-            tape, items, names, exposed, plan, leaving, frame_at(1)
+            tape, methods.meet(items), names, exposed, plan, leaving, frame_at(1)
         )
         self.go = lambda *flags: go(tape, *flags)
         self.hit = hit

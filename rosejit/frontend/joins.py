@@ -8,7 +8,7 @@ from typing import Any
 from rosejit.frontend.arrays import FIRST, Array, Box, Host, atom_of, fresh, placed, placed_at
 from rosejit.frontend.host import number_kind
 from rosejit.frontend.jumps import VALUE
-from rosejit.frontend.structures import is_alike, is_mutable, parts, with_parts
+from rosejit.frontend.structures import is_alike, is_mutable, members, with_parts
 from rosejit.frontend.tape import UNDEFINED, Cell, Frame, Moved, Tape
 from rosejit.frontend.unbound import Hole, Poison, as_flag, flag_atom, hint, label, part, split
 from rosejit.frontend.values import ATOMS, NUMBERS, type_of, wrap
@@ -94,7 +94,7 @@ class Join:
             return self._numbers(a, b, a_type, b_type, name)
         if a.__class__ is Array and b.__class__ is Array:
             return self._arrays(a, b, name)
-        if parts(a) is not None and is_alike(a, b):
+        if members(a) is not None and is_alike(a, b):
             return self._structures(a, b, name)
         if a.__class__ is b.__class__ and isinstance(a, (str, bytes)) and a == b:
             return a
@@ -164,7 +164,7 @@ class Join:
         if known is not None:
             return known[2]
         born = id(a) in self.sides[0].born and id(b) in self.sides[1].born
-        pairs = zip(parts(a) or (), parts(b) or (), strict=True)
+        pairs = zip(members(a) or (), members(b) or (), strict=True)
         made = with_parts(a, [self.join(x, y, name) for x, y in pairs])
         self._made[id(a), id(b)] = (a, b, made)
         if is_mutable(made) and born:
@@ -188,7 +188,7 @@ class Join:
             atoms = [var, var]
             atoms[1 - side] = self._nothing(1 - side, array(value.shape, value.type))
             return fresh(self.tape, self._result(atoms[0], atoms[1], var.type, name), name)
-        inside = parts(value)
+        inside = members(value)
         if inside is None or not inside:
             return value
         return with_parts(value, [self._half(item, side, name) for item in inside])
@@ -258,7 +258,7 @@ def arrive(value: Any) -> None:
             unite(value.box.sources)
             value.box.sources = None
         return
-    for item in parts(value) or ():
+    for item in members(value) or ():
         arrive(item)
 
 

@@ -19,6 +19,7 @@ from rosejit.frontend.control import rows
 from rosejit.frontend.dispatch import Dispatcher
 from rosejit.frontend.guards import Capture, Chain, Guard, aliases, chains, guard
 from rosejit.frontend.hooks import Hooks
+from rosejit.frontend.methods import Methods
 from rosejit.frontend.recursion import Captures, Cycles, Member
 from rosejit.frontend.rewrite import TRANSLATIONS, Translation, instantiate, rebound
 from rosejit.frontend.structures import Supply, build
@@ -84,7 +85,8 @@ class Session:
         self.tape.session = self
         dispatcher = Dispatcher(self)
         self.plain = dispatcher.plain
-        self.hooks = Hooks(self.tape, dispatcher.call, self.captured)
+        self.methods = Methods(dispatcher.call)
+        self.hooks = Hooks(self.tape, dispatcher.call, self.captured, self.methods)
         self.cycles = Cycles(self)
         self._open: list[Opened] = []
         self._inlining: list[Any] = []
@@ -104,7 +106,7 @@ class Session:
         made.span = source.span(source.node)
         member = Member(owner, made, function, signature, call)
         opened = Opened(tape.open("function"), member)
-        self._open.append(opened)
+        self._begin(opened)
         self.cycles.enter(member)
         depth = len(tape.frames) - 1
         trials, tape.trials = tape.trials, Trials()
@@ -129,9 +131,19 @@ class Session:
             tape.trials.end()
             tape.trials = trials
             self.cycles.leave(member)
-            self._open.pop()
+            self._end()
             del tape.frames[depth:]
             tape.lets = tape.frames[-1].lets if tape.frames else []
+
+    def _begin(self, opened: Opened) -> None:
+        if not self._open:
+            self.methods.begin()
+        self._open.append(opened)
+
+    def _end(self) -> None:
+        self._open.pop()
+        if not self._open:
+            self.methods.end()
 
     def _doubt(self, member: Member, error: Exception) -> None:
         """Raise another error if this one may come of a result that was only a guess."""
@@ -154,14 +166,14 @@ class Session:
     def nested(self) -> Generator[Opened]:
         """A function whose parameters and results the caller sees to, and what it reads from outside."""
         opened = Opened(self.tape.open("function"))
-        self._open.append(opened)
+        self._begin(opened)
         self.cycles.enter(None)
         depth = len(self.tape.frames) - 1
         try:
             yield opened
         finally:
             self.cycles.leave(None)
-            self._open.pop()
+            self._end()
             del self.tape.frames[depth:]
             self.tape.lets = self.tape.frames[-1].lets if self.tape.frames else []
 
@@ -206,7 +218,7 @@ class Session:
         for p, tree in zip(signature.parameters, call.trees, strict=True):
             pairs = [self._parameter(leaf, path) for leaf, path in paths(tree, p.name)]
             params += [var for var, _ in pairs]
-            values.append(build(tree, Supply([value for _, value in pairs]), statics))
+            values.append(self.methods.meet(build(tree, Supply([value for _, value in pairs]), statics)))
         made.params = tuple(params)
         return lambda function: signature.apply(function, values)
 

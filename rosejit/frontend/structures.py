@@ -3,13 +3,18 @@
 # Values of users are of any type: what they are is asked while staging.
 # pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
 
+import abc
 import copy
 import dataclasses
+import functools
+import types
+import typing
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rosejit.abi import Leaf, Node, Static, Tree
 from rosejit.frontend.content import content_key
+from rosejit.frontend.users import is_users_class
 from rosejit.ir.types import TAN
 
 
@@ -25,6 +30,51 @@ def parts(value: Any) -> list[Any] | None:
     if hasattr(cls, "__dataclass_fields__") and not isinstance(value, type):
         return [getattr(value, name) for name in _fields(cls) if hasattr(value, name)]
     return None
+
+
+def members(value: Any) -> list[Any] | None:
+    """The values inside a structure, or in the attributes of an object of a class of the user's, in order."""
+    inside = parts(value)
+    if inside is not None or not is_object(value) or _is_knotted(value):
+        return inside
+    return list(_attributes(value).values())
+
+
+def is_object(value: Any) -> bool:
+    """Whether a value is an object of the user's that is known by its attributes and by nothing else."""
+    return _is_open(value.__class__) and not hasattr(value, "leaf")
+
+
+@functools.lru_cache(maxsize=1024)
+def _is_open(cls: Any) -> bool:
+    if cls is types.SimpleNamespace:
+        return True
+    bases: Any = cls.__mro__[:-1]
+    return is_users_class(cls) and not hasattr(cls, "__rose_stage__") and all(
+        is_users_class(base) or base in (abc.ABC, typing.Generic, typing.Protocol) for base in bases
+    )
+
+
+def _attributes(value: Any) -> dict[str, Any]:
+    """What an object has in its slots and in its dictionary."""
+    found: dict[str, Any] = {}
+    for cls in reversed(value.__class__.__mro__):
+        for name, held in vars(cls).items():
+            if type(held) is types.MemberDescriptorType and hasattr(value, name) and not name.startswith("__"):
+                found[name] = getattr(value, name)
+    return found | getattr(value, "__dict__", {})
+
+
+def _is_knotted(value: Any, around: tuple[Any, ...] = ()) -> bool:
+    """Whether an object contains itself."""
+    if any(value is other for other in around):
+        return True
+    inside = parts(value)
+    if inside is None:
+        if not is_object(value):
+            return False
+        inside = list(_attributes(value).values())
+    return any(_is_knotted(item, (*around, value)) for item in inside)
 
 
 def _fields(cls: Any) -> tuple[str, ...]:
@@ -63,6 +113,8 @@ def is_alike(a: Any, b: Any) -> bool:
         return False
     if a.__class__ is dict:
         return list(a) == list(b)
+    if is_object(a) and parts(a) is None:
+        return list(_attributes(a)) == list(_attributes(b))
     return len(parts(a) or ()) == len(parts(b) or ())
 
 
@@ -70,7 +122,7 @@ def is_mutable(value: Any) -> bool:
     """Whether a structure has an identity that writes can show."""
     cls: Any = value.__class__
     frozen = getattr(cls, "__dataclass_params__", None)
-    return cls is list or cls is dict or (frozen is not None and not frozen.frozen)
+    return cls is list or cls is dict or (not frozen.frozen if frozen is not None else is_object(value))
 
 
 def with_parts(like: Any, values: Sequence[Any]) -> Any:
@@ -82,8 +134,11 @@ def with_parts(like: Any, values: Sequence[Any]) -> Any:
         return dict(zip(like, values, strict=True))
     if isinstance(like, tuple):
         return cls._make(values)
-    made = copy.copy(like)
-    for name, value in zip((n for n in _fields(cls) if hasattr(like, n)), values, strict=True):
+    if hasattr(cls, "__dataclass_fields__"):
+        made, names = copy.copy(like), [name for name in _fields(cls) if hasattr(like, name)]
+    else:
+        made, names = object.__new__(cls), list(_attributes(like))
+    for name, value in zip(names, values, strict=True):
         object.__setattr__(made, name, value)
     return made
 

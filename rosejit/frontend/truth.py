@@ -4,6 +4,7 @@ from typing import Any
 
 from rosejit.errors import ShapeError
 from rosejit.frontend.arrays import Array, host_data
+from rosejit.frontend.methods import own
 from rosejit.frontend.tape import Tape
 from rosejit.frontend.unbound import Poison
 from rosejit.frontend.values import Bool, Int, P, Real
@@ -25,7 +26,8 @@ def truth(tape: Tape, value: Any) -> Any:
         return _of_array(tape, value)
     if kind is Poison and value.truth is not None:
         return value.truth
-    return bool(value)
+    ask = own(value, "__bool__") or own(value, "__len__")
+    return bool(value) if ask is None else truth(tape, ask())
 
 
 def _of_array(tape: Tape, value: Array) -> Any:

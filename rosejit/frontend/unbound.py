@@ -5,7 +5,7 @@ from typing import Any, NoReturn
 
 from rosejit.errors import StagingTypeError, UnboundStagedName
 from rosejit.frontend.arrays import Array, Box
-from rosejit.frontend.structures import parts, with_parts
+from rosejit.frontend.structures import members, with_parts
 from rosejit.frontend.tape import UNDEFINED, Frame, Tape
 from rosejit.frontend.values import Bool, type_of, wrap
 from rosejit.ir.syntax import Atom, Failure, Lit, Var
@@ -57,7 +57,7 @@ class Hole:
             var = Var(array(like.shape, like.type), hint(self._name))
             self._frame.contents[box] = self._frame.carries.placed[box] = var
             return Array(self.tape, box, like.shape, like.type)
-        inside = parts(like)
+        inside = members(like)
         return with_parts(like, [self._form(item) for item in inside]) if inside else like
 
 

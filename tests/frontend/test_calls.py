@@ -10,7 +10,7 @@ import pytest
 from rosejit.errors import StagingTypeError
 from rosejit.frontend import functions as rose
 from rosejit.frontend.annotations import Vec
-from rosejit.frontend.dispatch import is_users
+from rosejit.frontend.users import is_users
 from tests.frontend.oracle import agrees, define, evaluate, fault, says
 
 EXPRESSIONS = [
