@@ -298,8 +298,12 @@ def _next(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
 
 def _attribute(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     """`setattr`, `delattr`."""
-    session.hooks.written(args[0])
-    return function(*args)
+    return function(session.hooks.owner(args[0]), *args[1:])
+
+
+def _attribute_itself(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
+    """`object.__setattr__`."""
+    session.hooks.assign(*args)
 
 
 def _unroll(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
@@ -314,6 +318,7 @@ BUILTINS: dict[Any, Handler] = {
     sum: _sum, all: _all, any: _any, max: _extreme("max"), min: _extreme("min"), enumerate: _with_rows, zip: _with_rows,
     list: _with_rows, tuple: _with_rows, reversed: _reversed, str: _text, repr: _text, ascii: _text, format: _text,
     print: staged_print, next: _next, sorted: _sorted, setattr: _attribute, delattr: _attribute,
+    object.__setattr__: _attribute_itself,
     functions.range: _rose_range, functions.unroll: _unroll,
 }  # fmt: skip
 

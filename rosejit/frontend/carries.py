@@ -3,7 +3,7 @@
 # Values of users are of any type: what they are is asked while staging.
 # pyright: reportUnknownMemberType=false
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +13,7 @@ from rosejit.frontend.gaps import Carry, Finish, Gaps
 from rosejit.frontend.joins import both_shown, link, same_number, shown
 from rosejit.frontend.overlaps import Handle, after_a_turn, follow, roots
 from rosejit.frontend.structures import is_alike, is_mutable, members, with_parts
-from rosejit.frontend.tape import UNDEFINED, Cell, Moved, Tape
+from rosejit.frontend.tape import UNDEFINED, Cell, Moved, Slot, Tape, loaded
 from rosejit.frontend.unbound import Hole, Part, Poison, flag_atom, hint, label, part, split
 from rosejit.frontend.values import ATOMS, NUMBERS, type_of, wrap
 from rosejit.frontend.views import put, store, variable
@@ -38,6 +38,14 @@ class Carries(Gaps):
         self.before = values
         self.held = tuple(self.placeholder(v, n) for v, n in zip(values, self.names, strict=True))
         return self.held
+
+    def know(self, slots: Iterable[Slot]) -> None:
+        """Let attributes be, in the body, what they are in any turn."""
+        for slot in slots:
+            before = getattr(slot.owner, slot.attribute, UNDEFINED)
+            standing = self.placeholder(before, slot.name)
+            self.frame.entries[slot] = (standing, before)
+            self.tape.write(slot, standing)
 
     def placeholder(self, value: Any, name: str) -> Any:
         """What stands for `value` in any turn."""
@@ -298,7 +306,7 @@ class Carries(Gaps):
     def _contents(self) -> None:
         """What a turn wrote to arrays and cells of the blocks around."""
         for key, now in list(self.frame.contents.items()):
-            if key.__class__ is Cell:
+            if key.__class__ in (Cell, Slot):
                 continue
             before = self.tape.content(key)
             if before is None or now is before:
@@ -315,8 +323,8 @@ class Carries(Gaps):
 
     def _cells(self) -> None:
         """What a turn left in the variables that functions share."""
-        for cell, (held, before) in self.frame.entries.items():
-            finish = self._value(before, held, self.frame.contents[cell], cell.name, True)
+        for cell, (standing, before) in self.frame.entries.items():
+            finish = self._value(before, standing, loaded(self.frame.contents[cell]), cell.name, True)
             self.later.append(_rewrite(self.tape, cell, finish))
 
 

@@ -12,7 +12,7 @@ from rosejit.frontend.gaps import Finish
 from rosejit.frontend.indexing import get
 from rosejit.frontend.joins import Join
 from rosejit.frontend.ranges import StagedRange, is_downwards, number_at, trip_count
-from rosejit.frontend.tape import UNDEFINED, Frame, Tape
+from rosejit.frontend.tape import UNDEFINED, Frame, Slot, Tape
 from rosejit.frontend.truth import truth
 from rosejit.frontend.unbound import as_flag
 from rosejit.frontend.values import Bool, P
@@ -157,7 +157,8 @@ class HostFor:
 class StagedFor:
     """A loop over a staged range: its body is staged once.
 
-    `leaving` are names of flags that end it. A loop that something leaves is a `while` whose turns begin with all flags
+    A body that changes attributes which nobody knew it would change is staged again. `leaving` are names of flags that
+    end the loop. A loop that something leaves is a `while` whose turns begin with all flags
     False, unless it is so short that turns which do nothing cost less.
     """
 
@@ -167,24 +168,40 @@ class StagedFor:
         self._names = names
         self._trips = trips = trip_count(items)
         self._leaving = () if isinstance(trips, Lit) and int(trips.value or 0) < _LONG else leaving
-        self._index = Var(INT, "i")
+        self._exposed = exposed
         self._place = tape.here()
+        self._slots: dict[Slot, None] = {}
+        """The attributes that a turn is known to change."""
+        self._begin()
+
+    def _begin(self) -> None:
+        tape = self._tape
+        self._over = True
+        self._index = Var(INT, "i")
         self._frame = tape.open("loop")
-        self._carries = Carries(tape, self._frame, exposed, names, lambda: makes_turns(tape, self._trips))
+        self._carries = Carries(tape, self._frame, self._exposed, self._names, lambda: makes_turns(tape, self._trips))
         self._frame.carries = self._carries
 
     def __iter__(self) -> Iterator[Any]:
         yield number_at(self._items, self._index)
+        while not self._over:
+            self._begin()
+            yield number_at(self._items, self._index)
 
     def enter(self, names: Names) -> Names:
         """Begin the body, where the names are what they are in any turn."""
         held = self._carries.enter(names)
+        self._carries.know(self._slots)
         return tuple([False if name in self._leaving else v for v, name in zip(held, self._names, strict=True)])
 
     def back(self, names: Names) -> Names:
         """End the body: the names are what they are after the loop."""
         tape, carries = self._tape, self._carries
         tape.close(self._frame)
+        if self._frame.missing:
+            self._slots |= self._frame.missing
+            self._over = False
+            return carries.before
         if any(value is not False and name in self._leaving for value, name in zip(names, self._names, strict=True)):
             return self._left(names)
         finishes = carries.settle(names)

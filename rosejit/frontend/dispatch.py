@@ -3,11 +3,13 @@
 # Values of users are of any type: what they are is asked while staging.
 # pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
 
+import copy
+import dataclasses
 import functools
 import itertools
 import sys
 from collections.abc import Callable
-from types import BuiltinFunctionType, FunctionType, GeneratorType, MethodType, ModuleType
+from types import BuiltinFunctionType, FunctionType, GeneratorType, MethodType, MethodWrapperType, ModuleType
 from typing import Any, NoReturn
 
 from rosejit.errors import RoseError, StagingTypeError, UnsupportedSyntax
@@ -18,7 +20,7 @@ from rosejit.frontend.builtin_calls import BUILTINS
 from rosejit.frontend.comprehensions import Columns
 from rosejit.frontend.joins import shown
 from rosejit.frontend.math_calls import MATH
-from rosejit.frontend.structures import is_record, parts, with_parts
+from rosejit.frontend.structures import is_mutable, is_record, objects, parts, with_parts
 from rosejit.frontend.texts import marked
 from rosejit.frontend.unbound import Poison
 from rosejit.frontend.users import is_users_code
@@ -33,6 +35,7 @@ _MUTATORS = frozenset({
     "__setitem__", "__delitem__", "rotate", "extendleft", "move_to_end", "send", "write", "writelines",
 })  # fmt: skip
 _CONTAINERS = frozenset({list, dict, set})
+_COPYING = frozenset({copy.copy, copy.deepcopy, dataclasses.replace})
 _HIGHER_ORDER = frozenset({map, filter, functools.reduce, sorted, itertools.accumulate, itertools.starmap})
 """Builtins that call the functions they are given."""
 
@@ -43,6 +46,12 @@ class Dispatcher:
     def __init__(self, session: Any) -> None:
         self._session = session
         self._macros: dict[int, tuple[FunctionType, FunctionType]] = {}
+
+    def called_by_python(self, function: FunctionType, /, *args: Any, **kwargs: Any) -> Any:
+        """A special method, or the function of a property, that Python itself calls."""
+        if function.__name__ == "__post_init__":  # of an object that nobody has seen yet
+            self._session.tape.bear(args[0])
+        return self.call(function, *args, **kwargs)
 
     def call(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
         """`function(*args, **kwargs)` in staged code."""
@@ -115,10 +124,13 @@ class Dispatcher:
             own_new = cls.__new__ is not object.__new__
             made = cls.__new__(cls, *args, **kwargs) if own_new else cls.__new__(cls)
             if isinstance(made, cls):
-                self._session.hooks.new(made)
+                self._session.tape.bear(made)
                 self.call(init, made, *args, **kwargs)
             return made
-        return self._session.hooks.new(cls(*args, **kwargs) if is_record(cls) else self.plain(cls, args, kwargs))
+        made = cls(*args, **kwargs) if is_record(cls) else self.plain(cls, args, kwargs)
+        if is_mutable(made):
+            self._session.tape.bear(*objects(made, (*args, *kwargs.values())))
+        return self._session.hooks.new(made)
 
     def _object(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if function.__class__ is Poison:
@@ -126,6 +138,8 @@ class Dispatcher:
         if isinstance(function, functools.partial):
             whole: Any = function
             return self.call(whole.func, *whole.args, *args, **{**whole.keywords, **kwargs})
+        if function.__class__ is MethodWrapperType and function.__name__ == "__setattr__":
+            return self.call(object.__setattr__, function.__self__, *args, **kwargs)
         own = getattr(type(function), "__call__", None)  # noqa: B004 - the method itself is wanted
         if type(own) is FunctionType and is_users_code(own.__code__):
             return self.call(own, function, *args, **kwargs)
@@ -151,6 +165,8 @@ class Dispatcher:
             found = self._watched(function, args, kwargs) if staged else function(*args, **kwargs)
             if hasattr(found, "__next__") and not any(found is arg for arg in args):
                 self._session.hooks.new(found)
+            if function in _COPYING if _is_hashable(function) else False:
+                self._session.tape.bear(*objects(found, args))
             return self._session.methods.meet(self._session.made_outside(found))
         except TypeError as error:
             if isinstance(error, RoseError) or _is_transform(function) or not has_staged((args, kwargs)):

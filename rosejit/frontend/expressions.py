@@ -88,7 +88,7 @@ def _attribute(context: Context, node: Any) -> Any:
     if context.plain:
         return made
     if type(node.ctx) is not gast.Load:
-        made.value = runtime(node.value, "written", made.value)
+        made.value = runtime(node.value, "owner", made.value)
         return made
     return made if _is_module_member(context, node) else runtime(node, "given", made)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from rosejit.errors import RoseError, UnboundStagedName, UnsupportedSyntax
 from rosejit.frontend.arrays import Array, content
+from rosejit.frontend.attributes import Attributes
 from rosejit.frontend.born import is_own
 from rosejit.frontend.circuits import Circuits, go, hit, negate
 from rosejit.frontend.comprehensions import Comprehensions
@@ -20,7 +21,7 @@ from rosejit.frontend.methods import Methods, own
 from rosejit.frontend.patterns import Patterns
 from rosejit.frontend.places import frame_at
 from rosejit.frontend.rolling import roll
-from rosejit.frontend.tape import UNDEFINED, Cell, Frame, Tape
+from rosejit.frontend.tape import UNDEFINED, Cell, Frame, Tape, stored
 from rosejit.frontend.texts import text
 from rosejit.frontend.truth import truth
 from rosejit.frontend.unbound import Part, Poison, settled
@@ -76,6 +77,8 @@ class Containers:
         """A value from outside: arrays become staged ones, and the methods of objects are staged from now on."""
         if value.__class__ in self.methods.known:
             return value
+        if value.__class__ is Part:
+            return settled(self.tape, value, "an attribute")
         return self.captured(value) if _is_array(value) else self.methods.meet(value)
 
     def item(self, container: Any, index: Any) -> Any:
@@ -93,8 +96,8 @@ class Containers:
         if sealed is not None and sealed[0] is container:
             raise tape.fault(
                 UnsupportedSyntax,
-                f"{shown(container)} cannot be changed any more: {sealed[1]}",
-                help="make a new one, or use an array (`np.zeros(n)`)",
+                f"{shown(container)} cannot be changed: {sealed[1]}",
+                help="change a copy (`copy.copy`, `list(...)`), or use an array (`np.zeros(n)`)",
             )
         if tape.is_staged and not is_own(tape, container):
             raise tape.fault(
@@ -150,7 +153,7 @@ class Names:
     def cell(self, value: Any, name: str) -> Cell:
         """The cell of a variable that inner functions rebind."""
         cell = Cell(self.tape, name, settled)
-        self.tape.frames[-1].contents[cell] = value
+        self.tape.frames[-1].contents[cell] = stored(value)
         return cell
 
     def rebound(self, cell: Cell, value: Any) -> Any:
@@ -221,9 +224,7 @@ class Hooks:
     UNDEFINED = UNDEFINED
     slice = slice
 
-    def __init__(
-        self, tape: Tape, call: Callable[..., Any], captured: Callable[[Any], Any], methods: Methods
-    ) -> None:
+    def __init__(self, tape: Tape, call: Callable[..., Any], captured: Callable[[Any], Any], methods: Methods) -> None:
         circuits, made = Circuits(tape), Comprehensions(tape)
         containers, messages = Containers(tape, captured, methods), Messages(tape)
         names, attempts, patterns = Names(tape), Attempts(tape, circuits), Patterns(tape, call, containers.item)
@@ -233,9 +234,7 @@ class Hooks:
         self.call = call
         self.If = lambda c, names, live: choose(tape, c, names, live)
         self.While = lambda names, exposed, leaving=(): WhileLoop(tape, names, exposed, leaving)
-        self.For = lambda items, names, exposed, leaving=(): iterate(
-            tape, methods.meet(items), names, exposed, leaving
-        )
+        self.For = lambda items, names, exposed, leaving=(): iterate(tape, methods.meet(items), names, exposed, leaving)
         self.Roll = lambda items, names, exposed, plan, leaving=(): roll(
             tape, methods.meet(items), names, exposed, plan, leaving, frame_at(1)
         )
@@ -252,6 +251,8 @@ class Hooks:
         self.raises, self.raise_later = messages.raises, messages.raise_later
         self.given, self.item, self.written = containers.given, containers.item, containers.written
         self.new, self.member, self.grows = containers.new, containers.member, containers.grows
+        attributes = Attributes(tape, containers.written)
+        self.owner, self.assign = attributes.of, attributes.assign
         self.bound, self.cell, self.result, self.returned = names.bound, names.cell, names.result, names.returned
         self.rebound = names.rebound
         self.trying, self.tried, self.unwound = attempts.trying, attempts.tried, attempts.unwound

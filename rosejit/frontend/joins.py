@@ -9,7 +9,7 @@ from rosejit.frontend.arrays import FIRST, Array, Box, Host, atom_of, fresh, pla
 from rosejit.frontend.host import number_kind
 from rosejit.frontend.jumps import VALUE
 from rosejit.frontend.structures import is_alike, is_mutable, members, with_parts
-from rosejit.frontend.tape import UNDEFINED, Cell, Frame, Moved, Tape
+from rosejit.frontend.tape import UNDEFINED, Cell, Frame, Moved, Slot, Tape, loaded
 from rosejit.frontend.unbound import Hole, Poison, as_flag, flag_atom, hint, label, part, split
 from rosejit.frontend.values import ATOMS, NUMBERS, type_of, wrap
 from rosejit.frontend.views import variable
@@ -207,8 +207,8 @@ class Join:
             if before is None:
                 continue
             then, orelse = (side.contents.get(key, before) for side in self.sides)
-            if key.__class__ is Cell:
-                self._written[key] = self.join(then, orelse, key.name)
+            if key.__class__ in (Cell, Slot):
+                self._written[key] = self.join(loaded(then), loaded(orelse), key.name)
             else:
                 self._written[key] = self._content(key, before, then, orelse)
 

@@ -111,7 +111,7 @@ class Methods:
                 self.meet_class(type(member))
 
     def _stand_in(self, name: str, member: Any) -> Any:
-        """What replaces a member of a class; None where Python does not call it by itself, or the user did not write it."""
+        """What replaces a member of a class; None for what needs none."""
         if type(member) is property:
             parts = (member.fget, member.fset, member.fdel)
             if not any(_is_users(part) for part in parts):
@@ -157,4 +157,3 @@ def own(value: Any, name: str) -> Any:
     """
     found = getattr(value.__class__, name, None)
     return functools.partial(found, value) if type(found) is FunctionType else None
-

@@ -22,7 +22,7 @@ from rosejit.frontend.hooks import Hooks
 from rosejit.frontend.methods import Methods
 from rosejit.frontend.recursion import Captures, Cycles, Member
 from rosejit.frontend.rewrite import TRANSLATIONS, Translation, instantiate, rebound
-from rosejit.frontend.structures import Supply, build
+from rosejit.frontend.structures import Supply, build, objects
 from rosejit.frontend.tape import Frame, Tape
 from rosejit.frontend.trials import Trials
 from rosejit.frontend.values import ATOMS, TYPES, leaf_type, passed_tangent, wrap
@@ -85,7 +85,7 @@ class Session:
         self.tape.session = self
         dispatcher = Dispatcher(self)
         self.plain = dispatcher.plain
-        self.methods = Methods(dispatcher.call)
+        self.methods = Methods(dispatcher.called_by_python)
         self.hooks = Hooks(self.tape, dispatcher.call, self.captured, self.methods)
         self.cycles = Cycles(self)
         self._open: list[Opened] = []
@@ -218,7 +218,10 @@ class Session:
         for p, tree in zip(signature.parameters, call.trees, strict=True):
             pairs = [self._parameter(leaf, path) for leaf, path in paths(tree, p.name)]
             params += [var for var, _ in pairs]
-            values.append(self.methods.meet(build(tree, Supply([value for _, value in pairs]), statics)))
+            value = self.methods.meet(build(tree, Supply([value for _, value in pairs]), statics))
+            why = f"`{p.name}` is an argument, and arguments are never written"
+            self.tape.seal(why, *objects(value))
+            values.append(value)
         made.params = tuple(params)
         return lambda function: signature.apply(function, values)
 

@@ -40,6 +40,21 @@ def members(value: Any) -> list[Any] | None:
     return list(_attributes(value).values())
 
 
+def objects(value: Any, but: tuple[Any, ...] = ()) -> Iterator[Any]:
+    """The structures that writes can show in `value`, itself included, less those in `but`."""
+    pending, seen = [value], {id(item) for other in but for item in objects(other)}
+    while pending:
+        item = pending.pop()
+        if id(item) not in seen:
+            seen.add(id(item))
+            inside = parts(item)
+            if inside is None and is_object(item):
+                inside = list(_attributes(item).values())
+            if inside is not None and is_mutable(item):
+                yield item
+            pending += inside or ()
+
+
 def is_object(value: Any) -> bool:
     """Whether a value is an object of the user's that is known by its attributes and by nothing else."""
     return _is_open(value.__class__) and not hasattr(value, "leaf")
@@ -50,8 +65,10 @@ def _is_open(cls: Any) -> bool:
     if cls is types.SimpleNamespace:
         return True
     bases: Any = cls.__mro__[:-1]
-    return is_users_class(cls) and not hasattr(cls, "__rose_stage__") and all(
-        is_users_class(base) or base in (abc.ABC, typing.Generic, typing.Protocol) for base in bases
+    return (
+        is_users_class(cls)
+        and not hasattr(cls, "__rose_stage__")
+        and all(is_users_class(base) or base in (abc.ABC, typing.Generic, typing.Protocol) for base in bases)
     )
 
 

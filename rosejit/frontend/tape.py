@@ -1,7 +1,7 @@
 """Collects the lets of the blocks that are open while a function runs on staged values."""
 
 import os
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -44,13 +44,52 @@ class Cell:
         self.tape.write(self, value)
 
 
+@dataclass(slots=True, eq=False)
+class Slot:
+    """An attribute of an object that staged blocks change. The object has the value of the innermost block."""
+
+    owner: Any
+    attribute: str
+    first: Any
+    """What it was when staged code first assigned it."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in messages."""
+        return f"`{self.attribute}` of a {type(self.owner).__name__}"
+
+    def put(self, value: Any) -> None:
+        """Let the object have a value, or nothing."""
+        if value is not UNDEFINED:
+            object.__setattr__(self.owner, self.attribute, value)
+        elif hasattr(self.owner, self.attribute):
+            object.__delattr__(self.owner, self.attribute)
+
+
+NOTHING = object()
+"""None, as the content of a cell or a slot."""
+
+
+def stored(value: Any) -> Any:
+    """A value as the content of a cell or a slot."""
+    return NOTHING if value is None else value
+
+
+def loaded(content: Any) -> Any:
+    """The content of a cell or a slot as the value that it is."""
+    return None if content is NOTHING else content
+
+
 Kind = Literal["function", "branch", "loop", "scratch"]
 
 
 class Frame:
     """A block that is open. Written out, since there is one for every side of every branch."""
 
-    __slots__ = ("born", "budget", "carries", "contents", "dead", "entries", "kind", "lets", "place", "room", "touched")
+    __slots__ = (
+        *("born", "budget", "carries", "contents", "dead", "entries", "kind", "lets", "missing", "place", "room"),
+        "touched",
+    )
 
     def __init__(self, kind: Kind, place: Place | None = None) -> None:
         self.kind: Kind = kind
@@ -58,8 +97,11 @@ class Frame:
         self.lets: list[Let] = []
         self.contents: dict[Any, Any] = {}
         """What was written in the block: arrays and cells by identity."""
-        self.entries: dict[Cell, tuple[Any, Any]] = {}
-        """Of a loop: for the cells that were touched in it the placeholder, and what they held before."""
+        self.entries: dict[Any, tuple[Any, Any]] = {}
+        """Of a loop: for the cells that were touched in it, and the slots that it changes, the placeholder, and what
+        they held before."""
+        self.missing: dict[Slot, None] = {}
+        """Of a loop: the slots that were changed in it and that it did not know. It is staged again."""
         self.born: dict[int, Any] = {}
         """The host containers that were made in the block, by `id`."""
         self.touched: set[Any] = set()
@@ -93,6 +135,8 @@ class Tape:
         self.sealed: dict[int, tuple[Any, str]] = {}
         """Containers of the host that may not be changed any more, by `id`, and why."""
         self.definitions = Definitions()
+        self.slots: dict[int, dict[str, Slot]] = {}
+        """The attributes that staged blocks have changed, by `id` of the object and by name."""
         self._literals: dict[float, Lit] = {}
 
     # --- lets
@@ -179,6 +223,8 @@ class Tape:
             )
         self.frames.pop()
         self.lets = []
+        if self.slots:
+            self.put_back(frame.contents)
         if self.frames:
             outer = self.frames[-1]
             outer.room -= len(frame.lets) + frame.budget - frame.room
@@ -192,6 +238,7 @@ class Tape:
         outer.lets += frame.lets
         outer.room += len(frame.lets)
         outer.contents |= frame.contents
+        self.put_back(frame.contents)
         outer.born |= frame.born
 
     @contextmanager
@@ -230,39 +277,54 @@ class Tape:
     def content(self, key: Any) -> Any:
         """What an array (its box) or a cell holds now; None if it was made in a block that is over."""
         for frame in reversed(self.frames):
-            held = frame.contents.get(key)
-            if held is not None:
-                return held
+            found = frame.contents.get(key)
+            if found is not None:
+                return found
         return None
 
     def write(self, key: Any, value: Any) -> None:
-        """Put a value in an array or a cell, in the innermost block."""
+        """Put a value in an array, a cell or a slot, in the innermost block."""
         if key.__class__ is Cell:
             self._enter_loops(key)
-        self.frames[-1].contents[key] = value
+        elif key.__class__ is Slot:
+            key.put(value)
+        self.frames[-1].contents[key] = stored(value)
+
+    def put_back(self, contents: Iterable[Any]) -> None:
+        """Let objects have what the open blocks say of the slots in `contents`."""
+        for key in contents:
+            if key.__class__ is Slot:
+                value = self.content(key)
+                if value is not None:
+                    key.put(loaded(value))
 
     def read_cell(self, cell: Cell) -> Any:
         """What a cell holds: in a loop a placeholder from the first touch on."""
         self._enter_loops(cell)
         value = self.content(cell)
-        return UNDEFINED if value is None else value
+        return UNDEFINED if value is None else loaded(value)
 
     def _enter_loops(self, cell: Cell) -> None:
         holder = next((k for k in range(len(self.frames) - 1, -1, -1) if cell in self.frames[k].contents), -1)
         for frame in self.frames[holder + 1 :] if holder >= 0 else ():
             if frame.kind == "loop":
-                before = self.content_below(frame, cell)
-                held = frame.carries.placeholder(before, cell.name)
-                frame.entries[cell] = (held, before)
-                frame.contents[cell] = held
+                before = loaded(self.content_below(frame, cell))
+                standing = frame.carries.placeholder(before, cell.name)
+                frame.entries[cell] = (standing, before)
+                frame.contents[cell] = stored(standing)
 
     def content_below(self, frame: Frame, key: Any) -> Any:
         """What the blocks around `frame` say that `key` holds."""
         for outer in reversed(self.frames[: self.frames.index(frame)] if frame in self.frames else self.frames):
-            held = outer.contents.get(key)
-            if held is not None:
-                return held
+            found = outer.contents.get(key)
+            if found is not None:
+                return found
         return None
+
+    def bear(self, *made: Any) -> None:
+        """Note that these were made in the innermost block."""
+        for item in made:
+            self.frames[-1].born[id(item)] = item
 
     def seal(self, why: str, *containers: Any) -> None:
         """From now on changes of these are refused: another container may have to change with them."""

@@ -18,6 +18,11 @@ class Trials:
         else:
             action()
 
+    @property
+    def running(self) -> bool:
+        """Whether a turn is being tried."""
+        return bool(self._open)
+
     def begin(self) -> list[Action]:
         """A turn is tried."""
         self._open.append([])

@@ -1,5 +1,6 @@
 """The run-time side of a rewritten `while`: a loop of the host, or one of the IR, as its test turns out."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,7 +8,7 @@ from rosejit.errors import UnsupportedSyntax
 from rosejit.frontend import mend
 from rosejit.frontend.carries import Carries
 from rosejit.frontend.control import Names, finished, makes_turns
-from rosejit.frontend.tape import Frame, Tape
+from rosejit.frontend.tape import Frame, Slot, Tape, stored
 from rosejit.frontend.truth import truth
 from rosejit.frontend.values import Bool
 from rosejit.ir.syntax import TRUE, Atom, Block, Lit, Var, While
@@ -36,11 +37,15 @@ class _Start:
         frame = self.frame
         del frame.lets[self.size :]
         frame.dead = self.dead
-        for key in list(frame.contents):
+        touched = list(frame.contents)
+        for key in touched:
             if key in self.contents:
                 frame.contents[key] = self.contents[key]
             elif tape.content_below(frame, key) is not None:
                 del frame.contents[key]
+            elif key.__class__ is Slot:
+                frame.contents[key] = stored(key.first)
+        tape.put_back(touched)
 
 
 class WhileLoop:
@@ -62,6 +67,8 @@ class WhileLoop:
         self._trial: list[Any] | None = None
         self._host_turns = 0
         self._loop: _Loop | None = None
+        self._slots: dict[Slot, None] = {}
+        """The attributes that a turn is known to change."""
         self.stop = False
         """Whether the loop is over."""
         self.again = False
@@ -81,7 +88,7 @@ class WhileLoop:
         if self.again:
             sure = self._host_turns == 1  # the test held at the place where the loop begins now
             self._loop = _Loop(tape, self._names, self._exposed, sure)
-            return self._loop.enter(names)
+            return self._loop.enter(names, self._slots)
         self._frame, self._before = tape.open("scratch"), names
         if self._trial is None:
             self._trial = tape.trials.begin()
@@ -112,8 +119,7 @@ class WhileLoop:
         if self._changes(frame, names):
             tape.adopt(frame)
             self._settle(counts=True)
-            self._loop = _Loop(tape, self._names, self._exposed, sure=False, first=decided.atom)
-            return self._in_turn(self._loop.enter(names))
+            return self._rotated(decided.atom, names)
         tape.close(frame)
         self._settle(counts=False)
         self.again = True
@@ -123,9 +129,16 @@ class WhileLoop:
         start.again(tape)
         return start.names
 
+    def _rotated(self, first: Atom, names: Names) -> Names:
+        self._loop = _Loop(self._tape, self._names, self._exposed, sure=False, first=first)
+        return self._in_turn(self._loop.enter(names, self._slots))
+
     def _tested(self, loop: "_Loop", decided: Any, names: Names) -> Names:
         atom = decided.atom if decided.__class__ is Bool else Lit(bool(decided), BOOL)
         if loop.first is not None:
+            if loop.missing:
+                self._slots |= loop.missing
+                return self._rotated(loop.first, loop.forget())
             self.stop = True
             return loop.finish_rotated(atom, names)
         self.again = False
@@ -148,6 +161,10 @@ class WhileLoop:
         loop = self._loop
         if loop is None or loop.first is not None:
             return names
+        if loop.missing:
+            self._slots |= loop.missing
+            self._loop, self.again = None, True
+            return loop.forget()
         self.stop = True
         return loop.finish(names)
 
@@ -168,9 +185,21 @@ class _Loop:
         self._test = self._frame.lets
         self._contents: dict[Any, Any] = {}
 
-    def enter(self, names: Names) -> Names:
-        """The names as they are in any turn."""
-        return self._carries.enter(names)
+    @property
+    def missing(self) -> dict[Slot, None]:
+        """The attributes that a turn has changed and that were not known: it is to be staged again."""
+        return self._frame.missing
+
+    def forget(self) -> Names:
+        """Forget the turn: the names as they were before."""
+        self._tape.close(self._frame)
+        return self._carries.before
+
+    def enter(self, names: Names, slots: Iterable[Slot]) -> Names:
+        """The names as they are in any turn, and attributes too."""
+        entered = self._carries.enter(names)
+        self._carries.know(slots)
+        return entered
 
     def tested(self, condition: Atom, names: Names) -> None:
         """What was staged is the test; the body begins."""

@@ -16,7 +16,7 @@ CHANGES = {
     "table['k'] = x": "a dict",
     "table.update(a=1)": "a dict",
     "seen.add(1)": "a set",
-    "thing.field = x": "a Thing",
+    "thing.table['k'] = x": "a dict",
     "del items[0]": "a list",
     "helper(items, x)": "a list",
 }
@@ -26,7 +26,7 @@ CHANGES = {
 @pytest.mark.parametrize("block", ["if x > 0:", "for k in rose.range(3):", "while x > 1:"])
 def test_changes_of_the_host_in_staged_blocks(change, block):
     source = f"""
-        class Thing: pass
+        class Thing: table = {{}}
         def helper(a, b): a.append(b)  # change
         def f(x: float):
             items, table, seen, thing = [1.0], {{}}, set(), Thing()
@@ -44,7 +44,7 @@ def test_changes_of_the_host_in_staged_blocks(change, block):
 @pytest.mark.parametrize("change", CHANGES)
 def test_the_same_changes_outside_of_staged_blocks(change):
     source = f"""
-        class Thing: pass
+        class Thing: table = {{}}
         def helper(a, b): a.append(b)
         def f(x: float):
             items, table, seen, thing = [1.0], {{}}, set(), Thing()
