@@ -65,7 +65,9 @@ ROWS: dict[tuple[str, str], str] = {
 HOST: dict[str, str] = {
     "lists": "containers.list_changed containers.list_of_lists", "dicts": "containers.dict_changed hosts.containers",
     "sets": "containers.sets_of_keys", "deques, defaultdicts, counters": "containers.collected",
-    "heaps": "containers.queue_of_the_host", "classes": "hosts.classes containers.object_with_history",
+    "heaps": "containers.queue_of_the_host", "classes": "hosts.classes containers.object_with_history objects.joined",
+    "special methods and properties": "objects.operators objects.protocols objects.summed",
+    "o.x = v in staged loops and branches": "objects.bouncing objects.fallen objects.nested",
     "subclasses of containers": "containers.stack_machine",
     "objects that are called": "containers.object_that_is_called",
     "closures": "hosts.nested_functions containers.tables_of_functions", "nonlocal": "containers.shared_variable",

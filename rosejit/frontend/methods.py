@@ -3,6 +3,7 @@
 # Values of users are of any type: what they are is asked while staging.
 # pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false, reportUnknownMemberType=false
 
+import dataclasses
 import functools
 import threading
 from collections.abc import Callable
@@ -10,8 +11,9 @@ from types import FunctionType
 from typing import Any
 
 from rosejit.frontend.arrays import Array
+from rosejit.frontend.structures import is_record
 from rosejit.frontend.users import is_users_class, is_users_code
-from rosejit.frontend.values import NUMBERS
+from rosejit.frontend.values import NUMBERS, Bool, P
 
 Call = Callable[..., Any]
 
@@ -71,7 +73,11 @@ class Methods:
                 entry.users -= 1
                 if not entry.users:
                     del _replaced[key]
-                    if vars(key[0]).get(key[1]) is entry.stand_in:
+                    if vars(key[0]).get(key[1]) is not entry.stand_in:
+                        continue
+                    if entry.original is None:
+                        type.__delattr__(*key)
+                    else:
                         type.__setattr__(*key, entry.original)
         self._held.clear()
         self.known = set(_WITHOUT)
@@ -95,11 +101,14 @@ class Methods:
 
     def _replace(self, cls: type) -> None:
         with _lock:
-            for name, member in list(vars(cls).items()):
+            members = dict(vars(cls))
+            if "__eq__" in members:
+                members.setdefault("__ne__", None)
+            for name, member in members.items():
                 key = (cls, name)
                 entry = _replaced.get(key)
-                if entry is None or vars(cls)[name] is not entry.stand_in:
-                    stand_in = self._stand_in(name, member)
+                if entry is None or member is not entry.stand_in:
+                    stand_in = self._stand_in(cls, name, member)
                     if stand_in is None:
                         continue
                     entry = _replaced[key] = _Replaced(member, stand_in)
@@ -110,13 +119,17 @@ class Methods:
             if any(_is_users(getattr(type(member), name, None)) for name in ("__get__", "__set__")):
                 self.meet_class(type(member))
 
-    def _stand_in(self, name: str, member: Any) -> Any:
+    def _stand_in(self, cls: Any, name: str, member: Any) -> Any:
         """What replaces a member of a class; None for what needs none."""
+        if name == "__ne__" and member is None and type(vars(cls)["__eq__"]) is FunctionType:
+            return _differs
+        if name == "__eq__" and type(member) is FunctionType and is_record(cls) and not _is_users(member):
+            return _fields_agree(member)
         if type(member) is property:
-            parts = (member.fget, member.fset, member.fdel)
-            if not any(_is_users(part) for part in parts):
+            get, put, delete = member.fget, member.fset, member.fdel
+            if not any(map(_is_users, (get, put, delete))):
                 return None
-            return property(*(self._converted(part) for part in parts), member.__doc__)
+            return property(self._converted(get), self._converted(put), self._converted(delete), member.__doc__)
         if isinstance(member, functools.cached_property):
             return property(self._cached(member)) if _is_users(member.func) else None
         special = name.startswith("__") and name.endswith("__") and name not in _LEFT
@@ -144,6 +157,33 @@ class Methods:
             return known[name] if name in known else converted(owner)
 
         return get
+
+
+def _negated(value: Any) -> Any:
+    return Bool(value.tape, value.tape.apply(P["not"], value.atom)) if value.__class__ is Bool else not value
+
+
+def _differs(self: Any, other: Any) -> Any:
+    """`!=` of a class that has `==` alone."""
+    found = self.__eq__(other)
+    return found if found is NotImplemented else _negated(found)
+
+
+def _fields_agree(generated: Any) -> Any:
+    """The `==` of a dataclass: Python compares the fields as tuples, and wants to know the result."""
+
+    @functools.wraps(generated)
+    def agree(self: Any, other: Any) -> Any:
+        if _thread.call is None or other.__class__ is not self.__class__:
+            return generated(self, other)
+        found: Any = True
+        for field in dataclasses.fields(self):
+            if field.compare:
+                equal = getattr(self, field.name) == getattr(other, field.name)
+                found = equal if found is True else found & equal if equal is not True else found
+        return found
+
+    return agree
 
 
 def _is_users(function: Any) -> bool:

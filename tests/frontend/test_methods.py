@@ -1,0 +1,108 @@
+"""Methods that Python calls by itself are staged while a session stages, in its thread, and not a moment longer."""
+
+import functools
+import threading
+from dataclasses import dataclass
+
+import pytest
+
+from rosejit.errors import StagingTypeError
+from tests.frontend.oracle import agrees, fault, stage
+
+
+class Length:
+    def __init__(self, metres):
+        self.metres = metres
+
+    def __add__(self, other):
+        return Length(self.metres + other.metres if self.metres > 0 else other.metres)
+
+    def __eq__(self, other):
+        return self.metres == other.metres
+
+    @property
+    def folded(self):
+        if self.metres < 0:
+            return -self.metres
+        return self.metres
+
+    @functools.cached_property
+    def doubled(self):
+        return 2 * self.metres if self.metres > 1 else self.metres
+
+
+@dataclass
+class Place:
+    x: float
+    y: float
+
+
+def folded(x: float):
+    whole = Length(x) + Length(1.5)
+    return whole.folded + whole.doubled
+
+
+def test_operators_and_properties_are_staged():
+    agrees(folded, (2.0,), (-3.0,))
+
+
+@pytest.mark.parametrize("x", [1.0, 2.0])
+def test_equality(x):
+    def f(x: float):
+        same = Length(x) == Length(2.0)
+        other = Length(x) != Length(2.0)
+        return (same, other, Place(x, 1.0) == Place(2.0, 1.0), Place(x, 1.0) != Place(2.0, 1.0))
+
+    agrees(f, (x,))
+
+
+def test_the_classes_are_what_they_were():
+    before = dict(vars(Length))
+
+    def wrong(x: float):
+        return (Length(x) + 1.0).folded
+
+    stage(folded, 2.0)
+    assert dict(vars(Length)) == before
+    with pytest.raises(AttributeError):
+        stage(wrong, 2.0)
+    assert dict(vars(Length)) == before
+    assert (Length(1.0) + Length(2.0)).folded == 3.0
+
+
+def test_other_threads_see_nothing_of_it():
+    found = []
+
+    def f(x: float):
+        first = Length(x).folded
+        thread = threading.Thread(target=lambda: found.append((Length(-2.0) + Length(3.0)).folded))
+        thread.start()
+        thread.join()
+        return first
+
+    agrees(f, (2.0,))
+    assert found == [3.0, 3.0]
+
+
+def test_two_sessions_at_once():
+    def staged():
+        for _ in range(10):
+            stage(folded, 2.0)
+
+    threads = [threading.Thread(target=staged) for _ in range(3)]
+    before = dict(vars(Length))
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert dict(vars(Length)) == before
+
+
+def test_an_argument_is_not_changed():
+    def f(p: Place):
+        p.x = 1.0
+        return p.x
+
+    error = fault(f, Place(1.0, 2.0))
+    assert "`p` is an argument" in str(error)
+    assert not isinstance(error, StagingTypeError)
