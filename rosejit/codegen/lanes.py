@@ -44,7 +44,7 @@ _SHIFTS = ("i64.shl", "i64.shr_s", "i64.shr_u")
 _CONVERSIONS = ("f64.convert_i64_s",)
 """Done to one lane after the other, which is still worth it."""
 
-INLINED = 80
+INLINED = 84
 
 _SCALARS: tuple[Type, ...] = (REAL, TAN, INT, BOOL)
 _GET: dict[Kind, Immediate] = {"f64": Immediate("f64x2.extract_lane"), "i64": Immediate("i64x2.extract_lane")}

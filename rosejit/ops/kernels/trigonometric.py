@@ -41,7 +41,8 @@ def _moderate(x: Any) -> tuple[Any, Any, Any]:
     hi = x - t * PART_1
     w = t * REST_1
     r = hi - w
-    return n, *branch(abs_(r) >= 2.0**-9, lambda: (r, (hi - r) - w), lambda: _near_multiple(x, t))
+    kept = (t == 0.0) | (abs_(r) >= 2.0**-9)  # of x itself nothing cancels
+    return n, *branch(kept, lambda: (r, (hi - r) - w), lambda: _near_multiple(x, t))
 
 
 def _element(table: Any, i: Any) -> Any:
