@@ -87,6 +87,8 @@ class Primitive:
     """Of an op that can fail: the name of the one that does the same where it is proven not to."""
     cheap: bool = False
     """One flop or less: recomputed in the linear half rather than stored."""
+    selects: bool = False
+    """Gives its second operand where the first is true, else the third."""
     commutes: bool = False
     neutral: tuple[float | int | bool | None, ...] = ()
     """For each operand the constant that makes the result the other operand, bit for bit; None where there is none."""

@@ -76,6 +76,7 @@ tselect = Primitive(
     transpose=lambda ct, c, s, t: (None, tselect(c, ct, 0.0), tselect(c, 0.0, ct)),
     erased="select",
     wasm=Emit("select"),
+    selects=True,
     cheap=True,
 )
 

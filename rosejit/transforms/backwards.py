@@ -5,7 +5,7 @@ from collections.abc import Callable
 from rosejit.ir import syntax as ir
 from rosejit.ir.builder import Builder
 from rosejit.ir.types import Ref, is_linear
-from rosejit.ir.walk import operands, scopes
+from rosejit.ir.walk import captures, consumed, operands, scopes
 from rosejit.transforms import templates
 from rosejit.transforms.cotangents import Cotangents, is_light
 
@@ -35,6 +35,8 @@ class Walk(Cotangents):
         super().__init__(parent, b, bound)
         self.source = block
         self.forms = forms
+        self.guards: dict[ir.Atom, tuple[ir.Atom, bool]] = {}
+        """Of cotangents that may be zero because another side was selected: the condition, and where it is not zero."""
 
     def inside(self, block: ir.Block, bound: tuple[ir.Var, ...]) -> "Walk":
         """The walk of a block of a form in this one."""
@@ -69,8 +71,26 @@ class Walk(Cotangents):
                     outputs = templates.transpose(op)(lets, let.span, "ct", ct, *args)
                     for k in op.linear:
                         give(args[k], outputs[k])
+                    if op.selects:
+                        self.guards |= {outputs[1]: (args[0], True), outputs[2]: (args[0], False)}
             else:
+                e = self.guarded(let, e) if self.guards and isinstance(e, ir.Loop | ir.Call) else e
                 self.forms[type(e)](self, let, e)
+
+    def guarded(self, let: ir.Let, e: ir.Loop | ir.Call) -> ir.Expr:
+        """`e` as a side of a branch, if all that comes back to it is zero unless a number that depends on it was
+        selected: then there is nothing to do on the other side. A minimum has one such number of many."""
+        cts = [self.sums.get(x) for x in let.binders]
+        found = {self.guards[ct] for ct in cts if ct in self.guards}
+        read = [a for a in (*operands(e), *captures(e)) if is_linear(a.type)]
+        places = [a for a in read if isinstance(a.type, Ref)]
+        if len(found) != 1 or any(ct is not None and ct not in self.guards for ct in cts):
+            return e
+        if places or not all(is_light(a.type) for a in (*let.binders, *consumed(e)) if is_linear(a.type)):
+            return e
+        ((condition, side),) = found
+        sides = (ir.Block([let], let.binders), ir.Block([], tuple([ir.ZERO for _ in let.binders])))
+        return ir.If(condition, *(sides if side else sides[::-1]))
 
     def nonlinear_first(self) -> list[ir.Let]:
         """Append the nonlinear lets; the linear ones, what they bind made known."""
