@@ -89,6 +89,9 @@ class Primitive:
     """One flop or less: recomputed in the linear half rather than stored."""
     selects: bool = False
     """Gives its second operand where the first is true, else the third."""
+    sharing: tuple[str, str] = ("", "")
+    """Another op of the same operand, and the op that gives the same bits as this one from the operand and its result,
+    which are at hand where this is the slope of that."""
     commutes: bool = False
     neutral: tuple[float | int | bool | None, ...] = ()
     """For each operand the constant that makes the result the other operand, bit for bit; None where there is none."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from rosejit.ir.primitive import Kernel, Primitive, Rule
 from rosejit.ir.types import REAL
-from rosejit.ops.arith import select, sqrt
+from rosejit.ops.arith import abs_, select, sqrt
 from rosejit.ops.kernels import DEFINITIONS
 
 LN2 = math.log(2.0)
@@ -16,7 +16,7 @@ LOG2_E = math.log2(math.e)
 LOG10_E = math.log10(math.e)
 
 
-def function(name: str, doc: str, partials: Rule, operands: int = 1) -> Primitive:
+def function(name: str, doc: str, partials: Rule, operands: int = 1, sharing: tuple[str, str] = ("", "")) -> Primitive:
     """The record of a function of Reals that is computed by the kernel of the same name."""
     return Primitive(
         name=name,
@@ -26,6 +26,7 @@ def function(name: str, doc: str, partials: Rule, operands: int = 1) -> Primitiv
         evaluate=DEFINITIONS[name].evaluate,
         partials=partials,
         wasm=Kernel(name),
+        sharing=sharing,
     )
 
 
@@ -116,18 +117,24 @@ one_minus_square = function(
 
 sinh = function("sinh", "The hyperbolic sine.", lambda x, r: (cosh(x),))
 cosh = function("cosh", "The hyperbolic cosine.", lambda x, r: (sinh(x),))
-tanh = function("tanh", "The hyperbolic tangent.", lambda x, r: (_square(sech(x)),))
-sech = function("sech", "1 / cosh(x), without overflow.", lambda x, r: (-r * tanh(x),))
+tanh = function("tanh", "The hyperbolic tangent.", lambda x, r: (sech2(x),))
+sech2 = function(
+    "sech2",
+    "1 / cosh(x)², the slope of tanh.",
+    lambda x, r: (-2.0 * (r * tanh(x)),),
+    sharing=("tanh", "sech2_by"),
+)
+sech2_by = function(
+    "sech2_by",
+    "1 / cosh(x)² from x and tanh(x).",
+    lambda x, y, r: (select(abs_(x) < 2.0, 0.0, -2.0 * (r * tanh(x))), select(abs_(x) < 2.0, -2.0 * y, 0.0)),
+    operands=2,
+)
 asinh = function("asinh", "The inverse of sinh.", lambda x, r: (1.0 / hypot(1.0, x),))
 acosh = function(
     "acosh", "The inverse of cosh on [1, inf); NaN below 1.", lambda x, r: (1.0 / (sqrt(x - 1.0) * sqrt(x + 1.0)),)
 )
 atanh = function("atanh", "The inverse of tanh; NaN outside [-1, 1].", lambda x, r: (1.0 / one_minus_square(x),))
-
-
-def _square(x: Any) -> Any:
-    return x * x
-
 
 # --- by repeated multiplication
 
@@ -146,5 +153,5 @@ def power(x: Any, k: int) -> Any:
 ALL = (
     *(exp, exp2, expm1, log, log2, log10, log1p, pow_, cbrt, hypot, unit),
     *(sin, cos, tan, asin, acos, atan, atan2, one_minus_square),
-    *(sinh, cosh, tanh, sech, asinh, acosh, atanh),
+    *(sinh, cosh, tanh, sech2, sech2_by, asinh, acosh, atanh),
 )

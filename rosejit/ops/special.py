@@ -4,11 +4,11 @@
 # pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
 
 import math
-from typing import Any
 
 from rosejit.ir.primitive import Kernel, Primitive
 from rosejit.ir.types import INT, REAL
-from rosejit.ops.elementary import exp, function, sech
+from rosejit.ops.arith import select
+from rosejit.ops.elementary import exp, function, tanh
 from rosejit.ops.integer import wadd
 from rosejit.ops.kernels import DEFINITIONS
 
@@ -30,13 +30,19 @@ polygamma = Primitive(
     partials=lambda n, x, r: (None, polygamma(wadd(n, 1), x)),
     wasm=Kernel("polygamma"),
 )
-sigmoid = function("sigmoid", "1 / (1 + exp(-x)).", lambda x, r: (_bell(sech(0.5 * x)),))
+sigmoid = function("sigmoid", "1 / (1 + exp(-x)).", lambda x, r: (bell(x),))
+bell = function(
+    "bell",
+    "The slope of sigmoid.",
+    lambda x, r: (-(r * tanh(0.5 * x)),),
+    sharing=("sigmoid", "bell_by"),
+)
+bell_by = function(
+    "bell_by",
+    "The slope of sigmoid from x and sigmoid(x).",
+    lambda x, y, r: (select(x < 3.0, 0.0, -(r * tanh(0.5 * x))), select(x < 3.0, 1.0 - 2.0 * y, 0.0)),
+    operands=2,
+)
 softplus = function("softplus", "log(1 + exp(x)), without overflow.", lambda x, r: (sigmoid(x),))
 
-
-def _bell(s: Any) -> Any:
-    """The slope of sigmoid, whose own slope near 0 would be a difference of equal numbers if written with sigmoid."""
-    return 0.25 * (s * s)
-
-
-ALL = (erf, erfc, gamma, lgamma, digamma, polygamma, sigmoid, softplus)
+ALL = (erf, erfc, gamma, lgamma, digamma, polygamma, sigmoid, bell, bell_by, softplus)

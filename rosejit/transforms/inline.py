@@ -17,11 +17,16 @@ DEEPEST = 50
 
 
 def inline(
-    roots: tuple[ir.Function, ...], kept: Container[ir.Function] = (), small: int = SMALL, once: float = math.inf
+    roots: tuple[ir.Function, ...],
+    kept: Container[ir.Function] = (),
+    small: int = SMALL,
+    once: float = math.inf,
+    loops: int = 0,
 ) -> dict[ir.Function, ir.Function]:
     """New functions for `roots` and all that they still call, callees first where there is no cycle. Recursive
     functions, host functions, roots that are called and those in `kept` stay; so does what has more than `small` lets,
-    or more than `once` where it is called once."""
+    or more than `once` where it is called once, unless it has loops and all its copies together have at most `loops`
+    lets."""
     program = reachable(*roots)
     surveys = {f: _survey(f) for f in program}
     times = Counter(g for survey in surveys.values() for g in survey.calls)
@@ -34,7 +39,8 @@ def inline(
         depths[f] = 1 + max([depths[g] for g in survey.calls if g in plan.inlined], default=0)
         remaining[f] = [h for g in survey.calls for h in (remaining[g] if g in plan.inlined else [g])]
         stays = f in plan.fixed or f in roots or depths[f] >= DEEPEST
-        if not stays and sizes[f] <= (once if times[f] == 1 else small):
+        most = once if times[f] == 1 else max(small, loops // times[f] if survey.has_loops and times[f] else 0)
+        if not stays and sizes[f] <= most:
             plan.inlined.add(f)
             if times[f] == 1:
                 plan.once.add(f)
@@ -52,10 +58,11 @@ def _empty(f: ir.Function) -> ir.Function:
 
 @dataclass(slots=True)
 class _Survey:
-    """What a function calls, as often as it does, and how many lets it has."""
+    """What a function calls, as often as it does, how many lets it has, and whether loops are among them."""
 
     calls: list[ir.Function]
     lets: int
+    has_loops: bool = False
 
 
 def _survey(f: ir.Function) -> _Survey:
@@ -70,6 +77,7 @@ def _survey(f: ir.Function) -> _Survey:
                 continue
             if isinstance(e, ir.Call):
                 found.calls.append(e.function)
+            found.has_loops |= isinstance(e, ir.Loop)
             pending += [inner for _, inner in scopes(e)]
     return found
 

@@ -19,23 +19,51 @@ SHORT = 64
 """Lets of what is called once, up to which it is differentiated where it is called. What a longer function saves lies
 together in its record; a loop would stack each number in an array of its own, which takes a place in the caches."""
 
+LOOPS = 512
+"""Lets of all copies of a function with loops, up to which it is differentiated where it is called: what it saves are
+arrays, which lie apart in a record, and in a stack of the caller are rows that are built in their place."""
+
 
 def prepared(f: ir.Function) -> ir.Function:
-    """`f` as it is differentiated: small arrays are numbers, and what is short and called once stands where it was
-    called. Then a loop sees what its callees read, and need not keep it. Functions whose derivative is not that of
-    their body stay."""
+    """`f` as it is differentiated: small arrays are numbers, what is short and called once stands where it was called,
+    and loops that hand arrays on are one. Then a loop sees what its callees read, and need not keep it, and of an array
+    operation only numbers are kept. Functions whose derivative is not that of their body stay."""
     program = reachable(f)
     if any([g.body is None and g.host is None for g in program]):  # its body is being made: it calls itself
         return f
     made = elements(f)
-    if not callees(made):
+    if not callees(made) and fuse(made) is made:
         return made
     body, new = made.derived.get("prepared", (None, made))
     if body is not made.body:
-        kept = {g for g in reachable(made) if g.rule is not None or g.checkpoint}
-        new = inline((made,), kept, small=0, once=SHORT)[made]
+        new = _with_loops_joined(inline((made,), _kept(made), small=0, once=SHORT)[made])
+        if callees(new):
+            new = _with_loops_joined(inline((new,), _kept(new), small=0, once=SHORT, loops=LOOPS)[new])
         made.derived["prepared"] = (made.body, new)
     return new
+
+
+def _kept(f: ir.Function) -> set[ir.Function]:
+    """What `f` reaches and what has a derivative of its own."""
+    return {g for g in reachable(f) if g.rule is not None or g.checkpoint}
+
+
+def _with_loops_joined(f: ir.Function) -> ir.Function:
+    """`f`, fresh from `inline` with all that it calls, whose bodies are then changed in place."""
+    for g in set(reachable(f)) - _kept(f):
+        if g.body is not None:
+            g.body = _joined(g).body
+    return f
+
+
+def _joined(f: ir.Function) -> ir.Function:
+    """`f` with its loops joined; the same object where there is nothing to join."""
+    made = _checked(fuse(f))
+    while made is not f:
+        for transform in PASSES:
+            made = _checked(transform(made))
+        f, made = made, _checked(fuse(made))
+    return f
 
 
 def optimise(*roots: ir.Function) -> tuple[ir.Function, ...]:

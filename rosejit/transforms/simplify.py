@@ -85,6 +85,8 @@ class _Sweep:
                 continue
             if op.negates:
                 negated[binder] = args[0]
+            elif op.sharing[0] and (given := known.get((PRIMITIVES[op.sharing[0]], args))) is not None:
+                op, args = PRIMITIVES[op.sharing[1]], (*args, given)
             elif op.unchecked:
                 self.equal(binder, PRIMITIVES[op.unchecked], args)  # where it has been tested already
             new.append(let if args is e.args and op is e.op else ir.Let(let.binders, ir.Apply(op, args), let.span))

@@ -7,6 +7,7 @@ Where only exp(x) is needed, k counts 32nds of ln 2, and a table has the powers 
 
 from typing import Any
 
+from rosejit.ir.types import REAL
 from rosejit.ops.arith import abs_, copysign, select
 from rosejit.ops.integer import bits, from_bits, imax, iselect
 from rosejit.ops.kernels.coefficients import COSH, EXP, SINH
@@ -211,12 +212,18 @@ def _tanh(x: Any) -> Any:
     return select(abs_(x) < 2.0**-28, x, copysign(hi, x))
 
 
-def _sech(x: Any) -> Any:
-    """2 exp(-|x|) / (1 + exp(-2 |x|))."""
-    k, (s, e) = exponential(clamped(-abs_(x), -750.0, 0.0))
-    p = power_of_two(imax(k, -500))
-    hi, lo = fast_two_sum(1.0, p * s * (p * s))
-    return scaled(2.0 * divide((s, e), (hi, lo + 2.0 * (p * s) * (p * e)))[0], k)
+def _sech2(x: Any) -> Any:
+    return _sech2_by(x, _tanh(x))
+
+
+def _sech2_by(x: Any, y: Any) -> Any:
+    """1 / cosh(x)² from y = tanh(x) too, while 1 - y has digits enough; else 4 exp(-2 |x|) / (1 + exp(-2 |x|))²."""
+
+    def far() -> Any:
+        e = RESCALED(-2.0 * abs_(x))
+        return 4.0 * e / ((1.0 + e) * (1.0 + e))
+
+    return branch(below(x, 2.0), lambda: (1.0 - y) * (1.0 + y), far)
 
 
 def _sigmoid(x: Any) -> Any:
@@ -237,4 +244,22 @@ def _sigmoid(x: Any) -> Any:
     return branch(below(x, 708.0), usual, lambda: select(x > 0.0, 1.0, RESCALED(x)))
 
 
-ALL = (RESCALED, *(Definition(body) for body in (_exp, _exp2, _expm1, _sinh, _cosh, _tanh, _sech, _sigmoid)))
+def _bell(x: Any) -> Any:
+    return _bell_by(x, _sigmoid(x))
+
+
+def _bell_by(x: Any, y: Any) -> Any:
+    """The slope of sigmoid from y = sigmoid(x) too, while 1 - y has digits enough; else exp(-x) / (1 + exp(-x))²."""
+
+    def far() -> Any:
+        e = RESCALED(-x)
+        return e / ((1.0 + e) * (1.0 + e))
+
+    return branch(x < 3.0, lambda: y * (1.0 - y), far)
+
+
+ALL = (
+    RESCALED,
+    *map(Definition, (_exp, _exp2, _expm1, _sinh, _cosh, _tanh, _sech2, _sigmoid, _bell)),
+    *(Definition(body, REAL, REAL) for body in (_sech2_by, _bell_by)),
+)

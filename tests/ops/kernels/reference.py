@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import mpmath
 from mpmath import mpf
 
+from rosejit.ops import PRIMITIVES
+
 Draw = Callable[[random.Random], tuple[Any, ...]]
 
 
@@ -31,6 +33,16 @@ def sizes(a: int, b: int, signs: tuple[float, ...] = (1.0, -1.0), center: float 
 
 def both(first: Draw, second: Draw) -> Draw:
     return lambda rng: (*first(rng), *second(rng))
+
+
+def with_its(name: str, draw: Draw) -> Draw:
+    """A number and what a function gives for it."""
+
+    def drawn(rng: random.Random) -> tuple[float, ...]:
+        (x,) = draw(rng)
+        return x, PRIMITIVES[name].evaluate(x)
+
+    return drawn
 
 
 def near_multiples(rng: random.Random) -> tuple[float]:
@@ -82,7 +94,8 @@ REFERENCES = {
     "sinh": Reference(mpmath.sinh, (*EXP, between(-710.4, 710.4)), 0.75),
     "cosh": Reference(mpmath.cosh, (*EXP, between(-710.4, 710.4)), 0.7),
     "tanh": Reference(mpmath.tanh, (*EXP, between(-22, 22)), 0.6),
-    "sech": Reference(mpmath.sech, (*EXP, between(-710, 710)), 1.0),
+    "sech2": Reference(lambda x: mpmath.sech(x) ** 2, (*EXP, between(-354, 354)), 20.0),
+    "sech2_by": Reference(lambda x, y: mpmath.sech(x) ** 2, (with_its("tanh", between(-354, 354)),), 20.0),
     "asinh": Reference(mpmath.asinh, (between(-2, 2), sizes(-60, 1023), sizes(-4, 30)), 0.6),
     "acosh": Reference(mpmath.acosh, (between(1, 2), sizes(0, 1023, UP), sizes(-52, 3, UP, 1.0)), 0.6),
     "atanh": Reference(mpmath.atanh, UNIT, 0.6),
@@ -103,6 +116,8 @@ REFERENCES = {
         16.0,
     ),
     "sigmoid": Reference(lambda x: 1 / (1 + mpmath.exp(-x)), (*EXP, between(-710, 40)), 2.0),
+    "bell": Reference(lambda x: mpmath.sech(x / 2) ** 2 / 4, (*EXP, between(-708, 708)), 25.0),
+    "bell_by": Reference(lambda x, y: mpmath.sech(x / 2) ** 2 / 4, (with_its("sigmoid", between(-708, 708)),), 25.0),
     "softplus": Reference(lambda x: mpmath.log1p(mpmath.exp(x)), (*EXP, between(-710, 40)), 1.0),
 }
 
