@@ -70,6 +70,9 @@ def workloads() -> Iterator[Workload]:
 
 Peer = Callable[[], Any]
 
+LARGE = 1 << 20
+"""Bytes of results from which the operating system clears fresh memory for each call: the peer then gets that too."""
+
 
 def sizes_of(module: str, args: tuple[Any, ...]) -> tuple[int, ...]:
     """The lengths that the C++ functions of an eval take first."""
@@ -112,15 +115,25 @@ def peer(library: ctypes.CDLL, module: str, function: str, args: tuple[Any, ...]
     f.restype = ctypes.c_double
     outputs = outputs_of(module, function, args)
     arrays = [np.ascontiguousarray(a) for a in args if isinstance(a, np.ndarray)]
-    pointers = [ctypes.c_void_p(a.ctypes.data) for a in [*arrays, *(outputs or ())]]
     numbers = [ctypes.c_double(a) for a in args] if module == "particle" else []
-    given = [*map(ctypes.c_long, sizes_of(module, args)), *pointers, *numbers]
+    given = [*map(ctypes.c_long, sizes_of(module, args)), *map(pointer, arrays)]
+    results = [*map(pointer, outputs or ())]
 
     def call(_: Any = arrays) -> Any:
-        number = f(*given)
+        number = f(*given, *results, *numbers)
         return number if outputs is None else outputs
 
-    return call
+    def call_with_fresh_results(_: Any = arrays) -> Any:
+        fresh = tuple(map(np.empty_like, outputs or ()))
+        f(*given, *map(pointer, fresh), *numbers)
+        return fresh
+
+    return call_with_fresh_results if sum(a.nbytes for a in outputs or ()) > LARGE else call
+
+
+def pointer(array: Any) -> ctypes.c_void_p:
+    """The address of an array's elements."""
+    return ctypes.c_void_p(array.ctypes.data)
 
 
 def agree(ours: Any, theirs: Any) -> bool:
