@@ -59,7 +59,7 @@ div = Primitive(
     result=REAL,
     doc="The quotient; by zero it is infinite, or NaN for 0/0.",
     evaluate=floats.divide,
-    partials=lambda x, y, r: (1.0 / y, -r / y),
+    partials=lambda x, y, r: (1.0 / y, -(r * (1.0 / y))),  # one division for both
     wasm=Instr("f64.div"),
     neutral=(None, 1.0),
     minus=("-div", "-div"),
@@ -92,7 +92,7 @@ sqrt = Primitive(
     result=REAL,
     doc="The square root, correctly rounded; NaN below 0. Its derivative at 0 is inf.",
     evaluate=floats.square_root,
-    partials=lambda x, r: (0.5 / r,),
+    partials=lambda x, r: (0.5 * (1.0 / r),),  # 1 / r is often at hand: a distance is divided by
     wasm=Instr("f64.sqrt"),
 )
 floor = Primitive(

@@ -57,13 +57,13 @@ def _with_loops_joined(f: ir.Function) -> ir.Function:
 
 
 def _joined(f: ir.Function) -> ir.Function:
-    """`f` with its loops joined; the same object where there is nothing to join."""
-    made = _checked(fuse(f))
-    while made is not f:
+    """`f` simplified, and its loops joined."""
+    made, seen = f, None
+    while made is not seen:
         for transform in PASSES:
             made = _checked(transform(made))
-        f, made = made, _checked(fuse(made))
-    return f
+        seen, made = made, _checked(fuse(made))
+    return made
 
 
 def optimise(*roots: ir.Function) -> tuple[ir.Function, ...]:
@@ -73,12 +73,7 @@ def optimise(*roots: ir.Function) -> tuple[ir.Function, ...]:
     for f in new.values():
         if f.body is None:
             continue
-        made, seen = f, None
-        while made is not seen:
-            for transform in PASSES:
-                made = _checked(transform(made))
-            seen, made = made, _checked(fuse(made))
-        f.body = made.body  # `f` is fresh from `inline`, and calls of it need not be redirected
+        f.body = _joined(f).body  # `f` is fresh from `inline`, and calls of it need not be redirected
     return tuple(new[root] for root in roots)
 
 
