@@ -115,4 +115,7 @@ class Walk(Cotangents):
         if is_light(x.type):
             self.give(x, ct)
         elif isinstance(x, ir.Var):
-            self.b.do(ir.Add(self.place(x), ct))
+            if self.is_new(x):
+                self.values[x] = self.append(x, ir.Copy(ct))
+            else:
+                self.b.do(ir.Add(self.place(x), ct))

@@ -53,10 +53,14 @@ class Cotangents:
             if have is not None and have is not ir.ZERO:
                 ct = self.b.bind(ir.Apply(linear.tadd, (have, ct)), TAN, ct.hint)
             self.sums[x] = ct
-        elif x in self.bound and x not in self.views and x not in self.values and x not in self.accumulators:
+        elif self.is_new(x):
             self.values[x] = ct
         else:
             self.b.do(ir.Add(self.place(x), ct))
+
+    def is_new(self, x: ir.Var) -> bool:
+        """Whether a heavy `x` is of this block, no view, and has no cotangent yet."""
+        return x in self.bound and x not in self.views and x not in self.values and x not in self.accumulators
 
     def place(self, x: ir.Var) -> ir.Var:
         """The open accumulator of a heavy `x`; of a view: a view of that of its base."""
