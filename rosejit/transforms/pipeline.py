@@ -9,6 +9,7 @@ from rosejit.transforms.dce import dce
 from rosejit.transforms.elements import elements
 from rosejit.transforms.fuse import fuse
 from rosejit.transforms.inline import inline
+from rosejit.transforms.records import records
 from rosejit.transforms.simplify import simplify
 
 PASSES = (simplify, dce)
@@ -73,7 +74,9 @@ def optimise(*roots: ir.Function) -> tuple[ir.Function, ...]:
     for f in new.values():
         if f.body is None:
             continue
-        f.body = _joined(f).body  # `f` is fresh from `inline`, and calls of it need not be redirected
+        f.body = _checked(
+            dce(_checked(records(_joined(f))))
+        ).body  # `f` is fresh from `inline`, and calls of it need not be redirected
     return tuple(new[root] for root in roots)
 
 
