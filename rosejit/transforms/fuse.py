@@ -1,14 +1,15 @@
 """Joins a loop with the one that walks what it has stacked: what went through memory stays in the turn.
 
-Reverse mode makes such pairs: a loop that keeps residuals, and one that reads them. Where the second one turns in the
-same direction (or the first carries nothing, so that its turns may come in any order), one loop does both. Each turn
-does what it did, so all results are the same bits.
+Reverse mode makes such pairs: a loop that keeps residuals, and one that reads them; or a loop that makes cotangents,
+and a sum that adds them to a place, which is a loop too. Where the second one turns in the same direction (or the first
+carries nothing, so that its turns may come in any order), one loop does both. Each turn does what it did, so all
+results are the same bits.
 """
 
 from dataclasses import dataclass
 
 from rosejit.ir import syntax as ir
-from rosejit.ir.types import Array, Ref, Type, is_heavy
+from rosejit.ir.types import INT, REAL, Array, Ref, Type, is_heavy
 from rosejit.ir.walk import captures, consumed, forms, lets, operands, rebuild, scopes
 from rosejit.transforms.effects import Places, fails_or_acts
 
@@ -18,7 +19,8 @@ def fuse(f: ir.Function) -> ir.Function:
     equal in one turn is for `simplify` to find; then inner loops may be joined."""
     if f.body is None:
         return f
-    if sum(isinstance(let.expr, ir.Loop) for let in forms(f.body)) < 2:
+    found = [let.expr for let in forms(f.body) if isinstance(let.expr, ir.Loop | ir.Add)]
+    if len(found) < 2 or not any([isinstance(e, ir.Loop) for e in found]):
         return f
     sweep = _Sweep(Places(f.body))
     body = sweep.block(f.body)
@@ -38,7 +40,7 @@ class _Sweep:
         """The block with its loops joined, and those of inner blocks."""
         loops = [let for let in block.lets if isinstance(let.expr, ir.Loop)]
         found = list(block.lets)
-        if len(loops) > 1:
+        if len(loops) > 1 or (loops and any([isinstance(let.expr, ir.Add) for let in found])):
             joiner = _Joiner(block, loops, self.places)
             found = joiner.run()
             self.joined += joiner.joined
@@ -89,6 +91,30 @@ class _Joiner:
             if not isinstance(let.expr, ir.Apply):
                 for a in self.facts(let).reads & self.readers.keys():
                     self.readers[a].append(let)
+        self.sums: dict[ir.Let, ir.Let] = {}
+        """Loops that stand for sums."""
+        for let in block.lets:
+            if isinstance(let.expr, ir.Add):
+                self.as_loop(let, let.expr)
+        self.loops = [let for let in self.lets if isinstance(let.expr, ir.Loop)]
+
+    def as_loop(self, let: ir.Let, e: ir.Add) -> None:
+        """Put a loop in the place of a sum whose value a loop makes for it alone."""
+        v = e.value
+        if v in self.results or [*self.readers.get(v, ())] != [let]:
+            return
+        maker = next(other for other in self.loops if v in other.binders)
+        if not isinstance(maker.expr, ir.Loop) or v in maker.binders[: len(maker.expr.carries)]:
+            return
+        if isinstance(v.type, Array) and v.type.length is not None and v.type.element is REAL:
+            index, x, at = ir.Var(INT, "i"), ir.Var(REAL, v.hint), ir.Var(Ref(REAL), "at")
+            turn = [ir.Let((at,), ir.View(e.place, (index,), False), let.span), ir.Let((), ir.Add(at, x), let.span)]
+            scan, body = ir.Scan(x, v), ir.Block(turn, ())
+            loop = ir.Loop(ir.integer(v.type.length), index, (), (), (scan,), body, maker.expr.down)
+            made = ir.Let((), loop, let.span)
+            self.sums[made] = let
+            self.lets[self.lets.index(let)] = made
+            self.readers[v] = [made]
 
     def facts(self, let: ir.Let) -> _Facts:
         found = self.known.get(let)
@@ -111,7 +137,7 @@ class _Joiner:
                 self.lets[at : where + 1] = [*before, made, *after]
                 self.loops[self.loops.index(second)] = made
                 self.joined += 1
-        return self.lets
+        return [self.sums.get(let, let) for let in self.lets]
 
     def partner(self, first: ir.Let) -> ir.Let | None:
         """The loop that walks all that `first` has stacked, if nothing but the order of the lets speaks against it."""
@@ -141,23 +167,24 @@ class _Joiner:
         one, two = self.facts(first), self.facts(second)
         if two.acts or one.places & two.places or one.reads & two.consumes.difference(first.binders):
             return None
-        wanted, taken, touched = set(two.reads), set(two.consumes), set(two.places)
+        wanted, taken, touched, acted = set(two.reads), set(two.consumes), set(two.places), False
         before: list[ir.Let] = []
         after: list[ir.Let] = []
         for let in reversed(between):
             known = self.facts(let)
             if wanted.isdisjoint(let.binders):
-                if known.reads & taken or known.places & touched or (known.acts and one.acts):
+                if known.reads & taken or known.places & touched or (known.acts and acted):
                     return None
                 after.append(let)
                 continue
-            if known.acts or known.places & one.places or known.consumes & one.reads:
+            if (known.acts and one.acts) or known.places & one.places or known.consumes & one.reads:
                 return None
             if not known.reads.isdisjoint(first.binders):
                 return None
             wanted |= known.reads
             taken |= known.consumes
             touched |= known.places
+            acted |= known.acts
             before.append(let)
         return before[::-1], after[::-1]
 

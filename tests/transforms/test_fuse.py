@@ -43,6 +43,7 @@ def test_what_lies_between_goes_before_or_behind() -> None:
 
 def test_numbers_that_are_read_elsewhere_stay_outputs() -> None:
     check(MAP + SUM + "let b: Real = a[1] in let r: Real = s * b in r", 1)
+    check(MAP + "let b: Real = a[1] in\n" + SUM + "let r: Real = s + b in r", 1)
 
 
 def test_a_map_turns_as_its_reader_does() -> None:
@@ -65,7 +66,6 @@ def test_carries_go_side_by_side() -> None:
         CARRIED + SUM.replace("j < 3", "j < 3 down") + "s",  # turns of both in opposite order
         CARRIED + SUM.replace("= 0.0", "= c") + "s",  # begins with what the first ends with
         CARRIED + SUM.replace("t + u", "t * c") + "s",  # reads it in each turn
-        MAP + "let b: Real = a[1] in\n" + SUM + "let r: Real = s + b in r",  # an element is read before
         MAP.replace("3", "2").replace("[3]", "[2]")
         + "let s: Real = loop j < 3 carry (t: Real = 0.0) { let u: Real = a[0] in let n: Real = t + u in n } in s",
     ],
@@ -117,3 +117,45 @@ def test_a_place_of_its_own_does_not() -> None:
     new = fuse(parse(ADDING.replace("&q@[j]", "&acc@[j]")))
     verify_program(new)
     assert loops(new) == 1
+
+
+SUMMED = """
+def f(x: [3]Real, y: [3]Real, p: &[3]Real): [3]Real =
+  let z: [3]Real = copy y in
+  let a: [3]Real = loop i < 3 down {
+    let v: Real = x@[i] in
+    let w: Real = v * v in
+    w
+  } in
+  let acc: &[3]Real = accum z in
+  let () = acc += a in
+  let () = p += y in
+  let r: [3]Real = resolve acc in
+  r
+"""
+
+
+def adds_in_loops(f: ir.Function) -> int:
+    """How many sums a loop makes."""
+    assert f.body is not None
+    found = [let.expr for let in f.body.lets if isinstance(let.expr, ir.Loop)]
+    return sum(isinstance(let.expr, ir.Add) for e in found for let in e.body.lets)
+
+
+def test_a_sum_is_made_where_its_value_is() -> None:
+    new = fuse(parse(SUMMED))
+    verify_program(new)
+    assert (loops(new), adds_in_loops(new)) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        SUMMED.replace("resolve acc in\n  r", "resolve acc in\n  a"),  # the value is read elsewhere too
+        SUMMED.replace("let v: Real = x@[i] in", "let q: &Real = &p@[i] in let v: Real = x@[i] in let () = q += v in")
+        .replace("acc += a", "p += a"),  # the loop adds to what may be the same place
+    ],
+)  # fmt: skip
+def test_a_sum_that_stays(text: str) -> None:
+    f = parse(text)
+    assert fuse(f) is f
