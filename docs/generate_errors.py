@@ -164,6 +164,17 @@ CASES = (
         """,
     ),
     Case(
+        "RoseValueError",
+        "NaN is made an integer, by `int`, `round`, `math.floor` and their like.",
+        """
+        @rose.jit
+        def whole(x: float) -> int:
+            return round(x)
+
+        whole(math.nan)
+        """,
+    ),
+    Case(
         "RoseFloatingPointError",
         "`ROSE_DEBUG_NANS=1` is set, and an operation gave nan, in a value or in a derivative.",
         """

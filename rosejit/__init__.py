@@ -30,6 +30,7 @@ from rosejit.api import (
 )
 from rosejit.api.elementary import FUNCTIONS as _FUNCTIONS
 from rosejit.api.elementary import logsumexp, softmax, stop_gradient
+from rosejit.api.hints import Array, Mat, Vec
 from rosejit.errors import (
     CacheError,
     NotDifferentiable,
@@ -41,6 +42,7 @@ from rosejit.errors import (
     RoseMemoryError,
     RoseOverflowError,
     RoseRecursionError,
+    RoseValueError,
     RoseZeroDivisionError,
     ShapeError,
     StagingTypeError,
@@ -50,7 +52,7 @@ from rosejit.errors import (
     WasmTrap,
 )
 from rosejit.export import export
-from rosejit.frontend.annotations import Array, Bool, Dual, Int, Mat, Real, ShapeOf, Static, Vec
+from rosejit.frontend.annotations import Bool, Dual, Int, Real, ShapeOf, Static
 from rosejit.frontend.functions import range, unroll
 from rosejit.interop.sparse import sparse_hessian, sparse_jacobian
 
@@ -134,6 +136,7 @@ __all__ = [
     "RoseMemoryError",
     "RoseOverflowError",
     "RoseRecursionError",
+    "RoseValueError",
     "RoseZeroDivisionError",
     "ShapeError",
     "ShapeOf",

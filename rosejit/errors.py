@@ -95,6 +95,10 @@ class RoseOverflowError(RoseError, OverflowError):
     """The result of staged integer arithmetic does not fit 64 bits."""
 
 
+class RoseValueError(RoseError, ValueError):
+    """NaN where an integer is asked for."""
+
+
 class RoseZeroDivisionError(RoseError, ZeroDivisionError):
     """A staged integer was divided by zero."""
 

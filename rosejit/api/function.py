@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 from rosejit.abi import Static, Tree
 from rosejit.api import interpreted, sessions
 from rosejit.api.entry import entry, public
-from rosejit.api.log import note
 from rosejit.api.lowered import Lowered
 from rosejit.api.options import Options
 from rosejit.api.program import Loaded
@@ -26,6 +25,7 @@ from rosejit.frontend.guards import Guard
 from rosejit.frontend.rules import stage_rule
 from rosejit.frontend.stage import Session
 from rosejit.frontend.structures import has_tangent
+from rosejit.log import note
 from rosejit.runtime.marshal import Mismatch
 from rosejit.runtime.marshal import Signature as Interface
 
@@ -55,12 +55,12 @@ class Specialisation:
 
 @dataclass(slots=True, frozen=True)
 class Kind:
-    """What tells one function from another: how it is staged, how it is pickled, the Python that it stays where nothing
-    is staged (`rose.opaque`), and the Python that it is staged from, unless it was made of another function."""
+    """What tells one function from another: how it is staged, how it is pickled, what it does where nothing is staged
+    (`rose.opaque`), and the Python that it is staged from, unless it was made of another function."""
 
     stage: "Callable[[Function, Call, Session], Staged]"
     rebuilt: "Callable[[Function], Any]"
-    python: Callable[..., Any] | None = None
+    python: Callable[[Call], Any] | None = None
     source: Callable[..., Any] | None = None
 
 
@@ -133,7 +133,7 @@ class Function:
 
     def _other(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if self._kind.python is not None and sessions.staging_of([*args, *kwargs.values()]) is None:
-            return self._kind.python(*args, **kwargs)
+            return self._kind.python(self._bound(args, kwargs))
         takes_out = "out" in kwargs and "out" not in self.__signature__.parameters
         given = {name: value for name, value in kwargs.items() if not (takes_out and name == "out")}
         call = self._bound(args, given)

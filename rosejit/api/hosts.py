@@ -13,6 +13,7 @@ from rosejit.frontend.rules import place_of
 from rosejit.frontend.structures import Supply, build
 from rosejit.frontend.values import leaf_type
 from rosejit.ir import syntax as ir
+from rosejit.numeric import np
 
 
 @dataclass(slots=True)
@@ -35,6 +36,24 @@ def stage_opaque(function: Callable[..., Any], signature: Signature, call: Call)
     host = _caller(function, signature, trees, list(call.statics), result, dict(call.dims))
     made = ir.Function(signature.function.__name__, params, results, None, host=host, span=place_of(signature.function))
     return Staged(made, trees, result, (), Source())
+
+
+def call_directly(function: Callable[..., Any], signature: Signature, call: Call) -> Any:
+    """What the function gives where nothing is staged: called as compiled code calls it, with arrays that are not the
+    caller's and cannot be written, and held to its hints."""
+    arguments, statics = Supply([_unwritable(value) for value in call.values]), Supply(call.statics)
+    value = signature.apply(function, [build(tree, arguments, statics) for tree in call.trees])
+    found = conform(signature, call.dims, value)
+    results = [value.copy() if isinstance(value, np.ndarray) else value for value in found.values]
+    return build(found.trees[0], Supply(results), Supply(found.statics))
+
+
+def _unwritable(value: Any) -> Any:
+    if not isinstance(value, np.ndarray):
+        return value
+    made = value.copy()
+    made.setflags(write=False)
+    return made
 
 
 def _caller(

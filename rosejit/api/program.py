@@ -8,11 +8,11 @@ from typing import Any
 from rosejit import collector
 from rosejit.abi import Artifact, Tier
 from rosejit.api import interpreted
-from rosejit.api.log import note
 from rosejit.api.recipe import Program, Recipe, function_of, source_of, words_of
 from rosejit.codegen.program import compile_program
 from rosejit.ir import syntax as ir
 from rosejit.ir.walk import forms, reachable, size
+from rosejit.log import note
 from rosejit.runtime import cache as disk
 from rosejit.runtime.compiled import Compiled
 from rosejit.runtime.compiled import load as load_artifact

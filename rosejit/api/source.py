@@ -4,13 +4,14 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any, get_args, overload
 
 from rosejit.abi import Tier
 from rosejit.api.callables import caller, is_plain
 from rosejit.api.entry import public
 from rosejit.api.function import Function, Kind
-from rosejit.api.hosts import stage_opaque
+from rosejit.api.hosts import call_directly, stage_opaque
 from rosejit.api.options import Options
 from rosejit.api.staged import Staged
 from rosejit.errors import StagingTypeError
@@ -167,10 +168,19 @@ def opaque(function: Callable[..., Any]) -> Function:
         return stage_opaque(function, self.binding, call)
 
     def rebuilt(self: Function) -> Any:
-        return by_reference(self) or (opaque, (function,))
+        return by_reference(self) or (_opaque_with, (function, self.rule))
 
-    made = Function(binding.signature(function), Options(), Kind(stage, rebuilt, function))
+    bound = binding.signature(function)
+    made = Function(bound, Options(), Kind(stage, rebuilt, partial(call_directly, function, bound)))
     wrapped_like(made, function, function.__name__)
+    return made
+
+
+def _opaque_with(function: Callable[..., Any], rule: Any) -> Function:
+    """An opaque function with its rule, out of a pickle."""
+    made = opaque(function)
+    if rule is not None:
+        made.jvp = rule
     return made
 
 

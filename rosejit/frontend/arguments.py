@@ -141,7 +141,8 @@ class Binder:
         staged_list = staged_items(value)
         if staged_list is not None:
             return self._array(wanted, staged_list, where)
-        host, element = as_array(wanted.element, value)
+        is_number = wanted.admits_numbers and number_kind(value) is not None
+        host, element = as_array(wanted.element, np.asarray(value) if is_number else value)
         if host is None:
             raise self._error(f"a `{wanted}`", value, where, fact=element)
         self._dimensions(wanted, host.shape, value, where)

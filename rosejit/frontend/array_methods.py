@@ -176,7 +176,8 @@ def astype(a: Array, dtype: Any, copy: bool = True) -> Array:
     """`x.astype(dtype)`: a new array, of Reals, Ints or Bools."""
     kind = kind_of(a.tape, dtype)
     assert kind is not None
-    return converted(a, kind) if a.type is not kind else _copy(a)
+    same = a.type is kind or (a.type is TAN and kind is REAL)
+    return _copy(a) if same else converted(a, kind)
 
 
 _copy = copy

@@ -22,7 +22,7 @@ from rosejit.frontend.tape import UNDEFINED, Cell, Tape
 from rosejit.frontend.texts import text
 from rosejit.frontend.truth import truth
 from rosejit.frontend.unbound import Part, settled, split
-from rosejit.frontend.values import NUMBERS, Bool, Int, P, Real, int_atom, real_atom, type_of
+from rosejit.frontend.values import NUMBERS, Bool, Int, P, Real, Tan, int_atom, real_atom, type_of
 from rosejit.ir.syntax import Failure
 from rosejit.ir.types import BOOL, INT, REAL
 from rosejit.numeric import np
@@ -43,6 +43,10 @@ def _rose_range(session: Any, function: Any, args: Args, kwargs: Options) -> Any
 
 
 def _len(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
+    if len(args) == 1 and args[0].__class__ in NUMBERS:
+        raise session.tape.type_fault(
+            "a number has no length", "an array without dimensions is a number; `np.size(x)` is 1 for it"
+        )
     ask = own(args[0], "__len__") if len(args) == 1 else None
     return len(*args) if ask is None else ask()
 
@@ -51,6 +55,8 @@ def _float(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     value = _single(args)
     if value.__class__ in (Real, Int, Bool):
         return Real(session.tape, real_atom(session.tape, value) or value.atom)
+    if value.__class__ is Tan:
+        return value
     ask = own(value, "__float__")
     if ask is not None:
         return _float(session, function, (ask(),), kwargs)

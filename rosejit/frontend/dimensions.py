@@ -63,4 +63,4 @@ def is_expression(text: str) -> bool:
         tree = ast.parse(text, mode="eval")
     except SyntaxError:
         return False
-    return all(isinstance(node, _ALLOWED) for node in ast.walk(tree))
+    return all(isinstance(node, _ALLOWED) and type(getattr(node, "value", 0)) is int for node in ast.walk(tree))

@@ -30,7 +30,13 @@ def joined(tape: Tape, arrays: Sequence[Any], axis: Any, name: str) -> Array:
     if axis is None:
         parts, axis = [shapes.reshape(part, -1) for part in parts], 0
     rank = parts[0].ndim
-    if not rank or not -rank <= axis < rank:
+    if not all(part.ndim for part in parts):
+        raise tape.fault(
+            ShapeError,
+            f"`{name}` joins arrays that have dimensions, and a number has none",
+            help="make it an array of one element, `[v]`, or put numbers together with `np.array`",
+        )
+    if not -rank <= axis < rank:
         raise tape.fault(ShapeError, f"axis {axis} is out of bounds for arrays of shape {parts[0].shape}")
     axis %= rank
     rests = {part.shape[:axis] + part.shape[axis + 1 :] for part in parts}

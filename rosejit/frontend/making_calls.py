@@ -9,9 +9,10 @@ from typing import Any
 from rosejit.frontend.array_methods import kind_of
 from rosejit.frontend.arrays import Array, fresh, of_host
 from rosejit.frontend.elementwise import cast, converted, mapped
+from rosejit.frontend.host import number_kind
 from rosejit.frontend.making import as_array
 from rosejit.frontend.structures import is_staged_deep
-from rosejit.frontend.values import ATOMS, real_atom, type_of, wrap
+from rosejit.frontend.values import ATOMS, Tan, real_atom, refuse_tangent, type_of, wrap
 from rosejit.frontend.views import build, copy
 from rosejit.ir.syntax import Zero
 from rosejit.ir.types import INT, REAL, TAN, array
@@ -66,18 +67,29 @@ def _like(name: str) -> Handler:
         own = type_of(args[0]) if like is None else like.type
         shape = kwargs.get("shape") or (() if like is None else like.shape)
         dtype = kwargs.get("dtype")
-        if name == "full":
+        value = {"zeros": 0.0, "ones": 1.0}.get(name)
+        if value is None:
             value = args[1] if len(args) > 1 else kwargs["fill_value"]
-            kind = kind_of(session.tape, dtype) or own
-            assert kind is not None
-            return _full(session, np.full, (shape, value), {"dtype": _DTYPES.get(kind, "bool")})
-        if own is TAN and name != "ones":
-            return fresh(session.tape, session.tape.bind(Zero(), array(shape, TAN)))
+        if own is TAN and dtype is None:
+            return _tangents(session, function, shape, value)
         kind = kind_of(session.tape, dtype) or own
         assert kind is not None
+        if name == "full":
+            return _full(session, np.full, (shape, value), {"dtype": _DTYPES.get(kind, "bool")})
         return of_host(session.tape, getattr(np, name)(shape, dtype=_DTYPES.get(kind, "bool")))
 
     return handler
+
+
+def _tangents(session: Any, function: Any, shape: tuple[int, ...], value: Any) -> Array:
+    """An array of one tangent, or of the only constant one, zero."""
+    if value.__class__ is Tan:
+        return _filled(session, shape, value)
+    if number_kind(value) is None or value != 0:
+        refuse_tangent(
+            session.tape, f"`np.{function.__name__}` of tangents holds no tangents: the only constant one is zero"
+        )
+    return fresh(session.tape, session.tape.bind(Zero(), array(shape, TAN)))
 
 
 def _full(session: Any, function: Any, args: Args, kwargs: Options) -> Any:

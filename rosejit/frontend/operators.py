@@ -286,7 +286,8 @@ def _not_linear(symbol: str) -> Callable[..., Any]:
 
 _NONLINEAR = {
     "pow": "**", "rpow": "**", "rtruediv": "/", "floordiv": "//", "rfloordiv": "//", "mod": "%", "rmod": "%",
-    "divmod": "divmod", "rdivmod": "divmod", "abs": "abs",
+    "divmod": "divmod", "rdivmod": "divmod", "abs": "abs", "round": "round", "floor": "floor", "ceil": "ceil",
+    "trunc": "trunc", "int": "int", "bool": "bool", "index": "index", "complex": "complex",
     "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=",
 }  # fmt: skip
 
@@ -305,7 +306,9 @@ def _install_tangents() -> None:
 # --- what only the host can do
 
 
-def _no_elements(self: Any, *args: Any) -> NoReturn:
+def _no_elements(self: Any, index: Any) -> Any:
+    if index == () or index is Ellipsis:  # as of NumPy's arrays without dimensions
+        return self
     raise self.tape.type_fault(
         f"a staged {type(self).__name__} has no elements",
         "a name that a staged loop reads before it binds it is taken for a number: bind it before the loop",
@@ -376,7 +379,8 @@ def _install() -> None:
     Bool.__neg__ = lambda self: -_same(self)  # type: ignore[attr-defined]  # as above
     for cls in NUMBERS:
         for name, method in _HOST_METHODS.items():
-            setattr(cls, name, method)
+            if name not in vars(cls):
+                setattr(cls, name, method)
         cls.__repr__ = lambda self: f"<staged {type(self).__name__}>"  # pyright: ignore[reportAttributeAccessIssue]  # its kind is known here
 
 

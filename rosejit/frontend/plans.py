@@ -18,17 +18,19 @@ Plan = tuple[Any, ...]
 
 
 class _Unlisted(Exception):
-    """Something is not on the white list."""
+    """A node, the argument, is not on the white list."""
 
 
-def plan(context: Context, node: Any) -> Plan | None:
-    """The plan of a `for` statement; None if its loop is unrolled whatever its values are."""
+def plan(context: Context, node: Any) -> Plan | str | None:
+    """The plan of a `for` statement; why there is none if its loop is unrolled whatever its values are; None for no
+    `range`."""
     if context.plain or context.hidden or not _is_range(context, node.iter):
         return None
     try:
         return (*_loop(context, node), context.names(node).after)
-    except _Unlisted:
-        return None
+    except _Unlisted as unlisted:
+        (part,) = unlisted.args
+        return f"line {getattr(part, 'lineno', node.lineno)} holds {_WORDS.get(type(part), 'what is never rolled')}"
 
 
 def _is_range(context: Context, node: Any) -> bool:
@@ -66,7 +68,7 @@ def _statement(context: Context, node: Any) -> list[Plan]:
                 else [("bind", _target(context, node.target), _expression(context, node.value))]
             )
         case gast.AugAssign():
-            op = _OPERATORS.get(type(node.op)) or _refuse()
+            op = _OPERATORS.get(type(node.op)) or _refuse(node)
             return [("change", _target(context, node.target), op, _expression(context, node.value))]
         case gast.If():
             return [("if", _expression(context, node.test), _block(context, node.body), _block(context, node.orelse))]
@@ -77,30 +79,30 @@ def _statement(context: Context, node: Any) -> list[Plan]:
         case SetFlag():
             return [("bind", ("name", node.flag), ("value", node.value))] if node.flag in context.tested else []
         case _:
-            raise _Unlisted
+            raise _Unlisted(node)
 
 
-def _refuse() -> Any:
-    raise _Unlisted
+def _refuse(node: Any) -> Any:
+    raise _Unlisted(node)
 
 
 def _target(context: Context, node: Any) -> Plan:
     match node:
         case gast.Name():
-            return ("name", _own(context, node.id))
+            return ("name", _own(context, node))
         case gast.Tuple() | gast.List():
             return ("pack", tuple(_target(context, item) for item in node.elts))
         case gast.Subscript():
             return ("item", _expression(context, node.value), _expression(context, node.slice))
         case _:
-            raise _Unlisted
+            raise _Unlisted(node)
 
 
-def _own(context: Context, name: str) -> str:
-    owner = context.scope.owner(name)
-    if owner is not None and name in owner.shared:
-        raise _Unlisted
-    return name
+def _own(context: Context, node: Any) -> str:
+    owner = context.scope.owner(node.id)
+    if owner is not None and node.id in owner.shared:
+        raise _Unlisted(node)
+    return node.id
 
 
 # --- expressions
@@ -109,14 +111,14 @@ def _own(context: Context, name: str) -> str:
 def _expression(context: Context, node: Any) -> Plan:
     rule = _RULES.get(type(node))
     if rule is None:
-        raise _Unlisted
+        raise _Unlisted(node)
     return rule(context, node)
 
 
 def _name(context: Context, node: Any) -> Plan:
     if id(node) in context.flow.unsure:
-        raise _Unlisted
-    return ("name", _own(context, node.id))
+        raise _Unlisted(node)
+    return ("name", _own(context, node))
 
 
 def _constant(context: Context, node: Any) -> Plan:
@@ -124,17 +126,17 @@ def _constant(context: Context, node: Any) -> Plan:
 
 
 def _binary(context: Context, node: Any) -> Plan:
-    op = _OPERATORS.get(type(node.op)) or _refuse()
+    op = _OPERATORS.get(type(node.op)) or _refuse(node)
     return ("binary", op, _expression(context, node.left), _expression(context, node.right))
 
 
 def _unary(context: Context, node: Any) -> Plan:
-    op = {gast.Not: "not", gast.USub: "-", gast.UAdd: "+"}.get(type(node.op)) or _refuse()
+    op = {gast.Not: "not", gast.USub: "-", gast.UAdd: "+"}.get(type(node.op)) or _refuse(node)
     return ("unary", op, _expression(context, node.operand))
 
 
 def _compare(context: Context, node: Any) -> Plan:
-    ops = tuple(_COMPARISONS.get(type(op)) or _refuse() for op in node.ops)
+    ops = tuple(_COMPARISONS.get(type(op)) or _refuse(node) for op in node.ops)
     return ("compare", ops, tuple(_expression(context, item) for item in (node.left, *node.comparators)))
 
 
@@ -166,7 +168,7 @@ def _pack(context: Context, node: Any) -> Plan:
 
 def _call(context: Context, node: Any) -> Plan:
     if any(isinstance(item, gast.Starred) for item in node.args) or any(k.arg is None for k in node.keywords):
-        raise _Unlisted
+        raise _Unlisted(node)
     keywords = tuple((k.arg, _expression(context, k.value)) for k in node.keywords)
     return ("call", _expression(context, node.func), tuple(_expression(context, a) for a in node.args), keywords)
 
@@ -175,6 +177,15 @@ def _go(context: Context, node: Any) -> Plan:
     return ("unary", "not", ("circuit", "or", tuple(("name", flag) for flag in node.flags)))
 
 
+_WORDS: dict[type, str] = {
+    gast.Expr: "a call for what it does", gast.Name: "a variable that other functions share, or that may be unbound",
+    gast.ListComp: "a comprehension", gast.GeneratorExp: "a generator", gast.Lambda: "a lambda",
+    gast.Raise: "a `raise`", gast.Assert: "an `assert`", gast.JoinedStr: "an f-string", gast.Dict: "a dict",
+    gast.Attribute: "a store to an object", gast.Assign: "an assignment to several targets",
+    gast.For: "an inner loop with `else`", gast.While: "an inner loop with `else`",
+    gast.Call: "a call with `*` or `**`", gast.Delete: "a `del`", gast.With: "a `with`", gast.Try: "a `try`",
+    gast.FunctionDef: "a function", gast.NamedExpr: "a walrus",
+}  # fmt: skip
 _OPERATORS: dict[type, str] = {
     gast.Add: "+", gast.Sub: "-", gast.Mult: "*", gast.Div: "/", gast.FloorDiv: "//", gast.Mod: "%", gast.Pow: "**",
     gast.MatMult: "@", gast.BitAnd: "&", gast.BitOr: "|", gast.BitXor: "^",

@@ -9,9 +9,9 @@ from rosejit.frontend.arrays import Array
 from rosejit.frontend.structures import Supply, build, flatten
 from rosejit.frontend.tape import Tape
 from rosejit.frontend.texts import Text, filled
-from rosejit.frontend.values import NUMBERS, type_of
+from rosejit.frontend.values import NUMBERS, passed_tangent, type_of
 from rosejit.ir.syntax import Atom, Call, Function, Var
-from rosejit.ir.types import BOOL, INT, REAL, Scalar, Type, array
+from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar, Type, array
 from rosejit.numeric import np
 
 _TYPES: dict[str, Scalar] = {"real": REAL, "int": INT, "bool": BOOL}
@@ -27,6 +27,8 @@ def staged_print(session: Any, function: Any, args: tuple[Any, ...], kwargs: dic
     if not found and not tape.is_staged:
         tape.trials.say(lambda: print(*args, **kwargs))
         return
+    if any(getattr(value, "type", None) is TAN for value in found):
+        raise passed_tangent(tape, "print")
     leaf_list = [_exact(leaf, value) for leaf, value in zip(leaves(tree), found, strict=True)]
     atoms: list[Atom] = [session.atom(leaf, value) for leaf, value in zip(leaf_list, found, strict=True)]
 

@@ -22,6 +22,7 @@ from rosejit.frontend.ranges import StagedRange
 from rosejit.frontend.tape import UNDEFINED, Tape
 from rosejit.frontend.turns import Turns, bound_names
 from rosejit.ir.types import INT, REAL
+from rosejit.log import note
 
 
 def roll(
@@ -29,20 +30,23 @@ def roll(
     items: Any,
     names: tuple[str, ...],
     exposed: int,
-    plan: Plan,
+    plan: Plan | str,
     leaving: tuple[str, ...],
     frame: FrameType,
 ) -> HostFor | StagedFor:
-    """The `for` over `items` in the user's `frame`: staged once where that gives the same."""
+    """The `for` over `items` in the user's `frame`: staged once where that gives the same. A text says why not."""
     if not _is_rolled(tape, items, names, plan, frame):
         return iterate(tape, items, names, exposed, leaving)
     return StagedFor(StagedRange(tape, items.start, items.stop, items.step), names, exposed, leaving)
 
 
-def _is_rolled(tape: Tape, items: Any, names: tuple[str, ...], plan: Plan, frame: FrameType) -> bool:
+def _is_rolled(tape: Tape, items: Any, names: tuple[str, ...], plan: Plan | str, frame: FrameType) -> bool:
     if items.__class__ is not range or len(items) < turns.FEWEST or tape.trying:
         return False
-    return not why_not(tape, items, names, plan, frame)
+    reason = plan if isinstance(plan, str) else why_not(tape, items, names, plan, frame)
+    if reason:
+        note("compile", lambda: f"{tape.here()}: a loop of {len(items)} turns is unrolled, not rolled: {reason}")
+    return not reason
 
 
 def why_not(tape: Tape, items: range, names: tuple[str, ...], plan: Plan, frame: FrameType) -> str:

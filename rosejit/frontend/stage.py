@@ -12,7 +12,7 @@ from typing import Any
 
 from rosejit.abi import Leaf, Node, Tree, leaves
 from rosejit.errors import RoseError, RoseMemoryError, UnrollLimit
-from rosejit.frontend import array_methods, operators
+from rosejit.frontend import array_methods, operators, scalar_methods
 from rosejit.frontend.arrays import Array, Box, Host, constant, fresh, is_small, of_host, parameter
 from rosejit.frontend.binding import Call, Signature, conform
 from rosejit.frontend.control import rows
@@ -35,6 +35,7 @@ from rosejit.span import Span
 
 assert operators  # importing it gives staged numbers their operators
 assert array_methods
+assert scalar_methods
 
 _APPLY = Signature.apply.__code__
 

@@ -94,6 +94,7 @@ class Tan(Staged):
         return stage(self.tape, op, args)
 
 
+Tan.__name__ = "tangent"  # what messages call it
 Number = Real | Int | Bool | Tan
 NUMBERS: frozenset[type] = frozenset({Real, Int, Bool, Tan})
 CLASSES: dict[Scalar, Callable[[Tape, Atom], Any]] = {REAL: Real, INT: Int, BOOL: Bool, TAN: Tan}

@@ -5,7 +5,7 @@ from rosejit.interp.machine import Frame, Step, fail
 from rosejit.interp.slots import Slots, out_of_range
 from rosejit.interp.values import SCALAR_ZEROS, Handle, Place, Tagged, add_to, copied, zeros
 from rosejit.ir import syntax as ir
-from rosejit.ir.failure import fault_of, primitive_failure
+from rosejit.ir.failure import FAULTS, fault_of, primitive_failure
 from rosejit.ir.types import REAL, TAN, is_heavy
 
 Simple = (
@@ -56,7 +56,7 @@ def _apply(slots: Slots, let: ir.Let, e: ir.Apply) -> Step:
         def failing(frame: Frame) -> None:
             try:
                 frame[target] = evaluate(*[frame[a] for a in args])
-            except ArithmeticError as error:
+            except FAULTS as error:
                 fail(primitive_failure(op, let.span, fault_of(op, error)))
 
         return failing

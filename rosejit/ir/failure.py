@@ -12,6 +12,7 @@ from rosejit.errors import (
     RoseMemoryError,
     RoseOverflowError,
     RoseRecursionError,
+    RoseValueError,
     RoseZeroDivisionError,
     ShapeError,
     UnboundStagedName,
@@ -25,6 +26,7 @@ KINDS: dict[str, type[RoseError]] = {
     "index": RoseIndexError,
     "overflow": RoseOverflowError,
     "zero division": RoseZeroDivisionError,
+    "no integer": RoseValueError,
     "assertion": RoseAssertionError,
     "unbound": UnboundStagedName,
     "shape": ShapeError,
@@ -38,6 +40,7 @@ KINDS: dict[str, type[RoseError]] = {
 MESSAGES = {
     "overflow": "the result of `{op}` does not fit 64 bits",
     "zero division": "`{op}` by zero",
+    "no integer": "NaN cannot be made an integer",
 }
 _FIELD = re.compile(r"\{(\d)(?:!([rsa]))?(?::([^{}]*))?\}")
 """Where a value goes in a message, as in `str.format`."""
@@ -56,7 +59,11 @@ def primitive_failure(op: Primitive, span: Span | None = None, fault: int = 1) -
     return Failure(kind, template.replace("{op}", op.word), span)
 
 
-def fault_of(op: Primitive, error: ArithmeticError) -> int:
+FAULTS = (ArithmeticError, ValueError)
+"""What a primitive with a `failure` raises where it is evaluated."""
+
+
+def fault_of(op: Primitive, error: Exception) -> int:
     """The number of the kind that `error`, raised by `op.evaluate`, belongs to."""
     kinds = op.failure.split("|")
     return next(n for n, kind in enumerate(kinds, 1) if issubclass(KINDS[kind], type(error)))

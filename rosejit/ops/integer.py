@@ -5,6 +5,7 @@
 
 import operator
 from collections.abc import Callable
+from math import isnan
 
 from rosejit.ir.primitive import Emit, Instr, Kernel, Primitive
 from rosejit.ir.types import BOOL, INT, REAL, Scalar
@@ -49,7 +50,7 @@ def _shift_left(i: int, k: int) -> int:
 def _truncate(x: float) -> int:
     if -(2.0**63) <= x < 2.0**63:
         return int(x)
-    raise OverflowError("the result does not fit 64 bits")
+    raise ValueError("NaN is no integer") if isnan(x) else OverflowError("the result does not fit 64 bits")
 
 
 def _saturate(x: float) -> int:
@@ -135,6 +136,7 @@ to_int = _checked(
     _truncate,
     "sat_int",
     word="int",
+    failure="overflow|no integer",
 )
 
 

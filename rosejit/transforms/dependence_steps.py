@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rosejit.ir import syntax as ir
+from rosejit.ir.failure import FAULTS
 from rosejit.ir.types import BOOL, INT, TAN, Array, Sum, Type, fields_of, is_linear
 from rosejit.ir.walk import scopes
 from rosejit.transforms.lattice import (
@@ -149,7 +150,7 @@ class Steps:
             values = [env[a] for a in args]
             try:
                 env[y] = None if None in values else evaluate(*values)
-            except ArithmeticError:  # the run fails here, and has no derivative
+            except FAULTS:  # the run fails here, and has no derivative
                 env[y] = None
 
         return compute

@@ -5,6 +5,7 @@ from functools import cache, cached_property
 from typing import Any
 
 from rosejit.ir import syntax as ir
+from rosejit.ir.failure import FAULTS
 from rosejit.ir.primitive import Primitive
 from rosejit.ir.types import is_heavy
 from rosejit.ir.walk import forms, operands, rebuild, scopes, steps
@@ -220,5 +221,5 @@ def folded(op: Primitive, args: tuple[ir.Atom, ...]) -> ir.Atom | None:
 def _evaluated(op: Primitive, args: tuple[ir.Atom, ...]) -> ir.Lit | None:
     try:
         return ir.Lit(op.evaluate(*[a.value for a in args if isinstance(a, ir.Lit)]), op.result)
-    except ArithmeticError:  # it fails when it runs, with the user's line
+    except FAULTS:  # it fails when it runs, with the user's line
         return None

@@ -337,3 +337,46 @@ def test_linear_rules(du, wanted):
     ct = np.array([0.5, -1.0, 2.0])
     (back,) = rose.vjp(f, X)[1](ct)
     assert math.isclose(back @ X, ct @ wanted)  # <J' ct, dx> = <ct, J dx>
+
+
+# --- what is said of tangents
+
+
+@pytest.mark.parametrize(
+    ("du", "words"),
+    [
+        (lambda x: x.du * int(x.du[0]), "`int` of a tangent is not linear"),
+        (lambda x: x.du if x.du[0] else -x.du, "`bool` of a tangent is not linear"),
+        (lambda x: x.du * round(x.du[0]), "`round` of a tangent is not linear"),
+        (lambda x: x.du * math.floor(x.du[0]), "`floor` of a tangent is not linear"),
+        (lambda x: x.re[x.du[0]], "given tangent"),
+        (lambda x: x.du * [1, 2][x.du[0]], "`index` of a tangent is not linear"),
+        (lambda x: {x.du[0]: x.du}, "the value of a staged tangent"),
+        (lambda x: print(x.du[0]) or x.du, "a tangent cannot be passed to `print`"),
+        (lambda x: np.ones_like(x.du), "`np.ones_like` of tangents"),
+        (lambda x: np.full_like(x.du, 2.0), "`np.full_like` of tangents"),
+    ],
+)
+def test_a_tangent_is_called_that(du, words):
+    with pytest.raises(rose.StagingTypeError) as caught:
+        tangent(lambda x: rose.Dual(x.re * 2, du(x)))
+    assert words in str(caught.value)
+    assert "Tan" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "du",
+    [
+        lambda x: np.array([float(x.du[0]), x.du[1].item(), x.du[2].sum()]),
+        lambda x: x.du.astype(float),
+        lambda x: np.full_like(x.du, x.du[0]) + (x.du - x.du[0]),
+        lambda x: np.zeros_like(x.du) + np.empty_like(x.du) * 0.0 + x.du,
+    ],
+)
+def test_what_is_linear_in_a_tangent(du):
+    assert tangent(lambda x: rose.Dual(x.re * 2, du(x))).tolist() == X.tolist()
+
+
+def test_an_attribute_that_a_tangent_has_not():
+    with pytest.raises(AttributeError, match="'tangent' object has no attribute 'foo'"):
+        tangent(lambda x: rose.Dual(x.re, x.du[0].foo))

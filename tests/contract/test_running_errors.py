@@ -11,6 +11,7 @@ import pytest
 import rosejit as rose
 from rosejit import Mat, Vec
 from tests.contract.anatomy import fault
+from tests.frontend.oracle import define
 
 # --- RoseIndexError
 
@@ -261,3 +262,73 @@ def test_recursion_through_python_without_end():
         return x
 
     assert shallow(1.0) == 1.0
+
+
+# --- what is no integer
+
+
+@pytest.mark.parametrize("word", ["int", "round", "math.floor", "math.ceil", "math.trunc"])
+def test_nan_and_infinity_made_integers(word):
+    f = define(f"def f(x: float) -> int:\n    return {word}(x)\n", math=math)
+    g = rose.jit(f)
+    for x in (math.nan, math.inf, -math.inf):
+        with pytest.raises((ValueError, OverflowError)) as plain:
+            f(x)
+        with pytest.raises(plain.type) as caught:
+            g(x)
+        assert isinstance(caught.value, rose.RoseError)
+        with rose.disable_jit(), pytest.raises(plain.type) as interpreted:
+            g(x)
+        assert str(interpreted.value) == str(caught.value)
+    with pytest.raises(rose.RoseOverflowError):
+        g(1e30)
+    assert g(2.5) == f(2.5)
+
+
+# --- opaque functions that are called where nothing is staged
+
+
+@rose.opaque
+def shifted(x: Vec["n"], k: int) -> Vec["n"]:
+    return x
+
+
+def test_an_opaque_function_is_held_to_its_hints():
+    x = np.ones(3)
+    found = shifted(x, 1)
+    found[0] = 5.0
+    assert x.tolist() == [1.0, 1.0, 1.0]
+    assert shifted([1, 2], 1).tolist() == [1.0, 2.0]
+    for args in ((x, 1.5), (np.ones((2, 2)), 1)):
+        with pytest.raises((rose.StagingTypeError, rose.ShapeError)):
+            shifted(*args)
+
+    @rose.opaque
+    def wrong(x: Vec["n"]) -> Vec["n+1"]:
+        return x
+
+    @rose.opaque
+    def text(x: float) -> float:
+        return "a"
+
+    @rose.opaque
+    def whole(x: float) -> float:
+        return 3
+
+    for call, kind in ((lambda: wrong(x), rose.ShapeError), (lambda: text(1.0), rose.StagingTypeError)):
+        with pytest.raises(kind, match="should return"):
+            call()
+    assert type(whole(1)) is float
+
+
+def test_an_opaque_function_cannot_write_its_arguments():
+    @rose.opaque
+    def writes(x: Vec["n"]) -> float:
+        x[0] = 3.0
+        return 1.0
+
+    x = np.ones(3)
+    for call in (writes, rose.jit(lambda x: writes(x))):
+        with pytest.raises(ValueError, match="read-only"):
+            call(x)
+    assert x.tolist() == [1.0, 1.0, 1.0]

@@ -121,3 +121,24 @@ def test_versions(capsys, monkeypatch):
     assert lines["numpy"] == np.__version__
     assert lines["rosejit"].startswith(rose.__version__)
     assert {"python", "wasmtime", "gast", "beartype", "machine", "cache", "ROSE_LOG=cache"} <= set(lines)
+
+
+def test_compile_says_why_a_long_loop_was_unrolled(heard, monkeypatch):
+    monkeypatch.setenv("ROSE_LOG", "compile")
+    text = """
+    log = []
+    def f(x: float) -> float:
+        for i in range(100):
+            log.append(i)
+        for i in range(100):
+            x += 0.5 ** i
+        for i in range(100):
+            x += i
+        for i in range(10):
+            log.append(i)
+        return x
+    """
+    rose.jit(define(text))(1.0)
+    unrolled, powers, _ = heard()
+    assert unrolled.endswith("in f: a loop of 100 turns is unrolled, not rolled: line 5 holds a call for what it does")
+    assert powers.endswith("a loop of 100 turns is unrolled, not rolled: a power on the host")

@@ -283,3 +283,23 @@ def test_host_recursion_without_end():
     with pytest.raises(rose.UnrollLimit) as caught:
         top(1.0)
     assert "return forever(v * 2.0)  # recursion" in str(caught.value)
+
+
+def test_hints_that_are_none():
+    """Said where the hint is written: the last frame is that line."""
+    for wrong, words in (("n m", "takes 1 dimension, given 2"), ("1.5", "no dimension"), ("f(n)", "no dimension")):
+        with pytest.raises(rose.StagingTypeError, match=words) as caught:
+            Vec[wrong]
+        last = traceback.extract_tb(caught.value.__traceback__)[-1]
+        assert (last.filename, last.line) == (__file__, "Vec[wrong]")
+
+
+def test_a_number_among_joined_arrays():
+    @rose.jit
+    def joined(v: Vec["n"]) -> Vec["n+1"]:
+        return np.concatenate([v, v[0]])
+
+    with fault(rose.ShapeError, "`np.concatenate`", "a number has none", line="return np.concatenate([v, v[0]])"):
+        joined(np.ones(3))
+    with pytest.raises(ValueError, match="dimension"):
+        joined.__wrapped__(np.ones(3))

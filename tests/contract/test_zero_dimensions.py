@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import rosejit as rose
+from tests.frontend.oracle import define
 
 SCALE: Any = np.array(2.0)
 COUNT = np.array(3)
@@ -79,3 +80,34 @@ def test_what_it_says_of_itself() -> None:
     assert rose.jit(lambda x: (x.ndim, x.size))(np.array(2.0)) == (0, 1)
     assert rose.jit(lambda x: x.shape)(np.array(2.0)) == ()
     assert rose.jit(lambda x: x * 2 if x.ndim == 0 else x.sum())(np.array(2.0)) == 4.0
+
+
+METHODS = "sum() mean() min() max() prod() item() copy() round() clip(0.0,1.0) astype(int) astype(float) all() any()"
+
+
+@pytest.mark.parametrize("text", [*METHODS.split(), "T", "squeeze()", "reshape(1)", "ravel()", "flatten()", "tolist()"])
+@pytest.mark.parametrize("value", [np.array(2.5), np.array(3), np.array(True)], ids=["real", "int", "bool"])
+def test_methods_of_numpys_scalars(text: str, value: Any) -> None:
+    f = define(f"def f(x):\n    return x.{text}\n")
+    wanted = f(value)
+    for found in (rose.jit(f)(value), rose.jit(define(f"def f(x):\n    return x[()].{text}\n"))(value)):
+        assert np.shape(found) == np.shape(wanted)
+        assert np.asarray(found).dtype.kind == np.asarray(wanted).dtype.kind
+        assert np.all(found == wanted)
+
+
+def test_what_a_number_has_not() -> None:
+    with pytest.raises(AttributeError, match="'float' object has no attribute 'foo'"):
+        rose.jit(lambda x: x.foo)(np.array(2.0))
+    with pytest.raises(rose.StagingTypeError, match="a number has no length"):
+        rose.jit(lambda x: len(x))(np.array(2.0))
+
+
+def test_a_number_under_the_hint_of_an_array() -> None:
+    """The same before and after a call with an array without dimensions."""
+    h = rose.jit(define("def h(x: np.ndarray):\n    return x * 2\n", np=np))
+    assert h(2.0) == 4.0
+    assert h(np.array(2.0)) == h(2.0) == 4.0
+    assert (h(2), type(h(2))) == (4, int)
+    with pytest.raises(rose.StagingTypeError):
+        h("2")

@@ -69,7 +69,12 @@ def test_right_shifts_are_those_of_python(k):
     assert integer.ishr(-5, k) == -5 >> k
 
 
-@pytest.mark.parametrize("x", [float("nan"), float("inf"), -float("inf"), 2.0**63, -(2.0**63) - 2048.0])
+def test_nan_is_no_integer():
+    with pytest.raises(ValueError, match="NaN"):
+        integer.to_int(float("nan"))
+
+
+@pytest.mark.parametrize("x", [float("inf"), -float("inf"), 2.0**63, -(2.0**63) - 2048.0])
 def test_reals_that_do_not_fit(x):
     with pytest.raises(OverflowError):
         integer.to_int(x)

@@ -42,6 +42,8 @@ def outcome(op: Primitive, args: list[Any]) -> Any:
         return "zero division"
     except OverflowError:
         return "overflow"
+    except ValueError:
+        return "no integer"
 
 
 def is_kernel(op: Primitive) -> bool:

@@ -114,7 +114,8 @@ def _imod(i: Any, j: Any) -> Any:
 
 
 def _to_int(x: Any) -> Any:
-    return sat_int(x), bool_to_int(~((x >= -(2.0**63)) & (x < 2.0**63)))
+    fits = (x >= -(2.0**63)) & (x < 2.0**63)
+    return sat_int(x), bool_to_int(~fits) + bool_to_int(x != x)
 
 
 def _ipow(i: Any, k: Any) -> Any:
