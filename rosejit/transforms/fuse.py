@@ -107,7 +107,7 @@ class _Joiner:
         if not isinstance(maker.expr, ir.Loop) or v in maker.binders[: len(maker.expr.carries)]:
             return
         if isinstance(v.type, Array) and v.type.length is not None and v.type.element is REAL:
-            index, x, at = ir.Var(INT, "i"), ir.Var(REAL, v.hint), ir.Var(Ref(REAL), "at")
+            index, x, at = ir.Var(INT, "i"), ir.Var(REAL, "ct"), ir.Var(Ref(REAL), "at")
             turn = [ir.Let((at,), ir.View(e.place, (index,), False), let.span), ir.Let((), ir.Add(at, x), let.span)]
             scan, body = ir.Scan(x, v), ir.Block(turn, ())
             loop = ir.Loop(ir.integer(v.type.length), index, (), (), (scan,), body, maker.expr.down)
