@@ -5,7 +5,7 @@ from collections.abc import Callable
 from rosejit.ir import syntax as ir
 from rosejit.ir.builder import Builder
 from rosejit.ir.types import Ref, is_linear
-from rosejit.ir.walk import captures, consumed, operands, scopes
+from rosejit.ir.walk import captures, consumed, forms, operands, scopes, size
 from rosejit.transforms import templates
 from rosejit.transforms.cotangents import Cotangents, is_light
 
@@ -24,6 +24,18 @@ def is_linear_let(let: ir.Let) -> bool:
     if any([is_linear(b.type) for b in let.binders]) or any([is_linear(a.type) for a in operands(e)]):
         return True
     return any([is_linear_let(inner) for _, block in scopes(e) for inner in block.lets])
+
+
+SHORT = 32
+"""Lets up to which to walk a function is worth no branch: that keeps loops from doing several turns at a time."""
+
+
+def is_dear(e: ir.Expr) -> bool:
+    """Whether a branch around the way back of `e` costs less than to walk it in vain."""
+    if isinstance(e, ir.Call):
+        body = e.function.body
+        return body is None or size(e.function) > SHORT or any([isinstance(let.expr, ir.Loop) for let in forms(body)])
+    return isinstance(e, ir.Loop)
 
 
 class Walk(Cotangents):
@@ -74,10 +86,10 @@ class Walk(Cotangents):
                     if op.selects:
                         self.guards |= {outputs[1]: (args[0], True), outputs[2]: (args[0], False)}
             else:
-                e = self.guarded(let, e) if self.guards and isinstance(e, ir.Loop | ir.Call) else e
+                e = self.guarded(let, e) if self.guards and is_dear(e) else e
                 self.forms[type(e)](self, let, e)
 
-    def guarded(self, let: ir.Let, e: ir.Loop | ir.Call) -> ir.Expr:
+    def guarded(self, let: ir.Let, e: ir.Expr) -> ir.Expr:
         """`e` as a side of a branch, if all that comes back to it is zero unless a number that depends on it was
         selected: then there is nothing to do on the other side. A minimum has one such number of many."""
         cts = [self.sums.get(x) for x in let.binders]
