@@ -68,15 +68,43 @@ def bases(body: ir.Block) -> dict[ir.Atom, ir.Atom]:
     return found
 
 
+Part = tuple[ir.Atom | None, tuple[ir.Lit | ir.Field, ...]]
+"""A place that the function has opened, or None for all that it was given, and the way to a part of it, as far as that
+is constant."""
+
+
 class Places:
     """The places of a function: those that it opens are apart from all others, those that it is given may be one."""
 
     def __init__(self, body: ir.Block) -> None:
+        self._views: dict[ir.Atom, ir.View] = {}
         self._bases = bases(body)
-        self._opened = {let.binders[0] for let in forms(body) if isinstance(let.expr, ir.Accum)}
+        self._opened: set[ir.Atom] = set()
+        for let in forms(body):
+            if isinstance(let.expr, ir.View):
+                self._views[let.binders[0]] = let.expr
+            elif isinstance(let.expr, ir.Accum):
+                self._opened.add(let.binders[0])
 
-    def root(self, place: ir.Atom) -> ir.Atom | None:
-        """The place that `place` is a part of; None for all that were given."""
+    def part(self, place: ir.Atom) -> Part:
+        """Where `place` is."""
+        steps: tuple[ir.Atom | ir.Field, ...] = ()
         while place in self._bases:
+            view = self._views.get(place)
+            steps = (*view.path, *steps) if view is not None else ()  # the payload of a case is no view
             place = self._bases[place]
-        return place if place in self._opened else None
+        if place not in self._opened:
+            return None, ()
+        constant: list[ir.Lit | ir.Field] = []
+        for step in steps:
+            if isinstance(step, ir.Var):
+                break
+            constant.append(step)
+        return place, tuple(constant)
+
+
+def meet(some: set[Part], others: set[Part]) -> bool:
+    """Whether one of the places may have something in common with one of the others."""
+    return any(
+        a is b and all(x == y for x, y in zip(way, other, strict=False)) for a, way in some for b, other in others
+    )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from rosejit.ir import syntax as ir
 from rosejit.ir.types import INT, REAL, Array, Ref, Type, is_heavy
 from rosejit.ir.walk import captures, consumed, forms, lets, operands, rebuild, scopes
-from rosejit.transforms.effects import Places, fails_or_acts
+from rosejit.transforms.effects import Part, Places, fails_or_acts, meet
 
 
 def fuse(f: ir.Function) -> ir.Function:
@@ -58,7 +58,7 @@ class _Facts:
 
     reads: set[ir.Atom]
     consumes: set[ir.Atom]
-    places: set[ir.Atom | None]
+    places: set[Part]
     acts: bool
 
 
@@ -71,7 +71,7 @@ def _facts(let: ir.Let, places: Places) -> _Facts:
     return _Facts(
         reads,
         {a for a in consumed(e) if is_heavy(a.type) or isinstance(a.type, Ref)},
-        {places.root(a) for a in reads if isinstance(a.type, Ref)},
+        {places.part(a) for a in reads if isinstance(a.type, Ref) and not isinstance(e, ir.View)},
         any(fails_or_acts(inner.expr) for inner in everything),
     )
 
@@ -165,7 +165,7 @@ class _Joiner:
         """The lets between the two loops: those that the second one needs come before both, the others behind. None
         where one of them would then see or do something else."""
         one, two = self.facts(first), self.facts(second)
-        if two.acts or one.places & two.places or one.reads & two.consumes.difference(first.binders):
+        if two.acts or meet(one.places, two.places) or one.reads & two.consumes.difference(first.binders):
             return None
         wanted, taken, touched, acted = set(two.reads), set(two.consumes), set(two.places), False
         before: list[ir.Let] = []
@@ -173,11 +173,11 @@ class _Joiner:
         for let in reversed(between):
             known = self.facts(let)
             if wanted.isdisjoint(let.binders):
-                if known.reads & taken or known.places & touched or (known.acts and acted):
+                if known.reads & taken or meet(known.places, touched) or (known.acts and acted):
                     return None
                 after.append(let)
                 continue
-            if (known.acts and one.acts) or known.places & one.places or known.consumes & one.reads:
+            if (known.acts and one.acts) or meet(known.places, one.places) or known.consumes & one.reads:
                 return None
             if not known.reads.isdisjoint(first.binders):
                 return None

@@ -159,3 +159,30 @@ def test_a_sum_is_made_where_its_value_is() -> None:
 def test_a_sum_that_stays(text: str) -> None:
     f = parse(text)
     assert fuse(f) is f
+
+
+ROWS = """
+def f(x: [3]Real, y: [2][3]Real): [2][3]Real =
+  let z: [2][3]Real = copy y in
+  let a: [3]Real, b: [3]Real = loop i < 3 {
+    let v: Real = x@[i] in
+    let w: Real = v * v in
+    v, w
+  } in
+  let acc: &[2][3]Real = accum z in
+  let p: &[3]Real = &acc@[0] in
+  let () = p += a in
+  let q: &[3]Real = &acc@[1] in
+  let () = q += b in
+  let r: [2][3]Real = resolve acc in
+  r
+"""
+
+
+@pytest.mark.parametrize(("text", "wanted"), [(ROWS, 2), (ROWS.replace("acc@[1]", "acc@[0]"), 1)])
+def test_different_rows_are_apart(text: str, wanted: int) -> None:
+    new = fuse(parse(text))
+    verify_program(new)
+    assert adds_in_loops(new) == wanted
+    args = [[1.5, 2.5, 0.5], [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]]
+    assert interp.run(new, args) == interp.run(parse(text), args)
