@@ -37,6 +37,7 @@ def _function(name: str) -> Callable[..., Any]:
         return op(*[a if hasattr(a, "leaf") else float(a) for a in args])
 
     function.__name__ = function.__qualname__ = name
+    function.__module__ = "rosejit"  # where pickles find it
     function.__doc__ = f"{op.doc}\n\nOf numbers, or element by element of arrays."
     function.__rose_primitive__ = op  # staging knows by it that the bits are the same
     return function

@@ -7,9 +7,9 @@ from typing import Any
 from rosejit.abi import Node, Tree
 from rosejit.api import derivatives
 from rosejit.api.entry import public
-from rosejit.api.function import Function, Kind, share
+from rosejit.api.function import Function, Kind, Options, share
 from rosejit.api.modes import jvp
-from rosejit.api.source import as_function, jit, wrapped_like
+from rosejit.api.source import as_function, from_source, wrapped_like
 from rosejit.api.staged import Argnums, Staged, positions
 from rosejit.errors import NotDifferentiable
 from rosejit.frontend.binding import Call
@@ -156,4 +156,4 @@ def hvp(f: Callable[..., Any]) -> Function:
     def product(x, v, *rest):
         return jvp(gradient, (x, *rest), (v, *[None for _ in rest]))[1]
 
-    return jit(cache=base.options.cache, name=f"hvp_{base.__name__}")(product)
+    return from_source(product, Options(base.options.cache), (), f"hvp_{base.__name__}", remade=(hvp, (base,)))

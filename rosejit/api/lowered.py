@@ -7,12 +7,14 @@ from typing import Any
 
 from rosejit.abi import Artifact
 from rosejit.api.program import compile_roots
+from rosejit.errors import StagingTypeError
 from rosejit.ir import syntax as ir
 from rosejit.ir.walk import reachable, size
 from rosejit.runtime.compiled import Compiled
 from rosejit.runtime.compiled import load as load_artifact
-from rosejit.text import show
+from rosejit.text import parse, show
 from rosejit.transforms.cost import stacked_bytes
+from rosejit.transforms.own import own
 from rosejit.transforms.pipeline import optimise
 from rosejit.wasm.wat import wat
 
@@ -28,9 +30,25 @@ class Ir:
 
     __repr__ = __str__
 
+    def __reduce__(self) -> Any:
+        """By its text, which is all there is to it unless it calls functions of Python."""
+        if any(f.host is not None for f in reachable(self.function)):
+            raise StagingTypeError(
+                "IR that calls functions of Python cannot be pickled", help="pickle the function, and lower it again"
+            )
+        return _read, (str(self),)
+
+    def __deepcopy__(self, memo: Any) -> "Ir":
+        """Itself: programs do not change."""
+        return self
+
     def __len__(self) -> int:
         """The number of operations, those of callees counted once each."""
         return sum(size(f) for f in reachable(self.function))
+
+
+def _read(text: str) -> Ir:
+    return Ir(own(parse(text)))
 
 
 @dataclass(frozen=True)
@@ -49,6 +67,21 @@ class Lowered:
     def __init__(self, function: ir.Function, interface: Callable[[Compiled], Callable[..., Any]]) -> None:
         self.ir = Ir(function)
         self._interface = interface
+
+    def __copy__(self) -> "Lowered":
+        """Itself: it does not change."""
+        return self
+
+    def __deepcopy__(self, memo: Any) -> "Lowered":
+        """As `__copy__`."""
+        return self
+
+    def __reduce__(self) -> Any:
+        """Never: how a caller sees it belongs to this process."""
+        raise StagingTypeError(
+            "what `lower` gives cannot be pickled",
+            help="pickle `.ir`, `.wasm`, or the function, and lower it again",
+        )
 
     @cached_property
     def _compiled(self) -> tuple[Artifact, tuple[Callable[..., Any], ...]]:

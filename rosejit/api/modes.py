@@ -9,6 +9,7 @@ from rosejit.abi import Leaf, Node, Tree, leaves
 from rosejit.api import sessions
 from rosejit.api.entry import public
 from rosejit.api.function import Function, ready
+from rosejit.api.linear_map import LinearMap
 from rosejit.api.program import Loaded
 from rosejit.api.recipe import Recipe
 from rosejit.api.source import as_function, from_source
@@ -25,7 +26,7 @@ from rosejit.runtime.marshal import Signature as Interface
 from rosejit.transforms import derive
 from rosejit.transforms.pipeline import prepared
 
-LinearMap = Callable[..., Any]
+Linear = Callable[..., Any]
 
 
 @public
@@ -143,7 +144,7 @@ def _linear_value(at: Session, b: Any, tree: Tree, like: Sequence[ir.Atom], foun
 
 
 @public
-def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, LinearMap]:
+def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Linear]:
     """The result of `f` at `primals`, and its pullback, which takes a cotangent of the result and gives a tuple of
     cotangents, one a primal. The forward pass runs once; the pullback may be called many times.
 
@@ -158,7 +159,7 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, LinearMap]:
 
 
 @public
-def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, LinearMap]:
+def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, Linear]:
     """The result of `f` at `primals`, and its pushforward, which takes one tangent a primal and gives that of the
     result. The function itself runs once.
 
@@ -178,7 +179,7 @@ def _mask(staged: Staged, trees: tuple[Tree, ...]) -> tuple[bool, ...]:
     return (*flags, *(False for _ in range(staged.parameters - len(flags))))
 
 
-def _vjp_inside(at: Session, base: Function, primals: tuple[Any, ...]) -> tuple[Any, LinearMap]:
+def _vjp_inside(at: Session, base: Function, primals: tuple[Any, ...]) -> tuple[Any, Linear]:
     call = base.binding.bind(primals, {})
     staged = base.specialise(call, at)
     args = tuple(sessions.arguments(at, staged, call))
@@ -206,7 +207,7 @@ def _cotangents_value(
     return tuple(values)
 
 
-def _linearize_inside(at: Session, base: Function, primals: tuple[Any, ...]) -> tuple[Any, LinearMap]:
+def _linearize_inside(at: Session, base: Function, primals: tuple[Any, ...]) -> tuple[Any, Linear]:
     call = base.binding.bind(primals, {})
     staged = base.specialise(call, at)
     args = tuple(sessions.arguments(at, staged, call))
@@ -221,7 +222,7 @@ def _linearize_inside(at: Session, base: Function, primals: tuple[Any, ...]) -> 
     return sessions.value(at, staged.result, results, staged.statics), pushforward
 
 
-def _outside(base: Function, primals: tuple[Any, ...], which: str) -> tuple[Any, LinearMap]:
+def _outside(base: Function, primals: tuple[Any, ...], which: str) -> tuple[Any, Linear]:
     """On the host: one module with the forward pass and both linear maps, which share what the forward pass kept."""
     call = base.binding.bind(primals, {})
     key = f"pullback {len(primals)}"
@@ -251,8 +252,7 @@ def _outside(base: Function, primals: tuple[Any, ...], which: str) -> tuple[Any,
         kind = ShapeError if "shape" in reason else StagingTypeError
         raise kind(f"what the {name} is given does not fit: {reason}")
 
-    apply.__name__ = apply.__qualname__ = name
-    return result, public(apply)
+    return result, LinearMap(name, apply)
 
 
 def _only_real_value(tree: Tree, value: Any) -> Any:
@@ -268,7 +268,7 @@ def _only_real_value(tree: Tree, value: Any) -> Any:
     return with_parts(value, [_only_real_value(child, part) for child, part in zip(tree.children, inside, strict=True)])
 
 
-def _compiled(base: Function, staged: Staged, trees: tuple[Tree, ...]) -> tuple[Loaded, dict[str, LinearMap]]:
+def _compiled(base: Function, staged: Staged, trees: tuple[Tree, ...]) -> tuple[Loaded, dict[str, Linear]]:
     """The program of forward pass and linear maps, and the latter as functions of a handle."""
     mask = _mask(staged, trees)
     given = [leaf for tree in trees for leaf in leaves(tree)]

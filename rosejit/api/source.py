@@ -31,9 +31,17 @@ def wrapped_like(function: Function, like: Any, name: str) -> None:
 
 
 def from_source(
-    function: Callable[..., Any], options: Options, static: tuple[str, ...], name: str | None, rule: Any = None
+    function: Callable[..., Any],
+    options: Options,
+    static: tuple[str, ...],
+    name: str | None,
+    rule: Any = None,
+    remade: tuple[Any, ...] = (),
 ) -> Function:
-    """A function that is staged from its source. Raises UnsupportedSyntax for what cannot be staged."""
+    """A function that is staged from its source. Raises UnsupportedSyntax for what cannot be staged.
+
+    `remade` is what it is pickled as, a function and its arguments, if that is not the source.
+    """
     plain: Any = function
     if is_plain(function):
         bound = binding.signature(function, static)
@@ -47,7 +55,7 @@ def from_source(
         return Staged(source.function, tuple(call.trees), source.result, tuple(source.statics), source)
 
     def rebuilt(self: Function) -> Any:
-        return by_reference(self) or (from_source, (function, options, static, self.__name__, self.rule))
+        return by_reference(self) or remade or (from_source, (function, options, static, self.__name__, self.rule))
 
     made = Function(bound, options, Kind(stage, rebuilt, source=function))
     wrapped_like(made, plain, name or plain.__name__)

@@ -107,6 +107,14 @@ class Primitive:
     nonlinear: tuple[int, ...] = field(init=False)
     """The others."""
 
+    def __copy__(self) -> "Primitive":
+        """Itself: two of one name would be two operations."""
+        return self
+
+    def __deepcopy__(self, memo: object) -> "Primitive":
+        """As `__copy__`."""
+        return self
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "word", self.word or self.symbol or self.name)
         object.__setattr__(self, "differentiable", self.partials is not None or self.tangent is not None)

@@ -1,5 +1,6 @@
 """Where decorated functions live and travel: pickles, child processes, threads, notebooks, generated source."""
 
+import copy
 import linecache
 import math
 import os
@@ -346,3 +347,57 @@ def test_a_function_wrapped_by_another_decorator_below():
 
     assert f(3.0) == 6.5
     assert rose.grad(f)(3.0) == 2.0
+
+
+# --- what else is handed out
+
+
+@pytest.mark.parametrize(
+    "made", [rose.grad, rose.value_and_grad, rose.jacobian, rose.jacfwd, rose.jacrev, rose.hessian, rose.hvp, rose.vmap,
+             rose.checkpoint],
+)  # fmt: skip
+def test_what_is_made_of_a_function_pickles(made):
+    f = made(squared)
+    args = (np.array([2.0]),) if made is rose.vmap else (2.0, 1.0) if made is rose.hvp else (2.0,)
+    for again in (
+        pickle.loads(pickle.dumps(f)),
+        cloudpickle.loads(cloudpickle.dumps(f)),
+        copy.copy(f),
+        copy.deepcopy(f),
+    ):
+        assert np.all(np.asarray(again(*args)) == np.asarray(f(*args)))
+
+
+def test_the_functions_of_rose_pickle():
+    for f in (rose.sin, rose.max, rose.softmax, rose.stop_gradient, rose.range, rose.logsumexp):
+        assert pickle.loads(pickle.dumps(f)) is f
+
+
+def test_an_opaque_function_keeps_its_rule():
+    @rose.opaque
+    def local(x: float) -> float:
+        return x * x
+
+    local.jvp = lambda x: rose.Dual(local(x.re), 3.0 * x.re * x.du)
+    again = cloudpickle.loads(cloudpickle.dumps(local))
+    assert (again(2.0), rose.grad(again)(2.0)) == (4.0, 6.0)
+
+
+@pytest.mark.parametrize("made", [rose.vjp, rose.linearize])
+def test_linear_maps_stay_in_their_process(made):
+    _, linear = made(squared, 3.0)
+    assert copy.copy(linear)(1.0) == copy.deepcopy(linear)(1.0) == linear(1.0)
+    for dumps in (pickle.dumps, cloudpickle.dumps):
+        with pytest.raises(rose.StagingTypeError, match=r"cannot be pickled.*\n.*call `rose\.") as caught:
+            dumps(linear)
+        assert isinstance(caught.value, TypeError)
+
+
+def test_programs_pickle_as_their_text():
+    lowered = squared.lower(2.0)
+    for again in (pickle.loads(pickle.dumps(lowered.ir)), copy.deepcopy(lowered.ir), copy.deepcopy(lowered).ir):
+        assert str(again) == str(lowered.ir)
+        assert len(again) == len(lowered.ir)
+    assert pickle.loads(pickle.dumps(lowered.cost())) == lowered.cost()
+    with pytest.raises(rose.StagingTypeError, match="cannot be pickled"):
+        pickle.dumps(lowered)
