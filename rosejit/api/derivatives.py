@@ -17,8 +17,9 @@ from rosejit.api.staged import (
     zero_of,
 )
 from rosejit.ir import syntax as ir
-from rosejit.transforms import derive
+from rosejit.transforms import derive, numbering
 from rosejit.transforms.jacobian import jacobian as jacobian_program
+from rosejit.transforms.numbering import Straight
 
 Atoms = tuple[ir.Atom, ...]
 
@@ -53,11 +54,17 @@ def gradient(
     def make(f: ir.Function) -> ir.Function:
         program = derive.gradient(f, mask, value=True)
         assert program.body is not None
-        results = program.body.results
+        return with_results(program, name, arranged(program.body.results))
+
+    def as_numbers(f: ir.Function) -> Straight | None:
+        made = numbering.gradient(f, mask)
+        return made and numbering.arranged(made, name, arranged(made.results))
+
+    def arranged(results: tuple[Any, ...]) -> tuple[Any, ...]:
         n = sum(mask)
         grads = tuple(_in_order(staged, selected, results[1 : 1 + n]))
         rest = results[1 + n :]
-        return with_results(program, name, (results[0], *rest, *grads) if value else (*grads, *rest))
+        return (results[0], *rest, *grads) if value else (*grads, *rest)
 
     tree = _selection(staged, selected, single)
     if value:
@@ -66,7 +73,7 @@ def gradient(
     elif has_aux:
         tree = pair(tree, aux)
     words = ("gradient", mask, value, _kinds_of(staged, selected))
-    return staged.derived(Recipe(name, staged.program, words, make), tree)
+    return staged.derived(Recipe(name, staged.program, words, make, as_numbers), tree)
 
 
 def jacobian(staged: Staged, names: tuple[str, ...], selected: list[int], single: bool, mode: str) -> Staged:

@@ -8,8 +8,9 @@ from typing import Any
 from rosejit import collector
 from rosejit.abi import Artifact, Tier
 from rosejit.api import interpreted
-from rosejit.api.recipe import Program, Recipe, function_of, source_of, words_of
+from rosejit.api.recipe import Program, Recipe, function_of, source_of, straight_of, words_of
 from rosejit.codegen.program import compile_program
+from rosejit.codegen.straight import compile_straight
 from rosejit.ir import syntax as ir
 from rosejit.ir.walk import forms, reachable, size
 from rosejit.log import note
@@ -59,12 +60,11 @@ def load(roots: Roots, keep: bool, options: str = "", tier: Tier = "auto") -> Lo
                 keep_it(made)
             return made
         started = time.perf_counter()
-        functions = {name: function_of(program) for name, program in roots.items()}
-        artifact, hosts = compile_roots(functions, _is_derived(roots))
+        artifact, hosts = _compiled(roots)
         made = load_artifact(artifact, hosts, tier, keep_it)
         seconds = time.perf_counter() - started
-        note("compile", lambda: _compiled(functions, artifact, seconds))
-        note("ir", lambda: show(*functions.values()))
+        note("compile", lambda: _took(roots, artifact, seconds))
+        note("ir", lambda: show(*map(function_of, roots.values())))
         keep_it(made)
         return made
 
@@ -73,7 +73,18 @@ def _names(roots: Roots) -> str:
     return ", ".join(program.name for program in roots.values())
 
 
-def _compiled(functions: dict[str, ir.Function], artifact: Artifact, seconds: float) -> str:
+def _compiled(roots: Roots) -> tuple[Artifact, tuple[Callable[..., Any], ...]]:
+    """The artifact and the host functions that it imports, in order."""
+    if len(roots) == 1 and "main" in roots and not nans.is_wanted():
+        line = straight_of(roots["main"])
+        if line is not None:
+            return compile_straight(line), ()
+    functions = {name: function_of(program) for name, program in roots.items()}
+    return compile_roots(functions, _is_derived(roots))
+
+
+def _took(roots: Roots, artifact: Artifact, seconds: float) -> str:
+    functions = {name: function_of(program) for name, program in roots.items()}
     count = sum(size(f) for f in reachable(*functions.values()))
     each = 1e6 * seconds / max(count, 1)
     took = f"{1e3 * seconds:.1f} ms ({each:.0f} µs an op)"

@@ -6,6 +6,7 @@ from typing import Any
 
 from rosejit.errors import NotDifferentiable
 from rosejit.ir import syntax as ir
+from rosejit.transforms.numbering import Straight, straight
 from rosejit.transforms.pipeline import prepared
 
 
@@ -18,6 +19,8 @@ class Recipe:
     base: "Program"
     words: tuple[Any, ...]
     make: Callable[[ir.Function], ir.Function]
+    straight: Callable[[ir.Function], Straight | None] | None = None
+    """As `make`, for long straight code; None where it is something else."""
     made: ir.Function | None = field(default=None, repr=False)
 
 
@@ -36,6 +39,15 @@ def function_of(program: Program) -> ir.Function:
             error.blames_call = True
             raise
     return program.made
+
+
+def straight_of(program: Program) -> Straight | None:
+    """The function itself as numbers, if it is long straight code, or the gradient of such code."""
+    if isinstance(program, ir.Function):
+        return straight(program)
+    if program.straight is None or not isinstance(program.base, ir.Function):
+        return None
+    return program.straight(prepared(program.base))
 
 
 def source_of(program: Program) -> ir.Function:

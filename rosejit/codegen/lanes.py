@@ -12,6 +12,7 @@ from rosejit.codegen.module import Module
 from rosejit.ir.primitive import Emit, Instr, Kernel, Primitive, Table
 from rosejit.ir.syntax import Apply, Atom, Block, Call, Function, If, Let, Lit, Var
 from rosejit.ir.types import BOOL, INT, REAL, TAN, Type
+from rosejit.ops.kernels import small_kernel
 from rosejit.wasm.instructions import (
     Immediate,
     br_if,
@@ -268,7 +269,7 @@ class Lanes:
         return known
 
     def _kernel(self, v: Var, op: Primitive, args: Sequence[Atom]) -> None:
-        small = self._module.inlined(op)
+        small = small_kernel(op)
         if small is None:
             self._call((v,), self._module.kernel(op), args)
         else:

@@ -9,10 +9,10 @@ from rosejit.codegen.failures import Failures
 from rosejit.codegen.glue import Glue
 from rosejit.codegen.heap import DROP, RESERVED, Heap
 from rosejit.codegen.layout import Layouts
-from rosejit.ir.primitive import Emit, Instr, Kernel, Primitive, Table
-from rosejit.ir.syntax import Apply, Function
+from rosejit.ir.primitive import Instr, Kernel, Primitive, Table
+from rosejit.ir.syntax import Function
 from rosejit.ir.types import REAL, UNIT, Ref, Scalar, Type
-from rosejit.ops.kernels import KERNELS
+from rosejit.ops.kernels import KERNELS, small_kernel
 from rosejit.ops.tables import TABLES
 from rosejit.span import Span
 from rosejit.wasm.instructions import call, f64_load, i32_const, i64_load
@@ -24,9 +24,6 @@ MOST_RESULTS = 8
 
 MOST_PARAMS = 200
 """More arguments go through memory whose address the caller passes instead."""
-
-_INLINED = 10
-"""A kernel of at most so many lets is written where it is used."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -137,7 +134,7 @@ class Module:
             match op.wasm:
                 case Instr(names=names) if not op.failure:
                     self.codes[op] = b"".join([OP[name] for name in names])
-                case Kernel() if not op.failure and self.inlined(op) is None:
+                case Kernel() if not op.failure and small_kernel(op) is None:
                     self.codes[op] = self.callee(self.kernel(op)).code
                 case Table(column=column):
                     row, address = self.row(op.wasm)
@@ -151,15 +148,6 @@ class Module:
         """The function that computes `op`."""
         assert isinstance(op.wasm, Kernel)
         return KERNELS[op.wasm.name]()
-
-    def inlined(self, op: Primitive) -> Function | None:
-        """The kernel of `op`, if it is so small that it is written where it is used."""
-        if isinstance(op.wasm, Emit | Instr | Table):
-            return None
-        f = self.kernel(op)
-        assert f.body is not None
-        small = len(f.body.lets) <= _INLINED and all(type(let.expr) is Apply for let in f.body.lets)
-        return f if small else None
 
     # --- values
 
@@ -176,6 +164,15 @@ class Module:
         rows = TABLES[table.name]
         address = self.constant(b"".join([pack("<dq", *row) for row in rows]))
         return i32_const[len(rows) - 1] + OP["i32.and"] + i32_const[4] + OP["i32.shl"], address
+
+    @property
+    def end(self) -> int:
+        """Where the memory ends that has a purpose already."""
+        return self._end
+
+    def reserve(self, size: int) -> None:
+        """Keep the `size` bytes from `end` on, a multiple of 8, for whoever asks."""
+        self._end += size
 
     def finish(self) -> int:
         """Put constants and the start of the heap into the data of the module; the end of them all."""

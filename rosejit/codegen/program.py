@@ -44,8 +44,8 @@ def compile_program(roots: Mapping[str, Function]) -> tuple[Artifact, tuple[Call
         write_releases(module, releases)
         if any(slot.kind == "dyn" for place in borders for slot in place.entry.params):
             module.heap.export()
-        _write(module, plans, repeated)
-        _memory(module)
+        write_pending(module, plans, repeated)
+        add_memory(module)
         artifact = Artifact(
             encode(builder.build()),
             {place.entry.name: place.entry for place in borders},
@@ -111,7 +111,7 @@ def _direct(roots: Mapping[str, Function], plans: Plans) -> set[Function]:
     return {f for f in once if can_be_direct(f, plans[f])}
 
 
-def _write(module: Module, plans: Plans, repeated: set[Function]) -> None:
+def write_pending(module: Module, plans: Plans, repeated: set[Function]) -> None:
     """Write all functions that are called and not written yet, kernels among them."""
     while module.pending:
         f = module.pending.pop()
@@ -119,7 +119,8 @@ def _write(module: Module, plans: Plans, repeated: set[Function]) -> None:
         write_function(module, f, plan, polls=f in repeated)
 
 
-def _memory(module: Module) -> None:
+def add_memory(module: Module) -> None:
+    """Give the module its memory, when all else is written."""
     end = module.finish()
     index = module.builder.add_memory(Memory(-(-end // _PAGE) + 1, _MOST_PAGES))
     module.builder.exports.append(Export("memory", "memory", index))

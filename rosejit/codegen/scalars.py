@@ -7,6 +7,7 @@ from rosejit.codegen.ownership import touch
 from rosejit.ir.primitive import Emit
 from rosejit.ir.syntax import Apply, Check, Let, Var
 from rosejit.ir.types import BOOL
+from rosejit.ops.kernels import small_kernel
 from rosejit.wasm.instructions import f64_store, i32_const, i64_const, i64_store, local_get, local_tee
 from rosejit.wasm.opcodes import OP
 
@@ -25,7 +26,7 @@ def apply(e: Emitter, let: Let) -> None:
     elif x.op.failure:
         _failing(e, let, x)
     else:
-        kernel = e.module.inlined(x.op)
+        kernel = small_kernel(x.op)
         assert kernel is not None
         assert kernel.body is not None
         e.inline(kernel, x.args, kernel.body.results)
@@ -48,7 +49,7 @@ def _failing(e: Emitter, let: Let, x: Apply) -> None:
         keep = local_tee[fault]
         number = local_get[fault] + OP["i32.wrap_i64"] + i32_const[first - 1] + OP["i32.add"]
     test = (keep, i64_const[0], OP["i64.ne"], e.body.fail_if(number + e.module.failures.fail()))
-    kernel = e.module.inlined(x.op)
+    kernel = small_kernel(x.op)
     if kernel is None:
         e.push((*x.args, e.module.callee(e.module.kernel(x.op)).code, *test))
     else:

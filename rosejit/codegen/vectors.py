@@ -10,6 +10,7 @@ from rosejit.codegen.segments import PARENT
 from rosejit.ir.primitive import Kernel
 from rosejit.ir.syntax import Add, Apply, Atom, Index, Let, Lit, Loop, Path, Var, View
 from rosejit.ir.types import REAL, TAN, Array, Ref, Type
+from rosejit.ops.kernels import small_kernel
 from rosejit.wasm.instructions import i32_load, i64_const, i64x2_const, v128_load, v128_store
 from rosejit.wasm.opcodes import OP
 
@@ -45,7 +46,7 @@ def can_be_paired(e: Emitter, let: Let, x: Loop) -> bool:
 def _calls(e: Emitter, x: Loop) -> bool:
     """Whether the body calls kernels."""
     ops = [let.expr.op for let in x.body.lets if isinstance(let.expr, Apply)]
-    return any(isinstance(op.wasm, Kernel) and e.module.inlined(op) is None for op in ops)
+    return any(isinstance(op.wasm, Kernel) and small_kernel(op) is None for op in ops)
 
 
 def _plain(e: Emitter, let: Let, x: Loop) -> bool:

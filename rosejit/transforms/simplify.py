@@ -2,7 +2,7 @@
 in every bit."""
 
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from rosejit.ir import syntax as ir
 from rosejit.ir.failure import FAULTS
@@ -14,6 +14,7 @@ from rosejit.span import Span
 from rosejit.transforms.dce import where
 
 Key = tuple[Any, ...]
+_A = TypeVar("_A")  # how operands that are no constants are known: by variable, or by number
 NEGATION = next(op for op in PRIMITIVES.values() if op.negates)
 
 
@@ -77,7 +78,7 @@ class _Sweep:
                     continue
                 op, args = self.without_signs(op, args, let.span, new)
             if len(op.params) > 2 or type(args[0]) is ir.Lit or type(args[-1]) is ir.Lit:
-                op, args = _as_negation(op, args)
+                op, args = as_negation(op, args)
                 found = self.equal(binder, op, args)
             else:
                 found = known.setdefault((op, args), binder)
@@ -99,7 +100,7 @@ class _Sweep:
         """`op` of `args` after signs of operands have gone into the op, or out of it."""
         odd, k = False, 0
         while k < len(op.minus):
-            rule, inside = _minus(op)[k], self.negated.get(args[k])
+            rule, inside = minus(op)[k], self.negated.get(args[k])
             if rule is None or inside is None:
                 k += 1
                 continue
@@ -186,12 +187,12 @@ class _Sweep:
 
 
 @cache
-def _minus(op: Primitive) -> list[tuple[Primitive, bool, bool] | None]:
+def minus(op: Primitive) -> list[tuple[Primitive, bool, bool] | None]:
     """For each operand the op without its sign, whether the result has the other sign, whether operands swap."""
     return [(PRIMITIVES[name.lstrip("-~")], "-" in name, "~" in name) if name else None for name in op.minus]
 
 
-def _as_negation(op: Primitive, args: tuple[ir.Atom, ...]) -> tuple[Primitive, tuple[ir.Atom, ...]]:
+def as_negation(op: Primitive, args: tuple[_A | ir.Lit, ...]) -> tuple[Primitive, tuple[_A | ir.Lit, ...]]:
     """What `op` does with minus the constant that does nothing."""
     for k, neutral in enumerate(op.neutral):
         a = args[k]
@@ -207,7 +208,7 @@ def _identity(a: ir.Atom) -> Any:
     return (a.type, repr(a.value))
 
 
-def folded(op: Primitive, args: tuple[ir.Atom, ...]) -> ir.Atom | None:
+def folded(op: Primitive, args: tuple[_A | ir.Lit, ...]) -> _A | ir.Lit | None:
     """What `op` gives without running: a constant of constants, or an operand that it leaves as it is."""
     if all([isinstance(a, ir.Lit) for a in args]) and not op.erased:
         return _evaluated(op, args)
@@ -218,7 +219,7 @@ def folded(op: Primitive, args: tuple[ir.Atom, ...]) -> ir.Atom | None:
     return None
 
 
-def _evaluated(op: Primitive, args: tuple[ir.Atom, ...]) -> ir.Lit | None:
+def _evaluated(op: Primitive, args: tuple[object, ...]) -> ir.Lit | None:
     try:
         return ir.Lit(op.evaluate(*[a.value for a in args if isinstance(a, ir.Lit)]), op.result)
     except FAULTS:  # it fails when it runs, with the user's line

@@ -20,8 +20,11 @@ from rosejit.transforms.transpose import transpose
 ADD = PRIMITIVES["add"]
 
 
-@cache
-def pullback(op: Primitive, mask: Mask) -> templates.Make:
+Back = tuple[tuple[ir.Var, ...], list[ir.Let], tuple[ir.Atom | None, ...]]
+"""The way back of a primitive: parameters, straight-line code, outputs."""
+
+
+def back_of(op: Primitive, mask: Mask) -> Back:
     """From the operands of `op`, its result and the cotangent of that to one cotangent for each operand in `mask`, None
     where it is zero."""
     params = tuple([ir.Var(t) for t in (*op.params, op.result)])
@@ -32,7 +35,13 @@ def pullback(op: Primitive, mask: Mask) -> templates.Make:
     back = erase(transpose(linear))
     assert back.body is not None
     outputs = tuple([a if isinstance(a, ir.Var) else None for a in back.body.results])
-    return templates.pruned(back.params, back.body.lets, outputs)
+    return back.params, back.body.lets, outputs
+
+
+@cache
+def pullback(op: Primitive, mask: Mask) -> templates.Make:
+    """What makes lets of `back_of`."""
+    return templates.pruned(*back_of(op, mask))
 
 
 def is_straight(f: ir.Function) -> bool:

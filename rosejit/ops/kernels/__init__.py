@@ -1,8 +1,10 @@
 """The kernels by name."""
 
 from collections.abc import Callable, Mapping
+from functools import cache
 
-from rosejit.ir.syntax import Function
+from rosejit.ir.primitive import Kernel, Primitive
+from rosejit.ir.syntax import Apply, Function
 from rosejit.ops.kernels import (
     arcs,
     error_function,
@@ -33,6 +35,21 @@ DEFINITIONS: Mapping[str, Definition] = {d.name: d for d in _ALL}
 
 def _function(definition: Definition) -> Callable[[], Function]:
     return lambda: definition.function
+
+
+_SMALL = 10
+"""So many operations are written where they are used."""
+
+
+@cache
+def small_kernel(op: Primitive) -> Function | None:
+    """The kernel of `op`, if it is straight-line code and so small that it needs no function of its own."""
+    if not isinstance(op.wasm, Kernel):
+        return None
+    f = KERNELS[op.wasm.name]()
+    assert f.body is not None
+    small = len(f.body.lets) <= _SMALL and all(type(let.expr) is Apply for let in f.body.lets)
+    return f if small else None
 
 
 KERNELS: Mapping[str, Callable[[], Function]] = {d.name: _function(d) for d in _ALL}

@@ -1,0 +1,212 @@
+"""Straight code as numbers to an artifact: functions of some hundreds of steps each, with no parameters and no frame.
+
+A value has a local where it is made. What a later part reads lies at a fixed address: an instance runs one call at a
+time, and this code calls nothing but kernels.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from rosejit.abi import Artifact
+from rosejit.codegen.body import LOADS, STORES, Kind, kind_of
+from rosejit.codegen.emitter import literal
+from rosejit.codegen.entries import Border, border
+from rosejit.codegen.module import Module
+from rosejit.codegen.program import add_memory, write_pending
+from rosejit.collector import paused
+from rosejit.ir.primitive import Emit, Primitive
+from rosejit.ir.syntax import Function, Lit
+from rosejit.ir.types import INT
+from rosejit.transforms.numbering import Leaf, Step, Straight
+from rosejit.wasm.encode import encode
+from rosejit.wasm.instructions import call, i32_const, local_get, local_set, local_tee
+from rosejit.wasm.module import Export, Locals, ModuleBuilder, ValueType
+from rosejit.wasm.opcodes import OP
+
+PART = 256
+"""Steps of one function. Compilers of Wasm take time that grows faster than its length."""
+
+_GETS, _SETS = [local_get[k] for k in range(PART)], [local_set[k] for k in range(PART)]
+_ADDRESS = i32_const[0]
+"""Stands in front of what a load reads or a store writes; the address itself is in the instruction."""
+
+
+def compile_straight(made: Straight) -> Artifact:
+    """The module with `made` as its entry `main`."""
+    with paused():
+        builder = ModuleBuilder()
+        f = Function(made.name, made.base.params, tuple([r.type for r in made.results]), span=made.base.span)
+        place = border("main", f, {})
+        module = Module(builder, place.end)
+        index = _Writer(module, made, place).write()
+        builder.exports.append(Export("main", "func", index))
+        module.told(index, f)
+        write_pending(module, {}, set())
+        add_memory(module)
+        wasm, entries = encode(builder.build()), {"main": place.entry}
+        names, places = module.names, module.places
+        return Artifact(wasm, entries, (), (), names, places, lasting=False, recursive=False)
+
+
+@dataclass(slots=True, frozen=True)
+class _Slot:
+    """A place in memory: code that leaves what is there, code that stores there."""
+
+    load: bytes
+    store: bytes
+
+    @staticmethod
+    def of(kind: Kind, address: int) -> "_Slot":
+        return _Slot(_ADDRESS + LOADS[kind][address], STORES[kind][address])
+
+
+class _Writer:
+    """Writes the parts in order. Of a value `k`, `reads[k]` is what leaves it: of a leaf at the end of the list."""
+
+    def __init__(self, module: Module, made: Straight, place: Border) -> None:
+        ops = dict.fromkeys([step[0] for step in made.code])
+        self.module = module
+        self.name = made.name
+        self.code = list(map(_ordered, made.code)) if any(map(_is_select, ops)) else made.code
+        self.codes = {op: _code(module, op) for op in ops}
+        self.odd: dict[Primitive, Kind] = {op: kind for op in ops if (kind := kind_of(op.result)) not in ("f64", None)}
+        """The ops whose result is no Real."""
+        self.reads = [b""] * len(self.code) + [_leaf(leaf, place) for leaf in reversed(made.leaves)]
+        self.start = self.end = module.end
+        """Of the slots for values that are read in a later part than they are made in."""
+        self.free: dict[Kind, list[_Slot]] = {"f64": [], "i64": [], "i32": []}
+        self.ending: dict[int, list[tuple[Kind, _Slot]]] = defaultdict(list)
+        """By part: slots that are free behind it."""
+        self.homes: dict[int, _Slot] = {}
+        """The values that are results."""
+        self.copies: list[tuple[int, _Slot]] = []
+        """Results that are no steps, or are results already."""
+        self._results(made, place)
+        self.uses, self.last = self._used()
+
+    def write(self) -> int:
+        """The index of a function that runs all parts."""
+        parts = [self._part(start, min(start + PART, len(self.code))) for start in range(0, len(self.code), PART)]
+        for k in range(0, len(self.copies), PART):
+            copies = self.copies[k : k + PART]
+            parts.append(self._function((), [_ADDRESS + self.reads[a] + home.store for a, home in copies]))
+        self.module.reserve(self.end - self.start)
+        return self._function((), [call[part] for part in parts])
+
+    def _results(self, made: Straight, place: Border) -> None:
+        for result, slot in zip(made.results, place.entry.results, strict=True):
+            kind = "i64" if result.type is INT else "f64"
+            for k, a in enumerate(result.elements):
+                home = _Slot.of(kind, slot.offset + 8 * k)
+                if a >= 0 and a not in self.homes:
+                    self.homes[a] = home
+                else:
+                    self.copies.append((a, home))
+
+    def _used(self) -> tuple[list[int], list[int]]:
+        """How often each value is read by steps that matter, and last where; results are read behind the end."""
+        code, n = self.code, len(self.code)
+        uses, last = [0] * len(self.reads), [0] * len(self.reads)
+        for a in self.homes:
+            uses[a], last[a] = 1, n
+        for k in range(n - 1, -1, -1):
+            if uses[k]:
+                for a in code[k][1:]:
+                    if uses[a]:
+                        uses[a] += 1
+                    else:
+                        uses[a], last[a] = 1, k
+        return uses, last
+
+    def _function(self, locals_: Locals, code: list[bytes]) -> int:
+        index = self.module.builder.declare_function((), (), self.name)
+        self.module.builder.define(index, locals_, code)
+        return index
+
+    def _part(self, start: int, end: int) -> int:
+        """Write the steps from `start` to `end` as a function."""
+        code, codes, reads, uses, last, odd = self.code, self.codes, self.reads, self.uses, self.last, self.odd
+        others = [k for k in range(start, end) if code[k][0] in odd] if odd else []
+        local = most = len(others)  # the locals of Reals come behind the others
+        out: list[bytes] = []
+        append, gets, sets = out.append, _GETS, _SETS
+        crossing: list[tuple[int, _Slot]] = []
+        top = None  # the value that is set last, if only one step reads it: that may find it on the stack
+        for k, step in enumerate(code[start:end], start):
+            count, final = uses[k], last[k]
+            if not count:
+                continue
+            op, a, b = step if len(step) == 3 else (*step, None)[:3]
+            if final >= end:
+                append(_ADDRESS)
+            elif top is not None and (a == top or (b == top and op.commutes)):
+                out.pop()
+                local -= 1
+                a, b = None, b if a == top else a
+            if a is not None:
+                append(reads[a])
+            if b is not None:
+                append(reads[b])
+                if len(step) > 3:
+                    append(reads[step[3]])
+            append(codes[op])
+            top = None
+            if odd and op in odd:
+                kind, place = odd[op], others.index(k)
+            else:
+                kind, place = "f64", local
+                local += 1
+                if local > most:
+                    most = local
+                if count == 1:
+                    top = k
+            reads[k] = gets[place]
+            if final < end:
+                append(sets[place])
+            else:
+                slot = self.homes.get(k) or self._slot(kind, final)
+                crossing.append((k, slot))
+                append(local_tee[place])
+                append(slot.store)
+                top = None
+        for k, slot in crossing:
+            reads[k] = slot.load
+        for kind, slot in self.ending.pop(start // PART, ()):
+            self.free[kind].append(slot)
+        kinds: list[tuple[int, ValueType]] = [(1, odd[code[k][0]]) for k in others]
+        return self._function((*kinds, (most - len(others), "f64")), out)
+
+    def _slot(self, kind: Kind, last: int) -> _Slot:
+        """A slot for a value that is last read by the step `last`."""
+        free = self.free[kind]
+        if not free:
+            free.append(_Slot.of(kind, self.end))
+            self.end += 8
+        slot = free.pop()
+        self.ending[last // PART].append((kind, slot))
+        return slot
+
+
+def _ordered(step: Step) -> Step:
+    """With its operands in the order of the stack."""
+    return (step[0], *step[2:], step[1]) if _is_select(step[0]) else step
+
+
+def _is_select(op: Primitive) -> bool:
+    return isinstance(op.wasm, Emit)
+
+
+def _code(module: Module, op: Primitive) -> bytes:
+    """What is written for a primitive behind its operands."""
+    code = OP["select"] if _is_select(op) else module.code(op)
+    assert code is not None
+    return code
+
+
+def _leaf(leaf: Leaf, place: Border) -> bytes:
+    """Leaves a constant, an argument or an element of one."""
+    if isinstance(leaf, Lit):
+        return literal(leaf)
+    number, offset = leaf
+    slot = place.entry.params[number]
+    return _Slot.of("i64" if slot.kind == "int" else "f64", slot.offset + 8 * offset).load

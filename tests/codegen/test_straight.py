@@ -1,0 +1,127 @@
+"""Long straight code that is compiled from numbers has the bits of the same code compiled from lets."""
+
+import random
+
+import pytest
+
+from rosejit import interp
+from rosejit.abi import Leaf, Node
+from rosejit.codegen import straight as codegen
+from rosejit.codegen.straight import compile_straight
+from rosejit.ir import syntax as ir
+from rosejit.ir.builder import Builder
+from rosejit.ir.types import BOOL, INT, REAL, Array
+from rosejit.ops import PRIMITIVES as P
+from rosejit.runtime.compiled import load
+from rosejit.transforms import derive, numbering
+from tests.machines import bits
+from tests.runtime.programs import signature
+
+ROWS = Array(3, Array(2, REAL))
+GIVEN = [0.5, [[0.1, -0.2], [0.3, 0.7], [-1.1, 0.9]], 3]
+
+
+@pytest.fixture(autouse=True)
+def short_code_too(monkeypatch):
+    monkeypatch.setattr(numbering, "WORTHWHILE", 0)
+
+
+def run(made, args):
+    """The results of numbered code, compiled both ways."""
+    assert made is not None
+    program = compile_straight(made)
+    trees = [_leaf(p.type) for p in made.base.params]
+    names = " ".join(f"x{k}" for k in range(len(trees)))
+    found = []
+    for tier in ("best", "fast"):
+        entry = load(program, (), tier)
+        call = entry.function("main", signature(names, trees, _tuple([_leaf(r.type) for r in made.results])))
+        found.append(bits(call(*args)))
+    assert found[0] == found[1]
+    return found[0]
+
+
+def _leaf(t):
+    return Leaf("array", (3, 2)) if t is ROWS or isinstance(t, Array) else Leaf("int" if t is INT else "real")
+
+
+def _tuple(leaves):
+    return Node("tuple", tuple(leaves))
+
+
+def agrees(f, mask, args):
+    assert run(numbering.straight(f), args) == bits(interp.run(f, args))
+    gradient = derive.gradient(f, mask, value=True)
+    assert run(numbering.gradient(f, mask), args) == bits(interp.run(gradient, args))
+
+
+def sample(seed, length, ops, reach=12):
+    """Random code that reads a number, elements of an array and an Int."""
+    rng = random.Random(seed)
+    b = Builder()
+    x, rows, n = ir.Var(REAL, "x"), ir.Var(ROWS, "rows"), ir.Var(INT, "n")
+    known = [x, ir.real(1.5), b.apply(P["to_real"], n)]
+    for _ in range(length):
+        if rng.random() < 0.1:
+            path = (ir.integer(rng.randrange(3)), ir.integer(rng.randrange(2)))
+            known.append(b.bind(ir.Index(rows, path), REAL))
+        elif rng.random() < 0.1:
+            c = b.apply(P["lt"], rng.choice(known[-reach:]), rng.choice(known[-reach:]))
+            known.append(b.apply(P["select"], c, rng.choice(known[-reach:]), rng.choice(known[-reach:])))
+        else:
+            op = P[rng.choice(ops)]
+            known.append(b.apply(op, *[rng.choice(known[-reach:]) for _ in op.params]))
+    results = (known[-1], *[rng.choice(known) for _ in range(3)])
+    return ir.Function("f", (x, rows, n), (REAL,) * 4, b.block(*results))
+
+
+TAME = ["add", "sub", "mul", "sin", "cos", "neg", "max", "abs", "floor", "exp"]
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("part", [3, 256])
+def test_random_code(seed, part, monkeypatch):
+    monkeypatch.setattr(codegen, "PART", part)
+    f = sample(seed, 60, TAME)
+    for mask in ((True, True, False), (True, False, False), (False, True, False)):
+        agrees(f, mask, GIVEN)
+
+
+def test_values_that_are_read_far_away():
+    f = sample(1, 3_000, ["add", "sub", "mul", "sin", "cos"], reach=2_000)
+    agrees(f, (True, True, False), GIVEN)
+
+
+UNARY = [op for op in P.values() if op.differentiable and not op.erased and not op.failure and op.result is REAL]
+
+
+@pytest.mark.parametrize("op", [op for op in UNARY if BOOL not in op.params], ids=lambda op: op.name)
+def test_every_primitive(op):
+    x, n = ir.Var(REAL, "x"), ir.Var(INT, "n")
+    b = Builder()
+    y = b.apply(P["mul"], x, ir.real(0.75))
+    args = [n if t is INT else (x, y)[k % 2] for k, t in enumerate(op.params)]
+    z = b.apply(op, *args)
+    w = b.apply(P["sub"], y, b.apply(P["mul"], z, z))
+    f = ir.Function("f", (x, n), (REAL, REAL), b.block(w, z))
+    agrees(f, (True, False), [0.375, 2])
+
+
+def test_results_that_are_arguments_constants_or_the_same_twice():
+    x, y = ir.Var(REAL, "x"), ir.Var(REAL, "y")
+    b = Builder()
+    z = b.apply(P["mul"], x, y)
+    f = ir.Function("f", (x, y), (REAL,) * 5, b.block(z, x, ir.real(-0.0), z, y))
+    agrees(f, (True, True), [3.0, -2.0])
+
+
+def test_what_is_no_line_of_numbers():
+    x, rows, i = ir.Var(REAL, "x"), ir.Var(ROWS, "rows"), ir.Var(INT, "i")
+    b = Builder()
+    y = b.bind(ir.Index(rows, (i, ir.integer(0))), REAL)
+    assert numbering.straight(ir.Function("f", (rows, i), (REAL,), b.block(y))) is None
+    b = Builder()
+    y = b.apply(P["ifloordiv"], i, i)
+    assert numbering.straight(ir.Function("f", (i,), (INT,), b.block(y))) is None
+    ragged = ir.Var(Array(None, REAL), "a")
+    assert numbering.straight(ir.Function("f", (x, ragged), (REAL,), ir.Block([], (x,)))) is None
