@@ -1,5 +1,8 @@
-"""From a Python function to the first result of its gradient: straight-line programs, beside JAX and npm `rose`.
+"""From a Python function to the first result of its gradient: straight-line programs, beside JAX, CasADi and npm
+`rose`, then the programs a-h of `cases.py`.
 
+The first result is that of `tier="fast"`, a call afterwards is one of the code that replaces it, which takes `best`
+more. CasADi may be in another interpreter, `PEER_PYTHON`.
 `table`: host code makes the ops from a table; `lines`: every op is a line of source, of which CPython's own compiler
 takes its share (the row `cpython`). Seconds are process CPU; each figure is the median over programs of their own.
 """
@@ -9,6 +12,8 @@ import importlib
 import json
 import os
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -17,20 +22,26 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from benchmarks.measure import PEERS, Row, Table, alone, has, has_rose, node, once, options, per_call
+from benchmarks.measure import PEERS, Row, Table, alone, has, has_rose, node, once, options, per_call, process
+from benchmarks.cases import Case, cases
 from benchmarks.straight_lines import INPUTS, Program, random_program
+from rosejit.abi import Tier
 
 STAGES = {
     "rewrite": "rosejit.frontend.rewrite:Translations.of",
     "staging": "rosejit.frontend.stage:Session.stage",
+    "numbers": "rosejit.api.program:straight_of",
     "derivatives": "rosejit.api.program:function_of",
     "key": "rosejit.api.program:_digest",
     "optimiser": "rosejit.api.program:optimise",
-    "codegen": "rosejit.api.program:compile_program",
-    "engine": "rosejit.runtime.engine:Wasmtime.compile",
+    "codegen": "rosejit.api.program:compile_program rosejit.api.program:compile_straight",
+    "engine": "rosejit.runtime.engine:Wasmtime.quick",
     "disk": "rosejit.runtime.cache:Cache.store",
 }
 """Where each part of a first call is spent, less the parts that start inside it; the rest is `other`."""
+
+
+PEER_PYTHON = os.environ.get("PEER_PYTHON", sys.executable)
 
 
 class Clock:
@@ -61,7 +72,8 @@ class Clock:
 def stages() -> Iterator[Clock]:
     """A clock that runs while the package works."""
     clock = Clock()
-    patches = [_patched(clock, name, *place.split(":")) for name, place in STAGES.items()]
+    places = [(name, place) for name, places in STAGES.items() for place in places.split()]
+    patches = [_patched(clock, name, *place.split(":")) for name, place in places]
     for each in patches:
         each.start()
     try:
@@ -93,21 +105,32 @@ def ours(program: Program, form: str) -> Row:
     """The first gradient of a program, split by stage, and a call of it afterwards."""
     import rosejit as rose
 
-    f = program.lines() if form == "lines" else program.table()
+    python = program.lines() if form == "lines" else program.table()
+    f, inputs = rose.jit(tier="fast")(python), tuple(range(INPUTS))
     gc.collect()  # and leave it on: a user would
     with stages() as clock:
         start = time.process_time()
-        gradient = rose.grad(f, argnums=tuple(range(INPUTS)))
+        gradient = rose.grad(f, argnums=inputs)
         first = gradient(*program.point)
         total = time.process_time() - start
-    made = gradient.lower(*program.point)
+    best, afterwards = once(lambda: _afterwards(python, inputs, program.point))
     return {
         "total": total,
         **clock.spent,
-        "bytes": len(made.wasm),
-        "call_us": 1e6 * per_call(lambda: gradient(*program.point)),
+        "best": best - total,
+        "first_us": 1e6 * per_call(lambda: gradient(*program.point)),
+        "call_us": 1e6 * per_call(lambda: afterwards(*program.point)),
         "error": program.error(first),
     }
+
+
+def _afterwards(f: Any, inputs: tuple[int, ...], point: list[float]) -> Any:
+    """The gradient that has been compiled well."""
+    import rosejit as rose
+
+    gradient = rose.grad(rose.jit(tier="best", cache=False)(f), argnums=inputs)
+    gradient(*point)
+    return gradient
 
 
 FRESH = """
@@ -163,6 +186,17 @@ def npm_rose(program: Program, times: int) -> Row:
     return {**found, "error": program.error(found.pop("gradient"))}
 
 
+def casadi(program: Program, times: int) -> tuple[Row, Row]:
+    """What CasADi's SX takes, and what the C that it writes takes at -O3."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "program.json"
+        path.write_text(json.dumps({"inputs": INPUTS, "point": program.point, "steps": program.steps}))
+        found = process([PEER_PYTHON, str(PEERS / "casadi_line.py"), str(path), str(times)])
+    graph = {"total": found["total"], "call_us": found["call_us"], "error": program.error(found["gradient"])}
+    total, error = found["total"] + found["c_total"], program.error(found["c_gradient"])
+    return graph, {"total": total, "call_us": found["c_call_us"], "error": error}
+
+
 def cpython(program: Program) -> Row:
     """What CPython takes to compile the source, and for a call of the function itself."""
     source = program.python()
@@ -181,14 +215,15 @@ def median_row(rows: list[Row]) -> Row:
 
 def in_milliseconds(row: Row) -> Row:
     """Seconds as milliseconds."""
-    kept = ("bytes", "call_us", "error")
+    kept = ("first_us", "call_us", "error")
     return {key: value if key in kept or not isinstance(value, float) else 1e3 * value for key, value in row.items()}
 
 
 def warm_table(sizes: list[int], times: int, absent: list[str]) -> Table:
     """First gradients in a process that has done others before."""
     parts = dict.fromkeys([*STAGES, "other"], ".1f")
-    columns = {"system": "", "ops": ",", "total": ".1f", "us/op": ".1f", **parts, "bytes": ",", "call_us": ".2f"}
+    after = {"best": ".1f", "first_us": ".2f", "call_us": ".2f"}
+    columns = {"system": "", "ops": ",", "total": ".1f", "us/op": ".1f", **parts, **after}
     title = "first gradient of a straight-line program in a warm process (ms of CPU, then us a call)"
     table = Table("latency", title, {**columns, "error": ".0e"}, absent=absent)
 
@@ -202,6 +237,10 @@ def warm_table(sizes: list[int], times: int, absent: list[str]) -> Table:
             rows = [ours(random_program(ops, seed), form) for seed in range(times if ops <= 2_000 else 3)]
             add(f"rosejit {form}", program, median_row(rows))
         add("cpython lines", program, cpython(program))
+        if "casadi" not in absent:
+            graph, compiled = casadi(program, times)
+            add("casadi SX", program, graph)
+            add("casadi C -O3", program, compiled)
         if "rose" not in absent:
             add("npm rose", program, npm_rose(program, times))
         if "jax" not in absent and ops <= 1_000:
@@ -221,10 +260,29 @@ def cold_table(sizes: list[int]) -> Table:
     return table
 
 
+def programs_table() -> Table:
+    """First derivatives of the programs a-h, and calls."""
+    title = "programs a-h: first result (ms of CPU), then us a call; `best`: the same with optimised code"
+    columns = {"program": "", "first": ".1f", "first_us": ".2f", "best": ".1f", "call_us": ".2f", "error": ".0e"}
+    table = Table("latency_programs", title, columns)
+    for case in cases():
+        fast, best = _of_tier(case, "fast"), _of_tier(case, "best")
+        then = {"first_us": fast["call_us"], "best": best["first"], "call_us": best["call_us"]}
+        table.add(program=case.name, first=fast["first"], error=best["error"], **then)
+    return table
+
+
+def _of_tier(case: Case, tier: Tier) -> Row:
+    f = case.derive(tier)
+    seconds, found = once(lambda: f(*case.point))
+    call = per_call(lambda: f(*case.point), batches=5)
+    return {"first": 1e3 * seconds, "call_us": 1e6 * call, "error": case.error(found)}
+
+
 def main() -> None:
-    """Both tables."""
+    """The tables."""
     given = options(__doc__ or "", ops=[1_000, 10_000], times=5)
-    here = {"jax": has("jax"), "rose": has_rose()}
+    here = {"jax": has("jax"), "rose": has_rose(), "casadi": _has_casadi()}
     absent = [peer for peer, found in here.items() if not found or peer in given.without]
     with tempfile.TemporaryDirectory() as folder:
         os.environ["ROSE_CACHE_DIR"] = folder
@@ -233,6 +291,11 @@ def main() -> None:
         warm = warm_table(given.ops, given.times, absent)
     warm.finish(given.json)
     cold_table(given.ops).finish()
+    programs_table().finish()
+
+
+def _has_casadi() -> bool:
+    return subprocess.run([PEER_PYTHON, "-c", "import casadi"], capture_output=True).returncode == 0
 
 
 if __name__ == "__main__":

@@ -150,6 +150,7 @@ def native(name: str) -> ctypes.CDLL:
 
 HOW = {
     "g++": "apt-get install g++",
+    "casadi": "pip install casadi",
     "jax": "pip install -e '.[bench]'",
     "numba": "pip install numba",
     "rose": "npm install --prefix benchmarks/peers",

@@ -136,7 +136,9 @@ class _Writer:
             count, final = uses[k], last[k]
             if not count:
                 continue
-            op, a, b = step if len(step) == 3 else (*step, None)[:3]
+            op: Primitive = step[0]
+            a: int | None = step[1]
+            b: int | None = step[2] if len(step) > 2 else None
             if final >= end:
                 append(_ADDRESS)
             elif top is not None and (a == top or (b == top and op.commutes)):
@@ -148,7 +150,8 @@ class _Writer:
             if b is not None:
                 append(reads[b])
                 if len(step) > 3:
-                    append(reads[step[3]])
+                    c: int = step[3]
+                    append(reads[c])
             append(codes[op])
             top = None
             if odd and op in odd:

@@ -89,8 +89,8 @@ class Numbering:
         def two(op: Primitive, a: int, b: int) -> int:
             if a in special or b in special:
                 inside, k = (negated[b], 1) if b in negated else (negated.get(a), 0)
-                rule = minus(op)[k] if inside is not None and op.minus else None
-                if rule is None:
+                rule = minus(op)[k] if op.minus else None
+                if rule is None or inside is None:
                     return apply(op, a, b)
                 bare, flips, swaps = rule
                 a, b = (a, inside) if k else (inside, b)
