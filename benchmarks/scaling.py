@@ -44,12 +44,8 @@ LOOPS = """
 import json, math, resource, sys, time
 import rosejit as rose
 from benchmarks.measure import per_call
-@rose.jit
-def f(x: float, n: int) -> float:
-    for _ in rose.range(n):
-        x = math.sin(x) + 0.5
-    return x
-gradient = rose.grad(f)
+from benchmarks.turns import loop
+gradient = rose.grad(loop)
 gradient(0.3, 10)
 n = int(sys.argv[1])
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
