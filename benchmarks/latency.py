@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from benchmarks.measure import PEERS, Row, Table, alone, has, has_rose, node, once, options, per_call, process
 from benchmarks.cases import Case, cases
+from benchmarks.measure import PEERS, Row, Table, alone, has, has_rose, node, once, options, per_call, process
 from benchmarks.straight_lines import INPUTS, Program, random_program
 from rosejit.abi import Tier
 

@@ -21,21 +21,20 @@ from rosejit.numeric import np
 from rosejit.runtime.interrupt import stop
 
 
-def spread(batched: Function, binding: Batched, threads: int) -> Callable[..., Any]:
-    """`batched` on the host, in pieces of one length on as many threads as there are pieces. The last pieces may
+def spread(batched: Function, binding: Batched, threads: int) -> Callable[[Call], Any]:
+    """A call of `batched` on the host, in pieces of one length on as many threads as there are pieces. The last pieces may
     overlap: some elements are then computed twice, and one compiled function serves all."""
 
     ordered: dict[Any, bool] = {}
 
-    def run(*args: Any, **kwargs: Any) -> Any:
-        call = binding.bind(args, kwargs)
+    def run(call: Call) -> Any:
         length = binding.length(call)
         size = -(-length // threads)
         if call.key not in ordered:
             ordered[call.key] = _calls_host(batched, call)
         alone = sys.platform == "emscripten" or interpreted.is_disabled()
         if size in (0, length) or alone or ordered[call.key]:
-            return batched(*args, **kwargs)
+            return binding.apply(batched, _piece(binding, call, slice(None)))
         starts = [min(start, length - size) for start in range(0, length, size)]
         pieces = [_piece(binding, call, slice(start, start + size)) for start in starts]
         found = _side_by_side(lambda piece: binding.apply(batched, piece), pieces)
