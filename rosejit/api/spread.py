@@ -22,8 +22,8 @@ from rosejit.runtime.interrupt import stop
 
 
 def spread(batched: Function, binding: Batched, threads: int) -> Callable[[Call], Any]:
-    """A call of `batched` on the host, in pieces of one length on as many threads as there are pieces. The last pieces may
-    overlap: some elements are then computed twice, and one compiled function serves all."""
+    """A call of `batched` on the host, in pieces of one length on as many threads as there are pieces. The last pieces
+    may overlap: some elements are then computed twice, and one compiled function serves all."""
 
     ordered: dict[Any, bool] = {}
 
