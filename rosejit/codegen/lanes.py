@@ -161,7 +161,7 @@ class Lanes:
     """Whether kernels of at most `INLINED` lets on their usual way are written where they are used."""
 
     rare: int | None = None
-    """How many blocks further out goes on what is done if a lane takes a second side; if it goes on here, None."""
+    """The depth of the block to leave if a lane takes the second side of a branch; None: both sides are written."""
 
     def __init__(self, module: Module, body: Body, outside: Callable[[Var], bytes] | None = None) -> None:
         self._module = module
