@@ -56,8 +56,8 @@ def clamped(x: Any, low: float, high: float) -> Any:
 
 
 def below(x: Any, limit: float) -> Any:
-    """Whether |x| < limit, or nearly so."""
-    return x * x < limit * limit
+    """Whether |x| < limit, by the bits: engines compare Ints faster, and two at a time as well."""
+    return (bits(x) & (2**63 - 1)) < bits(limit)
 
 
 def pick(condition: Any, a: Any, b: Any) -> Any:
