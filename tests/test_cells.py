@@ -104,6 +104,7 @@ ARRAYS: dict[str, str] = {
     "alias sets that change in branches": "aliases.chosen_and_read aliases.rebound_in_a_branch",
     "arguments are not written": "aliases.arguments_stay arrays.argument_and_result",
     "boolean masks that staging knows": "indexing.known_mask indexing.where_known",
+    "statistics of what masks pick": "indexing.masked_statistics",
     "boolean masks": "indexing.masked_folds indexing.masked_roots indexing.masked_writes indexing.masked_rows",
     "integers as indices": "indexing.gathered_staged indexing.gathered_rows indexing.gathered_cells",
     "integers as indices, written": "indexing.scattered indexing.scattered_cells indexing.scattered_sums",

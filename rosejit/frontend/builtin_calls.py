@@ -14,6 +14,7 @@ from rosejit.frontend.born import consumed
 from rosejit.frontend.comprehensions import Columns
 from rosejit.frontend.control import rows
 from rosejit.frontend.host import number_kind
+from rosejit.frontend.masks import Selection
 from rosejit.frontend.methods import own
 from rosejit.frontend.powers import power
 from rosejit.frontend.printing import staged_print
@@ -43,6 +44,8 @@ def _rose_range(session: Any, function: Any, args: Args, kwargs: Options) -> Any
 
 
 def _len(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
+    if len(args) == 1 and args[0].__class__ is Selection:
+        return args[0].lengths[0]
     if len(args) == 1 and args[0].__class__ in NUMBERS:
         raise session.tape.type_fault(
             "a number has no length", "an array without dimensions is a number; `np.size(x)` is 1 for it"

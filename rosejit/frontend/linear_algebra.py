@@ -16,6 +16,7 @@ from rosejit.frontend.array_methods import METHODS
 from rosejit.frontend.arrays import Array, fresh, of_host
 from rosejit.frontend.elementwise import converted, mapped
 from rosejit.frontend.making import as_array
+from rosejit.frontend.masks import Selection
 from rosejit.frontend.reductions import chosen
 from rosejit.frontend.tape import Tape
 from rosejit.frontend.values import Bool, P, type_of, wrap
@@ -243,6 +244,8 @@ def multi_dot(tape: Tape, arrays: Any) -> Any:
 
 def norm(tape: Tape, x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     """`np.linalg.norm` of vectors, and of matrices where no singular values are needed."""
+    if x.__class__ is Selection and ord in (None, 2) and axis is None and x.dimensions == 1:
+        return _root(tape, x.dot(x))
     a: Any = _real(tape, x, "norm")
     along = reductions.axes_of(a, axis)
     if ord is None:

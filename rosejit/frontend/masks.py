@@ -6,19 +6,19 @@
 import operator
 from collections.abc import Callable
 from functools import partial, partialmethod
-from math import inf
+from math import inf, prod
 from typing import Any, NoReturn
 
 from rosejit.errors import ShapeError
 from rosejit.frontend import reductions
 from rosejit.frontend.arrays import Array, content, fresh
-from rosejit.frontend.elementwise import broadcast_shape, mapped
+from rosejit.frontend.elementwise import broadcast_shape, converted, mapped
 from rosejit.frontend.indices import part_of, steps_of
 from rosejit.frontend.making import as_array
 from rosejit.frontend.reductions import chosen
 from rosejit.frontend.stored import assigned, fitting
 from rosejit.frontend.tape import Tape
-from rosejit.frontend.values import ATOMS, type_of, wrap
+from rosejit.frontend.values import ATOMS, P, type_of, wrap
 from rosejit.frontend.views import check_writable, store, variable
 from rosejit.ir.syntax import Block, Failure, If, Lit
 from rosejit.ir.types import BOOL, INT, REAL, Scalar
@@ -34,7 +34,8 @@ def is_mask(item: Any) -> bool:
 class Selection:
     """`x[mask]` with a staged mask: the elements of `x` where `mask` holds, of which nobody knows yet how many.
 
-    Functions of elements, reductions and `y[mask] = ...` work; what needs the length is refused.
+    Functions of elements, reductions, products of two and `y[mask] = ...` work; what needs the length as a shape, or
+    the place of an element, is refused.
     """
 
     __array_ufunc__ = None
@@ -102,16 +103,59 @@ class Selection:
             self.refuse(f"`{name}` along another axis")
         return fold(self.values, axis=axis, where=_over(self))
 
-    def extreme(self, name: str, axis: Any = None) -> Any:
-        """The largest or smallest; infinite of no elements."""
-        worst: Any = inf if name == "min" else -inf
+    def extreme(self, name: str, axis: Any = None, initial: Any = None) -> Any:
+        """The largest or smallest, or `initial`; of no elements an error when it runs, as in NumPy."""
         if self.values.type is not REAL:
             self.refuse(f"`{name}` of elements that are no reals")
-        return self._reduced(partial(reductions.extreme, name=name, initial=worst), name, axis)
+        if initial is None:
+            initial = inf if name == "min" else -inf
+            what = f"zero-size array to reduction operation {name}imum which has no identity"
+            failure = Failure("shape", what, self.tape.here(), help="give `initial`, or test before")
+            self.tape.check((reductions.total(self.mask) > 0).atom, failure)
+        return self._reduced(partial(reductions.extreme, name=name, initial=initial), name, axis)
+
+    def quantified(self, fold: Make, neutral: bool) -> Any:
+        """Whether all elements, or any, are true."""
+        flags = converted(self.values, BOOL)
+        return fold(mapped(self.tape, chosen, _over(self), flags, neutral))
+
+    def variance(self, ddof: float = 0) -> Any:
+        """`np.var` of all elements; NaN of none."""
+        apart: Any = applied(operator.sub, self, self.mean())
+        return applied(operator.mul, apart, apart).total() / (self.count() - ddof)
+
+    def deviation(self, ddof: float = 0) -> Any:
+        """`np.std` of all elements."""
+        return P["sqrt"].__call__(self.variance(ddof))
+
+    def dot(self, other: Any) -> Any:
+        """The sum of products with what the same mask picked; with a number the products."""
+        if other.__class__ is not Selection:
+            return applied(operator.mul, self, other)
+        if self.dimensions != 1 or other.dimensions != 1:
+            self.refuse("a product of matrices")
+        return applied(operator.mul, self, other).total()
+
+    # --- what it is
+
+    @property
+    def dimensions(self) -> int:
+        """How many dimensions it has: those of the mask are one."""
+        return self.values.ndim - self.mask.ndim + 1
+
+    @property
+    def lengths(self) -> tuple[Any, ...]:
+        """Its shape, in which the number of elements that the mask picks is a staged Int."""
+        shape, after = self.values.shape, self.before + self.mask.ndim
+        return (*shape[: self.before], reductions.total(self.mask), *shape[after:])
 
     def count(self) -> Any:
         """How many elements there are, as a staged Int."""
-        return reductions.total(self.mask)
+        return prod(self.lengths)
+
+    def flat(self) -> "Selection":
+        """The same in one dimension."""
+        return self if self.dimensions == 1 else self.refuse("another shape")
 
 
 def applied(make: Make, *operands: Any) -> Selection:
@@ -228,6 +272,9 @@ def _install() -> None:
     def reverse(op: Make) -> Make:
         return lambda self, other: applied(op, other, self)
 
+    def counted(self: Selection) -> Any:
+        return applied(lambda x: x != 0, self).total()
+
     names = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
     for name in names:
         op = getattr(operator, name)
@@ -240,7 +287,12 @@ def _install() -> None:
     Selection.__hash__ = object.__hash__
     methods: dict[str, Any] = {"sum": Selection.total, "prod": Selection.product}
     methods |= {"max": partialmethod(Selection.extreme, "max"), "min": partialmethod(Selection.extreme, "min")}
-    methods |= {"size": property(Selection.count)}
+    methods |= {"any": partialmethod(Selection.quantified, reductions.some, False), "var": Selection.variance}
+    methods |= {"all": partialmethod(Selection.quantified, reductions.every, True), "std": Selection.deviation}
+    methods |= {"size": property(Selection.count), "shape": property(operator.attrgetter("lengths"))}
+    methods |= {"ndim": property(operator.attrgetter("dimensions")), "T": property(Selection.flat)}
+    methods |= {"ravel": Selection.flat, "flatten": Selection.flat, "copy": lambda self: self}  # nothing writes it
+    methods |= {"inner": Selection.dot, "__matmul__": Selection.dot, "count_nonzero": counted}
     for name, method in methods.items():
         setattr(Selection, name, method)
 

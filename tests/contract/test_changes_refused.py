@@ -103,7 +103,7 @@ ARRAYS = {
 MASKS = {
     "return x[x > 1]": "number of elements",
     "return x[x > 1] + x": "number of elements",
-    "return len(x[x > 1])": "`len`",
+    "return x[x > 1].reshape(2)": "`.reshape`",
     "return [v for v in x[x > 1]]": "a loop",
     "return x[x > 1][0]": "an index",
     "return np.where(x > 1)": "`np.where`",

@@ -70,3 +70,36 @@ def test_what_needs_the_length(use):
 
     with pytest.raises(StagingTypeError, match="number of elements"):
         evaluate(f, X)
+
+
+def test_counts_are_of_elements_and_not_of_rows():
+    def f(a: Array["n", "m"], p: Array["n", bool], q: Array["m", bool]):
+        return a[p].size, a[:, q].size, a[a > 0.0].size, a[p].shape, a[:, q].shape, len(a[p]), len(a[:, q]), a[p].ndim
+
+    a = np.arange(6.0).reshape(3, 2) - 2.0
+    for p in (np.array([True, False, True]), np.array([False] * 3)):
+        agrees(f, (a, p, np.array([True, False])))
+
+
+def test_statistics_of_what_a_mask_picks():
+    def f(x: Vec["n"], p: Array["n", bool]):
+        u = x[p]
+        return u @ u, np.linalg.norm(u), u.var(), u.std(), (u > 0.0).any(), np.all(u > 0.0), u.sum() / max(len(u), 1)
+
+    for p in ([True, False, True], [True, True, True], [False, True, False]):
+        assert np.allclose(evaluate(f, X, np.array(p)), f(X, np.array(p)), 1e-15)
+
+
+@pytest.mark.parametrize("name", ["max", "min"])
+def test_the_extreme_of_no_elements(name):
+    def f(x: Vec["n"]) -> float:
+        return getattr(x[x > 10.0], name)()
+
+    def initial(x: Vec["n"]) -> float:
+        return getattr(x[x > 10.0], name)(initial=3.0)
+
+    with pytest.raises(ValueError, match=f"zero-size array to reduction operation {name}imum"):
+        f(X)
+    with pytest.raises(ShapeError, match=f"zero-size array to reduction operation {name}imum"):
+        evaluate(f, X)
+    assert evaluate(initial, X) == 3.0

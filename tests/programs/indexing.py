@@ -150,6 +150,16 @@ def masked_folds(x: Vec["n"], on: Array["n", bool]) -> Vec[5]:
 
 
 @rose.jit
+def masked_statistics(x: Vec["n"], y: Vec["n"], on: Array["n", bool], a: Mat["n", 2]) -> Vec[9]:
+    """Products, norms, spreads and counts of what a mask picks."""
+    u, v, rows = x[on], y[on], a[on]
+    first = np.array([u @ v, np.dot(u, u), np.linalg.norm(v), u.var(), v.std(ddof=1)])
+    share = u.sum() / len(u) + rows.sum() / rows.size + v.sum() * u.shape[0]
+    agree = 1.0 if (u > -2.0).all() and np.any(v == v) else 0.0
+    return np.concatenate([first, [share, agree, u.max(initial=0.9), np.count_nonzero(u > 0.0)]])
+
+
+@rose.jit
 def masked_roots(x: Vec["n"]) -> Vec["n"]:
     """The root is not computed where the mask does not hold: no NaN reaches the derivative."""
     y = np.zeros(len(x))
@@ -238,6 +248,7 @@ A = np.array
 T = np.array([[[0.5, -1.0], [1.5, 0.3], [0.8, 2.0]], [[-0.4, 0.6], [1.1, -0.7], [0.9, 0.2]]])
 M = A([[1.2, 0.7, -1.5], [0.3, -0.5, 0.4], [0.8, 1.1, 0.6]])
 X = A([1.2, 0.7, -1.5, 0.9])
+M4 = A([[0.5, 1.0], [-0.3, 0.8], [1.5, -1.0], [0.2, 0.4]])
 
 PROGRAMS = (
     Program(three_axes, [(T, 0), (T, 1)]),
@@ -265,6 +276,7 @@ PROGRAMS = (
         [(X, A([True, False, True, True])), (X, A([False, True, False, True]))],
         lambda x, on: [x[on].sum(), (x[on] ** 2).mean(), x[on].max(), x[x < 0.5].prod(), x[on].min()],
     ),
+    Program(masked_statistics, [(X, A([0.3, 1.1, 0.4, -0.6]), EVEN ^ [False, True, False, False], M4)]),
     Program(masked_roots, [(X,)], lambda x: np.sqrt(np.maximum(x, 0.0)), kinks=[(A([0.0, 1.0, -1.0]),)]),
     Program(masked_writes, [(X, A([True, False, True, True]), 0.5)]),
     Program(masked_rows, [(M, A([False, True, False]), 0.5)]),
