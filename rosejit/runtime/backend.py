@@ -1,4 +1,4 @@
-"""What the runtime asks of an engine that runs Wasm: `engine.py` is one, the host page of Pyodide can be another."""
+"""What the runtime asks of an engine that runs Wasm: `engine.py` is one, `browser.py` another."""
 
 import importlib
 import sys
@@ -25,7 +25,8 @@ class Instance(Protocol):
     """A module with a memory and a state of its own; used by one thread at a time."""
 
     reals: Any
-    """The memory as f64: read and written by index, address / 8. Stays valid when the memory grows."""
+    """The exchange block, and what lies before it, as f64: read and written by index, address / 8, outside of a call
+    of an entry. Stays valid when the memory grows."""
     ints: Any
     words: Any
     octets: Any
@@ -41,7 +42,15 @@ class Instance(Protocol):
         ...
 
     def array(self, address: int, shape: tuple[int, ...], element: Scalar) -> Any:
-        """The elements at `address`, as a NumPy array that shares the memory."""
+        """The elements at `address` in the exchange block, as a NumPy array that shares it."""
+        ...
+
+    def fetch(self, address: int, size: int) -> bytearray:
+        """A copy of these bytes, anywhere in the memory."""
+        ...
+
+    def store(self, address: int, data: Any) -> None:
+        """Write bytes, a buffer of them, anywhere in the memory."""
         ...
 
     def size(self) -> int:

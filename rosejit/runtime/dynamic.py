@@ -1,12 +1,16 @@
 """Arrays whose length only the run knows: into the memory of an instance and out of it."""
 
 import math
+import struct
 from typing import Any
 
-from rosejit.abi import Scalar, Slot
+from rosejit.abi import SCALAR_BYTES, Scalar, Slot
 from rosejit.errors import WasmTrap
+from rosejit.numeric import np
 from rosejit.runtime import convert
 from rosejit.runtime.backend import Instance
+
+_RECORD = struct.Struct("<Ii")  # address of the data, length
 
 
 def rows(value: Any, shape: tuple[int, ...], element: Scalar) -> Any:
@@ -21,24 +25,25 @@ def rows(value: Any, shape: tuple[int, ...], element: Scalar) -> Any:
 def send(instance: Instance, elements: Any, slot: Slot) -> int:
     """The address of a record of a copy of `elements`, which `give_back` frees."""
     data = instance.allocate(elements.nbytes) if elements.nbytes else 0
-    record = instance.allocate(8)
+    record = instance.allocate(_RECORD.size)
     if elements.nbytes:
-        instance.array(data, elements.shape, slot.element)[...] = elements
-    instance.words[record // 4], instance.words[record // 4 + 1] = _signed(data), len(elements)
-    return _signed(record)
+        instance.store(data, elements.tobytes())
+    instance.store(record, _RECORD.pack(data, len(elements)))
+    return record - (1 << 32) if record >= 1 << 31 else record
 
 
 def receive(instance: Instance, address: int, slot: Slot) -> Any:
     """A copy of the array of a record, which is given back."""
     address &= 0xFFFFFFFF
-    if address + 8 > instance.size():
+    if address + _RECORD.size > instance.size():
         raise WasmTrap("a result lies outside of the memory")
-    data, length = instance.words[address // 4] & 0xFFFFFFFF, instance.words[address // 4 + 1]
+    data, length = _RECORD.unpack(instance.fetch(address, _RECORD.size))
     shape = (length, *slot.shape)
-    size = convert.dtype(slot.element).itemsize * math.prod(shape)
+    size = SCALAR_BYTES[slot.element] * math.prod(shape)
     if length < 0 or data + size > instance.size():
         raise WasmTrap("a result lies outside of the memory")
-    copy = instance.array(data, shape, slot.element).copy()
+    numpy: Any = np  # its stubs for `frombuffer` want a newer Python than ours
+    copy = numpy.frombuffer(instance.fetch(data, size), convert.dtype(slot.element)).reshape(shape)
     give_back(instance, address, slot)
     return copy
 
@@ -48,7 +53,3 @@ def give_back(instance: Instance, address: int, slot: Slot) -> None:
     instance.release(slot.release, address)
     if not instance.usable:
         raise WasmTrap("an array could not be freed")
-
-
-def _signed(address: int) -> int:
-    return address - (1 << 32) if address >= 1 << 31 else address

@@ -27,6 +27,7 @@ from rosejit.runtime import hosts as host_functions
 from rosejit.runtime.backend import NO_FAILURE, Fault
 from rosejit.runtime.convert import dtype
 from rosejit.runtime.memory import numbers, octets_at
+from rosejit.runtime.returned import signature
 from rosejit.runtime.stack import LEAST, MODEST, MOST, here
 
 ffi: Any = _ffi  # the C interface; its types are those of ctypes, which say little
@@ -206,7 +207,7 @@ class Module:
 
 def _host_types(artifact: Artifact) -> list[wasmtime.FuncType]:
     """The types of the imports; a type belongs to the engine that sees it first."""
-    signatures = map(host_functions.signature, artifact.imports)
+    signatures = map(signature, artifact.imports)
     return [wasmtime.FuncType([_VALUES[p]() for p in ps], [_VALUES[r]() for r in rs]) for ps, rs in signatures]
 
 
@@ -261,6 +262,14 @@ class Instance:
         numpy: Any = np  # its stubs for `frombuffer` want a newer Python than ours
         elements = numpy.frombuffer(self.octets, dtype(element), count, address)
         return elements.reshape(shape)
+
+    def fetch(self, address: int, size: int) -> bytearray:
+        """A copy of these bytes of the memory."""
+        return bytearray(self.octets[address : address + size])
+
+    def store(self, address: int, data: Any) -> None:
+        """Write bytes to the memory."""
+        self.octets[address : address + len(data)] = data
 
     def size(self) -> int:
         """How many bytes the memory has now."""

@@ -62,7 +62,8 @@ def _raise_recursion(artifact: Artifact, known: list[int]) -> NoReturn:
     error = RoseRecursionError(
         f"{name} calls itself too deeply: the stack of the thread is exhausted",
         span,
-        facts=(f"it has {here.share:,} bytes for compiled code",),
-        help="write it as a loop, or call it in a thread with more (`threading.stack_size`)",
+        facts=(f"it has {here.share:,} bytes for compiled code",) if here.high else (),
+        help="write it as a loop"
+        + (", or call it in a thread with more (`threading.stack_size`)" if here.high else ""),
     )
     raise_in_user_code(error, span)

@@ -7,13 +7,15 @@ No exception may leave a callback (`whole_try.py`): it is kept, and a trap that 
 
 import ctypes
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from rosejit.abi import Import, Slot
-from rosejit.errors import RoseRecursionError, ShapeError, StagingTypeError
+from rosejit.errors import RoseRecursionError
 from rosejit.numeric import np
 from rosejit.runtime import convert
 from rosejit.runtime.memory import numbers, octets_at
+from rosejit.runtime.returned import Returned
 from rosejit.runtime.stack import here
 from rosejit.runtime.whole_try import whole_try
 
@@ -30,8 +32,6 @@ _INEXACT = {
     "int": f"type({{0}}) is not int or not {convert.INT_MIN} <= {{0}} <= {convert.INT_MAX}",
     "bool": "type({0}) is not bool",
 }
-_CONVERT = {"real": convert.real, "int": convert.integer, "bool": convert.boolean}
-_WASM = {"real": "f64", "int": "i64", "bool": "i32", "array": "i32"}
 _TEXT = """\
 def callback(control, caller, at, count):
     try:
@@ -45,13 +45,6 @@ def callback(control, caller, at, count):
         trap, ints[(control >> 3) + {spare}] = ints[(control >> 3) + {spare}], 0
         return trap
 """
-
-
-def signature(imported: Import) -> tuple[list[str], list[str]]:
-    """The Wasm types of the parameters and the results of an import."""
-    places = [slot for slot in imported.results if slot.kind == "array"]
-    returned = [slot for slot in imported.results if slot.kind != "array"]
-    return [_WASM[slot.kind] for slot in (*imported.params, *places)], [_WASM[slot.kind] for slot in returned]
 
 
 def callback(imported: Import, function: Callable[..., Any], raised: dict[int, BaseException]) -> Any:
@@ -73,11 +66,11 @@ def callback(imported: Import, function: Callable[..., Any], raised: dict[int, B
         writes="\n        ".join(body) or "pass",
         spare=SPARE,
     )
-    returned = _Returned(imported)
+    returned = Returned(imported)
     scope: dict[str, Any] = {
         "function": function, "raised": raised, "reals": _reals, "ints": _ints, "words": _words,
         "low": here.floor, "high": here.high, "check_room": _check_room, "array_at": _array_at,
-        "convert": returned.convert, "several": returned.several, "place": returned.place,
+        "convert": returned.convert, "several": returned.several, "place": partial(_place, returned),
         "params": imported.params, "results": imported.results,
     }  # fmt: skip
     exec(compile(text, f"{__file__}<{imported.name}>", "exec"), scope)
@@ -108,33 +101,10 @@ def _index(at: int) -> str:
     return f"at + {at}" if at else "at"
 
 
-class _Returned:
-    """What a host function gave to what the module expects; the errors name the function."""
-
-    def __init__(self, imported: Import) -> None:
-        self.name = imported.name
-        self.count = len(imported.results)
-
-    def convert(self, kind: str, value: Any) -> Any:
-        try:
-            return _CONVERT[kind](value)
-        except convert.Mismatch as mismatch:
-            raise StagingTypeError(f"`{self.name}` gave {value!r}: {mismatch}") from None
-
-    def several(self, values: Any) -> list[Any]:
-        if isinstance(values, (tuple, list)):
-            found: list[Any] = [*values]
-            if len(found) == self.count:
-                return found
-        raise StagingTypeError(f"`{self.name}` gave {values!r}: {self.count} values are needed")
-
-    def place(self, address: int, value: Any, slot: Slot) -> None:
-        try:
-            elements = convert.array(value, slot.shape, slot.element)
-        except convert.Mismatch as mismatch:
-            raise ShapeError(f"the result of `{self.name}` does not fit: {mismatch}") from None
-        if elements.size:
-            _view(address, slot)[...] = elements
+def _place(returned: Returned, address: int, value: Any, slot: Slot) -> None:
+    elements = returned.array(value, slot)
+    if elements.size:
+        _view(address, slot)[...] = elements
 
 
 def _view(address: int, slot: Slot) -> Any:

@@ -48,7 +48,13 @@ def _windows_bounds() -> Bounds:
     return low.value, high.value
 
 
-_READERS: dict[str, Callable[[], Bounds]] = {"darwin": _apple_bounds, "win32": _windows_bounds}
+def _page_bounds() -> Bounds:
+    return 0, 0  # the page looks after its stack, and tells nobody how much there is
+
+
+_READERS: dict[str, Callable[[], Bounds]] = {
+    "darwin": _apple_bounds, "win32": _windows_bounds, "emscripten": _page_bounds,
+}  # fmt: skip
 
 
 class Stack(threading.local):

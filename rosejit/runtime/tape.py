@@ -24,7 +24,9 @@ from rosejit.runtime.tiers import Code
 class Tape:
     """An instance whose memory handles point into."""
 
-    def __init__(self, owner: "Tapes", shelf: "list[Tape]", instance: Instance, exchange: slice) -> None:
+    def __init__(
+        self, owner: "Tapes", shelf: "list[Tape]", instance: Instance, exchange: tuple[int, int]
+    ) -> None:
         self.owner = owner
         self.shelf = shelf
         self.instance = instance
@@ -45,7 +47,7 @@ class Tape:
         """Whether the stack of this thread is enough for the instance, which was made in another thread perhaps."""
         return self.instance.stack <= here.share
 
-    def enter(self) -> bytes:
+    def enter(self) -> bytearray:
         """Begin a call; what it gives is for `leave`. Raises RoseRecursionError where the thread has too little stack.
 
         A host function may call back into the very instance that called it: the arguments and results of the outer
@@ -58,17 +60,17 @@ class Tape:
                 help="call it in the thread that made it, or give the thread more (`threading.stack_size`)",
             )
         self.lock.acquire()
-        outer = bytes(self.instance.octets[self._exchange]) if self._depth else b""
+        outer = self.instance.fetch(*self._exchange) if self._depth else bytearray()
         self._depth += 1
         if not self.instance.usable:
             self.instance.recover()  # what its handles stand for is still there
         return outer
 
-    def leave(self, outer: bytes) -> None:
+    def leave(self, outer: bytearray) -> None:
         """End a call."""
         self._depth -= 1
         if outer:
-            self.instance.octets[self._exchange] = outer
+            self.instance.store(EXCHANGE, outer)
         if self.idle:
             self._sweep()
         self.lock.release()
@@ -116,7 +118,7 @@ class Tapes:
 
     def __init__(self, module: Code, artifact: Artifact) -> None:
         slots = [s for entry in artifact.entries.values() for s in (*entry.params, *entry.results)]
-        self._exchange = slice(EXCHANGE, max((s.offset + s.bytes for s in slots), default=EXCHANGE))
+        self._exchange = EXCHANGE, max((s.offset + s.bytes for s in slots), default=EXCHANGE) - EXCHANGE
         self._module = module
         self.renew()
         module.keep(self)
