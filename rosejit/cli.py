@@ -52,6 +52,7 @@ def _parser() -> argparse.ArgumentParser:
     pages = commands.add_parser("demo", help="build the example pages and serve them on this machine")
     pages.add_argument("-o", "--output", metavar="DIR", help="where to build them (default: a temporary folder)")
     pages.add_argument("-p", "--port", type=int, default=8000, help="where to serve them (default: 8000)")
+    pages.add_argument("--pyodide", metavar="DIR", help="the npm package pyodide (default: node_modules/pyodide)")
     pages.add_argument("--no-browser", action="store_true", help="open no browser")
     pages.add_argument("--build-only", action="store_true", help="serve nothing")
     pages.set_defaults(run=_demo)
@@ -94,7 +95,12 @@ def _export(options: Any) -> str:
 def _demo(options: Any) -> str:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(options.output or temporary)
-        demo.build(folder)
+        pyodide = demo.find_pyodide(options.pyodide)
+        if pyodide is None and options.pyodide:
+            raise _UserError(f"`{options.pyodide}` is not the folder of the npm package pyodide")
+        if pyodide is None:
+            print(demo.WITHOUT_PYODIDE, file=sys.stderr)
+        demo.build(folder, pyodide)
         if not options.build_only:
             demo.serve(folder, options.port, not options.no_browser)
     return f"the pages are in {folder}" if options.output else ""

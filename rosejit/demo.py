@@ -2,9 +2,11 @@
 
 import contextlib
 import importlib.util
+import os
 import shutil
 import sys
 import webbrowser
+import zipfile
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -16,8 +18,15 @@ _SERVED = (".html", ".css", ".mjs")
 _POLICY = "default-src 'self' data:; script-src 'self' 'wasm-unsafe-eval'"
 
 
-def build(folder: Path) -> None:
-    """Write all pages and their programs."""
+_PYODIDE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
+WITHOUT_PYODIDE = (
+    "the page where people type functions needs Pyodide, which is not here: `npm install pyodide` in this folder, "
+    "or say where it is (`--pyodide DIR`)"
+)
+
+
+def build(folder: Path, pyodide: Path | None = None) -> None:
+    """Write all pages and their programs; with `pyodide`, the folder of that npm package, what they need of it."""
     pages = next(place for place in _PLACES if place.is_dir())
     folder.mkdir(parents=True, exist_ok=True)
     for file in pages.iterdir():
@@ -30,6 +39,32 @@ def build(folder: Path) -> None:
     sys.modules[spec.name] = programs
     spec.loader.exec_module(programs)
     programs.build(folder)
+    _write_packages(folder / "python.zip", pages / "live.py")
+    if pyodide is not None:
+        (folder / "pyodide").mkdir(exist_ok=True)
+        for name in _PYODIDE:
+            shutil.copy(pyodide / name, folder / "pyodide")
+
+
+def find_pyodide(given: str | None = None) -> Path | None:
+    """The folder of the npm package: the given one, that of ROSE_PYODIDE, or one below the working directory."""
+    named = given or os.environ.get("ROSE_PYODIDE")
+    place = Path(named) if named else Path("node_modules") / "pyodide"
+    return place if all((place / name).is_file() for name in _PYODIDE) else None
+
+
+def _write_packages(file: Path, program: Path) -> None:
+    """What Python in a page needs, rosejit and the one package it cannot do without, and a program."""
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for package in ("rosejit", "gast"):
+            spec = importlib.util.find_spec(package)
+            assert spec is not None
+            assert spec.origin is not None
+            root = Path(spec.origin).parent
+            for source in sorted(root.rglob("*.py")):
+                if "pages" not in source.relative_to(root).parts:
+                    archive.write(source, Path(package) / source.relative_to(root))
+        archive.write(program, program.name)
 
 
 class _Handler(SimpleHTTPRequestHandler):

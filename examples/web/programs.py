@@ -1,6 +1,7 @@
 """What runs in the pages beside this file: billiards, a walking robot and a diagram, exported with their optimisers.
 
-`build(folder)` writes `billiards/`, `robot/` and `diagram/`. `python -m rosejit demo` does that and serves the pages.
+`build(folder)` writes `billiards/`, `robot/` and `diagram/`, and the first module of the page that
+compiles by itself. `python -m rosejit demo` does that and serves the pages.
 """
 
 import math
@@ -17,6 +18,10 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import billiards
 import robot
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import live
 
 # --- billiards
 
@@ -172,6 +177,8 @@ def build(folder):
     places = Layout(np.zeros((len(RADII), 2)), np.zeros((len(RADII), 2)))
     entries = {"layout": (layout, places, -1, np.zeros(2)), "energy": (energy, places, -1, np.zeros(2))}
     rose.export({**entries, "described": (described,)}, path=Path(folder) / "diagram")
+    (Path(folder) / "quadratic").mkdir(exist_ok=True)
+    (Path(folder) / "quadratic" / "start.wasm").write_bytes(live.Live().compiled("x^y"))
 
 
 if __name__ == "__main__":

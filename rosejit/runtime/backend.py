@@ -21,6 +21,22 @@ class Fault:
     functions: tuple[int, ...] = ()
 
 
+class Memory(Protocol):
+    """The memory of an instance, as bytes that are copied."""
+
+    def fetch(self, address: int, size: int) -> bytearray:
+        """These bytes, which must exist."""
+        ...
+
+    def store(self, address: int, data: Any) -> None:
+        """Write bytes, a buffer of them."""
+        ...
+
+    def size(self) -> int:
+        """How many bytes it has now."""
+        ...
+
+
 class Instance(Protocol):
     """A module with a memory and a state of its own; used by one thread at a time."""
 
@@ -30,6 +46,12 @@ class Instance(Protocol):
     ints: Any
     words: Any
     octets: Any
+
+    @property
+    def memory(self) -> Memory:
+        """All of the memory."""
+        ...
+
     trap: Sequence[int]
     """After a call of an entry: its first item is not 0 if the call trapped."""
     usable: bool
@@ -43,18 +65,6 @@ class Instance(Protocol):
 
     def array(self, address: int, shape: tuple[int, ...], element: Scalar) -> Any:
         """The elements at `address` in the exchange block, as a NumPy array that shares it."""
-        ...
-
-    def fetch(self, address: int, size: int) -> bytearray:
-        """A copy of these bytes, anywhere in the memory."""
-        ...
-
-    def store(self, address: int, data: Any) -> None:
-        """Write bytes, a buffer of them, anywhere in the memory."""
-        ...
-
-    def size(self) -> int:
-        """How many bytes the memory has now."""
         ...
 
     def allocate(self, size: int) -> int:

@@ -18,6 +18,7 @@ from rosejit.errors import RoseMemoryError, WasmTrap
 from rosejit.numeric import np
 from rosejit.runtime import convert
 from rosejit.runtime.backend import NO_FAILURE, Fault
+from rosejit.runtime.memory import numbers
 from rosejit.runtime.returned import Returned
 from rosejit.runtime.trampoline import PLACE, trampoline
 
@@ -104,11 +105,11 @@ class Instance:
         self._hosts = _Hosts(module) if module.between else None
         imports = self._hosts.imports if self._hosts else {}
         self._exports = self._page.exports(module.code, imports)
-        self._memory = _Memory(self._page, self._exports.memory)
+        self.memory = _Memory(self._page, self._exports.memory)
         if self._hosts:
-            self._hosts.memory = self._memory
+            self._hosts.memory = self.memory
         self.octets = memoryview(bytearray(module.end))
-        self.reals, self.ints, self.words = (self.octets.cast(letter) for letter in "dqi")  # pyright: ignore[reportArgumentType] - three letters of its own
+        self.reals, self.ints, self.words = numbers(self.octets)
         self._header = self._window(0, EXCHANGE)
         self.recover()
 
@@ -136,18 +137,6 @@ class Instance:
         if not count:
             return numpy.zeros(shape, convert.dtype(element))
         return numpy.frombuffer(self.octets, convert.dtype(element), count, address).reshape(shape)
-
-    def fetch(self, address: int, size: int) -> bytearray:
-        """A copy of bytes of the memory."""
-        return self._memory.fetch(address, size)
-
-    def store(self, address: int, data: Any) -> None:
-        """Write bytes to the memory."""
-        self._memory.store(address, data)
-
-    def size(self) -> int:
-        """How many bytes the memory has now."""
-        return self._memory.size()
 
     def allocate(self, size: int) -> int:
         """The address of a block of memory of the module."""
@@ -193,7 +182,7 @@ class Instance:
         """Nothing: there is one thread, and it is in the call. A page ends the worker."""
 
     def _window(self, start: int, end: int) -> "_Window":
-        return _Window(self._page, self._memory, self.octets[start:end], start)
+        return _Window(self._page, self.memory, self.octets[start:end], start)
 
 
 def _numpy() -> Any:

@@ -27,23 +27,23 @@ def send(instance: Instance, elements: Any, slot: Slot) -> int:
     data = instance.allocate(elements.nbytes) if elements.nbytes else 0
     record = instance.allocate(_RECORD.size)
     if elements.nbytes:
-        instance.store(data, elements.tobytes())
-    instance.store(record, _RECORD.pack(data, len(elements)))
+        instance.memory.store(data, elements.tobytes())
+    instance.memory.store(record, _RECORD.pack(data, len(elements)))
     return record - (1 << 32) if record >= 1 << 31 else record
 
 
 def receive(instance: Instance, address: int, slot: Slot) -> Any:
     """A copy of the array of a record, which is given back."""
     address &= 0xFFFFFFFF
-    if address + _RECORD.size > instance.size():
+    if address + _RECORD.size > instance.memory.size():
         raise WasmTrap("a result lies outside of the memory")
-    data, length = _RECORD.unpack(instance.fetch(address, _RECORD.size))
+    data, length = _RECORD.unpack(instance.memory.fetch(address, _RECORD.size))
     shape = (length, *slot.shape)
     size = SCALAR_BYTES[slot.element] * math.prod(shape)
-    if length < 0 or data + size > instance.size():
+    if length < 0 or data + size > instance.memory.size():
         raise WasmTrap("a result lies outside of the memory")
     numpy: Any = np  # its stubs for `frombuffer` want a newer Python than ours
-    copy = numpy.frombuffer(instance.fetch(data, size), convert.dtype(slot.element)).reshape(shape)
+    copy = numpy.frombuffer(instance.memory.fetch(data, size), convert.dtype(slot.element)).reshape(shape)
     give_back(instance, address, slot)
     return copy
 

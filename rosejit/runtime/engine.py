@@ -26,7 +26,7 @@ from rosejit.numeric import np
 from rosejit.runtime import hosts as host_functions
 from rosejit.runtime.backend import NO_FAILURE, Fault
 from rosejit.runtime.convert import dtype
-from rosejit.runtime.memory import numbers, octets_at
+from rosejit.runtime.memory import Memory, numbers, octets_at
 from rosejit.runtime.returned import signature
 from rosejit.runtime.stack import LEAST, MODEST, MOST, here
 
@@ -248,6 +248,8 @@ class Instance:
         self._control[_BASE] = base
         self.octets = octets_at(base, _MEMORY)
         self.reals, self.ints, self.words = numbers(self.octets)
+        size = functools.partial(ffi.wasmtime_memory_data_size, self._context, ctypes.byref(self._memory))
+        self.memory = Memory(self.octets, size)
         self.words[FAILURE_NUMBER // 4] = NO_FAILURE
 
     def entry(self, name: str) -> Callable[[], int]:
@@ -262,18 +264,6 @@ class Instance:
         numpy: Any = np  # its stubs for `frombuffer` want a newer Python than ours
         elements = numpy.frombuffer(self.octets, dtype(element), count, address)
         return elements.reshape(shape)
-
-    def fetch(self, address: int, size: int) -> bytearray:
-        """A copy of these bytes of the memory."""
-        return bytearray(self.octets[address : address + size])
-
-    def store(self, address: int, data: Any) -> None:
-        """Write bytes to the memory."""
-        self.octets[address : address + len(data)] = data
-
-    def size(self) -> int:
-        """How many bytes the memory has now."""
-        return ffi.wasmtime_memory_data_size(self._context, ctypes.byref(self._memory))
 
     def allocate(self, size: int) -> int:
         """The address of a block of memory of the module."""

@@ -27,7 +27,7 @@ def raise_fault(artifact: Artifact, instance: Instance, status: int) -> NoReturn
         asked = instance.ints[FAILURE_VALUES // 8]
         raise RoseMemoryError(
             f"the memory of the compiled code is exhausted: {asked:,} bytes were asked for, "
-            f"{instance.size():,} of at most {1 << 32:,} are in use"
+            f"{instance.memory.size():,} of at most {1 << 32:,} are in use"
         )
     _raise_trap(artifact, fault)
 
@@ -59,11 +59,11 @@ def _raise_recursion(artifact: Artifact, known: list[int]) -> NoReturn:
     most = max(known, key=known.count, default=None)
     name = "the compiled code" if most is None else f"`{artifact.functions[most]}`"
     span = None if most is None else artifact.places.get(most)
+    more = ", or call it in a thread with more (`threading.stack_size`)" if here.high else ""
     error = RoseRecursionError(
         f"{name} calls itself too deeply: the stack of the thread is exhausted",
         span,
         facts=(f"it has {here.share:,} bytes for compiled code",) if here.high else (),
-        help="write it as a loop"
-        + (", or call it in a thread with more (`threading.stack_size`)" if here.high else ""),
+        help=f"write it as a loop{more}",
     )
     raise_in_user_code(error, span)

@@ -2,6 +2,7 @@
 
 import ctypes
 import functools
+from collections.abc import Callable
 from typing import Any
 
 
@@ -19,3 +20,19 @@ def octets_at(address: int, size: int) -> Any:
 def numbers(octets: Any) -> tuple[Any, Any, Any]:
     """The same bytes as f64, as i64 and as i32."""
     return octets.cast("d"), octets.cast("q"), octets.cast("i")
+
+
+class Memory:
+    """The memory of an instance, as bytes that are copied."""
+
+    def __init__(self, octets: Any, size: Callable[[], int]) -> None:
+        self._octets = octets
+        self.size = size
+
+    def fetch(self, address: int, size: int) -> bytearray:
+        """These bytes, which must exist."""
+        return bytearray(self._octets[address : address + size])
+
+    def store(self, address: int, data: Any) -> None:
+        """Write bytes."""
+        self._octets[address : address + len(data)] = data

@@ -60,7 +60,7 @@ class Tape:
                 help="call it in the thread that made it, or give the thread more (`threading.stack_size`)",
             )
         self.lock.acquire()
-        outer = self.instance.fetch(*self._exchange) if self._depth else bytearray()
+        outer = self.instance.memory.fetch(*self._exchange) if self._depth else bytearray()
         self._depth += 1
         if not self.instance.usable:
             self.instance.recover()  # what its handles stand for is still there
@@ -70,7 +70,7 @@ class Tape:
         """End a call."""
         self._depth -= 1
         if outer:
-            self.instance.store(EXCHANGE, outer)
+            self.instance.memory.store(EXCHANGE, outer)
         if self.idle:
             self._sweep()
         self.lock.release()

@@ -265,12 +265,12 @@ def test_memory_of_a_loop_forwards_and_of_a_repeated_reverse_pass():
         sizes = []
         for n in (10, 300_000, 10, 300_000):
             turning(0.3, n)
-            sizes.append(sum(instance.size() for instance in made))
+            sizes.append(sum(instance.memory.size() for instance in made))
     assert len(set(sizes)) == 1
     gradient = rose.grad(turning)
     with instances() as made:
         sizes = []
         for n in (10, 100_000, 100_000, 50_000, 100_000):
             gradient(0.3, n)
-            sizes.append(sum(instance.size() for instance in made))
+            sizes.append(sum(instance.memory.size() for instance in made))
     assert sizes[0] < sizes[1] == sizes[-1] < 100_000 * 64

@@ -47,10 +47,10 @@ def address(site):
 
 def test_everything_that_a_page_names_is_there(site):
     pages = sorted(site.glob("*.html"))
-    assert {page.stem for page in pages} == {"index", "billiards", "robot", "diagram"}
+    assert {page.stem for page in pages} == {"index", "quadratic", "billiards", "robot", "diagram"}
     for file in (*pages, *site.glob("*.mjs")):
         named = re.findall(r'(?:href=|src=|from |URL\()"(?:\./)?([\w./-]+\.(?:html|css|mjs))"', file.read_text())
-        assert named or file.stem == "page"
+        assert named or file.stem in ("page", "quadratic-worker")
         for name in named:
             assert (site / name).is_file(), f"{file.name} names {name}"
 

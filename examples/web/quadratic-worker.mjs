@@ -1,0 +1,49 @@
+// All of rosejit in a worker: takes what a person types, posts compiled modules to the page.
+// Pyodide (Python itself) lies in ./pyodide, rosejit and what it needs in ./python.zip.
+
+const started = performance.now();
+const say = (message, transfer = []) => self.postMessage(message, transfer);
+
+async function bytes(name) {
+  const response = await fetch(new URL(name, import.meta.url));
+  if (!response.ok) throw new Error(`${name}: ${response.status} ${response.statusText}`);
+  return new Uint8Array(await response.arrayBuffer());
+}
+
+async function load() {
+  say({ kind: "progress", text: "loading Python" });
+  const { loadPyodide } = await import("./pyodide/pyodide.mjs");
+  const [python, packages] = await Promise.all([loadPyodide(), bytes("./python.zip")]);
+  say({ kind: "progress", text: "loading rosejit" });
+  python.unpackArchive(packages, "zip");
+  const live = python.pyimport("live");
+  return { session: live.Live(), said: live.said, python };
+}
+
+let busy = load();
+busy.then(({ session }) => {
+  session.compiled("x^y").destroy?.(); // what is only done once is done before anybody waits for it
+  say({ kind: "ready", ms: performance.now() - started });
+}).catch((error) => say({ kind: "lost", text: error.message }));
+
+const jobs = {
+  compile({ session }, { text }) {
+    const began = performance.now(), made = session.compiled(text), wasm = made.toJs?.() ?? made;
+    made.destroy?.();
+    return { wasm, ms: performance.now() - began };
+  },
+  why({ session }, { x, y }) {
+    return { text: session.why(x, y) };
+  },
+};
+
+self.onmessage = async ({ data }) => {
+  const system = await busy.catch(() => undefined);
+  if (!system) return;
+  try {
+    const made = jobs[data.kind](system, data);
+    say({ ...made, kind: data.kind, id: data.id }, made.wasm ? [made.wasm.buffer] : []);
+  } catch {
+    say({ kind: data.kind, id: data.id, wrong: system.python.runPython("import live, sys; live.said(sys.last_exc)") });
+  }
+};
