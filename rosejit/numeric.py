@@ -1,4 +1,7 @@
-"""The only door to NumPy, opened at first use: importing rosejit stays cheap, and Pyodide has no NumPy."""
+"""The only door to NumPy, opened at first use: importing rosejit stays cheap, and Pyodide has no NumPy.
+
+Where NumPy is not installed, `rosejit.plain` stands for it.
+"""
 
 import importlib
 import sys
@@ -17,12 +20,27 @@ else:
         NumPy's, which nobody changes."""
 
         def __getattr__(self, name: str) -> Any:
-            if name in ("ndarray", "generic") and "numpy" not in sys.modules:
+            if name in ("ndarray", "generic") and loaded() is None:
                 return _Nobody
-            found = getattr(importlib.import_module("numpy"), name)
+            found = getattr(_opened(), name)
             setattr(self, name, found)
             return found
 
     np = _Lazy("numpy")
 
-__all__ = ["np"]
+_PLAIN = "rosejit.plain"
+
+
+def loaded() -> Any:
+    """NumPy, or what stands for it, if anybody has used it; else None: no value can be an array."""
+    return sys.modules.get("numpy") or sys.modules.get(_PLAIN)
+
+
+def _opened() -> ModuleType:
+    try:
+        return importlib.import_module("numpy")
+    except ModuleNotFoundError:
+        return importlib.import_module(_PLAIN)
+
+
+__all__ = ["loaded", "np"]

@@ -18,6 +18,7 @@ from rosejit.abi import SCALAR_OF
 from rosejit.errors import StagingTypeError
 from rosejit.frontend.checked import ArrayValue
 from rosejit.frontend.dimensions import Dim, dimension, is_expression
+from rosejit.numeric import loaded
 
 Kind = Literal["real", "int", "bool"]
 
@@ -318,13 +319,13 @@ def _meant(hint: Any) -> Any:
 
 
 def _is_ndarray(cls: Any) -> bool:
-    numpy = sys.modules.get("numpy")
+    numpy = loaded()
     return numpy is not None and cls is numpy.ndarray
 
 
 def _of_number_class(cls: type) -> Description | None:
     """`np.float64` and the like."""
-    numpy = sys.modules.get("numpy")
+    numpy = loaded()
     if numpy is None or not issubclass(cls, numpy.generic):
         return None
     kind = _element(cls)
@@ -333,7 +334,7 @@ def _of_number_class(cls: type) -> Description | None:
 
 def _element(hint: Any) -> Kind | None:
     """The kind of element that `np.dtype[np.float64]` or `np.float64` stands for; None for any."""
-    numpy = sys.modules["numpy"]
+    numpy = loaded()
     scalar = (typing.get_args(hint) or (hint,))[0]
     for base, kind in ((numpy.floating, "real"), (numpy.integer, "int"), (numpy.bool_, "bool")):
         if isinstance(scalar, type) and issubclass(scalar, base):

@@ -3,7 +3,6 @@
 # Values of users are of any type: what they are is asked while staging.
 # pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
-import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +16,7 @@ from rosejit.frontend.math_calls import MATH
 from rosejit.frontend.structures import is_staged_deep
 from rosejit.frontend.values import P
 from rosejit.ir.types import BOOL, INT, REAL, Scalar
-from rosejit.numeric import np
+from rosejit.numeric import loaded, np
 
 _KINDS: dict[str, Scalar] = {"real": REAL, "int": INT, "bool": BOOL}
 _TYPES: dict[Scalar, type] = {REAL: float, INT: int, BOOL: bool}
@@ -190,7 +189,7 @@ def _standing_for(value: Any) -> Any:
 
 
 def _numpy() -> Any:
-    return numpy_calls.table() if "numpy" in sys.modules else {}
+    return numpy_calls.table() if loaded() is not None else {}
 
 
 _BUILTINS = frozenset({len, abs, max, min, float, int, round, bool, range})

@@ -7,7 +7,6 @@ import copy
 import dataclasses
 import functools
 import itertools
-import sys
 from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, GeneratorType, MethodType, MethodWrapperType, ModuleType
 from typing import Any, NoReturn
@@ -25,7 +24,7 @@ from rosejit.frontend.texts import marked
 from rosejit.frontend.unbound import Poison
 from rosejit.frontend.users import is_users_code
 from rosejit.frontend.values import NUMBERS
-from rosejit.numeric import np
+from rosejit.numeric import loaded, np
 
 Handler = Callable[..., Any]
 
@@ -224,7 +223,7 @@ def _is_numpys(function: Any) -> bool:
     """Whether a function is NumPy's, which would do to staged values what nobody can foresee."""
     owner = getattr(function, "__self__", None)
     module = getattr(function, "__module__", None) or getattr(type(owner), "__module__", "")
-    return module.split(".")[0] == "numpy" or (isinstance(function, np.ufunc) if "numpy" in sys.modules else False)
+    return module.split(".")[0] == "numpy" or (isinstance(function, np.ufunc) if loaded() is not None else False)
 
 
 def _title(function: Any) -> str:
@@ -241,7 +240,7 @@ def _outside_arrays(function: Any) -> bool:
 def _handler(function: Any) -> Handler | None:
     try:
         found = BUILTINS.get(function) or MATH.get(function)
-        return numpy_calls.table().get(function) if found is None and "numpy" in sys.modules else found
+        return numpy_calls.table().get(function) if found is None and loaded() is not None else found
     except TypeError:  # a callable that has no hash
         return None
 

@@ -4,12 +4,11 @@
 # pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 import operator
-import sys
 from typing import Any
 
 from rosejit.abi import SCALAR_OF
 from rosejit.frontend.annotations import Kind
-from rosejit.numeric import np
+from rosejit.numeric import loaded, np
 
 SMALLEST, LARGEST = -(2**63), 2**63 - 1
 
@@ -21,7 +20,7 @@ def number_kind(value: Any) -> Kind | None:
         return kind
     if isinstance(value, (int, float)):
         return "int" if isinstance(value, int) else "real"
-    numpy = sys.modules.get("numpy")
+    numpy = loaded()
     if numpy is None:
         return None
     if isinstance(value, numpy.generic) or (isinstance(value, numpy.ndarray) and value.ndim == 0):

@@ -1,12 +1,11 @@
 """Python and NumPy values to what crosses the border; `Mismatch` for a value that is not of the kind asked for."""
 
 import contextlib
-import sys
 from typing import Any, NoReturn
 
 from rosejit.abi import Scalar
 from rosejit.errors import RoseOverflowError
-from rosejit.numeric import np
+from rosejit.numeric import loaded, np
 
 INT_MIN, INT_MAX = -(1 << 63), (1 << 63) - 1
 _KINDS: dict[Scalar, str] = {"real": "fiub", "int": "iu", "bool": "b"}
@@ -106,7 +105,7 @@ def _of_big_ints(value: Any, element: Scalar) -> Any:
 
 def _scalar(value: Any, kinds: str, wanted: str) -> Any:
     """`value` if it is a scalar of NumPy or an array without axes, of one of the dtype `kinds`."""
-    numpy = sys.modules.get("numpy")  # without it nothing can be one of its values
+    numpy = loaded()  # without it nothing can be one of its values
     known = numpy is not None and isinstance(value, (numpy.generic, numpy.ndarray))
     if known and value.ndim == 0 and value.dtype.kind in kinds:
         return value.item()

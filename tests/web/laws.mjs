@@ -1,0 +1,28 @@
+// The laws in Pyodide: `node laws.mjs PYODIDE REPOSITORY PACKAGES START STEP` prints them as JSON.
+// PACKAGES has gast, beartype and pytest, all of them pure Python.
+import { pathToFileURL } from "node:url";
+
+const [, , pyodide, repository, packages, start, step] = process.argv;
+const { loadPyodide } = await import(pathToFileURL(`${pyodide}/pyodide.mjs`));
+const python = await loadPyodide({ indexURL: `${pyodide}/` });
+for (const [place, root] of [["/repository", repository], ["/packages", packages]]) {
+  python.FS.mkdir(place);
+  python.FS.mount(python.FS.filesystems.NODEFS, { root }, place);
+}
+const used = () => process.cpuUsage().user / 1e6;
+python.runPython("import sys; sys.dont_write_bytecode = True; sys.path += ['/repository', '/packages']");
+const times = {};
+const timed = (name, text) => {
+  const before = used();
+  python.runPython(text, { filename: `/${name}.py` });
+  times[name] = used() - before;
+};
+timed("import", "import rosejit as rose");
+timed("gradient", `
+@rose.jit(cache=False)
+def f(x: float, y: float) -> float:
+    return x ** y
+assert rose.grad(f, (0, 1))(2.0, 3.0) == (12.0, 5.545177444479562)
+`);
+const laws = python.runPython(`from tests.web import laws_in_page; laws_in_page.run(${start ?? 0}, ${step ?? 1})`);
+console.log(JSON.stringify({ times, laws: JSON.parse(laws) }));
