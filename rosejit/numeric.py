@@ -36,6 +36,11 @@ def loaded() -> Any:
     return sys.modules.get("numpy") or sys.modules.get(_PLAIN)
 
 
+def number_of(value: Any) -> Any:
+    """A scalar of NumPy as Python's number, which plain arrays give at once."""
+    return value.item() if hasattr(value, "item") else value
+
+
 def _opened() -> ModuleType:
     try:
         return importlib.import_module("numpy")
@@ -43,4 +48,4 @@ def _opened() -> ModuleType:
         return importlib.import_module(_PLAIN)
 
 
-__all__ = ["loaded", "np"]
+__all__ = ["loaded", "np", "number_of"]

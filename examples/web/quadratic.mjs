@@ -1,4 +1,5 @@
 // The quadratic approximation: modules come from the worker, calls of them happen here, while a person drags.
+import { LINES, REACH, along, caller, surface } from "./quadratic-call.mjs";
 import { find, movable, set, svg, tell } from "./page.mjs";
 
 const EXAMPLES = {
@@ -12,12 +13,12 @@ const EXAMPLES = {
   "a kink": "abs(x) + y*y/2",
   "a place without numbers": "log(x) + y^2/2",
 };
-const REACH = 2, LINES = 32, RADIUS = 0.65, SCALE = 118, CENTRE = [360, 270], TALL = 0.8;
+const RADIUS = 0.65, SCALE = 118, CENTRE = [360, 270], TALL = 0.8;
 const NAMES = ["z", "fx", "fy", "fxx", "fxy", "fyy"];
 
 const point = [0.5, 0.5];
 let call = null; // (x, y) -> Float64Array of NAMES, or null where the call failed
-let heights = null, lift = 1, lost = false;
+let heights = [], lift = 1, lost = false;
 
 // --- the module
 
@@ -31,21 +32,12 @@ async function start() {
   }
 }
 
-function use(wasm) {
-  const { main, memory } = new WebAssembly.Instance(new WebAssembly.Module(wasm)).exports;
-  call = (x, y) => {
-    let cells = new Float64Array(memory.buffer, 64, 8);
-    cells[0] = x;
-    cells[1] = y;
-    try {
-      main();
-    } catch {
-      return null;
-    }
-    cells = new Float64Array(memory.buffer, 64, 8);
-    return cells.slice(2);
-  };
-  heights = null;
+function use(wasm, grid) {
+  call = caller(wasm);
+  heights = grid ?? surface(call);
+  const sizes = heights.flat().filter(Number.isFinite).map(Math.abs).sort((a, b) => a - b);
+  const usual = sizes[Math.floor(0.9 * sizes.length)] ?? 1;
+  lift = usual > 0 ? Math.min(1, TALL / usual) : 1;
 }
 
 // --- the worker
@@ -74,10 +66,10 @@ const hear = {
     clearTimeout(watch);
     lost = true;
     status("");
-    tell(new Error(`Python could not be loaded (${text}). Is the network there? What you see still works, and can be dragged; typing needs Python.`));
+    tell({ name: "No Python", message: `it could not be loaded (${text}). Is the network there? What you see still works, and can be dragged; typing needs Python.` });
     find("#again").hidden = false;
   },
-  compile: ({ id, wasm, wrong, ms }) => {
+  compile: ({ id, wasm, grid, wrong, ms }) => {
     clearTimeout(watch);
     const { at } = running;
     running = 0;
@@ -91,7 +83,7 @@ const hear = {
       return status("in grey, the last function that was one");
     }
     tell();
-    use(wasm);
+    use(wasm, grid);
     show();
     const whole = performance.now() - at;
     svg.dataset.redrawn = whole.toFixed(1);
@@ -110,8 +102,8 @@ function send() {
   worker.postMessage({ kind: "compile", id: running.id, text: running.text });
   watch = setTimeout(() => {
     worker.terminate();
-    tell(new Error("this takes more than 10 seconds, so it was stopped. Does a loop end? Python is started anew."));
     employ();
+    tell({ name: "Too long", message: "this takes more than 10 seconds, so it was stopped. Does a loop end? Python is started anew." });
   }, 10_000);
 }
 
@@ -141,15 +133,6 @@ function look() {
 
 const text = ([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`;
 const place = (x, y, z) => text(view.to(x, y, z));
-const along = (k) => -REACH + (2 * REACH * k) / LINES;
-
-function measure() {
-  heights = Array.from({ length: LINES + 1 }, (_, i) => Array.from({ length: LINES + 1 }, (_, j) => call?.(along(i), along(j))?.[0] ?? NaN));
-  const sizes = heights.flat().filter(Number.isFinite).map(Math.abs).sort((a, b) => a - b);
-  const usual = sizes[Math.floor(0.9 * sizes.length)] ?? 1;
-  lift = usual > 0 ? Math.min(1, TALL / usual) : 1;
-}
-
 function mesh() {
   const parts = [], near = (a, b) => Math.abs((heights[a]?.[b] ?? NaN) * lift) < 2 * TALL;
   const drawn = (a, b) => near(a, b) && (near(a - 1, b) || near(a + 1, b)) && (near(a, b - 1) || near(a, b + 1));
@@ -205,7 +188,7 @@ function form([, fx, fy, fxx, fxy, fyy]) {
   return fxx > 0 ? `a bowl${level && `${level}a minimum`}` : `a dome${level && `${level}a maximum`}`;
 }
 
-const digits = (v) => (Number.isFinite(v) ? String(Number(v.toPrecision(6))).replace("-", "−") : Number.isNaN(v) ? "not a number" : v > 0 ? "∞" : "−∞");
+const digits = (v) => (Number.isFinite(v) ? String(Number(v.toPrecision(6))).replace("-", "−") : Number.isNaN(v) ? "NaN" : v > 0 ? "∞" : "−∞");
 
 function numbers(found) {
   find("#x").value = point[0].toFixed(3).replace("-", "−");
@@ -230,7 +213,6 @@ function complain(found) {
 /** Draw everything for the point, and the function if it is another one. */
 function show() {
   look();
-  if (!heights) measure();
   ground();
   set(find("#mesh"), { d: mesh() });
   moved();

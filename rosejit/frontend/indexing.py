@@ -15,7 +15,7 @@ from rosejit.frontend.tape import Tape
 from rosejit.frontend.values import Int
 from rosejit.frontend.views import check_writable, is_prefix, number, put, store
 from rosejit.ir.syntax import Index, Var
-from rosejit.numeric import np
+from rosejit.numeric import np, number_of
 
 
 def get(a: Array, index: Any) -> Any:
@@ -142,7 +142,7 @@ def _host_get(a: Array, data: Any, index: Any) -> Any:
             steps, shape = steps_of(a, expanded(a, index))
             return view(a, steps, shape)
         return of_host(a.tape, found.copy())
-    return found.item()
+    return number_of(found)
 
 
 def _host_set(a: Array, data: Any, index: Any, value: Any) -> None:

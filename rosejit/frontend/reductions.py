@@ -17,7 +17,7 @@ from rosejit.frontend.values import ATOMS, P, refuse_tangent, type_of, wrap
 from rosejit.frontend.views import build, element, is_prefix, number, variable
 from rosejit.ir.syntax import Atom, Block, Lit, Loop, Scan, Var
 from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar, array
-from rosejit.numeric import np
+from rosejit.numeric import np, number_of
 
 Step = Callable[[Any, Any], Any]
 Axis = Any
@@ -126,7 +126,7 @@ def shaped(tape: Tape, result: Atom, shape: tuple[int, ...]) -> Any:
 
 
 def _host(a: Array, value: Any) -> Any:
-    return of_host(a.tape, value) if getattr(value, "ndim", 0) else value.item()
+    return of_host(a.tape, value) if getattr(value, "ndim", 0) else number_of(value)
 
 
 def _restricted(a: Array, where: Any, neutral: Any) -> Array:

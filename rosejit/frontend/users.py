@@ -14,6 +14,7 @@ _OUTSIDE = tuple(
     for path in {
         sysconfig.get_path("stdlib"),
         sysconfig.get_path("platstdlib"),
+        os.path.dirname(os.__file__),  # a zip file in Pyodide
         os.path.dirname(os.path.dirname(__file__)),
     }
     if path

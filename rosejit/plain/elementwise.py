@@ -33,8 +33,8 @@ class ufunc:  # NumPy's name
         shape = broadcast_shapes(*(a.shape for a in arrays))
         columns = [stretched(a, shape).values for a in arrays]
         values = list(map(self._function, *columns))
-        if kind == "f":
-            values = [float(x) for x in values]
+        if kind in "fb":
+            values = [float(x) if kind == "f" else bool(x) for x in values]
         if not shape and not any(isinstance(x, ndarray) for x in given):
             return values[0]
         found = made(values, shape, kind)
@@ -244,6 +244,7 @@ UFUNCS: dict[str, ufunc] = {
     **{name: ufunc(name, f, _truth) for name, f in _TRUTHS.items()},
     **{name: ufunc(name, f, _numeric) for name, f in _SAME.items()},
     **{name: ufunc(name, f, _widest) for name, f in _WIDEST.items()},
+    **{name: ufunc(name, _SAME[name], _widest) for name in ("add", "multiply")},  # of truth values: or, and
     "divide": ufunc("divide", _divide, _real),
     "reciprocal": ufunc("reciprocal", lambda x: _divide(1.0, x), _real),
 }

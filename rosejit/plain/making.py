@@ -71,7 +71,7 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> nd
     """Numbers at even distances, without the last."""
     first, last = (0, start) if stop is None else (start, stop)
     count = max(0, math.ceil((last - first) / step))
-    return array_of([first + k * step for k in range(count)], dtype or (None if count else type(first + step)))
+    return array_of([first + k * step for k in range(count)], dtype or type(first + last + step))
 
 
 def linspace(start: float, stop: float, num: int = 50, endpoint: bool = True) -> ndarray:

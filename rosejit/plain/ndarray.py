@@ -104,8 +104,10 @@ class ndarray:  # NumPy's name
         """Nested lists of Python's numbers."""
         return nested(self.values, self.shape)
 
-    def item(self) -> Any:
-        """The only element."""
+    def item(self, *at: int) -> Any:
+        """The only element, or the one at a place."""
+        if at:
+            return self.ravel()[at[0]] if len(at) == 1 else self[at]
         if self.size != 1:
             raise ValueError("can only convert an array of size 1 to a Python scalar")
         return self.values[0]
@@ -132,10 +134,15 @@ class ndarray:  # NumPy's name
         raise ValueError("The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()")
 
     def __float__(self) -> float:
-        return float(self.item())
+        return float(self._number())
 
     def __int__(self) -> int:
-        return int(self.item())
+        return int(self._number())
+
+    def _number(self) -> Any:
+        if self.shape:
+            raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
+        return self.cells[self.start]
 
     def __index__(self) -> int:
         if self.shape or self.dtype.kind != "i":

@@ -1,6 +1,7 @@
-// Uses the pages of examples/web as a person would: `node pages.mjs ADDRESS PLAYWRIGHT CHROMIUM FOLDER`.
+// Uses the pages of examples/web as a person would: `node pages.mjs ADDRESS PLAYWRIGHT CHROMIUM FOLDER [LIVE]`.
+// With LIVE the page that needs Pyodide is used too.
 // Prints what it read as JSON; screenshots go to FOLDER.
-const [, , address, playwright, executablePath, folder] = process.argv;
+const [, , address, playwright, executablePath, folder, live] = process.argv;
 const { chromium } = await import(playwright);
 const quiet = ["no-sandbox", "disable-gpu", "no-first-run", "disable-background-networking", "disable-component-update"];
 const browser = await chromium.launch({ executablePath, args: quiet.map((flag) => `--${flag}`) });
@@ -30,6 +31,61 @@ const drag = async (selector, dx, dy) => {
 const until = (selector, start) => page.waitForFunction(
   ([where, text]) => document.querySelector(where).value.startsWith(text), [selector, start], { timeout: 120_000 });
 const picture = (name) => page.screenshot({ path: `${folder}/${name}.png` });
+
+const quadratic = {};
+if (live) {
+  await open("quadratic");
+  quadratic.first = await read("#z");
+  await page.waitForSelector("svg[data-live]", { timeout: 120_000 });
+  quadratic.live = Number(await page.locator("svg").getAttribute("data-live"));
+  const numbers = async () => Promise.all(["z", "fx", "fy", "fxx", "fxy", "fyy"].map((name) => read(`#${name}`)));
+  const type = async (text) => {
+    await page.fill("#text", "");
+    await page.waitForFunction(() => document.querySelector("#text").classList.contains("wrong"), null, { timeout: 60_000 });
+    await page.fill("#text", text);
+    await page.waitForFunction(() => document.querySelector("#status").value.match(/redrawn|in grey/) &&
+      !document.querySelector("[role=alert]").textContent.includes("type an expression"), null, { timeout: 60_000 });
+  };
+  quadratic.redrawn = [];
+  for (const text of ["x^y*1.5", "x^y/2", "x^y+x", "x^y-y", "x^y"]) {
+    await type(text);
+    quadratic.redrawn.push(await page.locator("svg").evaluate((e) => [Number(e.dataset.compiled), Number(e.dataset.redrawn)]));
+  }
+  quadratic.typed = await numbers();
+  await drag("#point", -90, -40);
+  quadratic.dragged = [await read("#x"), await read("#y"), await read("#fxx")];
+  await picture("quadratic");
+  await page.locator("#point").focus();
+  await page.keyboard.press("Shift+ArrowRight");
+  quadratic.byKey = await read("#x");
+  await page.locator("#turn").fill("-60");
+  await type("def f(x: float, y: float) -> float:\n    t = x * x\n    while t < 3.0:\n        t = t * 2 + y * y + 1\n    return t");
+  quadratic.loop = await numbers();
+  const problem = async (text, name) => {
+    await type(text);
+    await page.waitForFunction(() => document.querySelector("[role=alert]").textContent, null, { timeout: 60_000 });
+    quadratic[name] = await read("[role=alert]");
+    await picture(`quadratic-${name}`);
+  };
+  await problem("x^2 +* y", "syntax");
+  await problem("@rose.opaque\ndef g(x: float) -> float:\n    return x\n\n@rose.jit\ndef f(x: float, y: float) -> float:\n    return g(x) * y", "opaque");
+  await problem("log(x - 9) + y", "nan");
+  await problem("sqrt(x - x) + y", "kink");
+  await problem("def f(x: float, y: float) -> float:\n    assert x > 9.0, 'far out only'\n    return x", "fault");
+  await page.fill("#text", "def f(x: float, y: float) -> float:\n    while x < 9.0:\n        y += 1.0\n    return y");
+  await page.waitForFunction(() => document.querySelector("[role=alert]").textContent.includes("stopped"), null, { timeout: 60_000 });
+  quadratic.endless = await read("[role=alert]");
+  quadratic.bytes = await page.evaluate(() => performance.getEntriesByType("resource").reduce((sum, e) => sum + e.decodedBodySize, 0));
+  await page.route("**/pyodide/**", (route) => route.abort());
+  await page.reload();
+  await page.waitForFunction(() => document.querySelector("[role=alert]").textContent, null, { timeout: 60_000 });
+  quadratic.lost = await read("[role=alert]");
+  await drag("#point", 40, 30);
+  quadratic.afterLoss = await read("#z");
+  await picture("quadratic-lost");
+  await page.unroute("**/pyodide/**");
+  complaints.length = 0; // the browser tells of what was not loaded
+}
 
 const billiards = {};
 await open("billiards");
@@ -79,4 +135,4 @@ await page.goto(`${address}diagram.html`);
 await page.waitForFunction(() => document.querySelector("[role=alert]").textContent);
 const lost = await read("[role=alert]");
 await browser.close();
-console.log(JSON.stringify({ billiards, robot, diagram, complaints: works, lost, programs }));
+console.log(JSON.stringify({ quadratic, billiards, robot, diagram, complaints: works, lost, programs }));

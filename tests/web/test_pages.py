@@ -29,7 +29,7 @@ if not (NODE and BROWSER and os.path.exists(PLAYWRIGHT)):
 def site(tmp_path_factory):
     """The pages, built."""
     folder = tmp_path_factory.mktemp("site")
-    demo.build(folder)
+    demo.build(folder, demo.find_pyodide())
     return folder
 
 
@@ -50,7 +50,7 @@ def test_everything_that_a_page_names_is_there(site):
     assert {page.stem for page in pages} == {"index", "quadratic", "billiards", "robot", "diagram"}
     for file in (*pages, *site.glob("*.mjs")):
         named = re.findall(r'(?:href=|src=|from |URL\()"(?:\./)?([\w./-]+\.(?:html|css|mjs))"', file.read_text())
-        assert named or file.stem in ("page", "quadratic-worker")
+        assert named or file.stem in ("page", "quadratic-worker", "quadratic-call")
         for name in named:
             assert (site / name).is_file(), f"{file.name} names {name}"
 
@@ -103,11 +103,13 @@ def test_a_browser_uses_them(site, address, tmp_path):
     jobs = [job for program in PROGRAMS for job in jobs_of(program, site / "programs")]
     (site / "calls.mjs").write_bytes(CALLS.read_bytes())
     (site / "jobs.json").write_text(json.dumps(described(jobs, lambda module: f"/{module.relative_to(site)}")))
-    command = [NODE, script, address, PLAYWRIGHT, BROWSER, folder]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    command = [NODE, script, address, PLAYWRIGHT, BROWSER, folder, *(["live"] if demo.find_pyodide() else [])]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["complaints"] == []
+    if demo.find_pyodide():
+        check_quadratic(found["quadratic"])
     balls = found["billiards"]
     assert float(balls["first"]) > 0.1
     assert float(balls["optimised"]) < 0.01
@@ -122,3 +124,27 @@ def test_a_browser_uses_them(site, address, tmp_path):
     assert "could not be loaded" in found["lost"]
     for job, given in zip(jobs, read(found["programs"]), strict=True):
         check(job, given)
+
+
+def check_quadratic(page):
+    at_half = ["0.707107", "0.707107", "−0.490129", "−0.707107", "0.924084", "0.339732"]
+    assert page["first"] == at_half[0]
+    assert page["typed"] == at_half
+    a, b, fxx = (float(text.replace("−", "-")) for text in page["dragged"])
+    assert a != 0.5
+    assert fxx == pytest.approx(b * (b - 1) * a ** (b - 2), rel=0.02)
+    assert float(page["byKey"]) == pytest.approx(a + 0.25, abs=0.002)
+    assert float(page["loop"][3]) in (2.0, 4.0, 8.0)  # t * 2 + y * y + 1 from x * x on, up to two times
+    assert float(page["loop"][5]) in (0.0, 2.0, 6.0)
+    for name, words in (
+        ("syntax", "x**2 +* y"),
+        ("opaque", "`g` is opaque and has no derivative"),
+        ("nan", "is not a number"),
+        ("kink", "its gradient and its Hessian are not finite"),
+        ("fault", "far out only"),
+        ("endless", "Does a loop end?"),
+        ("lost", "Is the network there?"),
+    ):
+        assert words in page[name], (name, page[name])
+    assert page["afterLoss"] != at_half[0]
+    print(json.dumps({key: page[key] for key in ("live", "redrawn", "bytes")}))
