@@ -153,10 +153,10 @@ def test_exemptions_have_a_code_and_a_reason(path):
 
 
 def test_inheritance_is_one_deep():
-    """A class of ours has no grandparent of ours; errors and `_`-named markers of theirs excepted."""
+    """A class of ours has no grandparent of ours; errors, `_`-named markers of theirs and NumPy's classes excepted."""
     bases: dict[str, set[str]] = {}
     for path in MODULES:
-        if path.name == "errors.py":
+        if path.name == "errors.py" or path.parent.name == "plain":
             continue
         for node in ast.walk(parse(path)):
             if isinstance(node, ast.ClassDef):

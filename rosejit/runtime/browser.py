@@ -43,6 +43,9 @@ class Browser:
         """The page's code for `artifact`. Raises WasmTrap if the engine refuses it."""
         return Module(self, artifact, hosts, self.module(artifact.wasm))
 
+    def quick(self, artifact: Artifact, hosts: Sequence[Callable[..., Any]]) -> None:
+        """Nothing: engines of pages begin with quick code, and go on to better code, by themselves."""
+
     def restore(self, data: bytes, size: int, artifact: Artifact, hosts: Sequence[Callable[..., Any]]) -> "Module":
         """As `compile`: the page keeps its native code to itself."""
         return self.compile(artifact, hosts)

@@ -24,9 +24,7 @@ from rosejit.runtime.tiers import Code
 class Tape:
     """An instance whose memory handles point into."""
 
-    def __init__(
-        self, owner: "Tapes", shelf: "list[Tape]", instance: Instance, exchange: tuple[int, int]
-    ) -> None:
+    def __init__(self, owner: "Tapes", shelf: "list[Tape]", instance: Instance, exchange: tuple[int, int]) -> None:
         self.owner = owner
         self.shelf = shelf
         self.instance = instance

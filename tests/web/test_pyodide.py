@@ -19,8 +19,15 @@ if not (NODE and PYODIDE):
     print("no node with Pyodide: nothing runs in it", file=sys.__stderr__)
 STEP = 1 if os.environ.get("ROSE_TEST_PROFILE") == "full" else 4
 PARTS = 2
-NUMPYS = {"matrices.higher_products"}
-"""Programs whose answer is what NumPy itself gives for `np.tensordot`, which plain arrays have not."""
+NUMPYS = {
+    *("folds.compared", "folds.deviations", "folds.differences", "folds.interpolated_points", "folds.norms"),
+    *("folds.ranked", "folds.sums_of_some", "folds.weighted", "hosts.network", "indexing.copied_here_and_there"),
+    *("matrices.convolved", "matrices.cross_products", "matrices.higher_products", "matrices.stacks_of_systems"),
+    *("matrices.subscripts", "named.of_arrays", "named.of_one", "windows.correlated"),
+}
+"""Programs that ask NumPy itself, of what plain arrays have not: `network` for random numbers, the others to be run by
+CPython as a measure of the compiled code, of which all the other laws hold."""
+ORACLES = ("test_the_answer_is_the_known_one", "test_the_interpreter_gives_the_bits_of_cpython")
 
 
 def test_the_laws_in_pyodide():
@@ -38,6 +45,11 @@ def test_the_laws_in_pyodide():
         assert process.returncode == 0, err[-3000:]
         told = json.loads(out.splitlines()[-1])
         found |= told["laws"]
-    broken = {name: each["broken"] for name, each in found.items() if each["broken"] and name not in NUMPYS}
-    assert not broken
+    broken = [(name, what) for name, each in found.items() for what in each["broken"]]
+    assert not [(name, what) for name, what in broken if not (name in NUMPYS and is_numpys(what))]
     print(f"{len(found)} programs; seconds of CPU: {told['times']}")
+
+
+def is_numpys(what):
+    """Whether a law is broken for want of NumPy."""
+    return what.startswith(ORACLES) or "has no attribute 'random'" in what
