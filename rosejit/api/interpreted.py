@@ -105,6 +105,7 @@ def _parts(tree: Node, value: Any) -> list[Any]:
     if tree.kind == "dict":
         return [value[key] for key in tree.keys]
     if tree.kind == "dataclass":
+        value = getattr(tree.cls, "__rose_given__", lambda given: given)(value)
         return [getattr(value, key) for key in tree.keys]
     return [*value]
 

@@ -5,7 +5,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from rosejit.abi import Leaf, Node, Tree, leaves
+from rosejit.abi import Leaf, Node, Static, Tree, leaves
 from rosejit.api import sessions
 from rosejit.api.entry import public
 from rosejit.api.function import Function, ready
@@ -259,13 +259,20 @@ def _only_real_value(tree: Tree, value: Any) -> Any:
     """`value`, structured as `tree`, with `None` for what has no tangent: there anything may stand."""
     if isinstance(tree, Leaf):
         return value if is_real(tree) else None
-    if not isinstance(tree, Node) or all(is_real(leaf) for leaf in leaves(tree)):
+    if isinstance(tree, Static):
+        return None
+    if all(is_real(leaf) for leaf in leaves(tree)) and not _has_static(tree):
         return value
+    value = getattr(tree.cls, "__rose_given__", lambda given: given)(value)
     try:
         inside = sessions.parts(tree, value)
     except (StagingTypeError, KeyError):
         return value  # what does not fit is refused where it is taken apart
     return with_parts(value, [_only_real_value(child, part) for child, part in zip(tree.children, inside, strict=True)])
+
+
+def _has_static(tree: Tree) -> bool:
+    return isinstance(tree, Static) or (isinstance(tree, Node) and any(map(_has_static, tree.children)))
 
 
 def _compiled(base: Function, staged: Staged, trees: tuple[Tree, ...]) -> tuple[Loaded, dict[str, Linear]]:

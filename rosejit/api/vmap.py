@@ -19,10 +19,12 @@ from rosejit.api.staged import Staged
 from rosejit.errors import StagingTypeError
 from rosejit.frontend.arrays import Array
 from rosejit.frontend.binding import Call
-from rosejit.frontend.comprehensions import Columns, Comprehension
+from rosejit.frontend.columns import Columns, mapped
+from rosejit.frontend.comprehensions import Comprehension
 from rosejit.frontend.indexing import get
 from rosejit.frontend.ranges import StagedRange
 from rosejit.frontend.stage import Session
+from rosejit.frontend.structures import parts, with_parts
 
 
 @public
@@ -88,10 +90,18 @@ class _Rows:
             result = self.binding.apply(lambda *xs, **named: self.base.__rose_stage__(at, xs, named), given)
             made.put((result,))  # a list of numbers alone would be taken for a row
         columns = made.result
-        return columns.value[0] if columns.__class__ is Columns else columns[0][0]
+        return _batched(columns.value[0]) if columns.__class__ is Columns else columns[0][0]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise AssertionError("staged code calls it by its protocol")
+
+
+def _batched(result: Any) -> Any:
+    """The result for the batch: the elements of a list stay its outermost axis."""
+    if result.__class__ is Columns:
+        return Columns(mapped(result.value, lambda column: column.swapaxes(0, 1)))
+    inside = parts(result)
+    return result if inside is None else with_parts(result, [_batched(part) for part in inside])
 
 
 def _row(at: Session, index: Any, leaf: Any, axis: int) -> Any:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from rosejit.abi import Leaf, Node, Tree, leaf_of
+from rosejit.abi import Leaf, Node, Tree, leaf_of, leaves
 from rosejit.abi import Static as StaticTree
 from rosejit.errors import RoseError, ShapeError, StagingTypeError
 from rosejit.frontend.annotations import (
@@ -31,11 +31,12 @@ from rosejit.frontend.annotations import (
     Validated,
     parts_of,
 )
+from rosejit.frontend.columns import Columns, widened
 from rosejit.frontend.content import content_key
 from rosejit.frontend.host import LARGEST, as_array, as_number, number_kind
 from rosejit.frontend.making import staged_items
 from rosejit.frontend.source import find
-from rosejit.frontend.structures import is_staged_deep
+from rosejit.frontend.structures import attribute, flatten, is_staged_deep
 from rosejit.frontend.values import passed_tangent
 from rosejit.ir.types import TAN
 from rosejit.numeric import np
@@ -93,6 +94,8 @@ class Binder:
                 return self._inferred(value, where)
             case Static(hint):
                 return self._static(hint, value, where)
+            case Structure() if value.__class__ is Columns:
+                return self._columns(Inferred(), value, where)
             case Structure():
                 return self._structure(description, value, where)
             case Repeated(kind, item):
@@ -182,6 +185,8 @@ class Binder:
         return self._inferred_structure(value, where)
 
     def _inferred_structure(self, value: Any, where: str) -> Tree:
+        if value.__class__ is Columns:
+            return self._columns(Inferred(), value, where)
         structure = Hints().of_structure(type(value))
         if isinstance(structure, Structure):
             return self._structure(structure, value, where)
@@ -208,7 +213,7 @@ class Binder:
             if not isinstance(value, wanted.cls):
                 raise self._error(f"a `{shown}`", value, where)
             wanted = self._exact(wanted, type(value))
-            items = [getattr(value, key) for key in wanted.keys]
+            items = [attribute(value, key) for key in wanted.keys]
             names = [f"{where}.{key}" for key in wanted.keys]
         elif wanted.kind == "dict":
             if not isinstance(value, dict) or set(value) != set(wanted.keys):
@@ -231,6 +236,8 @@ class Binder:
         return found if isinstance(found, Structure) else wanted
 
     def _repeated(self, kind: str, item: Description, value: Any, where: str) -> Tree:
+        if value.__class__ is Columns and kind == "list":
+            return self._columns(item, value, where)
         accepted: Any = {"tuple": tuple, "list": (list, tuple), "dict": dict}[kind]
         if not isinstance(value, accepted):
             raise self._error(f"a {kind}", value, where)
@@ -239,6 +246,17 @@ class Binder:
             return Node("dict", children, tuple(value))
         children = tuple(self.tree(item, v, f"{where}[{k}]") for k, v in enumerate(value))
         return Node("tuple" if kind == "tuple" else "list", children)
+
+    def _columns(self, item: Description, value: Columns, where: str) -> Tree:
+        """A list that a staged loop made: its first element is like all others."""
+        if len(value) and not isinstance(item, Inferred):
+            one = Binder(self.function, self.parameter, Call(dict(self.call.dims)), self.place)
+            value = widened(value, leaves(one.tree(item, value[0], f"{where}[0]")))
+        found: list[Any] = []
+        tree = flatten(value, found, self.call.statics)
+        for part in found:
+            self._leaf(part.leaf, part)
+        return tree
 
     def _one_of(self, union: OneOf, value: Any, where: str) -> Tree:
         """The first part that fits; numbers keep the kind they have where the union names it."""

@@ -10,8 +10,9 @@ from typing import Any
 
 from rosejit.errors import UnsupportedSyntax
 from rosejit.frontend.born import is_own
+from rosejit.frontend.columns import put
 from rosejit.frontend.joins import shown
-from rosejit.frontend.structures import is_mutable
+from rosejit.frontend.structures import attribute, is_mutable, is_row
 from rosejit.frontend.tape import UNDEFINED, Frame, Slot, Tape, stored
 from rosejit.frontend.unbound import settled
 
@@ -25,7 +26,9 @@ class Attributes:
 
     def of(self, owner: Any) -> Any:
         """What takes the place of `owner` in `owner.x = value`, `owner.x += value` and `del owner.x`."""
-        return _Owner(self, owner) if is_mutable(owner) and self._is_followed(owner) else self._written(owner)
+        if is_mutable(owner) and (is_row(owner) or self._is_followed(owner)):
+            return _Owner(self, owner)
+        return self._written(owner)
 
     def _is_followed(self, owner: Any) -> bool:
         """Whether the blocks have to know of a change."""
@@ -41,12 +44,14 @@ class Attributes:
 
     def read(self, owner: Any, name: str) -> Any:
         """`owner.name`."""
-        return settled(self._tape, getattr(owner, name), f"{type(owner).__name__}.{name}")
+        return settled(self._tape, attribute(owner, name), f"{type(owner).__name__}.{name}")
 
     def write(self, owner: Any, name: str, value: Any) -> None:
         """`owner.name = value`, in the innermost block."""
         if _sets_itself(owner, name):
             setattr(owner, name, value)
+        elif is_row(owner):
+            put(owner, name, value, self._tape)
         else:
             self._follow(owner, name, value)
 

@@ -11,7 +11,7 @@ from typing import Any
 from rosejit.frontend import functions, reductions
 from rosejit.frontend.arrays import Array, host_data
 from rosejit.frontend.born import consumed
-from rosejit.frontend.comprehensions import Columns
+from rosejit.frontend.columns import Columns
 from rosejit.frontend.control import rows
 from rosejit.frontend.host import number_kind
 from rosejit.frontend.masks import Selection

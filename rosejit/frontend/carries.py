@@ -9,10 +9,11 @@ from typing import Any
 
 from rosejit.errors import ShapeError, StagingTypeError
 from rosejit.frontend.arrays import Array, Box, Host, atom_of, fresh
+from rosejit.frontend.columns import of_list
 from rosejit.frontend.gaps import Carry, Finish, Gaps
 from rosejit.frontend.joins import both_shown, link, same_number, shown
 from rosejit.frontend.overlaps import Handle, after_a_turn, follow, roots
-from rosejit.frontend.structures import is_alike, is_mutable, members, with_parts
+from rosejit.frontend.structures import is_alike, is_mutable, is_row, members, with_parts
 from rosejit.frontend.tape import UNDEFINED, Cell, Moved, Slot, Tape, loaded
 from rosejit.frontend.unbound import Hole, Part, Poison, flag_atom, hint, label, part, split
 from rosejit.frontend.values import ATOMS, NUMBERS, type_of, wrap
@@ -39,6 +40,12 @@ class Carries(Gaps):
         self.held = tuple(self.placeholder(v, n) for v, n in zip(values, self.names, strict=True))
         return self.held
 
+    def listed(self, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        """The names before the loop, with lists of the host as lists that staged loops make where turns leave those;
+        None if there are none."""
+        made = tuple(of_list(self.tape, v, x) for v, x in zip(self.before, values, strict=True))
+        return made if any(a is not b for a, b in zip(made, self.before, strict=True)) else None
+
     def know(self, slots: Iterable[Slot]) -> None:
         """Let attributes be, in the body, what they are in any turn."""
         for slot in slots:
@@ -62,6 +69,9 @@ class Carries(Gaps):
             return Part(self.placeholder(value.value, name), flag)
         if value.__class__ is Hole:
             return Hole(self.tape, self.frame, name)
+        if is_row(value):
+            why = f"{label(name)} is an element of a list, and another one in later turns of a staged loop"
+            return Poison(self.tape, why, "let the loop carry its index, and take `items[k]` in the loop")
         inside = members(value)
         if not inside:
             return value

@@ -11,12 +11,12 @@ from rosejit.errors import UnsupportedSyntax
 from rosejit.frontend import mend
 from rosejit.frontend.arrays import Array, fresh
 from rosejit.frontend.carries import Carries
+from rosejit.frontend.columns import Columns
 from rosejit.frontend.control import makes_turns, rows
-from rosejit.frontend.indexing import get
 from rosejit.frontend.joins import Join
 from rosejit.frontend.making import stacked
 from rosejit.frontend.ranges import StagedRange, number_at, trip_count
-from rosejit.frontend.structures import parts, with_parts
+from rosejit.frontend.structures import members, with_parts
 from rosejit.frontend.tape import Frame, Tape
 from rosejit.frontend.truth import truth
 from rosejit.frontend.values import ATOMS, Bool, type_of
@@ -145,7 +145,7 @@ class Comprehension:
         if value.__class__ is Array:
             self.result = value
         else:
-            self.result = Columns(self.tape, value, length) if stacks else [element] * length
+            self.result = Columns(value) if stacks else [element] * length
 
     # --- conditions
 
@@ -172,33 +172,6 @@ class Comprehension:
         join.emit()
 
 
-class Columns:
-    """A list of structures made by a staged loop: `value` has an array for every leaf."""
-
-    __slots__ = ("length", "tape", "value")
-
-    def __init__(self, tape: Tape, value: Any, length: int) -> None:
-        self.tape = tape
-        self.value = value
-        self.length = length
-
-    def __len__(self) -> int:
-        return self.length
-
-    def __getitem__(self, index: Any) -> Any:
-        return _row(self.value, index)
-
-    def __iter__(self) -> Iterator[Any]:
-        return (self[k] for k in range(self.length))
-
-
-def _row(value: Any, index: Any) -> Any:
-    if value.__class__ is Array:
-        return get(value, index)
-    inside = parts(value)
-    return value if inside is None else with_parts(value, [_row(item, index) for item in inside])
-
-
 def _regular(tape: Tape, value: Any) -> Any:
     """The element of a turn: a list of numbers is a row."""
     if isinstance(value, list):
@@ -213,14 +186,14 @@ def _leaves(value: Any, found: list[Any]) -> None:
     if value.__class__ is Array or type_of(value) is not None:
         found.append(value)
         return
-    for item in parts(value) or ():
+    for item in members(value) or ():
         _leaves(item, found)
 
 
 def _columns(value: Any, stacks: Iterator[Array]) -> Any:
     if value.__class__ is Array or type_of(value) is not None:
         return next(stacks)
-    inside = parts(value)
+    inside = members(value)
     return value if inside is None else with_parts(value, [_columns(item, stacks) for item in inside])
 
 

@@ -202,6 +202,10 @@ class StagedFor:
             self._slots |= self._frame.missing
             self._over = False
             return carries.before
+        before = carries.listed(names)
+        if before is not None:
+            self._over = False
+            return before
         if any(value is not False and name in self._leaving for value, name in zip(names, self._names, strict=True)):
             return self._left(names)
         finishes = carries.settle(names)

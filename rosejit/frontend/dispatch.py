@@ -16,10 +16,10 @@ from rosejit.frontend import numpy_calls
 from rosejit.frontend.arrays import Array, host_data
 from rosejit.frontend.born import is_own
 from rosejit.frontend.builtin_calls import BUILTINS
-from rosejit.frontend.comprehensions import Columns
+from rosejit.frontend.columns import Columns
 from rosejit.frontend.joins import shown
 from rosejit.frontend.math_calls import MATH
-from rosejit.frontend.structures import is_mutable, is_record, objects, parts, with_parts
+from rosejit.frontend.structures import detached, is_mutable, is_record, is_row, objects, parts, with_parts
 from rosejit.frontend.texts import marked
 from rosejit.frontend.unbound import Poison
 from rosejit.frontend.users import is_users_code
@@ -254,9 +254,7 @@ def has_staged(value: Any) -> bool:
     """Whether a staged number or array is in `value`, in a container or a structure."""
     if hasattr(value, "leaf"):
         return value.__class__ is not Array or host_data(value) is None
-    if isinstance(value, Columns):
-        return True
-    return any(has_staged(item) for item in parts(value) or ())
+    return value.__class__ is Columns or any(has_staged(item) for item in parts(value) or ())
 
 
 def _seen(a: Array, data: Any) -> Any:
@@ -272,6 +270,8 @@ def as_numpy(value: Any) -> Any:
     if value.__class__ is Array:
         data = host_data(value)
         return value if data is None else _seen(value, data)
+    if is_row(value):
+        return as_numpy(detached(value))
     inside = parts(value)
     if not inside:
         return value

@@ -10,9 +10,9 @@ from typing import Any, NoReturn
 from rosejit.errors import StagingTypeError
 from rosejit.frontend.arrays import Array, Box, fresh, placed
 from rosejit.frontend.joins import link
-from rosejit.frontend.structures import members, with_parts
+from rosejit.frontend.structures import is_row, members, with_parts
 from rosejit.frontend.tape import UNDEFINED, Frame, Tape
-from rosejit.frontend.unbound import Hole, as_flag, flag_atom, hint, label
+from rosejit.frontend.unbound import Hole, Poison, as_flag, flag_atom, hint, label
 from rosejit.frontend.values import ATOMS, NUMBERS, type_of, wrap
 from rosejit.frontend.views import variable
 from rosejit.ir.syntax import FALSE, TRUE, Atom, Block, Lit, Var, Zero
@@ -128,6 +128,9 @@ class Gaps:
             return lambda: wrap(self.tape, carry.out)
         if new.__class__ is Array:
             return self._leaf_array(before, p, new, name)
+        if is_row(new):
+            why = f"{label(name)} is an element of a list that was taken in a loop that is over"
+            return lambda: Poison(self.tape, why, "take it again: `items[i]`")
         inside = members(new)
         if not inside:
             return lambda: new

@@ -13,6 +13,7 @@ from rosejit.frontend.arrays import Array, content
 from rosejit.frontend.attributes import Attributes
 from rosejit.frontend.born import is_own
 from rosejit.frontend.circuits import Circuits, go, hit, negate
+from rosejit.frontend.columns import Columns, taken
 from rosejit.frontend.comprehensions import Comprehensions
 from rosejit.frontend.control import choose, iterate
 from rosejit.frontend.joins import arrive, shown
@@ -21,11 +22,12 @@ from rosejit.frontend.methods import Methods, own
 from rosejit.frontend.patterns import Patterns
 from rosejit.frontend.places import frame_at
 from rosejit.frontend.rolling import roll
+from rosejit.frontend.structures import Entry
 from rosejit.frontend.tape import UNDEFINED, Cell, Frame, Tape, stored
 from rosejit.frontend.texts import text
 from rosejit.frontend.truth import truth
 from rosejit.frontend.unbound import Part, Poison, settled
-from rosejit.frontend.values import NUMBERS
+from rosejit.frontend.values import NUMBERS, Int
 from rosejit.frontend.whiles import WhileLoop
 
 
@@ -79,16 +81,21 @@ class Containers:
             return value
         if value.__class__ is Part:
             return settled(self.tape, value, "an attribute")
+        if value.__class__ is Entry:
+            return value.read()
         return self.captured(value) if _is_array(value) else self.methods.meet(value)
 
     def item(self, container: Any, index: Any) -> Any:
         """`container[index]`."""
+        if index.__class__ is Int and container.__class__ in (list, tuple):
+            found = taken(self.tape, container, index)
+            return container[index] if found is None else found
         return self.given(container[index])
 
     def written(self, container: Any) -> Any:
         """A container that is about to be changed: in staged code it must have been made in the same block."""
         tape = self.tape
-        if container.__class__ is Array:
+        if container.__class__ is Array or container.__class__ is Columns:
             return container
         if container.__class__ is Poison:
             container.use()

@@ -6,15 +6,18 @@
 from typing import Any
 
 from rosejit.frontend.arrays import FIRST, Array, Box, Host, atom_of, fresh, placed, placed_at
+from rosejit.frontend.columns import Columns, of_list
 from rosejit.frontend.host import number_kind
 from rosejit.frontend.jumps import VALUE
-from rosejit.frontend.structures import is_alike, is_mutable, members, with_parts
+from rosejit.frontend.structures import is_alike, is_mutable, is_row, members, with_parts
 from rosejit.frontend.tape import UNDEFINED, Cell, Frame, Moved, Slot, Tape, loaded
 from rosejit.frontend.unbound import Hole, Poison, as_flag, flag_atom, hint, label, part, split
 from rosejit.frontend.values import ATOMS, NUMBERS, type_of, wrap
 from rosejit.frontend.views import variable
 from rosejit.ir.syntax import Atom, Block, If, Lit, Var, Zero
 from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar, Type, array
+
+_BY_INDEX = "decide about the index instead: `k = 0 if c else 1`, and take `items[k]` after it"
 
 
 class Join:
@@ -94,11 +97,17 @@ class Join:
             return self._numbers(a, b, a_type, b_type, name)
         if a.__class__ is Array and b.__class__ is Array:
             return self._arrays(a, b, name)
+        if Columns in (a.__class__, b.__class__):
+            a, b = (self._listed(side, *pair) for side, pair in enumerate(((a, b), (b, a))))
         if members(a) is not None and is_alike(a, b):
             return self._structures(a, b, name)
         if a.__class__ is b.__class__ and isinstance(a, (str, bytes)) and a == b:
             return a
         return self._poison(name, a, b)
+
+    def _listed(self, side: int, value: Any, like: Any) -> Any:
+        with self.tape.reopened(self.sides[side]):
+            return of_list(self.tape, value, like)
 
     def _numbers(self, a: Any, b: Any, a_type: Scalar, b_type: Scalar, name: str) -> Any:
         if same_number(a, b):
@@ -188,12 +197,17 @@ class Join:
             atoms = [var, var]
             atoms[1 - side] = self._nothing(1 - side, array(value.shape, value.type))
             return fresh(self.tape, self._result(atoms[0], atoms[1], var.type, name), name)
+        if is_row(value):
+            return self._poison(name, value, value)
         inside = members(value)
         if inside is None or not inside:
             return value
         return with_parts(value, [self._half(item, side, name) for item in inside])
 
     def _poison(self, name: str, a: Any, b: Any) -> Poison:
+        if is_row(a) or is_row(b):
+            why = f"{label(name)} is an element of a list, and which one only running tells"
+            return Poison(self.tape, why, _BY_INDEX)
         why = f"{label(name)} is {shown(a)} on one side of the `if` and {shown(b)} on the other"
         return Poison(self.tape, why, f"make {label(name)} the same kind of value on both sides")
 

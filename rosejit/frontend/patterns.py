@@ -9,7 +9,7 @@ from typing import Any
 
 from rosejit.errors import UnsupportedSyntax
 from rosejit.frontend.arrays import Array
-from rosejit.frontend.comprehensions import Columns
+from rosejit.frontend.columns import Columns
 from rosejit.frontend.structures import is_staged_deep
 from rosejit.frontend.tape import Tape
 from rosejit.frontend.values import NUMBERS, Bool

@@ -9,13 +9,27 @@ import dataclasses
 import functools
 import types
 import typing
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from rosejit.abi import Leaf, Node, Static, Tree
 from rosejit.frontend.content import content_key
 from rosejit.frontend.users import is_users_class
 from rosejit.ir.types import TAN
+
+
+@dataclasses.dataclass(slots=True, frozen=True)
+class Entry:
+    """An attribute of an element of a list of structures whose parts are in arrays: it is read and written there."""
+
+    read: Callable[[], Any]
+    write: Callable[[Any], None]
+
+
+def attribute(owner: Any, name: str) -> Any:
+    """The value of an attribute."""
+    found = getattr(owner, name)
+    return found.read() if found.__class__ is Entry else found
 
 
 def parts(value: Any) -> list[Any] | None:
@@ -28,16 +42,21 @@ def parts(value: Any) -> list[Any] | None:
     if isinstance(value, tuple) and hasattr(cls, "_fields"):
         return list(value)  # a named tuple
     if hasattr(cls, "__dataclass_fields__") and not isinstance(value, type):
-        return [getattr(value, name) for name in _fields(cls) if hasattr(value, name)]
+        return [attribute(value, name) for name in _fields(cls) if hasattr(value, name)]
     return None
 
 
 def members(value: Any) -> list[Any] | None:
-    """The values inside a structure, or in the attributes of an object of a class of the user's, in order."""
+    """The values inside a structure, or in the attributes of an object of a class of the user's, in order.
+
+    An element of a list whose parts are in arrays has none: it is known by its place in the list.
+    """
+    if is_row(value):
+        return None
     inside = parts(value)
     if inside is not None or not is_object(value) or _is_knotted(value):
         return inside
-    return list(_attributes(value).values())
+    return list(attributes(value, read=True).values())
 
 
 def objects(value: Any, but: tuple[Any, ...] = ()) -> Iterator[Any]:
@@ -49,7 +68,7 @@ def objects(value: Any, but: tuple[Any, ...] = ()) -> Iterator[Any]:
             seen.add(id(item))
             inside = parts(item)
             if inside is None and is_object(item):
-                inside = list(_attributes(item).values())
+                inside = list(attributes(item, read=True).values())
             if inside is not None and is_mutable(item):
                 yield item
             pending += inside or ()
@@ -72,14 +91,29 @@ def _is_open(cls: Any) -> bool:
     )
 
 
-def _attributes(value: Any) -> dict[str, Any]:
-    """What an object has in its slots and in its dictionary."""
+def attributes(value: Any, read: bool = False) -> dict[str, Any]:
+    """What an object has in its slots and in its dictionary; with `read` what the entries in it stand for."""
     found: dict[str, Any] = {}
     for cls in reversed(value.__class__.__mro__):
-        for name, held in vars(cls).items():
-            if type(held) is types.MemberDescriptorType and hasattr(value, name) and not name.startswith("__"):
+        for name, inside in vars(cls).items():
+            if type(inside) is types.MemberDescriptorType and hasattr(value, name) and not name.startswith("__"):
                 found[name] = getattr(value, name)
-    return found | getattr(value, "__dict__", {})
+    found |= getattr(value, "__dict__", {})
+    return {name: v.read() if v.__class__ is Entry else v for name, v in found.items()} if read else found
+
+
+def is_row(value: Any) -> bool:
+    """Whether a value is an element of a list of structures whose parts are in arrays."""
+    if isinstance(value, type) or not (hasattr(value.__class__, "__dataclass_fields__") or is_object(value)):
+        return False
+    return any(item.__class__ is Entry or is_row(item) for item in attributes(value).values())
+
+
+def detached(value: Any) -> Any:
+    """An element of a list as a structure of its own, with the values that it has now."""
+    if not is_row(value):
+        return value
+    return with_parts(value, [detached(item) for item in attributes(value, read=True).values()])
 
 
 def _is_knotted(value: Any, around: tuple[Any, ...] = ()) -> bool:
@@ -90,7 +124,7 @@ def _is_knotted(value: Any, around: tuple[Any, ...] = ()) -> bool:
     if inside is None:
         if not is_object(value):
             return False
-        inside = list(_attributes(value).values())
+        inside = list(attributes(value, read=True).values())
     return any(_is_knotted(item, (*around, value)) for item in inside)
 
 
@@ -131,7 +165,7 @@ def is_alike(a: Any, b: Any) -> bool:
     if a.__class__ is dict:
         return list(a) == list(b)
     if is_object(a) and parts(a) is None:
-        return list(_attributes(a)) == list(_attributes(b))
+        return list(attributes(a)) == list(attributes(b))
     return len(parts(a) or ()) == len(parts(b) or ())
 
 
@@ -154,7 +188,7 @@ def with_parts(like: Any, values: Sequence[Any]) -> Any:
     if hasattr(cls, "__dataclass_fields__"):
         made, names = copy.copy(like), [name for name in _fields(cls) if hasattr(like, name)]
     else:
-        made, names = object.__new__(cls), list(_attributes(like))
+        made, names = object.__new__(cls), list(attributes(like))
     for name, value in zip(names, values, strict=True):
         object.__setattr__(made, name, value)
     return made

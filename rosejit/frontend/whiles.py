@@ -7,6 +7,7 @@ from typing import Any
 from rosejit.errors import UnsupportedSyntax
 from rosejit.frontend import mend
 from rosejit.frontend.carries import Carries
+from rosejit.frontend.columns import Columns
 from rosejit.frontend.control import Names, finished, makes_turns
 from rosejit.frontend.tape import Frame, Slot, Tape, stored
 from rosejit.frontend.truth import truth
@@ -165,6 +166,10 @@ class WhileLoop:
             self._slots |= loop.missing
             self._loop, self.again = None, True
             return loop.forget()
+        before = loop.listed(names)
+        if before is not None:
+            self._loop, self.again = None, True
+            return before
         self.stop = True
         return loop.finish(names)
 
@@ -194,6 +199,17 @@ class _Loop:
         """Forget the turn: the names as they were before."""
         self._tape.close(self._frame)
         return self._carries.before
+
+    def listed(self, names: Names) -> Names | None:
+        """The names before the loop, if lists of the host among them have to be lists of staged loops."""
+        if not any(x.__class__ is Columns for x in names):
+            return None
+        self._tape.close(self._frame)
+        before = self._carries.listed(names)
+        if before is None:
+            self._tape.frames.append(self._frame)
+            self._tape.lets = self._frame.lets
+        return before
 
     def enter(self, names: Names, slots: Iterable[Slot]) -> Names:
         """The names as they are in any turn, and attributes too."""

@@ -66,6 +66,8 @@ class Arguments:
 
     def _node(self, tree: Node, value: str) -> None:
         count = len(tree.children)
+        if hasattr(tree.cls, "__rose_given__"):
+            self.checks.append(f"{value} = {self._constant(tree.cls)}.__rose_given__({value})")
         match tree.kind:
             case "none":
                 self._check(f"{value} is not None")

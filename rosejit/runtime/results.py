@@ -120,7 +120,7 @@ def maker(tree: Node) -> Callable[..., Any]:
         made: Any = cls.__new__(cls)
         for key, value in zip(keys, values, strict=True):
             put(made, key, value)
-        return made
+        return made.__rose_host__() if hasattr(cls, "__rose_host__") else made
 
     return make
 

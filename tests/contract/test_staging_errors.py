@@ -67,7 +67,7 @@ def test_a_carry_that_changes_its_type():
 def test_a_staged_value_where_the_host_needs_one():
     @rose.jit
     def listed(x: float, n: int) -> float:
-        values = [1.0, 2.0]
+        values = [1.0, "two"]
         return values[n] * x  # index
 
     with fault(rose.StagingTypeError, "Int", line="return values[n] * x  # index", at="values[n]", help="Static"):

@@ -1,0 +1,244 @@
+"""Lists of structures that staged loops make: an array for every part, and elements that read and write there."""
+
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from rosejit.abi import Leaf
+from rosejit.frontend.arrays import Array
+from rosejit.frontend.indexing import get
+from rosejit.frontend.making import stacked
+from rosejit.frontend.structures import (
+    Entry,
+    attributes,
+    detached,
+    is_alike,
+    is_mutable,
+    is_row,
+    members,
+    objects,
+    with_parts,
+)
+from rosejit.frontend.tape import Tape
+from rosejit.frontend.values import type_of
+from rosejit.ir.types import INT
+from rosejit.numeric import np
+
+_HELD = "it is held by a list that a staged loop made"
+_TAKEN = "an element was taken from a list of the host by a staged index"
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Columns:
+    """A list of structures made by a staged loop: `value` has an array for every part of an element."""
+
+    value: Any
+
+    def __rose_host__(self) -> list[Any]:
+        """The list that a caller in Python gets."""
+        return [_of_host(self.value, k) for k in range(len(self))]
+
+    @classmethod
+    def __rose_given__(cls, items: Any) -> Any:
+        """What stands for a list that a caller in Python gives."""
+        return cls(_of_items(list(items))) if isinstance(items, (list, tuple)) else items
+
+    def __len__(self) -> int:
+        return _length(self.value)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[k] for k in range(len(self)))
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return Columns(mapped(self.value, lambda column: get(column, index)))
+        row = _row(self.value, index)
+        if isinstance(row, (list, dict)):
+            tape_of(self.value).seal("it is an element of a list that a staged loop made", row)
+        return row
+
+    def __setitem__(self, index: Any, element: Any) -> None:
+        tape = tape_of(self.value)
+        if isinstance(index, slice):
+            raise tape.type_fault("a part of a list of structures is assigned", "assign one element after the other")
+        _assign(tape, _row(self.value, index, live=True), element)
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__") or not hasattr(list, name):
+            raise AttributeError(f"'list' object has no attribute '{name}'")
+        raise tape_of(self.value).type_fault(
+            f"`.{name}` of a list that a comprehension over a staged range has made",
+            "its length is fixed: assign its elements (`items[i] = ...`), or make it over Python's own `range(n)`",
+        )
+
+
+def tape_of(value: Any) -> Tape:
+    """The tape of the arrays in a structure."""
+    return next(array.tape for array in _arrays(value))
+
+
+def _arrays(value: Any) -> Iterator[Array]:
+    if value.__class__ is Array:
+        yield value
+    for part in members(value) or ():
+        yield from _arrays(part)
+
+
+def mapped(value: Any, change: Callable[[Array], Any]) -> Any:
+    """A structure with its arrays changed."""
+    if value.__class__ is Array:
+        return change(value)
+    inside = members(value)
+    return value if inside is None else with_parts(value, [mapped(item, change) for item in inside])
+
+
+def _length(value: Any) -> int:
+    if value.__class__ is Array or isinstance(value, np.ndarray):
+        return value.shape[0]
+    return max((_length(part) for part in members(value) or ()), default=0)
+
+
+def _of_host(value: Any, k: int) -> Any:
+    """An element for Python: numbers, and arrays that nothing else holds."""
+    if isinstance(value, np.ndarray):
+        return value[k].copy() if value.ndim > 1 else value[k].item()
+    inside = members(value)
+    return value if inside is None else with_parts(value, [_of_host(item, k) for item in inside])
+
+
+def _of_items(items: list[Any]) -> Any:
+    """One structure with NumPy's arrays for the numbers and arrays of many."""
+    inside = [members(item) for item in items]
+    if inside and inside[0] is not None:
+        return with_parts(items[0], [_of_items(list(each)) for each in zip(*(p or () for p in inside), strict=True)])
+    is_known = not items or items[0] is None or isinstance(items[0], (str, bytes))
+    return (items or [None])[0] if is_known else np.stack([np.asarray(item) for item in items])
+
+
+def of_list(tape: Tape, value: Any, like: Any) -> Any:
+    """A list of the host as one that a staged loop could have made, if `like` is such a list and of its length."""
+    if like.__class__ is not Columns or value.__class__ is not list or len(value) != len(like) or not value:
+        return value
+    found = _side_by_side(tape, value)
+    if found is None or found.__class__ is Array or not is_alike(found, like.value):
+        return value
+    tape.seal(_HELD, value, *(other for item in value for other in objects(item)))
+    return Columns(found)
+
+
+def widened(columns: Columns, wanted: Sequence[Leaf]) -> Columns:
+    """A list whose elements have leaves of these kinds: Ints become Reals."""
+    kinds = iter(wanted)
+
+    def change(column: Any) -> Any:
+        leaf = next(kinds)
+        real = leaf.kind == "real" or (leaf.kind == "array" and leaf.element == "real")
+        return column + 0.0 if real and column.type is INT else column
+
+    return Columns(mapped(columns.value, change))
+
+
+def taken(tape: Tape, items: Sequence[Any], index: Any) -> Any:
+    """The element of a list of the host at a staged index; None where the elements are not alike.
+
+    It is another object than the one in the list, so neither may be changed from now on.
+    """
+    value = _side_by_side(tape, items) if items else None
+    if value is None:
+        return None
+    element = detached(_row(value, index))
+    tape.seal(_TAKEN, *objects(element), *(found for item in items for found in objects(item)))
+    for array in (*_arrays(element), *(found for item in items for found in _arrays(item))):
+        array.box.readonly = array.box.readonly or _TAKEN
+    return element
+
+
+def _side_by_side(tape: Tape, items: Sequence[Any]) -> Any:
+    """One structure with arrays for the parts of some that are alike; None if they are not."""
+    first = items[0]
+    if type_of(first) is not None or first.__class__ is Array:
+        alike = all(type_of(item) is not None or item.__class__ is Array for item in items)
+        shapes = {item.shape if item.__class__ is Array else () for item in items} if alike else ()
+        return stacked(tape, items) if len(shapes) == 1 else None
+    if first is None or isinstance(first, (str, bytes)):
+        return first if all(item.__class__ is first.__class__ and item == first for item in items) else None
+    if members(first) is None or not all(is_alike(first, item) for item in items):
+        return None
+    columns = [_side_by_side(tape, each) for each in zip(*(members(item) or () for item in items), strict=True)]
+    known = [c is not None or part is None for c, part in zip(columns, members(first) or (), strict=True)]
+    return with_parts(first, columns) if all(known) else None
+
+
+# --- elements
+
+
+def _row(value: Any, index: Any, live: bool = False) -> Any:
+    """The element at `index`. One that can be changed reads and writes in the arrays, and with `live` any other too."""
+    if value.__class__ is Array:
+        return _entry(value, index) if live else get(value, index)
+    inside = members(value)
+    if inside is None:
+        return value
+    live = live or (is_mutable(value) and not isinstance(value, (list, dict)))
+    return with_parts(value, [_row(item, index, live) for item in inside])
+
+
+def _entry(column: Array, index: Any) -> Entry:
+    def write(value: Any) -> None:
+        if value.__class__ is Array and value.box is column.box:
+            if value.axes == get(column, index).axes:
+                return  # `element.array += x` has changed it in place
+            raise value.tape.type_fault("one array is given to two elements of a list", "copy it: `.copy()`")
+        if value.__class__ is Array and not value.box.readonly:
+            value.box.readonly = _HELD
+        column[index] = value  # pyright: ignore[reportIndexIssue]  # operators are installed
+
+    get(column, index)  # raises here if it is out of range
+    return Entry(lambda: get(column, index), write)
+
+
+def put(row: Any, name: str, value: Any, tape: Tape) -> None:
+    """`row.name = value`, of an element."""
+    places = attributes(row)
+    if name not in places:
+        raise tape.type_fault(
+            f"the elements of this list have no `{name}`", "give an element all its parts where it is made"
+        )
+    _assign(tape, places[name], value)
+
+
+def _assign(tape: Tape, place: Any, value: Any) -> None:
+    """Write the parts of `value` to the entries in `place`."""
+    if place.__class__ is Entry:
+        place.write(value)
+        return
+    places, values = _places(place), members(value)
+    if is_row(value):
+        values = list(attributes(value, read=True).values())
+    if places is None and (place is value or place == value):
+        return
+    if places is None or values is None or not is_alike(place, value):
+        raise tape.type_fault(
+            f"a part of the elements of this list is {_named(place)}, and {_named(value)} is assigned",
+            "assign a structure of the same class, with the same parts",
+        )
+    for one, other in zip(places, values, strict=True):
+        _assign(tape, one, other)
+    if not is_row(value):
+        tape.seal(_HELD, *objects(value))
+
+
+def _places(place: Any) -> list[Any] | None:
+    """The parts of an element, entries as such."""
+    if isinstance(place, (tuple, list)):
+        return list(place)
+    if isinstance(place, dict):
+        return list(place.values())
+    return None if not hasattr(place, "__dict__") and not is_row(place) else list(attributes(place).values()) or None
+
+
+def _named(value: Any) -> str:
+    return repr(value) if isinstance(value, str) else f"a {type(value).__name__}"

@@ -1,0 +1,97 @@
+"""Lists of structures that staged loops make: what comes out of functions, and what is refused."""
+
+import copy
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+import rosejit as rose
+from rosejit import Vec
+
+
+@dataclass
+class Spot:
+    at: Vec[2]
+    weight: float
+    name: str = "spot"
+
+
+@rose.jit
+def spots(x: float) -> list[Spot]:
+    return [Spot(np.array([x, x * i]), i) for i in rose.range(3)]
+
+
+@rose.jit
+def empty(x: float):
+    return [Spot(np.array([x, x * i]), x) for i in rose.range(0)]
+
+
+def test_the_caller_gets_a_list_of_the_class():
+    found = spots(2.0)
+    assert [(s.at.tolist(), s.weight, s.name) for s in found] == [([2.0, 2.0 * i], float(i), "spot") for i in range(3)]
+    assert type(found) is list
+    assert isinstance(found[1].weight, float)
+    assert empty(1.0) == []
+
+
+def test_derivatives_of_lists():
+    value, pullback = rose.vjp(spots, 2.0)
+    (slope,) = pullback(value)
+    assert slope == sum(2.0 + 2.0 * i * i for i in range(3))
+    _, tangents = rose.jvp(spots, (2.0,), (1.0,))
+    assert [t.at.tolist() for t in tangents] == [[1.0, float(i)] for i in range(3)]
+
+
+def test_a_batch_of_lists():
+    found = rose.vmap(spots)(np.array([1.0, 2.0]))
+    assert [s.at.tolist() for s in found] == [[[1.0, 1.0 * i], [2.0, 2.0 * i]] for i in range(3)]
+
+
+def test_the_gradient_to_a_list_in_staged_code():
+    @rose.jit
+    def slopes(x: float) -> float:
+        made = [Spot(np.array([x, x * i]), x) for i in rose.range(3)]
+        gradient = rose.grad(lambda s: sum(s[i].at[1] ** 2 * s[i].weight for i in rose.range(3)))(made)
+        return gradient[2].weight + gradient[1].at[1]
+
+    assert slopes(2.0) == 16.0 + 8.0
+
+
+REFUSED = {
+    "made.append(made[0])": "`.append` of a list",
+    "made[0].colour = x": "no `colour`",
+    "made[0].name = 'other'": "'other' is assigned",
+    "made[1] = (x, x)": "a tuple is assigned",
+    "best = made[0]\n    for i in rose.range(2):\n        best = made[i] if x > best.weight else best\n    return best.weight": (
+        "let the loop carry its index"
+    ),
+    "spot = Spot(np.zeros(2), x)\n    made[0] = spot\n    spot.weight = 2.0": "held by a list",
+    "made[0].at = made[1].at": "one array is given to two elements",
+}
+
+
+@pytest.mark.parametrize("statements", REFUSED)
+def test_what_is_refused(statements):
+    from tests.frontend.oracle import define, fault
+
+    text = f"""
+def f(x: float):
+    made = [Spot(np.array([x, x * i]), x) for i in rose.range(3)]
+    {statements}
+    return x
+"""
+    error = fault(define(text, Spot=Spot, np=np, rose=rose), 1.0)
+    assert REFUSED[statements] in str(error)
+    assert "Columns" not in str(error)
+
+
+def test_copies_are_of_their_own():
+    @rose.jit
+    def f(x: float) -> float:
+        made = [Spot(np.array([x, x]), x) for i in rose.range(3)]
+        kept = copy.copy(made[0])
+        made[0].weight = 5.0
+        return kept.weight * 10 + made[0].weight
+
+    assert f(2.0) == 25.0
