@@ -99,7 +99,7 @@ class _Rows:
 def _batched(result: Any) -> Any:
     """The result for the batch: the elements of a list stay its outermost axis."""
     if result.__class__ is Columns:
-        return Columns(mapped(result.value, lambda column: column.swapaxes(0, 1)))
+        return Columns(mapped(result.value, lambda column: column.swapaxes(0, 1)))  # pyright: ignore[reportAttributeAccessIssue]  # methods are installed
     inside = parts(result)
     return result if inside is None else with_parts(result, [_batched(part) for part in inside])
 
