@@ -27,14 +27,8 @@ def factor(q: Vec["d"], below: Vec["t"]) -> Mat["d", "d"]:
 @rose.jit
 def distance(lower: Mat["d", "d"], x: Vec["d"], mu: Vec["d"]) -> float:
     """The squared length of `lower @ (x - mu)`."""
-    y = x - mu
-    total = 0.0
-    for i in rose.range(len(x)):
-        z = 0.0
-        for j in rose.range(i + 1):
-            z += lower[i, j] * y[j]
-        total += z * z
-    return total
+    z = lower @ (x - mu)
+    return z @ z
 
 
 def log_gamma(a: float, d: int) -> float:
