@@ -21,13 +21,13 @@ from rosejit.frontend.rewrite import TRANSLATIONS
 from rosejit.frontend.stage import Session
 
 
-def wrapped_like(function: Function, like: Any, name: str) -> None:
-    """Give `function` the attributes that `functools.wraps` copies, another name, and a signature."""
+def wrapped_like(function: Function, like: Any, name: str, signature: inspect.Signature | None = None) -> None:
+    """Give `function` the attributes that `functools.wraps` copies, another name, and a signature: that of `like`."""
     functools.update_wrapper(function, like, updated=())
     function.__wrapped__ = getattr(like, "__wrapped__", like) if isinstance(like, Function) else like
     function.__name__ = name
     function.__qualname__ = name if isinstance(like, Function) else like.__qualname__
-    function.__signature__ = inspect.signature(like)
+    function.__signature__ = signature or inspect.signature(like)
 
 
 def from_source(
@@ -44,7 +44,7 @@ def from_source(
     """
     plain: Any = function
     if is_plain(function):
-        bound = binding.signature(function, static)
+        bound = binding.SIGNATURES.of(function, static)
     else:
         plain, bound = caller(function, static)
     if not TRANSLATIONS.made(plain.__code__):  # else it comes from staged code
@@ -58,7 +58,7 @@ def from_source(
         return by_reference(self) or remade or (from_source, (function, options, static, self.__name__, self.rule))
 
     made = Function(bound, options, Kind(stage, rebuilt, source=function))
-    wrapped_like(made, plain, name or plain.__name__)
+    wrapped_like(made, plain, name or plain.__name__, bound.python)
     made.__wrapped__ = function
     if rule is not None:
         made.jvp = rule
@@ -128,16 +128,22 @@ def jit(
     static = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
     _check_options(cache=(cache, bool), fastmath=(fastmath, bool), tier=(tier, str), name=(name, str | None))
     options = Options(cache, fastmath, tier)
+    if function is not None:
+        return _decorated(function, options, static, name)
 
     @public
     def decorate(f: Callable[..., Any]) -> Function:
-        if isinstance(f, Function):
-            return _again(f, options, static, name)
-        if not callable(f):
-            raise StagingTypeError(f"`rose.jit` takes a function, given {type(f).__name__}")
-        return from_source(f, options, static, name)
+        return _decorated(f, options, static, name)
 
-    return decorate if function is None else decorate(function)
+    return decorate
+
+
+def _decorated(f: Any, options: Options, static: tuple[str, ...], name: str | None) -> Function:
+    if isinstance(f, Function):
+        return _again(f, options, static, name)
+    if not callable(f):
+        raise StagingTypeError(f"`rose.jit` takes a function, given {type(f).__name__}")
+    return from_source(f, options, static, name)
 
 
 def _again(f: Function, options: Options, static: tuple[str, ...], name: str | None) -> Function:

@@ -1,8 +1,10 @@
 """Binds the arguments of a call to the parameters of a function: what crosses the border, and the key of the call."""
 
 import inspect
+import weakref
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import CodeType, FunctionType
 from typing import Any
 
 from rosejit.errors import StagingTypeError
@@ -22,6 +24,8 @@ class Signature:
     result: Description
     result_hint: Any
     arrange: Callable[..., tuple[Any, ...]]
+    python: inspect.Signature
+    """As Python shows it."""
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
         """The call with these arguments; raises StagingTypeError or ShapeError where they do not fit."""
@@ -62,6 +66,33 @@ def conform(signature: Signature, dims: dict[str, int], value: Any, place: Span 
     return call
 
 
+class Signatures:
+    """The signatures of functions that one `def` makes again and again, by code object: as long as that lives."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[Any, ...], tuple[weakref.ref[CodeType], Signature]] = {}
+
+    def of(self, function: FunctionType, static: tuple[str, ...]) -> Signature:
+        """As `signature`. What a hint in quotes means depends on the function, and defaults are its own."""
+        hints = tuple(function.__annotations__.items())
+        if function.__defaults__ or function.__kwdefaults__ or any([isinstance(hint, str) for _, hint in hints]):
+            return signature(function, static)
+        code = function.__code__
+        key = (id(code), static, hints)
+        try:
+            found = self._known.get(key)
+        except TypeError:  # a hint without a hash
+            return signature(function, static)
+        if found is None:
+            found = (weakref.ref(code, lambda _: self._known.pop(key, None)), signature(function, static))
+            self._known[key] = found
+        return replace(found[1], function=function)
+
+
+SIGNATURES = Signatures()
+"""A code object means the same to everybody, so its parameters are looked at once for the process."""
+
+
 def signature(
     function: Callable[..., Any], static: tuple[str, ...] = (), scope: dict[str, Any] | None = None
 ) -> Signature:
@@ -92,7 +123,7 @@ def signature(
     returned = hints.get("return", inspect.Parameter.empty)
     known = returned is not inspect.Parameter.empty
     result = reader.description(returned) if known else Inferred()
-    return Signature(target, tuple(parameters), result, returned if known else None, _arrange(target, found))
+    return Signature(target, tuple(parameters), result, returned if known else None, _arrange(target, found), found)
 
 
 def _scope(function: Any, extra: dict[str, Any] | None) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from rosejit.frontend.tape import UNDEFINED, Cell, Tape
 from rosejit.frontend.texts import text
 from rosejit.frontend.truth import truth
 from rosejit.frontend.unbound import Part, settled, split
-from rosejit.frontend.values import NUMBERS, Bool, Int, P, Real, Tan, int_atom, real_atom, type_of
+from rosejit.frontend.values import NUMBERS, Bool, Int, P, Real, Tan, int_atom, real_atom, stage, type_of
 from rosejit.ir.syntax import Failure
 from rosejit.ir.types import BOOL, INT, REAL
 from rosejit.numeric import np
@@ -221,8 +221,13 @@ def _extreme_of_items(session: Any, name: str, items: list[Any], kwargs: Options
     return functools.reduce(lambda best, x: pick(session.tape, name, best, x), items)
 
 
+_REALS = frozenset({Real, float})
+
+
 def pick(tape: Tape, name: str, best: Any, x: Any) -> Any:
     """`max(best, x)` or `min(best, x)`, as CPython compares: the first of equals."""
+    if best.__class__ in _REALS and x.__class__ in _REALS and (best.__class__ is Real or x.__class__ is Real):
+        return stage(tape, P[name], (best, x))
     kinds = {type_of(best), type_of(x)}
     if not (best.__class__ in NUMBERS or x.__class__ in NUMBERS):
         return (x if x > best else best) if name == "max" else (x if x < best else best)

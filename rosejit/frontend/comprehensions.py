@@ -29,15 +29,16 @@ from rosejit.ir.types import Array as ArrayType
 class Comprehension:
     """One comprehension while it runs; `result` replaces the list that Python makes, if a loop was staged."""
 
+    folds = False
+    """Whether somebody takes the values one by one and adds them up in variables that loops carry."""
+    result: Any = None
+
     def __init__(self, tape: Tape, items: Any, binds: bool) -> None:
         self.tape = tape
         self._items = items
         self._binds = binds
         self._rows: list[list[Any]] = []
-        self.folds = False
-        """Whether somebody takes the values one by one and adds them up in variables that loops carry."""
         self.staged = items.__class__ is StagedRange
-        self.result: Any = None
 
     @property
     def first(self) -> Iterable[Any]:
@@ -46,6 +47,8 @@ class Comprehension:
 
     def over(self, items: Any) -> Iterable[Any]:
         """What a `for` goes through: the items themselves, or one staged number."""
+        if items.__class__ is tuple or items.__class__ is list:  # most of them
+            return items
         if items.__class__ is StagedRange:
             return self._loop(items)
         return rows(self.tape, items)
@@ -200,25 +203,6 @@ def _columns(value: Any, stacks: Iterator[Array]) -> Any:
 # --- around the whole
 
 
-class Opened:
-    """Gives the comprehension once; asked again, it lets the others know that this one is complete."""
-
-    def __init__(self, others: "Comprehensions", made: Comprehension) -> None:
-        self._made = made
-        self._given = False
-        self._others = others
-
-    def __iter__(self) -> "Opened":
-        return self
-
-    def __next__(self) -> Comprehension:
-        if self._given:
-            self._others.last = self._made
-            raise StopIteration
-        self._given = True
-        return self._made
-
-
 class Comprehensions:
     """The comprehensions of one tape."""
 
@@ -228,10 +212,14 @@ class Comprehensions:
         self._opened: Comprehension | None = None
         self._generators: dict[int, tuple[Any, Comprehension]] = {}
 
-    def open(self, items: Any, binds: bool) -> Opened:
-        """Begin a comprehension over `items`."""
+    def open(self, items: Any, binds: bool) -> Iterator[Comprehension]:
+        """Begin a comprehension over `items`: gives it once. Asked again, it is complete, and the last one that was."""
         self._opened = Comprehension(self._tape, items, binds)
-        return Opened(self, self._opened)
+        return self._once(self._opened)
+
+    def _once(self, made: Comprehension) -> Iterator[Comprehension]:
+        yield made
+        self.last = made
 
     def listed(self, made: list[Any]) -> Any:
         """The value of a list comprehension that has just run."""

@@ -67,7 +67,13 @@ _IDENTICAL = (ModuleType, FunctionType, BuiltinFunctionType, MethodType, type)
 
 def is_identity(value: Any) -> bool:
     """Whether a value counts as the object that it is: functions, decorated ones too, classes and modules."""
-    return isinstance(value, _IDENTICAL) or hasattr(type(value), "__rose_stage__")
+    kind: Any = type(value)
+    return isinstance(value, _IDENTICAL) or hasattr(kind, "__rose_stage__") or _is_numpys(kind)
+
+
+def _is_numpys(kind: type) -> bool:
+    """Whether a type is that of functions of NumPy's, which need not be loaded for that."""
+    return kind.__module__ == "numpy" and kind.__name__ in ("ufunc", "_ArrayFunctionDispatcher")
 
 
 def attributes_of(value: Any) -> dict[str, Any]:
@@ -88,10 +94,17 @@ def attributes_of(value: Any) -> dict[str, Any]:
     return found | getattr(value, "__dict__", {})
 
 
+_FIXED = _ATOMS | {FunctionType, BuiltinFunctionType, ModuleType, type}
+
+
 def is_frozen(value: Any) -> bool:
-    """Whether nobody can change a value, down to its parts."""
+    """Whether nobody can change a value, down to its parts; those that count as the objects that they are stay so."""
     kind: Any = type(value)
-    return kind in _ATOMS or (kind in (tuple, frozenset) and all(map(is_frozen, value)))
+    if kind in _ATOMS:
+        return True
+    if kind is tuple or kind is frozenset:
+        return _FIXED.issuperset(map(type, value)) or all(map(is_frozen, value))
+    return is_identity(value)
 
 
 class _Same:

@@ -1,6 +1,7 @@
 """The dimensions of array hints: numbers, names, and expressions of names."""
 
 import ast
+import functools
 import re
 from dataclasses import dataclass
 
@@ -57,6 +58,7 @@ def dimension(given: object) -> Dim:
     )
 
 
+@functools.cache
 def is_expression(text: str) -> bool:
     """Whether a text is arithmetic of names and numbers."""
     try:

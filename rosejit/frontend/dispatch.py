@@ -7,6 +7,7 @@ import copy
 import dataclasses
 import functools
 import itertools
+import operator
 from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, GeneratorType, MethodType, MethodWrapperType, ModuleType
 from typing import Any, NoReturn
@@ -35,6 +36,13 @@ _MUTATORS = frozenset({
 })  # fmt: skip
 _CONTAINERS = frozenset({list, dict, set})
 _COPYING = frozenset({copy.copy, copy.deepcopy, dataclasses.replace})
+_OPERATORS = frozenset({
+    operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow,
+    operator.neg, operator.pos, operator.abs, operator.lt, operator.le, operator.gt, operator.ge, operator.eq,
+    operator.ne, operator.and_, operator.or_, operator.xor, operator.invert, operator.matmul,
+})  # fmt: skip
+"""Functions that are operators of Python, which staged numbers have."""
+_NUMERIC = NUMBERS | {float, int, bool}
 _HIGHER_ORDER = frozenset({map, filter, functools.reduce, sorted, itertools.accumulate, itertools.starmap})
 """Builtins that call the functions they are given."""
 
@@ -59,6 +67,14 @@ class Dispatcher:
             known = self._macros.get(id(function))
             if known is not None and known[0] is function:
                 return self._fresh(known[1](*args, **kwargs))
+        elif kind is BuiltinFunctionType:
+            if function in _OPERATORS and _NUMERIC.issuperset(map(type, args)):
+                return function(*args, **kwargs)
+            if function.__name__ == "append" and function.__self__.__class__ is list:  # by far the most frequent method
+                tape = self._session.tape
+                if tape.sealed or tape.is_staged:
+                    self._session.hooks.written(function.__self__)
+                return function(*args, **kwargs)
         elif kind is MethodType:
             return self._method(function, args, kwargs)
         stage = getattr(kind, "__rose_stage__", None)
@@ -109,8 +125,6 @@ class Dispatcher:
         owner = function.__self__
         if function.__name__ in _MUTATORS and not isinstance(owner, ModuleType):
             self._session.hooks.written(owner)
-            if function.__name__ == "append" and len(args) == 1 and not kwargs:  # by far the most frequent
-                return function(args[0])
         if function.__name__ == "format" and isinstance(owner, str) and has_staged((args, kwargs)):
             return marked(self._session.tape, lambda: function(*args, **kwargs))
         return self.plain(function, args, kwargs)

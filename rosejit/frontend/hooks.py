@@ -181,7 +181,8 @@ class Names:
             content(self.tape, value.box)
         if value.__class__ is Part:
             value = settled(self.tape, value, "the result")
-        arrive(value)
+        if value.__class__ not in NUMBERS:
+            arrive(value)
         value = None if value is UNDEFINED else value
         self.tape.session.returning(value, frame_at(1))
         return value

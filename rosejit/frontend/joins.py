@@ -273,7 +273,8 @@ def arrive(value: Any) -> None:
             value.box.sources = None
         return
     for item in members(value) or ():
-        arrive(item)
+        if item.__class__ not in NUMBERS:
+            arrive(item)
 
 
 def unite(boxes: set[Box]) -> None:

@@ -30,7 +30,7 @@ from rosejit.frontend.masks import Selection
 from rosejit.frontend.number_theory import STAGED
 from rosejit.frontend.reductions import chosen, maximum
 from rosejit.frontend.structures import is_staged_deep
-from rosejit.frontend.values import P, type_of
+from rosejit.frontend.values import Bool, P, Real, type_of
 from rosejit.ir.types import INT, REAL
 from rosejit.numeric import np
 
@@ -114,6 +114,8 @@ def _where(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     """`np.where`: both sides are computed, one is selected."""
     if len(args) == 1 and _is_staged(args[0]):
         return _places(session, function, args, kwargs)
+    if len(args) == 3 and args[0].__class__ is Bool and all([a.__class__ in (Real, float) for a in args[1:]]):
+        return chosen(*args)
     return _elementwise(chosen)(session, function, args, kwargs)
 
 

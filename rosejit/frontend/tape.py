@@ -201,7 +201,7 @@ class Tape:
     @property
     def is_staged(self) -> bool:
         """Whether a branch or a loop is open: what happens now may happen often or never when the code runs."""
-        return any(frame.kind in ("branch", "loop") for frame in self.frames)
+        return any([frame.kind in ("branch", "loop") for frame in self.frames])
 
     def open(self, kind: Kind) -> Frame:
         """Begin a block: what is staged from now on goes there."""

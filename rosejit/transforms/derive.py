@@ -157,7 +157,7 @@ def _straight_gradient(f: ir.Function, mask: Mask, value: bool) -> ir.Function:
         if on and is_heavy(p.type):
             start = zero(b, p)
             places[p] = b.bind(ir.Accum(start), Ref(start.type), "acc")
-    sweep.back(b, f.body.results[0], ir.real(1.0), places)
+    sweep.back(b, {f.body.results[0]: ir.real(1.0)}, places)
     cts: list[ir.Atom] = []
     for p, on in zip(f.params, mask, strict=True):
         if on and p in places:

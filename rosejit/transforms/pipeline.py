@@ -9,8 +9,10 @@ from rosejit.transforms.dce import dce
 from rosejit.transforms.elements import elements
 from rosejit.transforms.fuse import fuse
 from rosejit.transforms.inline import inline
+from rosejit.transforms.outline import outline
 from rosejit.transforms.records import records
 from rosejit.transforms.simplify import simplify
+from rosejit.transforms.straight import is_flat, is_straight
 
 PASSES = (simplify, dce)
 """What every function goes through after inlining, in order, and again after loops were joined."""
@@ -37,10 +39,18 @@ def prepared(f: ir.Function) -> ir.Function:
         return made
     body, new = made.derived.get("prepared", (None, made))
     if body is not made.body:
-        new = _with_loops_joined(inline((made,), _kept(made), small=0, once=SHORT)[made])
-        if callees(new):
-            new = _with_loops_joined(inline((new,), _kept(new), small=0, once=SHORT, loops=LOOPS)[new])
+        whole = outline(made)
+        new = inline((whole,), _kept(whole), small=0)[whole] if is_flat(whole) else whole
+        new = _with_loops_joined(new) if is_straight(new) else _apart(whole)
         made.derived["prepared"] = (made.body, new)
+    return new
+
+
+def _apart(f: ir.Function) -> ir.Function:
+    """`f` with what is short and called once, or has loops, where it was called."""
+    new = _with_loops_joined(inline((f,), _kept(f), small=0, once=SHORT)[f])
+    if callees(new):
+        new = _with_loops_joined(inline((new,), _kept(new), small=0, once=SHORT, loops=LOOPS)[new])
     return new
 
 
@@ -69,7 +79,7 @@ def _joined(f: ir.Function) -> ir.Function:
 
 def optimise(*roots: ir.Function) -> tuple[ir.Function, ...]:
     """The same functions, faster: equal results, effects and failures, bit for bit."""
-    roots = tuple(map(elements, roots))
+    roots = tuple([outline(elements(root)) for root in roots])
     new = inline(roots)
     for f in new.values():
         if f.body is None:

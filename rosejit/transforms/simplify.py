@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from rosejit.ir import syntax as ir
 from rosejit.ir.failure import FAULTS
 from rosejit.ir.primitive import Primitive
-from rosejit.ir.types import is_heavy
+from rosejit.ir.types import Array, Scalar, is_heavy
 from rosejit.ir.walk import forms, operands, rebuild, scopes, steps
 from rosejit.ops import PRIMITIVES
 from rosejit.span import Span
@@ -22,7 +22,7 @@ def simplify(f: ir.Function) -> ir.Function:
     """`f` simplified; a let that became superfluous may stay for `dce` to drop."""
     if f.body is None:
         return f
-    body = _Sweep(f.body).block(f.body)
+    body = _Sweep(f).block(f.body)
     return ir.Function(f.name, f.params, f.results, body, f.own, None, f.rule, f.checkpoint, f.span)
 
 
@@ -45,8 +45,11 @@ class _Sweep:
     """`atoms` maps variables to their equals, `known` expressions of the enclosing blocks to their variables, `negated`
     variables to what they are minus of."""
 
-    def __init__(self, body: ir.Block) -> None:
-        self.body = body
+    def __init__(self, f: ir.Function) -> None:
+        assert f.body is not None
+        self.body = f.body
+        self.given = {p for p in f.params if isinstance(p.type, Array) and p not in f.own}
+        """Arrays that nobody changes."""
         self.atoms: dict[ir.Atom, ir.Atom] = {}
         self.known: dict[Key, ir.Var] = {}
         self.negated: dict[ir.Atom, ir.Atom] = {}
@@ -173,6 +176,12 @@ class _Sweep:
         items = self.tuples.get(base)
         if items is not None and isinstance(step, ir.Field):
             self.atoms[let.binders[0]] = items[step.number]
+            return
+        found = let.binders[0]
+        if base in self.given and isinstance(found.type, Scalar):
+            found = self.known.setdefault((base, step), found)
+        if found is not let.binders[0]:
+            self.atoms[let.binders[0]] = found
         else:
             new.append(let if base is e.base else ir.Let(let.binders, ir.Index(base, e.path, e.checked), let.span))
 

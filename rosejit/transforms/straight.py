@@ -5,12 +5,13 @@ pattern of active operands, and becomes a Python function that appends its way b
 staging makes of host loops, so its derivative is on the way of every first call of such a program.
 """
 
+from dataclasses import dataclass
 from functools import cache
 
 from rosejit.ir import syntax as ir
 from rosejit.ir.builder import Builder
 from rosejit.ir.primitive import Primitive
-from rosejit.ir.types import REAL, TAN, Ref, Scalar, has_real
+from rosejit.ir.types import REAL, TAN, Ref, Scalar, has_real, is_heavy
 from rosejit.ops import PRIMITIVES
 from rosejit.transforms import templates
 from rosejit.transforms.activity import Mask
@@ -44,18 +45,98 @@ def pullback(op: Primitive, mask: Mask) -> templates.Make:
     return templates.pruned(*back_of(op, mask))
 
 
-def is_straight(f: ir.Function) -> bool:
-    """Whether `f` only computes numbers from numbers and from elements of arrays that it is given."""
-    if f.body is None or f.rule is not None or any([not isinstance(t, Scalar) for t in f.results]):
+@cache
+def _rule_pullback(rule: ir.Function, called: int, mask: Mask) -> templates.Make | None:
+    """As `pullback`, for a function of numbers that has a custom derivative; None where that is not straight. What the
+    rule calls the function for is known: its result, after `called` parameters."""
+    assert rule.body is not None
+    params, tangents = rule.params[:called], rule.params[called:]
+    y = ir.Var(REAL)
+    lets: list[ir.Let] = []
+    atoms: dict[ir.Atom, ir.Atom] = {}
+    for let in rule.body.lets:
+        e = let.expr
+        if isinstance(e, ir.Call) and e.function.rule is rule and e.args == params:
+            atoms[let.binders[0]] = y
+        elif isinstance(e, ir.Apply) and not e.op.failure:
+            lets.append(ir.Let(let.binders, ir.Apply(e.op, tuple([atoms.get(a, a) for a in e.args])), let.span))
+        else:
+            return None
+    linear = ir.Function(rule.name, (*params, y, *tangents), (TAN,), ir.Block(lets, rule.body.results[1:]))
+    back = erase(transpose(linear))
+    assert back.body is not None
+    found = iter(back.body.results)
+    given = [next(found) if has_real(p.type) else None for p in params]
+    outputs = [a for a, on in zip(given, mask, strict=True) if on]
+    return templates.pruned(back.params, back.body.lets, tuple([a if isinstance(a, ir.Var) else None for a in outputs]))
+
+
+def has_straight_rule(f: ir.Function) -> bool:
+    """Whether a custom derivative, of one number, only computes."""
+    if f.rule is None or f.rule.body is None or f.results != (REAL,):
         return False
+    if any([not isinstance(p.type, Scalar) for p in f.params]):
+        return False
+    return _rule_pullback(f.rule, len(f.params), tuple([has_real(p.type) for p in f.params])) is not None
+
+
+# --- which functions are straight
+
+
+@dataclass(slots=True, frozen=True)
+class _Known:
+    """Whether a body is straight, and whether it may run twice: nothing in it fails."""
+
+    body: ir.Block | None
+    straight: bool = False
+    pure: bool = False
+
+
+def _known(f: ir.Function) -> _Known:
+    known: _Known | None = f.derived.get("straight")
+    if known is None or known.body is not f.body:
+        f.derived["straight"] = _Known(f.body)  # it may call itself: then it is not
+        known = f.derived["straight"] = _found(f)
+    return known
+
+
+def _found(f: ir.Function) -> _Known:
+    if f.body is None or f.own or any([not isinstance(t, Scalar) for t in f.results]):
+        return _Known(f.body)
     given = set(f.params)
+    pure = True
     for let in f.body.lets:
         e = let.expr
-        if isinstance(e, ir.Apply | ir.Check):
-            continue
-        if not isinstance(e, ir.Index) or not isinstance(let.binders[0].type, Scalar) or e.base not in given:
-            return False
-    return not any([isinstance(p.type, Ref) for p in f.params])
+        if isinstance(e, ir.Apply):
+            pure = pure and not e.op.failure
+        elif isinstance(e, ir.Index):
+            if not isinstance(let.binders[0].type, Scalar) or e.base not in given:
+                return _Known(f.body)
+            pure = pure and not e.checked
+        elif isinstance(e, ir.Check):
+            pure = False
+        elif not isinstance(e, ir.Call) or not _is_step(e.function):
+            return _Known(f.body)
+    return _Known(f.body, not any([isinstance(p.type, Ref) for p in f.params]), pure)
+
+
+def _is_step(f: ir.Function) -> bool:
+    """Whether a call of `f` is gone back by what is made of `f` alone. That computes `f` again: it may not fail."""
+    if f.rule is not None:
+        return has_straight_rule(f)
+    known = _known(f)
+    return known.straight and known.pure and not f.checkpoint
+
+
+def is_straight(f: ir.Function) -> bool:
+    """Whether `f` only computes numbers from numbers and from elements of arrays that it is given, itself or by calls
+    of such functions."""
+    return f.rule is None and _known(f).straight
+
+
+# --- the way back
+
+Step = tuple[ir.Let, ir.Apply | ir.Index | ir.Call, templates.Make | None, list[ir.Atom]]
 
 
 class Sweep:
@@ -65,7 +146,7 @@ class Sweep:
         assert f.body is not None
         self.f = f
         self.active: set[ir.Atom] = {p for p, on in zip(f.params, mask, strict=True) if on}
-        self.steps: list[tuple[ir.Let, ir.Apply | ir.Index, templates.Make | None, list[ir.Atom]]] = []
+        self.steps: list[Step] = []
         self.sums: dict[ir.Atom, ir.Atom] = {}
         active, steps = self.active, self.steps
         for let in f.body.lets:
@@ -78,16 +159,33 @@ class Sweep:
             elif isinstance(e, ir.Index) and e.base in active and has_real(let.binders[0].type):
                 steps.append((let, e, None, []))
                 active.add(let.binders[0])
+            elif isinstance(e, ir.Call) and not active.isdisjoint(e.args):
+                self.call(let, e)
 
-    def back(self, b: Builder, result: ir.Atom, seed: ir.Atom, places: dict[ir.Atom, ir.Var]) -> None:
-        """Append the way from the cotangent of `result` to `sums`, the cotangents of numbers; those of elements are
-        added to the `places` of their arrays."""
-        if result not in self.active:
+    def call(self, let: ir.Let, e: ir.Call) -> None:
+        """Note a call of a function that is straight, or has a rule that is."""
+        mask = tuple([a in self.active for a in e.args])
+        if e.function.rule is not None:
+            make = _rule_pullback(e.function.rule, len(e.args), mask)
+            self.steps.append((let, e, make, [a for a in e.args if a in self.active]))
+            self.active.update(let.binders)
             return
-        self.sums[result] = seed
+        mask = _masked(e.function, mask)
+        results = _backwards(e.function, mask).active
+        if any(results):
+            self.steps.append((let, e, None, []))
+            self.active.update([b for b, on in zip(let.binders, results, strict=True) if on])
+
+    def back(self, b: Builder, seeds: dict[ir.Atom, ir.Atom], places: dict[ir.Atom, ir.Var]) -> None:
+        """Append the way from `seeds`, the cotangents of results, to `sums`, the cotangents of numbers; those of
+        elements are added to the `places` of their arrays."""
+        self.sums.update({y: ct for y, ct in seeds.items() if y in self.active})
         lets, take, give = b.lets, self.sums.pop, self.give
         for let, e, make, operands in reversed(self.steps):
             y = let.binders[0]
+            if make is None and isinstance(e, ir.Call):
+                self.called(b, let, e, places)
+                continue
             ct = take(y, None)
             if ct is None:
                 continue
@@ -97,10 +195,26 @@ class Sweep:
                 at = b.bind(ir.View(places[e.base], e.path, False), Ref(REAL), "at")
                 b.do(ir.Add(at, ct))
                 continue
-            assert isinstance(e, ir.Apply)
+            assert not isinstance(e, ir.Index)
             for x, part in zip(operands, make(lets, let.span, "ct", *e.args, y, ct), strict=True):
                 if part is not None:
                     give(b, x, part)
+
+    def called(self, b: Builder, let: ir.Let, e: ir.Call, places: dict[ir.Atom, ir.Var]) -> None:
+        """The way back of a call: one of the function that goes it."""
+        mask = _masked(e.function, tuple([a in self.active for a in e.args]))
+        way = _backwards(e.function, mask)
+        cts = [self.sums.pop(y, None) for y, on in zip(let.binders, way.active, strict=True) if on]
+        if not any([ct is not None for ct in cts]):
+            return
+        b.span = let.span
+        wanted = [(p, a) for p, a, on in zip(e.function.params, e.args, mask, strict=True) if on]
+        into = [places[a] for p, a in wanted if is_heavy(p.type)]
+        seeds = [ct or ir.real(0.0) for ct in cts]
+        found = b.bind_all(ir.Call(way.function, (*e.args, *seeds, *into)), way.function.results, "ct")
+        for a, ct in zip([a for p, a in wanted if not is_heavy(p.type)], found, strict=True):
+            if a in self.active:
+                self.give(b, a, ct)
 
     def give(self, b: Builder, x: ir.Atom, ct: ir.Atom) -> None:
         """Add to the cotangent of a number."""
@@ -110,3 +224,46 @@ class Sweep:
             b.lets.append(ir.Let((var,), ir.Apply(ADD, (have, ct)), b.span))
             ct = var
         self.sums[x] = ct
+
+
+def _masked(f: ir.Function, mask: Mask) -> Mask:
+    """`mask` without what has no tangent. After three masks of one function all its numbers are in every further one,
+    so that the size of derivatives stays linear."""
+    wanted = tuple([on and has_real(p.type) for p, on in zip(f.params, mask, strict=True)])
+    seen: set[Mask] = f.derived.setdefault("straight masks", set())
+    if wanted not in seen:
+        if len(seen) >= 3:
+            wanted = tuple([on or p.type is REAL for p, on in zip(f.params, wanted, strict=True)])
+        seen.add(wanted)
+    return wanted
+
+
+@dataclass(slots=True)
+class _Back:
+    """`function` takes the parameters, the cotangents of the `active` results and places for the arrays in the mask; it
+    gives the cotangents of the numbers in the mask. It computes again what it needs."""
+
+    function: ir.Function
+    active: Mask
+
+
+def _backwards(f: ir.Function, mask: Mask) -> _Back:
+    key = ("straight back", mask)
+    if key not in f.derived:
+        assert f.body is not None
+        sweep = Sweep(f, mask)
+        b = Builder(f.span)
+        b.lets += f.body.lets
+        on = tuple([y in sweep.active for y in f.body.results])
+        cts = tuple([ir.Var(REAL, "ct") for active in on if active])
+        wanted = [p for p, active in zip(f.params, mask, strict=True) if active]
+        places: dict[ir.Atom, ir.Var] = {p: ir.Var(Ref(p.type), "acc") for p in wanted if is_heavy(p.type)}
+        seeds: dict[ir.Atom, ir.Atom] = {}
+        for y, ct in zip([y for y, active in zip(f.body.results, on, strict=True) if active], cts, strict=True):
+            seeds[y] = b.apply(ADD, seeds[y], ct) if y in seeds else ct
+        sweep.back(b, seeds, places)
+        given = tuple([sweep.sums.get(p) or ir.real(0.0) for p in wanted if not is_heavy(p.type)])
+        params = (*f.params, *cts, *places.values())
+        made = ir.Function(f"back_{f.name}", params, tuple([REAL] * len(given)), b.block(*given), span=f.span)
+        f.derived[key] = _Back(made, on)
+    return f.derived[key]

@@ -1,9 +1,12 @@
 """The gradient of straight-line code in one sweep gives the bits of the four passes."""
 
+import math
 import random
 
+import numpy as np
 import pytest
 
+import rosejit as rose
 from rosejit import interp
 from rosejit.ir import syntax as ir
 from rosejit.ir.builder import Builder
@@ -13,6 +16,7 @@ from rosejit.ir.walk import reachable
 from rosejit.ops import PRIMITIVES
 from rosejit.text import parse
 from rosejit.transforms.derive import Atoms, cotangents, gradient
+from rosejit.transforms.pipeline import prepared
 from rosejit.transforms.straight import is_straight
 
 OPS = [op for op in PRIMITIVES.values() if op.differentiable and not op.erased and op.result is REAL]
@@ -62,10 +66,73 @@ def test_random_code_with_elements_of_arrays(seed: int) -> None:
 
 
 def test_what_is_not_straight_goes_through_the_passes() -> None:
-    call = "def g(x: Real): Real = let y: Real = x * x in y\ndef f(x: Real): Real = let y: Real = g(x) in y"
-    branch = "def f(x: Real): Real = let c: Bool = x < 0.0 in let y: Real = if c { 1.0 } { x } in y"
-    for text in (call, branch):
-        assert not is_straight(parse(text))
+    branch = "def g(x: Real): Real = let c: Bool = x < 0.0 in let y: Real = if c { 1.0 } { x } in y"
+    assert not is_straight(parse(branch))
+    assert not is_straight(parse(branch + "\ndef f(x: Real): Real = let y: Real = g(x) in y"))
+
+
+def test_a_call_of_what_can_fail_goes_through_the_passes() -> None:
+    """Its way back would fail again."""
+    reads = "def g(x: [3]Real, i: Int): Real = let y: Real = x[i] in y\n"
+    assert is_straight(parse(reads))
+    assert not is_straight(parse(reads + "def f(x: [3]Real, i: Int): Real = let y: Real = g(x, i) in y"))
+
+
+CALLS = """
+def h(a: Real, b: Real): Real, Real =
+  let c: Real = a * b in let d: Real = sin(c) in let e: Real = d + a in d, e
+def g(x: [3]Real, s: Real, k: Int): Real =
+  let v: Real = x@[k] in let w: Real = x@[0] in
+  let p: Real, q: Real = h(v, s) in let r: Real, t: Real = h(w, p) in
+  let u: Real = q * r in let z: Real = u - t in z
+def f(x: [3]Real, y: Real): Real =
+  let a: Real = g(x, y, 1) in let b: Real = g(x, 2.5, 2) in let c: Real = g(x, a, 0) in
+  let d: Real = a * b in let e: Real = d + c in e
+"""
+
+
+@pytest.mark.parametrize("mask", [(True, True), (True, False), (False, True)])
+def test_calls_of_straight_functions(mask: tuple[bool, ...]) -> None:
+    """Each callee goes back by a function of its own, whatever is active in it."""
+    f = parse(CALLS)
+    assert is_straight(f)
+    swept = gradient(f, mask, True)
+    assert {g.name for g in reachable(swept)} >= {"back_g", "back_h", "g", "h"}
+    verify_program(swept)
+    args: list[object] = [[0.3, -0.7, 1.1], 0.6]
+    found, passed = interp.run(swept, args), interp.run(cotangents(f, mask), [*args, 1.0])
+    assert np.allclose(np.concatenate([np.ravel(a) for a in found]), np.concatenate([np.ravel(a) for a in passed]))
+
+
+def test_a_custom_rule_is_a_step() -> None:
+    """Known answers: of a root whose derivative is bounded, and of a product whose rule forgets a factor."""
+
+    @rose.jit
+    def root(x: float) -> float:
+        return math.sqrt(x)
+
+    @root.jvp
+    def _(x: rose.Dual) -> rose.Dual:
+        y = root(x.re)
+        return rose.Dual(y, x.du * (0.5 / max(1e-5, y)))
+
+    @rose.jit
+    def scaled(x: float, y: float) -> float:
+        return x * y
+
+    @scaled.jvp
+    def _(x: rose.Dual, y: rose.Dual) -> rose.Dual:
+        return rose.Dual(scaled(x.re, y.re), 10.0 * x.du + y.du)
+
+    @rose.jit
+    def f(x: float, y: float) -> float:
+        return scaled(root(x), y) * 2.0
+
+    assert is_straight(prepared(f.lower(1.0, 1.0).ir.function))
+    assert rose.grad(f, (0, 1))(0.0, 3.0) == (20.0 * (0.5 / 1e-5), 2.0)
+    assert rose.grad(f, (0, 1))(4.0, 3.0) == (5.0, 2.0)
+    assert rose.grad(f)(4.0, 3.0) == 5.0
+    assert rose.grad(rose.grad(f))(4.0, 3.0) == -0.625
 
 
 def test_a_result_that_is_an_argument_or_a_constant() -> None:

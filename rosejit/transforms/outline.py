@@ -1,0 +1,204 @@
+"""A program into one in which functions that differ in constants alone are one function, which takes them.
+
+Host code that makes functions makes them alike: a term of an energy for each pair of shapes, say. Two of them are
+clones if they are the same lets but for constants and for where they read arrays. Constants in which the clones do not
+differ stay; those that differ in the same way are one parameter.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from rosejit.ir import syntax as ir
+from rosejit.ir.types import INT, Array, Scalar
+from rosejit.ir.walk import reachable, rebuild, size
+
+LEAST = 12
+"""Lets from which on a call costs less than a copy."""
+
+MOST = 100
+"""Parameters that a function may get: more of them travel through memory."""
+
+Key = tuple[Any, ...]
+
+
+@dataclass(slots=True)
+class _Shape:
+    """What clones have in common, and the constants of one of them, in order."""
+
+    key: list[Any]
+    constants: list[ir.Lit] = field(default_factory=list[ir.Lit])
+
+
+def outline(f: ir.Function) -> ir.Function:
+    """`f` with one function for all clones that it calls; `f` itself where there are none."""
+    program = reachable(f)
+    if len(program) < 3:
+        return f
+    calls = dict[ir.Function, tuple[ir.Function, tuple[ir.Lit, ...]]]()
+    for members in _groups(program, f):
+        calls.update(_merged(members))
+    if not calls:
+        return f
+    new: dict[ir.Function, ir.Function] = {}
+    for g in program:
+        new[g] = g if g in calls or g.rule is not None else _redirected(g, new, calls)
+    return new[f]
+
+
+def _groups(program: list[ir.Function], root: ir.Function) -> Iterator[list[tuple[ir.Function, list[ir.Lit]]]]:
+    """Functions that are clones of each other, with their constants."""
+    groups: dict[Key, list[tuple[ir.Function, list[ir.Lit]]]] = {}
+    for g in program:
+        shape = None if g is root else _shape(g)
+        if shape is not None:
+            groups.setdefault(tuple(shape.key), []).append((g, shape.constants))
+    return (members for members in groups.values() if len(members) > 1)
+
+
+# --- what a function looks like
+
+
+def _shape(f: ir.Function) -> _Shape | None:
+    """None where a function has more than primitives, reads of what it is given, and calls; or is too short."""
+    if f.body is None or f.rule is not None or f.checkpoint or f.own or size(f) < LEAST:
+        return None
+    if not all([isinstance(p.type, Scalar | Array) for p in f.params]):
+        return None
+    shape = _Shape([*[p.type for p in f.params], f.results])
+    numbers: dict[ir.Atom, int] = {p: k for k, p in enumerate(f.params)}
+    for let in f.body.lets:
+        if not _add(shape, let.expr, numbers):
+            return None
+        for b in let.binders:
+            numbers[b] = len(numbers)
+    _add_atoms(shape, f.body.results, numbers)
+    return shape
+
+
+def _add(shape: _Shape, e: ir.Expr, numbers: dict[ir.Atom, int]) -> bool:
+    """Add an expression; false where it has no place in a clone."""
+    match e:
+        case ir.Apply(op=op, args=args) if not op.failure:
+            shape.key.append(op)
+            _add_atoms(shape, args, numbers)
+        case ir.Call(function=g, args=args):
+            shape.key.append(g)
+            _add_atoms(shape, args, numbers)
+        case ir.Index(base=base, path=path) if base in numbers and _is_proven(e):
+            steps = [step for step in path if not isinstance(step, ir.Field)]
+            if len(steps) < len(path):
+                return False
+            shape.key += ("index", numbers[base], len(path))
+            _add_atoms(shape, tuple(steps), numbers)
+        case _:
+            return False
+    return True
+
+
+def _add_atoms(shape: _Shape, atoms: tuple[ir.Atom, ...], numbers: dict[ir.Atom, int]) -> None:
+    for a in atoms:
+        if isinstance(a, ir.Lit):
+            shape.key.append(-1)
+            shape.constants.append(a)
+        else:
+            shape.key.append(numbers[a])
+
+
+def _is_proven(e: ir.Index) -> bool:
+    """Whether an index cannot be out of range."""
+    if not e.checked:
+        return True
+    t: Any = e.base.type
+    for step in e.path:
+        if not isinstance(t, Array) or t.length is None or not isinstance(step, ir.Lit):
+            return False
+        if not 0 <= int(step.value or 0) < t.length:
+            return False
+        t = t.element
+    return True
+
+
+# --- one function for many
+
+
+def _merged(
+    members: list[tuple[ir.Function, list[ir.Lit]]],
+) -> dict[ir.Function, tuple[ir.Function, tuple[ir.Lit, ...]]]:
+    """For each of the clones the function that takes its place, and what that is given."""
+    params: dict[Key, ir.Var] = {}
+    chosen: list[int] = []
+    slots: list[ir.Var | None] = []
+    for k, column in enumerate(zip(*[constants for _, constants in members], strict=True)):
+        kind, values = column[0].type, [_identity(c) for c in column]
+        key = (kind, *values)
+        if values.count(values[0]) == len(values):
+            slots.append(None)
+            continue
+        if key not in params:
+            params[key] = ir.Var(kind, "k" if kind is INT else "c")
+            chosen.append(k)
+        slots.append(params[key])
+    if len(params) > MOST:
+        return {}
+    made = _copy(members[0][0], slots, tuple(params.values()))
+    return {f: (made, tuple([constants[k] for k in chosen])) for f, constants in members}
+
+
+def _identity(a: ir.Lit) -> Any:
+    """A key that tells 0.0 from -0.0, and one nan from another by its type alone."""
+    return repr(a.value) if a.value == 0 or a.value != a.value else a.value
+
+
+def _copy(f: ir.Function, slots: list[ir.Var | None], more: tuple[ir.Var, ...]) -> ir.Function:
+    """`f` with parameters in place of constants."""
+    assert f.body is not None
+    params = tuple([ir.Var(p.type, p.hint) for p in f.params])
+    atoms: dict[ir.Atom, ir.Atom] = dict(zip(f.params, params, strict=True))
+    rest = iter(slots)
+
+    def atom(a: ir.Atom) -> ir.Atom:
+        return next(rest) or a if isinstance(a, ir.Lit) else atoms[a]
+
+    def expression(e: ir.Expr) -> ir.Expr:
+        if isinstance(e, ir.Index):
+            steps = [atom(step) for step in e.path if not isinstance(step, ir.Field)]
+            return ir.Index(atom(e.base), tuple(steps), False)
+        return rebuild(e, atom)
+
+    lets: list[ir.Let] = []
+    for let in f.body.lets:
+        e = expression(let.expr)
+        binders = tuple([ir.Var(b.type, b.hint) for b in let.binders])
+        atoms.update(zip(let.binders, binders, strict=True))
+        lets.append(ir.Let(binders, e, let.span))
+    results = tuple([atom(a) for a in f.body.results])
+    return ir.Function(f.name, (*params, *more), f.results, ir.Block(lets, results), span=f.span)
+
+
+def _redirected(
+    f: ir.Function,
+    new: dict[ir.Function, ir.Function],
+    calls: dict[ir.Function, tuple[ir.Function, tuple[ir.Lit, ...]]],
+) -> ir.Function:
+    """`f` with calls of what has taken the place of the functions that it calls; `f` itself where nothing has."""
+    found = False
+
+    def block(old: ir.Block) -> ir.Block:
+        return ir.Block([let if isinstance(let.expr, ir.Apply) else other(let) for let in old.lets], old.results)
+
+    def other(let: ir.Let) -> ir.Let:
+        nonlocal found
+        e = rebuild(let.expr, lambda a: a, block=block)
+        if isinstance(e, ir.Call):
+            target, constants = calls.get(e.function) or (new.get(e.function, e.function), ())
+            found |= target is not e.function
+            e = ir.Call(target, (*e.args, *constants))
+        return ir.Let(let.binders, e, let.span)
+
+    if f.body is None:
+        return f
+    body = block(f.body)
+    if not found:
+        return f
+    return ir.Function(f.name, f.params, f.results, body, f.own, None, f.rule, f.checkpoint, f.span)
