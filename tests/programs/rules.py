@@ -215,6 +215,41 @@ def stopped(x: float) -> float:
 
 A = np.array
 
+
+@rose.jit
+def guarded(x: float) -> float:
+    return math.sqrt(x)
+
+
+@guarded.jvp
+def _(x: rose.Dual) -> rose.Dual:
+    y = guarded(x.re)
+    return rose.Dual(y, x.du * (0.5 / max(1e-5, y)))
+
+
+def spring(i: int, rest: float) -> rose.Function:
+    """One of many functions that differ in constants alone, with a rule inside."""
+
+    @rose.jit
+    def pull(x: Vec["n"], k: float) -> float:
+        dx, dy = x[i + 2] - x[i], x[i + 3] - x[i + 1]
+        length = guarded(dx * dx + dy * dy)
+        return k * (length - rest) * (length - rest) + dx * length + max(dy, rest) + math.sin(rest * dx)
+
+    return pull
+
+
+SPRINGS = tuple([spring(i, rest) for i, rest in ((0, 1.0), (2, 0.5), (0, -0.0))])
+
+
+@rose.jit
+def clones(x: Vec["n"], k: float) -> float:
+    total = 0.0
+    for each in SPRINGS:
+        total = total + each(x, k) * each(x, 0.5)
+    return total
+
+
 PROGRAMS = (
     Program(logarithm, [(1.5, 2.0), (0.5, 0.3)], lambda x, y: y * math.log(x * y), lambda x, y: y / x),
     Program(powers, [(2.0, 3.0), (0.5, -1.5)], lambda x, y: x**y, lambda x, y: y * x ** (y - 1)),
@@ -254,6 +289,7 @@ PROGRAMS = (
         lambda x, c: 2 * c * c * x * (MIXING[::-1].T @ (MIXING @ (x * c) ** 2)),
         differences=False,  # to `MIXING`, of which the rule says nothing
     ),
+    Program(clones, [(A([0.3, -0.2, 1.1, 0.9, 2.5, 0.4]), 0.7)]),
     Program(array_of_the_rule_alone, [(A([1.2, 0.7, -0.4]),)], differences=False),
     Program(stopped, [(1.5,), (-2.0,)], lambda x: x**3, lambda x: x * x, differences=False),
 )
