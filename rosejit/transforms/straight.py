@@ -85,11 +85,12 @@ def has_straight_rule(f: ir.Function) -> bool:
 
 @dataclass(slots=True, frozen=True)
 class _Known:
-    """Whether a body is straight, and whether it may run twice: nothing in it fails."""
+    """Whether a body is straight, whether it may run twice (nothing in it fails), and how deeply its calls nest."""
 
     body: ir.Block | None
     straight: bool = False
     pure: bool = False
+    depth: int = 0
 
 
 def _known(f: ir.Function) -> _Known:
@@ -104,7 +105,7 @@ def _found(f: ir.Function) -> _Known:
     if f.body is None or f.own or any([not isinstance(t, Scalar) for t in f.results]):
         return _Known(f.body)
     given = set(f.params)
-    pure = True
+    pure, depth = True, 0
     for let in f.body.lets:
         e = let.expr
         if isinstance(e, ir.Apply):
@@ -117,7 +118,9 @@ def _found(f: ir.Function) -> _Known:
             pure = False
         elif not isinstance(e, ir.Call) or not _is_step(e.function):
             return _Known(f.body)
-    return _Known(f.body, not any([isinstance(p.type, Ref) for p in f.params]), pure)
+        elif e.function.rule is None:
+            depth = max(depth, 1 + _known(e.function).depth)
+    return _Known(f.body, not any([isinstance(p.type, Ref) for p in f.params]), pure, depth)
 
 
 def _is_step(f: ir.Function) -> bool:
@@ -128,10 +131,19 @@ def _is_step(f: ir.Function) -> bool:
     return known.straight and known.pure and not f.checkpoint
 
 
-def is_straight(f: ir.Function) -> bool:
+DEEPEST = 2
+"""What calls of calls compute is computed again at each level on the way back: more than two of them are too many."""
+
+
+def is_flat(f: ir.Function) -> bool:
     """Whether `f` only computes numbers from numbers and from elements of arrays that it is given, itself or by calls
     of such functions."""
     return f.rule is None and _known(f).straight
+
+
+def is_straight(f: ir.Function) -> bool:
+    """Whether the gradient of `f` is found in one sweep: it is flat, and its calls do not nest too deeply."""
+    return is_flat(f) and _known(f).depth <= DEEPEST
 
 
 # --- the way back

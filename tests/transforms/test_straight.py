@@ -140,3 +140,16 @@ def test_a_result_that_is_an_argument_or_a_constant() -> None:
     assert interp.run(gradient(f, (True, True), False), [3.0, 4.0]) == (1.0, 0.0)
     g = parse("def g(x: Real): Real = 2.0")
     assert interp.run(gradient(g, (True,), True), [3.0]) == (2.0, 0.0)
+
+
+def test_calls_that_nest_deeply_go_through_the_passes() -> None:
+    """Each level would compute all levels below it again."""
+
+    def nest(depth: int) -> ir.Function:
+        text = "def f0(x: Real): Real = let y: Real = sin(x) in y\n"
+        for k in range(1, depth + 1):
+            lets = f"let a: Real = f{k - 1}(x) in let b: Real = f{k - 1}(a) in let c: Real = a * b in c"
+            text += f"def f{k}(x: Real): Real = {lets}\n"
+        return parse(text)
+
+    assert [is_straight(nest(depth)) for depth in (1, 2, 3)] == [True, True, False]
