@@ -35,7 +35,7 @@ class Code:
         self.final = final
         """Whether this is as good as it gets."""
         self._module = module
-        self._keepers: list[weakref.ref[Keeper]] = []  # appended to and copied without a lock
+        self._keepers: list[weakref.ref[Keeper]] = []
 
     def instantiate(self) -> Instance:
         """A fresh instance of the best code that there is."""
@@ -49,12 +49,13 @@ class Code:
 
     def keep(self, keeper: Keeper) -> None:
         """Tell `keeper` when there is better code."""
-        self._keepers.append(weakref.ref(keeper))
+        if not self.final:
+            self._keepers.append(weakref.ref(keeper))
 
     def improve(self, module: Module) -> None:
         """From now on make instances of `module`. Calls that are running end on the instances that they have."""
         self._module, self.final = module, True
-        for known in tuple(self._keepers):
+        for known in self._keepers:  # one that comes meanwhile has no instance yet
             keeper = known()
             if keeper is not None:
                 keeper.renew()
