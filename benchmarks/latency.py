@@ -105,12 +105,11 @@ def ours(program: Program, form: str) -> Row:
     """The first gradient of a program, split by stage, and a call of it afterwards."""
     import rosejit as rose
 
-    python = program.lines() if form == "lines" else program.table()
-    f, inputs = rose.jit(tier="fast")(python), tuple(range(INPUTS))
+    python, inputs = program.lines() if form == "lines" else program.table(), tuple(range(INPUTS))
     gc.collect()  # and leave it on: a user would
     with stages() as clock:
         start = time.process_time()
-        gradient = rose.grad(f, argnums=inputs)
+        gradient = rose.grad(rose.jit(tier="fast")(python), argnums=inputs)
         first = gradient(*program.point)
         total = time.process_time() - start
     best, afterwards = once(lambda: _afterwards(python, inputs, program.point))
