@@ -17,6 +17,8 @@ from rosejit.collector import paused
 from rosejit.ir.primitive import Emit, Primitive
 from rosejit.ir.syntax import Function, Lit
 from rosejit.ir.types import INT
+from rosejit.ops import PRIMITIVES
+from rosejit.ops.kernels import KERNELS
 from rosejit.transforms.numbering import Leaf, Step, Straight
 from rosejit.wasm.encode import encode
 from rosejit.wasm.instructions import call, i32_const, local_get, local_set, local_tee
@@ -26,7 +28,8 @@ from rosejit.wasm.opcodes import OP
 PART = 256
 """Steps of one function. Compilers of Wasm take time that grows faster than its length."""
 
-_GETS, _SETS = [local_get[k] for k in range(PART)], [local_set[k] for k in range(PART)]
+_GETS, _SETS = [local_get[k] for k in range(2 * PART)], [local_set[k] for k in range(2 * PART)]
+_SIN, _COS = PRIMITIVES["sin"], PRIMITIVES["cos"]
 _ADDRESS = i32_const[0]
 """Stands in front of what a load reads or a store writes; the address itself is in the instruction."""
 
@@ -82,6 +85,9 @@ class _Writer:
         self.copies: list[tuple[int, _Slot]] = []
         """Results that are no steps, or are results already."""
         self._results(made, place)
+        self.pairs = self._pairs() if _SIN in ops and _COS in ops else {}
+        """Sines and cosines of the same value, the first one's number to the other's: one call gives both."""
+        self.written = set(self.pairs.values())
         self.uses, self.last = self._used()
 
     def write(self) -> int:
@@ -103,14 +109,25 @@ class _Writer:
                 else:
                     self.copies.append((a, home))
 
+    def _pairs(self) -> dict[int, int]:
+        first: dict[int, int] = {}
+        found: dict[int, int] = {}
+        for k, step in enumerate(self.code):
+            if step[0] is _SIN or step[0] is _COS:
+                known = first.setdefault(step[1], k)
+                if known != k:
+                    found[known] = k
+        return found
+
     def _used(self) -> tuple[list[int], list[int]]:
         """How often each value is read by steps that matter, and last where; results are read behind the end."""
-        code, n = self.code, len(self.code)
+        code, n, written = self.code, len(self.code), self.written
         uses, last = [0] * len(self.reads), [0] * len(self.reads)
         for a in self.homes:
             uses[a], last[a] = 1, n
         for k in range(n - 1, -1, -1):
-            if uses[k]:
+            other = self.pairs.get(k, k)
+            if (uses[k] or uses[other]) and k not in written:
                 for a in code[k][1:]:
                     if uses[a]:
                         uses[a] += 1
@@ -130,11 +147,22 @@ class _Writer:
         local = most = len(others)  # the locals of Reals come behind the others
         out: list[bytes] = []
         append, gets, sets = out.append, _GETS, _SETS
+        pairs, written = self.pairs, self.written
         crossing: list[tuple[int, _Slot]] = []
         top = None  # the value that is set last, if only one step reads it: that may find it on the stack
         for k, step in enumerate(code[start:end], start):
             count, final = uses[k], last[k]
-            if not count:
+            if k in pairs and uses[pairs[k]]:
+                angle: int = step[1]
+                if angle == top:
+                    out.pop()
+                    local -= 1
+                else:
+                    append(reads[angle])
+                local, top = self._pair(k, local, end, out, crossing), None
+                most = max(most, local)
+                continue
+            if not count or k in written:
                 continue
             op: Primitive = step[0]
             a: int | None = step[1]
@@ -178,6 +206,23 @@ class _Writer:
             self.free[kind].append(slot)
         kinds: list[tuple[int, ValueType]] = [(1, odd[code[k][0]]) for k in others]
         return self._function((*kinds, (most - len(others), "f64")), out)
+
+    def _pair(self, k: int, local: int, end: int, out: list[bytes], crossing: list[tuple[int, _Slot]]) -> int:
+        """Write a sine and a cosine of what is on the stack; the local that is free behind them."""
+        both = (k, self.pairs[k]) if self.code[k][0] is _COS else (self.pairs[k], k)
+        out.append(self.module.callee(KERNELS["sin_cos"]()).code)
+        for v in both:  # the cosine is on top
+            if not self.uses[v]:
+                out.append(OP["drop"])
+                continue
+            out.append(local_set[local])
+            self.reads[v] = local_get[local]
+            if self.last[v] >= end:
+                slot = self.homes.get(v) or self._slot("f64", self.last[v])
+                crossing.append((v, slot))
+                out += (_ADDRESS, local_get[local], slot.store)
+            local += 1
+        return local
 
     def _slot(self, kind: Kind, last: int) -> _Slot:
         """A slot for a value that is last read by the step `last`."""

@@ -125,3 +125,18 @@ def test_what_is_no_line_of_numbers():
     assert numbering.straight(ir.Function("f", (i,), (INT,), b.block(y))) is None
     ragged = ir.Var(Array(None, REAL), "a")
     assert numbering.straight(ir.Function("f", (x, ragged), (REAL,), ir.Block([], (x,)))) is None
+
+
+@pytest.mark.parametrize("part", [2, 256])
+def test_sines_and_cosines_of_one_value_are_one_call(part, monkeypatch):
+    monkeypatch.setattr(codegen, "PART", part)
+    x, y = ir.Var(REAL, "x"), ir.Var(REAL, "y")
+    b = Builder()
+    angle = b.apply(P["mul"], x, y)
+    c, s = b.apply(P["cos"], angle), b.apply(P["sin"], angle)
+    unread = b.apply(P["sin"], x)
+    t = b.apply(P["mul"], c, b.apply(P["add"], s, b.apply(P["cos"], y)))
+    f = ir.Function("f", (x, y), (REAL, REAL), b.block(t, c))
+    assert unread not in f.body.results
+    for args in ([0.7, 1.9], [1e-9, 0.5], [3e7, -2.0], [float("inf"), 1.0]):
+        agrees(f, (True, True), args)

@@ -122,6 +122,12 @@ def _cos(x: Any) -> Any:
     return _turned(n + 1, r, rl)
 
 
+def _sin_cos(x: Any) -> tuple[Any, Any]:
+    """Both, for the work of one."""
+    n, r, rl = reduced(x)
+    return select(abs_(x) < 2.0**-27, x, _turned(n, r, rl)), _turned(n + 1, r, rl)
+
+
 def _tan(x: Any) -> Any:
     n, r, rl = reduced(x)
     (sh, sl), (ch, cl) = sine(r, rl), cosine(r, rl)
@@ -131,4 +137,4 @@ def _tan(x: Any) -> Any:
     return select(abs_(x) < 2.0**-27, x, divide(fast_two_sum(*above), fast_two_sum(*under))[0])
 
 
-ALL = (HUGE, *(Definition(body) for body in (_sin, _cos, _tan)))
+ALL = (HUGE, *(Definition(body) for body in (_sin, _cos, _sin_cos, _tan)))
