@@ -3,6 +3,7 @@
 # Values of users are of any type: what they are is asked while staging.
 # pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
+import array
 import operator
 from typing import Any
 
@@ -46,18 +47,18 @@ _NUMPY_NAMES: dict[Kind, str] = {"real": "float64", "int": "int64", "bool": "boo
 
 def as_array(element: Kind | None, value: Any) -> tuple[Any, str]:
     """`value` as a contiguous array and its kind of element; or None and why not."""
-    if not isinstance(value, (np.ndarray, list, tuple)) and not hasattr(value, "__array__"):
+    if not isinstance(value, (np.ndarray, list, tuple, array.array, memoryview)) and not hasattr(value, "__array__"):
         return None, "it is no array and no list"
     try:
-        array = np.asarray(value)
+        found = np.asarray(value)
     except (ValueError, TypeError) as error:
         return None, f"NumPy says: {error}"
-    letter = array.dtype.kind
+    letter = found.dtype.kind
     if element is None:
         element = SCALAR_OF.get(letter)
-    empty = array.size == 0 and not isinstance(value, np.ndarray)
+    empty = found.size == 0 and not isinstance(value, np.ndarray)
     if element is None or not (letter in _DTYPES[element] or empty):
-        return None, f"its elements are {array.dtype}"
-    if letter == "u" and element == "int" and array.size and int(array.max()) > LARGEST:
+        return None, f"its elements are {found.dtype}"
+    if letter == "u" and element == "int" and found.size and int(found.max()) > LARGEST:
         return None, "an element does not fit 64 bits"
-    return np.ascontiguousarray(array, dtype=_NUMPY_NAMES[element]).reshape(array.shape), element
+    return np.ascontiguousarray(found, dtype=_NUMPY_NAMES[element]).reshape(found.shape), element

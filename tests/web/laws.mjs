@@ -24,5 +24,6 @@ def f(x: float, y: float) -> float:
     return x ** y
 assert rose.grad(f, (0, 1))(2.0, 3.0) == (12.0, 5.545177444479562)
 `);
+if (!Number(start)) timed("faults", "from tests.web import faults_in_page; faults_in_page.check()");
 const laws = python.runPython(`from tests.web import laws_in_page; laws_in_page.run(${start ?? 0}, ${step ?? 1})`);
 console.log(JSON.stringify({ times, laws: JSON.parse(laws) }));

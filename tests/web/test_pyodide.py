@@ -13,6 +13,7 @@ import gast
 
 from rosejit import demo
 from tests.export.machine import NODE
+from tests.web import faults_in_page
 
 PYODIDE = demo.find_pyodide()
 if not (NODE and PYODIDE):
@@ -48,6 +49,10 @@ def test_the_laws_in_pyodide():
     broken = [(name, what) for name, each in found.items() for what in each["broken"]]
     assert not [(name, what) for name, what in broken if not (name in NUMPYS and is_numpys(what))]
     print(f"{len(found)} programs; seconds of CPU: {told['times']}")
+
+
+def test_what_a_page_is_told_is_what_cpython_is_told():
+    faults_in_page.check()
 
 
 def is_numpys(what):
