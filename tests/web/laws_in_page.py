@@ -1,7 +1,7 @@
 """Runs the laws of tests/test_laws.py with plain arrays in NumPy's place: `run()` gives what each program breaks.
 
-`tests/web/laws.mjs` does so in Pyodide, `python -m tests.web.laws_in_page [START STEP]` on CPython. Importing this changes
-nothing; `run` takes NumPy's place in the process.
+`tests/web/laws.mjs` does so in Pyodide, `python -m tests.web.laws_in_page [START STEP]` on CPython. Importing this
+changes nothing; `run` takes NumPy's place in the process.
 """
 
 import importlib
