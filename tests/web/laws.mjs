@@ -9,8 +9,13 @@ for (const [place, root] of [["/repository", repository], ["/packages", packages
   python.FS.mkdir(place);
   python.FS.mount(python.FS.filesystems.NODEFS, { root }, place);
 }
+process.on("uncaughtException", (error) => {
+  console.error(error.message); // without the megabyte of source around it
+  process.exit(1);
+});
 const used = () => process.cpuUsage().user / 1e6;
 python.runPython("import sys; sys.dont_write_bytecode = True; sys.path += ['/repository', '/packages']");
+python.runPython("sys.modules['numpy'] = None"); // that of CPython, which may be among the packages, is of no use here
 const times = {};
 const timed = (name, text) => {
   const before = used();
