@@ -151,6 +151,7 @@ def native(name: str) -> ctypes.CDLL:
 HOW = {
     "g++": "apt-get install g++",
     "casadi": "pip install casadi",
+    "gcc": "apt-get install gcc",
     "jax": "pip install -e '.[bench]'",
     "numba": "pip install numba",
     "rose": "npm install --prefix benchmarks/peers",

@@ -273,7 +273,7 @@ class Function:
 
     def _know(self, made: Specialisation, call: Call, at: Session, guards: tuple[Guard, ...]) -> None:
         made.guards = guards
-        made.staged = made.staged.settled()
+        made.staged = made.staged.settled(self._options.fastmath)
         self._known[known_as(call)] = made
         self._stage_rule(made, call, at)
 

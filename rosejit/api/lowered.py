@@ -84,13 +84,14 @@ class Lowered:
         )
 
     @cached_property
-    def _compiled(self) -> tuple[Artifact, tuple[Callable[..., Any], ...]]:
+    def compiled(self) -> tuple[Artifact, tuple[Callable[..., Any], ...]]:
+        """The module with its entries, and the host functions that it imports, in order."""
         return compile_roots({"main": self.ir.function})
 
     @property
     def wasm(self) -> bytes:
         """The module."""
-        return self._compiled[0].wasm
+        return self.compiled[0].wasm
 
     def wat(self) -> str:
         """The module as text."""
@@ -103,7 +104,7 @@ class Lowered:
 
     def compile(self) -> Callable[..., Any]:
         """A function for arguments of exactly these types and shapes."""
-        artifact, hosts = self._compiled
+        artifact, hosts = self.compiled
         return self._interface(load_artifact(artifact, hosts))
 
     def __repr__(self) -> str:

@@ -5,12 +5,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rosejit.abi import Leaf, Node, Static, Tree, leaves
-from rosejit.api.recipe import Program, function_of, source_of
+from rosejit.api.recipe import Program, Recipe, function_of, source_of
 from rosejit.errors import NotDifferentiable
 from rosejit.frontend.rules import Primal, Ruled
 from rosejit.ir import syntax as ir
 from rosejit.span import Span
 from rosejit.transforms.own import own
+from rosejit.transforms.relax import relax
 
 
 @dataclass(slots=True, frozen=True)
@@ -45,11 +46,18 @@ class Staged:
         """Where the function is written."""
         return source_of(self.program).span
 
-    def settled(self) -> "Staged":
+    def settled(self, fastmath: bool) -> "Staged":
         """The same, once the cycle of calls that it is in has been staged: then what the source says may be new."""
-        if not isinstance(self.program, ir.Function) or self.program.host is not None:
+        program = self.program
+        if isinstance(program, Recipe):
+            made = Recipe(program.name, program, ("fastmath",), relax)
+            return replace(self, program=made) if fastmath else self
+        if program.host is not None:
             return self
-        return replace(self, program=self.source.function, result=self.source.result)
+        program = self.source.function
+        if fastmath:
+            program.body = relax(program).body  # in place: others may call it already
+        return replace(self, program=program, result=self.source.result)
 
     def primal(self, title: str) -> Primal:
         """What a rule for `title` belongs to. Raises `NotDifferentiable` if that closes over staged values."""

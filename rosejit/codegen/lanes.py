@@ -193,6 +193,10 @@ class Lanes:
             known = self._outside(a) + (_TO_MASK + _SPLAT["i64"] if kind == "i32" else _SPLAT[kind or "f64"])
         return known
 
+    def extracted(self, v: Var, lane: int) -> bytes:
+        """What leaves one lane of a variable."""
+        return self.codes[v] + _GET[_kind(v.type)][lane] + (_FROM_MASK if v.type is BOOL else b"")
+
     def inline(self, f: Function, args: Sequence[bytes]) -> list[bytes]:
         """Write the steps of a kernel; what leaves its results.
 
@@ -319,7 +323,7 @@ class Lanes:
         scratch = [self._body.local(_kind(t)) for t in results]
         for lane in (0, 1):
             for p in params:
-                self.code += (self.codes[p], _GET[_kind(p.type)][lane], _FROM_MASK if p.type is BOOL else b"")
+                self.code.append(self.extracted(p, lane))
             self.code.append(code)
             for t, place in reversed(list(zip(results, scratch, strict=True))):
                 self.code += (_TO_MASK if t is BOOL else b"", local_set[place])

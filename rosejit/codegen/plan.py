@@ -62,6 +62,8 @@ class Plan:
     """The counted loops that may take long."""
     calls: dict[Function, None] = field(default_factory=dict[Function, None])
     """The functions that are called."""
+    kernel: bool = False
+    """Whether it is one of a primitive, which is to stay small."""
     area: int = 0
     """The bytes of frame that arguments and results of calls need."""
 

@@ -115,7 +115,10 @@ def write_pending(module: Module, plans: Plans, repeated: set[Function]) -> None
     """Write all functions that are called and not written yet, kernels among them."""
     while module.pending:
         f = module.pending.pop()
-        plan = plans.get(f) or plan_function(f, area_of)
+        plan = plans.get(f)
+        if plan is None:
+            plan = plan_function(f, area_of)
+            plan.kernel = True
         write_function(module, f, plan, polls=f in repeated)
 
 

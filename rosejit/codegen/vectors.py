@@ -1,124 +1,224 @@
-"""Loops whose turns do not touch each other, two turns at a time: bit for bit what one at a time gives."""
+"""Two turns of a loop side by side: bit for bit what one at a time gives."""
 
 from collections.abc import Iterable
+from functools import partial
 
+from rosejit.codegen.carries import load, store
+from rosejit.codegen.elements import Element, element
 from rosejit.codegen.emitter import Emitter
-from rosejit.codegen.lanes import Lanes, can_apply
-from rosejit.codegen.layout import DATA, Column, elements_of
-from rosejit.codegen.paths import ADD
-from rosejit.codegen.segments import PARENT
-from rosejit.ir.primitive import Kernel
-from rosejit.ir.syntax import Add, Apply, Atom, Index, Let, Lit, Loop, Path, Var, View
-from rosejit.ir.types import REAL, TAN, Array, Ref, Type
-from rosejit.ops.kernels import small_kernel
-from rosejit.wasm.instructions import i32_load, i64_const, i64x2_const, v128_load, v128_store
+from rosejit.codegen.lanes import Lanes
+from rosejit.codegen.singles import Numbers
+from rosejit.codegen.turns import Turns
+from rosejit.ir.syntax import Add, Apply, Atom, Index, Let, Update, Var, View
+from rosejit.wasm.instructions import (
+    Immediate,
+    br_if,
+    f64_load,
+    f64_store,
+    i64x2_const,
+    local_get,
+    local_set,
+    v128_load,
+    v128_store,
+)
 from rosejit.wasm.opcodes import OP
 
-FEWEST = 4
-"""A loop of fewer turns is not worth it."""
-
-FEWEST_CALLS = 32
-"""Nor is one that calls kernels, of fewer turns than this: the engine takes most of a millisecond to compile two."""
-
-
-def _reals(types: Iterable[Type]) -> bool:
-    return all(t is REAL or t is TAN for t in types)
-
-
-def _column_of_reals(t: Type) -> bool:
-    return isinstance(t, Array) and _reals((t.element,))
-
-
-def can_be_paired(e: Emitter, let: Let, x: Loop) -> bool:
-    """Whether every turn touches only its own elements of arrays of Reals, by what can be done to two lanes."""
-    trips = x.trips.value if isinstance(x.trips, Lit) and isinstance(x.trips.value, int) else FEWEST_CALLS
-    if e.inside is PARENT or trips < FEWEST or (trips < FEWEST_CALLS and _calls(e, x)):
-        return False
-    stacks = let.binders[len(x.carries) :]
-    unchanged = all(a is c for a, c in zip(x.body.results, x.carries, strict=False))
-    if not unchanged or not _reals(c.type for c in x.carries) or not (x.scans or x.body.lets):
-        return False
-    if not all(_column_of_reals(scan.array.type) for scan in x.scans):
-        return False
-    return all(_column_of_reals(v.type) for v in stacks) and all(_plain(e, inner, x) for inner in x.body.lets)
-
-
-def _calls(e: Emitter, x: Loop) -> bool:
-    """Whether the body calls kernels."""
-    ops = [let.expr.op for let in x.body.lets if isinstance(let.expr, Apply)]
-    return any(isinstance(op.wasm, Kernel) and small_kernel(op) is None for op in ops)
-
-
-def _plain(e: Emitter, let: Let, x: Loop) -> bool:
-    match let.expr:
-        case Apply(op=op, args=args):
-            return can_apply(e.module, op, args)
-        case Index(base=base, path=path) as read:
-            return _own_element(path, x) and _column_of_reals(base.type) and read not in e.plan.tests
-        case View(place=place, path=path) as view:
-            target = place.type.target if isinstance(place.type, Ref) else place.type
-            return _own_element(path, x) and _column_of_reals(target) and view not in e.plan.tests
-        case Add(place=place):
-            views = [inner.binders[0] for inner in x.body.lets if isinstance(inner.expr, View)]
-            return place in views
-        case _:
-            return False
-
-
-def _own_element(path: Path, x: Loop) -> bool:
-    return len(path) == 1 and path[0] is x.index
+_EXTRACT, _REPLACE = Immediate("f64x2.extract_lane"), Immediate("f64x2.replace_lane")
+_SPLAT = OP["f64x2.splat"]
+_LOAD_BOTH = Immediate("v128.load64_splat")
 
 
 class Pairs(Lanes):
-    """The body for two turns; `offset` holds the bytes in front of the first element of both.
+    """The body for two turns at a time; `turn` is the first of them, counted from the start of all that is written.
 
-    Nothing is written to memory before it is known that these turns need no second sides: they are left without a
-    trace if they do.
+    Nothing changes before it is known that none of the turns needs the second side of a branch: they are left without a
+    trace if one does.
     """
 
     inlines = True
     rare = 1
 
-    def __init__(self, e: Emitter, offset: Var) -> None:
+    def __init__(self, e: Emitter, t: Turns, places: dict[Var, list[int]]) -> None:
         super().__init__(e.module, e.body, e.read)
         self._e = e
-        self._offset = offset
+        self._t = t
+        self._lanes = {c: lanes for c, lanes in places.items() if c in t.summed}
+        self._chained = {c: place for c, (place, *_) in places.items() if c in t.serial}
+        self._sums = {c: [e.body.fresh("v128"), e.body.fresh("v128")] for c in self._lanes}
+        self._chain: list[Let] = []
         self._effects: list[bytes] = []
+        self._views: dict[Atom, Element] = {}
+        self._negated: dict[Atom, Atom] = {}
+        self._held: dict[tuple[bytes, int], int] = {}  # numbers in memory that all turns add to, and nobody else
+        self.turn = 0
 
-    def counted(self, index: Var) -> None:
-        """The numbers of the turns."""
-        first = self._e.read(self._offset) + OP["i64.extend_i32_u"] + i64_const[3] + OP["i64.shr_u"]
-        self.codes[index] = first + OP["i64x2.splat"] + i64x2_const(0, 1) + OP["i64x2.add"]
+    # --- before and behind all turns
 
-    def scanned(self, v: Var, base: Var) -> None:
-        """The rows of a scanned array, whose elements `base` points to."""
-        self.bind(v, self._e.read(base), self._e.read(self._offset), ADD, v128_load[0])
+    def opened(self) -> bytes:
+        """The lanes of sums, two by two, and the numbers that all turns add to."""
+        code = [at + f64_load[offset] + local_set[held] for (at, offset), held in self._held.items()]
+        for c, pairs in self._sums.items():
+            for k, pair in enumerate(pairs):
+                low, high = [load(self._e, "f64", place) for place in self._lanes[c][2 * k : 2 * k + 2]]
+                code += (low, _SPLAT, high, _REPLACE[1], local_set[pair])
+        return b"".join(code)
+
+    def closed(self) -> bytes:
+        """The lanes one by one again, and the numbers in memory."""
+        lanes = [
+            store(self._e, "f64", place, local_get[pairs[k // 2]] + _EXTRACT[k % 2])
+            for c, pairs in self._sums.items()
+            for k, place in enumerate(self._lanes[c])
+        ]
+        held = [at + local_get[local] + f64_store[offset] for (at, offset), local in self._held.items()]
+        return b"".join((*lanes, *held))
+
+    def rotated(self) -> bytes:
+        """The next two turns add to the other two lanes."""
+        pairs = self._sums.values()
+        return b"".join(local_get[one] + local_get[other] + local_set[one] + local_set[other] for one, other in pairs)
+
+    # --- turns
+
+    def run_turns(self, index: bytes, scans: Iterable[tuple[Var, bytes]], rows: Iterable[tuple[bytes, Atom]]) -> None:
+        """The next two turns: `index` leaves the number of the first of all, `scans` and `rows` are elements of 8 bytes
+        that are read and written at the index."""
+        x = self._t.x
+        for v, constant in self._t.own.items():
+            numbers = i64x2_const(self.turn + constant, self.turn + constant + 1)
+            self.codes[v] = index + OP["i64x2.splat"] + numbers + OP["i64x2.add"]  # type: ignore[index]  # a Var
+        for c, pairs in self._sums.items():
+            self.codes[c] = local_get[pairs[self.turn // 2 % 2]]
+        for v, address in scans:
+            self.bind(v, address, v128_load[8 * self.turn])
+        self._chain, self._rows = [], {}
+        self.run(x.body.lets)
+        rows = list(rows)
+        if self._t.serial:
+            for lane in (0, 1):
+                self._one_after_the_other(lane, [row for row in rows if row[1] in self._t.serial])
+        for c, new in self._ends():
+            if c in self._sums:
+                self._effects += (self.value(new), local_set[self._sums[c][self.turn // 2 % 2]])
+        for address, value in rows:
+            if value not in self._t.serial:
+                self._effects += (address, self.value(value), v128_store[8 * self.turn])
+        self.turn += 2
+
+    def finish(self) -> list[bytes]:
+        """The whole code of all turns."""
+        return [*self.code, *self._effects]
+
+    @property
+    def leaves(self) -> bool:
+        """Whether turns may be left for one alone."""
+        return br_if[self.rare] in self.code
+
+    def _one_after_the_other(self, lane: int, rows: list[tuple[bytes, Atom]]) -> None:
+        """What depends on the turn before, in one of the two turns."""
+        numbers = Numbers(self._e, self._effects, partial(self._lane, lane))
+        for let in self._chain:
+            match let.expr:
+                case Apply() as x:
+                    numbers.apply(let.binders[0], x)
+                case Update(base=base, path=path, value=value):
+                    at = self._element(base, path)
+                    self._effects += (at.code, numbers.value(value), f64_store[at.at(self.turn + lane)])
+                case _:
+                    raise AssertionError("this is done to two turns at a time")
+        for address, value in rows:
+            self._effects += (address, numbers.value(value), f64_store[8 * (self.turn + lane)])
+        nexts = [(new, self._chained[c]) for c, new in self._ends() if c in self._chained]
+        self._effects += [numbers.value(new) for new, _ in nexts]
+        self._effects += [local_set[place] for _, place in reversed(nexts)]
+
+    def _ends(self) -> Iterable[tuple[Var, Atom]]:
+        return zip(self._t.x.carries, self._t.x.body.results, strict=False)
+
+    def _lane(self, lane: int, v: Var) -> bytes:
+        """A variable as it is in one of the two turns."""
+        if v not in self.codes:
+            return self._e.read(v)
+        return self.extracted(v, lane)
 
     def run(self, lets: Iterable[Let]) -> None:
-        """The lets of the body."""
+        """The lets of the body, or of a branch in a kernel."""
+        serial = self._t.serial
         for let in lets:
             match let.expr:
-                case Index(base=base):
-                    self.bind(let.binders[0], self._element(base), v128_load[0])
-                case View(place=place):
-                    self.codes[let.binders[0]] = self._element(place)
-                case Add(place=Var() as place, value=value):
-                    at = self.codes[place]
-                    self._effects += (at, at, v128_load[0], self.value(value), OP["f64x2.add"], v128_store[0])
+                case Apply() if let.binders[0] in self._t.own:
+                    pass
+                case Apply() if let.binders[0] in serial:
+                    self._chain.append(let)
+                case Update(value=value) if value in serial:
+                    self._chain.append(let)
+                case Index(base=base, path=path):
+                    self._read(let.binders[0], self._element(base, path))
+                case Apply(op=op, args=args) if op.negates:
+                    self._negated[let.binders[0]] = args[0]
+                    super().run((let,))
+                case View(place=place, path=path):
+                    self._views[let.binders[0]] = self._element(place, path)
+                case Add(place=place, value=value):
+                    self._add(place, value)
+                case Update(base=base, path=path, value=value):
+                    self._write(self._element(base, path), value)
                 case _:
                     super().run((let,))
 
-    def stacked(self, base: Var, value: Atom) -> None:
-        """Puts a row into a stack."""
-        self._effects += (self._e.read(base), self._e.read(self._offset), ADD, self.value(value), v128_store[0])
+    def _element(self, base: Atom, path: tuple[object, ...]) -> Element:
+        return element(self._e, self._t, self._t.arrays.get(base, base), path)  # type: ignore[arg-type]  # a path
 
-    def finish(self) -> list[bytes]:
-        """The whole code."""
-        return self.code + self._effects
+    def _read(self, v: Var, at: Element) -> None:
+        if at.stride == 8:
+            self.bind(v, at.code, v128_load[at.at(self.turn)])
+        else:
+            both = (at.code, f64_load[at.at(self.turn + 1)], _REPLACE[1]) if at.stride else ()
+            self.bind(v, at.code, _LOAD_BOTH[at.at(self.turn)], *both)
 
-    def _element(self, base: Atom) -> bytes:
-        """The address of this turn's element."""
-        assert isinstance(base, Var)
-        t = base.type.target if isinstance(base.type, Ref) else base.type
-        column = isinstance(elements_of(self._e.module.layouts.of(t)), Column)
-        return self._e.read(base) + (i32_load[DATA] if column else b"") + self._e.read(self._offset) + ADD
+    def _write(self, at: Element, value: Atom) -> None:
+        if at.stride == 8:
+            self._effects += (at.code, self.value(value), v128_store[at.at(self.turn)])
+            return
+        for lane in (0, 1):
+            self._effects += (at.code, self.value(value), _EXTRACT[lane], f64_store[at.at(self.turn + lane)])
+
+    def _add(self, place: Atom, value: Atom) -> None:
+        e, negative = self._e, value in self._negated
+        name = "sub" if negative else "add"  # bit for bit what adding the opposite gives
+        value = self._negated.get(value, value)
+        if place in e.plan.cells:
+            assert isinstance(place, Var)
+            e.read(place)
+            where, total = e.where[place], e.body.local("f64")
+            e.body.release("f64", total)
+            code = load(e, "f64", where)
+            for lane in (0, 1):
+                code += self.value(value) + _EXTRACT[lane] + OP[f"f64.{name}"]
+            self._effects.append(store(e, "f64", where, code))
+            return
+        at = self._views.get(place) or Element(e.read(place), 0, 0)  # type: ignore[arg-type]  # a Var
+        if at.stride == 8:
+            offset = at.at(self.turn)
+            self._effects += (
+                at.code,
+                at.code,
+                v128_load[offset],
+                self.value(value),
+                OP[f"f64x2.{name}"],
+                v128_store[offset],
+            )
+        elif at.stride:
+            for lane in (0, 1):
+                offset = at.at(self.turn + lane)
+                self._effects += (at.code, at.code, f64_load[offset], self.value(value), _EXTRACT[lane])
+                self._effects += (OP[f"f64.{name}"], f64_store[offset])
+        else:
+            key = (at.code, at.offset)
+            held = self._held.get(key)
+            if held is None:
+                held = self._held[key] = e.body.fresh("f64")
+            self._effects.append(local_get[held])
+            for lane in (0, 1):
+                self._effects += (self.value(value), _EXTRACT[lane], OP[f"f64.{name}"])
+            self._effects.append(local_set[held])

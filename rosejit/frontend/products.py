@@ -11,7 +11,7 @@ from rosejit.errors import ShapeError
 from rosejit.frontend.arrays import Array, atom_of, fresh, host_data, of_host
 from rosejit.frontend.elementwise import mapped
 from rosejit.frontend.making import as_array
-from rosejit.frontend.reductions import atom
+from rosejit.frontend.reductions import FREE_SUM, atom
 from rosejit.frontend.shapes import reshape
 from rosejit.frontend.tape import Tape
 from rosejit.frontend.values import wrap
@@ -41,7 +41,7 @@ def contracted(tape: Tape, operands: Sequence[tuple[Array, Labels]], result: Lab
 
     def level(left: list[Any], places: dict[Any, Atom], start: Atom) -> Atom:
         if not left:
-            return atom(tape, wrap(tape, start) + term(places), kind)
+            return atom(tape, FREE_SUM.get(kind, operator.add)(wrap(tape, start), term(places)), kind)
         carry, index = Var(kind, "total"), Var(INT, "k")
         with tape.block() as lets:
             back = level(left[1:], {**places, left[0]: index}, carry)

@@ -24,6 +24,10 @@ Axis = Any
 """None for all axes, one of them, or a tuple."""
 
 
+FREE_SUM: dict[Scalar, Step] = {REAL: P["fadd"].__call__, TAN: P["tfadd"].__call__}
+"""How NumPy adds, which promises no order."""
+
+
 # --- any fold
 
 
@@ -158,7 +162,7 @@ def total(a: Array, axis: Axis = None, keepdims: bool = False, initial: Any = 0,
     zero = 0 if a.type in (INT, BOOL) else 0.0
     if a.type not in (INT, BOOL, REAL):
         zero = wrap(a.tape, Lit(0.0, a.type))
-    found = folded(_restricted(a, where, zero), operator.add, zero, axis, keepdims)
+    found = folded(_restricted(a, where, zero), FREE_SUM.get(a.type, operator.add), zero, axis, keepdims)
     return found if initial.__class__ is int and not initial else found + initial
 
 

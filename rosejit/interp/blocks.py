@@ -1,5 +1,6 @@
 """The closures of the forms with blocks and of calls, and the code of whole functions."""
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain
@@ -11,6 +12,7 @@ from rosejit.interp.simple import simple
 from rosejit.interp.slots import Put, Slots
 from rosejit.interp.values import Handle, Place, from_python, to_host
 from rosejit.ir import syntax as ir
+from rosejit.ir.sums import EMPTY, LANES, in_lanes, total
 from rosejit.ir.types import Ref, is_heavy
 
 
@@ -162,10 +164,12 @@ def _loop(slots: Slots, let: ir.Let, e: ir.Loop) -> Step:
     body, down, carried = _block(slots, e.body), e.down, len(e.carries)
     puts = slots.puts(let.binders)
     stacked = len(puts) - carried
+    summed = [k for k, on in enumerate(in_lanes(e)) if on]
 
     def loop(frame: Frame) -> Inner:
         n = max(frame[trips], 0)
         values = [init(frame) for init in inits]
+        sums = [(k, deque([values[k], *[EMPTY] * (LANES - 1)])) for k in summed]
         rows = [scan(frame) for scan in scans]
         stacks: list[list[Any]] = [[None] * n for _ in range(stacked)]
         for i in reversed(range(n)) if down else range(n):
@@ -178,6 +182,11 @@ def _loop(slots: Slots, let: ir.Let, e: ir.Loop) -> Step:
             for stack, item in zip(stacks, values[carried:], strict=True):
                 stack[i] = item
             del values[carried:]
+            for k, lanes in sums:
+                lanes.rotate(-1)
+                lanes[-1], values[k] = values[k], lanes[0]
+        for k, lanes in sums:
+            values[k] = total(lanes)
         _count(frame, n, stacked)
         _store(frame, puts, values + stacks)
 

@@ -85,6 +85,14 @@ class Primitive:
     """
     unchecked: str = ""
     """Of an op that can fail: the name of the one that does the same where it is proven not to."""
+    gathers: tuple[int, ...] = ()
+    """Of a sum whose order is free: the operands that may be a running sum; see `sums.py`."""
+    relaxed: Callable[..., Any] | None = None
+    """The same for functions that need not keep to the last bit (`fastmath`), from the operands; generic, as rules."""
+    adds: tuple[int, ...] = ()
+    """Of a sum of Ints: the sign that each operand has in it."""
+    bounds: Callable[..., tuple[int, int] | None] | None = None
+    """Of other Ints: the least and the largest result, from those of each operand, if no number were too large."""
     cheap: bool = False
     """One flop or less: recomputed in the linear half rather than stored."""
     selects: bool = False

@@ -2,10 +2,10 @@
 
 from rosejit.ir.primitive import Primitive
 from rosejit.ir.types import Scalar
-from rosejit.ops import arith, compare, elementary, integer, linear, logic, special, tables
+from rosejit.ops import arith, compare, elementary, integer, linear, logic, relaxed, special, tables
 
 _ALL = (
-    *(*arith.ALL, *compare.ALL, *logic.ALL, *integer.ALL, *linear.ALL),
+    *(*arith.ALL, *compare.ALL, *logic.ALL, *integer.ALL, *linear.ALL, *relaxed.ALL),
     *(*elementary.ALL, *special.ALL, *tables.ALL),
 )
 

@@ -10,6 +10,7 @@ from rosejit.ir.primitive import Emit, Instr, Kernel, Primitive
 from rosejit.ir.types import BOOL, REAL
 from rosejit.ops import floats
 from rosejit.ops.linear import tselect
+from rosejit.ops.relaxed import fadd, fdiv, fsqrt, fsub
 
 # --- one instruction
 
@@ -25,6 +26,7 @@ add = Primitive(
     cheap=True,
     commutes=True,
     minus=("~sub", "sub"),
+    relaxed=lambda x, y: fadd(x, y),
 )
 sub = Primitive(
     name="sub",
@@ -37,6 +39,7 @@ sub = Primitive(
     wasm=Instr("f64.sub"),
     cheap=True,
     minus=("", "add"),
+    relaxed=lambda x, y: fsub(x, y),
 )
 mul = Primitive(
     name="mul",
@@ -63,6 +66,7 @@ div = Primitive(
     wasm=Instr("f64.div"),
     neutral=(None, 1.0),
     minus=("-div", "-div"),
+    relaxed=lambda x, y: x * fdiv(1.0, y),
 )
 neg = Primitive(
     name="neg",
@@ -94,6 +98,7 @@ sqrt = Primitive(
     evaluate=floats.square_root,
     partials=lambda x, r: (0.5 * (1.0 / r),),  # 1 / r is often at hand: a distance is divided by
     wasm=Instr("f64.sqrt"),
+    relaxed=lambda x: fsqrt(x),
 )
 floor = Primitive(
     name="floor",

@@ -64,6 +64,36 @@ def _quotient(i: int, j: int) -> int:
     return q if (i < 0) == (j < 0) else -q
 
 
+# --- the least and the largest result
+
+
+Bounds = tuple[int, int]
+
+
+def _products(i: Bounds, j: Bounds) -> Bounds:
+    corners = [a * b for a in i for b in j]
+    return min(corners), max(corners)
+
+
+def _remainders(i: Bounds, j: Bounds) -> Bounds | None:
+    return (0, j[1] - 1) if j[0] > 0 else None
+
+
+def _quotients(i: Bounds, j: Bounds) -> Bounds | None:
+    if j[0] <= 0:
+        return None
+    corners = [a // b for a in i for b in j]
+    return min(corners), max(corners)
+
+
+def _larger(i: Bounds, j: Bounds) -> Bounds:
+    return max(i[0], j[0]), max(i[1], j[1])
+
+
+def _smaller(i: Bounds, j: Bounds) -> Bounds:
+    return min(i[0], j[0]), min(i[1], j[1])
+
+
 # --- checked
 
 
@@ -78,6 +108,8 @@ def _checked(
     word: str = "",
     failure: str = "overflow",
     commutes: bool = False,
+    adds: tuple[int, ...] = (),
+    bounds: Callable[..., Bounds | None] | None = None,
 ) -> Primitive:
     return Primitive(
         name=name,
@@ -92,13 +124,17 @@ def _checked(
         unchecked=unchecked,
         cheap=True,
         commutes=commutes,
+        adds=adds,
+        bounds=bounds,
     )
 
 
-iadd = _checked("iadd", _TWO, "The sum.", lambda i, j: _fitting(i + j), "wadd", symbol="+", commutes=True)
-isub = _checked("isub", _TWO, "The difference.", lambda i, j: _fitting(i - j), "wsub", symbol="-")
-imul = _checked("imul", _TWO, "The product.", lambda i, j: _fitting(i * j), "wmul", symbol="*", commutes=True)
-ineg = _checked("ineg", _ONE, "The opposite.", lambda i: _fitting(-i), "wneg", symbol="-")
+iadd = _checked("iadd", _TWO, "The sum.", lambda i, j: _fitting(i + j), "wadd", symbol="+", commutes=True, adds=(1, 1))
+isub = _checked("isub", _TWO, "The difference.", lambda i, j: _fitting(i - j), "wsub", symbol="-", adds=(1, -1))
+imul = _checked(
+    "imul", _TWO, "The product.", lambda i, j: _fitting(i * j), "wmul", symbol="*", commutes=True, bounds=_products
+)
+ineg = _checked("ineg", _ONE, "The opposite.", lambda i: _fitting(-i), "wneg", symbol="-", adds=(-1,))
 iabs = _checked("iabs", _ONE, "The magnitude.", lambda i: _fitting(abs(i)), "wabs", word="abs")
 ipow = _checked(
     "ipow",
@@ -119,6 +155,7 @@ ifloordiv = _checked(
     "wfloordiv",
     symbol="//",
     failure="zero division|overflow",  # -2**63 // -1
+    bounds=_quotients,
 )
 imod = _checked(
     "imod",
@@ -128,6 +165,7 @@ imod = _checked(
     "wmod",
     symbol="%",
     failure="zero division",
+    bounds=_remainders,
 )
 to_int = _checked(
     "to_int",
@@ -151,6 +189,8 @@ def _raw(
     instruction: str = "",
     *,
     commutes: bool = False,
+    adds: tuple[int, ...] = (),
+    bounds: Callable[..., Bounds | None] | None = None,
 ) -> Primitive:
     return Primitive(
         name=name,
@@ -161,17 +201,23 @@ def _raw(
         wasm=Instr(instruction) if instruction else Kernel(name),
         cheap=True,
         commutes=commutes,
+        adds=adds,
+        bounds=bounds,
     )
 
 
-wadd = _raw("wadd", _TWO, "The sum modulo 2**64.", lambda i, j: wrap(i + j), "i64.add", commutes=True)
-wsub = _raw("wsub", _TWO, "The difference modulo 2**64.", lambda i, j: wrap(i - j), "i64.sub")
-wmul = _raw("wmul", _TWO, "The product modulo 2**64.", lambda i, j: wrap(i * j), "i64.mul", commutes=True)
-wneg = _raw("wneg", _ONE, "The opposite modulo 2**64.", lambda i: wrap(-i))
+wadd = _raw("wadd", _TWO, "The sum modulo 2**64.", lambda i, j: wrap(i + j), "i64.add", commutes=True, adds=(1, 1))
+wsub = _raw("wsub", _TWO, "The difference modulo 2**64.", lambda i, j: wrap(i - j), "i64.sub", adds=(1, -1))
+wmul = _raw(
+    "wmul", _TWO, "The product modulo 2**64.", lambda i, j: wrap(i * j), "i64.mul", commutes=True, bounds=_products
+)
+wneg = _raw("wneg", _ONE, "The opposite modulo 2**64.", lambda i: wrap(-i), adds=(-1,))
 wabs = _raw("wabs", _ONE, "The magnitude modulo 2**64.", lambda i: wrap(abs(i)))
 wpow = _raw("wpow", _TWO, "The power modulo 2**64; the exponent is proven not to be negative.", _wrapping_power)
-wfloordiv = _raw("wfloordiv", _TWO, "The floored quotient, which is proven to exist.", operator.floordiv)
-wmod = _raw("wmod", _TWO, "Its remainder; the divisor is proven not to be 0.", operator.mod)
+wfloordiv = _raw(
+    "wfloordiv", _TWO, "The floored quotient, which is proven to exist.", operator.floordiv, bounds=_quotients
+)
+wmod = _raw("wmod", _TWO, "Its remainder; the divisor is proven not to be 0.", operator.mod, bounds=_remainders)
 quot = _raw("quot", _TWO, "The quotient rounded towards zero, which is proven to exist.", _quotient, "i64.div_s")
 rem = _raw(
     "rem", _TWO, "Its remainder; the divisor is proven not to be 0.", lambda i, j: i - j * _quotient(i, j), "i64.rem_s"
@@ -197,8 +243,8 @@ clz = _raw(
     lambda i: 64 - (i % 2**64).bit_length(),
     "i64.clz",
 )
-imax = _raw("imax", _TWO, "The larger.", max, commutes=True)
-imin = _raw("imin", _TWO, "The smaller.", min, commutes=True)
+imax = _raw("imax", _TWO, "The larger.", max, commutes=True, bounds=_larger)
+imin = _raw("imin", _TWO, "The smaller.", min, commutes=True, bounds=_smaller)
 isign = _raw("isign", _ONE, "1, 0 or -1.", lambda i: (i > 0) - (i < 0))
 wrap_index = _raw(
     "wrap_index", _TWO, "`i + n` where `i` is negative, else `i`.", lambda i, n: wrap(i + n) if i < 0 else i

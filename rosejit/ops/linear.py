@@ -20,6 +20,20 @@ tadd = Primitive(
     cheap=True,
     commutes=True,
 )
+tfadd = Primitive(
+    name="tfadd",
+    word="+",
+    params=(TAN, TAN),
+    result=TAN,
+    doc="The sum of two tangents; a loop may take the terms of a running sum in another order.",
+    evaluate=lambda s, t: s + t,
+    transpose=lambda ct, s, t: (ct, ct),
+    erased="fadd",
+    wasm=Instr("f64.add"),
+    cheap=True,
+    commutes=True,
+    gathers=(0, 1),
+)
 tsub = Primitive(
     name="tsub",
     symbol="-",
@@ -80,4 +94,4 @@ tselect = Primitive(
     cheap=True,
 )
 
-ALL = (tadd, tsub, tneg, scale, tdiv, tselect)
+ALL = (tadd, tfadd, tsub, tneg, scale, tdiv, tselect)

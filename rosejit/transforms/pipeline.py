@@ -7,9 +7,12 @@ from rosejit.ir.verify import verify
 from rosejit.ir.walk import callees, reachable
 from rosejit.transforms.dce import dce
 from rosejit.transforms.elements import elements
+from rosejit.transforms.fill import fill
 from rosejit.transforms.fuse import fuse
+from rosejit.transforms.hoist import hoist
 from rosejit.transforms.inline import inline
 from rosejit.transforms.outline import outline
+from rosejit.transforms.ranges import ranges
 from rosejit.transforms.records import records
 from rosejit.transforms.simplify import simplify
 from rosejit.transforms.straight import is_flat, is_straight
@@ -84,9 +87,11 @@ def optimise(*roots: ir.Function) -> tuple[ir.Function, ...]:
     for f in new.values():
         if f.body is None:
             continue
-        f.body = _checked(
-            dce(_checked(records(_joined(f))))
-        ).body  # `f` is fresh from `inline`, and calls of it need not be redirected
+        made = _joined(_checked(fill(_checked(ranges(f)))))
+        moved = _checked(hoist(made))
+        if moved is not made:  # what was inside two loops is shared outside
+            made = _checked(dce(_checked(simplify(moved))))
+        f.body = _checked(dce(_checked(records(made)))).body  # `f` is fresh from `inline`: calls of it stay right
     return tuple(new[root] for root in roots)
 
 

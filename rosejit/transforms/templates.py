@@ -44,6 +44,14 @@ def transpose(op: Primitive) -> Make:
     return _traced((op.result, *op.params), op.transpose)
 
 
+@cache
+def relaxed(op: Primitive) -> Make:
+    """From the arguments to the result that need not keep to the last bit."""
+    assert op.relaxed is not None
+    rule = op.relaxed
+    return _traced(op.params, lambda *values: (rule(*values),))
+
+
 def _sum(factors: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
     """Σ factor · tangent; None where nothing is left of it."""
     total = None

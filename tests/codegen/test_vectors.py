@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from rosejit.codegen import vectors
+from rosejit.codegen import turns
 from rosejit.text import parse
 from rosejit.wasm.opcodes import OP
 from tests.codegen.machine import Machine, agrees
@@ -79,11 +79,10 @@ def f(x: [{n}]Real, c: Real): [{n}]Real, [{n}]Real =
 @pytest.mark.parametrize(
     "body",
     [
-        "carry (c: Real = 0.0) { c + x[i] * x[i] }",  # a sum has an order
+        "carry (c: Real = 0.0) { c * x[i] + x[i] }",  # nothing but a chain
         "{ let k = 7 - i in x[k] * 2.0 }",
         "{ let y = if x[i] > 0.0 { x[i] * 1.0 } { 2.0 } in y }",
         "{ gamma(x[i]) * 2.0 }",  # it has loops
-        "{ x[3] * x[i] }",
     ],
 )
 def test_what_stays_one_at_a_time(body):
@@ -94,7 +93,7 @@ def test_what_stays_one_at_a_time(body):
 
 
 def test_short_loops_stay_as_they_are():
-    assert not paired(f"def f(x: [3]Real): [3]Real = loop i < {vectors.FEWEST - 1} {{ x[i] * 2.0 }}")
+    assert not paired(f"def f(x: [3]Real): [3]Real = loop i < {turns.FEWEST - 1} {{ x[i] * 2.0 }}")
 
 
 def test_every_operation_has_its_twin():

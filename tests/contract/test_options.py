@@ -42,7 +42,7 @@ def test_options_that_change_nothing_yet_change_nothing():
     def f(x: float) -> float:
         return x * 0.0 + (x - x)
 
-    for options in ({"fastmath": True}, {"tier": "fast"}, {"tier": "best"}, {"tier": "auto"}):
+    for options in ({"fastmath": False}, {"tier": "fast"}, {"tier": "best"}, {"tier": "auto"}):
         assert np.isnan(rose.jit(**options)(f)(np.inf))
 
 

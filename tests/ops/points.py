@@ -24,7 +24,7 @@ INTS = (
 )
 
 DOMAINS = {
-    **dict.fromkeys(("log", "log2", "log10", "sqrt", "pow", "cbrt", "gamma", "lgamma", "digamma"), (0.3, 3.0)),
+    **dict.fromkeys(("log", "log2", "log10", "sqrt", "fsqrt", "pow", "cbrt", "gamma", "lgamma", "digamma"), (0.3, 3.0)),
     **dict.fromkeys(("asin", "acos", "atanh"), (-0.9, 0.9)),
     "log1p": (-0.5, 3.0),
     "acosh": (1.2, 3.0),

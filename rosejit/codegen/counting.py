@@ -1,0 +1,191 @@
+"""The turns of a counted loop: one at a time, or several as one and the rest behind them."""
+
+from dataclasses import dataclass, field
+
+from rosejit.codegen.body import Kind
+from rosejit.codegen.carries import Carry, load, poll, store
+from rosejit.codegen.elements import offset_of
+from rosejit.codegen.emitter import Emitter
+from rosejit.codegen.heap import END
+from rosejit.codegen.layout import Column, Layout, Rows
+from rosejit.codegen.paths import ADD, scaled
+from rosejit.codegen.singles import Singles
+from rosejit.codegen.turns import Turns
+from rosejit.codegen.vectors import Pairs
+from rosejit.ir.syntax import Atom, Let, Lit, Loop, Scan, Var
+from rosejit.wasm.instructions import block, br, br_if, i32_const, i64_const, if_, local_get, local_set, local_tee
+from rosejit.wasm.instructions import loop as loop_
+from rosejit.wasm.opcodes import OP
+
+PLAIN, BULK = 2, 4
+"""How deep lie the code of a turn alone, and that of several, where there is sure to be a turn."""
+
+
+@dataclass(slots=True)
+class WalkedArray:
+    """An array that the loop walks: a scanned one, or a stack that it makes."""
+
+    var: Var
+    layout: Layout
+    rows: Rows | Column
+    base: Var
+    """Holds the address of the elements."""
+    scan: Scan | None = None
+    home: Var | None = None
+    """Of a stack of structures: holds the address of the row of this turn."""
+
+
+@dataclass(slots=True)
+class LoopCode:
+    """A loop that is being written."""
+
+    let: Let
+    x: Loop
+    carried: list[Carry] = field(default_factory=list[Carry])
+    scans: list[WalkedArray] = field(default_factory=list[WalkedArray])
+    stacks: list[WalkedArray] = field(default_factory=list[WalkedArray])
+    offsets: dict[int, Var] = field(default_factory=dict[int, Var])
+    """By stride: what holds the index times the stride."""
+    lanes: dict[Var, list[int]] = field(default_factory=dict[Var, list[int]])
+    """Of carries that are sums in lanes: the places of the lanes, that of the carry first."""
+
+    @property
+    def trips(self) -> int | None:
+        """The number of turns, where it is a constant."""
+        trips = self.x.trips
+        return trips.value if isinstance(trips, Lit) else None  # type: ignore[return-value]  # an Int
+
+    @property
+    def guarded(self) -> bool:
+        """Whether there may be no turn at all."""
+        return self.trips is None or self.trips < 1
+
+
+def one_by_one(e: Emitter, m: LoopCode, code: bytes, *, read: bool) -> list[bytes]:
+    """All turns by `code`; `read` says whether that reads the index."""
+    start, step = _control(e, m, read=read)
+    return [block(), start, loop_(), code, step, br_if[0], END, END]
+
+
+def _control(e: Emitter, m: LoopCode, *, read: bool) -> tuple[bytes, bytes]:
+    """What counts: the code in front of the loop, and that of the end of a turn, which leaves whether to go on.
+
+    An index that the body does not read itself need not be there if an offset can count.
+    """
+    x, n, down = m.x, m.trips, m.x.down
+    by = next((s for s in m.offsets if n is not None and 0 < n * s < 1 << 31), None) if not read else None
+    start, step = [b""], [b""]
+    for stride, v in m.offsets.items():
+        place = e.where[v]
+        first = _last_offset(e, m, stride) if down else i32_const[0]
+        start.append(store(e, "i32", place, first))
+        step.append(store(e, "i32", place, load(e, "i32", place) + i32_const[-stride if down else stride] + ADD))
+    if by is not None and n is not None:
+        place = e.where[m.offsets[by]]
+        test = i32_const[0] + OP["i32.ge_s"] if down else i32_const[n * by] + OP["i32.ne"]
+        return b"".join(start), b"".join((*step, load(e, "i32", place), test))
+    place = e.fixed[x.index]
+    count = i64_const[n] if n is not None else e.read(x.trips)  # type: ignore[arg-type]  # a Var where it is no constant
+    one = i64_const[-1 if down else 1] + OP["i64.add"]
+    start.append(store(e, "i64", place, count + i64_const[1] + OP["i64.sub"] if down else i64_const[0]))
+    step.append(store(e, "i64", place, load(e, "i64", place) + one))
+    test = i64_const[0] + OP["i64.ge_s"] if down else count + OP["i64.lt_s"]
+    return b"".join(start), b"".join((*step, load(e, "i64", place), test))
+
+
+def _last_offset(e: Emitter, m: LoopCode, stride: int) -> bytes:
+    if m.trips is not None:
+        return i32_const[max(m.trips - 1, 0) * stride]
+    assert isinstance(m.x.trips, Var)
+    return e.read(m.x.trips) + i64_const[1] + OP["i64.sub"] + scaled(stride)
+
+
+# --- several as one
+
+
+def several(e: Emitter, m: LoopCode, t: Turns, code: bytes, *, read: bool) -> list[bytes]:
+    """Two or four turns at a time, upwards; by `code` a turn alone where fewer are left, and where one does what is
+    rare."""
+    x = m.x
+    places = {carry.var: m.lanes.get(carry.var, [carry.place]) for carry in m.carried}
+    writer = Pairs(e, t, places) if t.wide else Singles(e, t, places)
+    turns = 4 if t.short else 2
+    scans = [(array.scan.param, _row(e, x.index, array)) for array in m.scans if array.scan is not None]
+    results = x.body.results[len(x.carries) :]
+    rows: list[tuple[bytes, Atom]] = [(_row(e, x.index, a), r) for a, r in zip(m.stacks, results, strict=True)]
+    while writer.turn < turns:
+        writer.run_turns(local_get[e.fixed[x.index]], scans, rows)
+    before = after = rotated = b""
+    if isinstance(writer, Pairs):
+        before, after = writer.opened(), writer.closed()
+        rotated = writer.rotated() if turns == 2 else b""
+    count = _Count(e, m, read or t.counts)
+    bounds, end, last = count.bounds(m.trips, turns)
+    only = m.trips is not None and m.trips % turns == 0 and not (isinstance(writer, Pairs) and writer.leaves)
+    look = _poll_at(e, m, 1 if only else BULK + m.guarded)
+    bulk = (loop_(), look, *writer.finish(), rotated, count.step(turns), count.at, last, count.most, br_if[0], END)
+    if only:
+        return [count.start(), before, *bulk, after]
+    return [
+        *(count.start(), bounds, loop_()),
+        *(block(), count.at, last, count.more, br_if[0], before, block(), *bulk, END, after, END),
+        *(count.at, end, count.differs, if_(), code, count.step(1), br[1], END, END),
+    ]
+
+
+class _Count:
+    """What counts upwards: an offset where there is one, else the index, which is there too if it is `read`."""
+
+    def __init__(self, e: Emitter, m: LoopCode, read: bool) -> None:
+        self._e = e
+        self._trips = m.x.trips
+        self._offsets = {stride: e.where[v] for stride, v in m.offsets.items()}
+        self._stride = next((s for s in self._offsets if s > 0 and s * (m.trips or 0) < 1 << 31), 0)
+        kind: Kind = "i32" if self._stride else "i64"
+        self._kind: Kind = kind
+        self._index = None if self._stride and not read else e.fixed[m.x.index]
+        self.at = load(e, kind, self._offsets[self._stride] if self._stride else e.fixed[m.x.index])
+        self.most, self.more, self.differs = OP[f"{kind}.le_s"], OP[f"{kind}.gt_s"], OP[f"{kind}.ne"]
+
+    def start(self) -> bytes:
+        """Sets all to 0."""
+        code = [store(self._e, "i32", place, i32_const[0]) for place in self._offsets.values()]
+        if self._index is not None:
+            code.append(store(self._e, "i64", self._index, i64_const[0]))
+        return b"".join(code)
+
+    def step(self, turns: int) -> bytes:
+        """So many turns are done."""
+        e = self._e
+        code = [
+            store(e, "i32", place, load(e, "i32", place) + i32_const[turns * stride] + ADD)
+            for stride, place in self._offsets.items()
+        ]
+        if self._index is not None:
+            code.append(store(e, "i64", self._index, load(e, "i64", self._index) + i64_const[turns] + OP["i64.add"]))
+        return b"".join(code)
+
+    def bounds(self, trips: int | None, turns: int) -> tuple[bytes, bytes, bytes]:
+        """What is done first, and what leaves where the turns end and where the last `turns` of them begin."""
+        unit, const = (self._stride, i32_const) if self._stride else (1, i64_const)
+        if trips is not None:
+            return b"", const[unit * trips], const[unit * (trips - turns)]
+        body = self._e.body
+        end, last = body.fresh(self._kind), body.fresh(self._kind)  # they live through turns that are written already
+        count = self._e.read(self._trips) + (scaled(unit) if self._stride else b"")  # type: ignore[arg-type]  # a Var
+        start = count + local_tee[end] + const[-unit * turns] + OP[f"{self._kind}.add"] + local_set[last]
+        return start, local_get[end], local_get[last]
+
+
+def _row(e: Emitter, index: Var, array: WalkedArray) -> bytes:
+    return e.read(array.base) + e.read(offset_of(e, index, array.rows.stride)) + ADD
+
+
+def _poll_at(e: Emitter, m: LoopCode, depth: int) -> bytes:
+    """Looks at the interrupt flag from inside so many blocks."""
+    if m.let not in e.plan.polls:
+        return b""
+    e.body.depth += depth
+    look = poll(e)
+    e.body.depth -= depth
+    return look

@@ -1,0 +1,57 @@
+"""Which running sums of a loop take their terms in lanes: the meaning of sums whose order is free.
+
+A carry that a turn does nothing with but add terms to it, by primitives that gather, is a sum in lanes if the loop may
+have many turns: turn t (in the order in which they run) adds to lane t mod 4. The first lane begins with what the carry
+begins with, the others with -0.0, which adds nothing; in the end they are added up crosswise.
+"""
+
+from collections.abc import Sequence
+
+from rosejit.ir.syntax import Apply, Atom, Lit, Loop, Var
+from rosejit.ir.types import REAL, TAN
+from rosejit.ir.walk import captures, operands
+
+LANES = 4
+EMPTY = -0.0
+"""What the other lanes begin with."""
+
+FEWEST = 16
+"""Loops of a constant number of turns below this add in order."""
+
+
+def total(lanes: Sequence[float]) -> float:
+    """The sum of all lanes; whichever of them comes first."""
+    one, two, three, four = lanes
+    return (one + three) + (two + four)
+
+
+def in_lanes(e: Loop) -> list[bool]:
+    """For each carry whether it is a sum in lanes."""
+    none = [False] * len(e.carries)
+    if isinstance(e.trips, Lit) and isinstance(e.trips.value, int) and e.trips.value < FEWEST:
+        return none
+    if not any([type(let.expr) is Apply and let.expr.op.gathers for let in e.body.lets]):
+        return none
+    sums: dict[Atom, Var] = {c: c for c in e.carries if c.type is REAL or c.type is TAN}
+    latest = dict(sums)  # by carry: what it has become
+    for let in e.body.lets:
+        read = operands(let.expr) if type(let.expr) is Apply else (*operands(let.expr), *captures(let.expr))
+        found = [a for a in read if a in sums]
+        if not found:
+            continue
+        carry = sums[found[0]]
+        if len(found) == 1 and found[0] is latest.get(carry) and _gathers(let.expr, found[0]):
+            latest[carry] = let.binders[0]
+            sums[let.binders[0]] = carry
+        else:
+            for a in found:
+                latest.pop(sums[a], None)
+    given = [sums[r] for r in e.body.results if r in sums]
+    return [
+        c in latest and latest[c] is r and r is not c and given.count(c) == 1
+        for c, r in zip(e.carries, e.body.results, strict=False)
+    ]
+
+
+def _gathers(e: object, running: Atom) -> bool:
+    return isinstance(e, Apply) and any([e.args[k] is running for k in e.op.gathers])
