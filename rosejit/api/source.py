@@ -114,7 +114,8 @@ def jit(
 
     `@rose.jit`, `@rose.jit(...)` and `rose.jit(f)` all work. `static_argnames` names parameters that Python keeps;
     `cache=False` keeps compiled code out of the disk cache; `name` is what the function is called in errors and in IR.
-    `fastmath=True` allows sums and products in another order, which changes nothing yet.
+    `fastmath=True` lets sums in loops go in another order, divisions share reciprocals, and `x - x` be zero whatever x
+    is, in this function and its derivatives.
     `tier` says what a first call waits for: "best" for optimised code, "fast" for code that is made at once, and stays;
     with "auto" a large program begins with the latter while the former is made beside it. All give the same bits.
 

@@ -1,0 +1,143 @@
+"""Loops of which several turns are one: the bits of the interpreter, whatever the number of turns, and only where turns
+do not meet."""
+
+import pytest
+
+from rosejit.text import parse
+from rosejit.wasm.opcodes import OP
+from tests.codegen.machine import Machine, agrees
+
+LENGTHS = (4, 5, 6, 7, 16, 17, 18, 19)
+
+
+def values(n, start=0.5):
+    return [start + 0.37 * k * (-1) ** k for k in range(n)]
+
+
+def wide(text):
+    """Whether two turns go side by side."""
+    return OP["f64x2.mul"] in Machine(parse(text)).artifact.wasm
+
+
+@pytest.mark.parametrize("n", LENGTHS)
+@pytest.mark.parametrize("add", ["fadd(s, p)", "s + p", "let q = p * s in q + x[0]"])
+def test_sums_in_lanes_and_in_order(n, add):
+    text = f"""
+def f(x: [{n}]Real, y: [{n}]Real, s0: Real): Real =
+  loop i < {n} carry (s: Real = s0) {{ let a = x[i] in let b = y[i] in let c = a * b in let p = c * b in {add} }}
+"""
+    agrees(text, (values(n), values(n, -1.0), 0.25))
+    assert wide(text)
+
+
+@pytest.mark.parametrize("n", LENGTHS)
+def test_chains_alone_and_what_they_pass_on(n):
+    text = f"""
+def f(x: [{n}]Real, s0: Real): Real, [{n}]Real, [{n}]Real =
+  loop i < {n} carry (s: Real = s0, before: Real = 1.0) {{
+    let a = x[i] in
+    let t = s * a in
+    let u = t + before in
+    u, s, s, t
+  }}
+"""
+    text = text.replace("Real, [", "Real, Real, [", 1)
+    agrees(text, (values(n), 0.25))
+
+
+@pytest.mark.parametrize("op", ["fadd(s, q)", "s + q"])
+def test_lengths_that_only_the_run_knows(op):
+    text = f"""
+def f(n: Int, x: [20]Real): Real =
+  loop i < n carry (s: Real = 0.5) {{ let r = to_real(i) in let q = r * x[3] in {op} }}
+"""
+    agrees(text, *[(n, values(20)) for n in (-1, 0, 1, 2, 3, 4, 5, 7, 8, 16, 19)])
+
+
+@pytest.mark.parametrize("n", LENGTHS)
+def test_neighbours_rows_and_columns(n):
+    text = f"""
+def f(a: [{n + 2}][3]Real, b: [3][{n + 2}]Real, k: Int): [{n}]Real =
+  loop i < {n} {{
+    let j = wadd(i, 1) in
+    let h = wadd(j, 1) in
+    let x = a@[h, 1] in
+    let y = b@[2, j] in
+    let z = b@[1, i] in
+    let p = x * y in
+    p - z
+  }}
+"""
+    agrees(text, ([[float(i - j) for j in range(3)] for i in range(n + 2)], [values(n + 2)] * 3, 1))
+    assert wide(text)
+
+
+SCATTER = """
+def f(x: [{n}]Real, k: Int): [{n}][2]Real =
+  let z: [{n}][2]Real = zero in
+  let p = accum z in
+  let () = loop i < {n} {{
+    let () = loop j < i {{
+      let v = x@[j] * x@[i] in
+      let w = -v in
+      let a = &p@[j, 0] in
+      let () = a += w in
+      let b = &p@[{other}, {column}] in
+      let () = b += v in
+    }} in
+  }} in
+  resolve p
+"""
+
+
+@pytest.mark.parametrize("n", LENGTHS)
+@pytest.mark.parametrize(("other", "column"), [("i", 0), ("i", 1), ("j", 1), ("k", 0), ("0", 0), ("j", 0)])
+def test_places_that_turns_add_to(n, other, column):
+    """`k` and 0 may be what another turn adds to: then turns go one after the other."""
+    text = SCATTER.format(n=n, other=other, column=column)
+    agrees(text, (values(n), 2))
+
+
+def test_turns_that_meet_go_one_after_the_other():
+    for other, together in (("i", True), ("j", True), ("k", False), ("0", False)):
+        assert wide(SCATTER.format(n=8, other=other, column=0)) == together
+
+
+@pytest.mark.parametrize("n", LENGTHS)
+def test_arrays_that_are_changed_in_place(n):
+    text = f"""
+def f(x: [{n}]Real, y: Real): [{n}]Real =
+  let z = copy x in
+  loop i < {n} carry (z: [{n}]Real = z) {{ let a = z@[i] in let b = a * y in let c = b + x[i] in update z@[i] = c }}
+"""
+    agrees(text, (values(n), 0.75))
+    assert wide(text)
+    chain = text.replace("z@[i] in", "z@[0] in").replace("a * y", "a * y")
+    agrees(chain, (values(n), 0.75))
+    assert not wide(chain)
+
+
+def test_what_was_written_in_the_turn_is_read_in_it():
+    text = """
+def f(x: [9]Real, y: Real): [9]Real =
+  let z = copy x in
+  loop i < 9 carry (z: [9]Real = z) {
+    let u = update z@[i] = y in
+    let a = u@[i] in
+    let b = a * x[i] in
+    update u@[i] = b
+  }
+"""
+    agrees(text, (values(9), 0.75))
+
+
+def test_rare_turns_leave_sums_as_they_are():
+    text = """
+def f(x: [40]Real): Real =
+  loop i < 40 carry (s: Real = 0.5) { let e = exp(x[i]) in let q = e * x[i] in fadd(s, q) }
+"""
+    rare = values(40)
+    rare[5] = -800.0
+    rare[6] = 710.0
+    rare[38] = float("inf")
+    agrees(text, (values(40),), (rare,))
