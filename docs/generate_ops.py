@@ -3,11 +3,12 @@
 from pathlib import Path
 
 from rosejit.ir.primitive import Instr, Primitive
-from rosejit.ops import arith, compare, elementary, integer, linear, logic, special, tables
+from rosejit.ops import arith, compare, elementary, integer, linear, logic, relaxed, special, tables
 
 TARGET = Path(__file__).parent / "ops.md"
 ROOMS = (
     ("Reals", arith),
+    ("Reals that need not keep to the last bit", relaxed),
     ("Elementary functions", elementary),
     ("Special functions", special),
     ("Comparisons", compare),
