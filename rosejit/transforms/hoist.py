@@ -6,15 +6,17 @@ from rosejit.ir.walk import operands, rebuild
 from rosejit.transforms.ranges import Range, has_loops, in_range, index_range, result_range
 
 
-def hoist(f: ir.Function) -> ir.Function:
-    """`f` with invariants in front of its loops, as far out as they go; the same object where there are none.
+def hoist(f: ir.Function, reads: bool = False) -> ir.Function:
+    """`f` with invariants in front of its loops, as far out as they go; the same object where there are none. Only
+    `reads` and arithmetic on Ints before derivatives are taken: in front of a loop of no turns the slope of a function
+    may be infinite, and times zero poison a gradient.
 
     What may fail stays, and so does what a branch guards. A read moves only if the ranges of loops prove its indices:
     that another read has tested the same index says nothing about turns that never come.
     """
     if f.body is None or not has_loops(f.body):
         return f
-    sweep = _Sweep()
+    sweep = _Sweep(reads)
     body = sweep.block(f.body)
     if not sweep.moved:
         return f
@@ -22,9 +24,10 @@ def hoist(f: ir.Function) -> ir.Function:
 
 
 class _Sweep:
-    """`known` are the ranges of Ints; `moved` counts."""
+    """`known` are the ranges of Ints; `moved` counts. With `reads` nothing moves that has a derivative of its own."""
 
-    def __init__(self) -> None:
+    def __init__(self, reads: bool) -> None:
+        self.reads = reads
         self.known: dict[ir.Atom, Range] = {}
         self.moved = 0
 
@@ -69,7 +72,7 @@ class _Sweep:
         """Whether `e` gives the same wherever its operands are known."""
         match e:
             case ir.Apply(op=op):
-                return not op.failure
+                return not op.failure and not (self.reads and op.differentiable)
             case ir.Index(base=base, path=path, checked=False):
                 return in_range(base.type, path, self.known)
             case _:

@@ -12,7 +12,7 @@ from rosejit.transforms.fuse import fuse
 from rosejit.transforms.hoist import hoist
 from rosejit.transforms.inline import inline
 from rosejit.transforms.outline import outline
-from rosejit.transforms.ranges import ranges
+from rosejit.transforms.ranges import has_loops, ranges
 from rosejit.transforms.records import records
 from rosejit.transforms.simplify import simplify
 from rosejit.transforms.straight import is_flat, is_straight
@@ -33,12 +33,13 @@ arrays, which lie apart in a record, and in a stack of the caller are rows that 
 def prepared(f: ir.Function) -> ir.Function:
     """`f` as it is differentiated: small arrays are numbers, what is short and called once stands where it was called,
     and loops that hand arrays on are one. Then a loop sees what its callees read, and need not keep it, and of an array
-    operation only numbers are kept. Functions whose derivative is not that of their body stay."""
+    operation only numbers are kept. What all turns of a loop read is read in front of it: its cotangent is then a sum
+    in a variable. Functions whose derivative is not that of their body stay."""
     program = reachable(f)
     if any([g.body is None and g.host is None for g in program]):  # its body is being made: it calls itself
         return f
     made = elements(f)
-    if not callees(made) and fuse(made) is made:
+    if made.body is None or not (callees(made) or has_loops(made.body)):
         return made
     body, new = made.derived.get("prepared", (None, made))
     if body is not made.body:
@@ -66,7 +67,7 @@ def _with_loops_joined(f: ir.Function) -> ir.Function:
     """`f`, fresh from `inline` with all that it calls, whose bodies are then changed in place."""
     for g in set(reachable(f)) - _kept(f):
         if g.body is not None:
-            g.body = _joined(g).body
+            g.body = _checked(hoist(_joined(_checked(ranges(g))), reads=True)).body
     return f
 
 
