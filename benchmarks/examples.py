@@ -4,7 +4,7 @@
     python -m benchmarks.examples --before /tmp/before
 
 Each example runs in processes of its own, the trees in turn: first with an empty disk cache, then with what that left.
-`run` is CPU inside compiled functions, `compile` all else but imports: the example's own Python, and compiling, also in
+`--only robot` takes one example, by name or pattern. `run` is CPU inside compiled functions, `compile` all else but imports: the example's own Python, and compiling, also in
 the thread that optimises.
 """
 
@@ -38,6 +38,7 @@ def entry_function(*args, **kwargs):
     return timed
 
 compiled.entry_function = entry_function
+sys.argv = sys.argv[1:2]
 with contextlib.redirect_stdout(io.StringIO()):
     runpy.run_path(sys.argv[1], run_name="__main__")
 run, calls = spent
@@ -55,12 +56,12 @@ def measured(tree: Path, example: Path) -> tuple[Row, Row]:
 
 def main() -> None:
     """One row an example and tree; the last column is the ratio to the tree before."""
-    given = options(__doc__ or "", before="", times=3)
+    given = options(__doc__ or "", before="", times=3, only="")
     trees = {"before": Path(given.before), "now": ROOT} if given.before else {"now": ROOT}
     form = dict.fromkeys(["compile", "run", "warm compile", "warm run"], ".1f")
     columns = {"example": "", "tree": "", "calls": ",", **form, "compile ratio": ".2f", "run ratio": ".2f"}
     table = Table("examples", "every example (ms of CPU; `warm`: with a filled disk cache)", columns)
-    for example in sorted((ROOT / "examples").glob("*.py")):
+    for example in sorted((ROOT / "examples").glob(f"{given.only or '*'}.py")):
         found: dict[str, list[tuple[Row, Row]]] = {name: [] for name in trees}
         for _ in range(given.times):
             for name, tree in trees.items():
