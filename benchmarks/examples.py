@@ -4,8 +4,8 @@
     python -m benchmarks.examples --before /tmp/before
 
 Each example runs in processes of its own, the trees in turn: first with an empty disk cache, then with what that left.
-`--only robot` takes one example, by name or pattern. `run` is CPU inside compiled functions, `compile` all else but imports: the example's own Python, and compiling, also in
-the thread that optimises.
+`run` is CPU inside compiled functions, `compile` all else but imports: the example's own Python, and compiling, also in
+the thread that optimises. `--only robot` takes one example, by name or pattern.
 """
 
 import statistics
@@ -40,7 +40,7 @@ def entry_function(*args, **kwargs):
 compiled.entry_function = entry_function
 sys.argv = sys.argv[1:2]
 with contextlib.redirect_stdout(io.StringIO()):
-    runpy.run_path(sys.argv[1], run_name="__main__")
+    runpy.run_path(sys.argv[0], run_name="__main__")
 run, calls = spent
 print(json.dumps({"run": run, "calls": calls, "compile": time.process_time() - imported - run}))
 """
