@@ -25,6 +25,7 @@ from rosejit.wasm.opcodes import OP
 
 _EXTRACT, _REPLACE = Immediate("f64x2.extract_lane"), Immediate("f64x2.replace_lane")
 _SPLAT = OP["f64x2.splat"]
+_OUT = 1  # blocks from the turns to where they are left
 _LOAD_BOTH = Immediate("v128.load64_splat")
 
 
@@ -36,7 +37,7 @@ class Pairs(Lanes):
     """
 
     inlines = True
-    rare = 1
+    rare = _OUT
 
     def __init__(self, e: Emitter, t: Turns, places: dict[Var, list[int]]) -> None:
         super().__init__(e.module, e.body, e.read)
@@ -112,7 +113,7 @@ class Pairs(Lanes):
     @property
     def leaves(self) -> bool:
         """Whether turns may be left for one alone."""
-        return br_if[self.rare] in self.code
+        return br_if[_OUT] in self.code
 
     def _one_after_the_other(self, lane: int, rows: list[tuple[bytes, Atom]]) -> None:
         """What depends on the turn before, in one of the two turns."""

@@ -77,7 +77,7 @@ def _filled(e: ir.Loop) -> dict[ir.Atom, ir.Let]:
         read.update(operands(let.expr))
         if not isinstance(let.expr, ir.Apply):
             read.update(list(captures(let.expr)))
-    next_of = dict(zip(e.carries, e.body.results, strict=False))
+    next_of: dict[ir.Atom, ir.Atom] = dict(zip(e.carries, e.body.results, strict=False))
     return {c: let for c, let in found.items() if read[c] == 1 == read[let.binders[0]] and next_of[c] is let.binders[0]}
 
 
