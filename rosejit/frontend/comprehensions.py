@@ -159,6 +159,17 @@ class Comprehension:
             return self._branch(decided)
         return (None,) if decided else ()
 
+    def holds(self, condition: Any) -> bool:
+        """Whether a condition holds that binds a name: the host has to decide it."""
+        decided = truth(self.tape, condition)
+        if decided.__class__ is Bool:
+            raise self.tape.fault(
+                UnsupportedSyntax,
+                "`:=` in a staged `if` of a comprehension binds a name on some paths only",
+                help="compute the value twice, or write the loop as a `for` statement",
+            )
+        return decided
+
     def _branch(self, condition: Bool) -> Iterator[Any]:
         tape = self.tape
         if not self.folds:

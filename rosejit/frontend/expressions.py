@@ -302,6 +302,9 @@ def _comprehension(context: Context, node: Any) -> Any:
             items = method(place, variable, "over", expression(context, generator.iter))
         clauses.append(ast.comprehension(expression(context, generator.target), items, [], 0))
         for test in generator.ifs:
+            if any(isinstance(inner, gast.NamedExpr) for inner in gast.walk(test)):  # Python allows it in no `for`
+                clauses[-1].ifs.append(method(test, variable, "holds", expression(context, test)))
+                continue
             turns = method(test, variable, "when", expression(context, test))
             clauses.append(ast.comprehension(store(test, f"{variable}@if"), turns, [], 0))
     made = _collected(context, node, variable, clauses)
