@@ -36,7 +36,7 @@ from rosejit.frontend.content import content_key
 from rosejit.frontend.host import LARGEST, as_array, as_number, number_kind
 from rosejit.frontend.making import staged_items
 from rosejit.frontend.source import find
-from rosejit.frontend.structures import attribute, flatten, is_staged_deep
+from rosejit.frontend.structures import attribute, attributes, flatten, is_staged_deep, members
 from rosejit.frontend.values import passed_tangent
 from rosejit.ir.types import TAN
 from rosejit.numeric import np
@@ -201,6 +201,10 @@ class Binder:
             raise self._error("a host value (it is static)", value, where)
         if hint is not Any:
             self._consult(hint, value, where)
+        if _hides_staged(value) and members(value) is not None and not isinstance(value, (list, tuple, dict)):
+            found = attributes(value, read=True)
+            children = tuple(self._inferred(part, f"{where}.{name}") for name, part in found.items())
+            return Node("dataclass", children, tuple(found), type(value))
         if _hides_staged(value):
             raise self._error("a number, an array or a structure of them", value, where)
         self.call.statics.append(value)
@@ -307,8 +311,8 @@ class Binder:
 
 def _hides_staged(value: Any) -> bool:
     """Whether an object, which the host would keep, has something staged inside."""
-    attributes = getattr(value, "__dict__", None)
-    return isinstance(attributes, dict) and any(is_staged_deep(part) for part in list(attributes.values()))
+    held = getattr(value, "__dict__", None)
+    return isinstance(held, dict) and any(is_staged_deep(part) for part in list(held.values()))
 
 
 def _aligned(dims: tuple[Dim, ...], shape: tuple[int, ...]) -> list[tuple[Dim, int]] | None:

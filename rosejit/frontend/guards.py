@@ -3,13 +3,16 @@
 # Values of users are of any type: what they are is asked while staging.
 # pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
+from rosejit.errors import UnsupportedSyntax
 from rosejit.frontend.content import attributes_of, content_key, is_frozen, is_identity
 from rosejit.frontend.rewrite import Translation
+from rosejit.frontend.structures import attributes, is_object, is_staged_deep
+from rosejit.frontend.tape import Tape
 from rosejit.numeric import np
 
 _MISSING = object()
@@ -160,6 +163,21 @@ def _is_bound(value: Any) -> bool:
         and isinstance(value, (MethodType, BuiltinFunctionType))
         and not isinstance(value.__self__, (ModuleType, type(None)))
     )
+
+
+def check_unspoilt(tape: Tape, chains: Iterable[Chain]) -> None:
+    """Raise where staged code has left a staged value in something global: it means nothing when the code runs."""
+    for chain in chains:
+        if isinstance(chain.root, dict) and not is_stable(chain) and _holds_staged(chain.read()):
+            raise tape.fault(
+                UnsupportedSyntax,
+                f"`{chain}`, which is global, would hold a value that only running tells",
+                help="return the value, and keep it where the call is",
+            )
+
+
+def _holds_staged(value: Any) -> bool:
+    return is_staged_deep(value) or (is_object(value) and any(map(is_staged_deep, attributes(value).values())))
 
 
 def guard(chain: Chain, read_elements: set[int]) -> Guard | None:

@@ -17,7 +17,7 @@ from rosejit.frontend.arrays import Array, Box, Host, constant, fresh, is_small,
 from rosejit.frontend.binding import Call, Signature, conform
 from rosejit.frontend.control import rows
 from rosejit.frontend.dispatch import Dispatcher
-from rosejit.frontend.guards import Capture, Chain, Guard, aliases, chains, guard
+from rosejit.frontend.guards import Capture, Chain, Guard, aliases, chains, check_unspoilt, guard
 from rosejit.frontend.hooks import Hooks
 from rosejit.frontend.methods import Methods
 from rosejit.frontend.recursion import Captures, Cycles, Member
@@ -270,6 +270,7 @@ class Session:
         for chain in chain_list:
             named.setdefault(id(chain.read()), []).append(chain)
         captured: Captures = {}
+        check_unspoilt(self.tape, chain_list)
         found = [guard(chain, opened.read_elements) for chain in chain_list]
         for a, var in opened.captured.values():
             names = [] if id(a) in opened.static_arrays else named.get(id(a), [])

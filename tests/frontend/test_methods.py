@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from rosejit.errors import StagingTypeError
-from tests.frontend.oracle import agrees, fault, stage
+from tests.frontend.oracle import agrees, evaluate, fault, stage
 
 
 class Length:
@@ -106,3 +106,25 @@ def test_an_argument_is_not_changed():
     error = fault(f, Place(1.0, 2.0))
     assert "`p` is an argument" in str(error)
     assert not isinstance(error, StagingTypeError)
+
+
+def test_an_object_with_staged_attributes_is_a_result():
+    def f(x: float):
+        return Length(x + 1.0)
+
+    assert evaluate(f, 2.0).metres == 3.0
+
+
+KEPT = Length(0.0)
+
+
+def test_nothing_staged_is_left_in_something_global():
+    def f(x: float):
+        KEPT.metres = x
+        return x
+
+    try:
+        error = fault(f, 1.0)
+    finally:
+        KEPT.metres = 0.0
+    assert "`KEPT`, which is global" in str(error)

@@ -113,7 +113,7 @@ def test_results_that_do_not():
             pass
 
         made = Holder()
-        made.x = x
+        made.x, made.itself = x, made
         return made  # holder
 
     for f, args, kind, words, line in (
