@@ -104,9 +104,19 @@ def attributes(value: Any, read: bool = False) -> dict[str, Any]:
 
 def is_row(value: Any) -> bool:
     """Whether a value is an element of a list of structures whose parts are in arrays."""
-    if isinstance(value, type) or not (hasattr(value.__class__, "__dataclass_fields__") or is_object(value)):
-        return False
-    return any(item.__class__ is Entry or is_row(item) for item in attributes(value).values())
+    pending, seen = [value], set[int]()
+    while pending:
+        item = pending.pop()
+        if item.__class__ is Entry:
+            return True
+        if id(item) not in seen and _has_attributes(item):
+            seen.add(id(item))  # objects may hold each other
+            pending += attributes(item).values()
+    return False
+
+
+def _has_attributes(value: Any) -> bool:
+    return not isinstance(value, type) and (hasattr(value.__class__, "__dataclass_fields__") or is_object(value))
 
 
 def detached(value: Any) -> Any:
@@ -116,16 +126,21 @@ def detached(value: Any) -> Any:
     return with_parts(value, [detached(item) for item in attributes(value, read=True).values()])
 
 
-def _is_knotted(value: Any, around: tuple[Any, ...] = ()) -> bool:
-    """Whether an object contains itself."""
-    if any(value is other for other in around):
+def _is_knotted(value: Any, around: frozenset[int] = frozenset(), known: set[int] | None = None) -> bool:
+    """Whether an object contains itself, or is in one of those `around`; `known` are those that do not."""
+    known = set() if known is None else known
+    if id(value) in around:
         return True
     inside = parts(value)
-    if inside is None:
-        if not is_object(value):
-            return False
+    if inside is None and is_object(value):
         inside = list(attributes(value, read=True).values())
-    return any(_is_knotted(item, (*around, value)) for item in inside)
+    if not inside or id(value) in known:
+        return False
+    around |= {id(value)}
+    if any(_is_knotted(item, around, known) for item in inside):
+        return True
+    known.add(id(value))
+    return False
 
 
 def _fields(cls: Any) -> tuple[str, ...]:
