@@ -85,7 +85,7 @@ def _row(runs: list[tuple[Row, Row]]) -> Row:
 
 
 def _ratios(row: Row, before: Row) -> Row:
-    return {f"{key} ratio": row[key] / before[key] for key in ("compile", "run")} if before else {}
+    return {f"{key} ratio": row[key] / before[key] for key in ("compile", "run") if before.get(key)}
 
 
 if __name__ == "__main__":
