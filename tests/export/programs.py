@@ -10,7 +10,7 @@ import rosejit as rose
 from tests.export.machine import Job, bits
 from tests.programs.record import Program
 
-CALLING_PAGES = {"enters_twice", "checkpoint_with_host_calls", "recomputed_effects"}
+CALLING_PAGES = {"enters_twice", "checkpoint_with_host_calls", "recomputed_effects", "array_in_a_rule"}
 """Programs whose host functions do what only Python can; they are exported, and ask for those functions."""
 ROUNDED = {"logarithm", "powers"}
 """Programs that call `Math.log` and `Math.pow` of the page, whose last bit is not ours."""
