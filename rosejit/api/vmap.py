@@ -17,7 +17,7 @@ from rosejit.api.source import as_function, wrapped_like
 from rosejit.api.spread import spread
 from rosejit.api.staged import Staged
 from rosejit.errors import StagingTypeError
-from rosejit.frontend.arrays import Array
+from rosejit.frontend.arrays import Array, made_outside
 from rosejit.frontend.binding import Call
 from rosejit.frontend.columns import Columns, mapped
 from rosejit.frontend.comprehensions import Comprehension
@@ -106,5 +106,5 @@ def _batched(result: Any) -> Any:
 
 def _row(at: Session, index: Any, leaf: Any, axis: int) -> Any:
     """Element `index` of an array along an axis."""
-    held = leaf if leaf.__class__ is Array else at.made_outside(leaf)
+    held = leaf if leaf.__class__ is Array else made_outside(at.tape, leaf)
     return get(held, (*(slice(None),) * axis, index) if axis else index)

@@ -92,12 +92,13 @@ class _Writer:
 
     def write(self) -> int:
         """The index of a function that runs all parts."""
-        parts = [self._part(start, min(start + PART, len(self.code))) for start in range(0, len(self.code), PART)]
+        length = len(self.code)
+        parts = [_Part(self, start, min(start + PART, length)).write() for start in range(0, length, PART)]
         for k in range(0, len(self.copies), PART):
             copies = self.copies[k : k + PART]
-            parts.append(self._function((), [_ADDRESS + self.reads[a] + home.store for a, home in copies]))
+            parts.append(self.function((), [_ADDRESS + self.reads[a] + home.store for a, home in copies]))
         self.module.reserve(self.end - self.start)
-        return self._function((), [call[part] for part in parts])
+        return self.function((), [call[part] for part in parts])
 
     def _results(self, made: Straight, place: Border) -> None:
         for result, slot in zip(made.results, place.entry.results, strict=True):
@@ -135,104 +136,121 @@ class _Writer:
                         uses[a], last[a] = 1, k
         return uses, last
 
-    def _function(self, locals_: Locals, code: list[bytes]) -> int:
+    def function(self, locals_: Locals, code: list[bytes]) -> int:
+        """The index of a function without parameters."""
         index = self.module.builder.declare_function((), (), self.name)
         self.module.builder.define(index, locals_, code)
         return index
 
-    def _part(self, start: int, end: int) -> int:
-        """Write the steps from `start` to `end` as a function."""
-        code, codes, reads, uses, last, odd = self.code, self.codes, self.reads, self.uses, self.last, self.odd
-        others = [k for k in range(start, end) if code[k][0] in odd] if odd else []
-        local = most = len(others)  # the locals of Reals come behind the others
-        out: list[bytes] = []
-        append, gets, sets = out.append, _GETS, _SETS
-        pairs, written = self.pairs, self.written
-        crossing: list[tuple[int, _Slot]] = []
-        top = None  # the value that is set last, if only one step reads it: that may find it on the stack
-        for k, step in enumerate(code[start:end], start):
-            count, final = uses[k], last[k]
-            if k in pairs and uses[pairs[k]]:
-                angle: int = step[1]
-                if angle == top:
-                    out.pop()
-                    local -= 1
-                else:
-                    append(reads[angle])
-                local, top = self._pair(k, local, end, out, crossing), None
-                most = max(most, local)
-                continue
-            if not count or k in written:
-                continue
-            op: Primitive = step[0]
-            a: int | None = step[1]
-            b: int | None = step[2] if len(step) > 2 else None
-            if final >= end:
-                append(_ADDRESS)
-            elif top is not None and (a == top or (b == top and op.commutes)):
-                out.pop()
-                local -= 1
-                a, b = None, b if a == top else a
-            if a is not None:
-                append(reads[a])
-            if b is not None:
-                append(reads[b])
-                if len(step) > 3:
-                    c: int = step[3]
-                    append(reads[c])
-            append(codes[op])
-            top = None
-            if odd and op in odd:
-                kind, place = odd[op], others.index(k)
-            else:
-                kind, place = "f64", local
-                local += 1
-                if local > most:
-                    most = local
-                if count == 1:
-                    top = k
-            reads[k] = gets[place]
-            if final < end:
-                append(sets[place])
-            else:
-                slot = self.homes.get(k) or self._slot(kind, final)
-                crossing.append((k, slot))
-                append(local_tee[place])
-                append(slot.store)
-                top = None
-        for k, slot in crossing:
-            reads[k] = slot.load
-        for kind, slot in self.ending.pop(start // PART, ()):
-            self.free[kind].append(slot)
-        kinds: list[tuple[int, ValueType]] = [(1, odd[code[k][0]]) for k in others]
-        return self._function((*kinds, (most - len(others), "f64")), out)
-
-    def _pair(self, k: int, local: int, end: int, out: list[bytes], crossing: list[tuple[int, _Slot]]) -> int:
-        """Write a sine and a cosine of what is on the stack; the local that is free behind them."""
-        both = (k, self.pairs[k]) if self.code[k][0] is _COS else (self.pairs[k], k)
-        out.append(self.module.callee(KERNELS["sin_cos"]()).code)
-        for v in both:  # the cosine is on top
-            if not self.uses[v]:
-                out.append(OP["drop"])
-                continue
-            out.append(local_set[local])
-            self.reads[v] = local_get[local]
-            if self.last[v] >= end:
-                slot = self.homes.get(v) or self._slot("f64", self.last[v])
-                crossing.append((v, slot))
-                out += (_ADDRESS, local_get[local], slot.store)
-            local += 1
-        return local
-
-    def _slot(self, kind: Kind, last: int) -> _Slot:
-        """A slot for a value that is last read by the step `last`."""
+    def slot(self, kind: Kind, k: int) -> _Slot:
+        """Where the value `k`, which is read outside of its part, is kept."""
+        home = self.homes.get(k)
+        if home is not None:
+            return home
         free = self.free[kind]
         if not free:
             free.append(_Slot.of(kind, self.end))
             self.end += 8
         slot = free.pop()
-        self.ending[last // PART].append((kind, slot))
+        self.ending[self.last[k] // PART].append((kind, slot))
         return slot
+
+    def finish(self, part: int) -> None:
+        """Slots whose values are last read in a part are free behind it."""
+        for kind, slot in self.ending.pop(part, ()):
+            self.free[kind].append(slot)
+
+
+class _Part:
+    """The function that runs the steps from `start` to `end`. Its locals of Reals come behind the others."""
+
+    def __init__(self, whole: _Writer, start: int, end: int) -> None:
+        self.whole, self.start, self.end = whole, start, end
+        code, odd = whole.code, whole.odd
+        self.others = [k for k in range(start, end) if code[k][0] in odd] if odd else []
+        self.local = self.most = len(self.others)
+        self.out: list[bytes] = []
+        self.crossing: list[tuple[int, _Slot]] = []
+        """What later parts read."""
+        self.top: int | None = None
+        """The value that is set last, if only one step reads it: that may find it on the stack."""
+
+    def write(self) -> int:
+        """The index of the function."""
+        whole = self.whole
+        uses, pairs, written = whole.uses, whole.pairs, whole.written
+        for k in range(self.start, self.end):
+            if k in pairs and uses[pairs[k]]:
+                self._pair(k)
+            elif uses[k] and k not in written:
+                self._step(k)
+        for k, slot in self.crossing:
+            whole.reads[k] = slot.load
+        whole.finish(self.start // PART)
+        kinds: list[tuple[int, ValueType]] = [(1, whole.odd[whole.code[k][0]]) for k in self.others]
+        return whole.function((*kinds, (self.most - len(self.others), "f64")), self.out)
+
+    def _step(self, k: int) -> None:
+        whole, out, reads = self.whole, self.out, self.whole.reads
+        step = whole.code[k]
+        op: Primitive = step[0]
+        given: list[int] = [*step[1:]]
+        top, leaves_part = self.top, whole.last[k] >= self.end
+        if leaves_part:
+            out.append(_ADDRESS)
+        elif top is not None and (top == given[0] or (op.commutes and top == given[-1])):
+            out.pop()
+            self.local -= 1
+            given.remove(top)
+        for a in given:
+            out.append(reads[a])
+        out.append(whole.codes[op])
+        kind, place = self._local(k, op)
+        reads[k] = _GETS[place]
+        if leaves_part:
+            slot = whole.slot(kind, k)
+            self.crossing.append((k, slot))
+            out += (local_tee[place], slot.store)
+        else:
+            out.append(_SETS[place])
+
+    def _local(self, k: int, op: Primitive) -> tuple[Kind, int]:
+        """Where the value that is made now is, and whether the next step may find it on the stack instead."""
+        self.top = None
+        odd = self.whole.odd
+        if odd and op in odd:
+            return odd[op], self.others.index(k)
+        place = self.local
+        self.local = place + 1
+        self.most = max(self.most, place + 1)
+        if self.whole.uses[k] == 1 and self.whole.last[k] < self.end:
+            self.top = k
+        return "f64", place
+
+    def _pair(self, k: int) -> None:
+        """Write a sine and a cosine of the same value."""
+        whole, out = self.whole, self.out
+        angle: int = whole.code[k][1]
+        if angle == self.top:
+            out.pop()
+            self.local -= 1
+        else:
+            out.append(whole.reads[angle])
+        self.top = None
+        out.append(whole.module.callee(KERNELS["sin_cos"]()).code)
+        other = whole.pairs[k]
+        for v in (k, other) if whole.code[k][0] is _COS else (other, k):  # the cosine is on top
+            if not whole.uses[v]:
+                out.append(OP["drop"])
+                continue
+            out.append(_SETS[self.local])
+            whole.reads[v] = _GETS[self.local]
+            if whole.last[v] >= self.end:
+                slot = whole.slot("f64", v)
+                self.crossing.append((v, slot))
+                out += (_ADDRESS, _GETS[self.local], slot.store)
+            self.local += 1
+        self.most = max(self.most, self.local)
 
 
 def _ordered(step: Step) -> Step:

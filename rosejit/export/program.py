@@ -1,18 +1,19 @@
 """Functions and examples to one compiled module, with what the files around it say of each entry."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import Parameter, cleandoc
 from typing import Any
 
 from rosejit import collector
-from rosejit.abi import Artifact, Static, Tree
+from rosejit.abi import Artifact, Entry, Node, Static, Tree
 from rosejit.api import Function, sessions
 from rosejit.api.source import as_function
 from rosejit.api.staged import Staged, with_host_values
 from rosejit.codegen.program import compile_program
 from rosejit.errors import StagingTypeError
 from rosejit.export.examples import completed
+from rosejit.export.lists import listed
 from rosejit.export.mathematics import with_page_functions
 from rosejit.ir import syntax as ir
 from rosejit.ir.builder import Builder
@@ -68,7 +69,17 @@ def bundle(given: Mapping[str, tuple[Callable[..., Any], tuple[Any, ...]]], math
         if math == "js":
             optimised = with_page_functions(optimised)
         artifact, hosts = compile_program(dict(zip(roots, optimised, strict=True)))
-    return Bundle(tuple(functions), artifact, hosts)
+    made = [_for_pages(function, artifact.entries[function.entry]) for function in functions]
+    entries = artifact.entries | {entry.name: entry for _, entry in made}
+    return Bundle(tuple(function for function, _ in made), replace(artifact, entries=entries), hosts)
+
+
+def _for_pages(function: Exported, entry: Entry) -> tuple[Exported, Entry]:
+    """A function whose lists of structures are such for the page, and its entry."""
+    given, params = listed(Node("tuple", tuple(function.trees)), entry.params)
+    result, results = listed(function.result, entry.results)
+    assert isinstance(given, Node)
+    return replace(function, trees=given.children, result=result), replace(entry, params=params, results=results)
 
 
 def _staged(function: Function, examples: tuple[Any, ...]) -> Staged:

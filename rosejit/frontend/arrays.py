@@ -164,6 +164,13 @@ def of_host(tape: Tape, data: Any, name: str = "array", readonly: str = "", capt
     return Array(tape, box, data.shape, kind)
 
 
+def made_outside(tape: Tape, value: Any) -> Any:
+    """What a function of the host returned: a NumPy array is a new array of staged code."""
+    if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
+        return of_host(tape, value)
+    return value.item() if isinstance(value, np.generic) and value.dtype.kind in "fiub" else value
+
+
 def parameter(tape: Tape, var: Var, name: str) -> Array:
     """The array that a parameter holds: the caller's memory is never written."""
     made = fresh(tape, var, name)

@@ -93,7 +93,7 @@ class Carries(Gaps):
             elif key in self.frame.entries:
                 start = self.frame.entries[key][0]
             else:
-                start = value if self.tape.content_below(self.frame, key) is None else None
+                start = value if self.tape.content(key, self.frame) is None else None
             if value is not start:
                 return False
         return True

@@ -36,6 +36,8 @@ def _other(a: Array, value: Any) -> Any:
 
 def _along(a: Array, axis: int, place: Any) -> Any:
     """`a[..., place, ...]` with `place` at `axis`."""
+    if not -a.ndim <= axis < a.ndim:
+        raise a.tape.fault(ShapeError, f"axis {axis} is out of bounds for an array of shape {a.shape}")
     at: list[Any] = [slice(None)] * a.ndim
     at[axis] = place
     return get(a, tuple(at))
@@ -146,14 +148,19 @@ def ptp(a: Any, axis: Any = None) -> Any:
     return METHODS["max"](a, axis) - METHODS["min"](a, axis)
 
 
+def _total(made: Any, axis: Any) -> Any:
+    """The sum of what was made of elements; of an array without dimensions that is a number."""
+    return +made if type_of(made) is not None else reductions.total(made, axis)
+
+
 def count_nonzero(a: Any, axis: Any = None) -> Any:
     """`np.count_nonzero`."""
-    return reductions.total(a != 0 if a.type.name != "Bool" else a, axis)
+    return _total(a != 0 if a.type.name != "Bool" else a, axis)
 
 
 def nansum(a: Any, axis: Any = None) -> Any:
     """`np.nansum`."""
-    return reductions.total(mapped(a.tape, lambda x: chosen(x != x, 0.0, x), a), axis)
+    return _total(mapped(a.tape, lambda x: chosen(x != x, 0.0, x), a), axis)
 
 
 def nan_to_num(a: Any, nan: float = 0.0, posinf: Any = None, neginf: Any = None) -> Any:

@@ -14,12 +14,13 @@ from typing import Any, NoReturn
 
 from rosejit.errors import RoseError, StagingTypeError, UnsupportedSyntax
 from rosejit.frontend import numpy_calls
-from rosejit.frontend.arrays import Array, host_data
+from rosejit.frontend.arrays import Array, host_data, made_outside
 from rosejit.frontend.born import is_own
 from rosejit.frontend.builtin_calls import BUILTINS
 from rosejit.frontend.columns import Columns
 from rosejit.frontend.joins import shown
 from rosejit.frontend.math_calls import MATH
+from rosejit.frontend.places import frame_at
 from rosejit.frontend.structures import detached, is_mutable, is_record, is_row, objects, parts, with_parts
 from rosejit.frontend.texts import marked
 from rosejit.frontend.unbound import Poison
@@ -70,13 +71,20 @@ class Dispatcher:
         elif kind is BuiltinFunctionType:
             if function in _OPERATORS and _NUMERIC.issuperset(map(type, args)):
                 return function(*args, **kwargs)
-            if function.__name__ == "append" and function.__self__.__class__ is list:  # by far the most frequent method
-                tape = self._session.tape
-                if tape.sealed or tape.is_staged:
-                    self._session.hooks.written(function.__self__)
-                return function(*args, **kwargs)
+            if function.__name__ == "append" and function.__self__.__class__ is list:
+                return self._append(function, args, kwargs)
         elif kind is MethodType:
             return self._method(function, args, kwargs)
+        return self._looked_up(kind, function, args, kwargs)
+
+    def _append(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """By far the most frequent method of the host's."""
+        tape = self._session.tape
+        if tape.sealed or tape.is_staged:
+            self._session.hooks.written(function.__self__)
+        return function(*args, **kwargs)
+
+    def _looked_up(self, kind: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         stage = getattr(kind, "__rose_stage__", None)
         if stage is not None:
             return self._decorated(stage, function, args, kwargs)
@@ -97,7 +105,7 @@ class Dispatcher:
         try:
             return stage(function, self._session, args, kwargs)
         except RoseError as error:
-            raise self._session.tape.chained(error) from error.__cause__
+            raise self._session.tape.places.chained(error, frame_at(1)) from error.__cause__
 
     def _method(self, method: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if method.__self__.__class__ is Array:
@@ -180,7 +188,7 @@ class Dispatcher:
                 self._session.hooks.new(found)
             if function in _COPYING if _is_hashable(function) else False:
                 self._session.tape.bear(*objects(found, args))
-            return self._session.methods.meet(self._session.made_outside(found))
+            return self._session.methods.meet(made_outside(self._session.tape, found))
         except TypeError as error:
             if isinstance(error, RoseError) or _is_transform(function) or not has_staged((args, kwargs)):
                 raise

@@ -114,20 +114,6 @@ class Selection:
             self.tape.check((reductions.total(self.mask) > 0).atom, failure)
         return self._reduced(partial(reductions.extreme, name=name, initial=initial), name, axis)
 
-    def quantified(self, fold: Make, neutral: bool) -> Any:
-        """Whether all elements, or any, are true."""
-        flags = converted(self.values, BOOL)
-        return fold(mapped(self.tape, chosen, _over(self), flags, neutral))
-
-    def variance(self, ddof: float = 0) -> Any:
-        """`np.var` of all elements; NaN of none."""
-        apart: Any = applied(operator.sub, self, self.mean())
-        return applied(operator.mul, apart, apart).total() / (self.count() - ddof)
-
-    def deviation(self, ddof: float = 0) -> Any:
-        """`np.std` of all elements."""
-        return P["sqrt"].__call__(self.variance(ddof))
-
     def dot(self, other: Any) -> Any:
         """The sum of products with what the same mask picked; with a number the products."""
         if other.__class__ is not Selection:
@@ -149,13 +135,32 @@ class Selection:
         shape, after = self.values.shape, self.before + self.mask.ndim
         return (*shape[: self.before], reductions.total(self.mask), *shape[after:])
 
-    def count(self) -> Any:
-        """How many elements there are, as a staged Int."""
-        return prod(self.lengths)
 
-    def flat(self) -> "Selection":
-        """The same in one dimension."""
-        return self if self.dimensions == 1 else self.refuse("another shape")
+def _quantified(picked: Selection, fold: Make, neutral: bool) -> Any:
+    """Whether all elements, or any, are true."""
+    flags = converted(picked.values, BOOL)
+    return fold(mapped(picked.tape, chosen, _over(picked), flags, neutral))
+
+
+def _variance(picked: Selection, ddof: float = 0) -> Any:
+    """`np.var` of all elements; NaN of none."""
+    apart: Any = applied(operator.sub, picked, picked.mean())
+    return applied(operator.mul, apart, apart).total() / (_count(picked) - ddof)
+
+
+def _deviation(picked: Selection, ddof: float = 0) -> Any:
+    """`np.std` of all elements."""
+    return P["sqrt"].__call__(_variance(picked, ddof))
+
+
+def _count(picked: Selection) -> Any:
+    """How many elements there are, as a staged Int."""
+    return prod(picked.lengths)
+
+
+def _flat(picked: Selection) -> Selection:
+    """The same in one dimension."""
+    return picked if picked.dimensions == 1 else picked.refuse("another shape")
 
 
 def applied(make: Make, *operands: Any) -> Selection:
@@ -287,11 +292,11 @@ def _install() -> None:
     Selection.__hash__ = object.__hash__
     methods: dict[str, Any] = {"sum": Selection.total, "prod": Selection.product}
     methods |= {"max": partialmethod(Selection.extreme, "max"), "min": partialmethod(Selection.extreme, "min")}
-    methods |= {"any": partialmethod(Selection.quantified, reductions.some, False), "var": Selection.variance}
-    methods |= {"all": partialmethod(Selection.quantified, reductions.every, True), "std": Selection.deviation}
-    methods |= {"size": property(Selection.count), "shape": property(operator.attrgetter("lengths"))}
-    methods |= {"ndim": property(operator.attrgetter("dimensions")), "T": property(Selection.flat)}
-    methods |= {"ravel": Selection.flat, "flatten": Selection.flat, "copy": lambda self: self}  # nothing writes it
+    methods |= {"any": partialmethod(_quantified, reductions.some, False), "var": _variance}
+    methods |= {"all": partialmethod(_quantified, reductions.every, True), "std": _deviation}
+    methods |= {"size": property(_count), "shape": property(operator.attrgetter("lengths"))}
+    methods |= {"ndim": property(operator.attrgetter("dimensions")), "T": property(_flat)}
+    methods |= {"ravel": _flat, "flatten": _flat, "copy": lambda self: self}  # nothing writes it
     methods |= {"inner": Selection.dot, "__matmul__": Selection.dot, "count_nonzero": counted}
     for name, method in methods.items():
         setattr(Selection, name, method)

@@ -6,6 +6,7 @@ import sys
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
+from rosejit.errors import RoseError
 from rosejit.span import Span
 
 _OURS = os.path.dirname(os.path.dirname(__file__)) + os.sep
@@ -110,3 +111,9 @@ class Places:
                 found.append(Place(entry[0], frame.f_lasti))
             frame = frame.f_back
         return tuple(reversed(found))
+
+    def chained(self, error: RoseError, frame: FrameType | None) -> RoseError:
+        """`error` of a call in staged code that names the parameter it is about, with the calls that led there."""
+        if not error.chain and not isinstance(error.span, Place):
+            error.chain = self.chain(frame)
+        return error

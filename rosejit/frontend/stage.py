@@ -259,7 +259,7 @@ class Session:
         self._check_writes(root)
         captured, guards = self.outside(opened)
         member.end(tree, checked.statics, Block(root.lets, tuple(results)), captured)
-        boxes = tuple((box, held) for box in root.touched if (held := tape.content_below(root, box)) is not None)
+        boxes = tuple((box, held) for box in root.touched if (held := tape.content(box, root)) is not None)
         member.staged = Staged(member.function, tree, checked.statics, (), (), guards, boxes)
         return member.staged
 
@@ -280,7 +280,7 @@ class Session:
 
     def _check_writes(self, root: Frame) -> None:
         for key in root.contents:
-            if self.tape.content_below(root, key) is not None:
+            if self.tape.content(key, root) is not None:
                 raise self.tape.type_fault(
                     f"`{key.name}` belongs to the function around and is changed in a decorated function",
                     "return the new value, or leave out the decorator: a plain function may change it",
@@ -311,12 +311,6 @@ class Session:
             kind = {"f": REAL, "i": INT, "u": INT, "b": BOOL}[data.dtype.kind]
             known = opened.captured[id(data)] = (data, Var(array(data.shape, kind), "captured"))
         return known[1]
-
-    def made_outside(self, value: Any) -> Any:
-        """What a function of the host returned: a NumPy array is a new array of staged code."""
-        if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
-            return of_host(self.tape, value)
-        return value.item() if isinstance(value, np.generic) and value.dtype.kind in "fiub" else value
 
     def rows(self, value: Any) -> Any:
         """What Python iterates over."""

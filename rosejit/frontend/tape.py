@@ -274,9 +274,15 @@ class Tape:
 
     # --- contents
 
-    def content(self, key: Any) -> Any:
-        """What an array (its box) or a cell holds now; None if it was made in a block that is over."""
-        for frame in reversed(self.frames):
+    def content(self, key: Any, around: Frame | None = None) -> Any:
+        """What an array (its box) or a cell holds now; None if it was made in a block that is over.
+
+        With `around`: what the blocks around that one say, all of them if it is closed.
+        """
+        frames = self.frames
+        if around is not None and around in frames:
+            frames = frames[: frames.index(around)]
+        for frame in reversed(frames):
             found = frame.contents.get(key)
             if found is not None:
                 return found
@@ -308,18 +314,10 @@ class Tape:
         holder = next((k for k in range(len(self.frames) - 1, -1, -1) if cell in self.frames[k].contents), -1)
         for frame in self.frames[holder + 1 :] if holder >= 0 else ():
             if frame.kind == "loop":
-                before = loaded(self.content_below(frame, cell))
+                before = loaded(self.content(cell, frame))
                 standing = frame.carries.placeholder(before, cell.name)
                 frame.entries[cell] = (standing, before)
                 frame.contents[cell] = stored(standing)
-
-    def content_below(self, frame: Frame, key: Any) -> Any:
-        """What the blocks around `frame` say that `key` holds."""
-        for outer in reversed(self.frames[: self.frames.index(frame)] if frame in self.frames else self.frames):
-            found = outer.contents.get(key)
-            if found is not None:
-                return found
-        return None
 
     def bear(self, *made: Any) -> None:
         """Note that these were made in the innermost block."""
@@ -350,12 +348,6 @@ class Tape:
         error = kind(message, place, facts=facts, help=help, chain=tuple(calls))
         if self.error is None:
             self.error = error
-        return error
-
-    def chained(self, error: RoseError) -> RoseError:
-        """`error` of a call in staged code that names the parameter it is about, with the calls that led there."""
-        if not error.chain and not isinstance(error.span, Place):
-            error.chain = self.places.chain(frame_at(1))
         return error
 
     def type_fault(self, message: str, help: str | None = None, *facts: str) -> RoseError:

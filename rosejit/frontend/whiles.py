@@ -42,7 +42,7 @@ class _Start:
         for key in touched:
             if key in self.contents:
                 frame.contents[key] = self.contents[key]
-            elif tape.content_below(frame, key) is not None:
+            elif tape.content(key, frame) is not None:
                 del frame.contents[key]
             elif key.__class__ is Slot:
                 frame.contents[key] = stored(key.first)
@@ -154,7 +154,7 @@ class WhileLoop:
         tape = self._tape
         if any(a is not b for a, b in zip(self._before, names, strict=True)):
             return True
-        below = ((tape.content_below(frame, key), value) for key, value in frame.contents.items())
+        below = ((tape.content(key, frame), value) for key, value in frame.contents.items())
         return any(old is not None and old is not new for old, new in below)
 
     def back(self, names: Names) -> Names:

@@ -90,12 +90,21 @@ class _Sweep:
                 continue
             if op.negates:
                 negated[binder] = args[0]
-            elif op.sharing[0] and (given := known.get((PRIMITIVES[op.sharing[0]], args))) is not None:
-                op, args = PRIMITIVES[op.sharing[1]], (*args, given)
-            elif op.unchecked:
-                self.equal(binder, PRIMITIVES[op.unchecked], args)  # where it has been tested already
+            elif op.sharing[0] or op.unchecked:
+                op, args = self.related(binder, op, args)
             new.append(let if args is e.args and op is e.op else ir.Let(let.binders, ir.Apply(op, args), let.span))
         return ir.Block(new, tuple(map(get, block.results, block.results)))
+
+    def related(
+        self, binder: ir.Var, op: Primitive, args: tuple[ir.Atom, ...]
+    ) -> tuple[Primitive, tuple[ir.Atom, ...]]:
+        """`op`, or what gives the same of a result that is known; what is tested is known not to fail from here on."""
+        given = self.known.get((PRIMITIVES[op.sharing[0]], args)) if op.sharing[0] else None
+        if given is not None:
+            return PRIMITIVES[op.sharing[1]], (*args, given)
+        if op.unchecked:
+            self.equal(binder, PRIMITIVES[op.unchecked], args)
+        return op, args
 
     def without_signs(
         self, op: Primitive, args: tuple[ir.Atom, ...], span: Span | None, new: list[ir.Let]

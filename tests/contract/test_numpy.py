@@ -51,6 +51,7 @@ EXPRESSIONS = [
     "np.argmax(k)", "x[np.argmax(x)]", "np.argmax(p)", "np.prod(a,axis=0)", "np.prod(k)", "np.prod(x,keepdims=True)",
     "a.prod(1)", "np.max(a,1)", "np.min(k)", "np.max(a,axis=1,keepdims=True)", "np.ptp(x)", "np.all(p)",
     "np.any(a>3,axis=1)", "np.all(a,axis=0)", "a.any(axis=0)", "np.all(a>0,axis=1,keepdims=True)", "np.nansum(x)",
+    "np.nansum(x[0])", "np.count_nonzero(x[0])",
     "np.average(x,weights=x)", "np.average(a,axis=0)", "a.min()", "a.max(1)", "np.amax(x)", "k.max()", "p.any()",
     "p.all()", "p.sum()", "p.mean()", "k.mean()", "k.std()", "np.sum(a,1)", "np.sum(a,-1)", "np.sum([s,1.0])",
     "np.max([s,2.0])", "np.sum(s)", "np.min(a, initial=-3.0)", "np.cumsum(a)", "np.cumsum(a,axis=0)",
