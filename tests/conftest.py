@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import signal
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -21,6 +22,10 @@ settings.load_profile(os.environ.get("ROSE_TEST_PROFILE", "full"))
 
 # Before anything is imported: no test reads or fills the cache of the person who runs it.
 CACHE = os.environ["ROSE_CACHE_DIR"] = tempfile.mkdtemp(prefix="rosejit-tests-")
+
+# A shell that starts the tests in the background lets them ignore Ctrl-C, and all that they start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_unconfigure() -> None:

@@ -50,9 +50,9 @@ def _power_partials(x: Any, y: Any, r: Any) -> tuple[Any, Any]:
     The operands are replaced, not only the results, so that the untaken side has finite derivatives of its own. Where
     1 / x and log(x) are finite nothing is: the derivative to x changes with y, also at y = 0.
     """
-    constant = (y == 0.0) & ~((x >= 2.0**-1022) & (x < math.inf))
-    exponent = select(constant, 1.0, y)
-    to_x = select(constant, 0.0, exponent * pow_(x, exponent - 1.0))
+    varies = (y != 0.0) | ((x >= 2.0**-1022) & (x < math.inf))
+    exponent = select(varies, y, 1.0)
+    to_x = select(varies, exponent * pow_(x, exponent - 1.0), 0.0)
     base = select((x == 0.0) & (y >= 0.0), 1.0, x)
     return to_x, r * log(base)
 

@@ -137,7 +137,7 @@ class Cotangents:
             base = self.read_or_zero(e.place)
             found = self.b.bind(ir.Index(base, e.path, False), target(place), f"ct_{place.hint}")
         elif found is None:
-            found = self.zero(ir.Var(target(place), "zero"))
+            found = self.zero(ir.Var(target(place), "zero", place.like))
         self.readable[place] = found
         return found
 

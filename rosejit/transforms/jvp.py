@@ -178,6 +178,8 @@ class _Forward:
                 b.lets.append(let)
                 if da is not None:
                     self.bind(let.binders[0], ir.Accum(da))
+                if isinstance(da, ir.Var):
+                    tangents[let.binders[0]].like = da.like  # what is never resolved has nothing else to tell it
                 return
             case _:
                 pass
