@@ -12,8 +12,6 @@ import importlib
 import json
 import os
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -23,7 +21,21 @@ from typing import Any
 from unittest.mock import patch
 
 from benchmarks.cases import Case, cases
-from benchmarks.measure import PEERS, Row, Table, alone, has, has_rose, node, once, options, per_call, process
+from benchmarks.measure import (
+    PEER_PYTHON,
+    PEERS,
+    Row,
+    Table,
+    alone,
+    has,
+    has_casadi,
+    has_rose,
+    node,
+    once,
+    options,
+    per_call,
+    process,
+)
 from benchmarks.straight_lines import INPUTS, Program, random_program
 from rosejit.abi import Tier
 
@@ -39,9 +51,6 @@ STAGES = {
     "disk": "rosejit.runtime.cache:Cache.store",
 }
 """Where each part of a first call is spent, less the parts that start inside it; the rest is `other`."""
-
-
-PEER_PYTHON = os.environ.get("PEER_PYTHON", sys.executable)
 
 
 class Clock:
@@ -281,7 +290,7 @@ def _of_tier(case: Case, tier: Tier) -> Row:
 def main() -> None:
     """The tables."""
     given = options(__doc__ or "", ops=[1_000, 10_000], times=5)
-    here = {"jax": has("jax"), "rose": has_rose(), "casadi": _has_casadi()}
+    here = {"jax": has("jax"), "rose": has_rose(), "casadi": has_casadi()}
     absent = [peer for peer, found in here.items() if not found or peer in given.without]
     with tempfile.TemporaryDirectory() as folder:
         os.environ["ROSE_CACHE_DIR"] = folder
@@ -291,10 +300,6 @@ def main() -> None:
     warm.finish(given.json)
     cold_table(given.ops).finish()
     programs_table().finish()
-
-
-def _has_casadi() -> bool:
-    return subprocess.run([PEER_PYTHON, "-c", "import casadi"], capture_output=True).returncode == 0
 
 
 if __name__ == "__main__":

@@ -105,6 +105,15 @@ def node(script: Path, *args: str, timeout: float = 600) -> Row:
     return process(["node", "--expose-gc", str(script), *args], None, timeout)
 
 
+PEER_PYTHON = os.environ.get("PEER_PYTHON", sys.executable)
+"""The interpreter that has the peers of Python that this one may lack."""
+
+
+def has_casadi() -> bool:
+    """Whether that interpreter has CasADi."""
+    return subprocess.run([PEER_PYTHON, "-c", "import casadi"], capture_output=True).returncode == 0
+
+
 def process(command: list[str], env: dict[str, str] | None = None, timeout: float = 600) -> Row:
     """What a command prints as JSON on its last line; `wall` and `cpu` of the process."""
     path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import rosejit as rose
-from benchmarks.measure import Table, once, options, per_call
+from benchmarks.measure import PEER_PYTHON, PEERS, Table, has_casadi, once, options, per_call, process
 from rosejit import Mat, Vec
 from rosejit.transforms import columns, mixed
 
@@ -149,6 +149,15 @@ def sparse(table: Table) -> None:
         if n == 100:
             row["difference"] = difference(found.toarray(), rose.hessian(fresh(rosenbrock))(x))
         table.add(**row)
+        if has_casadi():
+            peer = process([PEER_PYTHON, str(PEERS / "casadi_sparse.py"), str(n)])
+            assert peer["entries"] == found.nnz
+            row = {"what": f"the same beside CasADi {peer['version']}", "this": "sparse", "us": 1e6 * seconds}
+            row |= {"that": "CasADi's SX", "other_us": 1e6 * peer["seconds"], "ratio": seconds / peer["seconds"]}
+            table.add(**row, difference=abs(found.sum() / peer["sum"] - 1.0))
+            row = {"what": "from the function to the first Hessian", "this": "sparse", "us": 1e6 * first}
+            row |= {"that": "CasADi's SX", "other_us": 1e6 * peer["first"], "ratio": first / peer["first"]}
+            table.add(**row)
 
 
 def threads(table: Table) -> None:
