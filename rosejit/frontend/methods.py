@@ -11,7 +11,7 @@ from types import FunctionType
 from typing import Any
 
 from rosejit.frontend.arrays import Array
-from rosejit.frontend.structures import is_record
+from rosejit.frontend.structures import attribute, is_record
 from rosejit.frontend.users import is_users_class, is_users_code
 from rosejit.frontend.values import NUMBERS, Bool, P
 
@@ -179,7 +179,7 @@ def _fields_agree(generated: Any) -> Any:
         found: Any = True
         for field in dataclasses.fields(self):
             if field.compare:
-                equal = getattr(self, field.name) == getattr(other, field.name)
+                equal = attribute(self, field.name) == attribute(other, field.name)
                 found = equal if found is True else found & equal if equal is not True else found
         return found
 

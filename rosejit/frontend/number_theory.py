@@ -69,9 +69,11 @@ def perm(n: int, k: int | None = None, /) -> int:
         raise ValueError("n must be a non-negative integer")
     if k < 0:
         raise ValueError("k must be a non-negative integer")
-    found = 1
-    for i in rose.range(min(k, n + 1)):
-        found *= n - i
+    found = 0
+    if k <= n:
+        found = 1
+        for i in rose.range(k):
+            found *= n - i
     return found
 
 

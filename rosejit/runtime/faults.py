@@ -41,8 +41,8 @@ def _values(artifact: Artifact, instance: Instance, number: int) -> list[float |
     for at, kind in enumerate(kinds, FAILURE_VALUES // 8):
         value = instance.reals[at] if kind == "real" else instance.ints[at]
         values.append(bool(value) if kind == "bool" else value)
-    if failure.kind == "index" and values[0] < 0:
-        values[0] -= values[1]  # the module has added the length once
+    if failure.kind == "index" and len(values) == len(("index", "length")) and values[0] < 0:
+        values[0] -= values[1]  # the module has added the length once, to an index that is not the bound of a window
     return values
 
 

@@ -25,7 +25,7 @@ EXPRESSIONS = [
     "math.isclose(x, 2.5 + 1e-12)", "math.isclose(x, y, rel_tol=0.5, abs_tol=1.0)", "math.isclose(x * math.inf, 1.0)",
     "x.real + x.imag", "x.conjugate()", "x.is_integer()", "(x * 2).is_integer()", "(x * math.inf).is_integer()",
     "math.gcd(n, 12)", "math.lcm(n, -4, 6)", "math.isqrt(n * 7)", "math.factorial(n)", "math.comb(9, n)",
-    "math.perm(n, 2)", "math.perm(n)", "math.modf(-x)", "math.frexp(x * 12)", "math.ldexp(x, -n)", "math.remainder(x, y)",
+    "math.perm(n, 2)", "math.perm(n)", "math.perm(n + 19, 40)", "math.modf(-x)", "math.frexp(x * 12)", "math.ldexp(x, -n)", "math.remainder(x, y)",
     "np.gcd(n, [4, 6])", "np.lcm(n, 5)", "np.ldexp([x, y], n)", "(n * 37).bit_count()", "(-n).bit_count()",
     "n.bit_length()", "(-n * 5).bit_length()", "(n - n).bit_length()", "n.numerator / n.denominator + n.real", "hasattr(x, 'real')",
     "abs(-x)", "abs(n)", "float(x)", "float(n)", "float('2.5') * x", "int(x)", "int(-x)", "int(n)", "int('3') + n",

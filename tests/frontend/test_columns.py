@@ -17,6 +17,12 @@ class Spot:
     name: str = "spot"
 
 
+@dataclass
+class Point:
+    x: float
+    y: float
+
+
 @rose.jit
 def spots(x: float) -> list[Spot]:
     return [Spot(np.array([x, x * i]), i) for i in rose.range(3)]
@@ -95,3 +101,12 @@ def test_copies_are_of_their_own():
         return kept.weight * 10 + made[0].weight
 
     assert f(2.0) == 25.0
+
+
+def test_elements_are_equal_by_their_values():
+    @rose.jit(cache=False)
+    def f(x: float) -> tuple[bool, bool]:
+        made = [Point(x, x * i) for i in rose.range(3)]
+        return made[1] == made[1], made[1] == made[2]
+
+    assert f(2.0) == (True, False)

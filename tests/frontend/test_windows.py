@@ -144,3 +144,13 @@ def test_an_int_that_turns_into_a_real_bounds_no_window():
 
     with pytest.raises(StagingTypeError, match="turns from an Int into a Real"):
         evaluate(f, np.ones(4), 1)
+
+
+@pytest.mark.parametrize("i", [-9, -2, -1, 6])
+def test_a_bound_is_reported_as_it_was_written(i: int) -> None:
+    @rose.jit(cache=False)
+    def f(x: Vec["n"], i: int) -> float:
+        return x[i : i + 2].sum()
+
+    with pytest.raises(rose.RoseIndexError, match=f"the slice from {i} to {i + 2} does not lie within length 7"):
+        f(np.ones(7), i)
