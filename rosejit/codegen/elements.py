@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from rosejit.codegen.emitter import Emitter
 from rosejit.codegen.layout import DATA, Column, elements_of, record_of
-from rosejit.codegen.paths import ADD, scaled
+from rosejit.codegen.paths import ADD, behind, scaled
 from rosejit.codegen.turns import Turns
 from rosejit.ir.syntax import Atom, Field, Lit, Path, Var
 from rosejit.ir.types import BOOL, Ref, Type
@@ -48,9 +48,9 @@ def element(e: Emitter, t: Turns, base: Atom, path: Path) -> Element:
             code.append(i32_load[offset + DATA])
             offset = 0
         if isinstance(step, Lit):
-            offset += int(step.value or 0) * rows.stride
+            offset += behind(rows, int(step.value or 0))
         elif step in t.own:
-            offset, stride = offset + t.own[step] * rows.stride, rows.stride
+            offset, stride = offset + behind(rows, t.own[step]), rows.stride
             code += (e.read(offset_of(e, t.x.index, stride)), ADD)
         else:
             code += (_scaled(e, step, rows.stride), ADD)

@@ -185,7 +185,8 @@ class Lanes:
             if a.type is INT or a.type is BOOL:
                 value = int(a.value or 0)
                 return i64x2_const(*(-value if a.type is BOOL else value,) * 2)
-            return f64x2_const(*(float(a.value or 0.0),) * 2)
+            assert a.value is not None
+            return f64x2_const(*(float(a.value),) * 2)
         known = self.codes.get(a)
         if known is None:
             assert self._outside is not None

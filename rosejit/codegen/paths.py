@@ -34,6 +34,8 @@ STORE = {"real": f64_store, "int": i64_store, "bool": bool_store, "address": i32
 """By offset, of the kinds of cells."""
 
 ADD, MUL, SHL, WRAP = OP["i32.add"], OP["i32.mul"], OP["i32.shl"], OP["i32.wrap_i64"]
+MEMORY = 1 << 32
+"""No address is as large."""
 _OUT_OF_RANGE = OP["i64.ge_u"]  # as unsigned numbers, negative indices are large
 
 
@@ -93,12 +95,19 @@ def follow(e: Emitter, base: Atom, path: Path, tests: tuple[int, ...], span: Spa
             offset = 0
         if isinstance(step, Lit):
             assert isinstance(step.value, int)
-            offset += step.value * rows.stride
+            offset += behind(rows, step.value)
         else:
             kept = _offset(e, step, rows.stride)
             items += (kept, ADD) if kept is not None else (step, scaled(rows.stride), ADD)
     assert cell is not None
     return Target(items, offset, cell)
+
+
+def behind(rows: Rows | Column, number: int) -> int:
+    """How many bytes behind the first element lies the one with this number. What is out of range and not tested is in
+    code that never runs, and any place will do: there may be no instruction for its own."""
+    count = rows.length if isinstance(rows, Rows) else MEMORY // max(rows.stride, 1)
+    return number * rows.stride if 0 <= number < count else 0
 
 
 def _follow_testing(e: Emitter, base: Var, path: Path, tests: tuple[int, ...], span: Span | None) -> Target:

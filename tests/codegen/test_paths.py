@@ -135,6 +135,30 @@ def f(a: [2]Real, n: Int, i: Int): Real =
     fails(text, [1.0, 2.0], 0, 2)
 
 
+@pytest.mark.parametrize("index", ["-2", "2", "1000000000000", "-9223372036854775808"])
+@pytest.mark.parametrize("t", ["[2]Real", "[0]Real", "[2][2]Real", "[0][2]Real", "[*]Real"])
+def test_what_is_out_of_range_and_not_tested_in_turns_that_never_come(index, t):
+    """A derivative reads again what its function has tested."""
+    row = t.count("[") > 1
+    step = f"{index}, 1" if row else index
+    text = f"""
+def g(a: {t}, n: Int): Real =
+  loop i < n carry (s: Real = 1.0) {{ let y = a@[{step}] in s * y }}
+def f(n: Int): Real = let a: {t} = zero in g(a, n)
+"""
+    text = text.replace("let a: [*]Real = zero", "let a: [*]Real = loop i < n { 1.0 }")
+    agrees(text, (0,), (-1,))
+
+
+@pytest.mark.parametrize("k", [2, 1000000000000, 9223372036854775000])
+def test_elements_behind_the_own_one_of_turns_that_never_come(k):
+    text = f"""
+def f(a: [2]Real, n: Int): Real =
+  loop i < n carry (s: Real = 1.0) {{ let j = wadd(i, {k}) in let x = a@[j] in let y = x * x in s * y }}
+"""
+    agrees(text, ([1.0, 2.0], 0))
+
+
 def test_a_shorter_array_is_tested_again():
     text = "def f(a: [3]Real, b: [2]Real, i: Int): Real = let x = a[i] in x + b[i]"
     fails(text, [1.0] * 3, [1.0] * 2, 2)

@@ -92,6 +92,13 @@ def test_what_stays_one_at_a_time(body):
     assert not paired(text)
 
 
+@pytest.mark.parametrize("c", ["-0.0", "0.0"])
+def test_constants_keep_their_sign(c):
+    text = f"def f(x: [8]Real): [8]Real = loop i < 8 {{ x[i] * {c} }}"
+    agrees(text, (values(8),))
+    assert paired(text)
+
+
 def test_short_loops_stay_as_they_are():
     assert not paired(f"def f(x: [3]Real): [3]Real = loop i < {turns.FEWEST - 1} {{ x[i] * 2.0 }}")
 
