@@ -65,10 +65,10 @@ def passed(x: float) -> float:
 
 
 @rose.jit
-def given_a_list(bodies: list[Body], h: float) -> list[Body]:
+def given_a_list(bodies: list[Body], h: float):
     for t in rose.range(3):
         bodies = shifted(bodies, h) if t > 0 else [Body(b.x * h, b.v) for b in bodies]
-    return bodies
+    return [b.x for b in bodies], [b.v for b in bodies]
 
 
 @rose.jit
@@ -177,6 +177,6 @@ PROGRAMS = [
     Program(aliased, [(0.5,), (2.0,)]),
     Program(particles, [(0.5,), (2.0,)]),
     Program(walkers, [(0.5,), (2.0,)]),
-    Program(swapped, [(0.5,), (2.0,)]),
+    Program(swapped, [(0.5,), (2.5,)], kinks=[(2.0,)]),
     Program(of_the_host, [(POINTS, 1), (POINTS[:2], -1)]),
 ]
