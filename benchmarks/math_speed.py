@@ -56,13 +56,13 @@ def scalar(name: str, x: Any, y: Any) -> Run:
 
     def one(x: Vec["n"], y: Vec["n"]) -> float:
         total = 0.0
-        for i in rose.range(len(x)):
+        for i in rose.range(len(x) - 1, -1, -1):  # sums that run down go one turn at a time
             total += f(x[i])
         return total
 
     def both(x: Vec["n"], y: Vec["n"]) -> float:
         total = 0.0
-        for i in rose.range(len(x)):
+        for i in rose.range(len(x) - 1, -1, -1):
             total += f(x[i], y[i])
         return total
 
