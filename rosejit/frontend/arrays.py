@@ -32,6 +32,8 @@ class Box:
     sources: "set[Box] | None" = None
     """Of a value on its way out of a function: the arrays that it may be. They are linked where it arrives, since on
     the paths on which there is such a value the function does nothing more."""
+    uses: "Any" = None
+    """Of a column of a list of structures: what was done with its elements (`elements.Uses`)."""
 
 
 @dataclass(slots=True, eq=False)

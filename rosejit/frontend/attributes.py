@@ -10,7 +10,7 @@ from typing import Any
 
 from rosejit.errors import UnsupportedSyntax
 from rosejit.frontend.born import is_own
-from rosejit.frontend.columns import put
+from rosejit.frontend.elements import put
 from rosejit.frontend.joins import shown
 from rosejit.frontend.structures import attribute, is_mutable, is_row
 from rosejit.frontend.tape import UNDEFINED, Frame, Slot, Tape, stored

@@ -1,33 +1,24 @@
-"""Lists of structures that staged loops make: an array for every part, and elements that read and write there."""
+"""Lists of structures that staged loops make: an array for every part."""
 
 # Values of users are of any type: what they are is asked while staging.
 # pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 from rosejit.abi import Leaf
 from rosejit.frontend.arrays import Array
+from rosejit.frontend.elements import HELD, arrays_in, assign, row_of, uses_of
 from rosejit.frontend.indexing import get
 from rosejit.frontend.making import stacked
-from rosejit.frontend.structures import (
-    Entry,
-    attributes,
-    detached,
-    is_alike,
-    is_mutable,
-    is_row,
-    members,
-    objects,
-    with_parts,
-)
+from rosejit.frontend.structures import detached, is_alike, members, objects, with_parts
 from rosejit.frontend.tape import Tape
 from rosejit.frontend.values import type_of
+from rosejit.frontend.views import copy
 from rosejit.ir.types import INT
 from rosejit.numeric import np
 
-_HELD = "it is held by a list that a staged loop made"
 _TAKEN = "an element was taken from a list of the host by a staged index"
 
 
@@ -36,6 +27,8 @@ class Columns:
     """A list of structures made by a staged loop: `value` has an array for every part of an element."""
 
     value: Any
+    since: ClassVar[tuple[int, ...] | None] = None
+    """Of a slice with elements that are those of the list: how many were replaced when it was taken."""
 
     def __rose_host__(self) -> list[Any]:
         """The list that a caller in Python gets."""
@@ -54,8 +47,8 @@ class Columns:
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
-            return Columns(mapped(self.value, lambda column: get(column, index)))
-        row = _row(self.value, index)
+            return self._part(index)
+        row = row_of(self.value, index, since=self.since)
         if isinstance(row, (list, dict)):
             tape_of(self.value).seal("it is an element of a list that a staged loop made", row)
         return row
@@ -64,7 +57,20 @@ class Columns:
         tape = tape_of(self.value)
         if isinstance(index, slice):
             raise tape.type_fault("a part of a list of structures is assigned", "assign one element after the other")
-        _assign(tape, _row(self.value, index, live=True), element)
+        if self.since is not None:
+            raise tape.type_fault(
+                "an element of a slice of a list is assigned, which is another list", "assign it in the list itself"
+            )
+        assign(tape, row_of(self.value, index, live=True), element)
+
+    def _part(self, index: slice) -> "Columns":
+        """A slice: another list, with the same elements."""
+        part = Columns(mapped(self.value, lambda column: get(column, index)))
+        if not any(True for _ in objects(self.value)):
+            return Columns(mapped(part.value, copy))
+        since = self.since or tuple(len(uses_of(column).replaced) for column in arrays_in(self.value))
+        object.__setattr__(part, "since", since)
+        return part
 
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("__") or not hasattr(list, name):
@@ -77,14 +83,7 @@ class Columns:
 
 def tape_of(value: Any) -> Tape:
     """The tape of the arrays in a structure."""
-    return next(array.tape for array in _arrays(value))
-
-
-def _arrays(value: Any) -> Iterator[Array]:
-    if value.__class__ is Array:
-        yield value
-    for part in members(value) or ():
-        yield from _arrays(part)
+    return next(array.tape for array in arrays_in(value))
 
 
 def mapped(value: Any, change: Callable[[Array], Any]) -> Any:
@@ -125,7 +124,7 @@ def of_list(tape: Tape, value: Any, like: Any) -> Any:
     found = _side_by_side(tape, value)
     if found is None or found.__class__ is Array or not is_alike(found, like.value):
         return value
-    tape.seal(_HELD, value, *(other for item in value for other in objects(item)))
+    tape.seal(HELD, value, *(other for item in value for other in objects(item)))
     return Columns(found)
 
 
@@ -149,9 +148,9 @@ def taken(tape: Tape, items: Sequence[Any], index: Any) -> Any:
     value = _side_by_side(tape, items) if items else None
     if value is None:
         return None
-    element = detached(_row(value, index))
+    element = detached(row_of(value, index))
     tape.seal(_TAKEN, *objects(element), *(found for item in items for found in objects(item)))
-    for array in (*_arrays(element), *(found for item in items for found in _arrays(item))):
+    for array in (*arrays_in(element), *(found for item in items for found in arrays_in(item))):
         array.box.readonly = array.box.readonly or _TAKEN
     return element
 
@@ -170,75 +169,3 @@ def _side_by_side(tape: Tape, items: Sequence[Any]) -> Any:
     columns = [_side_by_side(tape, each) for each in zip(*(members(item) or () for item in items), strict=True)]
     known = [c is not None or part is None for c, part in zip(columns, members(first) or (), strict=True)]
     return with_parts(first, columns) if all(known) else None
-
-
-# --- elements
-
-
-def _row(value: Any, index: Any, live: bool = False) -> Any:
-    """The element at `index`. One that can be changed reads and writes in the arrays, and with `live` any other too."""
-    if value.__class__ is Array:
-        return _entry(value, index) if live else get(value, index)
-    inside = members(value)
-    if inside is None:
-        return value
-    live = live or (is_mutable(value) and not isinstance(value, (list, dict)))
-    return with_parts(value, [_row(item, index, live) for item in inside])
-
-
-def _entry(column: Array, index: Any) -> Entry:
-    def write(value: Any) -> None:
-        if value.__class__ is Array and value.box is column.box:
-            if value.axes == get(column, index).axes:
-                return  # `element.array += x` has changed it in place
-            raise value.tape.type_fault("one array is given to two elements of a list", "copy it: `.copy()`")
-        if value.__class__ is Array and not value.box.readonly:
-            value.box.readonly = _HELD
-        column[index] = value  # pyright: ignore[reportIndexIssue]  # operators are installed
-
-    get(column, index)  # raises here if it is out of range
-    return Entry(lambda: get(column, index), write)
-
-
-def put(row: Any, name: str, value: Any, tape: Tape) -> None:
-    """`row.name = value`, of an element."""
-    places = attributes(row)
-    if name not in places:
-        raise tape.type_fault(
-            f"the elements of this list have no `{name}`", "give an element all its parts where it is made"
-        )
-    _assign(tape, places[name], value)
-
-
-def _assign(tape: Tape, place: Any, value: Any) -> None:
-    """Write the parts of `value` to the entries in `place`."""
-    if place.__class__ is Entry:
-        place.write(value)
-        return
-    places, values = _places(place), members(value)
-    if is_row(value):
-        values = list(attributes(value, read=True).values())
-    if places is None and (place is value or place == value):
-        return
-    if places is None or values is None or not is_alike(place, value):
-        raise tape.type_fault(
-            f"a part of the elements of this list is {_named(place)}, and {_named(value)} is assigned",
-            "assign a structure of the same class, with the same parts",
-        )
-    for one, other in zip(places, values, strict=True):
-        _assign(tape, one, other)
-    if not is_row(value):
-        tape.seal(_HELD, *objects(value))
-
-
-def _places(place: Any) -> list[Any] | None:
-    """The parts of an element, entries as such."""
-    if isinstance(place, (tuple, list)):
-        return list(place)
-    if isinstance(place, dict):
-        return list(place.values())
-    return None if not hasattr(place, "__dict__") and not is_row(place) else list(attributes(place).values()) or None
-
-
-def _named(value: Any) -> str:
-    return repr(value) if isinstance(value, str) else f"a {type(value).__name__}"

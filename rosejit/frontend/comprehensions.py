@@ -13,6 +13,7 @@ from rosejit.frontend.arrays import Array, fresh
 from rosejit.frontend.carries import Carries
 from rosejit.frontend.columns import Columns
 from rosejit.frontend.control import makes_turns, rows
+from rosejit.frontend.elements import owned, share_outside
 from rosejit.frontend.joins import Join
 from rosejit.frontend.making import stacked
 from rosejit.frontend.ranges import StagedRange, number_at, trip_count
@@ -81,6 +82,8 @@ class Comprehension:
         outs = self._emit(carries, loop, len(found))
         if not self.folds:
             self._finish(made[0], [fresh(tape, out) for out in outs], loop.trips)
+            if self.result.__class__ is Columns:
+                share_outside(tape, frame, made[0], self.result.value)
 
     def _check_list(self, items: StagedRange, trips: Atom) -> None:
         """A list of a staged loop is an array: one index, and a length that is known."""
@@ -126,7 +129,7 @@ class Comprehension:
                 "this comprehension over a staged range makes another number of elements than turns",
                 help="make an array with `np.zeros`, and fill it in a `for` statement",
             )
-        made[0] = _regular(self.tape, made[0])
+        made[0] = _regular(self.tape, owned(made[0]))
         leaves: list[Any] = []
         _leaves(made[0], leaves)
         return [self._atom(leaf) for leaf in leaves]

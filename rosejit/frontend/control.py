@@ -81,6 +81,7 @@ class StagedIf:
         self._then = names
         self._tape.close(self._sides[0])
         self._sides.append(self._tape.open("branch"))
+        self._sides[1].other = self._sides[0]
         return self._before
 
     def first_side(self, name: str) -> Any:

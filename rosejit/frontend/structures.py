@@ -23,7 +23,12 @@ class Entry:
     """An attribute of an element of a list of structures whose parts are in arrays: it is read and written there."""
 
     read: Callable[[], Any]
-    write: Callable[[Any], None]
+    write: Callable[[Any, bool], None]
+    """Takes the value, and whether another object takes the place of the one whose attribute it is."""
+    key: Any
+    """The identity of the array, and the index."""
+    share: Callable[[], None]
+    """Called when the object will be known in another place too."""
 
 
 def attribute(owner: Any, name: str) -> Any:

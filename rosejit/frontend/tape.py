@@ -87,8 +87,8 @@ class Frame:
     """A block that is open. Written out, since there is one for every side of every branch."""
 
     __slots__ = (
-        *("born", "budget", "carries", "contents", "dead", "entries", "kind", "lets", "missing", "place", "room"),
-        "touched",
+        *("born", "budget", "carries", "contents", "dead", "entries", "kind", "lets", "missing", "other", "place"),
+        *("room", "touched"),
     )
 
     def __init__(self, kind: Kind, place: Place | None = None) -> None:
@@ -108,6 +108,8 @@ class Frame:
         """Of a loop or a function: the arrays of the blocks around that were read in it."""
         self.dead = False
         """Whether a `raise` was staged in it: its end is never reached."""
+        self.other: Frame | None = None
+        """Of the second side of a branch: the first."""
         self.carries: Any = None
         """Of a loop: what makes the placeholders."""
         self.budget = self.room = 0

@@ -110,3 +110,64 @@ def test_elements_are_equal_by_their_values():
         return made[1] == made[1], made[1] == made[2]
 
     assert f(2.0) == (True, False)
+
+
+IDENTITY = {
+    "made[0], made[1] = made[1], made[0]": "before another took its place",
+    "p = made[0]\n    made[i] = Point(x, x)\n    x = p.x": "before another took its place",
+    "p = made[0]\n    if x > 1.0:\n        made[i] = Point(x, x)\n    x = p.x": "before another took its place",
+    "p = made[0]\n    for k in rose.range(2):\n        x += p.x\n        made[k] = Point(x, x)": "uses one taken before",
+    "made[1] = made[0]\n    made[i].x = 4.0": "one of these is in two places",
+    "for k in rose.range(2):\n        made[k].x = x\n        made[k + 1] = made[k]": "one of these is in two places",
+    "one = Point(x, x)\n    same = [one for _ in rose.range(3)]\n    same[0].x = 4.0": "one of these is in two places",
+    "turned = [made[2 - k] for k in rose.range(3)]\n    turned[0].x = 4.0": "one of these is in two places",
+    "turned = [(made[2 - k], x) for k in rose.range(3)]\n    made[0].x = 4.0": "one of these is in two places",
+    "part = made[1:]\n    part[0] = Point(x, x)": "which is another list",
+    "part = made[1:]\n    made[1] = Point(x, x)\n    x = part[0].x": "before another took its place",
+}
+
+
+@pytest.mark.parametrize("statements", IDENTITY)
+def test_objects_that_would_have_to_be_two_or_one_are_refused(statements):
+    from tests.frontend.oracle import define, fault
+
+    text = f"""
+def f(x: float, i: int):
+    made = [Point(x, x * k) for k in rose.range(3)]
+    {statements}
+    return x
+"""
+    error = fault(define(text, Point=Point, rose=rose), 2.0, 0)
+    assert IDENTITY[statements] in str(error)
+
+
+@dataclass(frozen=True)
+class Fixed:
+    x: float
+
+
+KEPT = {
+    "made[0], made[1] = copy.copy(made[1]), copy.copy(made[0])": "Point",
+    "p = made[i]\n    made[i + 1] = Point(x, x)\n    p.x += 4.0": "Point",
+    "p = made[i]\n    if x > 3.0:\n        made[i] = Point(x, x)\n    else:\n        p.x += 4.0": "Point",
+    "for k in rose.range(2):\n        p = made[k]\n        made[k] = Point(p.x + 1.0, x)": "Point",
+    "for k in rose.range(2):\n        made[k] = made[k + 1]": "Point",
+    "turned = [made[2 - k] for k in rose.range(3)]\n    x = turned[i].x": "Point",
+    "part = made[1:]\n    part[0].x = 4.0\n    made[2].x = 5.0\n    x = part[0].x + part[1].x": "Point",
+    "made[0], made[1] = made[1], made[0]": "Fixed",
+    "part = made[1:]\n    part[0] = Fixed(9.0)\n    x = part[0].x": "Fixed",
+}
+
+
+@pytest.mark.parametrize("statements", KEPT)
+def test_objects_keep_their_identity(statements):
+    from tests.frontend.oracle import agrees, define
+
+    parts = "x * k, x" if KEPT[statements] == "Point" else "x * k"
+    text = f"""
+def f(x: float, i: int):
+    made = [{KEPT[statements]}({parts}) for k in rose.range(3)]
+    {statements}
+    return x, made[0].x, made[1].x, made[2].x
+"""
+    agrees(define(text, Point=Point, Fixed=Fixed, copy=copy, rose=rose), (2.0, 0), (4.0, 1))
