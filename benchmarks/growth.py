@@ -111,7 +111,7 @@ def rows_for(
         with instances() as made:
             first, found = once(lambda x=x: run(x))
             seconds = per_call(lambda x=x: run(x), batches=5)
-            memory = sum(instance.size() for instance in made)
+            memory = sum(instance.memory.size() for instance in made)
         exponent = None if before is None else math.log(seconds / before[1]) / math.log(n / before[0])
         before = (n, seconds)
         table.add(

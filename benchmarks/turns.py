@@ -77,12 +77,12 @@ def row(table: Table, name: str, order: int, f: Callable[..., Any], n: int) -> N
     with instances() as made:
         found = once(lambda: f(0.3, n))[1]
         seconds = per_call(lambda: f(0.3, n), batches=3)
-        memory = sum(instance.size() for instance in made)
+        memory = sum(instance.memory.size() for instance in made)
     rose.clear_caches()
     gc.collect()
     with instances() as made:
         f(0.3, 1)
-        least = sum(instance.size() for instance in made)
+        least = sum(instance.memory.size() for instance in made)
     rose.clear_caches()
     gc.collect()
     table.add(
