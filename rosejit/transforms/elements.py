@@ -3,8 +3,10 @@
 from collections.abc import Iterable
 
 from rosejit.ir import syntax as ir
+from rosejit.ir.sums import in_lanes
 from rosejit.ir.types import BOOL, INT, Array, Type
 from rosejit.ir.walk import reachable, rebuild
+from rosejit.transforms.relax import keep_order
 from rosejit.transforms.simplify import folded
 from rosejit.transforms.small import Atoms, Whole, apart, has_small, is_unrolled, leaf, numbers, paths, types
 
@@ -330,16 +332,15 @@ class _Body:
     def loop(self, let: ir.Let, e: ir.Loop) -> None:
         n = len(e.carries)
         trips, inits = self.atom(e.trips), tuple(self.given(e.carries, e.inits))
-        arrays = [self.full(s.array) for s in e.scans]
-        index = self.fresh(e.index)
+        index, arrays = self.fresh(e.index), [self.full(s.array) for s in e.scans]
         carries = tuple([v for c in e.carries for v in self.places(c)])
         scans = tuple([ir.Scan(self.fresh(s.param), a, s.consumes) for s, a in zip(e.scans, arrays, strict=True)])
         body = self.block(e.body, e.carries, [s.param for s in e.scans])
         finals = tuple([v for b in let.binders[:n] for v in self.places(b)])
         stacks = tuple([self.fresh(b) for b in let.binders[n:]])
-        self.lets.append(
-            ir.Let((*finals, *stacks), ir.Loop(trips, index, carries, inits, scans, body, e.down), let.span)
-        )
+        loop = ir.Loop(trips, index, carries, inits, scans, body, e.down)
+        keep_order(loop, [lanes for c, lanes in zip(e.carries, in_lanes(e), strict=True) for _ in self.places(c)])
+        self.lets.append(ir.Let((*finals, *stacks), loop, let.span))
         for b in let.binders[n:]:
             self.define(b)
 

@@ -1,6 +1,7 @@
 """What `fastmath` means: a function whose arithmetic need not keep to the last bit, nor to infinities and NaN."""
 
 from rosejit.ir import syntax as ir
+from rosejit.ir.sums import in_lanes
 from rosejit.ir.types import REAL
 from rosejit.ir.walk import rebuild
 from rosejit.ops import PRIMITIVES
@@ -45,3 +46,14 @@ def _is_zero(e: ir.Apply) -> bool:
     if e.op is TIMES:
         return any([isinstance(a, ir.Lit) and a.value == 0.0 and a.type is REAL for a in e.args])
     return e.op is MINUS and e.args[0] is e.args[1]
+
+
+def keep_order(loop: ir.Loop, before: list[bool]) -> None:
+    """Sums that are in lanes only now are made such as have an order; `before` says which carries were in lanes."""
+    new = {c for c, was, now in zip(loop.carries, before, in_lanes(loop), strict=True) if now and not was}
+    running: set[ir.Atom] = {*new}
+    for k, let in enumerate(loop.body.lets if new else ()):
+        if isinstance(let.expr, ir.Apply) and let.expr.op.gathers and not running.isdisjoint(let.expr.args):
+            running.update(let.binders)
+            in_order = PRIMITIVES[let.expr.op.name.replace("f", "", 1)]
+            loop.body.lets[k] = ir.Let(let.binders, ir.Apply(in_order, let.expr.args), let.span)

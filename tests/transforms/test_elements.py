@@ -32,6 +32,29 @@ def test_random_programs_keep_their_bits(seed):
     agrees(f, random_arguments(rng, f))
 
 
+@pytest.mark.parametrize(
+    "turn",
+    [
+        "let x = a[1] in let y = x + 0.0 in let u = fsub(y, 0.3) in update a[1] = u",
+        "loop j < 3 carry (b: [2]Real = a) { let x = b[0] in let y = fadd(0.7, x) in update b[0] = y }",
+        "loop j < 1 carry (b: [2]Real = a) { let x = b[0] in let t = 1.0 / to_real(i) in update b[0] = fadd(x, t) }",
+    ],
+)
+def test_what_becomes_a_running_sum_keeps_its_order(turn):
+    f = parse(f"def f(c: [2]Real, n: Int): [2]Real = loop i < n carry (a: [2]Real = copy c) {{ {turn} }}")
+    for n in (0, 3, 5, 17, 18):
+        agrees(f, [[0.1, 0.2], n])
+
+
+def test_running_sums_of_unrolled_loops_keep_their_order():
+    f = parse("""
+def f(x: Real, n: Int): Real =
+  loop i < n carry (s: Real = 0.1) { loop j < 3 carry (t: Real = s) { fadd(t, x) } }
+""")
+    for n in (0, 3, 5, 17, 18):
+        agrees(f, [0.7, n])
+
+
 @pytest.mark.parametrize("seed", [*range(20), 60, 80, 95, 98, 106, 229, 343])
 def test_derivatives_of_what_is_prepared(seed):
     rng = random.Random(seed)
