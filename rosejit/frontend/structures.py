@@ -81,7 +81,7 @@ def objects(value: Any, but: tuple[Any, ...] = ()) -> Iterator[Any]:
 
 def is_object(value: Any) -> bool:
     """Whether a value is an object of the user's that is known by its attributes and by nothing else."""
-    return _is_open(value.__class__) and not hasattr(value, "leaf")
+    return _is_open(value.__class__) and not isinstance(getattr(value, "leaf", None), Leaf)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -161,7 +161,7 @@ def _staged_inside(value: Any) -> Iterator[Any]:
     pending, seen = [value], set[int]()
     while pending:
         item = pending.pop()
-        if hasattr(item, "leaf"):
+        if isinstance(getattr(item, "leaf", None), Leaf):
             yield item
         elif id(item) not in seen:  # objects of the host may hold each other
             seen.add(id(item))

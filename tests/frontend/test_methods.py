@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
+import rosejit as rose
 from rosejit.errors import StagingTypeError
 from tests.frontend.oracle import agrees, evaluate, fault, stage
 
@@ -128,3 +129,47 @@ def test_nothing_staged_is_left_in_something_global():
     finally:
         KEPT.metres = 0.0
     assert "`KEPT`, which is global" in str(error)
+
+
+def test_what_staging_asks_of_an_object_does_not_run_its_getattr_as_staged_code():
+    class Computed:
+        def __init__(self, x):
+            self.x = x
+
+        def __getattr__(self, name):
+            if name == "triple":
+                return self.x * 3
+            raise AttributeError(name)
+
+    @rose.jit(cache=False)
+    def f(x: float, n: int) -> float:
+        one, total = Computed(x), 0.0
+        if x > 1.0:
+            one.x = 7.0
+        for _ in rose.range(n):
+            other = Computed(total + one.triple)
+            both = [one, other]
+            total += both[1].triple + both[0].x
+        return total
+
+    assert f(2.0, 1) == 70.0
+    assert f(0.5, 1) == 5.0
+
+
+def test_users_may_name_an_attribute_as_staged_values_do():
+    class Tree:
+        def __init__(self, x):
+            self.leaf = x
+
+        def grow(self):
+            if self.leaf > 1.0:
+                self.leaf += 1.0
+
+    @rose.jit(cache=False)
+    def f(x: float, n: int) -> float:
+        tree = Tree(x)
+        for _ in rose.range(n):
+            tree.grow()
+        return tree.leaf
+
+    assert (f(1.5, 3), f(0.5, 3)) == (4.5, 0.5)
