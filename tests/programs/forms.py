@@ -192,7 +192,14 @@ PROGRAMS = (
     Program(
         conditions_of_the_run, [(1.5, 4, True), (1.5, 5, True), (1.5, 7, True), (1.5, 200, False), (1.5, 0, False)]
     ),
-    Program(both_sides, [(1.5, 0.5, True), (1.5, 2.0, True), (-1.5, 2.0, False)]),
+    Program(
+        both_sides,
+        [(1.5, 0.5, True), (1.5, 2.0, True), (-1.5, 2.0, False), (-1.5, 2.0, True)],
+        lambda x, y, p: (
+            ((1 if x > 0 < y or not p else 0.5) + ((x > y) ^ p or x / y > 1e300) * x) * (y if x / y > 0.5 else 1)
+        ),
+        plain=False,  # `~` of a bool of Python is a number that is not 0
+    ),
     Program(assertions, [(1.5, 2)], lambda x, n: 3.0, lambda x, n: 2.0),
     Program(errors, [(1.5, 1), (1.5, 2)], lambda x, n: x * n, lambda x, n: n),
     Program(printed, [(1.5, 3)], lambda x, n: x**4, lambda x, n: 4 * x**3),
