@@ -3,12 +3,10 @@
 from dataclasses import dataclass
 
 from rosejit.codegen.emitter import Emitter
-from rosejit.codegen.layout import DATA, Column, elements_of, record_of
-from rosejit.codegen.paths import ADD, behind, scaled
+from rosejit.codegen.paths import ADD, Way, behind, kept_offset, scaled
 from rosejit.codegen.turns import Turns
 from rosejit.ir.syntax import Atom, Field, Lit, Path, Var
-from rosejit.ir.types import BOOL, Ref, Type
-from rosejit.wasm.instructions import i32_const, i32_load
+from rosejit.wasm.instructions import i32_const
 
 
 @dataclass(slots=True)
@@ -27,47 +25,36 @@ class Element:
 def element(e: Emitter, t: Turns, base: Atom, path: Path) -> Element:
     """Where `path` leads from `base`, a heavy value or a place."""
     assert isinstance(base, Var)
-    code = [e.read(base)]
-    kind: Type = base.type.target if isinstance(base.type, Ref) else base.type
-    offset = stride = 0
-    cell = None
+    way = Way(e, base)
+    stride = 0
     for step in path:
-        if cell is not None:
-            kind = cell.type
-            if cell.kind == "address":
-                code.append(i32_load[offset])
-                offset = 0
-        layout = e.module.layouts.of(kind)
-        if isinstance(step, Field):
-            record = record_of(layout)
-            cell, offset = record.cells[step.number], offset + record.offsets[step.number]
+        rows = way.rows(step)
+        if rows is None or isinstance(step, Field):
             continue
-        rows = elements_of(layout)
-        cell = rows.cell
-        if isinstance(rows, Column):
-            code.append(i32_load[offset + DATA])
-            offset = 0
+        way.data(rows)
         if isinstance(step, Lit):
-            offset += behind(rows, int(step.value or 0))
-        elif step in t.own:
-            offset, stride = offset + behind(rows, t.own[step]), rows.stride
-            code += (e.read(offset_of(e, t.x.index, stride)), ADD)
+            assert isinstance(step.value, int)
+            way.offset += behind(rows, step.value)
+            continue
+        if step in t.own:
+            way.offset, stride = way.offset + behind(rows, t.own[step]), rows.stride
+            way.items += (e.read(offset_of(e, t.x.index, stride)), ADD)
         else:
-            code += (_scaled(e, step, rows.stride), ADD)
-    return Element(b"".join(code), offset, stride)
+            way.items += (_scaled(e, step, rows.stride), ADD)
+    code = [item if isinstance(item, bytes) else e.read(base) for item in way.items]  # all but the base is code
+    return Element(b"".join(code), way.offset, stride)
 
 
 def offset_of(e: Emitter, index: Var, stride: int) -> Var:
-    """The variable that holds the index of a loop times `stride`."""
-    known = e.offsets[index]
-    if stride not in known:
-        v = known[stride] = Var(BOOL, "offset")
-        e.where[v] = e.body.fresh("i32")  # it lives through the whole loop, part of which is written already
-    return known[stride]
+    """The variable that holds the index of a loop that is written by turns, times `stride`."""
+    kept = kept_offset(e, index, stride)
+    assert kept is not None
+    return kept
 
 
 def _scaled(e: Emitter, step: Var, stride: int) -> bytes:
     """An index from outside, in bytes."""
-    if step in e.offsets:
-        return e.read(offset_of(e, step, stride))
+    kept = kept_offset(e, step, stride)
+    if kept is not None:
+        return e.read(kept)
     return e.read(step) + scaled(stride) if stride else i32_const[0]

@@ -56,7 +56,52 @@ def scaled(stride: int) -> bytes:
     return WRAP + i32_const[stride] + MUL
 
 
-def _offset(e: Emitter, index: Var, stride: int) -> Var | None:
+class Way:
+    """How far a path has been followed: code that leaves an address, an offset from there, the cell at its end.
+
+    Fields and addresses of arrays are the same on all ways; how an index is written is up to the caller.
+    """
+
+    def __init__(self, e: Emitter, base: Var) -> None:
+        self.items: list[Item] = [base]
+        self.offset = 0
+        self._type: Type = base.type.target if isinstance(base.type, Ref) else base.type
+        self._layouts = e.module.layouts
+        self._cell: Cell | None = None
+
+    @property
+    def cell(self) -> Cell:
+        """The cell behind the last step."""
+        assert self._cell is not None
+        return self._cell
+
+    def rows(self, step: Field | Atom) -> Rows | Column | None:
+        """Go to the array that `step` is an index of, or into a field: then None."""
+        if self._cell is not None:
+            self._type = self._cell.type
+            if self._cell.kind == "address":
+                self._load(0)
+        layout = self._layouts.of(self._type)
+        if isinstance(step, Field):
+            record = record_of(layout)
+            self._cell = record.cells[step.number]
+            self.offset += record.offsets[step.number]
+            return None
+        rows = elements_of(layout)
+        self._cell = rows.cell
+        return rows
+
+    def data(self, rows: Rows | Column) -> None:
+        """Go to the first element."""
+        if isinstance(rows, Column):
+            self._load(DATA)
+
+    def _load(self, further: int) -> None:
+        self.items.append(i32_load[self.offset + further])
+        self.offset = 0
+
+
+def kept_offset(e: Emitter, index: Var, stride: int) -> Var | None:
     """The variable that holds the index of a loop times `stride`, if that loop keeps such variables."""
     known = e.offsets.get(index)
     if known is None:
@@ -72,35 +117,19 @@ def follow(e: Emitter, base: Atom, path: Path, tests: tuple[int, ...], span: Spa
     assert isinstance(base, Var)
     if tests:
         return _follow_testing(e, base, path, tests, span)
-    items: list[Item] = [base]
-    t: Type = base.type.target if isinstance(base.type, Ref) else base.type
-    offset = 0
-    cell: Cell | None = None
+    way = Way(e, base)
     for step in path:
-        if cell is not None:
-            t = cell.type
-            if cell.kind == "address":
-                items.append(i32_load[offset])
-                offset = 0
-        layout = e.module.layouts.of(t)
-        if isinstance(step, Field):
-            record = record_of(layout)
-            cell = record.cells[step.number]
-            offset += record.offsets[step.number]
+        rows = way.rows(step)
+        if rows is None or isinstance(step, Field):
             continue
-        rows = elements_of(layout)
-        cell = rows.cell
-        if isinstance(rows, Column):
-            items.append(i32_load[offset + DATA])
-            offset = 0
+        way.data(rows)
         if isinstance(step, Lit):
             assert isinstance(step.value, int)
-            offset += behind(rows, step.value)
+            way.offset += behind(rows, step.value)
         else:
-            kept = _offset(e, step, rows.stride)
-            items += (kept, ADD) if kept is not None else (step, scaled(rows.stride), ADD)
-    assert cell is not None
-    return Target(items, offset, cell)
+            kept = kept_offset(e, step, rows.stride)
+            way.items += (kept, ADD) if kept is not None else (step, scaled(rows.stride), ADD)
+    return Target(way.items, way.offset, way.cell)
 
 
 def behind(rows: Rows | Column, number: int) -> int:
@@ -116,33 +145,17 @@ def _follow_testing(e: Emitter, base: Var, path: Path, tests: tuple[int, ...], s
     touch(e, steps)
     first = steps[0] if isinstance(path[0], Var) and 0 in tests else None
     number = e.module.failures.number(index_failure(span), (INT, INT))
-    items: list[Item] = [base]
-    t: Type = base.type.target if isinstance(base.type, Ref) else base.type
-    offset = 0
-    cell: Cell | None = None
+    way = Way(e, base)
     for k, step in enumerate(path):
-        if cell is not None:
-            t = cell.type
-            if cell.kind == "address":
-                items.append(i32_load[offset])
-                offset = 0
-        layout = e.module.layouts.of(t)
-        if isinstance(step, Field):
-            record = record_of(layout)
-            cell = record.cells[step.number]
-            offset += record.offsets[step.number]
+        rows = way.rows(step)
+        if rows is None or isinstance(step, Field):
             continue
-        rows = elements_of(layout)
-        cell = rows.cell
         index = i64_const[step.value] if isinstance(step, Lit) else e.read(step)  # type: ignore[index]  # an Int
         if k in tests:
-            items += _test(e, rows, offset, step if step is first else index, index, number)
-        if isinstance(rows, Column):
-            items.append(i32_load[offset + DATA])
-            offset = 0
-        items += (index, scaled(rows.stride), ADD)
-    assert cell is not None
-    return Target(items, offset, cell)
+            way.items += _test(e, rows, way.offset, step if step is first else index, index, number)
+        way.data(rows)
+        way.items += (index, scaled(rows.stride), ADD)
+    return Target(way.items, way.offset, way.cell)
 
 
 def _test(e: Emitter, rows: Rows | Column, offset: int, tested: Item, index: bytes, number: int) -> list[Item]:

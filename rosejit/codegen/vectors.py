@@ -9,7 +9,7 @@ from rosejit.codegen.emitter import Emitter
 from rosejit.codegen.lanes import Lanes
 from rosejit.codegen.singles import Numbers
 from rosejit.codegen.turns import Turns
-from rosejit.ir.syntax import Add, Apply, Atom, Index, Let, Update, Var, View
+from rosejit.ir.syntax import Add, Apply, Atom, Index, Let, Path, Update, Var, View
 from rosejit.wasm.instructions import (
     Immediate,
     br_if,
@@ -167,8 +167,8 @@ class Pairs(Lanes):
                 case _:
                     super().run((let,))
 
-    def _element(self, base: Atom, path: tuple[object, ...]) -> Element:
-        return element(self._e, self._t, self._t.arrays.get(base, base), path)  # type: ignore[arg-type]  # a path
+    def _element(self, base: Atom, path: Path) -> Element:
+        return element(self._e, self._t, self._t.arrays.get(base, base), path)
 
     def _read(self, v: Var, at: Element) -> None:
         if at.stride == 8:

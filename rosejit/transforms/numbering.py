@@ -15,7 +15,7 @@ from rosejit.ir.primitive import Emit, Primitive
 from rosejit.ir.types import INT, REAL, Array, Type, has_real
 from rosejit.ops.kernels import small_kernel
 from rosejit.transforms.activity import Mask
-from rosejit.transforms.simplify import NEGATION, as_negation, folded, minus
+from rosejit.transforms.simplify import NEGATION, as_negation, folded, minus, without_signs
 from rosejit.transforms.straight import ADD, back_of
 from rosejit.transforms.templates import numbers
 
@@ -120,23 +120,10 @@ class Numbering:
         if op.negates and args[0] in self._negated:
             return self._negated[args[0]]
         if not self._negated.keys().isdisjoint(args):
-            bare, args, odd = self._without_signs(op, args)
+            bare, args, odd = without_signs(op, args, self._negated)
             found = self._made(bare, args)
             return self.apply(NEGATION, found) if odd else found
         return self._made(op, args)
-
-    def _without_signs(self, op: Primitive, args: tuple[int, ...]) -> tuple[Primitive, tuple[int, ...], bool]:
-        """The op after signs of operands have gone into it, and whether one is left for the result."""
-        odd, k = False, 0
-        while k < len(op.minus):
-            rule, inside = minus(op)[k], self._negated.get(args[k])
-            if rule is None or inside is None:
-                k += 1
-                continue
-            args = (*args[:k], inside, *args[k + 1 :])
-            op, flips, swaps = rule
-            args, odd, k = args[::-1] if swaps else args, odd ^ flips, 0
-        return op, args, odd
 
     def _made(self, op: Primitive, args: tuple[int, ...]) -> int:
         known = self._literals

@@ -1,6 +1,7 @@
 """Folds constants, shares equal expressions, lets signs drown in sums and dissolves tuples in one forward sweep, exact
 in every bit."""
 
+from collections.abc import Mapping
 from functools import cache, cached_property
 from typing import Any, TypeVar
 
@@ -110,15 +111,7 @@ class _Sweep:
         self, op: Primitive, args: tuple[ir.Atom, ...], span: Span | None, new: list[ir.Let]
     ) -> tuple[Primitive, tuple[ir.Atom, ...]]:
         """`op` of `args` after signs of operands have gone into the op, or out of it."""
-        odd, k = False, 0
-        while k < len(op.minus):
-            rule, inside = minus(op)[k], self.negated.get(args[k])
-            if rule is None or inside is None:
-                k += 1
-                continue
-            args = (*args[:k], inside, *args[k + 1 :])
-            op, flips, swaps = rule
-            args, odd, k = args[::-1] if swaps else args, odd ^ flips, 0
+        op, args, odd = without_signs(op, args, self.negated)
         if not odd:
             return op, args
         var = ir.Var(op.result)
@@ -208,6 +201,23 @@ class _Sweep:
 def minus(op: Primitive) -> list[tuple[Primitive, bool, bool] | None]:
     """For each operand the op without its sign, whether the result has the other sign, whether operands swap."""
     return [(PRIMITIVES[name.lstrip("-~")], "-" in name, "~" in name) if name else None for name in op.minus]
+
+
+def without_signs(
+    op: Primitive, args: tuple[_A, ...], negated: Mapping[_A, _A]
+) -> tuple[Primitive, tuple[_A, ...], bool]:
+    """The op after signs of operands have gone into it, and whether one is left for the result; `negated` tells what
+    operands are minus of."""
+    odd, k = False, 0
+    while k < len(op.minus):
+        rule, inside = minus(op)[k], negated.get(args[k])
+        if rule is None or inside is None:
+            k += 1
+            continue
+        args = (*args[:k], inside, *args[k + 1 :])
+        op, flips, swaps = rule
+        args, odd, k = args[::-1] if swaps else args, odd ^ flips, 0
+    return op, args, odd
 
 
 def as_negation(op: Primitive, args: tuple[_A | ir.Lit, ...]) -> tuple[Primitive, tuple[_A | ir.Lit, ...]]:
