@@ -151,7 +151,7 @@ def threads_table(counts: list[int], turns: int = 9) -> Table:
     """Calls of a gradient of about a millisecond from several threads; interleaved, medians of wall time."""
     columns = {"threads": "", "us/call": ".1f", "speed": ".2f"}
     table = Table("scaling_threads", "a gradient of about 1 ms, called by threads (wall)", columns)
-    gradient, x = rose.grad(work), np.linspace(0.0, 1.0, 500)
+    gradient, x = rose.grad(work), np.linspace(0.0, 1.0, 2_800)
     gradient(x)
     found: dict[int, list[float]] = {count: [] for count in counts}
     for _ in range(turns):
