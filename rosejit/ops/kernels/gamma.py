@@ -8,7 +8,7 @@ from typing import Any
 
 from rosejit.ir.types import INT, REAL
 from rosejit.ops.arith import abs_, ceil, copysign, floor, nearest, select
-from rosejit.ops.integer import clz, imax, sat_int, to_real
+from rosejit.ops.integer import bits, clz, imax, sat_int, to_real
 from rosejit.ops.kernels.arcs import PI
 from rosejit.ops.kernels.coefficients import DIGAMMA, DIGAMMA_REST, GAMMA_STAR, LOG_GAMMA, RECIPROCAL_GAMMA, STIRLING
 from rosejit.ops.kernels.definition import Definition
@@ -16,7 +16,7 @@ from rosejit.ops.kernels.double import Pair, add, divide, fast_two_sum, multiply
 from rosejit.ops.kernels.exponential import clamped, pick, precise_exponential, scaled
 from rosejit.ops.kernels.logarithm import LOG_KERNEL, logarithm, with_exponent
 from rosejit.ops.kernels.polynomial import estrin, horner
-from rosejit.ops.kernels.power import precise_logarithm
+from rosejit.ops.kernels.power import short_logarithm, times_logarithm
 from rosejit.ops.kernels.trigonometric import cosine, sine
 from rosejit.ops.value import branch, repeat
 
@@ -75,7 +75,7 @@ def _small_gamma(x: Any) -> Pair:
 def _large_gamma(x: Any) -> tuple[Any, Any, Any]:
     """Gamma of 24 <= x as a pair times 2**k."""
     x = clamped(x, 24.0, 190.0)
-    power = add(multiply((x - 0.5, 0.0), precise_logarithm(x)), _HALF_LOG_2_PI)
+    power = add(times_logarithm(x - 0.5, short_logarithm(bits(x))), _HALF_LOG_2_PI)
     hi, lo = add(power, (-x, 0.0))
     k, (s, e) = precise_exponential(hi, lo)
     w = 1.0 / x

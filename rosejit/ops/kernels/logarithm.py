@@ -43,10 +43,20 @@ _LOG10_2_HIGH = float.fromhex("0x1.34413509f7800p-2")  # ends in 11 zeros
 _LOG10_2_LOW = float.fromhex("0x1.fef311f12b358p-46")
 
 
-def mantissa(x: Any, lowest: int = _SQRT_HALF) -> tuple[Any, Any]:
-    """Int k and m with x = m * 2**k, for normal x > 0; m from the number with the bits `lowest` to its double."""
-    i = bits(x) + (_ONE - lowest)
+def mantissa(x: Any) -> tuple[Any, Any]:
+    """Int k and m with x = m * 2**k, for normal x > 0; m from sqrt(1/2) to sqrt(2)."""
+    return mantissa_of(bits(x), _SQRT_HALF)
+
+
+def mantissa_of(i: Any, lowest: int) -> tuple[Any, Any]:
+    """The same for the number with the bits `i`; m from the number with the bits `lowest` to its double."""
+    i = i + (_ONE - lowest)
     return (i >> 52) - 1023, from_bits((i & _MANTISSA) + lowest)
+
+
+def extended_bits(x: Any) -> Any:
+    """The bits of finite x > 0; of a subnormal one those that it would have if exponents went on below zero."""
+    return select(x < SMALLEST_NORMAL, bits(x * 2.0**54) - (54 << 52), bits(x))
 
 
 def normal(x: Any) -> tuple[Any, Any]:
@@ -78,7 +88,7 @@ def _of_mantissa(f: Any, k: Any, low: Any = None) -> Any:
     return k * LN2_HIGH - ((square - (s * z) * estrin(LOG_SHORT, z)) - f)
 
 
-def _is_normal(x: Any) -> Any:
+def is_normal(x: Any) -> Any:
     """Whether `x` is positive, normal and finite."""
     return ushr(bits(x) - 2**52, 52) < 2046
 
@@ -95,7 +105,7 @@ def _log(x: Any) -> Any:
     def unusual() -> Any:
         return branch((x > 0.0) & (x < INF), subnormal, lambda: on_domain(x, x))
 
-    return branch(_is_normal(x), usual, unusual)
+    return branch(is_normal(x), usual, unusual)
 
 
 LOG_KERNEL = Definition(_log)
@@ -150,7 +160,7 @@ def _log2(x: Any) -> Any:
         s, e = fast_two_sum(k + shift, hi)
         return on_domain(x, s + (e + lo))
 
-    return branch(_is_normal(x), lambda: _to_base(x, _INVERSE_LN2_SHORT, 1.0, 0.0), unusual)
+    return branch(is_normal(x), lambda: _to_base(x, _INVERSE_LN2_SHORT, 1.0, 0.0), unusual)
 
 
 def _log10(x: Any) -> Any:
@@ -162,7 +172,7 @@ def _log10(x: Any) -> Any:
         s, e = fast_two_sum(k * _LOG10_2_HIGH, hi)
         return on_domain(x, s + (e + (lo + k * _LOG10_2_LOW)))
 
-    return branch(_is_normal(x), lambda: _to_base(x, _INVERSE_LN10_SHORT, _LOG10_2_HIGH, _LOG10_2_LOW), unusual)
+    return branch(is_normal(x), lambda: _to_base(x, _INVERSE_LN10_SHORT, _LOG10_2_HIGH, _LOG10_2_LOW), unusual)
 
 
 def _log1p(x: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 from rosejit.ir.types import REAL
 from rosejit.ops.arith import abs_, floor, select
-from rosejit.ops.integer import bits, from_bits, to_real, ushr
+from rosejit.ops.integer import bits, from_bits, to_real
 from rosejit.ops.kernels.coefficients import LOG_FIFTH
 from rosejit.ops.kernels.definition import Definition
 from rosejit.ops.kernels.double import (
@@ -18,12 +18,10 @@ from rosejit.ops.kernels.double import (
     multiply,
     short,
     square_root,
-    two_product,
     two_square,
-    two_sum,
 )
-from rosejit.ops.kernels.exponential import LN2_HIGH, LN2_LOW, below, pick, precise_exponential, scaled
-from rosejit.ops.kernels.logarithm import mantissa, normal
+from rosejit.ops.kernels.exponential import LN2_HIGH, LN2_LOW, below, clamped, pick, precise_exponential, scaled
+from rosejit.ops.kernels.logarithm import extended_bits, is_normal, mantissa_of
 from rosejit.ops.kernels.polynomial import estrin
 from rosejit.ops.value import branch
 
@@ -32,52 +30,19 @@ NAN = float("nan")
 
 _HALF_SQRT_3 = 0x3FEBB67AE8584CAA
 _SQRT_3_HALVES = float.fromhex("0x1.3988e1409212ep+0")
-_LOG_3_HALVES = (float.fromhex("0x1.9f323ecbf984cp-2"), float.fromhex("-0x1.a92e513217f5cp-59"))
 _LOG_3_HALVES_SHORT = float.fromhex("0x1.9f32300000000p-2")
 _LOG_3_HALVES_REST = float.fromhex("0x1.d97f3097e56d2p-23")
 _TWO_THIRDS_SHORT = float.fromhex("0x1.5555500000000p-1")
 _TWO_THIRDS_REST = float.fromhex("0x1.5555555555555p-23")
-_TWO_THIRDS = (float.fromhex("0x1.5555555555555p-1"), float.fromhex("0x1.5555555555555p-55"))
+_TWO_THIRDS = float.fromhex("0x1.5555555555555p-1")
 
 
-def precise_logarithm(x: Any) -> Pair:
-    """log(x) as a pair that is right to 66 bits, for finite x > 0."""
-    y, shift = normal(x)
-    k, m = mantissa(y, _HALF_SQRT_3)
-    exponent = to_real(k) + shift
-    upper = m > _SQRT_3_HALVES
-    center = pick(upper, 1.5, 1.0)
-    f, (d, dl) = m - center, two_sum(m, center)
-    inverse = 1.0 / d
-    s = f * inverse
-    p, e = two_product(s, d)
-    s, sl = fast_two_sum(s, (((f - p) - e) - s * dl) * inverse)
-    z = add(two_square(s), (0.0, 2.0 * s * sl))
-    cubic = multiply(multiply((s, sl), z), _TWO_THIRDS)
-    fifth = (s * z[0]) * z[0] * estrin(LOG_FIFTH, z[0])
-    hi, e1 = two_sum(exponent * LN2_HIGH, pick(upper, _LOG_3_HALVES[0], 0.0))
-    hi, e2 = two_sum(hi, 2.0 * s)
-    hi, e3 = two_sum(hi, cubic[0])
-    low = (e1 + e2 + e3) + (exponent * LN2_LOW + pick(upper, _LOG_3_HALVES[1], 0.0)) + (2.0 * sl + cubic[1] + fifth)
-    return fast_two_sum(hi, low)
-
-
-def raised(log_x: Pair, y: Any) -> Any:
-    """exp(y * log_x)."""
-    y = select(y > 2.0**66, 2.0**66, select(y < -(2.0**66), -(2.0**66), y))
-    hi, lo = two_product(y, log_x[0])
-    high, low = hi > 800.0, hi < -800.0
-    hi = select(high, 800.0, select(low, -800.0, hi))
-    k, (s, _) = precise_exponential(hi, select(high | low, 0.0, lo + y * log_x[1]))
-    return scaled(s, k)
-
-
-def _short_logarithm(x: Any) -> Pair:
-    """log(x) for normal x > 0 as a short number and the rest, right to 66 bits.
+def short_logarithm(i: Any) -> Pair:
+    """log(x) as a short number and the rest, right to 66 bits, for x > 0 with the bits `i`.
 
     2 atanh(s) is 2/3 s (3 + s**2 + r) with s = f / d; s, d and that sum are short numbers and rests, as in fdlibm.
     """
-    k, m = mantissa(x, _HALF_SQRT_3)
+    k, m = mantissa_of(i, _HALF_SQRT_3)
     k = to_real(k)
     upper = m > _SQRT_3_HALVES
     center = pick(upper, 1.5, 1.0)
@@ -93,31 +58,41 @@ def _short_logarithm(x: Any) -> Pair:
     first, second = sh * th, sl * th + tl * s
     p = short(first + second)
     hi = p * _TWO_THIRDS_SHORT
-    lo = p * _TWO_THIRDS_REST + (second - (p - first)) * _TWO_THIRDS[0]
+    lo = p * _TWO_THIRDS_REST + (second - (p - first)) * _TWO_THIRDS
     whole, part = k * LN2_HIGH, pick(upper, _LOG_3_HALVES_SHORT, 0.0)
     t = short(((hi + lo) + part) + whole)
     rest = lo - (((t - whole) - part) - hi)
     return t, rest + (k * LN2_LOW + pick(upper, _LOG_3_HALVES_REST, 0.0))
 
 
-def _pow(x: Any, y: Any) -> Any:
-    log_x, rest = _short_logarithm(x)
+def times_logarithm(y: Any, log_x: Pair) -> Pair:
+    """y log(x), of which log(x) is a short number and the rest."""
     y_short = short(y)
-    hi, lo = fast_two_sum(y_short * log_x, (y - y_short) * log_x + y * rest)
-    normal_base = ushr(bits(x) - 2**52, 52) < 2046
-
-    def usual() -> Any:
-        k, (s, _) = precise_exponential(hi, lo)
-        return from_bits(bits(s) + (k << 52))
-
-    return branch(normal_base & below(hi, 708.0), usual, lambda: _any_power(x, y))
+    return fast_two_sum(y_short * log_x[0], (y - y_short) * log_x[0] + y * log_x[1])
 
 
-def _any_power(x: Any, y: Any) -> Any:
+def _within_limits(y: Any, log_x: Pair) -> Pair:
+    """The same where it may be too large."""
+    hi, lo = times_logarithm(clamped(y, -(2.0**66), 2.0**66), log_x)
+    return clamped(hi, -800.0, 800.0), select(below(hi, 800.0), lo, 0.0)
+
+
+def _pow(x: Any, y: Any) -> Any:
+    usual = is_normal(x)
+    log_x = short_logarithm(branch(usual, lambda: bits(x), lambda: extended_bits(abs_(x))))
+    hi, lo = times_logarithm(y, log_x)
+    small = below(hi, 708.0)
+    hi, lo = branch(small, lambda: (hi, lo), lambda: _within_limits(y, log_x))
+    k, (s, _) = precise_exponential(hi, lo)
+    return branch(usual & small, lambda: from_bits(bits(s) + (k << 52)), lambda: _any_power(x, y, scaled(s, k)))
+
+
+def _any_power(x: Any, y: Any, size: Any) -> Any:
+    """x**y, of which `size` is the absolute value where it is not 0, 1, inf or NaN."""
     a, b = abs_(x), abs_(y)
     extreme = (a == 0.0) | (a == INF) | (b == INF)
     at_limit = select(a == 1.0, 1.0, select((a > 1.0) ^ (y < 0.0), INF, 0.0))
-    size = select(extreme, at_limit, raised(precise_logarithm(select(extreme, 1.0, a)), y))
+    size = select(extreme, at_limit, size)
     whole, half = floor(y) == y, 0.5 * y
     odd = whole & (floor(half) != half)
     signed = select((bits(x) < 0) & odd, -size, size)
