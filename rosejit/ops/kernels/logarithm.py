@@ -7,7 +7,7 @@ others keep s as a pair. Polynomials are fitted.
 from typing import Any
 
 from rosejit.ops.arith import abs_, copysign, select
-from rosejit.ops.integer import bits, from_bits, imax, to_real, ushr
+from rosejit.ops.integer import bits, from_bits, imax, iselect, to_real, ushr
 from rosejit.ops.kernels.coefficients import LOG, LOG_SHORT
 from rosejit.ops.kernels.definition import Definition
 from rosejit.ops.kernels.double import (
@@ -56,7 +56,7 @@ def mantissa_of(i: Any, lowest: int) -> tuple[Any, Any]:
 
 def extended_bits(x: Any) -> Any:
     """The bits of finite x > 0; of a subnormal one those that it would have if exponents went on below zero."""
-    return select(x < SMALLEST_NORMAL, bits(x * 2.0**54) - (54 << 52), bits(x))
+    return iselect(x < SMALLEST_NORMAL, bits(x * 2.0**54) - (54 << 52), bits(x))
 
 
 def normal(x: Any) -> tuple[Any, Any]:
