@@ -8,6 +8,7 @@ from rosejit.ir.walk import callees, reachable
 from rosejit.transforms.dce import dce
 from rosejit.transforms.elements import elements
 from rosejit.transforms.fill import fill
+from rosejit.transforms.flatten import flatten
 from rosejit.transforms.fuse import fuse
 from rosejit.transforms.hoist import hoist
 from rosejit.transforms.inline import inline
@@ -44,7 +45,7 @@ def prepared(f: ir.Function) -> ir.Function:
     body, new = made.derived.get("prepared", (None, made))
     if body is not made.body:
         whole = outline(made)
-        new = inline((whole,), _kept(whole), small=0)[whole] if is_flat(whole) else whole
+        new = flatten(inline((whole,), _kept(whole), small=0)[whole], _kept(whole)) if is_flat(whole) else whole
         new = _with_loops_joined(new) if is_straight(new) else _apart(whole)
         made.derived["prepared"] = (made.body, new)
     return new

@@ -18,7 +18,7 @@ from rosejit.transforms.activity import Mask
 from rosejit.transforms.erase import erase
 from rosejit.transforms.transpose import transpose
 
-ADD = PRIMITIVES["add"]
+ADD, SELECT = PRIMITIVES["add"], PRIMITIVES["select"]
 
 
 Back = tuple[tuple[ir.Var, ...], list[ir.Let], tuple[ir.Atom | None, ...]]
@@ -149,6 +149,8 @@ def is_straight(f: ir.Function) -> bool:
 # --- the way back
 
 Step = tuple[ir.Let, ir.Apply | ir.Index | ir.Call, templates.Make | None, list[ir.Atom]]
+Guard = tuple[ir.Atom, bool]
+"""A condition, and what it is where a number may differ from zero."""
 
 
 class Sweep:
@@ -160,6 +162,9 @@ class Sweep:
         self.active: set[ir.Atom] = {p for p, on in zip(f.params, mask, strict=True) if on}
         self.steps: list[Step] = []
         self.sums: dict[ir.Atom, ir.Atom] = {}
+        self.guards: dict[ir.Atom, Guard] = {}
+        self.guarded = 0
+        """Lets of the way back that have been looked at for guards."""
         active, steps = self.active, self.steps
         for let in f.body.lets:
             e = let.expr
@@ -223,10 +228,21 @@ class Sweep:
         wanted = [(p, a) for p, a, on in zip(e.function.params, e.args, mask, strict=True) if on]
         into = [places[a] for p, a in wanted if is_heavy(p.type)]
         seeds = [ct or ir.real(0.0) for ct in cts]
-        found = b.bind_all(ir.Call(way.function, (*e.args, *seeds, *into)), way.function.results, "ct")
+        back = ir.Call(way.function, (*e.args, *seeds, *into))
+        found = _called(b, back, self.guard(b, [ct for ct in cts if ct is not None]))
         for a, ct in zip([a for p, a in wanted if not is_heavy(p.type)], found, strict=True):
             if a in self.active:
                 self.give(b, a, ct)
+
+    def guard(self, b: Builder, cts: list[ir.Atom]) -> Guard | None:
+        """When all of `cts` are zero, if one selection decides that."""
+        for let in b.lets[self.guarded :]:
+            e = let.expr
+            if isinstance(e, ir.Apply) and e.op is SELECT and (found := guard_of(*e.args)) is not None:
+                self.guards[let.binders[0]] = found
+        self.guarded = len(b.lets)
+        found = {self.guards.get(ct) for ct in cts}
+        return found.pop() if len(found) == 1 else None
 
     def give(self, b: Builder, x: ir.Atom, ct: ir.Atom) -> None:
         """Add to the cotangent of a number."""
@@ -236,6 +252,25 @@ class Sweep:
             b.lets.append(ir.Let((var,), ir.Apply(ADD, (have, ct)), b.span))
             ct = var
         self.sums[x] = ct
+
+
+def guard_of(condition: ir.Atom, one: ir.Atom, other: ir.Atom) -> Guard | None:
+    """What must hold so that a selection may be more than zero."""
+    if isinstance(other, ir.Lit) and other.value == 0.0:
+        return condition, True
+    return (condition, False) if isinstance(one, ir.Lit) and one.value == 0.0 else None
+
+
+def _called(b: Builder, back: ir.Call, guard: Guard | None) -> tuple[ir.Var, ...]:
+    """The results of `back`, which runs only where `guard` holds: what was not selected, a minimum of many numbers say,
+    costs nothing, and poisons nothing where it has no slope."""
+    types = back.function.results
+    if guard is None:
+        return b.bind_all(back, types, "ct")
+    binders = tuple([ir.Var(t, "ct") for t in types])
+    condition, side = guard
+    sides = (ir.Block([ir.Let(binders, back, b.span)], binders), ir.Block([], (ir.real(0.0),) * len(types)))
+    return b.bind_all(ir.If(condition, *(sides if side else sides[::-1])), types, "ct")
 
 
 def _masked(f: ir.Function, mask: Mask) -> Mask:

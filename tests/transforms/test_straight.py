@@ -135,6 +135,23 @@ def test_a_custom_rule_is_a_step() -> None:
     assert rose.grad(rose.grad(f))(4.0, 3.0) == -0.625
 
 
+SELECTED = """
+def g(x: [2]Real, k: Int): Real = let v: Real = x@[k] in let w: Real = v * v in let y: Real = sqrt(w) in y
+def f(x: [2]Real): Real =
+  let a: Real = g(x, 0) in let b: Real = g(x, 1) in let c: Real = max(a, b) in let d: Real = c * c in d
+"""
+
+
+def test_what_was_not_selected_does_not_go_back() -> None:
+    """At zero the root has an infinite slope, and zero times that is no number."""
+    f = parse(SELECTED)
+    assert is_straight(f)
+    swept = gradient(f, (True,), True)
+    verify_program(swept)
+    for x, slope in (([0.0, 3.0], [0.0, 6.0]), ([-2.0, 0.0], [-4.0, 0.0]), ([1.0, 3.0], [0.0, 6.0])):
+        assert interp.run(swept, [x]) == (max(map(abs, x)) ** 2, slope)
+
+
 def test_a_result_that_is_an_argument_or_a_constant() -> None:
     f = parse("def f(x: Real, y: Real): Real = x")
     assert interp.run(gradient(f, (True, True), False), [3.0, 4.0]) == (1.0, 0.0)

@@ -1,0 +1,47 @@
+"""What the root calls calls nothing itself, and every bit is kept; a program that would grow too much stays."""
+
+import pytest
+
+from rosejit import interp
+from rosejit.ir import syntax as ir
+from rosejit.ir.verify import verify_program
+from rosejit.ir.walk import callees
+from rosejit.text import parse
+from rosejit.transforms.flatten import flatten
+
+
+def nest(depth: int) -> ir.Function:
+    """Each function calls the one below it twice."""
+    text = "def f0(x: Real): Real = let y: Real = sin(x) in y\n"
+    for k in range(1, depth + 1):
+        lets = f"let a: Real = f{k - 1}(x) in let b: Real = f{k - 1}(a) in let c: Real = a * b in c"
+        text += f"def f{k}(x: Real): Real = {lets}\n"
+    return parse(text)
+
+
+@pytest.mark.parametrize("depth", [2, 3, 5])
+def test_callees_become_leaves(depth: int) -> None:
+    f = nest(depth)
+    made = flatten(f, set())
+    verify_program(made)
+    assert [callees(g) for g in callees(made)] == [[]]
+    assert interp.run(made, [0.7]) == interp.run(f, [0.7])
+
+
+def test_what_has_no_nested_calls_stays() -> None:
+    f = nest(1)
+    assert flatten(f, set()) is f
+
+
+def test_what_would_grow_too_much_stays() -> None:
+    f = nest(12)
+    assert flatten(f, set()) is f
+
+
+def test_what_is_kept_is_still_called() -> None:
+    f = nest(4)
+    (third,) = callees(f)
+    (second,) = callees(third)
+    (first,) = callees(second)
+    (leaf,) = callees(flatten(f, {first}))
+    assert callees(leaf) == [first]
