@@ -27,11 +27,15 @@ class Box:
     name: str = "array"
     readonly: str = ""
     """Why it may not be written; empty if it may."""
+    held: str = ""
+    """Why rows are not changed in place, though another array may take the place of one; empty if they may be."""
     linked: "set[Box] | None" = None
     """Arrays that a staged choice may have made one: writing one moves the others."""
     sources: "set[Box] | None" = None
     """Of a value on its way out of a function: the arrays that it may be. They are linked where it arrives, since on
     the paths on which there is such a value the function does nothing more."""
+    shown: "set[Box] | None" = None
+    """Lists that hold it as an element, or of a list the arrays in it: writing one in place moves the others."""
     uses: "Any" = None
     """Of a column of a list of structures: what was done with its elements (`elements.Uses`)."""
 

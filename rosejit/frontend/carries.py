@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rosejit.errors import ShapeError, StagingTypeError
-from rosejit.frontend.arrays import Array, Box, Host, atom_of, fresh
+from rosejit.frontend.arrays import Array, Box, Host, atom_of, fresh, titled
 from rosejit.frontend.columns import of_list
 from rosejit.frontend.gaps import Carry, Finish, Gaps
 from rosejit.frontend.joins import both_shown, link, same_number, shown
@@ -80,7 +80,7 @@ class Carries(Gaps):
 
     def _alias(self, value: Array, name: str) -> Array:
         var = Var(array(value.shape, value.type), hint(name))
-        box = Box(name, value.box.readonly)
+        box = Box(name, value.box.readonly, value.box.held)
         self.frame.contents[box] = var
         self.aliases[box] = (value, var)
         return Array(self.tape, box, value.shape, value.type)
@@ -180,6 +180,7 @@ class Carries(Gaps):
             made = fresh(self.tape, carry.out, name)
             ran = self.ran() is True
             made.box.readonly = x.box.readonly or ("" if ran else v.box.readonly)
+            made.box.held = x.box.held or v.box.held
             link(name, made.box, *self.peers[p.box][ran])
             return made
 
@@ -323,7 +324,7 @@ class Carries(Gaps):
                 continue
             if now.__class__ is Moved:
                 if key in self.frame.touched:
-                    raise self.tape.type_fault(f"`{key.name}` cannot be used here: {now.reason}", now.help)
+                    raise self.tape.type_fault(f"{titled(key)} cannot be used here: {now.reason}", now.help)
                 self.tape.write(key, now)
                 continue
             start = atom_of(self.tape, key) if before.__class__ is Host else before

@@ -5,13 +5,15 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, ClassVar, NoReturn
 
 from rosejit.abi import Leaf
 from rosejit.frontend.arrays import Array
-from rosejit.frontend.elements import HELD, arrays_in, assign, row_of, uses_of
+from rosejit.frontend.elements import arrays_in, assign, row_of, uses_of
 from rosejit.frontend.indexing import get
 from rosejit.frontend.making import stacked
+from rosejit.frontend.sharing import HELD, hold, same_rows
 from rosejit.frontend.structures import detached, is_alike, members, objects, with_parts
 from rosejit.frontend.tape import Tape
 from rosejit.frontend.values import type_of
@@ -67,7 +69,7 @@ class Columns:
         """A slice: another list, with the same elements."""
         part = Columns(mapped(self.value, lambda column: get(column, index)))
         if not any(True for _ in objects(self.value)):
-            return Columns(mapped(part.value, copy))
+            return Columns(mapped(part.value, _copied))
         since = self.since or tuple(len(uses_of(column).replaced) for column in arrays_in(self.value))
         object.__setattr__(part, "since", since)
         return part
@@ -79,6 +81,12 @@ class Columns:
             f"`.{name}` of a list that a comprehension over a staged range has made",
             "its length is fixed: assign its elements (`items[i] = ...`), or make it over Python's own `range(n)`",
         )
+
+
+def _copied(column: Array) -> Array:
+    made = copy(column)
+    same_rows(column, made)
+    return made
 
 
 def tape_of(value: Any) -> Tape:
@@ -125,6 +133,8 @@ def of_list(tape: Tape, value: Any, like: Any) -> Any:
     if found is None or found.__class__ is Array or not is_alike(found, like.value):
         return value
     tape.seal(HELD, value, *(other for item in value for other in objects(item)))
+    for column, array in product(arrays_in(found), (array for item in value for array in arrays_in(item))):
+        hold(column, array)
     return Columns(found)
 
 

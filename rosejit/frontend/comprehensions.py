@@ -13,10 +13,11 @@ from rosejit.frontend.arrays import Array, fresh
 from rosejit.frontend.carries import Carries
 from rosejit.frontend.columns import Columns
 from rosejit.frontend.control import makes_turns, rows
-from rosejit.frontend.elements import owned, share_outside
+from rosejit.frontend.elements import arrays_in, owned, share_outside
 from rosejit.frontend.joins import Join
 from rosejit.frontend.making import stacked
 from rosejit.frontend.ranges import StagedRange, number_at, trip_count
+from rosejit.frontend.sharing import spread
 from rosejit.frontend.structures import members, with_parts
 from rosejit.frontend.tape import Frame, Tape
 from rosejit.frontend.truth import truth
@@ -39,6 +40,7 @@ class Comprehension:
         self._items = items
         self._binds = binds
         self._rows: list[list[Any]] = []
+        self._arrays: list[list[Array]] = []
         self.staged = items.__class__ is StagedRange
 
     @property
@@ -129,9 +131,12 @@ class Comprehension:
                 "this comprehension over a staged range makes another number of elements than turns",
                 help="make an array with `np.zeros`, and fill it in a `for` statement",
             )
-        made[0] = _regular(self.tape, owned(made[0]))
+        element = owned(made[0])
+        made[0] = _regular(self.tape, element)
         leaves: list[Any] = []
         _leaves(made[0], leaves)
+        inside = leaves if made[0] is element else [element]
+        self._arrays = [list(arrays_in(item)) for item in inside]
         return [self._atom(leaf) for leaf in leaves]
 
     def _atom(self, leaf: Any) -> Atom:
@@ -147,6 +152,7 @@ class Comprehension:
         """The result: an array, or columns that look like a list of structures."""
         assert isinstance(trips, Lit)
         length = max(0, int(trips.value or 0))
+        spread(stacks, self._arrays)
         value = _columns(element, iter(stacks))
         if value.__class__ is Array:
             self.result = value

@@ -12,7 +12,8 @@ from operator import is_
 from typing import Any
 
 from rosejit.frontend.arrays import Array
-from rosejit.frontend.indexing import get
+from rosejit.frontend.indexing import get, set_
+from rosejit.frontend.sharing import HELD, hold
 from rosejit.frontend.structures import (
     Entry,
     attributes,
@@ -27,8 +28,6 @@ from rosejit.frontend.structures import (
 from rosejit.frontend.tape import Frame, Tape
 from rosejit.frontend.values import int_atom
 from rosejit.ir.syntax import Atom
-
-HELD = "it is held by a list that a staged loop made"
 
 
 @dataclass(slots=True)
@@ -117,7 +116,7 @@ def _entry(column: Array, index: Any, count: int | None) -> Entry:
                     "take a copy of that: `copy.copy(items[i])`",
                 )
         uses.replaced.append((list(tape.frames), at))
-        column[index] = value  # pyright: ignore[reportIndexIssue]  # operators are installed
+        set_(column, index, value, in_place=False)
 
     def write(value: Any, whole: bool) -> None:
         if not whole:
@@ -129,12 +128,12 @@ def _entry(column: Array, index: Any, count: int | None) -> Entry:
             if value.axes == get(column, index).axes:
                 return  # `element.array += x` has changed it in place
             raise value.tape.type_fault("one array is given to two elements of a list", "copy it: `.copy()`")
-        if value.__class__ is Array and not value.box.readonly:
-            value.box.readonly = HELD
+        if value.__class__ is Array:
+            hold(column, value)
         if whole:
             replace(value)
         else:
-            column[index] = value  # pyright: ignore[reportIndexIssue]  # operators are installed
+            set_(column, index, value, in_place=False)
 
     get(column, index)  # raises here if it is out of range
     return Entry(read, write, (column.box, at), lambda: share(column))

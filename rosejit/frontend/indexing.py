@@ -72,10 +72,12 @@ def _element_of(a: Array, indices: tuple[Any, ...]) -> Any:
     return number(a.tape, a.tape.bind(Index(held, at, checked=checked), a.type))
 
 
-def set_(a: Array, index: Any, value: Any, combine: Combine | None = None) -> None:
+def set_(a: Array, index: Any, value: Any, combine: Combine | None = None, in_place: bool = True) -> None:
     """`a[index] = value`; with `combine` what that makes of each element there and the one of `value`, in turn."""
     tape = a.tape
-    check_writable(a)
+    in_place = in_place and not (a.box.held and a.axes is None and index.__class__ is not tuple)
+    if in_place or a.box.readonly:
+        check_writable(a)
     if value.__class__ is Array and value.origin is not None and value.origin[0] is a and value.origin[1] is index:
         return  # `a[i] += v` ends with `a[i] = a[i]` when `a[i]` is a view: there is nothing left to do
     held = content(tape, a.box)
@@ -97,7 +99,7 @@ def set_(a: Array, index: Any, value: Any, combine: Combine | None = None) -> No
     checks = staged and is_direct(a) and is_prefix(target) is not None
     if staged and not checks:
         check(a, steps)
-    store(target, assigned(target, value), checks)
+    store(target, assigned(target, value), checks, in_place)
 
 
 def is_known(value: Any) -> bool:

@@ -150,6 +150,7 @@ class Join:
         made = fresh(self.tape, self._result(then, orelse, then.type, name), name)
         link(name, made.box, a.box, b.box)
         made.box.readonly = a.box.readonly or b.box.readonly
+        made.box.held = a.box.held or b.box.held
         self._made[id(a.box), id(b.box)] = (a, b, made)
         return made
 

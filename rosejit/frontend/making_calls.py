@@ -44,7 +44,7 @@ def _array(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
         raise session.tape.type_fault(f"`np.{function.__name__}` takes numbers, given {type(value).__name__}")
     if kind is not None and made.type is not kind:
         return converted(made, kind)
-    return copy(made) if value.__class__ is Array and copied else made
+    return copy(made) if value.__class__ is Array and (copied or made.box.held) else made
 
 
 def _filled(session: Any, shape: tuple[int, ...], value: Any) -> Array:

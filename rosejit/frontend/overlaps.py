@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from itertools import combinations, product
 
 from rosejit.frontend.arrays import Box
+from rosejit.frontend.sharing import showing
 
 
 @dataclass(slots=True, eq=False)
@@ -29,7 +30,8 @@ class Handle:
 
 def roots(box: Box) -> set[Box]:
     """The arrays that a name bound to `box` may be bound to."""
-    return set(box.sources or box.linked or ()) | {box}
+    same = set(box.sources or box.linked or ()) | {box}
+    return same | showing(same)
 
 
 def follow(handles: list[Handle], is_outside: Callable[[Box], bool]) -> list[tuple[Handle, Handle]]:

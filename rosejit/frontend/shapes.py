@@ -119,8 +119,8 @@ def at_least(a: Array, rank: int) -> Any:
 
 def _shared(a: Array, made: Array) -> Array:
     """`made` holds what `a` does, and in NumPy is it: from the first write on only what was written can be used."""
-    made.box.readonly = a.box.readonly
-    if not a.box.readonly:
+    made.box.readonly, made.box.held = a.box.readonly, a.box.held
+    if not a.box.readonly or a.box.shown:
         unite({a.box, made.box}.union(a.box.linked or ()))
     return made
 

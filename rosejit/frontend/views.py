@@ -20,6 +20,7 @@ from rosejit.frontend.arrays import (
     of_host,
     shape_of,
 )
+from rosejit.frontend.sharing import showing
 from rosejit.frontend.tape import Moved, Tape
 from rosejit.frontend.values import P, wrap
 from rosejit.ir.syntax import Atom, Block, Copy, Index, Lit, Loop, Path, Update, Var
@@ -144,34 +145,41 @@ def check_writable(a: Array) -> None:
     """Raise if the array may not be written."""
     if a.box.readonly:
         raise a.tape.type_fault(a.box.readonly, "write to a copy: `y = x.copy()`")
+    if a.box.held:
+        raise a.tape.type_fault(a.box.held, "put a copy there: `.copy()`")
 
 
 def _another(box: Box) -> str:
     return f"`{box.name}`, which may be the same array," if box.name != "array" else "another that may be the same one"
 
 
-def put(a: Array, value: Any) -> None:
-    """Replace the content of the box of `a`; arrays that may be the same one are lost."""
+def put(a: Array, value: Any, in_place: bool = True) -> None:
+    """Replace the content of the box of `a`; arrays that may be the same one are lost.
+
+    Unless `in_place`, another array has taken the place of a row of a list: the one that was there is as it was.
+    """
     box = a.box
     a.tape.write(box, value)
-    for other in box.linked or ():
+    same = box.linked or {box}
+    for other in same:
         if other is not box:
             a.tape.write(other, Moved(f"{_another(box)} was changed"))
+    for other in showing(same) if in_place else ():
+        a.tape.write(other, Moved("an array that a list holds was changed", "put a copy in the list: `.copy()`"))
 
 
-def store(a: Array, value: Atom, checked: bool = False) -> None:
+def store(a: Array, value: Atom, checked: bool = False, in_place: bool = True) -> None:
     """Write a number to the element that `a` shows, or an array of its shape; `checked`: its indices are to be."""
-    check_writable(a)
     var = atom_of(a.tape, a.box)
     axes = whole_axes(a)
     fixed = is_prefix(a)
     if not axes or (fixed == 0 and a.ndim):
-        put(a, value)
+        put(a, value, in_place)
     elif fixed is not None:
         at = tuple(entry.at for entry in axes if isinstance(entry, Fixed))
-        put(a, a.tape.bind(Update(var, at, value, checked=checked), var.type, var.hint))
+        put(a, a.tape.bind(Update(var, at, value, checked=checked), var.type, var.hint), in_place)
     else:
-        put(a, _scattered(a, axes, var, value))
+        put(a, _scattered(a, axes, var, value), in_place)
 
 
 def _scattered(a: Array, axes: Axes, var: Var, value: Atom) -> Atom:
