@@ -193,17 +193,30 @@ class Join:
         if value.__class__ is Array and self.tape.content(value.box) is not None:
             return value if value.axes is None else self._view(value, value, name, side)
         if value.__class__ is Array and value.box in self.sides[side].contents:
-            with self.tape.reopened(self.sides[side]):
-                var = variable(value)
-            atoms = [var, var]
-            atoms[1 - side] = self._nothing(1 - side, array(value.shape, value.type))
-            return fresh(self.tape, self._result(atoms[0], atoms[1], var.type, name), name)
+            return self._leaving(value, side, name)
         if is_row(value):
             return self._poison(name, value, value)
         inside = members(value)
         if inside is None or not inside:
             return value
         return with_parts(value, [self._half(item, side, name) for item in inside])
+
+    def _leaving(self, value: Array, side: int, name: str) -> Array:
+        """An array that one side has made: a new one for each name, unless they name the same."""
+        known = self._made.get((id(value.box), side))
+        if known is not None and value.axes is None:
+            return known[2]
+        with self.tape.reopened(self.sides[side]):
+            var = variable(value)
+        atoms: list[Atom] = [var, var]
+        atoms[1 - side] = self._nothing(1 - side, array(value.shape, value.type))
+        made = fresh(self.tape, self._result(atoms[0], atoms[1], var.type, name), name)
+        made.box.held = value.box.held
+        made.box.shown = value.box.shown
+        link(name, made.box, value.box)
+        if value.axes is None:
+            self._made[id(value.box), side] = (value, None, made)
+        return made
 
     def _poison(self, name: str, a: Any, b: Any) -> Poison:
         if is_row(a) or is_row(b):

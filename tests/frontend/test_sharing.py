@@ -19,6 +19,7 @@ class Spot:
 
 IN_THE_LIST = "known by another name, or are in it twice"
 HELD = "an array that a list holds was changed"
+SAME = "may be the same"
 BY_LIST = "held by a list"
 
 REFUSED = {
@@ -45,6 +46,11 @@ REFUSED = {
     "made = new(3)\n    for k in rose.range(3):\n        v[0] += x\n        made[k] = Spot(x, v)": "in a loop that changes it",
     "made = new(3)\n    for k in rose.range(3):\n        made[k].at = v\n        v = v + 1.0\n    made[0].at[0] = 5.0": IN_THE_LIST,
     "made = [Spot(x, v), Spot(x, w)]\n    for k in rose.range(i):\n        made = new(2)\n    v[0] = 7.0\n    x = made[0].weight": BY_LIST,
+    "if x > 0.0:\n        made = [Spot(x, v) for k in rose.range(2)]\n    v[0] = 5.0\n    x = made[i].at[0]": HELD,
+    "if x > 0.0:\n        u = v.reshape(2, 1)\n    v[0] = 5.0\n    x = u[0, 0]": SAME,
+    "if x > 0.0:\n        u = v if i < 3 else np.zeros(2)\n    v[0] = 5.0\n    x = u[0]": SAME,
+    "if x > 0.0:\n        u = np.zeros(2)\n        row = u[:1]\n    u[0] = 5.0\n    x = row[0]": SAME,
+    "if x > 0.0:\n        u = np.zeros(2)\n        grid = u.reshape(2, 1)\n    u[0] = 5.0\n    x = grid[0, 0]": SAME,
     """best = new(2)
     for k in rose.range(3):
         v[0] += x
@@ -85,6 +91,7 @@ def test_what_would_have_to_show_twice_is_refused(statements):
 
 
 KEPT = [
+    "if x > 0.0:\n        u = np.zeros(2)\n        r = u\n        p = (u, x)\n    if x > 0.0:\n        u[0] = x\n        x = r[0] + p[0][0]",
     "made = [Spot(x, v.copy()) for k in rose.range(3)]\n    made[i].at[0] = 5.0\n    x = v[0] + made[i + 1].at[0]",
     "made = [Spot(x, argument) for k in rose.range(3)]\n    made[i].at = v\n    x = made[i].at[0] + made[i + 1].at[0]",
     "made = [argument for k in rose.range(3)]\n    made[i] = 2 * made[i + 1]\n    x = made[i][0] + argument[0]",
