@@ -20,6 +20,7 @@ from rosejit.ir import syntax as ir
 from rosejit.transforms import derive, numbering
 from rosejit.transforms.jacobian import jacobian as jacobian_program
 from rosejit.transforms.numbering import Straight
+from rosejit.transforms.rows import Rows
 
 Atoms = tuple[ir.Atom, ...]
 
@@ -56,8 +57,8 @@ def gradient(
         assert program.body is not None
         return with_results(program, name, arranged(program.body.results))
 
-    def as_numbers(f: ir.Function) -> Straight | None:
-        made = numbering.gradient(f, mask)
+    def as_numbers(given: Rows) -> Straight | None:
+        made = numbering.gradient(given, mask)
         return made and numbering.arranged(made, name, arranged(made.results))
 
     def arranged(results: tuple[Any, ...]) -> tuple[Any, ...]:

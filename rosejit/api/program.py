@@ -21,6 +21,7 @@ from rosejit.text import show
 from rosejit.text.printer import closure
 from rosejit.transforms import nans
 from rosejit.transforms.pipeline import optimise
+from rosejit.transforms.rows import Rows, rows
 
 Roots = Mapping[str, Program]
 Loaded = Compiled | interpreted.Interpreted
@@ -38,7 +39,8 @@ def load(roots: Roots, keep: bool, options: str = "", tier: Tier = "auto") -> Lo
         sources = closure(tuple(dict.fromkeys(map(source_of, roots.values()))))
         kept = keep and not any(f.host is not None for f in sources)
         exceptions = _exceptions(sources) if kept else []
-        digest = _digest(roots, sources, options) if kept else ""
+        straight = rows(sources[0]) if len(sources) == 1 and not nans.is_wanted() else None
+        digest = _digest(roots, sources, straight, options) if kept else ""
         found = disk.current().load(digest, (), exceptions) if kept else None
         if found is not None:
             note("cache", lambda: f"loaded {_names(roots)} from {disk.current().directory}")
@@ -60,7 +62,7 @@ def load(roots: Roots, keep: bool, options: str = "", tier: Tier = "auto") -> Lo
                 keep_it(made)
             return made
         started = time.perf_counter()
-        artifact, hosts = _compiled(roots)
+        artifact, hosts = _compiled(roots, straight)
         made = load_artifact(artifact, hosts, tier, keep_it)
         seconds = time.perf_counter() - started
         note("compile", lambda: _took(roots, artifact, seconds))
@@ -73,10 +75,10 @@ def _names(roots: Roots) -> str:
     return ", ".join(program.name for program in roots.values())
 
 
-def _compiled(roots: Roots) -> tuple[Artifact, tuple[Callable[..., Any], ...]]:
+def _compiled(roots: Roots, straight: Rows | None) -> tuple[Artifact, tuple[Callable[..., Any], ...]]:
     """The artifact and the host functions that it imports, in order."""
     if len(roots) == 1 and "main" in roots and not nans.is_wanted():
-        line = straight_of(roots["main"])
+        line = straight_of(roots["main"], straight)
         if line is not None:
             return compile_straight(line), ()
     functions = {name: function_of(program) for name, program in roots.items()}
@@ -113,11 +115,11 @@ def _watched(roots: dict[str, ir.Function], derived: bool) -> dict[str, ir.Funct
     return made
 
 
-def _digest(roots: Roots, sources: list[ir.Function], options: str) -> str:
-    """A key for what is made of `sources`: nothing has to be derived for it."""
-    text = show(*sources, alone=True, complete=True)
+def _digest(roots: Roots, sources: list[ir.Function], straight: Rows | None, options: str) -> str:
+    """A key for what is made of `sources`, which are `straight` code if that is given: nothing has to be derived."""
+    text = show(*sources, alone=True, complete=True).encode() if straight is None else straight.text
     words = {name: words_of(program) for name, program in roots.items()}
-    return hashlib.sha256(f"{options}{' nans' * nans.is_wanted()}\n{words!r}\n{text}".encode()).hexdigest()
+    return hashlib.sha256(f"{options}{' nans' * nans.is_wanted()}\n{words!r}\n".encode() + text).hexdigest()
 
 
 def _exceptions(sources: list[ir.Function]) -> list[Any]:

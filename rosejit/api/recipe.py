@@ -8,6 +8,7 @@ from rosejit.errors import NotDifferentiable
 from rosejit.ir import syntax as ir
 from rosejit.transforms.numbering import Straight, straight
 from rosejit.transforms.pipeline import prepared
+from rosejit.transforms.rows import Rows, rows
 
 
 @dataclass(slots=True, eq=False)
@@ -19,7 +20,7 @@ class Recipe:
     base: "Program"
     words: tuple[Any, ...]
     make: Callable[[ir.Function], ir.Function]
-    straight: Callable[[ir.Function], Straight | None] | None = None
+    straight: Callable[[Rows], Straight | None] | None = None
     """As `make`, for long straight code; None where it is something else."""
     made: ir.Function | None = field(default=None, repr=False)
 
@@ -41,13 +42,17 @@ def function_of(program: Program) -> ir.Function:
     return program.made
 
 
-def straight_of(program: Program) -> Straight | None:
-    """The function itself as numbers, if it is long straight code, or the gradient of such code."""
+def straight_of(program: Program, source: Rows | None) -> Straight | None:
+    """The function itself as numbers, if it is long straight code, or the gradient of such code. `source`: what it is
+    made of, if that is known as rows."""
     if isinstance(program, ir.Function):
-        return straight(program)
+        given = source or rows(program)
+        return straight(given) if given else None
     if program.straight is None or not isinstance(program.base, ir.Function):
         return None
-    return program.straight(prepared(program.base))
+    base = prepared(program.base)
+    given = source if source and source.base is base else rows(base)
+    return program.straight(given) if given else None
 
 
 def source_of(program: Program) -> ir.Function:

@@ -19,7 +19,9 @@ from rosejit.ir.syntax import Function, Lit
 from rosejit.ir.types import INT
 from rosejit.ops import PRIMITIVES
 from rosejit.ops.kernels import KERNELS
-from rosejit.transforms.numbering import Leaf, Step, Straight
+from rosejit.transforms.numbering import Straight
+from rosejit.transforms.rows import Leaf
+from rosejit.transforms.sharing import Step
 from rosejit.wasm.encode import encode
 from rosejit.wasm.instructions import call, i32_const, local_get, local_set, local_tee
 from rosejit.wasm.module import Export, Locals, ModuleBuilder, ValueType

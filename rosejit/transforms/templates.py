@@ -74,10 +74,11 @@ def _traced(types: tuple[Scalar, ...], rule: Callable[..., tuple[Any, ...]]) -> 
 
 def pruned(params: tuple[ir.Var, ...], lets: list[ir.Let], outputs: tuple[ir.Atom | None, ...]) -> Make:
     """A function that makes those of `lets`, straight-line code, that `outputs` need."""
-    return _compiled(params, _needed(lets, outputs), outputs)
+    return _compiled(params, needed(lets, outputs), outputs)
 
 
-def _needed(lets: list[ir.Let], outputs: tuple[ir.Atom | None, ...]) -> list[tuple[ir.Var, ir.Apply]]:
+def needed(lets: list[ir.Let], outputs: tuple[ir.Atom | None, ...]) -> list[tuple[ir.Var, ir.Apply]]:
+    """Those of `lets`, which bind one variable each, that `outputs` need."""
     read = set(outputs)
     kept: list[tuple[ir.Var, ir.Apply]] = []
     for let in reversed(lets):
@@ -86,30 +87,6 @@ def _needed(lets: list[ir.Let], outputs: tuple[ir.Atom | None, ...]) -> list[tup
             read.update(let.expr.args)
             kept.append((let.binders[0], let.expr))
     return kept[::-1]
-
-
-def numbers(
-    params: tuple[ir.Var, ...],
-    lets: list[ir.Let],
-    outputs: tuple[ir.Atom | None, ...],
-    way: Callable[[Primitive], str],
-) -> Callable[..., tuple[int | None, ...]]:
-    """As `pruned`, but `make(one, two, opposite, apply, leaf, *args)` takes and gives numbers (see `numbering.py`)."""
-    scope: dict[str, Any] = {}
-    names: dict[ir.Atom | None, str] = {None: "None", **{p: f"a{k}" for k, p in enumerate(params)}}
-
-    def name(x: Any) -> str:
-        if isinstance(x, ir.Var) or x is None:
-            return names[x]
-        scope[f"c{len(scope)}"] = x
-        return f"leaf(c{len(scope) - 1})" if isinstance(x, ir.Lit) else f"c{len(scope) - 1}"
-
-    lines = [f"def make(one, two, opposite, apply, leaf, {', '.join(list(names.values())[1:])}):"]
-    for k, (var, e) in enumerate(_needed(lets, outputs)):
-        lines.append(f"v{k} = {way(e.op)}({', '.join([name(x) for x in (e.op, *e.args)])})")
-        names[var] = f"v{k}"
-    exec("\n ".join([*lines, f"return ({''.join([name(x) + ', ' for x in outputs])})"]), scope)
-    return scope["make"]
 
 
 def _compiled(

@@ -14,6 +14,7 @@ from rosejit.ir.types import BOOL, INT, REAL, Array
 from rosejit.ops import PRIMITIVES as P
 from rosejit.runtime.compiled import load
 from rosejit.transforms import derive, numbering
+from rosejit.transforms import rows as flat
 from tests.machines import bits
 from tests.runtime.programs import signature
 
@@ -23,7 +24,7 @@ GIVEN = [0.5, [[0.1, -0.2], [0.3, 0.7], [-1.1, 0.9]], 3]
 
 @pytest.fixture(autouse=True)
 def short_code_too(monkeypatch):
-    monkeypatch.setattr(numbering, "WORTHWHILE", 0)
+    monkeypatch.setattr(flat, "WORTHWHILE", 0)
 
 
 def run(made, args):
@@ -50,9 +51,9 @@ def _tuple(leaves):
 
 
 def agrees(f, mask, args):
-    assert run(numbering.straight(f), args) == bits(interp.run(f, args))
+    assert run(numbering.straight(flat.rows(f)), args) == bits(interp.run(f, args))
     gradient = derive.gradient(f, mask, value=True)
-    assert run(numbering.gradient(f, mask), args) == bits(interp.run(gradient, args))
+    assert run(numbering.gradient(flat.rows(f), mask), args) == bits(interp.run(gradient, args))
 
 
 def sample(seed, length, ops, reach=12):
@@ -119,12 +120,12 @@ def test_what_is_no_line_of_numbers():
     x, rows, i = ir.Var(REAL, "x"), ir.Var(ROWS, "rows"), ir.Var(INT, "i")
     b = Builder()
     y = b.bind(ir.Index(rows, (i, ir.integer(0))), REAL)
-    assert numbering.straight(ir.Function("f", (rows, i), (REAL,), b.block(y))) is None
+    assert flat.rows(ir.Function("f", (rows, i), (REAL,), b.block(y))) is None
     b = Builder()
     y = b.apply(P["ifloordiv"], i, i)
-    assert numbering.straight(ir.Function("f", (i,), (INT,), b.block(y))) is None
+    assert flat.rows(ir.Function("f", (i,), (INT,), b.block(y))) is None
     ragged = ir.Var(Array(None, REAL), "a")
-    assert numbering.straight(ir.Function("f", (x, ragged), (REAL,), ir.Block([], (x,)))) is None
+    assert flat.rows(ir.Function("f", (x, ragged), (REAL,), ir.Block([], (x,)))) is None
 
 
 @pytest.mark.parametrize("part", [2, 256])
