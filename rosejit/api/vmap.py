@@ -83,7 +83,7 @@ class _Rows:
     def __rose_stage__(self, at: Session, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         call = self.binding.bind(args, kwargs)
         values = self.binding.arrange(*args, **kwargs)
-        made = Comprehension(at.tape, StagedRange(at.tape, 0, self.binding.length(call), 1), False)
+        made = Comprehension(at.tape, StagedRange(at.tape, 0, self.binding.length(call), 1))
         for index in made.first:
             mapped, row = iter(self.binding.mapped(call)), partial(_row, at, index)
             given = [axes.pick(t, value, mapped, row) for t, value in zip(call.trees, values, strict=True)]

@@ -27,16 +27,59 @@ from rosejit.ir.syntax import Atom, Block, Lit, Loop, Var
 from rosejit.ir.types import INT
 from rosejit.ir.types import Array as ArrayType
 
+_MANY = 1000
+"""A list of so many items asks after each whether there is room for more operations."""
 
-class Comprehension:
+
+class Tests:
+    """The conditions of a comprehension while it runs."""
+
+    def __init__(self, tape: Tape) -> None:
+        self.tape = tape
+        self.folds = False
+        """Whether somebody takes the values one by one and adds them up in variables that loops carry."""
+
+    def when(self, condition: Any) -> Iterable[Any]:
+        """One turn if the condition holds: the `if` of a comprehension as a `for`."""
+        decided = truth(self.tape, condition)
+        if decided.__class__ is Bool:
+            return self._branch(decided)
+        return (None,) if decided else ()
+
+    def holds(self, condition: Any) -> bool:
+        """Whether a condition holds that binds a name: the host has to decide it."""
+        decided = truth(self.tape, condition)
+        if decided.__class__ is Bool:
+            raise self.tape.fault(
+                UnsupportedSyntax,
+                "`:=` in a staged `if` of a comprehension binds a name on some paths only",
+                help="compute the value twice, or write the loop as a `for` statement",
+            )
+        return decided
+
+    def _branch(self, condition: Bool) -> Iterator[Any]:
+        tape = self.tape
+        if not self.folds:
+            raise tape.fault(
+                UnsupportedSyntax,
+                "a staged `if` in a comprehension leaves the length of the list open",
+                help="use `a if c else b` for the element, or `sum(... if c ...)`",
+            )
+        frame = tape.open("branch")
+        yield None
+        tape.close(frame)
+        join = Join(tape, condition.atom, frame, Frame("branch", place=frame.place))
+        join.contents()
+        join.emit()
+
+
+class Comprehension(Tests):
     """One comprehension while it runs; `result` replaces the list that Python makes, if a loop was staged."""
 
-    folds = False
-    """Whether somebody takes the values one by one and adds them up in variables that loops carry."""
-    result: Any = None
-
-    def __init__(self, tape: Tape, items: Any, binds: bool) -> None:
-        self.tape = tape
+    def __init__(self, tape: Tape, items: Any, binds: bool = False, lists: bool = True) -> None:
+        super().__init__(tape)
+        self._lists = lists
+        self.result: Any = None
         self._items = items
         self._binds = binds
         self._rows: list[list[Any]] = []
@@ -89,6 +132,12 @@ class Comprehension:
 
     def _check_list(self, items: StagedRange, trips: Atom) -> None:
         """A list of a staged loop is an array: one index, and a length that is known."""
+        if not self._lists:
+            raise self.tape.fault(
+                UnsupportedSyntax,
+                "what is made over a staged range is a list, or is added up by `sum`, `min`, `max`, `any` or `all`",
+                help="make a list: `[... for i in rose.range(n)]`, or leave the range to the host: `range(n)`",
+            )
         if items is not self._items or self._rows:
             raise self.tape.fault(
                 UnsupportedSyntax,
@@ -159,40 +208,13 @@ class Comprehension:
         else:
             self.result = Columns(value) if stacks else [element] * length
 
-    # --- conditions
 
-    def when(self, condition: Any) -> Iterable[Any]:
-        """One turn if the condition holds: the `if` of a comprehension as a `for`."""
-        decided = truth(self.tape, condition)
-        if decided.__class__ is Bool:
-            return self._branch(decided)
-        return (None,) if decided else ()
+class HostTurns(Tests):
+    """Lists over a few items of the host: there is nothing to do but what Python does."""
 
-    def holds(self, condition: Any) -> bool:
-        """Whether a condition holds that binds a name: the host has to decide it."""
-        decided = truth(self.tape, condition)
-        if decided.__class__ is Bool:
-            raise self.tape.fault(
-                UnsupportedSyntax,
-                "`:=` in a staged `if` of a comprehension binds a name on some paths only",
-                help="compute the value twice, or write the loop as a `for` statement",
-            )
-        return decided
-
-    def _branch(self, condition: Bool) -> Iterator[Any]:
-        tape = self.tape
-        if not self.folds:
-            raise tape.fault(
-                UnsupportedSyntax,
-                "a staged `if` in a comprehension leaves the length of the list open",
-                help="use `a if c else b` for the element, or `sum(... if c ...)`",
-            )
-        frame = tape.open("branch")
-        yield None
-        tape.close(frame)
-        join = Join(tape, condition.atom, frame, Frame("branch", place=frame.place))
-        join.contents()
-        join.emit()
+    def put(self, value: Any) -> Any:
+        """The element of a turn."""
+        return value
 
 
 def _regular(tape: Tape, value: Any) -> Any:
@@ -223,30 +245,53 @@ def _columns(value: Any, stacks: Iterator[Array]) -> Any:
 # --- around the whole
 
 
+Opened = tuple[Tests, Iterable[Any]]
+"""A comprehension, and what its first `for` goes through."""
+
+
+def _begun(made: Comprehension) -> Iterator[Opened]:
+    yield made, made.first
+
+
 class Comprehensions:
     """The comprehensions of one tape."""
 
     def __init__(self, tape: Tape) -> None:
         self._tape = tape
-        self.last: Comprehension | None = None
+        self._last: Comprehension | None = None
+        self._on_host = HostTurns(tape)
         self._opened: Comprehension | None = None
         self._generators: dict[int, tuple[Any, Comprehension]] = {}
 
-    def open(self, items: Any, binds: bool) -> Iterator[Comprehension]:
-        """Begin a comprehension over `items`: gives it once. Asked again, it is complete, and the last one that was."""
-        self._opened = Comprehension(self._tape, items, binds)
-        return self._once(self._opened)
+    def open(self, items: Any, binds: bool) -> Iterator[Opened]:
+        """Begin a comprehension over `items`, when it is asked: gives it once."""
+        self._opened = Comprehension(self._tape, items, binds, lists=False)
+        return _begun(self._opened)
 
-    def _once(self, made: Comprehension) -> Iterator[Comprehension]:
-        yield made
-        self.last = made
+    def open_list(self, items: Any, binds: bool, single: bool) -> Iterable[Opened]:
+        """Begin one that makes a list; `single`: with one `for`."""
+        kind = items.__class__
+        if single and (kind is tuple or kind is list) and len(items) < _MANY:
+            return ((self._on_host, items),)
+        return self._once(Comprehension(self._tape, items, binds))
+
+    def _once(self, made: Comprehension) -> Iterator[Opened]:
+        """Asked again, it is complete, and the last one that was."""
+        yield made, made.first
+        self._last = made
 
     def listed(self, made: list[Any]) -> Any:
         """The value of a list comprehension that has just run."""
-        whole, self.last = self.last, None
-        if whole is not None and whole.result is not None:
-            return whole.result
-        self._tape.frames[-1].born[id(made)] = made
+        tape, whole = self._tape, self._last
+        if whole is not None:
+            self._last = None
+            if whole.result is not None:
+                return whole.result
+        elif len(tape.lets) > tape.room:
+            tape.unroll_limit()
+        frame = tape.frames[-1]
+        if frame.kind != "function":
+            frame.born[id(made)] = made
         return made
 
     def generator(self, made: Any) -> Any:

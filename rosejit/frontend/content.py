@@ -5,6 +5,7 @@
 
 import builtins
 import dataclasses
+from collections.abc import Iterable
 from types import BuiltinFunctionType, FunctionType, MemberDescriptorType, MethodType, ModuleType
 from typing import Any
 
@@ -67,8 +68,12 @@ _IDENTICAL = (ModuleType, FunctionType, BuiltinFunctionType, MethodType, type)
 
 def is_identity(value: Any) -> bool:
     """Whether a value counts as the object that it is: functions, decorated ones too, classes and modules."""
-    kind: Any = type(value)
-    return isinstance(value, _IDENTICAL) or hasattr(kind, "__rose_stage__") or _is_numpys(kind)
+    return isinstance(value, _IDENTICAL) or counts_as_itself(type(value))
+
+
+def counts_as_itself(kind: type) -> bool:
+    """Whether the values of a type count as the objects that they are."""
+    return issubclass(kind, _IDENTICAL) or hasattr(kind, "__rose_stage__") or _is_numpys(kind)
 
 
 def _is_numpys(kind: type) -> bool:
@@ -95,16 +100,18 @@ def attributes_of(value: Any) -> dict[str, Any]:
 
 
 _FIXED = _ATOMS | {FunctionType, BuiltinFunctionType, ModuleType, type}
+_FROZEN = frozenset((tuple, frozenset))
 
 
 def is_frozen(value: Any) -> bool:
     """Whether nobody can change a value, down to its parts; those that count as the objects that they are stay so."""
-    kind: Any = type(value)
-    if kind in _ATOMS:
-        return True
-    if kind is tuple or kind is frozenset:
-        return _FIXED.issuperset(map(type, value)) or all(map(is_frozen, value))
-    return is_identity(value)
+    level: Iterable[Any] = (value,)
+    while level:
+        kinds = set(map(type, level)) - _FIXED
+        if not all([kind in _FROZEN or counts_as_itself(kind) for kind in kinds]):
+            return False
+        level = [item for inside in level if type(inside) in _FROZEN for item in inside] if kinds & _FROZEN else ()
+    return True
 
 
 class _Same:

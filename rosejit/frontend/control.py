@@ -1,6 +1,6 @@
 """The run-time side of rewritten statements: `if`, `while` and `for` on host values, and on staged ones."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from operator import length_hint
 from typing import Any
 
@@ -104,12 +104,20 @@ class StagedIf:
         return tuple(joined)
 
 
-def choose(tape: Tape, condition: Any, names: tuple[str, ...], live: int) -> HostIf | StagedIf:
-    """The `if` for a condition."""
-    decided = truth(tape, condition)
-    if decided.__class__ is Bool:
-        return StagedIf(tape, decided, names, live)
-    return TAKEN if decided else NOT_TAKEN
+def choices(tape: Tape) -> Callable[[Any, tuple[str, ...], int], HostIf | StagedIf]:
+    """What gives the `if` for a condition."""
+
+    def choose(condition: Any, names: tuple[str, ...], live: int) -> HostIf | StagedIf:
+        if condition is True:
+            return TAKEN
+        if condition is False:
+            return NOT_TAKEN
+        decided = truth(tape, condition)
+        if decided.__class__ is Bool:
+            return StagedIf(tape, decided, names, live)
+        return TAKEN if decided else NOT_TAKEN
+
+    return choose
 
 
 # --- for

@@ -13,7 +13,7 @@ from rosejit.frontend.context import Context
 from rosejit.frontend.grammar import gast
 from rosejit.frontend.jumps import Go
 from rosejit.frontend.matches import Ask
-from rosejit.frontend.nodes import LOAD, at, constant, hook, load, method, runtime, store
+from rosejit.frontend.nodes import LOAD, at, constant, hook, load, method, runtime, store, stores
 from rosejit.frontend.scope import Scope
 
 _FRAME_DEPENDENT = frozenset({"super"})
@@ -124,7 +124,13 @@ def _call(context: Context, node: Any) -> Any:
     keywords = [at(k, ast.keyword(k.arg, expression(context, k.value))) for k in node.keywords]
     if context.plain or (isinstance(node.func, gast.Name) and node.func.id in _FRAME_DEPENDENT):
         return at(node, ast.Call(expression(context, node.func), args, keywords))
-    return at(node, ast.Call(hook(node, "call"), [_callee(context, node.func), *args], keywords))
+    return at(node, ast.Call(hook(node, _hook_of(node)), [_callee(context, node.func), *args], keywords))
+
+
+def _hook_of(node: Any) -> str:
+    """The hook for a call: there is one of its own for `items.append(x)`, which is so frequent."""
+    plain = len(node.args) == 1 and not isinstance(node.args[0], gast.Starred) and not node.keywords
+    return "append" if plain and isinstance(node.func, gast.Attribute) and node.func.attr == "append" else "call"
 
 
 # --- arithmetic (written out because there is so much of it)
@@ -286,18 +292,17 @@ def _display(context: Context, node: Any) -> Any:
 
 
 def _comprehension(context: Context, node: Any) -> Any:
-    """`[e for i in a if p]` as `[c.put(e) for c in comp(a) for i in c.first for _ in c.when(p)]`."""
+    """`[e for i in a if p]` as `[c.put(e) for c, items in comp(a) for i in items for _ in c.when(p)]`."""
     if context.plain:
         return generic(context, node)
     variable = context.counter.next("comp")
     binds = any(isinstance(inner, gast.NamedExpr) for inner in gast.walk(node))
-    opened = runtime(node, "comprehension", expression(context, node.generators[0].iter), constant(node, binds))
-    clauses: list[Any] = [ast.comprehension(store(node, variable), opened, [], 0)]
+    clauses = [_opening(context, node, variable, binds)]
     outer = context.hidden
     context.hidden |= {n.id for g in node.generators for n in gast.walk(g.target) if isinstance(n, gast.Name)}
     for position, generator in enumerate(node.generators):
         place = generator.iter
-        items = at(place, ast.Attribute(load(place, variable), "first", LOAD))
+        items = load(place, f"{variable}@items")
         if position:
             items = method(place, variable, "over", expression(context, generator.iter))
         clauses.append(ast.comprehension(expression(context, generator.target), items, [], 0))
@@ -310,6 +315,15 @@ def _comprehension(context: Context, node: Any) -> Any:
     made = _collected(context, node, variable, clauses)
     context.hidden = outer
     return made
+
+
+def _opening(context: Context, node: Any, variable: str, binds: bool) -> Any:
+    """The clause that goes around those of the user once."""
+    lists = isinstance(node, gast.ListComp)
+    items = expression(context, node.generators[0].iter)
+    more = [constant(node, len(node.generators) == 1)] if lists else []
+    opened = runtime(node, "listing" if lists else "comprehension", items, constant(node, binds), *more)
+    return ast.comprehension(stores(node, (variable, f"{variable}@items")), opened, [], 0)
 
 
 def _collected(context: Context, node: Any, variable: str, clauses: list[Any]) -> Any:

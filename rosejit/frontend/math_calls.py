@@ -11,6 +11,7 @@ from rosejit.frontend import number_theory
 from rosejit.frontend.arrays import Array
 from rosejit.frontend.powers import power
 from rosejit.frontend.values import NUMBERS, Bool, Int, P, Real, real_atom, type_of
+from rosejit.ir.primitive import Primitive
 from rosejit.ir.types import REAL
 
 Handler = Callable[[Any, Any, tuple[Any, ...], dict[str, Any]], Any]
@@ -163,3 +164,10 @@ def _table() -> dict[Any, Handler]:
 
 
 MATH: dict[Any, Handler] = _table()
+OF_REALS: dict[Any, Primitive] = {
+    getattr(math, name): P[name]
+    for name in _SAME_NAME
+    if hasattr(math, name) and name != "pow"
+    if len(P[name].params) < 3 and {*P[name].params, P[name].result} == {REAL} and not P[name].failure
+}
+"""Those of one or two numbers that are one operation, which cannot fail."""

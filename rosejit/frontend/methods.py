@@ -80,14 +80,17 @@ class Methods:
                     else:
                         type.__setattr__(*key, entry.original)
         self._held.clear()
-        self.known = set(_WITHOUT)
+        self.known.clear()
+        self.known |= _WITHOUT
 
     def meet(self, value: Any) -> Any:
         """`value`, which staged code will use; of a container also the classes of what is in it."""
         kind: type = value.__class__
         if kind in _CONTAINERS:
-            for inner in set(map(type, value.values() if kind is dict else value)) - self.known:
-                self.meet_class(inner)
+            inside = value.values() if kind is dict else value
+            if not self.known.issuperset(map(type, inside)):
+                for inner in set(map(type, inside)) - self.known:
+                    self.meet_class(inner)
         elif kind not in self.known:
             self.meet_class(kind)
         return value

@@ -44,7 +44,7 @@ def _on_real(symbol: str, op: Primitive, result: Any, reverse: bool) -> Method:
 
     def method(self: Real, other: Any) -> Any:
         tape = self.tape
-        atom = other.atom if other.__class__ is Real else real_atom(tape, other)
+        atom = other.atom if type(other) is Real else real_atom(tape, other)
         if atom is None:
             return _other(self, symbol, other)
         var = Var(op.result)

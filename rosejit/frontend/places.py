@@ -81,13 +81,15 @@ class Places:
 
     def of(self, frame: FrameType | None) -> Place | None:
         """Where `frame` stands, or the innermost frame below it that is the user's."""
+        get = self._tables.get
         while frame is not None:
-            entry = self._tables.get(id(frame.f_code))
+            entry = get(id(frame.f_code))
             if entry is not None:
+                code, places = entry
                 instruction = frame.f_lasti
-                place = entry[1].get(instruction)
-                if place is None:
-                    place = entry[1][instruction] = Place(entry[0], instruction)
+                if instruction in places:
+                    return places[instruction]
+                place = places[instruction] = Place(code, instruction)
                 return place
             frame = frame.f_back
         return None

@@ -3,6 +3,7 @@
 # Values of users are of any type: what they are is asked while staging.
 # pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
 
+from collections.abc import Callable
 from typing import Any
 
 from rosejit.frontend.array_methods import METHODS, method_of
@@ -18,23 +19,34 @@ _NAMES = frozenset({
 _OF_PYTHON: dict[type, str] = {Real: "float", Int: "int", Bool: "bool", Tan: "tangent"}
 
 
-def _method(self: Any, name: str) -> Any:
-    """An attribute that numbers do not have themselves: the method of an array that holds this one."""
-    if name == "T":
-        return self
-    if name == "dtype":
-        return fresh(self.tape, self.atom).dtype  # pyright: ignore[reportAttributeAccessIssue]  # installed as well
-    if name not in _NAMES and name != "tolist":
-        raise AttributeError(f"'{_OF_PYTHON[type(self)]}' object has no attribute {name!r}")
+def _method(name: str) -> Callable[[Any], Any]:
+    """What reads an attribute that numbers do not have themselves: the method of an array that holds this one."""
 
-    def called(*args: Any, **options: Any) -> Any:
-        if name == "tolist":
-            return self
-        made = method_of(name, METHODS[name])(fresh(self.tape, self.atom), *args, **options)
-        return number(self.tape, element(made, ())) if made.__class__ is Array and not made.shape else made
+    def method(self: Any) -> Any:
+        def called(*args: Any, **options: Any) -> Any:
+            made = method_of(name, METHODS[name])(fresh(self.tape, self.atom), *args, **options)
+            return number(self.tape, element(made, ())) if made.__class__ is Array and not made.shape else made
 
-    return called
+        return called
 
+    return method
+
+
+_READ: dict[str, Callable[[Any], Any]] = {
+    **{name: _method(name) for name in _NAMES},
+    "T": lambda self: self,
+    "dtype": lambda self: fresh(self.tape, self.atom).dtype,  # pyright: ignore[reportAttributeAccessIssue]  # installed as well
+    "tolist": lambda self: lambda: self,
+}  # fmt: skip
 
 for cls in NUMBERS:
-    cls.__getattr__ = _method  # methods are installed
+    for attribute, read in _READ.items():  # with a `__getattr__` all attributes would take five times as long
+        if not hasattr(cls, attribute):
+            setattr(cls, attribute, property(read))
+
+
+def reworded(error: AttributeError) -> None:
+    """Let the error of an attribute that a staged number has not be what Python says of the number."""
+    kind: Any = type(error.obj)
+    if kind in _OF_PYTHON and str(error) == f"'{kind.__name__}' object has no attribute {error.name!r}":
+        error.args = (f"'{_OF_PYTHON[kind]}' object has no attribute {error.name!r}",)

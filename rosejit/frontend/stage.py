@@ -35,7 +35,6 @@ from rosejit.span import Span
 
 assert operators  # importing it gives staged numbers their operators
 assert array_methods
-assert scalar_methods
 
 _APPLY = Signature.apply.__code__
 
@@ -185,7 +184,11 @@ class Session:
         opened.code = made.__code__
         if opened.member is not None:
             opened.member.code = opened.code
-        value = arguments(made)
+        try:
+            value = arguments(made)
+        except AttributeError as error:
+            scalar_methods.reworded(error)
+            raise
         if self.tape.error is not None:
             raise self.tape.error
         return value
@@ -205,12 +208,12 @@ class Session:
         code = function.__code__
         if TRANSLATIONS.made(code):
             self.tape.places.enter(code)
-            return rebound(function, self.hooks)
+            return rebound(function, self.hooks.module)
         translation = TRANSLATIONS.of(function)
         self.tape.places.enter(translation.code)
         if self._open:
             self._open[-1].functions[id(function)] = (function, translation)
-        return instantiate(function, translation, self.hooks)
+        return instantiate(function, translation, self.hooks.module)
 
     def _arguments(self, signature: Signature, call: Call, made: ir.Function) -> Callable[[FunctionType], Any]:
         statics = Supply(call.statics)

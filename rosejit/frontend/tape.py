@@ -88,7 +88,7 @@ class Frame:
 
     __slots__ = (
         *("born", "budget", "carries", "contents", "dead", "entries", "kind", "lets", "missing", "other", "place"),
-        *("room", "touched"),
+        *("room", "staged", "touched"),
     )
 
     def __init__(self, kind: Kind, place: Place | None = None) -> None:
@@ -112,6 +112,8 @@ class Frame:
         """Of the second side of a branch: the first."""
         self.carries: Any = None
         """Of a loop: what makes the placeholders."""
+        self.staged = False
+        """Whether it is a branch or a loop, or inside one: what happens in it may happen often or never."""
         self.budget = self.room = 0
         """How many operations may be staged in the block: when it was opened, and now, less those of blocks inside."""
 
@@ -203,11 +205,12 @@ class Tape:
     @property
     def is_staged(self) -> bool:
         """Whether a branch or a loop is open: what happens now may happen often or never when the code runs."""
-        return any([frame.kind in ("branch", "loop") for frame in self.frames])
+        return bool(self.frames) and self.frames[-1].staged
 
     def open(self, kind: Kind) -> Frame:
         """Begin a block: what is staged from now on goes there."""
         frame = Frame(kind, self.places.of(frame_at(1)))
+        frame.staged = kind == "branch" or kind == "loop" or self.is_staged
         frame.budget = frame.room = self.limit if kind == "function" else self.room - len(self.lets)
         if frame.room < 0:
             self.unroll_limit()

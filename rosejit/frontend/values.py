@@ -8,9 +8,10 @@ from rosejit.abi import Leaf
 from rosejit.errors import RoseError
 from rosejit.frontend import annotations as hints
 from rosejit.frontend.host import LARGEST, SMALLEST, number_kind
+from rosejit.frontend.places import Place
 from rosejit.frontend.tape import Tape
 from rosejit.ir.primitive import Primitive, Staged
-from rosejit.ir.syntax import Atom, Lit
+from rosejit.ir.syntax import Apply, Atom, Let, Lit, Var
 from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar, Type, array
 
 P = ops.PRIMITIVES
@@ -106,6 +107,13 @@ def wrap(tape: Tape, atom: Atom) -> Any:
     return CLASSES[atom.type](tape, atom)
 
 
+def made_real(tape: Tape, op: Primitive, args: tuple[Atom, ...], place: Place | None) -> Real:
+    """The result of `op`, staged at `place`."""
+    var = Var(REAL)
+    tape.lets.append(Let((var,), Apply(op, args), place))
+    return Real(tape, var)
+
+
 TYPES: dict[str, Scalar] = {"real": REAL, "int": INT, "bool": BOOL}
 
 
@@ -127,7 +135,7 @@ def type_of(value: Any) -> Scalar | None:
 
 def real_atom(tape: Tape, value: Any) -> Atom | None:
     """`value` as a Real; None where it is no number."""
-    kind = value.__class__
+    kind = type(value)
     if kind is Real:
         return value.atom
     if kind is float:

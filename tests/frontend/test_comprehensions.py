@@ -170,3 +170,24 @@ def test_a_captured_row_is_not_copied():
 
     assert "copy" not in text.show(stage(f, np.ones((2, 3))).function)
     assert evaluate(f, np.ones((2, 3))).tolist() == [3.0, 3.0]
+
+
+def test_lists_of_the_host_around_staged_ones():
+    """What a staged comprehension inside has given is its own list's, and no other's."""
+
+    def f(x):
+        rows = [[x * i for i in rose.range(3)] for _ in (1, 2)]
+        return [[x + k for i in rose.range(2)][0] + len(row) + row[1] for k, row in enumerate(rows)]
+
+    agrees(f, (2.0,))
+    agrees(lambda x: [sum(x for _ in rose.range(k)) for k in [1, 2] if k > 1], (2.0,))
+
+
+def test_long_lists_of_the_host():
+    agrees(lambda x: [x * k for k in [*range(1500)]][-1], (0.5,))
+
+
+@pytest.mark.parametrize("made", ["list(G)", "[*G]", "sorted(G)", "{x * i for i in rose.range(3)}", "[v for v in G]"])
+def test_a_staged_range_is_no_iterator(made):
+    f = define(f"def f(x):\n    return {made.replace('G', '(x * i for i in rose.range(3))')}\n", rose=rose)
+    says(fault(f, 2.0), "what is made over a staged range is a list", line="return")

@@ -103,7 +103,14 @@ def test_match_that_binds_in_an_or_stays_with_the_host():
         ("x is None", "x is None"),
         ("x[y]", "rose@.item(x, y)"),
         ("g(x, *y, k=1)", "rose@.call(g, x, *y, k=1)"),
+        ("x.append(y)", "rose@.append(x.append, y)"),
+        ("x.append(*y)", "rose@.call(x.append, *y)"),
         ("[x, y]", "rose@.new([x, y])"),
+        (
+            "[k for k in x if k]",
+            "rose@.listed([comp@1.put(k) for comp@1, comp@1@items in rose@.listing(x, False, True)"
+            " for k in comp@1@items for comp@1@if in comp@1.when(k)])",
+        ),
         ("lambda k: x", "lambda k: x"),
         ("f'{x!r:>{y}}|'", "rose@.text((x, 'r', rose@.text('>', (y, '', ''))), '|')"),
     ],
