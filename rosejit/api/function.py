@@ -249,7 +249,7 @@ class Function:
             self._misses += 1
             self._running.add(key)
             try:
-                with sessions.session(at), sessions.collecting() as inherited:
+                with sessions.session(at), at.tape.undo, sessions.collecting() as inherited:
                     staged = self._kind.stage(self, call, at)
                     made = Specialisation(staged, sessions.distinct((*staged.source.guards, *inherited)))
                     self._settle(made, call, at)

@@ -3,6 +3,7 @@
 # Values of users are of any type: what they are is asked while staging.
 # pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
@@ -11,9 +12,10 @@ from typing import Any
 from rosejit.errors import UnsupportedSyntax
 from rosejit.frontend.content import attributes_of, content_key, is_frozen, is_identity
 from rosejit.frontend.rewrite import Translation
-from rosejit.frontend.structures import attributes, is_object, is_staged_deep
+from rosejit.frontend.structures import attributes, is_object, is_staged_deep, parts
 from rosejit.frontend.tape import Tape
 from rosejit.numeric import np
+from rosejit.span import Span
 
 _MISSING = object()
 _DEEPEST = 4
@@ -165,19 +167,37 @@ def _is_bound(value: Any) -> bool:
     )
 
 
-def check_unspoilt(tape: Tape, chains: Iterable[Chain]) -> None:
-    """Raise where staged code has left a staged value in something global: it means nothing when the code runs."""
-    for chain in chains:
-        if isinstance(chain.root, dict) and not is_stable(chain) and _holds_staged(chain.read()):
-            raise tape.fault(
-                UnsupportedSyntax,
-                f"`{chain}`, which is global, would hold a value that only running tells",
-                help="return the value, and keep it where the call is",
-            )
+def check_unspoilt(tape: Tape, functions: Iterable[FunctionType], chains: Iterable[Chain], place: Span | None) -> None:
+    """Raise where staged code has left a staged value in something from outside, where it means nothing."""
+    found = [chain for chain in chains if not is_stable(chain) and _holds_staged(chain.read())]
+    spoilt = [f"`{c}`, which is {'global' if isinstance(c.root, dict) else 'from outside'}," for c in found]
+    spoilt += [
+        f"a default value of `{function.__name__}`"
+        for function in functions
+        if _holds_staged((function.__defaults__, function.__kwdefaults__))
+    ]
+    if spoilt:
+        error = tape.fault(
+            UnsupportedSyntax,
+            f"{spoilt[0]} would hold a value that only running tells",
+            help="return the value, and keep it where the call is",
+        )
+        error.span = error.span or place
+        raise error
 
 
 def _holds_staged(value: Any) -> bool:
-    return is_staged_deep(value) or (is_object(value) and any(map(is_staged_deep, attributes(value).values())))
+    """Whether a staged value is in a structure, or in objects in it."""
+    pending, seen = [value], set[int]()
+    while pending:
+        item = pending.pop()
+        if is_staged_deep(item):
+            return True
+        if id(item) not in seen:
+            seen.add(id(item))
+            pending += parts(item) or (attributes(item).values() if is_object(item) else ())
+            pending += item.values() if isinstance(item, dict) else item if isinstance(item, (list, deque)) else ()
+    return False
 
 
 def guard(chain: Chain, read_elements: set[int]) -> Guard | None:

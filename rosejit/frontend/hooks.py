@@ -102,7 +102,7 @@ class Containers:
         if type(append) is BuiltinFunctionType and append.__name__ == "append":
             container = append.__self__
             if type(container) is list:
-                if self.tape.sealed or self.tape.is_staged:
+                if id(container) not in self.tape.undo.known or self.tape.sealed or self.tape.is_staged:
                     self.written(container)
                 return append(value)
         return self.call(append, value)
@@ -127,6 +127,7 @@ class Containers:
                 f"{shown(container)} from outside is changed in a staged branch or loop",
                 help="bind a new value to a name, or use an array (`np.zeros(n)`), which can be changed anywhere",
             )
+        tape.undo.note(container)
         return container
 
     def grows(self, value: Any, method: str) -> None:

@@ -273,7 +273,8 @@ class Session:
         for chain in chain_list:
             named.setdefault(id(chain.read()), []).append(chain)
         captured: Captures = {}
-        check_unspoilt(self.tape, chain_list)
+        place = opened.member.function.span if opened.member is not None else None
+        check_unspoilt(self.tape, (f for f, _ in opened.functions.values()), chain_list, place)
         found = [guard(chain, opened.read_elements) for chain in chain_list]
         for a, var in opened.captured.values():
             names = [] if id(a) in opened.static_arrays else named.get(id(a), [])

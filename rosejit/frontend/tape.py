@@ -10,6 +10,7 @@ from rosejit.errors import RoseError, StagingTypeError, UnrollLimit, Unsupported
 from rosejit.frontend.affine import Definitions
 from rosejit.frontend.places import Place, Places, frame_at
 from rosejit.frontend.trials import Trials
+from rosejit.frontend.undo import Undo
 from rosejit.ir.primitive import Primitive
 from rosejit.ir.syntax import TRUE, Apply, Atom, Check, Expr, Failure, Let, Lit, Var
 from rosejit.ir.types import REAL, Type
@@ -139,6 +140,7 @@ class Tape:
         self.sealed: dict[int, tuple[Any, str]] = {}
         """Containers of the host that may not be changed any more, by `id`, and why."""
         self.definitions = Definitions()
+        self.undo = Undo()
         self.slots: dict[int, dict[str, Slot]] = {}
         """The attributes that staged blocks have changed, by `id` of the object and by name."""
         self._literals: dict[float, Lit] = {}

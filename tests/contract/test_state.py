@@ -1,5 +1,6 @@
 """A fault leaves nothing behind."""
 
+import collections
 import math
 import pickle
 import sys
@@ -124,3 +125,128 @@ def test_recursion_limit_is_left_alone():
     before = sys.getrecursionlimit()
     rose.grad(at)([1.0], 0)
     assert sys.getrecursionlimit() == before
+
+
+class Thing:
+    total = 0.0
+
+    def __init__(self):
+        self.size = 1.0
+        self.history = [1.0]
+
+
+THING = Thing()
+ITEMS = [1.0, 2.0]
+TABLE = {"a": 1.0}
+COUNTS = collections.defaultdict(float)
+QUEUE = collections.deque([1.0])
+TAGS = {"a"}
+
+
+def remembered(x, known={}):
+    if "x" not in known:
+        known["x"] = x * 2
+    return known["x"]
+
+
+def spoil_an_object(x):
+    THING.size = x
+
+
+def spoil_a_new_attribute(x):
+    THING.colour = x
+
+
+def spoil_by_a_method(x):
+    THING.history.append(x)
+
+
+def spoil_a_class(x):
+    Thing.total = x
+
+
+def spoil_a_list(x):
+    ITEMS[0] = x
+    ITEMS.extend([x, 2.0])
+
+
+def spoil_a_list_in_its_order(x):
+    ITEMS.reverse()
+    return x.nothing
+
+
+def spoil_a_dict(x):
+    TABLE["b"] = x
+    TABLE.pop("a")
+
+
+def spoil_counts(x):
+    COUNTS["a"] += x
+
+
+def spoil_a_queue(x):
+    QUEUE.appendleft(x)
+
+
+def spoil_a_set(x):
+    TAGS.add("b")
+    return x.nothing
+
+
+def spoil_and_raise(x):
+    ITEMS.append(3.0)
+    raise ValueError("no")
+
+
+def spoil_a_default(x):
+    return remembered(x)
+
+
+SPOILING = [value for name, value in list(globals().items()) if name.startswith("spoil")]
+
+
+def held():
+    return vars(THING).copy(), [*THING.history], Thing.total, [*ITEMS], {**TABLE}, {**COUNTS}, [*QUEUE], {*TAGS}
+
+
+@pytest.mark.parametrize("change", SPOILING)
+def test_a_refused_call_leaves_what_is_outside_as_it_was(change):
+    @rose.jit
+    def f(x: float) -> float:
+        change(x)
+        return x
+
+    before = held()
+    texts = set()
+    for call in (f, f, rose.grad(f)):
+        with pytest.raises((rose.UnsupportedSyntax, AttributeError, ValueError)) as caught:
+            call(2.0)
+        texts.add(str(caught.value))
+        assert held() == before
+        assert remembered.__defaults__ == ({},)
+    assert len(texts) == 1
+
+
+def test_a_list_from_around_that_would_hold_a_staged_value():
+    kept = []
+
+    @rose.jit
+    def f(x: float) -> float:
+        kept.append(x)
+        return sum(kept)
+
+    with pytest.raises(rose.UnsupportedSyntax, match="`kept`, which is from outside, would hold a value"):
+        f(2.0)
+    assert kept == []
+
+
+def test_what_is_done_to_the_host_stays_where_the_call_is_good():
+    kept = []
+
+    @rose.jit
+    def f(x: float) -> float:
+        kept.append(len(kept))
+        return x
+
+    assert f(2.0) == 2.0
+    assert kept == [0]

@@ -63,7 +63,7 @@ def test_the_middle_of_a_chain_is_evaluated_once():
     seen = []
 
     def middle(x):
-        seen.append(x)
+        seen.append(None)
         return x
 
     def f(x: float):
