@@ -31,6 +31,9 @@ from rosejit.ir.walk import consumed, operands, scopes
 LONG = 1 << 17
 """A loop that does more lets than this looks at the interrupt flag at each turn."""
 
+_TURNS = 3
+"""So many lets inside a loop weigh as much as one outside: engines take long over them, and they run often."""
+
 _CALL = 1 << 9  # lets that a call counts for: its own loops may be just too short to look
 
 
@@ -235,7 +238,7 @@ class _Planner:
         for params, block in scopes(e):
             self._depth.update(dict.fromkeys(params, depth + 1))
             heavier, longer = self.block(block, depth + 1, inner)
-            weight += heavier
+            weight += heavier if isinstance(e, If | Case) else -(-heavier // _TURNS)
             work += longer
         self._forget(facts)
         outer = [v for v in inner if self._depth.get(v, 0) <= depth]

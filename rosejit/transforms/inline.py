@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Container
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rosejit.ir import syntax as ir
 from rosejit.ir.types import is_heavy
@@ -22,14 +22,16 @@ def inline(
     small: int = SMALL,
     once: float = math.inf,
     loops: int = 0,
+    turns: int = 0,
 ) -> dict[ir.Function, ir.Function]:
     """New functions for `roots` and all that they still call, callees first where there is no cycle. Recursive
     functions, host functions, roots that are called and those in `kept` stay; so does what has more than `small` lets,
     or more than `once` where it is called once, unless it has loops and all its copies together have at most `loops`
-    lets."""
+    lets, or is called in loops alone and they have at most `turns`."""
     program = reachable(*roots)
     surveys = {f: _survey(f) for f in program}
     times = Counter(g for survey in surveys.values() for g in survey.calls)
+    outside = {g for survey in surveys.values() for g in survey.outside}
     plan = _Plan({f for f in program if f.body is None or f in kept} | _recursive(surveys))
     sizes: dict[ir.Function, int] = {}
     depths: dict[ir.Function, int] = {}
@@ -39,7 +41,8 @@ def inline(
         depths[f] = 1 + max([depths[g] for g in survey.calls if g in plan.inlined], default=0)
         remaining[f] = [h for g in survey.calls for h in (remaining[g] if g in plan.inlined else [g])]
         stays = f in plan.fixed or f in roots or depths[f] >= DEEPEST
-        most = once if times[f] == 1 else max(small, loops // times[f] if survey.has_loops and times[f] else 0)
+        budget = loops if survey.has_loops else turns if f not in outside else 0
+        most = once if times[f] == 1 else max(small, budget // (times[f] or 1))
         if not stays and sizes[f] <= most:
             plan.inlined.add(f)
             if times[f] == 1:
@@ -58,18 +61,20 @@ def _empty(f: ir.Function) -> ir.Function:
 
 @dataclass(slots=True)
 class _Survey:
-    """What a function calls, as often as it does, how many lets it has, and whether loops are among them."""
+    """What a function calls, as often as it does, and outside of loops; how many lets it has, and whether loops are
+    among them."""
 
-    calls: list[ir.Function]
-    lets: int
+    calls: list[ir.Function] = field(default_factory=list[ir.Function])
+    outside: set[ir.Function] = field(default_factory=set[ir.Function])
+    lets: int = 0
     has_loops: bool = False
 
 
 def _survey(f: ir.Function) -> _Survey:
-    found = _Survey([], 0)
-    pending = [] if f.body is None else [f.body]
+    found = _Survey()
+    pending = [] if f.body is None else [(f.body, False)]
     while pending:
-        block = pending.pop()
+        block, turns = pending.pop()
         found.lets += len(block.lets)
         for let in block.lets:
             e = let.expr
@@ -77,8 +82,11 @@ def _survey(f: ir.Function) -> _Survey:
                 continue
             if isinstance(e, ir.Call):
                 found.calls.append(e.function)
+                if not turns:
+                    found.outside.add(e.function)
             found.has_loops |= isinstance(e, ir.Loop)
-            pending += [inner for _, inner in scopes(e)]
+            within = turns or isinstance(e, ir.Loop | ir.While)
+            pending += [(inner, within) for _, inner in scopes(e)]
     return found
 
 

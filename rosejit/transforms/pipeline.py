@@ -5,6 +5,7 @@ import os
 from rosejit.ir import syntax as ir
 from rosejit.ir.verify import verify
 from rosejit.ir.walk import callees, reachable
+from rosejit.transforms.cells import cells
 from rosejit.transforms.dce import dce
 from rosejit.transforms.elements import elements
 from rosejit.transforms.fill import fill
@@ -29,6 +30,11 @@ together in its record; a loop would stack each number in an array of its own, w
 LOOPS = 512
 """Lets of all copies of a function with loops, up to which it is differentiated where it is called: what it saves are
 arrays, which lie apart in a record, and in a stack of the caller are rows that are built in their place."""
+
+
+TURNS = 512
+"""Lets of all copies of a function that only loops call, up to which it stands where it is called: no call is then in
+the loop, and what it is handed in records and places is numbers."""
 
 
 def prepared(f: ir.Function) -> ir.Function:
@@ -85,11 +91,11 @@ def _joined(f: ir.Function) -> ir.Function:
 def optimise(*roots: ir.Function) -> tuple[ir.Function, ...]:
     """The same functions, faster: equal results, effects and failures, bit for bit."""
     roots = tuple([outline(elements(root)) for root in roots])
-    new = inline(roots)
+    new = inline(roots, turns=TURNS)
     for f in new.values():
         if f.body is None:
             continue
-        made = _joined(_checked(fill(_checked(ranges(f)))))
+        made = _joined(_checked(cells(_checked(fill(_checked(ranges(f)))))))
         moved = _checked(hoist(made))
         if moved is not made:  # what was inside two loops is shared outside
             made = _checked(dce(_checked(simplify(moved))))

@@ -28,13 +28,20 @@ def simplify(f: ir.Function) -> ir.Function:
 
 
 def _used_whole(body: ir.Block) -> set[ir.Atom]:
-    """Everything that is read otherwise than by a field: such a tuple must stay a tuple."""
+    """Everything that is read otherwise than by a field: such a tuple must stay a tuple. What lies in a tuple that need
+    not stay one is not read by that, unless what is taken from there is."""
     found: set[ir.Atom] = set(body.results)
-    for let in forms(body):
+    taken: dict[ir.Atom, set[int]] = {}
+    for let in reversed(list(forms(body))):  # a tuple comes before all that reads it
         e = let.expr
-        if isinstance(e, ir.Index) and isinstance(e.path[0], ir.Field):
-            if len(e.path) > 1:
+        if isinstance(e, ir.Index) and isinstance(first := e.path[0], ir.Field):
+            v = let.binders[0]
+            if len(e.path) > 1 or (is_heavy(v.type) and (v in found or v in taken)):
                 found.update(steps(e.path))
+                taken.setdefault(e.base, set()).add(first.number)
+            continue
+        if isinstance(e, ir.MakeTuple) and let.binders[0] not in found:
+            found.update([e.items[k] for k in taken.get(let.binders[0], ())])
             continue
         found.update(operands(e))
         for _, block in scopes(e):

@@ -16,11 +16,11 @@ LONGEST = 64
 """Lets of all turns up to which a loop becomes straight code."""
 
 
-def numbers(t: Type) -> int:
-    """How many numbers a small array holds; 0 for all other types."""
+def numbers(t: Type, most: int = SMALL) -> int:
+    """How many numbers an array of at most so many holds; 0 for all other types."""
     count = 1
     while isinstance(t, Array):
-        if t.length is None or not 0 < t.length * count <= SMALL:
+        if t.length is None or not 0 < t.length * count <= most:
             return 0
         count *= t.length
         t = t.element

@@ -45,6 +45,20 @@ def test_a_long_function_that_is_called_twice_stays() -> None:
     assert called(text, "f") == {"g": 20, "f": 2}
 
 
+def test_a_long_function_that_only_loops_call_stands_in_them_if_its_copies_are_not_too_many() -> None:
+    twice = "loop i < n carry (s: Real = x) { let a: Real = g(s) in let b: Real = g(a) in b }"
+    program = parse_program(LONG + f"def f(x: Real, n: Int): Real = let y = {twice} in y")
+    f = program["f"]
+    assert [g.name for g in inline((f,), turns=39)] == ["g", "f"]
+    (new,) = inline((f,), turns=40).values()
+    verify_program(new)
+    assert interp.run(new, [1.0, 3]) == interp.run(f, [1.0, 3])
+    outside = parse_program(LONG + f"def f(x: Real, n: Int): Real = let c: Real = g(x) in let y = {twice} in y + c")[
+        "f"
+    ]
+    assert [g.name for g in inline((outside,), turns=400)] == ["g", "f"]
+
+
 def test_copies_of_a_short_function_have_variables_of_their_own() -> None:
     text = "def g(x: Real): Real = let y: Real = x * x in y\n"
     text += "def f(x: Real): Real = let a: Real = g(x) in let b: Real = g(a) in b"

@@ -60,3 +60,8 @@ def test_constants_fold_and_ones_vanish() -> None:
 def test_equal_expressions_are_shared() -> None:
     body = "let a: Real = x * y in let b: Real = x * y in let c: Real = a + b in c"
     assert simplified(body) == "let a: Real = x * y in let c: Real = a + a in c"
+
+
+def test_tuples_in_tuples_dissolve_at_once() -> None:
+    body = "let t = (x, y) in let u = (t, x) in let v = u[.0] in let a: Real = v[.1] in let b: Real = u[.1] in a * b"
+    assert simplified(body) == "let x1: Real = y * x in x1"
