@@ -5,6 +5,7 @@ Where NumPy is not installed, `rosejit.plain` stands for it.
 
 import importlib
 import sys
+from importlib.util import find_spec
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,13 @@ def loaded() -> Any:
     return sys.modules.get("numpy") or sys.modules.get(_PLAIN)
 
 
+def is_at_hand(worth_loading: bool) -> bool:
+    """Whether NumPy itself is there; where it has not been loaded yet, only if what it does is worth 0.1 s."""
+    if "numpy" in sys.modules:
+        return True
+    return worth_loading and _PLAIN not in sys.modules and find_spec("numpy") is not None
+
+
 def number_of(value: Any) -> Any:
     """A scalar of NumPy as Python's number, which plain arrays give at once."""
     return value.item() if hasattr(value, "item") else value
@@ -48,4 +56,4 @@ def _opened() -> ModuleType:
         return importlib.import_module(_PLAIN)
 
 
-__all__ = ["loaded", "np", "number_of"]
+__all__ = ["is_at_hand", "loaded", "np", "number_of"]

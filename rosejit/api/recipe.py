@@ -6,6 +6,7 @@ from typing import Any
 
 from rosejit.errors import NotDifferentiable
 from rosejit.ir import syntax as ir
+from rosejit.numeric import is_at_hand
 from rosejit.transforms.numbering import Straight, straight
 from rosejit.transforms.pipeline import prepared
 from rosejit.transforms.rows import Rows, rows
@@ -42,17 +43,20 @@ def function_of(program: Program) -> ir.Function:
     return program.made
 
 
+LONG = 5_000
+"""Rows for which the passes take longer than to load NumPy."""
+
+
 def straight_of(program: Program, source: Rows | None) -> Straight | None:
     """The function itself as numbers, if it is long straight code, or the gradient of such code. `source`: what it is
-    made of, if that is known as rows."""
-    if isinstance(program, ir.Function):
-        given = source or rows(program)
-        return straight(given) if given else None
-    if program.straight is None or not isinstance(program.base, ir.Function):
+    made of, if that is known as rows. None where there is no NumPy: code is made of numbers in its columns."""
+    base = program if isinstance(program, ir.Function) else program.base
+    make = straight if isinstance(program, ir.Function) else program.straight
+    if make is None or not isinstance(base, ir.Function):
         return None
-    base = prepared(program.base)
+    base = base if program is base else prepared(base)
     given = source if source and source.base is base else rows(base)
-    return program.straight(given) if given else None
+    return make(given) if given and is_at_hand(worth_loading=len(given.rows) >= LONG) else None
 
 
 def source_of(program: Program) -> ir.Function:

@@ -4,36 +4,38 @@ A value has a local where it is made. What a later part reads lies at a fixed ad
 time, and this code calls nothing but kernels.
 """
 
-from collections import defaultdict
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from itertools import groupby, pairwise
 
 from rosejit.abi import Artifact
 from rosejit.codegen.body import LOADS, STORES, Kind, kind_of
+from rosejit.codegen.columns import BOTH, OTHER, Column, columns
 from rosejit.codegen.emitter import literal
 from rosejit.codegen.entries import Border, border
 from rosejit.codegen.module import Module
+from rosejit.codegen.pieces import Pieces
 from rosejit.codegen.program import add_memory, write_pending
 from rosejit.collector import paused
-from rosejit.ir.primitive import Emit, Primitive
+from rosejit.ir.primitive import Emit
 from rosejit.ir.syntax import Function, Lit
 from rosejit.ir.types import INT
-from rosejit.ops import PRIMITIVES
+from rosejit.numeric import np
 from rosejit.ops.kernels import KERNELS
 from rosejit.transforms.numbering import Straight
-from rosejit.transforms.rows import Leaf
-from rosejit.transforms.sharing import Step
+from rosejit.transforms.rows import OPS, Leaf
 from rosejit.wasm.encode import encode
-from rosejit.wasm.instructions import call, i32_const, local_get, local_set, local_tee
-from rosejit.wasm.module import Export, Locals, ModuleBuilder, ValueType
+from rosejit.wasm.instructions import Immediate, call, i32_const, local_get, local_set
+from rosejit.wasm.module import Export, Locals, ModuleBuilder
 from rosejit.wasm.opcodes import OP
 
-PART = 256
+PART = 512
 """Steps of one function. Compilers of Wasm take time that grows faster than its length."""
+_CHUNK = 16
+"""Parts that are written at a time: then columns are short enough for the caches."""
 
-_GETS, _SETS = [local_get[k] for k in range(2 * PART)], [local_set[k] for k in range(2 * PART)]
-_SIN, _COS = PRIMITIVES["sin"], PRIMITIVES["cos"]
 _ADDRESS = i32_const[0]
 """Stands in front of what a load reads or a store writes; the address itself is in the instruction."""
+_KINDS: tuple[Kind, ...] = ("f64", "i64", "i32")
 
 
 def compile_straight(made: Straight) -> Artifact:
@@ -53,222 +55,154 @@ def compile_straight(made: Straight) -> Artifact:
         return Artifact(wasm, entries, (), (), names, places, lasting=False, recursive=False)
 
 
-@dataclass(slots=True, frozen=True)
-class _Slot:
-    """A place in memory: code that leaves what is there, code that stores there."""
-
-    load: bytes
-    store: bytes
-
-    @staticmethod
-    def of(kind: Kind, address: int) -> "_Slot":
-        return _Slot(_ADDRESS + LOADS[kind][address], STORES[kind][address])
-
-
 class _Writer:
-    """Writes the parts in order. Of a value `k`, `reads[k]` is what leaves it: of a leaf at the end of the list."""
+    """Writes the parts in order, many steps at once: operands, what is done to them, the local where it is put."""
 
     def __init__(self, module: Module, made: Straight, place: Border) -> None:
-        ops = dict.fromkeys([step[0] for step in made.code])
         self.module = module
         self.name = made.name
-        self.code = list(map(_ordered, made.code)) if any(map(_is_select, ops)) else made.code
-        self.codes = {op: _code(module, op) for op in ops}
-        self.odd: dict[Primitive, Kind] = {op: kind for op in ops if (kind := kind_of(op.result)) not in ("f64", None)}
-        """The ops whose result is no Real."""
-        self.reads = [b""] * len(self.code) + [_leaf(leaf, place) for leaf in reversed(made.leaves)]
-        self.start = self.end = module.end
-        """Of the slots for values that are read in a later part than they are made in."""
-        self.free: dict[Kind, list[_Slot]] = {"f64": [], "i64": [], "i32": []}
-        self.ending: dict[int, list[tuple[Kind, _Slot]]] = defaultdict(list)
-        """By part: slots that are free behind it."""
-        self.homes: dict[int, _Slot] = {}
-        """The values that are results."""
-        self.copies: list[tuple[int, _Slot]] = []
-        """Results that are no steps, or are results already."""
-        self._results(made, place)
-        self.pairs = self._pairs() if _SIN in ops and _COS in ops else {}
-        """Sines and cosines of the same value, the first one's number to the other's: one call gives both."""
-        self.written = set(self.pairs.values())
-        self.uses, self.last = self._used()
+        self.leaves = [_leaf(leaf, place) for leaf in made.leaves]
+        homes, self.copies = _results(made, place)
+        results = np.fromiter(homes, np.int64, len(homes))
+        self.columns = c = columns(made.code, len(made.leaves), results, PART)
+        self.local = np.zeros(c.none + 1, np.int64)
+        """Of each value, in the part that makes it."""
+        self.local[c.values] = np.arange(len(c.values)) - np.repeat(c.starts[:-1], np.diff(c.starts))
+        self.kinds = np.array([_KINDS.index(_kind(code)) for code in range(OTHER + 1)])[c.ops]
+        self.address = np.full(c.none + 1, -1)
+        """Where a value lies that is read outside of its part, or is a result."""
+        self.address[results] = np.fromiter(homes.values(), np.int64, len(homes))
+        self._keep()
+        self._pieces()
+
+    def _keep(self) -> None:
+        """Give what crosses a place until it is read for the last time."""
+        c, module, free, count = self.columns, self.module, list[int](), 0
+        crossing = c.values[(c.last[c.values] >= 0) & (self.address[c.values] < 0)]
+        slots = np.zeros(len(crossing), np.int64)
+        parts = np.arange(len(c.starts))
+        made = np.searchsorted(c.part[crossing], parts).tolist()
+        ending = np.argsort(c.last[crossing], kind="stable")
+        ends = np.searchsorted(c.last[crossing][ending], parts).tolist()
+        for part in range(len(made) - 1):
+            wanted = made[part + 1] - made[part]
+            new = max(0, wanted - len(free))
+            kept = len(free) - wanted + new
+            slots[made[part] : made[part + 1]] = [*free[kept:], *range(count, count + new)]
+            free, count = free[:kept] + slots[ending[ends[part] : ends[part + 1]]].tolist(), count + new
+        self.address[crossing] = module.end + 8 * slots
+        module.reserve(8 * count)
+
+    def _pieces(self) -> None:
+        c = self.columns
+        self.pieces = pieces = Pieces()
+        self.gets = pieces.add([local_get[k] for k in range(PART + 1)])
+        self.sets = pieces.add([local_set[k] for k in range(PART + 1)])
+        self.start = pieces.add([_ADDRESS])
+        used = np.unique(c.ops)
+        codes = np.zeros(OTHER + 1, np.int64)
+        codes[used] = pieces.add([_code(self.module, code) for code in used.tolist()]) + np.arange(len(used))
+        self.codes = codes[c.ops]
+        kept = np.flatnonzero(self.address[c.values] >= 0)
+        values, kinds = c.values[kept], self.kinds[kept]
+        self.outside = np.zeros(c.none + 1, np.int64)
+        """What leaves a value where it is no local; nothing leaves nothing."""
+        self.outside[c.leaf : c.none] = pieces.add(self.leaves) + np.arange(len(self.leaves))
+        self.outside[values] = self._at(values, _heads(LOADS)[kinds], _ADDRESS)
+        self.stores = np.zeros(len(c.values), np.int64)
+        """What stores what a step makes, behind the address and the value."""
+        self.stores[kept] = self._at(values, _heads(STORES)[kinds], b"")
+
+    def _at(self, values: Column, heads: Column, before: bytes) -> Column:
+        """Pieces that do something at the addresses of values."""
+        front = np.broadcast_to(np.frombuffer(before, np.uint8), (len(values), len(before)))
+        return self.pieces.add_numbered(np.concatenate((front, heads), axis=1), self.address[values]) + np.arange(
+            len(values)
+        )
 
     def write(self) -> int:
         """The index of a function that runs all parts."""
-        length = len(self.code)
-        parts = [_Part(self, start, min(start + PART, length)).write() for start in range(0, length, PART)]
+        c = self.columns
+        parts: list[int] = []
+        for first in range(0, len(c.starts) - 1, _CHUNK):
+            bounds = c.starts[first : first + _CHUNK + 1].tolist()
+            for (start, end), code in zip(pairwise(bounds), self.written(bounds), strict=True):
+                parts.append(self.function(self.locals(start, end), code))
         for k in range(0, len(self.copies), PART):
-            copies = self.copies[k : k + PART]
-            parts.append(self.function((), [_ADDRESS + self.reads[a] + home.store for a, home in copies]))
-        self.module.reserve(self.end - self.start)
-        return self.function((), [call[part] for part in parts])
+            copies = [self._copy(*copy) for copy in self.copies[k : k + PART]]
+            parts.append(self.function((), b"".join(copies)))
+        return self.function((), b"".join([call[part] for part in parts]))
 
-    def _results(self, made: Straight, place: Border) -> None:
-        for result, slot in zip(made.results, place.entry.results, strict=True):
-            kind = "i64" if result.type is INT else "f64"
-            for k, a in enumerate(result.elements):
-                home = _Slot.of(kind, slot.offset + 8 * k)
-                if a >= 0 and a not in self.homes:
-                    self.homes[a] = home
-                else:
-                    self.copies.append((a, home))
+    def written(self, bounds: list[int]) -> Iterator[bytes]:
+        """The code of the parts that start and end at these steps."""
+        c, here = self.columns, slice(bounds[0], bounds[-1])
+        values = c.values[here]
+        own, local, stores = c.part[values], self.local[values], self.stores[here]
+        operands = [
+            np.where(c.part[x] == own, self.gets + self.local[x], self.outside[x])
+            for x in (o[here] for o in c.operands)
+        ]
+        kept = stores > 0
+        before = np.concatenate(([0], np.cumsum(kept)))  # so many rows are stores
+        at = np.arange(len(values)) + before[:-1]
+        rows = np.zeros((len(values) + before[-1], max(3, len(operands) + 2)), np.int64)
+        for k, column in enumerate((*operands, self.codes[here], self.sets + local)):
+            rows[at, k] = column
+        for k, column in enumerate((self.start, self.gets + local[kept], stores[kept])):
+            rows[at[kept] + 1, k] = column
+        code, ends = self.pieces.joined(rows)
+        cuts = [0, *[int(ends[k - bounds[0] + before[k - bounds[0]] - 1]) for k in bounds[1:]]]
+        data = code.tobytes()
+        for start, end in pairwise(cuts):
+            yield data[start:end]
 
-    def _pairs(self) -> dict[int, int]:
-        first: dict[int, int] = {}
-        found: dict[int, int] = {}
-        for k, step in enumerate(self.code):
-            if step[0] is _SIN or step[0] is _COS:
-                known = first.setdefault(step[1], k)
-                if known != k:
-                    found[known] = k
-        return found
+    def locals(self, start: int, end: int) -> Locals:
+        """One for each step."""
+        kinds = self.kinds[start:end]
+        runs = groupby(kinds.tolist()) if kinds.any() else [(0, range(start, end))]
+        return tuple([(len(list(run)), _KINDS[kind]) for kind, run in runs])
 
-    def _used(self) -> tuple[list[int], list[int]]:
-        """How often each value is read by steps that matter, and last where; results are read behind the end."""
-        code, n, written = self.code, len(self.code), self.written
-        uses, last = [0] * len(self.reads), [0] * len(self.reads)
-        for a in self.homes:
-            uses[a], last[a] = 1, n
-        for k in range(n - 1, -1, -1):
-            other = self.pairs.get(k, k)
-            if (uses[k] or uses[other]) and k not in written:
-                for a in code[k][1:]:
-                    if uses[a]:
-                        uses[a] += 1
-                    else:
-                        uses[a], last[a] = 1, k
-        return uses, last
-
-    def function(self, locals_: Locals, code: list[bytes]) -> int:
+    def function(self, locals_: Locals, code: bytes) -> int:
         """The index of a function without parameters."""
         index = self.module.builder.declare_function((), (), self.name)
-        self.module.builder.define(index, locals_, code)
+        self.module.builder.define(index, locals_, (code,))
         return index
 
-    def slot(self, kind: Kind, k: int) -> _Slot:
-        """Where the value `k`, which is read outside of its part, is kept."""
-        home = self.homes.get(k)
-        if home is not None:
-            return home
-        free = self.free[kind]
-        if not free:
-            free.append(_Slot.of(kind, self.end))
-            self.end += 8
-        slot = free.pop()
-        self.ending[self.last[k] // PART].append((kind, slot))
-        return slot
-
-    def finish(self, part: int) -> None:
-        """Slots whose values are last read in a part are free behind it."""
-        for kind, slot in self.ending.pop(part, ()):
-            self.free[kind].append(slot)
+    def _copy(self, a: int, kind: Kind, to: int) -> bytes:
+        value = self.leaves[~a] if a < 0 else _ADDRESS + LOADS[kind][int(self.address[a])]
+        return _ADDRESS + value + STORES[kind][to]
 
 
-class _Part:
-    """The function that runs the steps from `start` to `end`. Its locals of Reals come behind the others."""
-
-    def __init__(self, whole: _Writer, start: int, end: int) -> None:
-        self.whole, self.start, self.end = whole, start, end
-        code, odd = whole.code, whole.odd
-        self.others = [k for k in range(start, end) if code[k][0] in odd] if odd else []
-        self.local = self.most = len(self.others)
-        self.out: list[bytes] = []
-        self.crossing: list[tuple[int, _Slot]] = []
-        """What later parts read."""
-        self.top: int | None = None
-        """The value that is set last, if only one step reads it: that may find it on the stack."""
-
-    def write(self) -> int:
-        """The index of the function."""
-        whole = self.whole
-        uses, pairs, written = whole.uses, whole.pairs, whole.written
-        for k in range(self.start, self.end):
-            if k in pairs and uses[pairs[k]]:
-                self._pair(k)
-            elif uses[k] and k not in written:
-                self._step(k)
-        for k, slot in self.crossing:
-            whole.reads[k] = slot.load
-        whole.finish(self.start // PART)
-        kinds: list[tuple[int, ValueType]] = [(1, whole.odd[whole.code[k][0]]) for k in self.others]
-        return whole.function((*kinds, (self.most - len(self.others), "f64")), self.out)
-
-    def _step(self, k: int) -> None:
-        whole, out, reads = self.whole, self.out, self.whole.reads
-        step = whole.code[k]
-        op: Primitive = step[0]
-        given: list[int] = [*step[1:]]
-        top, leaves_part = self.top, whole.last[k] >= self.end
-        if leaves_part:
-            out.append(_ADDRESS)
-        elif top is not None and (top == given[0] or (op.commutes and top == given[-1])):
-            out.pop()
-            self.local -= 1
-            given.remove(top)
-        for a in given:
-            out.append(reads[a])
-        out.append(whole.codes[op])
-        kind, place = self._local(k, op)
-        reads[k] = _GETS[place]
-        if leaves_part:
-            slot = whole.slot(kind, k)
-            self.crossing.append((k, slot))
-            out += (local_tee[place], slot.store)
-        else:
-            out.append(_SETS[place])
-
-    def _local(self, k: int, op: Primitive) -> tuple[Kind, int]:
-        """Where the value that is made now is, and whether the next step may find it on the stack instead."""
-        self.top = None
-        odd = self.whole.odd
-        if odd and op in odd:
-            return odd[op], self.others.index(k)
-        place = self.local
-        self.local = place + 1
-        self.most = max(self.most, place + 1)
-        if self.whole.uses[k] == 1 and self.whole.last[k] < self.end:
-            self.top = k
-        return "f64", place
-
-    def _pair(self, k: int) -> None:
-        """Write a sine and a cosine of the same value."""
-        whole, out = self.whole, self.out
-        angle: int = whole.code[k][1]
-        if angle == self.top:
-            out.pop()
-            self.local -= 1
-        else:
-            out.append(whole.reads[angle])
-        self.top = None
-        out.append(whole.module.callee(KERNELS["sin_cos"]()).code)
-        other = whole.pairs[k]
-        for v in (k, other) if whole.code[k][0] is _COS else (other, k):  # the cosine is on top
-            if not whole.uses[v]:
-                out.append(OP["drop"])
-                continue
-            out.append(_SETS[self.local])
-            whole.reads[v] = _GETS[self.local]
-            if whole.last[v] >= self.end:
-                slot = whole.slot("f64", v)
-                self.crossing.append((v, slot))
-                out += (_ADDRESS, _GETS[self.local], slot.store)
-            self.local += 1
-        self.most = max(self.most, self.local)
+def _results(made: Straight, place: Border) -> tuple[dict[int, int], list[tuple[int, Kind, int]]]:
+    """Where values that are results lie; then results that are no steps, or are results already, and where they go."""
+    homes: dict[int, int] = {}
+    copies: list[tuple[int, Kind, int]] = []
+    for result, slot in zip(made.results, place.entry.results, strict=True):
+        for k, a in enumerate(result.elements):
+            if a >= 0 and a not in homes:
+                homes[a] = slot.offset + 8 * k
+            else:
+                copies.append((a, "i64" if result.type is INT else "f64", slot.offset + 8 * k))
+    return homes, copies
 
 
-def _ordered(step: Step) -> Step:
-    """With its operands in the order of the stack."""
-    return (step[0], *step[2:], step[1]) if _is_select(step[0]) else step
+def _heads(instructions: Mapping[str, Immediate]) -> Column:
+    """Loads or stores of all kinds, without the offset that ends them."""
+    return np.array([list(instructions[kind][0][:-1]) for kind in _KINDS], np.uint8)
 
 
-def _is_select(op: Primitive) -> bool:
-    return isinstance(op.wasm, Emit)
+def _kind(code: int) -> Kind:
+    return kind_of(OPS[code].result) or "f64" if code < BOTH else "f64"
 
 
-def _code(module: Module, op: Primitive) -> bytes:
-    """What is written for a primitive behind its operands."""
-    code = OP["select"] if _is_select(op) else module.code(op)
-    assert code is not None
-    return code
+def _code(module: Module, code: int) -> bytes:
+    """What is written for an op behind its operands."""
+    if code >= BOTH:
+        return module.callee(KERNELS["sin_cos"]()).code if code == BOTH else b""
+    op = OPS[code]
+    found = OP["select"] if isinstance(op.wasm, Emit) else module.code(op)
+    assert found is not None
+    return found
 
 
 def _leaf(leaf: Leaf, place: Border) -> bytes:
@@ -277,4 +211,4 @@ def _leaf(leaf: Leaf, place: Border) -> bytes:
         return literal(leaf)
     number, offset = leaf
     slot = place.entry.params[number]
-    return _Slot.of("i64" if slot.kind == "int" else "f64", slot.offset + 8 * offset).load
+    return _ADDRESS + LOADS["i64" if slot.kind == "int" else "f64"][slot.offset + 8 * offset]

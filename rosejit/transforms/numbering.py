@@ -87,14 +87,14 @@ class _Sweep:
                 op, plain, way = ways[code]
                 on, x, y = active[a] | active[b] << 1, number[a], number[b]
                 step = plain and x not in special and y not in special
-                number[k] = setdefault((op, x, y), len(known)) if step else apply(op, x, y)
+                number[k] = setdefault((code, x, y), len(known)) if step else apply(op, x, y)
             elif row[0] == ELEMENT:
                 number[k], on, way = number[row[1]], active[row[1]], {0: None, 1: self.element}
             elif len(row) == 2:
                 code, a = row
                 op, plain, way = ways[code]
                 on, x = active[a], number[a]
-                number[k] = setdefault((op, x), len(known)) if plain and x not in special else apply(op, x)
+                number[k] = setdefault((code, x), len(known)) if plain and x not in special else apply(op, x)
             else:
                 op, _, way = ways[row[0]]
                 on = sum([active[a] << n for n, a in enumerate(row[1:])])

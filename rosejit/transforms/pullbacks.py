@@ -10,7 +10,7 @@ from typing import Any
 from rosejit.ir import syntax as ir
 from rosejit.ops import PRIMITIVES
 from rosejit.transforms.activity import Mask
-from rosejit.transforms.rows import Row
+from rosejit.transforms.rows import CODES, Row
 from rosejit.transforms.sharing import is_step
 from rosejit.transforms.simplify import without_signs
 from rosejit.transforms.templates import needed
@@ -18,7 +18,7 @@ from rosejit.transforms.templates import needed
 Turn = Callable[[int, Row], None]
 """Given a row, by its place, adds to the cotangents of its operands."""
 
-_ADD, _SUB = PRIMITIVES["add"], PRIMITIVES["sub"]
+_ADD, _SUB = CODES[PRIMITIVES["add"]], CODES[PRIMITIVES["sub"]]
 
 _SOURCE = """
 def bind(sweep):
@@ -51,24 +51,24 @@ def bind(sweep):
 
 _PLUS = """have = plus[{place}]
 if have is not None:
-    plus[{place}] = setdefault((add, have, {part}), len(known))
+    plus[{place}] = setdefault(({add}, have, {part}), len(known))
 else:
     have = minus[{place}]
     if have is None:
         plus[{place}] = {part}
     else:
-        plus[{place}], minus[{place}] = setdefault((sub, {part}, have), len(known)), None
+        plus[{place}], minus[{place}] = setdefault(({sub}, {part}, have), len(known)), None
 """
 _MINUS = """have = plus[{place}]
 if have is not None:
-    plus[{place}] = setdefault((sub, have, {part}), len(known))
+    plus[{place}] = setdefault(({sub}, have, {part}), len(known))
 else:
     have = minus[{place}]
     if have is None:
         minus[{place}] = {part}
     else:
         other = opposite({part})
-        plus[{place}], minus[{place}] = setdefault((sub, other, have), len(known)), None
+        plus[{place}], minus[{place}] = setdefault(({sub}, other, have), len(known)), None
 """
 _GENERAL = """have, inside = plus[{place}], minus[{place}]
 if inside is not None:
@@ -98,7 +98,7 @@ class _Pullback:
         *operands, self.result, self.ct = params
         self.operands = operands
         self.lets, self.outputs, self.mask = lets, outputs, mask
-        self.scope: dict[str, Any] = {"add": _ADD, "sub": _SUB}
+        self.scope: dict[str, Any] = {"add": PRIMITIVES["add"]}
         self.names: dict[ir.Atom, str] = {p: f"a{k}" for k, p in enumerate(operands)}
         self.names |= {self.result: "y", self.ct: "ct"}
         self.leaves: list[str] = []
@@ -174,11 +174,13 @@ class _Pullback:
             if odd:
                 negated[var] = bare
             given = [f"opposite({self.name(negated[a])})" if a in negated else self.name(a) for a in args]
-            items = ", ".join([self.constant(op), *given])
-            yield f"{self.name(bare)} = " + (f"setdefault(({items}), len(known))" if is_step(op) else f"apply({items})")
+            if is_step(op):
+                yield f"{self.name(bare)} = setdefault(({CODES[op]}, {', '.join(given)}), len(known))"
+            else:
+                yield f"{self.name(bare)} = apply({', '.join([self.constant(op), *given])})"
         for place, part in self.parts():
             part, template = (negated[part], _MINUS) if part in negated else (same.get(part, part), _PLUS)
-            yield from template.format(place=place, part=self.name(part)).splitlines()
+            yield from template.format(place=place, part=self.name(part), add=_ADD, sub=_SUB).splitlines()
 
 
 def _filled(template: str, lines: dict[str, list[str]]) -> str:

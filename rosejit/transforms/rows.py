@@ -31,7 +31,8 @@ def _is_plain(op: Primitive) -> bool:
     return not op.failure and (not isinstance(op.wasm, Emit) or op.wasm.name == "select")
 
 
-_CODES = {op: code for code, op in enumerate(OPS) if _is_plain(op)}
+CODES = {op: code for code, op in enumerate(OPS)}
+_PLAIN = {op: code for op, code in CODES.items() if _is_plain(op)}
 """The ops of numbers."""
 
 
@@ -113,7 +114,7 @@ def rows(f: ir.Function) -> Rows | None:
 def _rows(
     body: ir.Block, leaves: _Leaves, at: dict[ir.Atom, int], literal: Callable[[ir.Atom], int]
 ) -> list[Row] | None:
-    codes, made, var = _CODES, list[Row](), ir.Var
+    codes, made, var = _PLAIN, list[Row](), ir.Var
     append = made.append
     for k, let in enumerate(body.lets):
         e = let.expr

@@ -8,11 +8,13 @@ from typing import Any
 from rosejit.ir import syntax as ir
 from rosejit.ir.primitive import Primitive
 from rosejit.ops.kernels import small_kernel
-from rosejit.transforms.rows import Leaf
+from rosejit.transforms.rows import CODES, Leaf
 from rosejit.transforms.simplify import NEGATION, as_negation, folded, without_signs
 
-Step = tuple[Any, ...]
-"""A primitive and its operands, by number."""
+Step = tuple[int, ...]
+"""The code of a primitive and the numbers of its operands."""
+
+_NEGATION = CODES[NEGATION]
 
 
 def is_step(op: Primitive) -> bool:
@@ -52,7 +54,7 @@ class Numbering:
         """The number of minus a value."""
         if a in self.special:
             return self.apply(NEGATION, a)
-        number = self.known.setdefault((NEGATION, a), len(self.known))
+        number = self.known.setdefault((_NEGATION, a), len(self.known))
         self._negated[number] = a
         self.special.add(number)
         return number
@@ -80,7 +82,7 @@ class Numbering:
         kernel = small_kernel(op)
         if kernel is not None:
             return self._inlined(kernel, args)
-        number = self.known.setdefault((op, *args), len(self.known))
+        number = self.known.setdefault((CODES[op], *args), len(self.known))
         if op.negates:
             self._negated[number] = args[0]
             self.special.add(number)

@@ -116,6 +116,12 @@ def test_results_that_are_arguments_constants_or_the_same_twice():
     agrees(f, (True, True), [3.0, -2.0])
 
 
+def test_code_without_a_step():
+    x, y = ir.Var(REAL, "x"), ir.Var(REAL, "y")
+    f = ir.Function("f", (x, y), (REAL, REAL), ir.Block([], (y, ir.real(2.0))))
+    agrees(f, (True, True), [3.0, -2.0])
+
+
 def test_what_is_no_line_of_numbers():
     x, rows, i = ir.Var(REAL, "x"), ir.Var(ROWS, "rows"), ir.Var(INT, "i")
     b = Builder()
