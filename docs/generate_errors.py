@@ -100,6 +100,23 @@ CASES = (
         """,
     ),
     Case(
+        "RoseAttributeError",
+        "An attribute is read on a path that did not set it.",
+        """
+        class Ball:
+            pass
+
+        @rose.jit
+        def speed(x: float) -> float:
+            ball = Ball()
+            if x > 0:
+                ball.speed = math.sqrt(x)
+            return ball.speed
+
+        speed(-1.0)
+        """,
+    ),
+    Case(
         "UnrollLimit",
         "A loop of the host, or recursion of the host, stages more operations than `ROSE_UNROLL_LIMIT` (10 million).",
         """
@@ -139,8 +156,7 @@ CASES = (
     ),
     Case(
         "RoseOverflowError",
-        "The result of arithmetic of integers does not fit 64 bits, or a real is too large for an integer. "
-        "`int`, `round` and `math.floor` of NaN end in it too, where Python has a `ValueError`.",
+        "The result of arithmetic of integers does not fit 64 bits, or a real is too large for an integer.",
         """
         @rose.jit
         def factorial(n: int) -> int:
@@ -342,7 +358,8 @@ def section(case: Case) -> str:
 
 _CAUGHT = {
     "SyntaxError", "TypeError", "ValueError", "UnboundLocalError", "RuntimeError", "IndexError", "AssertionError",
-    "OverflowError", "ZeroDivisionError", "FloatingPointError", "RecursionError", "MemoryError", "OSError", "Warning",
+    "AttributeError", "OverflowError",
+    "ZeroDivisionError", "FloatingPointError", "RecursionError", "MemoryError", "OSError", "Warning",
 }  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable
 from types import FrameType, TracebackType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from rosejit.span import Span, quote
 
@@ -79,6 +79,10 @@ class UnboundStagedName(RoseError, UnboundLocalError):
     """A name was read on a path that did not set it."""
 
 
+class RoseAttributeError(RoseError, AttributeError):
+    """An attribute is read on a path that did not set it."""
+
+
 class UnrollLimit(RoseError, RuntimeError):
     """A host loop or host recursion staged too many operations."""
 
@@ -129,11 +133,12 @@ class VerifyError(AssertionError):
 
 def raiser(span: Span) -> Callable[[BaseException], NoReturn]:
     """A function that stands at `span` and raises what it is given: a traceback then ends in the user's line."""
-    name = span.function if span.function.isidentifier() else "_staged"
-    source = "\n" * (span.line - 1) + f"def {name}(e): raise e"
-    scope: dict[str, Callable[[BaseException], NoReturn]] = {}
-    exec(compile(source, span.file, "exec"), scope)  # the text above is ours: a name and a line number
-    return scope[name]
+    source = "\n" * (span.line - 1) + "def raising(e): raise e"
+    scope: dict[str, Any] = {}
+    exec(compile(source, span.file, "exec"), scope)  # the text above is ours: only its place is the user's
+    made = scope["raising"]
+    made.__code__ = made.__code__.replace(co_name=span.function.rpartition(".")[2] or "_staged")
+    return made
 
 
 def raise_in_user_code(error: BaseException, span: Span | None) -> NoReturn:
@@ -161,10 +166,21 @@ def missing_frame(error: BaseException, caller: FrameType) -> Callable[[BaseExce
     return raiser(span)
 
 
-def without_internal_frames(traceback: TracebackType | None) -> TracebackType | None:
-    """`traceback` less the frames of this package, unless `ROSE_FULL_TRACEBACK` asks for them."""
-    if os.environ.get("ROSE_FULL_TRACEBACK"):
-        return traceback
+def trimmed(error: BaseException) -> BaseException:
+    """`error`, and those in whose handling it was raised, less the frames of this package in their tracebacks, unless
+    `ROSE_FULL_TRACEBACK` asks for them."""
+    pending: list[BaseException | None] = [] if os.environ.get("ROSE_FULL_TRACEBACK") else [error]
+    seen: list[BaseException] = []
+    while pending:
+        one = pending.pop()
+        if one is not None and not any(one is other for other in seen):
+            seen.append(one)
+            one.__traceback__ = _without_internal_frames(one.__traceback__)
+            pending += [one.__context__, one.__cause__]
+    return error
+
+
+def _without_internal_frames(traceback: TracebackType | None) -> TracebackType | None:
     ours = os.path.dirname(__file__) + os.sep
     frames: list[TracebackType] = []
     while traceback is not None:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any, Protocol, TypeVar
 
-from rosejit.errors import missing_frame, without_internal_frames
+from rosejit.errors import missing_frame, trimmed
 from rosejit.runtime.marshal import Mismatch
 
 _SOURCE = """
@@ -20,12 +20,11 @@ def entry(*args, **kwargs):
     except _Mismatch:
         pass
     except Exception as found:
-        raise found.with_traceback(_trimmed(found.__traceback__))
+        raise _trimmed(found)
     _result, _error = _self.other(args, kwargs)
     if _error is None:
         return _result
-    _error = _error.with_traceback(_trimmed(_error.__traceback__))
-    _raise = _missing_frame(_error, _frame(1))
+    _raise = _missing_frame(_trimmed(_error), _frame(1))
     if _raise is not None:
         _raise(_error)
     raise _error
@@ -49,8 +48,7 @@ def {name}(*args, **kwargs):
     _result, _error = _caught(args, kwargs)
     if _error is None:
         return _result
-    _error = _error.with_traceback(_trimmed(_error.__traceback__))
-    _raise = _missing_frame(_error, _frame(1))
+    _raise = _missing_frame(_trimmed(_error), _frame(1))
     if _raise is not None:
         _raise(_error)
     raise _error
@@ -68,7 +66,7 @@ def public(function: Function) -> Function:
 
     scope: dict[str, Any] = {
         "_caught": caught,
-        "_trimmed": without_internal_frames,
+        "_trimmed": trimmed,
         "_missing_frame": missing_frame,
         "_frame": sys._getframe,
     }
@@ -94,7 +92,7 @@ def entry(called: Called, function: Any, calls: list[int]) -> Callable[..., Any]
         "_calls": calls,
         "_self": called,
         "_Mismatch": Mismatch,
-        "_trimmed": without_internal_frames,
+        "_trimmed": trimmed,
         "_missing_frame": missing_frame,
         "_frame": sys._getframe,
         "__builtins__": builtins,

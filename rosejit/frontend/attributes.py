@@ -12,9 +12,9 @@ from rosejit.errors import UnsupportedSyntax
 from rosejit.frontend.born import is_own
 from rosejit.frontend.elements import put
 from rosejit.frontend.joins import shown
-from rosejit.frontend.structures import attribute, is_mutable, is_row
+from rosejit.frontend.structures import attribute, is_mutable, is_record, is_row
 from rosejit.frontend.tape import UNDEFINED, Frame, Slot, Tape, stored
-from rosejit.frontend.unbound import settled
+from rosejit.frontend.unbound import settled_attribute
 
 
 class Attributes:
@@ -28,7 +28,7 @@ class Attributes:
         """What takes the place of `owner` in `owner.x = value`, `owner.x += value` and `del owner.x`."""
         if is_mutable(owner) and (is_row(owner) or self._is_followed(owner)):
             return _Owner(self, owner)
-        return self._written(owner)
+        return owner if is_record(type(owner)) and not is_mutable(owner) else self._written(owner)
 
     def _is_followed(self, owner: Any) -> bool:
         """Whether the blocks have to know of a change."""
@@ -44,7 +44,7 @@ class Attributes:
 
     def read(self, owner: Any, name: str) -> Any:
         """`owner.name`."""
-        return settled(self._tape, attribute(owner, name), f"{type(owner).__name__}.{name}")
+        return settled_attribute(self._tape, attribute(owner, name), owner, name)
 
     def write(self, owner: Any, name: str, value: Any) -> None:
         """`owner.name = value`, in the innermost block."""

@@ -13,6 +13,7 @@ from typing import Any
 
 from rosejit.frontend.arrays import Array
 from rosejit.frontend.indexing import get, set_
+from rosejit.frontend.making import as_array
 from rosejit.frontend.sharing import HELD, hold
 from rosejit.frontend.structures import (
     Entry,
@@ -26,8 +27,9 @@ from rosejit.frontend.structures import (
     with_parts,
 )
 from rosejit.frontend.tape import Frame, Tape
-from rosejit.frontend.values import int_atom
+from rosejit.frontend.values import int_atom, type_of
 from rosejit.ir.syntax import Atom
+from rosejit.ir.types import INT, REAL, Scalar
 
 
 @dataclass(slots=True)
@@ -119,6 +121,7 @@ def _entry(column: Array, index: Any, count: int | None) -> Entry:
         set_(column, index, value, in_place=False)
 
     def write(value: Any, whole: bool) -> None:
+        _check_kind(column, value)
         if not whole:
             use()
             if uses.shared:
@@ -137,6 +140,22 @@ def _entry(column: Array, index: Any, count: int | None) -> Entry:
 
     get(column, index)  # raises here if it is out of range
     return Entry(read, write, (column.box, at), lambda: share(column))
+
+
+def _check_kind(column: Array, value: Any) -> None:
+    """Raise where an attribute would become something else than the column holds."""
+    whole = None if type_of(value) is not None else as_array(column.tape, value)
+    shape, kind = ((), type_of(value)) if whole is None else (whole.shape, whole.type)
+    if shape != column.shape[1:] or not (kind is column.type or (kind is INT and column.type is REAL)):
+        raise column.tape.type_fault(
+            f"an attribute is {_described(column.shape[1:], column.type)} in all elements of this list, and "
+            f"{_named(value) if kind is None else _described(shape, kind)} is assigned",
+            "give it that kind of value where the list is made: `float(...)`, `np.zeros(n)`",
+        )
+
+
+def _described(shape: tuple[int, ...], kind: Scalar) -> str:
+    return f"an array of {kind}s of shape {shape}" if shape else f"{'an' if kind is INT else 'a'} {kind}"
 
 
 def share(column: Array) -> None:

@@ -27,7 +27,7 @@ from rosejit.frontend.structures import Entry
 from rosejit.frontend.tape import UNDEFINED, Cell, Frame, Tape, stored
 from rosejit.frontend.texts import text
 from rosejit.frontend.truth import truth
-from rosejit.frontend.unbound import Part, Poison, settled
+from rosejit.frontend.unbound import Part, Poison, settled, settled_attribute
 from rosejit.frontend.values import NUMBERS, Int
 from rosejit.frontend.whiles import WhileLoop
 
@@ -83,8 +83,8 @@ class Containers:
         """A value from outside: arrays become staged ones, and the methods of objects are staged from now on."""
         if value.__class__ in self.known:
             return value
-        if value.__class__ is Part:
-            return settled(self.tape, value, "an attribute")
+        if value.__class__ is Part and value.place is not None:
+            return settled_attribute(self.tape, value, *value.place)
         if value.__class__ is Entry:
             return value.read()
         return self.captured(value) if _is_array(value) else self.methods.meet(value)

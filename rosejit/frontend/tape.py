@@ -61,6 +61,8 @@ class Slot:
 
     def put(self, value: Any) -> None:
         """Let the object have a value, or nothing."""
+        if value.__class__ is Part:
+            value.place = (self.owner, self.attribute)
         if value is not UNDEFINED:
             object.__setattr__(self.owner, self.attribute, value)
         elif hasattr(self.owner, self.attribute):
@@ -372,3 +374,15 @@ class Undefined:
 
 
 UNDEFINED = Undefined()
+
+
+class Part:
+    """A name or an attribute that is bound on the paths on which `flag` is true."""
+
+    __slots__ = ("flag", "place", "value")
+
+    def __init__(self, value: Any, flag: Any) -> None:
+        self.value = value
+        self.flag = flag
+        self.place: tuple[Any, str] | None = None
+        """Of an attribute: the object and the name."""

@@ -6,22 +6,13 @@ from typing import Any, NoReturn
 from rosejit.errors import StagingTypeError, UnboundStagedName
 from rosejit.frontend.arrays import Array, Box
 from rosejit.frontend.structures import members, with_parts
-from rosejit.frontend.tape import UNDEFINED, Frame, Tape
+from rosejit.frontend.tape import UNDEFINED, Frame, Part, Tape
 from rosejit.frontend.values import Bool, type_of, wrap
+from rosejit.ir.failure import KINDS
 from rosejit.ir.syntax import Atom, Failure, Lit, Var
 from rosejit.ir.types import BOOL, array
 
 Flag = bool | Bool
-
-
-class Part:
-    """A name that is bound on the paths on which `flag` is true."""
-
-    __slots__ = ("flag", "value")
-
-    def __init__(self, value: Any, flag: Flag) -> None:
-        self.value = value
-        self.flag = flag
 
 
 class Hole:
@@ -102,15 +93,30 @@ for _name in (
 def settled(tape: Tape, value: Any, name: str) -> Any:
     """The value of a name that is read; raises now or at run time where the name is unbound."""
     if value is UNDEFINED:
-        raise tape.fault(UnboundStagedName, unbound(name), help=f"bind `{name}` on every path that leads here")
+        raise tape.fault(UnboundStagedName, unbound(name), help=_remedy(name))
+    return _whole(tape, value, ("unbound", unbound(name), _remedy(name))) if value.__class__ is Part else value
+
+
+def settled_attribute(tape: Tape, value: Any, owner: Any, name: str) -> Any:
+    """The value of an attribute that is read; raises now or at run time where there is none."""
     if value.__class__ is not Part:
         return value
+    words = f"'{type(owner).__name__}' object has no attribute '{name}'"
+    return _whole(tape, value, ("attribute", words, _remedy(f"{type(owner).__name__}.{name}")))
+
+
+def _remedy(name: str) -> str:
+    return f"bind `{name}` on every path that leads here"
+
+
+def _whole(tape: Tape, value: Part, otherwise: tuple[str, str, str]) -> Any:
+    """What a part holds, on the paths on which it is bound; on the others the kind, the words and the help."""
     flag, held = value.flag, value.value
+    kind, words, remedy = otherwise
     if flag.__class__ is Bool:
-        failure = Failure("unbound", unbound(name), tape.here(), f"bind `{name}` on every path that leads here")
-        tape.check(flag.atom, failure)
+        tape.check(flag.atom, Failure(kind, words, tape.here(), remedy))
     elif not flag:
-        return settled(tape, UNDEFINED, name)
+        raise tape.fault(KINDS[kind], words, help=remedy)
     return held.read() if held.__class__ is Hole else held
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from rosejit.errors import (
     RoseAssertionError,
+    RoseAttributeError,
     RoseError,
     RoseFloatingPointError,
     RoseIndexError,
@@ -28,6 +29,7 @@ KINDS: dict[str, type[RoseError]] = {
     "zero division": RoseZeroDivisionError,
     "no integer": RoseValueError,
     "assertion": RoseAssertionError,
+    "attribute": RoseAttributeError,
     "unbound": UnboundStagedName,
     "shape": ShapeError,
     "nan": RoseFloatingPointError,

@@ -1,5 +1,6 @@
 """Faults that only the run can find: they are the exceptions that CPython would raise, with the user's line."""
 
+import dataclasses
 import math
 import re
 import traceback
@@ -332,3 +333,99 @@ def test_an_opaque_function_cannot_write_its_arguments():
         with pytest.raises(ValueError, match="read-only"):
             call(x)
     assert x.tolist() == [1.0, 1.0, 1.0]
+
+
+class Ball:
+    @property
+    def speed(self):
+        return 1.0
+
+    @speed.setter
+    def speed(self, value):
+        raise ValueError("it stands still")
+
+
+def test_an_attribute_that_only_some_paths_set():
+    @rose.jit
+    def f(x: float) -> float:
+        ball = Ball()
+        if x > 0.0:
+            ball.size = x
+        return ball.size
+
+    assert f(2.0) == 2.0
+    with pytest.raises(rose.RoseAttributeError, match="'Ball' object has no attribute 'size'") as caught:
+        f(-1.0)
+    assert isinstance(caught.value, AttributeError)
+    assert "return ball.size" in str(caught.value)
+    assert "`Ball.size`" in str(caught.value)
+
+
+def test_an_attribute_that_a_loop_may_never_set():
+    @rose.jit
+    def f(n: int) -> int:
+        ball = Ball()
+        for i in rose.range(n):
+            ball.size = i
+        return ball.size
+
+    assert f(3) == 2
+    with pytest.raises(AttributeError, match="no attribute 'size'"):
+        f(0)
+
+
+def test_an_attribute_that_is_deleted_on_a_path():
+    @rose.jit
+    def f(x: float) -> float:
+        ball = Ball()
+        ball.size = x
+        if x > 0.0:
+            del ball.size
+        return ball.size
+
+    assert f(-2.0) == -2.0
+    with pytest.raises(AttributeError, match="no attribute 'size'"):
+        f(2.0)
+
+
+def test_a_setter_that_raises_stands_in_the_traceback_by_its_name():
+    @rose.jit
+    def f(x: float) -> float:
+        ball = Ball()
+        if x > 0.0:
+            ball.speed = x
+        return x
+
+    with pytest.raises(ValueError, match="it stands still") as caught:
+        f(2.0)
+    assert traceback.extract_tb(caught.value.__traceback__)[-1].name == "speed"
+
+
+def test_what_was_being_handled_shows_the_users_frames_only():
+    @rose.jit
+    def f(x: float) -> float:
+        try:
+            return {}["a"]
+        except KeyError as error:
+            raise ValueError("nothing there") from error
+
+    with pytest.raises(ValueError, match="nothing there") as caught:
+        f(2.0)
+    files = {frame.filename for frame in traceback.extract_tb(caught.value.__cause__.__traceback__)}
+    assert files == {__file__}
+
+
+def test_a_frozen_dataclass_in_a_branch():
+    @dataclasses.dataclass(frozen=True)
+    class Fixed:
+        x: float
+
+    @rose.jit
+    def f(x: float) -> float:
+        fixed = Fixed(x)
+        if x > 0.0:
+            fixed.x = 2.0
+        return fixed.x
+
+    with pytest.raises(dataclasses.FrozenInstanceError, match="cannot assign to field 'x'"):
+        f(2.0)

@@ -73,6 +73,12 @@ REFUSED = {
         "let the loop carry its index"
     ),
     "spot = Spot(np.zeros(2), x)\n    made[0] = spot\n    spot.weight = 2.0": "held by a list",
+    "made[0].at = x": "and a Real is assigned",
+    "made[0].weight = np.zeros(2)": "an attribute is a Real in all elements of this list, and an array of Reals",
+    "made[0].at = np.zeros(3)": "of shape (2,) in all elements of this list, and an array of Reals of shape (3,)",
+    "made[0].weight = True": "and a Bool is assigned",
+    "made[0].weight = None": "and a NoneType is assigned",
+    "made = [Spot(np.zeros(2), i) for i in rose.range(3)]\n    made[0].weight = x": "an Int in all elements of this list",
     "made[0].at = made[1].at": "one array is given to two elements",
 }
 
