@@ -9,16 +9,18 @@ from dataclasses import dataclass
 from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
+from rosejit.abi import Leaf
 from rosejit.errors import UnsupportedSyntax
 from rosejit.frontend.content import attributes_of, content_key, is_frozen, is_identity
 from rosejit.frontend.rewrite import Translation
-from rosejit.frontend.structures import attributes, is_object, is_staged_deep, parts
+from rosejit.frontend.structures import attributes, is_object, parts
 from rosejit.frontend.tape import Tape
 from rosejit.numeric import np
 from rosejit.span import Span
 
 _MISSING = object()
 _DEEPEST = 4
+_PLAIN = frozenset((int, float, complex, bool, str, bytes, type(None)))
 
 
 @dataclass(slots=True, frozen=True)
@@ -191,13 +193,19 @@ def _holds_staged(value: Any) -> bool:
     pending, seen = [value], set[int]()
     while pending:
         item = pending.pop()
-        if is_staged_deep(item):
+        if isinstance(getattr(item, "leaf", None), Leaf):
             return True
         if id(item) not in seen:
             seen.add(id(item))
-            pending += parts(item) or (attributes(item).values() if is_object(item) else ())
-            pending += item.values() if isinstance(item, dict) else item if isinstance(item, (list, deque)) else ()
+            inside = parts(item) or [*(attributes(item).values() if is_object(item) else ())]
+            inside += item.values() if isinstance(item, dict) else item if isinstance(item, (list, deque)) else ()
+            pending += [x for x in inside if not _is_known(x)]  # programs that make programs read long tables
     return False
+
+
+def _is_known(value: Any) -> bool:
+    """Whether a value is a number, a text or the like, or a tuple of such."""
+    return value.__class__ in _PLAIN or (value.__class__ is tuple and _PLAIN.issuperset(map(type, value)))
 
 
 def guard(chain: Chain, read_elements: set[int]) -> Guard | None:
