@@ -51,7 +51,7 @@ _SCALARS: tuple[Type, ...] = (REAL, TAN, INT, BOOL)
 _GET: dict[Kind, Immediate] = {"f64": Immediate("f64x2.extract_lane"), "i64": Immediate("i64x2.extract_lane")}
 _PUT: dict[Kind, Immediate] = {"f64": Immediate("f64x2.replace_lane"), "i64": Immediate("i64x2.replace_lane")}
 _SPLAT: dict[Kind, bytes] = {"f64": OP["f64x2.splat"], "i64": OP["i64x2.splat"]}
-_COLUMNS = [shuffle([*range(k, k + 8), *range(k + 16, k + 24)]) for k in (0, 8)]
+COLUMNS = [shuffle([*range(k, k + 8), *range(k + 16, k + 24)]) for k in (0, 8)]
 """What makes of two rows of a table the lanes of a column."""
 _TO_MASK = OP["i64.extend_i32_u"] + i64_const[-1] + OP["i64.mul"]
 _FROM_MASK = OP["i32.wrap_i64"] + i32_const[1] + OP["i32.and"]
@@ -253,7 +253,7 @@ class Lanes:
             self._kernel(v, op, args)
         elif isinstance(op.wasm, Table):
             first, second = self._look_up(op.wasm, args[0])
-            self.bind(v, local_get[first], local_get[second], _COLUMNS[op.wasm.column])
+            self.bind(v, local_get[first], local_get[second], COLUMNS[op.wasm.column])
         else:
             params = tuple(Var(t) for t in op.params)
             self.codes.update(zip(params, map(self.value, args), strict=True))

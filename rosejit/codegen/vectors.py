@@ -1,12 +1,13 @@
 """Two turns of a loop side by side: bit for bit what one at a time gives."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from rosejit.codegen.carries import load, store
 from rosejit.codegen.elements import Element, element
 from rosejit.codegen.emitter import Emitter
-from rosejit.codegen.lanes import Lanes
+from rosejit.codegen.lanes import COLUMNS, Lanes
 from rosejit.codegen.singles import Numbers
 from rosejit.codegen.turns import Turns
 from rosejit.ir.syntax import Add, Apply, Atom, Index, Let, Path, Update, Var, View
@@ -26,7 +27,18 @@ from rosejit.wasm.opcodes import OP
 _EXTRACT, _REPLACE = Immediate("f64x2.extract_lane"), Immediate("f64x2.replace_lane")
 _SPLAT = OP["f64x2.splat"]
 _OUT = 1  # blocks from the turns to where they are left
-_LOAD_BOTH = Immediate("v128.load64_splat")
+_LOAD_BOTH, _LOAD_FIRST = Immediate("v128.load64_splat"), Immediate("v128.load64_zero")
+
+
+@dataclass(slots=True)
+class _Added:
+    """What has been added to a number of a row in both turns: `start` is where the code of that begins."""
+
+    at: Element
+    name: str
+    value: bytes
+    start: int
+    end: int
 
 
 class Pairs(Lanes):
@@ -51,6 +63,9 @@ class Pairs(Lanes):
         self._views: dict[Atom, Element] = {}
         self._negated: dict[Atom, Atom] = {}
         self._held: dict[tuple[bytes, int], int] = {}  # numbers in memory that all turns add to, and nobody else
+        self._beside: dict[Var, tuple[Element, Var, Var]] = {}  # of two numbers that lie side by side in a row
+        self._read_two: set[Var] = set()  # those of them that have been read in these turns
+        self._added: _Added | None = None  # the last thing that was done
         self.turn = 0
 
     # --- before and behind all turns
@@ -92,7 +107,8 @@ class Pairs(Lanes):
             self.codes[c] = local_get[pairs[self.turn // 2 % 2]]
         for v, address in scans:
             self.bind(v, address, v128_load[8 * self.turn])
-        self._chain, self._rows = [], {}
+        self._chain, self._rows, self._added = [], {}, None
+        self._beside, self._read_two = self._neighbours(), set()
         self.run(x.body.lets)
         rows = list(rows)
         if self._t.serial:
@@ -153,6 +169,10 @@ class Pairs(Lanes):
                     self._chain.append(let)
                 case Update(value=value) if value in serial:
                     self._chain.append(let)
+                case Index() if let.binders[0] in self._beside:
+                    at, *both = self._beside[let.binders[0]]
+                    if let.binders[0] not in self._read_two:
+                        self._read_both(at, both)
                 case Index(base=base, path=path):
                     self._read(let.binders[0], self._element(base, path))
                 case Apply(op=op, args=args) if op.negates:
@@ -170,12 +190,43 @@ class Pairs(Lanes):
     def _element(self, base: Atom, path: Path) -> Element:
         return element(self._e, self._t, self._t.arrays.get(base, base), path)
 
+    def _neighbours(self) -> dict[Var, tuple[Element, Var, Var]]:
+        """The numbers that are read two by two."""
+        found: dict[Var, tuple[Element, Var, Var]] = {}
+        alone: dict[tuple[bytes, int, int], tuple[Element, Var]] = {}
+        for let in self._t.x.body.lets:
+            if not isinstance(let.expr, Index):
+                continue
+            v, at = let.binders[0], self._element(let.expr.base, let.expr.path)
+            before = alone.pop((at.code, at.stride, at.offset - 8), None)
+            behind = None if before else alone.pop((at.code, at.stride, at.offset + 8), None)
+            if at.stride in (0, 8):
+                continue
+            if before is not None:
+                found[before[1]] = found[v] = (before[0], before[1], v)
+            elif behind is not None:
+                found[behind[1]] = found[v] = (at, v, behind[1])
+            else:
+                alone[at.code, at.stride, at.offset] = at, v
+        return found
+
+    def _read_both(self, at: Element, both: Sequence[Var]) -> None:
+        """Two numbers that lie side by side, in both turns."""
+        rows = [self._body.fresh("v128"), self._body.fresh("v128")]
+        for lane, row in enumerate(rows):
+            self.code += (at.code, v128_load[at.at(self.turn + lane)], local_set[row])
+        for v, column in zip(both, COLUMNS, strict=True):
+            self.bind(v, local_get[rows[0]], local_get[rows[1]], column)
+        self._read_two.update(both)
+
     def _read(self, v: Var, at: Element) -> None:
         if at.stride == 8:
             self.bind(v, at.code, v128_load[at.at(self.turn)])
+        elif at.stride:
+            first = (at.code, _LOAD_FIRST[at.at(self.turn)])
+            self.bind(v, *first, at.code, f64_load[at.at(self.turn + 1)], _REPLACE[1])
         else:
-            both = (at.code, f64_load[at.at(self.turn + 1)], _REPLACE[1]) if at.stride else ()
-            self.bind(v, at.code, _LOAD_BOTH[at.at(self.turn)], *both)
+            self.bind(v, at.code, _LOAD_BOTH[at.at(self.turn)])
 
     def _write(self, at: Element, value: Atom) -> None:
         if at.stride == 8:
@@ -210,10 +261,7 @@ class Pairs(Lanes):
                 v128_store[offset],
             )
         elif at.stride:
-            for lane in (0, 1):
-                offset = at.at(self.turn + lane)
-                self._effects += (at.code, at.code, f64_load[offset], self.value(value), _EXTRACT[lane])
-                self._effects += (OP[f"f64.{name}"], f64_store[offset])
+            self._add_to_row(_Added(at, name, self.value(value), len(self._effects), 0))
         else:
             key = (at.code, at.offset)
             held = self._held.get(key)
@@ -223,3 +271,27 @@ class Pairs(Lanes):
             for lane in (0, 1):
                 self._effects += (self.value(value), _EXTRACT[lane], OP[f"f64.{name}"])
             self._effects.append(local_set[held])
+
+    def _add_to_row(self, new: _Added) -> None:
+        """Add to a number of a row in both turns; together with the last one, if that lies beside it."""
+        at, last, effects = new.at, self._added, self._effects
+        if last is not None and last.end == new.start and _are_neighbours(last, new):
+            del effects[last.start :]
+            low, high = (last, new) if last.at.offset < at.offset else (new, last)
+            for lane, column in enumerate(COLUMNS):
+                offset = low.at.at(self.turn + lane)
+                effects += (at.code, at.code, v128_load[offset], low.value, high.value, column)
+                effects += (OP[f"f64x2.{new.name}"], v128_store[offset])
+            return
+        for lane in (0, 1):
+            offset = at.at(self.turn + lane)
+            effects += (at.code, at.code, f64_load[offset], new.value, _EXTRACT[lane])
+            effects += (OP[f"f64.{new.name}"], f64_store[offset])
+        new.end = len(effects)
+        self._added = new
+
+
+def _are_neighbours(one: _Added, other: _Added) -> bool:
+    """Whether the numbers lie side by side in the same row, and the same is done to both."""
+    near = abs(one.at.offset - other.at.offset) == 8 and one.name == other.name
+    return near and one.at.code == other.at.code and one.at.stride == other.at.stride

@@ -147,3 +147,24 @@ def f(n: Int, c: Real): [*]Real =
 """
     agrees(text, *[(n, c) for n in (-1, 0, 1, 2, 3, 10, 11) for c in (1.5, 300.0, 1e300)])
     assert paired(text)
+
+
+@pytest.mark.parametrize("n", [4, 5, 9])
+@pytest.mark.parametrize("width", [2, 3, 5])
+@pytest.mark.parametrize("order", [1, -1])
+def test_numbers_that_lie_side_by_side_in_rows(n, width, order):
+    """Read, and added to, in any order; one of them twice."""
+    columns = range(width)[::order]
+    reads = " ".join(f"let x{k} = x[i, {k}] in let y{k} = x{k} * c in" for k in columns)
+    adds = " ".join(f"let at{k} = &p[i, {k}] in let () = at{k} += y{k} in" for k in columns)
+    mixed = "let again = &p[i, 1] in let m = -y0 in let () = again += m in let () = at1 += y1 in"
+    text = f"""
+def f(x: [{n}][{width}]Real, c: Real): [{n}][{width}]Real =
+  let z = copy x in
+  let p = accum z in
+  let () = loop i < {n} {{ {reads} {adds} {mixed} }} in
+  resolve p
+"""
+    agrees(text, ([values(width, 0.3 * k) for k in range(n)], 1.75))
+    assert paired(text)
+    assert OP["i8x16.shuffle"] in Machine(parse(text)).artifact.wasm
