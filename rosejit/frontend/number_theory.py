@@ -23,10 +23,10 @@ def gcd(*numbers: int) -> int:
     """The greatest common divisor, 0 of nothing."""
     found = 0
     for number in numbers:
-        a, b = abs(found), abs(number)
+        a, b = found, number
         while b:
             a, b = b, a % b
-        found = a
+        found = abs(a)
     return found
 
 
@@ -34,8 +34,7 @@ def lcm(*numbers: int) -> int:
     """The least common multiple, 1 of nothing."""
     found = 1
     for number in numbers:
-        divisor = math.gcd(found, number)
-        found = 0 if divisor == 0 else abs(found // divisor * number)
+        found = 0 if found == 0 or number == 0 else abs(found // math.gcd(found, number) * number)
     return found
 
 

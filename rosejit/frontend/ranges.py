@@ -6,9 +6,11 @@ from typing import Any
 from rosejit.frontend.host import number_kind
 from rosejit.frontend.tape import Tape
 from rosejit.frontend.values import Int, P, int_atom
-from rosejit.ir.failure import primitive_failure
-from rosejit.ir.syntax import Atom, Lit, Var
+from rosejit.ir.syntax import Atom, Failure, Lit, Var
 from rosejit.ir.types import INT
+
+
+_NO_STEP = "range() arg 3 must not be zero"
 
 
 @dataclass(slots=True, eq=False)
@@ -46,7 +48,7 @@ def staged_range(tape: Tape, args: tuple[Any, ...]) -> StagedRange:
     bounds = (0, *args) if len(args) == 1 else args
     step = bounds[2] if len(bounds) == 3 else 1
     if number_kind(step) == "int" and step == 0:
-        raise ValueError("range() arg 3 must not be zero")
+        raise ValueError(_NO_STEP)
     return StagedRange(tape, bounds[0], bounds[1], step)
 
 
@@ -63,12 +65,10 @@ def trip_count(r: StagedRange) -> Atom:
         return _whole(r.tape, r.stop - r.start if not _is_zero(r.start) else r.stop)
     if is_downwards(r):
         return _whole(r.tape, r.start + 1)
-    sign = 1 if number_kind(r.step) == "int" and r.step > 0 else -1
     if r.step.__class__ is Int:
         held = r.tape.apply(P["ine"], r.step.atom, Lit(0, INT))
-        r.tape.check(held, primitive_failure(P["imod"], r.tape.here()))
-        sign = Int(r.tape, r.tape.apply(P["isign"], r.step.atom))
-    return _whole(r.tape, (r.stop - r.start + r.step - sign) // r.step)
+        r.tape.check(held, Failure("raise", "", r.tape.here(), exception=ValueError(_NO_STEP)))
+    return _whole(r.tape, -((r.start - r.stop) // r.step))
 
 
 def _is_zero(value: Any) -> bool:

@@ -652,3 +652,42 @@ def test_none_before_a_loop_that_may_find_something():
         return 0.0 if found is None else found
 
     says(fault(f, 2.5, 3), "None", "staged Real", line="return 0.0 if found", help="same kind of value")
+
+
+MOST = 2**63 - 1
+
+
+def test_ranges_with_steps_as_large_as_ints():
+    def last(a: int, b: int, step: int):
+        count = found = 0
+        for i in rose.range(a, b, step):
+            count += 1
+            found = i
+        return count, found
+
+    steps = [(0, 5, MOST), (5, 0, -MOST - 1), (1, 0, -MOST - 1), (0, MOST, 2**62), (MOST - 3, MOST, 2), (0, 0, MOST)]
+    ends = [(-MOST, -MOST - 1, -1), (2 - MOST, -MOST - 1, -2), (0, 7, 3), (7, 0, -3), (0, -5, 3), (0, 5, -3)]
+    agrees(last, *steps, *ends)
+
+
+def test_a_range_with_a_large_constant_step():
+    def few(n: int):
+        found = 0
+        for i in rose.range(0, n, MOST):
+            found += i + 1
+        for i in rose.range(n, -1, -(2**63)):
+            found += i + 1
+        return found
+
+    agrees(few, (5,), (0,), (-3,))
+
+
+def test_a_range_without_a_step_says_what_python_says():
+    def f(a: int, step: int):
+        found = 0
+        for i in rose.range(0, a, step):
+            found = i
+        return found
+
+    with pytest.raises(ValueError, match="arg 3 must not be zero"):
+        evaluate(f, 3, 0)

@@ -74,3 +74,27 @@ def test_errors_of_python():
     with pytest.raises(rose.RoseOverflowError) as raised:
         rose.jit(lambda n: math.factorial(n))(21)
     assert "math.factorial(n)" in str(raised.value)
+
+
+def test_divisors_of_the_least_int():
+    least, most = -(2**63), 2**63 - 1
+
+    @rose.jit
+    def gcd(n: int, m: int) -> int:
+        return math.gcd(n, m)
+
+    @rose.jit
+    def lcm(n: int, m: int) -> int:
+        return math.lcm(n, m)
+
+    @rose.jit
+    def with_least(n: int) -> int:
+        return math.gcd(n, least)
+
+    for n, m in [(6, least), (least, 6), (1, least), (most, least), (least, 2**62), (-4, 6)]:
+        assert gcd(n, m) == math.gcd(n, m)
+    assert [with_least(n) for n in (6, 1, most)] == [2, 1, 1]
+    assert lcm(0, least) == lcm(least, 0) == 0
+    for n, m in [(0, least), (least, least)]:
+        with pytest.raises(OverflowError):  # 2**63 is no Int
+            gcd(n, m)
