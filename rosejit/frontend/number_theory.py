@@ -26,8 +26,8 @@ def gcd(*numbers: int) -> int:
         a, b = found, number
         while b:
             a, b = b, a % b
-        found = abs(a)
-    return found
+        found = a
+    return abs(found)
 
 
 def lcm(*numbers: int) -> int:

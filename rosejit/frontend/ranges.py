@@ -9,7 +9,6 @@ from rosejit.frontend.values import Int, P, int_atom
 from rosejit.ir.syntax import Atom, Failure, Lit, Var
 from rosejit.ir.types import INT
 
-
 _NO_STEP = "range() arg 3 must not be zero"
 
 
