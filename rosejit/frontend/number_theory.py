@@ -34,8 +34,8 @@ def lcm(*numbers: int) -> int:
     """The least common multiple, 1 of nothing."""
     found = 1
     for number in numbers:
-        found = 0 if found == 0 or number == 0 else abs(found // math.gcd(found, number) * number)
-    return found
+        found = 0 if found == 0 or number == 0 else found // math.gcd(found, number) * number
+    return abs(found)
 
 
 def isqrt(n: int, /) -> int:
