@@ -1,10 +1,10 @@
 """Straight code as numbers to an artifact: functions of some hundreds of steps each, with no parameters and no frame.
 
-A value has a local where it is made. What a later part reads lies at a fixed address: an instance runs one call at a
-time, and this code calls nothing but kernels.
+A value has a local where it is made. What a later part reads is in a global: an instance runs one call at a time, and
+this code calls nothing but kernels.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 
 from rosejit.abi import Artifact
@@ -24,7 +24,16 @@ from rosejit.ops.kernels import KERNELS
 from rosejit.transforms.numbering import Straight
 from rosejit.transforms.rows import OPS, Leaf
 from rosejit.wasm.encode import encode
-from rosejit.wasm.instructions import Immediate, call, i32_const, local_get, local_set
+from rosejit.wasm.instructions import (
+    Immediate,
+    call,
+    f64_const,
+    global_get,
+    global_set,
+    i32_const,
+    local_get,
+    local_set,
+)
 from rosejit.wasm.module import Export, Locals, ModuleBuilder
 from rosejit.wasm.opcodes import OP
 
@@ -35,6 +44,8 @@ _CHUNK = 16
 
 _ADDRESS = i32_const[0]
 """Stands in front of what a load reads or a store writes; the address itself is in the instruction."""
+_GLOBALS = 50_000
+"""What crosses beyond that is in memory: engines take a million globals at most."""
 _KINDS: tuple[Kind, ...] = ("f64", "i64", "i32")
 
 
@@ -69,16 +80,20 @@ class _Writer:
         """Of each value, in the part that makes it."""
         self.local[c.values] = np.arange(len(c.values)) - np.repeat(c.starts[:-1], np.diff(c.starts))
         self.kinds = np.array([_KINDS.index(_kind(code)) for code in range(OTHER + 1)])[c.ops]
+        """Of what each step makes."""
+        self.held = np.full(c.none + 1, -1)
+        """The global of a value that is read outside of its part."""
         self.address = np.full(c.none + 1, -1)
-        """Where a value lies that is read outside of its part, or is a result."""
+        """Where a value lies that is a result, or has no global."""
         self.address[results] = np.fromiter(homes.values(), np.int64, len(homes))
         self._keep()
         self._pieces()
 
     def _keep(self) -> None:
-        """Give what crosses a place until it is read for the last time."""
+        """Give what crosses a global until its last read: compilers do less for those than for memory."""
         c, module, free, count = self.columns, self.module, list[int](), 0
-        crossing = c.values[(c.last[c.values] >= 0) & (self.address[c.values] < 0)]
+        steps = np.flatnonzero((c.last[c.values] >= 0) & (self.address[c.values] < 0))
+        crossing = c.values[steps]
         slots = np.zeros(len(crossing), np.int64)
         parts = np.arange(len(c.starts))
         made = np.searchsorted(c.part[crossing], parts).tolist()
@@ -90,35 +105,37 @@ class _Writer:
             kept = len(free) - wanted + new
             slots[made[part] : made[part + 1]] = [*free[kept:], *range(count, count + new)]
             free, count = free[:kept] + slots[ending[ends[part] : ends[part + 1]]].tolist(), count + new
-        self.address[crossing] = module.end + 8 * slots
-        module.reserve(8 * count)
+        real = (slots < _GLOBALS) & (self.kinds[steps] == 0)
+        self.held[crossing[real]] = slots[real]
+        self.address[crossing[~real]] = module.end + 8 * slots[~real]
+        module.reserve(0 if real.all() else 8 * count)
+        module.builder.add_globals(min(count, _GLOBALS), "f64", f64_const(0.0))
 
     def _pieces(self) -> None:
         c = self.columns
         self.pieces = pieces = Pieces()
         self.gets = pieces.add([local_get[k] for k in range(PART + 1)])
         self.sets = pieces.add([local_set[k] for k in range(PART + 1)])
-        self.start = pieces.add([_ADDRESS])
         used = np.unique(c.ops)
         codes = np.zeros(OTHER + 1, np.int64)
         codes[used] = pieces.add([_code(self.module, code) for code in used.tolist()]) + np.arange(len(used))
         self.codes = codes[c.ops]
-        kept = np.flatnonzero(self.address[c.values] >= 0)
-        values, kinds = c.values[kept], self.kinds[kept]
         self.outside = np.zeros(c.none + 1, np.int64)
         """What leaves a value where it is no local; nothing leaves nothing."""
         self.outside[c.leaf : c.none] = pieces.add(self.leaves) + np.arange(len(self.leaves))
-        self.outside[values] = self._at(values, _heads(LOADS)[kinds], _ADDRESS)
-        self.stores = np.zeros(len(c.values), np.int64)
-        """What stores what a step makes, behind the address and the value."""
-        self.stores[kept] = self._at(values, _heads(STORES)[kinds], b"")
+        self.stores = np.zeros((len(c.values), 2), np.int64)
+        """What puts what a step makes where it is read elsewhere: in front of it and behind it."""
+        held, kept = np.flatnonzero(self.held[c.values] >= 0), np.flatnonzero(self.address[c.values] >= 0)
+        first, kinds = np.zeros(len(held), np.int64), self.kinds[kept]
+        self._put(held, self.held, (_heads([global_get])[first], _heads([global_set])[first]), 0)
+        loads, stores = [[table[kind] for kind in _KINDS] for table in (LOADS, STORES)]
+        self._put(kept, self.address, (_heads(loads, _ADDRESS)[kinds], _heads(stores)[kinds]), pieces.add([_ADDRESS]))
 
-    def _at(self, values: Column, heads: Column, before: bytes) -> Column:
-        """Pieces that do something at the addresses of values."""
-        front = np.broadcast_to(np.frombuffer(before, np.uint8), (len(values), len(before)))
-        return self.pieces.add_numbered(np.concatenate((front, heads), axis=1), self.address[values]) + np.arange(
-            len(values)
-        )
+    def _put(self, at: Column, places: Column, heads: tuple[Column, Column], before: int) -> None:
+        """Steps put what they make at `places`; `heads` are what begins to read it there, and to write it."""
+        values, each = self.columns.values[at], np.arange(len(at))
+        self.outside[values] = self.pieces.add_numbered(heads[0], places[values]) + each
+        self.stores[at, 0], self.stores[at, 1] = before, self.pieces.add_numbered(heads[1], places[values]) + each
 
     def write(self) -> int:
         """The index of a function that runs all parts."""
@@ -142,13 +159,13 @@ class _Writer:
             np.where(c.part[x] == own, self.gets + self.local[x], self.outside[x])
             for x in (o[here] for o in c.operands)
         ]
-        kept = stores > 0
+        kept = stores[:, 1] > 0
         before = np.concatenate(([0], np.cumsum(kept)))  # so many rows are stores
         at = np.arange(len(values)) + before[:-1]
         rows = np.zeros((len(values) + before[-1], max(3, len(operands) + 2)), np.int64)
         for k, column in enumerate((*operands, self.codes[here], self.sets + local)):
             rows[at, k] = column
-        for k, column in enumerate((self.start, self.gets + local[kept], stores[kept])):
+        for k, column in enumerate((stores[kept, 0], self.gets + local[kept], stores[kept, 1])):
             rows[at[kept] + 1, k] = column
         code, ends = self.pieces.joined(rows)
         cuts = [0, *[int(ends[k - bounds[0] + before[k - bounds[0]] - 1]) for k in bounds[1:]]]
@@ -186,9 +203,9 @@ def _results(made: Straight, place: Border) -> tuple[dict[int, int], list[tuple[
     return homes, copies
 
 
-def _heads(instructions: Mapping[str, Immediate]) -> Column:
-    """Loads or stores of all kinds, without the offset that ends them."""
-    return np.array([list(instructions[kind][0][:-1]) for kind in _KINDS], np.uint8)
+def _heads(instructions: Sequence[Immediate], before: bytes = b"") -> Column:
+    """Instructions without the number that ends them, a row each."""
+    return np.array([list(before + instruction[0][:-1]) for instruction in instructions], np.uint8)
 
 
 def _kind(code: int) -> Kind:

@@ -1,6 +1,7 @@
 """A module to the bytes of the WebAssembly binary format."""
 
 from collections.abc import Iterable
+from itertools import groupby
 
 from rosejit.wasm.instructions import i32_const
 from rosejit.wasm.leb128 import unsigned
@@ -37,7 +38,7 @@ def encode(module: Module) -> bytes:
         _vector_section(3, (unsigned(function.type) for function in module.functions)),
         _vector_section(4, map(_table, module.tables)),
         _vector_section(5, map(_memory, module.memories)),
-        _vector_section(6, map(_global, module.globals)),
+        _vector_section(6, _globals(module.globals)),
         _vector_section(7, map(_export, module.exports)),
         b"" if module.start is None else _section(8, unsigned(module.start)),
         _vector_section(9, map(_elements, module.elements)),
@@ -90,6 +91,15 @@ def _global_type(type: GlobalType) -> bytes:
 
 def _global(item: Global) -> bytes:
     return _global_type(item.type) + item.init + _END
+
+
+def _globals(items: tuple[Global, ...]) -> list[bytes]:
+    """Thousands in a row may be one object."""
+    found: list[bytes] = []
+    for _, run in groupby(items, id):
+        same = list(run)
+        found += [_global(same[0])] * len(same)
+    return found
 
 
 def _import(item: Import) -> bytes:

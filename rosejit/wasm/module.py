@@ -182,6 +182,10 @@ class ModuleBuilder:
         self._globals.append(Global(GlobalType(type, mutable), init))
         return self._imported["global"] + len(self._globals) - 1
 
+    def add_globals(self, count: int, type: ValueType, init: bytes) -> None:
+        """New globals that are all alike, and may change."""
+        self._globals += [Global(GlobalType(type, True), init)] * count
+
     def build(self) -> Module:
         """The module; every function declared must be defined."""
         first = self._imported["func"]
