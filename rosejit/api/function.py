@@ -15,6 +15,7 @@ from rosejit.api import interpreted, sessions
 from rosejit.api.entry import entry, public
 from rosejit.api.lowered import Lowered
 from rosejit.api.options import Options
+from rosejit.api.outputs import placed
 from rosejit.api.program import Loaded
 from rosejit.api.staged import Staged, with_host_values
 from rosejit.errors import NotDifferentiable, RoseError, StagingTypeError
@@ -132,10 +133,11 @@ class Function:
             return None, error
 
     def _other(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if self._kind.python is not None and sessions.staging_of([*args, *kwargs.values()]) is None:
-            return self._kind.python(self._bound(args, kwargs))
         takes_out = "out" in kwargs and "out" not in self.__signature__.parameters
         given = {name: value for name, value in kwargs.items() if not (takes_out and name == "out")}
+        if self._kind.python is not None and sessions.staging_of([*args, *kwargs.values()]) is None:
+            found = self._kind.python(self._bound(args, given))
+            return placed(self.__name__, found, kwargs["out"]) if takes_out else found
         call = self._bound(args, given)
         at = sessions.staging_of(call.values)
         if at is not None:

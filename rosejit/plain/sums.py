@@ -244,6 +244,11 @@ def array_equal(a: Any, b: Any) -> bool:
     return x.shape == y.shape and x.values == y.values
 
 
+def shares_memory(a: ndarray, b: ndarray) -> bool:
+    """Whether two arrays may have an element in common."""
+    return may_share_memory(a, b)
+
+
 def may_share_memory(a: ndarray, b: ndarray) -> bool:
     """Whether two arrays are of one block."""
     return a.cells is b.cells

@@ -1,6 +1,7 @@
 """Trees and slots of results to the Python expressions that read them, and what those expressions call."""
 
 from collections.abc import Callable, Iterator
+from itertools import combinations
 from typing import Any
 
 from rosejit.abi import Leaf, Node, Slot, Static, Tree
@@ -136,13 +137,22 @@ def outputs(tree: Tree, out: Any) -> list[Any]:
     """The arrays of `out`, which has the structure of `tree`, in order; None where a fresh one is wanted."""
     found: list[Any] = []
     _flatten(tree, out, found)
+    apart(found)
     return found
+
+
+def apart(given: list[Any]) -> None:
+    """Raise where two arrays to be written have an element in common."""
+    arrays = [array for array in given if array is not None]
+    for one, other in combinations(arrays, 2):
+        if np.shares_memory(one, other):
+            raise StagingTypeError("two arrays of `out` are in the same memory")
 
 
 def _flatten(tree: Tree, out: Any, found: list[Any]) -> None:
     match tree:
         case Leaf(kind="array", shape=shape, element=element):
-            found.append(_checked(out, shape, convert.dtype(element)))
+            found.append(checked(out, shape, convert.dtype(element)))
         case Node(children=children) if children:
             for child, part in zip(children, _parts(tree, out), strict=True):
                 _flatten(child, part, found)
@@ -169,7 +179,8 @@ def _parts(tree: Node, out: Any) -> list[Any]:
     raise StagingTypeError(f"`out` must have the structure of the result, a {tree.kind} of {len(tree.children)}")
 
 
-def _checked(out: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+def checked(out: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+    """An array that can be written where one of this shape is the result; None as it is."""
     if out is None:
         return None
     if not issubclass(type(out), np.ndarray):

@@ -230,3 +230,32 @@ def test_a_failure_ends_the_other_threads():
 
     with pytest.raises(rose.RoseAssertionError, match="no step"):
         rose.vmap(endless, threads=2)(np.array([0, 1]))
+
+
+def test_threads_write_to_given_arrays():
+    both = rose.vmap(rose.value_and_grad(lambda x: x * x), threads=2)
+    values, slopes = np.zeros(5), np.zeros(5)
+    found = both(np.arange(5.0), out=(values, slopes))
+    assert found[0] is values
+    assert found[1] is slopes
+    assert values.tolist() == [0.0, 1.0, 4.0, 9.0, 16.0]
+    assert slopes.tolist() == [0.0, 2.0, 4.0, 6.0, 8.0]
+    assert both(np.arange(5.0), out=(None, slopes))[0] is not values
+    with pytest.raises(rose.ShapeError, match="must have the shape"):
+        both(np.arange(6.0), out=(values, slopes))
+    with pytest.raises(rose.StagingTypeError, match="structure of the result"):
+        both(np.arange(5.0), out=values)
+
+
+def test_given_arrays_do_not_share_memory():
+    @rose.jit
+    def both(x: Vec["n"]) -> tuple[Vec["n"], Vec["n"]]:
+        return x * 3.0, x * 5.0
+
+    buffer, x = np.zeros(10), np.arange(5.0)
+    for call, given in ((both, x), (rose.vmap(lambda x: (x * 3.0, x * 5.0), threads=2), x)):
+        call(given, out=(buffer[::2], buffer[1::2]))
+        assert buffer.tolist() == [value for pair in zip(x * 3.0, x * 5.0, strict=True) for value in pair]
+        for out in ((buffer[:5], buffer[4:9]), (buffer[:5], buffer[:5])):
+            with pytest.raises(rose.StagingTypeError, match="same memory"):
+                call(given, out=out)
