@@ -8,6 +8,7 @@ from rosejit.ir.types import Ref, is_linear
 from rosejit.ir.walk import captures, consumed, forms, operands, scopes, size
 from rosejit.transforms import templates
 from rosejit.transforms.cotangents import Cotangents, is_light
+from rosejit.transforms.selected import SHORT, selected
 
 Seeds = list[tuple[ir.Atom, ir.Atom | None]]
 Forms = dict[type, Callable[..., None]]
@@ -26,10 +27,6 @@ def is_linear_let(let: ir.Let) -> bool:
     return any([is_linear_let(inner) for _, block in scopes(e) for inner in block.lets])
 
 
-SHORT = 32
-"""Lets up to which to walk a function is worth no branch: that keeps loops from doing several turns at a time."""
-
-
 def is_dear(e: ir.Expr) -> bool:
     """Whether a branch around the way back of `e` costs less than to walk it in vain."""
     if isinstance(e, ir.Call):
@@ -45,7 +42,7 @@ class Walk(Cotangents):
         self, parent: Cotangents | None, b: Builder, block: ir.Block, bound: tuple[ir.Var, ...], forms: Forms
     ) -> None:
         super().__init__(parent, b, bound)
-        self.source = block
+        self.source = selected(block)
         self.forms = forms
         self.guards: dict[ir.Atom, tuple[ir.Atom, bool]] = {}
         """Of cotangents that may be zero because another side was selected: the condition, and where it is not zero."""
