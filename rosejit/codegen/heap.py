@@ -54,6 +54,15 @@ class Heap:
         """The address of the pointer to the end of what was ever allocated."""
         self._functions: dict[str, int] = {}
 
+    @property
+    def functions(self) -> dict[str, int]:
+        """A copy of the functions that take and give back blocks, as far as they are needed."""
+        return self._functions.copy()
+
+    @functions.setter
+    def functions(self, functions: dict[str, int]) -> None:
+        self._functions = functions.copy()
+
     def allocate(self, size: int) -> bytes:
         """Leaves the address of a block of `size` bytes; its content is anything."""
         number, rounded = size_class(size)

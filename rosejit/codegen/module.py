@@ -159,6 +159,18 @@ class Module:
             self._end = address + -(-len(data) // 8) * 8
         return address
 
+    @property
+    def constants(self) -> dict[bytes, int]:
+        """A copy of the addresses of data."""
+        return self._constants.copy()
+
+    def restore(
+        self, callees: dict[Function, Callee], heap: dict[str, int], constants: dict[bytes, int], end: int
+    ) -> None:
+        """Be, without any function yet that is not in `builder`, as a module that has these."""
+        self.callees, self.heap.functions = callees.copy(), heap
+        self._constants, self._end = constants.copy(), end
+
     def row(self, table: Table) -> tuple[bytes, int]:
         """What takes an i32 and leaves how far its row is from the start of the table; where that is."""
         rows = TABLES[table.name]

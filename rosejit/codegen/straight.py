@@ -12,15 +12,14 @@ from rosejit.codegen.body import LOADS, STORES, Kind, kind_of
 from rosejit.codegen.columns import BOTH, OTHER, Column, columns
 from rosejit.codegen.emitter import literal
 from rosejit.codegen.entries import Border, border
+from rosejit.codegen.kernels import codes_of
 from rosejit.codegen.module import Module
 from rosejit.codegen.pieces import Pieces
-from rosejit.codegen.program import add_memory, write_pending
+from rosejit.codegen.program import add_memory
 from rosejit.collector import paused
-from rosejit.ir.primitive import Emit
 from rosejit.ir.syntax import Function, Lit
 from rosejit.ir.types import INT
 from rosejit.numeric import np
-from rosejit.ops.kernels import KERNELS
 from rosejit.transforms.numbering import Straight
 from rosejit.transforms.rows import OPS, Leaf
 from rosejit.wasm.encode import encode
@@ -35,7 +34,6 @@ from rosejit.wasm.instructions import (
     local_set,
 )
 from rosejit.wasm.module import Export, Locals, ModuleBuilder
-from rosejit.wasm.opcodes import OP
 
 PART = 512
 """Steps of one function. Compilers of Wasm take time that grows faster than its length."""
@@ -44,6 +42,8 @@ _CHUNK = 16
 
 _ADDRESS = i32_const[0]
 """Stands in front of what a load reads or a store writes; the address itself is in the instruction."""
+_ROUND = 4096
+"""The constants of kernels begin at a multiple of it: kernels are written once for each place."""
 _GLOBALS = 50_000
 """What crosses beyond that is in memory: engines take a million globals at most."""
 _KINDS: tuple[Kind, ...] = ("f64", "i64", "i32")
@@ -55,11 +55,10 @@ def compile_straight(made: Straight) -> Artifact:
         builder = ModuleBuilder()
         f = Function(made.name, made.base.params, tuple([r.type for r in made.results]), span=made.base.span)
         place = border("main", f, {})
-        module = Module(builder, place.end)
+        module = Module(builder, -(-place.end // _ROUND) * _ROUND)
         index = _Writer(module, made, place).write()
         builder.exports.append(Export("main", "func", index))
         module.told(index, f)
-        write_pending(module, {}, set())
         add_memory(module)
         wasm, entries = encode(builder.build()), {"main": place.entry}
         names, places = module.names, module.places
@@ -76,6 +75,7 @@ class _Writer:
         homes, self.copies = _results(made, place)
         results = np.fromiter(homes, np.int64, len(homes))
         self.columns = c = columns(made.code, len(made.leaves), results, PART)
+        self.codes = codes_of(module, tuple(np.unique(c.ops).tolist()))
         self.local = np.zeros(c.none + 1, np.int64)
         """Of each value, in the part that makes it."""
         self.local[c.values] = np.arange(len(c.values)) - np.repeat(c.starts[:-1], np.diff(c.starts))
@@ -116,10 +116,10 @@ class _Writer:
         self.pieces = pieces = Pieces()
         self.gets = pieces.add([local_get[k] for k in range(PART + 1)])
         self.sets = pieces.add([local_set[k] for k in range(PART + 1)])
-        used = np.unique(c.ops)
-        codes = np.zeros(OTHER + 1, np.int64)
-        codes[used] = pieces.add([_code(self.module, code) for code in used.tolist()]) + np.arange(len(used))
-        self.codes = codes[c.ops]
+        code = np.zeros(OTHER + 1, np.int64)
+        code[list(self.codes)] = pieces.add(self.codes.values()) + np.arange(len(self.codes))
+        self.done = code[c.ops]
+        """What each step does with its operands."""
         self.outside = np.zeros(c.none + 1, np.int64)
         """What leaves a value where it is no local; nothing leaves nothing."""
         self.outside[c.leaf : c.none] = pieces.add(self.leaves) + np.arange(len(self.leaves))
@@ -163,7 +163,7 @@ class _Writer:
         before = np.concatenate(([0], np.cumsum(kept)))  # so many rows are stores
         at = np.arange(len(values)) + before[:-1]
         rows = np.zeros((len(values) + before[-1], max(3, len(operands) + 2)), np.int64)
-        for k, column in enumerate((*operands, self.codes[here], self.sets + local)):
+        for k, column in enumerate((*operands, self.done[here], self.sets + local)):
             rows[at, k] = column
         for k, column in enumerate((stores[kept, 0], self.gets + local[kept], stores[kept, 1])):
             rows[at[kept] + 1, k] = column
@@ -210,16 +210,6 @@ def _heads(instructions: Sequence[Immediate], before: bytes = b"") -> Column:
 
 def _kind(code: int) -> Kind:
     return kind_of(OPS[code].result) or "f64" if code < BOTH else "f64"
-
-
-def _code(module: Module, code: int) -> bytes:
-    """What is written for an op behind its operands."""
-    if code >= BOTH:
-        return module.callee(KERNELS["sin_cos"]()).code if code == BOTH else b""
-    op = OPS[code]
-    found = OP["select"] if isinstance(op.wasm, Emit) else module.code(op)
-    assert found is not None
-    return found
 
 
 def _leaf(leaf: Leaf, place: Border) -> bytes:

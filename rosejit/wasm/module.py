@@ -118,6 +118,10 @@ class Module:
     name: str = ""
 
 
+Functions = tuple[dict[FuncType, int], list[tuple[int, str]], dict[int, Function]]
+"""The types of a module in the making, its functions by type and name, and those that have a body."""
+
+
 @dataclass(slots=True)
 class ModuleBuilder:
     """Collects a module. Imports come first, because their indices do; the lists may be appended to."""
@@ -166,6 +170,16 @@ class ModuleBuilder:
             raise ValueError(f"function {index} is not declared or already defined")
         type, name = self._declared[at]
         self._defined[index] = Function(type, locals, b"".join(body), name)
+
+    @property
+    def functions(self) -> Functions:
+        """A copy of what functions there are; set on a module without any, they are there as well."""
+        return self._types.copy(), self._declared.copy(), self._defined.copy()
+
+    @functions.setter
+    def functions(self, functions: Functions) -> None:
+        types, declared, defined = functions
+        self._types, self._declared, self._defined = types.copy(), declared.copy(), defined.copy()
 
     def add_table(self, table: Table) -> int:
         """The index of a new table."""

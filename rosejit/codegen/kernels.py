@@ -1,0 +1,60 @@
+"""Primitives to what stands for them in an empty module, with their kernels: written once a process, then copied."""
+
+from dataclasses import dataclass
+
+from rosejit.codegen.columns import BOTH, OTHER
+from rosejit.codegen.module import Callee, Module
+from rosejit.codegen.program import write_pending
+from rosejit.ir.primitive import Emit
+from rosejit.ir.syntax import Function
+from rosejit.ops.kernels import KERNELS
+from rosejit.transforms.rows import OPS
+from rosejit.wasm.module import Functions
+from rosejit.wasm.opcodes import OP
+
+_MOST = 64
+"""Sets of primitives that are remembered."""
+
+
+@dataclass(slots=True, frozen=True)
+class _Written:
+    """A module that has nothing but kernels, and what its primitives are."""
+
+    codes: dict[int, bytes]
+    functions: Functions
+    callees: dict[Function, Callee]
+    heap: dict[str, int]
+    constants: dict[bytes, int]
+    end: int
+
+
+_written: dict[tuple[tuple[int, ...], int], _Written] = {}
+
+
+def codes_of(module: Module, ops: tuple[int, ...]) -> dict[int, bytes]:
+    """What is written for each op, by code, behind its operands. All kernels that they call are in `module` then."""
+    key = ops, module.end
+    known = _written.get(key)
+    if known is not None:
+        module.builder.functions = known.functions
+        module.restore(known.callees, known.heap, known.constants, known.end)
+        return known.codes
+    codes = {op: _code(module, op) for op in ops}
+    write_pending(module, {}, set())
+    assert not module.failures.all, "what can fail is no op of straight code"
+    if len(_written) >= _MOST:
+        _written.clear()
+    heap, callees = module.heap.functions, module.callees.copy()
+    _written[key] = _Written(codes, module.builder.functions, callees, heap, module.constants, module.end)
+    return codes
+
+
+def _code(module: Module, code: int) -> bytes:
+    if code == OTHER:
+        return b""
+    if code == BOTH:
+        return module.callee(KERNELS["sin_cos"]()).code
+    op = OPS[code]
+    found = OP["select"] if isinstance(op.wasm, Emit) else module.code(op)
+    assert found is not None
+    return found
