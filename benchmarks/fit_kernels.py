@@ -216,14 +216,6 @@ FITS = {
 }
 
 
-def two_over_pi() -> list[int]:
-    """64 zeros, then the first 1,216 bits of 2/π, as signed words."""
-    with mpmath.workdps(420):
-        bits = int(mpmath.floor(2 / mpmath.pi * mpf(2) ** (64 * 19)))
-    words = [(bits >> (64 * (18 - i))) & (2**64 - 1) for i in range(19)]
-    return [0] + [w - 2**64 if w >> 63 else w for w in words]
-
-
 def text() -> str:
     """The module `rosejit/ops/kernels/coefficients.py`."""
     parts = [
@@ -233,7 +225,6 @@ def text() -> str:
         coefficients = polynomial(fit)
         lines = "".join(f"    {c!r},\n" for c in coefficients)
         parts.append(f"{name} = (  # within 2**{int(mpmath.log(error(fit, coefficients), 2))}\n{lines})\n")
-    parts.append("TWO_OVER_PI = (\n" + "".join(f"    {w},\n" for w in two_over_pi()) + ")\n")
     return "\n".join(parts)
 
 

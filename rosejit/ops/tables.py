@@ -1,4 +1,4 @@
-"""Powers of two between 1 and 2 as primitives: columns of a table that kernels look into.
+"""Powers of two between 1 and 2, and the bits of 2/π, as primitives: columns of tables that kernels look into.
 
 A row is found by the lowest bits of an Int, so that every Int has one.
 """
@@ -13,6 +13,7 @@ from rosejit.ops import floats
 Row = tuple[float, int]
 
 _ROWS = 32
+_WORDS = 20
 _ONE = 1 << 160
 
 
@@ -30,7 +31,26 @@ def _powers() -> tuple[Row, ...]:
     return tuple(rows)
 
 
-TABLES: Mapping[str, tuple[Row, ...]] = {"exp2": _powers()}
+def _two_over_pi() -> tuple[Row, ...]:
+    """64 zeros, then the bits of 2/π behind the point, 64 in a row: of 1216 bits the largest double needs the last."""
+    bits, one = 64 * (_WORDS - 1), 1 << 64 * (_WORDS + 1)
+    found = 2 * (one << bits) // (16 * _arctan(5, one) - 4 * _arctan(239, one))  # Machin (1706)
+    words = [found >> bits - 64 * j & 2**64 - 1 if j < _WORDS else 0 for j in range(_ROWS)]
+    return tuple([(0.0, word - (word >> 63 << 64)) for word in words])
+
+
+def _arctan(n: int, one: int) -> int:
+    """The arc tangent of 1 / n in units of 1 / one."""
+    power = total = one // n
+    k = 1
+    while power:
+        power //= n * n
+        k += 2
+        total += power // k if k % 4 == 1 else -(power // k)
+    return total
+
+
+TABLES: Mapping[str, tuple[Row, ...]] = {"exp2": _powers(), "2/pi": _two_over_pi()}
 
 
 def _rest(i: int) -> float:
@@ -39,6 +59,10 @@ def _rest(i: int) -> float:
 
 def _bits(i: int) -> int:
     return TABLES["exp2"][i % _ROWS][1]
+
+
+def _word(i: int) -> int:
+    return TABLES["2/pi"][i % _ROWS][1]
 
 
 exp2_rest = Primitive(
@@ -58,4 +82,13 @@ exp2_bits = Primitive(
     wasm=Table("exp2", 1),
 )
 
-ALL = (exp2_rest, exp2_bits)
+two_over_pi = Primitive(
+    name="two_over_pi",
+    params=(INT,),
+    result=INT,
+    doc="For i from 1 to 19 bits 64 (i - 1) to 64 i of 2/π behind the point, else 0; i modulo 32.",
+    evaluate=_word,
+    wasm=Table("2/pi", 1),
+)
+
+ALL = (exp2_rest, exp2_bits, two_over_pi)

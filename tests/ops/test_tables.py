@@ -2,11 +2,12 @@
 
 from fractions import Fraction
 
+import mpmath
 import pytest
 
 from rosejit.ir.primitive import Table
 from rosejit.ops.floats import from_bits
-from rosejit.ops.tables import TABLES, exp2_bits, exp2_rest
+from rosejit.ops.tables import TABLES, exp2_bits, exp2_rest, two_over_pi
 from tests.ops.points import for_each
 
 ROWS = 32
@@ -30,6 +31,15 @@ def test_the_32nd_power_of_a_row_is_a_power_of_two(j):
 def test_rows_are_counted_modulo_their_number(i):
     assert exp2_rest.evaluate(i) == exp2_rest.evaluate(i % ROWS)
     assert exp2_bits.evaluate(i) == exp2_bits.evaluate(i % ROWS)
+
+
+def test_words_are_the_bits_of_two_over_pi():
+    words = [two_over_pi.evaluate(i) for i in range(ROWS)]
+    assert words[0] == 0
+    assert not any(words[20:])
+    with mpmath.workdps(420):
+        expected = int(mpmath.floor(2 / mpmath.pi * mpmath.mpf(2) ** (64 * 19)))
+    assert sum((word % 2**64) << 64 * (19 - i) for i, word in enumerate(words[:20])) == expected
 
 
 def test_powers_of_two_are_exact():

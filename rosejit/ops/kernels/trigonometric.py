@@ -6,17 +6,16 @@ Hanek (1983) in integers for huge angles. Polynomials are fitted.
 
 from typing import Any
 
-from rosejit.ir.syntax import Index, Lit, MakeArray
-from rosejit.ir.types import INT, Array
 from rosejit.ops.arith import abs_, select
 from rosejit.ops.integer import bits, clz, from_bits, imax, iselect, to_real, ushr
-from rosejit.ops.kernels.coefficients import COS, SIN, TWO_OVER_PI
+from rosejit.ops.kernels.coefficients import COS, SIN
 from rosejit.ops.kernels.definition import Definition
 from rosejit.ops.kernels.double import Pair, divide, fast_two_sum, multiply, split, two_sum
 from rosejit.ops.kernels.exact import long_product, negated_if
 from rosejit.ops.kernels.exponential import below, pick, power_of_two, rounded
 from rosejit.ops.kernels.polynomial import estrin
-from rosejit.ops.value import Value, branch
+from rosejit.ops.tables import two_over_pi
+from rosejit.ops.value import branch
 
 INVERSE = float.fromhex("0x1.45f306dc9c883p-1")
 PART_1 = float.fromhex("0x1.921fb54400000p+0")
@@ -45,18 +44,12 @@ def _moderate(x: Any) -> tuple[Any, Any, Any]:
     return n, *branch(kept, lambda: (r, (hi - r) - w), lambda: _near_multiple(x, t))
 
 
-def _element(table: Any, i: Any) -> Any:
-    return Value(i.builder, i.builder.bind(Index(table, (i.atom,), checked=False), INT))
-
-
 def _huge(x: Any) -> tuple[Any, Any, Any]:
     """x is m * 2**e: 192 bits of 2/π from the one that matters first, times m, modulo 4."""
     i = bits(abs_(x))
-    words = tuple(Lit(word, INT) for word in TWO_OVER_PI)
-    table = i.builder.bind(MakeArray(words), Array(len(words), INT))
     m, start = (i & (2**52 - 1)) | 2**52, imax((i >> 52) - 1013, 0)
     word, shift = start >> 6, start & 63
-    four = [_element(table, word + n) for n in range(4)]
+    four = [two_over_pi(word + n) for n in range(4)]
     a, b, c = ((four[n] << shift) | ushr(ushr(four[n + 1], 1), 63 - shift) for n in range(3))
     b_high, b_low = long_product(m, b)
     c_high, c_low = long_product(m, c)
