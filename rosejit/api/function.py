@@ -34,6 +34,9 @@ _STAGING = threading.RLock()
 """One thread stages at a time: two that enter a cycle of functions at two places would wait for each other."""
 
 
+Key = tuple[Tree, ...]
+
+
 class CacheInfo(NamedTuple):
     """Calls that found compiled code, calls that had to stage, and for how many kinds of arguments there is code."""
 
@@ -175,7 +178,7 @@ class Function:
 
     def __rose_stage__(self, at: Session, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call in staged code; arrays are written to those of `out`, as in a compiled call."""
-        if self._kind.source is not None and "out" not in kwargs and has_tangent((args, kwargs)):
+        if self._kind.source is not None and at.cycles.in_rule and "out" not in kwargs and has_tangent((args, kwargs)):
             return at.inlined(self._kind.source, args, kwargs)
         if "out" not in kwargs or "out" in self.__signature__.parameters:
             return self._call_inside(at, self._binding.bind(args, kwargs))
@@ -251,10 +254,10 @@ class Function:
             self._misses += 1
             self._running.add(key)
             try:
-                with sessions.session(at), at.tape.undo, sessions.collecting() as inherited:
+                with sessions.entered(at), at.tape.undo, sessions.collecting() as inherited:
                     staged = self._kind.stage(self, call, at)
                     made = Specialisation(staged, sessions.distinct((*staged.source.guards, *inherited)))
-                    self._settle(made, call, at)
+                    self._settle(made, call, at, key)
             except BaseException:
                 self._known.pop(key, None)
                 raise
@@ -263,20 +266,20 @@ class Function:
             sessions.collect(made.guards)
             return made
 
-    def _settle(self, made: Specialisation, call: Call, at: Session) -> None:
+    def _settle(self, made: Specialisation, call: Call, at: Session, key: Key) -> None:
         """Know `made` from now on; if it is part of a cycle of calls, when all of that is staged."""
         unfinished = at.cycles.unfinished((self, call.key))
         if unfinished is not None:
-            unfinished.settled = lambda guards: self._know(made, call, at, guards)
+            unfinished.settled = lambda guards: self._know(made, call, at, key, guards)
             return
-        self._know(made, call, at, made.guards)
+        self._know(made, call, at, key, made.guards)
         for member in at.cycles.ended():
             member.settled(made.guards)
 
-    def _know(self, made: Specialisation, call: Call, at: Session, guards: tuple[Guard, ...]) -> None:
+    def _know(self, made: Specialisation, call: Call, at: Session, key: Key, guards: tuple[Guard, ...]) -> None:
         made.guards = guards
         made.staged = made.staged.settled(self._options.fastmath)
-        self._known[known_as(call)] = made
+        self._known[key] = made
         self._stage_rule(made, call, at)
 
     def _compiled(self, call: Call, at: Session, anew: bool = False) -> Callable[..., Any]:
@@ -341,7 +344,7 @@ FUNCTIONS: "weakref.WeakSet[Function]" = weakref.WeakSet()
 """All functions, for `rose.clear_caches`."""
 
 
-def known_as(call: Call) -> tuple[Tree, ...]:
+def known_as(call: Call) -> Key:
     """The key of a call; what is interpreted is kept apart from what is compiled."""
     return (*call.key, Static("interpreted")) if interpreted.is_disabled() else call.key
 

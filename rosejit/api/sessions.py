@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from inspect import Parameter
 from typing import Any
 
@@ -36,6 +36,11 @@ _current = _Current()
 def current() -> Session | None:
     """The staging that is going on, if there is one."""
     return _current.session
+
+
+def entered(given: Session) -> AbstractContextManager[Any]:
+    """As `session`, which costs nothing where `given` is the current one already."""
+    return nullcontext() if _current.session is given else session(given)
 
 
 @contextmanager

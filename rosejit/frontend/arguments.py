@@ -37,11 +37,13 @@ from rosejit.frontend.host import LARGEST, as_array, as_number, number_kind
 from rosejit.frontend.making import staged_items
 from rosejit.frontend.source import find
 from rosejit.frontend.structures import attribute, attributes, flatten, is_staged_deep, members
-from rosejit.frontend.values import passed_tangent
+from rosejit.frontend.values import Real, passed_tangent
 from rosejit.ir.types import TAN
 from rosejit.numeric import np
 from rosejit.span import Span
 
+_A_REAL = Scalar("real")
+_STAGED_REAL = frozenset({Real})
 _WORDS: dict[str, str] = {"real": "a number", "int": "an integer", "bool": "a truth value"}
 
 
@@ -248,6 +250,9 @@ class Binder:
         if kind == "dict":
             children = tuple(self.tree(item, v, f"{where}[{k!r}]") for k, v in value.items())
             return Node("dict", children, tuple(value))
+        if item == _A_REAL and _STAGED_REAL.issuperset(map(type, value)):  # of numbers that are being computed
+            self.call.values += value
+            return Node("tuple" if kind == "tuple" else "list", (Real.leaf,) * len(value))
         children = tuple(self.tree(item, v, f"{where}[{k}]") for k, v in enumerate(value))
         return Node("tuple" if kind == "tuple" else "list", children)
 

@@ -327,11 +327,16 @@ def _unroll(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     return items
 
 
+def _asked(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
+    """What Python says of an object, whatever is in it."""
+    return function(*args, **kwargs)
+
+
 BUILTINS: dict[Any, Handler] = {
     range: _range, len: _len, float: _float, int: _int, bool: _bool, pow: _pow, isinstance: _isinstance, type: _type,
     sum: _sum, all: _all, any: _any, max: _extreme("max"), min: _extreme("min"), enumerate: _with_rows, zip: _with_rows,
     list: _with_rows, tuple: _with_rows, reversed: _reversed, str: _text, repr: _text, ascii: _text, format: _text,
-    print: staged_print, next: _next, sorted: _sorted, setattr: _attribute, delattr: _attribute,
+    print: staged_print, next: _next, sorted: _sorted, callable: _asked, setattr: _attribute, delattr: _attribute,
     object.__setattr__: _attribute_itself,
     functions.range: _rose_range, functions.unroll: _unroll,
 }  # fmt: skip

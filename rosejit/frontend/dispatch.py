@@ -25,7 +25,7 @@ from rosejit.frontend.structures import detached, is_mutable, is_record, is_row,
 from rosejit.frontend.texts import marked
 from rosejit.frontend.unbound import Poison
 from rosejit.frontend.users import is_users_code
-from rosejit.frontend.values import NUMBERS, P, Real, made_real
+from rosejit.frontend.values import NUMBERS, P, made_real, reals
 from rosejit.numeric import loaded, np
 
 Handler = Callable[..., Any]
@@ -45,10 +45,9 @@ _OPERATORS = frozenset({
 """Functions that are operators of Python, which staged numbers have."""
 _OF_REALS = OF_REALS | {
     operator.add: P["add"], operator.sub: P["sub"], operator.mul: P["mul"], operator.truediv: P["div"],
-    operator.neg: P["neg"],
+    operator.neg: P["neg"], max: P["max"], min: P["min"],
 }  # fmt: skip
 """Functions of one or two numbers that are one operation of Reals."""
-_REALS = frozenset({Real})
 _NUMERIC = NUMBERS | {float, int, bool}
 _HIGHER_ORDER = frozenset({map, filter, functools.reduce, sorted, itertools.accumulate, itertools.starmap})
 """Builtins that call the functions they are given."""
@@ -59,7 +58,8 @@ class Dispatcher:
 
     def __init__(self, session: Any) -> None:
         self._session = session
-        self._macros: dict[int, tuple[FunctionType, FunctionType]] = {}
+        self._macros: dict[int, tuple[FunctionType, FunctionType, Any]] = {}
+        """The user's functions that were called, by `id`: as they are rewritten, and what the session notes of them."""
 
     def called_by_python(self, function: FunctionType, /, *args: Any, **kwargs: Any) -> Any:
         """A special method, or the function of a property, that Python itself calls."""
@@ -73,12 +73,16 @@ class Dispatcher:
         if kind is FunctionType:
             known = self._macros.get(id(function))
             if known is not None and known[0] is function:
+                if known[2] is not None:
+                    self._session.functions[id(function)] = known[2]
                 return self._fresh(known[1](*args, **kwargs))
         elif kind is BuiltinFunctionType:
             op = _OF_REALS.get(function)
-            if op is not None and not kwargs and _REALS.issuperset(map(type, args)):
-                tape = self._session.tape  # as what is below does, in half the time
-                return made_real(tape, op, tuple([x.atom for x in args]), tape.places.of(frame_at(1)))
+            if op is not None and len(args) == len(op.params) and not kwargs:
+                tape = self._session.tape
+                atoms = reals(tape, args)
+                if atoms:  # as what is below does, in half the time
+                    return made_real(tape, op, atoms, tape.places.of(frame_at(1)))
             if function in _OPERATORS and _NUMERIC.issuperset(map(type, args)):
                 return function(*args, **kwargs)
         elif kind is MethodType:
@@ -123,7 +127,7 @@ class Dispatcher:
             if has_staged((args, kwargs)):
                 raise
             return self.plain(function, args, kwargs)
-        self._macros[id(function)] = (function, made)
+        self._macros[id(function)] = (function, made, self._session.functions.get(id(function)))
         return self._fresh(made(*args, **kwargs))
 
     def _fresh(self, value: Any) -> Any:

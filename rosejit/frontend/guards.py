@@ -50,6 +50,17 @@ class Chain:
         return ".".join(self.names)
 
 
+class Read:
+    """What a chain is now, and whether nobody can change that."""
+
+    __slots__ = ("chain", "frozen", "value")
+
+    def __init__(self, chain: Chain) -> None:
+        self.chain = chain
+        self.value = chain.read()
+        self.frozen = is_frozen(self.value)
+
+
 @dataclass(slots=True, frozen=True)
 class Guard:
     """What `chain` was when the code was staged: the very object, or a value that is compared by content."""
@@ -169,9 +180,9 @@ def _is_bound(value: Any) -> bool:
     )
 
 
-def check_unspoilt(tape: Tape, functions: Iterable[FunctionType], chains: Iterable[Chain], place: Span | None) -> None:
+def check_unspoilt(tape: Tape, functions: Iterable[FunctionType], reads: Iterable[Read], place: Span | None) -> None:
     """Raise where staged code has left a staged value in something from outside, where it means nothing."""
-    found = [chain for chain in chains if not is_stable(chain) and _holds_staged(chain.read())]
+    found = [r.chain for r in reads if not r.frozen and not is_stable(r.chain) and _holds_staged(r.value)]
     spoilt = [f"`{c}`, which is {'global' if isinstance(c.root, dict) else 'from outside'}," for c in found]
     spoilt += [
         f"a default value of `{function.__name__}`"
@@ -208,16 +219,16 @@ def _is_known(value: Any) -> bool:
     return value.__class__ in _PLAIN or (value.__class__ is tuple and _PLAIN.issuperset(map(type, value)))
 
 
-def guard(chain: Chain, read_elements: set[int]) -> Guard | None:
+def guard(read: Read, read_elements: set[int]) -> Guard | None:
     """What must stay as it is for the code to stay right; `read_elements` are arrays whose elements the host read."""
-    value = chain.read()
+    chain, value = read.chain, read.value
     if value is _MISSING or is_stable(chain) or _is_bound(value):
         return None
-    if chain.read() is not value:  # a property makes it anew: then there is only its content
+    if len(chain.names) > 1 and chain.read() is not value:  # a property makes it anew: then there is only its content
         return Guard(chain, outside_key(value), identical=False)
     if is_identity(value):
         return Guard(chain, value, identical=True)
-    if is_frozen(value):
+    if read.frozen:
         return Guard(chain, value, identical=False, frozen=True)
     if id(value) in read_elements:
         return _ElementsGuard(chain, content_key(value), identical=False)

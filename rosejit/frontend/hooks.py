@@ -191,17 +191,20 @@ class Names:
 
     def returned(self, value: Any) -> Any:
         """The value of a function."""
+        if type(value) not in NUMBERS:
+            value = self._arrived(value)
+        self.tape.session.returning(value, frame_at(1))
+        return value
+
+    def _arrived(self, value: Any) -> Any:
         if value.__class__ is Poison:
             value.use()
         if value.__class__ is Array:
             content(self.tape, value.box)
         if value.__class__ is Part:
             value = settled(self.tape, value, "the result")
-        if value.__class__ not in NUMBERS:
-            arrive(value)
-        value = None if value is UNDEFINED else value
-        self.tape.session.returning(value, frame_at(1))
-        return value
+        arrive(value)
+        return None if value is UNDEFINED else value
 
 
 @dataclass(slots=True)

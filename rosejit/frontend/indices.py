@@ -3,6 +3,7 @@
 # Values of users are of any type: what they are is asked while staging.
 # pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
+from functools import lru_cache
 from typing import Any
 
 from rosejit.errors import RoseIndexError
@@ -68,11 +69,13 @@ def steps_of(a: Array, items: list[Any]) -> tuple[list[Step], tuple[int, ...]]:
 def single(a: Array, item: Any, dimension: int) -> Atom:
     """An index in range: known now, or checked at run time. Negative ones count from the end."""
     tape, length = a.tape, a.shape[dimension]
+    if type(item) is int and -length <= item < length:
+        return _known(item % length)
     item = plain(tape, item)
     if number_kind(item) == "int":
         k = int(item)
         if -length <= k < length:
-            return Lit(k % length, INT)
+            return _known(k % length)
         if may_never_run(tape) and SMALLEST <= k <= LARGEST:
             return tape.apply(P["wrap_index"], Lit(k, INT), Lit(length, INT))
         facts = (f"the shape of `{a.box.name}` is {a.shape}",)
@@ -84,6 +87,12 @@ def single(a: Array, item: Any, dimension: int) -> Atom:
     if item.low < 0:
         atom = tape.apply(P["wrap_index"], atom, Lit(length, INT))
     return atom
+
+
+@lru_cache(maxsize=4096)
+def _known(k: int) -> Lit:
+    """An index as an atom; the same one is used again."""
+    return Lit(k, INT)
 
 
 def may_never_run(tape: Tape) -> bool:

@@ -279,6 +279,9 @@ def link(name: str, made: Box, *boxes: Box) -> None:
         unite({made, *boxes})
 
 
+_WITHOUT_ARRAYS = NUMBERS | {float, int, bool, str, type(None)}
+
+
 def arrive(value: Any) -> None:
     """Link the arrays in the result of a function with those that they may be."""
     if value.__class__ is Array:
@@ -286,8 +289,10 @@ def arrive(value: Any) -> None:
             unite(value.box.sources)
             value.box.sources = None
         return
+    if value.__class__ is tuple and _WITHOUT_ARRAYS.issuperset(map(type, value)):
+        return
     for item in members(value) or ():
-        if item.__class__ not in NUMBERS:
+        if item.__class__ not in _WITHOUT_ARRAYS:
             arrive(item)
 
 

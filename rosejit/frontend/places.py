@@ -72,7 +72,7 @@ class Places:
 
     def enter(self, code: CodeType) -> None:
         """Make the instructions of `code` (and of functions inside it) places, if it is the user's."""
-        if code.co_filename.startswith(_OURS):
+        if id(code) in self._tables or code.co_filename.startswith(_OURS):
             return
         self._tables[id(code)] = (code, {})
         for inner in code.co_consts:

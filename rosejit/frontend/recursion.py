@@ -52,6 +52,8 @@ class Member:
     expected: Tree | None = None
     """What its calls give, known when the first one is staged before the end."""
     statics: list[Any] = field(default_factory=list[Any])
+    called: bool = False
+    """Whether a call of it was staged before it was whole."""
     guessed: bool = False
     """Whether nothing told the result of the first call, and it was taken for a number."""
     result: Tree | None = None
@@ -142,6 +144,11 @@ class Cycles:
         if member is None or member not in self._waiting:
             del self._waiting[height:]
 
+    @property
+    def in_rule(self) -> bool:
+        """Whether a rule is open: there may be tangents."""
+        return None in self._open
+
     def unfinished(self, owner: Any) -> Member | None:
         """The function of `owner`, if it is being staged, or waits for one that is."""
         found = (member for member in (*self._open, *self._waiting) if member is not None and member.owner == owner)
@@ -164,6 +171,7 @@ class Cycles:
                 help=f"let the rule call other functions than `{name}`",
             )
         top.low = min(top.low, member.low)
+        member.called = True
         if member.expected is None:
             same = [m for m in self._open[member.depth :] if m is not None and m.code is member.code]
             member.assume(running(member.code, frame_at(1), len(same) - 1))
@@ -203,12 +211,12 @@ class Cycles:
 def _close(group: Sequence[Member], nested: bool) -> None:
     """Give the functions of a cycle, or one that is in none, all their parameters, results and bodies."""
     cycle = _Cycle({member.function: member for member in group})
-    recursive = any(True for _ in cycle.calls())
+    recursive = any([member.called for member in group])
     if recursive:
         cycle.widen()
         cycle.share_captures()
     if recursive or nested:
-        cycle.pass_outer(nested)
+        cycle.pass_outer(nested, recursive)
     cycle.finish()
 
 
@@ -256,9 +264,9 @@ class _Cycle:
                 for key, (capture, var) in shared.items()
             }
 
-    def pass_outer(self, nested: bool) -> None:
+    def pass_outer(self, nested: bool, recursive: bool) -> None:
         """Calls hand on the captured arrays, and the variables of the staging around that the callee wants."""
-        given = [(member, call, call.args) for member, _, call in self.calls()]
+        given = [(member, call, call.args) for member, _, call in self.calls()] if recursive else []
         wide = True
         while wide:
             for member, call, args in given:

@@ -16,8 +16,8 @@ from rosejit.frontend.guards import Capture, Guard, aliases
 from rosejit.frontend.host import number_kind
 from rosejit.frontend.making import as_array
 from rosejit.frontend.recursion import Captures
-from rosejit.frontend.stage import Session, paths
-from rosejit.frontend.structures import Supply, build, parts
+from rosejit.frontend.stage import Session
+from rosejit.frontend.structures import Supply, build, parts, paths
 from rosejit.frontend.unbound import Poison
 from rosejit.frontend.values import ATOMS, TYPES, leaf_type, type_of, wrap
 from rosejit.frontend.views import element, variable

@@ -10,22 +10,22 @@ from dataclasses import dataclass, field
 from types import CodeType, FrameType, FunctionType
 from typing import Any
 
-from rosejit.abi import Leaf, Node, Tree, leaves
+from rosejit.abi import Leaf, Tree, leaves
 from rosejit.errors import RoseError, RoseMemoryError, UnrollLimit
 from rosejit.frontend import array_methods, operators, scalar_methods
 from rosejit.frontend.arrays import Array, Box, Host, constant, fresh, is_small, of_host, parameter
 from rosejit.frontend.binding import Call, Signature, conform
 from rosejit.frontend.control import rows
 from rosejit.frontend.dispatch import Dispatcher
-from rosejit.frontend.guards import Capture, Chain, Guard, aliases, chains, check_unspoilt, guard
+from rosejit.frontend.guards import Capture, Chain, Guard, Read, aliases, chains, check_unspoilt, guard
 from rosejit.frontend.hooks import Hooks
 from rosejit.frontend.methods import Methods
 from rosejit.frontend.recursion import Captures, Cycles, Member
 from rosejit.frontend.rewrite import TRANSLATIONS, Translation, instantiate, rebound
-from rosejit.frontend.structures import Supply, build, objects
+from rosejit.frontend.structures import Supply, build, objects, paths
 from rosejit.frontend.tape import Frame, Tape
 from rosejit.frontend.trials import Trials
-from rosejit.frontend.values import ATOMS, TYPES, leaf_type, passed_tangent, wrap
+from rosejit.frontend.values import ATOMS, TYPES, Real, leaf_type, passed_tangent, wrap
 from rosejit.frontend.views import element, number, variable
 from rosejit.ir import syntax as ir
 from rosejit.ir.syntax import Atom, Block, Lit, Var
@@ -55,6 +55,10 @@ class Staged:
     """Arrays of the staging around this one, and what they held."""
 
 
+Ran = tuple[FunctionType, Translation]
+"""A plain function that staged code runs."""
+
+
 @dataclass(slots=True)
 class Opened:
     """A function that is being staged; `member` is what others know of it, if they may call it."""
@@ -64,9 +68,7 @@ class Opened:
     captured: dict[int, tuple[Any, Var]] = field(default_factory=dict[int, tuple[Any, Var]])
     """Arrays from outside, by `id`, and the parameters that they become."""
     arrays: dict[int, tuple[Any, Array]] = field(default_factory=dict[int, tuple[Any, Array]])
-    functions: dict[int, tuple[FunctionType, Translation]] = field(
-        default_factory=dict[int, tuple[FunctionType, Translation]]
-    )
+    functions: dict[int, Ran] = field(default_factory=dict[int, Ran])
     check: Callable[[Any, Span | None], Call] | None = None
     """Checks the result of the function."""
     code: CodeType | None = None
@@ -88,6 +90,8 @@ class Session:
         self.methods = Methods(dispatcher.called_by_python)
         self.hooks = Hooks(self.tape, dispatcher.call, self.captured, self.methods)
         self.cycles = Cycles(self)
+        self.functions: dict[int, Ran] = {}
+        """By `id` what the function that is being staged runs: it reads from outside what they read."""
         self._open: list[Opened] = []
         self._inlining: list[Any] = []
 
@@ -139,9 +143,11 @@ class Session:
         if not self._open:
             self.methods.begin()
         self._open.append(opened)
+        self.functions = opened.functions
 
     def _end(self) -> None:
         self._open.pop()
+        self.functions = self._open[-1].functions if self._open else {}
         if not self._open:
             self.methods.end()
 
@@ -211,8 +217,7 @@ class Session:
             return rebound(function, self.hooks.module)
         translation = TRANSLATIONS.of(function)
         self.tape.places.enter(translation.code)
-        if self._open:
-            self._open[-1].functions[id(function)] = (function, translation)
+        self.functions[id(function)] = (function, translation)
         return instantiate(function, translation, self.hooks.module)
 
     def _arguments(self, signature: Signature, call: Call, made: ir.Function) -> Callable[[FunctionType], Any]:
@@ -243,6 +248,8 @@ class Session:
 
     def atom(self, leaf: Leaf, value: Any) -> Atom:
         """A value as the atom that stands for it at the border of a function."""
+        if value.__class__ is Real and leaf.kind == "real":
+            return value.atom
         tape = self.tape
         if getattr(value, "type", None) is TAN:
             raise passed_tangent(tape)
@@ -268,14 +275,14 @@ class Session:
 
     def outside(self, opened: Opened) -> tuple[Captures, tuple[Guard, ...]]:
         """The arrays that a function has read from outside, and what else of it must stay as it is."""
-        chain_list = [chain for f, t in opened.functions.values() for chain in chains(f, t)]
         named = {key: list(found) for key, found in opened.handed.items()}
-        for chain in chain_list:
-            named.setdefault(id(chain.read()), []).append(chain)
+        reads = [Read(chain) for f, t in opened.functions.values() for chain in chains(f, t)]
+        for read in reads:
+            named.setdefault(id(read.value), []).append(read.chain)
         captured: Captures = {}
         place = opened.member.function.span if opened.member is not None else None
-        check_unspoilt(self.tape, (f for f, _ in opened.functions.values()), chain_list, place)
-        found = [guard(chain, opened.read_elements) for chain in chain_list]
+        check_unspoilt(self.tape, (f for f, _ in opened.functions.values()), reads, place)
+        found = [guard(read, opened.read_elements) for read in reads]
         for a, var in opened.captured.values():
             names = [] if id(a) in opened.static_arrays else named.get(id(a), [])
             captured[id(a)] = Capture(a, names[0] if names else None), var
@@ -378,16 +385,6 @@ class Session:
         tape.bind_all(ir.Call(function, tuple(atoms)), binders)
         values = [wrap(tape, b) if isinstance(b.type, Scalar) else fresh(tape, b) for b in binders]
         return build(result, Supply(values), Supply(statics))
-
-
-def paths(tree: Tree, name: str) -> list[tuple[Leaf, str]]:
-    """The leaves of a tree, each with a name for people."""
-    if isinstance(tree, Leaf):
-        return [(tree, name)]
-    if not isinstance(tree, Node):
-        return []
-    keys = tree.keys or tuple(range(len(tree.children)))
-    return [found for key, child in zip(keys, tree.children, strict=True) for found in paths(child, f"{name}_{key}")]
 
 
 _ = (Host, Lit)

@@ -152,6 +152,9 @@ def _fields(cls: Any) -> tuple[str, ...]:
     return tuple(field.name for field in dataclasses.fields(cls))
 
 
+_NOTHING_INSIDE = frozenset({float, int, bool, str, type(None), types.FunctionType, types.ModuleType, type})
+
+
 def is_staged_deep(value: Any) -> bool:
     """Whether a staged number or array is in `value`, itself or inside structures."""
     return any(True for _ in _staged_inside(value))
@@ -161,6 +164,8 @@ def _staged_inside(value: Any) -> Iterator[Any]:
     pending, seen = [value], set[int]()
     while pending:
         item = pending.pop()
+        if item.__class__ in _NOTHING_INSIDE:
+            continue
         if isinstance(getattr(item, "leaf", None), Leaf):
             yield item
         elif id(item) not in seen:  # objects of the host may hold each other
@@ -235,6 +240,16 @@ def flatten(value: Any, found: list[Any], statics: list[Any]) -> Tree:
     if isinstance(value, tuple):
         return Node("namedtuple", children, cls._fields, cls)
     return Node("dataclass", children, tuple(n for n in _fields(cls) if hasattr(value, n)), cls)
+
+
+def paths(tree: Tree, name: str) -> list[tuple[Leaf, str]]:
+    """The leaves of a tree, each with a name for people."""
+    if isinstance(tree, Leaf):
+        return [(tree, name)]
+    if not isinstance(tree, Node):
+        return []
+    keys = tree.keys or tuple(range(len(tree.children)))
+    return [found for key, child in zip(keys, tree.children, strict=True) for found in paths(child, f"{name}_{key}")]
 
 
 def build(tree: Tree, leaves: "Supply", statics: "Supply") -> Any:

@@ -147,6 +147,22 @@ def real_atom(tape: Tape, value: Any) -> Atom | None:
     return tape.literal(float(value)) if number_kind(value) is not None else None
 
 
+def reals(tape: Tape, values: tuple[Any, ...]) -> tuple[Atom, ...]:
+    """Reals and floats as atoms; none where others are among them, or nothing is staged."""
+    atoms: list[Atom] = []
+    staged = False
+    for value in values:
+        kind = type(value)
+        if kind is Real:
+            staged = True
+            atoms.append(value.atom)
+        elif kind is float:
+            atoms.append(tape.literal(value))
+        else:
+            return ()
+    return tuple(atoms) if staged else ()
+
+
 def to_real(tape: Tape, atom: Atom) -> Atom:
     """An Int as a Real."""
     if isinstance(atom, Lit):

@@ -190,8 +190,13 @@ def free(block: Block, bound: tuple[Var, ...] = ()) -> dict[Var, None]:
 
     def visit(inner: Block) -> None:
         for let in inner.lets:
-            read(operands(let.expr))
-            for params, nested in scopes(let.expr):
+            expr = let.expr
+            if isinstance(expr, Apply):  # most of them
+                read(expr.args)
+                known.add(let.binders[0])
+                continue
+            read(operands(expr))
+            for params, nested in scopes(expr):
                 known.update(params)
                 visit(nested)
             known.update(let.binders)

@@ -23,8 +23,7 @@ def own(f: ir.Function) -> ir.Function:
 def owned_body(f: ir.Function) -> ir.Block:
     """The body of `f` with its copies; for passes that are making `f`."""
     assert f.body is not None
-    plan = _Plan()
-    plan.function(f, f.body)
+    plan = _plan(f)
     return _Insertion(plan, {}).block(f.body) if plan.copies or plan.detached else f.body
 
 
@@ -48,9 +47,7 @@ def _own_all(functions: Closure) -> None:
     users: dict[ir.Function, list[ir.Function]] = {}
     changed: list[ir.Function] = []
     for f, used in functions.items():
-        plan = plans[f] = _Plan()
-        if f.body is not None:
-            plan.function(f, f.body)
+        plan = plans[f] = _plan(f)
         for g in used:
             users.setdefault(g, []).append(f)
         if plan.copies or plan.detached or any(g.derived.get("own", g) is not g for g in used):
@@ -117,9 +114,8 @@ class _Plan:
 
     def function(self, f: ir.Function, body: ir.Block) -> None:
         """Fill the plan."""
-        if _may_copy(body):
-            self._owner.update(dict.fromkeys(f.own, 0))
-            self._block(body)
+        self._owner.update(dict.fromkeys(f.own, 0))
+        self._block(body)
 
     # --- what is bound, forwards
 
@@ -244,6 +240,18 @@ class _Plan:
         self.detached.add(view)
         for site, i in self._borrowed.pop(view, ()):
             self.copies[site].discard(i)
+
+
+_NOTHING = _Plan()
+
+
+def _plan(f: ir.Function) -> _Plan:
+    """What is to be copied in `f`."""
+    if f.body is None or not _may_copy(f.body):
+        return _NOTHING
+    plan = _Plan()
+    plan.function(f, f.body)
+    return plan
 
 
 class _Insertion:

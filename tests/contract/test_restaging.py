@@ -192,3 +192,27 @@ def test_what_did_not_change_is_not_staged_again():
         o.w[0] = k
         assert g(1.0) == 1.0 + k
     assert g.cache_info().misses == 1
+
+
+def test_a_helper_that_several_functions_run():
+    """It is rewritten once for all that are staged together; each of them reads what it reads."""
+    change = define(
+        """
+        k = 2.0
+        def helper(x): return x * k
+        @rose.jit
+        def f(x: float) -> float: return helper(x)
+        @rose.jit
+        def g(x: float) -> float: return helper(x) + helper(1.0)
+        @rose.jit
+        def both(x: float) -> float: return f(x) + g(x)
+        def change():
+            global k
+            k = 5.0
+        """,
+        rose=rose,
+    )
+    f, g, both = (change.__globals__[name] for name in ("f", "g", "both"))
+    assert (both(1.0), g(1.0), f(1.0)) == (6.0, 4.0, 2.0)
+    change()
+    assert (g(1.0), f(1.0), both(1.0)) == (10.0, 5.0, 15.0)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rosejit.frontend.content import content_key, is_frozen
-from rosejit.frontend.guards import Capture, Chain, guard, is_stable
+from rosejit.frontend.guards import Capture, Chain, Read, guard, is_stable
 
 Pair = namedtuple("Pair", "a b")
 
@@ -53,10 +53,14 @@ def test_what_nobody_can_change():
     assert not is_frozen(np.zeros(2))
 
 
+def _guard(chain, read_elements=frozenset()):
+    return guard(Read(chain), set(read_elements))
+
+
 def guarded(value, read_elements=()):
     """A guard of the global `g`, and the globals."""
     scope = {"g": value}
-    return guard(Chain(scope, ("g",)), set(read_elements)), scope
+    return _guard(Chain(scope, ("g",)), read_elements), scope
 
 
 @pytest.mark.parametrize(
@@ -110,14 +114,14 @@ def test_elements_of_arrays_count_only_if_the_host_read_them():
 
 def test_attributes_and_cells():
     thing = Plain(1)
-    found = guard(Chain({"thing": thing}, ("thing", "k")), set())
+    found = _guard(Chain({"thing": thing}, ("thing", "k")))
     thing.k = 2
     assert not found.holds()
     del thing.k
     assert not found.holds()
 
     cell = CellType(1)
-    found = guard(Chain(cell, ("inside",)), set())
+    found = _guard(Chain(cell, ("inside",)))
     assert found.holds()
     cell.cell_contents = 2
     assert not found.holds()
@@ -126,8 +130,8 @@ def test_attributes_and_cells():
 def test_functions_of_libraries_are_not_guarded():
     assert is_stable(Chain({"np": np}, ("np", "sin")))
     assert not is_stable(Chain({"np": np}, ("np",)))
-    assert guard(Chain({"math": math}, ("math", "pi")), set()) is None
-    assert guard(Chain({}, ("nothing",)), set()) is None
+    assert _guard(Chain({"math": math}, ("math", "pi"))) is None
+    assert _guard(Chain({}, ("nothing",))) is None
 
 
 def test_arrays_that_are_handed_in():
