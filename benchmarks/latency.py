@@ -45,8 +45,8 @@ STAGES = {
     "numbers": "rosejit.api.program:straight_of",
     "derivatives": "rosejit.api.program:function_of",
     "key": "rosejit.api.program:_digest",
-    "optimiser": "rosejit.api.program:optimise",
-    "codegen": "rosejit.api.program:compile_program rosejit.api.program:compile_straight",
+    "optimiser": "rosejit.api.program:optimise rosejit.api.program:link",
+    "codegen": " ".join([f"rosejit.api.program:compile_{what}" for what in ("program", "straight", "routines")]),
     "engine": "rosejit.runtime.engine:Wasmtime.quick",
     "disk": "rosejit.runtime.cache:Cache.store",
 }

@@ -10,6 +10,7 @@ from rosejit.abi import Artifact, Tier
 from rosejit.api import interpreted
 from rosejit.api.recipe import Program, Recipe, function_of, source_of, straight_of, words_of
 from rosejit.codegen.program import compile_program
+from rosejit.codegen.routines import compile_routines
 from rosejit.codegen.straight import compile_straight
 from rosejit.ir import syntax as ir
 from rosejit.ir.walk import forms, reachable, size
@@ -20,6 +21,8 @@ from rosejit.runtime.compiled import load as load_artifact
 from rosejit.text import show
 from rosejit.text.printer import closure
 from rosejit.transforms import nans
+from rosejit.transforms.link import link
+from rosejit.transforms.outline import outline
 from rosejit.transforms.pipeline import optimise
 from rosejit.transforms.rows import Rows, rows
 
@@ -81,6 +84,10 @@ def _compiled(roots: Roots, straight: Rows | None) -> tuple[Artifact, tuple[Call
         line = straight_of(roots["main"], straight)
         if line is not None:
             return compile_straight(line), ()
+        whole = roots["main"]
+        linked = link(outline(whole) if isinstance(whole, ir.Function) else function_of(whole))
+        if linked is not None:
+            return compile_routines(linked), ()
     functions = {name: function_of(program) for name, program in roots.items()}
     return compile_roots(functions, _is_derived(roots))
 

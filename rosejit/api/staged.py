@@ -9,8 +9,9 @@ from rosejit.api.recipe import Program, Recipe, function_of, source_of
 from rosejit.errors import NotDifferentiable
 from rosejit.frontend.rules import Primal, Ruled
 from rosejit.ir import syntax as ir
+from rosejit.ir.types import is_heavy
 from rosejit.span import Span
-from rosejit.transforms.own import own
+from rosejit.transforms.own import own, owned
 from rosejit.transforms.relax import relax
 
 
@@ -233,4 +234,7 @@ def with_results(f: ir.Function, name: str, results: tuple[ir.Atom, ...]) -> ir.
     """`f` with other results, of variables of its body and constants."""
     assert f.body is not None
     body = ir.Block(f.body.lets, results)
-    return own(ir.Function(name, f.params, tuple(a.type for a in results), body, f.own, span=f.span))
+    made = ir.Function(name, f.params, tuple(a.type for a in results), body, f.own, span=f.span)
+    heavy = [a for a in results if is_heavy(a.type)]
+    kept = len(set(heavy)) == len(heavy) and set(heavy) <= set(f.body.results)
+    return owned(made) if kept and f.derived.get("own") is f else own(made)

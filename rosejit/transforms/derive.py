@@ -12,7 +12,7 @@ from rosejit.ir.types import Nominal, Ref, erased, has_dynamic_length, has_real,
 from rosejit.transforms.activity import Mask
 from rosejit.transforms.erase import erase
 from rosejit.transforms.jvp import Jvp, jvp
-from rosejit.transforms.own import own
+from rosejit.transforms.own import own, owned
 from rosejit.transforms.split import Halves
 from rosejit.transforms.straight import Sweep, is_straight
 from rosejit.transforms.transpose import returned, transpose
@@ -166,7 +166,8 @@ def _straight_gradient(f: ir.Function, mask: Mask, value: bool) -> ir.Function:
             cts.append(sweep.sums.get(p) or ir.real(0.0))
     results = f.body.results
     outputs = (*results[:1], *cts, *results[1:]) if value else (*cts, *results[1:])
-    return program(f"grad_{f.name}", f, f.params, b, outputs)
+    types = tuple([a.type for a in outputs])
+    return owned(ir.Function(f"grad_{f.name}", f.params, types, b.block(*outputs), span=f.span))
 
 
 def cotangents(f: ir.Function, mask: Mask) -> ir.Function:

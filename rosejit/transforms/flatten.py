@@ -1,15 +1,11 @@
-"""A program into one in which what the root calls calls nothing itself, if that makes it no more than a few times as
-long."""
+"""A program into one in which what the root calls calls nothing itself, if that makes it at most twice as long."""
 
 from rosejit.ir import syntax as ir
 from rosejit.ir.walk import callees, forms, reachable, size
 from rosejit.transforms.inline import inline
 
-GROWTH = 4
+GROWTH = 2
 """How many times as long a program may become: clones are one function each, so there are few to copy into."""
-
-LEAST = 1000
-"""Lets that any program may have."""
 
 
 def flatten(f: ir.Function, kept: set[ir.Function]) -> ir.Function:
@@ -22,7 +18,7 @@ def flatten(f: ir.Function, kept: set[ir.Function]) -> ir.Function:
         lengths[g] = size(g) + sum([lengths.get(h, 0) for h in inner])  # only what `kept` calls may call itself
     called = [g for g in callees(f) if g not in kept]
     nested = [g for g in called if any([h not in kept for h in callees(g)])]
-    if not nested or sum([lengths[g] for g in called]) > GROWTH * sum(map(size, program)) + LEAST:
+    if not nested or sum([lengths[g] for g in called]) > GROWTH * sum(map(size, program)):
         return f
     leaves = {g: _leaf(g, kept, lengths[g]) for g in nested}
     assert f.body is not None

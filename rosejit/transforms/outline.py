@@ -11,7 +11,7 @@ from typing import Any
 
 from rosejit.ir import syntax as ir
 from rosejit.ir.types import INT, Array, Scalar
-from rosejit.ir.walk import reachable, rebuild, size
+from rosejit.ir.walk import reachable, rebuild
 
 LEAST = 12
 """Lets from which on a call costs less than a copy."""
@@ -61,14 +61,25 @@ def _groups(program: list[ir.Function], root: ir.Function) -> Iterator[list[tupl
 
 def _shape(f: ir.Function) -> _Shape | None:
     """None where a function has more than primitives, reads of what it is given, and calls; or is too short."""
-    if f.body is None or f.rule is not None or f.checkpoint or f.own or size(f) < LEAST:
+    if f.body is None or f.rule is not None or f.checkpoint or f.own or len(f.body.lets) < LEAST:
         return None
     if not all([isinstance(p.type, Scalar | Array) for p in f.params]):
         return None
     shape = _Shape([*[p.type for p in f.params], f.results])
     numbers: dict[ir.Atom, int] = {p: k for k, p in enumerate(f.params)}
+    key, constants, var = shape.key, shape.constants, ir.Var
+    append, constant = key.append, constants.append
     for let in f.body.lets:
-        if not _add(shape, let.expr, numbers):
+        e = let.expr
+        if type(e) is ir.Apply and not e.op.failure:  # nearly all are: no calls for these
+            append(e.op)
+            for a in e.args:
+                if type(a) is var:
+                    append(numbers[a])
+                else:
+                    append(-1)
+                    constant(a)  # type: ignore[arg-type]  # a Lit
+        elif not _add(shape, e, numbers):
             return None
         for b in let.binders:
             numbers[b] = len(numbers)
@@ -77,11 +88,8 @@ def _shape(f: ir.Function) -> _Shape | None:
 
 
 def _add(shape: _Shape, e: ir.Expr, numbers: dict[ir.Atom, int]) -> bool:
-    """Add an expression; false where it has no place in a clone."""
+    """Add an expression that is no primitive; false where it has no place in a clone."""
     match e:
-        case ir.Apply(op=op, args=args) if not op.failure:
-            shape.key.append(op)
-            _add_atoms(shape, args, numbers)
         case ir.Call(function=g, args=args):
             shape.key.append(g)
             _add_atoms(shape, args, numbers)

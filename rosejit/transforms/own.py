@@ -20,6 +20,12 @@ def own(f: ir.Function) -> ir.Function:
     return made
 
 
+def owned(f: ir.Function) -> ir.Function:
+    """`f`, which is known to have all copies."""
+    f.derived["own"] = f
+    return f
+
+
 def owned_body(f: ir.Function) -> ir.Block:
     """The body of `f` with its copies; for passes that are making `f`."""
     assert f.body is not None

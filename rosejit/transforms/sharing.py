@@ -41,7 +41,7 @@ class Numbering:
     def leaf(self, leaf: Leaf) -> int:
         """The number of an argument, of an element or of a constant."""
         literal = isinstance(leaf, ir.Lit)
-        key = (leaf.type, repr(leaf.value)) if literal else leaf  # tells 0.0 from -0.0
+        key = (leaf.type, leaf.value or repr(leaf.value)) if literal else leaf  # tells 0.0 from -0.0
         number = self._leaves.setdefault(key, ~len(self.leaves))
         if number == ~len(self.leaves):
             self.leaves.append(leaf)
@@ -71,7 +71,7 @@ class Numbering:
 
     def _made(self, op: Primitive, args: tuple[int, ...]) -> int:
         literals = self._literals
-        if not literals.keys().isdisjoint(args):
+        if not literals.keys().isdisjoint(args) and (op.neutral or all([a in literals for a in args])):
             atoms = tuple([literals.get(a, a) for a in args])
             simpler, rest = as_negation(op, atoms)
             if simpler is not op:

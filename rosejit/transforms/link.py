@@ -1,0 +1,325 @@
+"""Straight-line code in many functions to routines of numbers, by the rules of `sharing.py`.
+
+What clones become (`outline.py`), and the ways back of their calls (`straight.py`), need no other pass, and no frame.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from rosejit.ir import syntax as ir
+from rosejit.ir.primitive import Emit, Primitive
+from rosejit.ir.types import BOOL, INT, REAL, Array, Ref, Scalar, Type
+from rosejit.ir.walk import callees, forms, reachable, size
+from rosejit.transforms.inline import SMALL
+from rosejit.transforms.numbering import Result
+from rosejit.transforms.routines import Add, Invoke, Offset, Out, Param, Place, Program, Routine, Step
+from rosejit.transforms.rows import CODES, WORTHWHILE
+from rosejit.transforms.sharing import Numbering, is_step
+
+FORMS = {ir.Apply, ir.Index, ir.View, ir.Add, ir.Call, ir.If, ir.Zero, ir.Accum, ir.Resolve}
+"""What there may be in a body."""
+
+DEEPEST = 50
+"""Calls inside each other: they are numbered by recursion."""
+
+MOST = 100
+"""Results of a callee."""
+
+VERSIONS = 4
+"""Of one function, for different arrays."""
+
+WIDTHS: dict[Type, int] = {REAL: 8, INT: 8, BOOL: 1}
+"""The bytes of an element of an array."""
+
+
+class _Unfit(Exception):
+    """Something is no straight-line code on numbers."""
+
+
+def link(f: ir.Function) -> Program | None:
+    """`f` and all it calls as routines; None where that cannot be, or is not worth it."""
+    program = reachable(f)
+    if len(program) < 2 or sum(map(size, program)) < WORTHWHILE or any([g.host or g.body is None for g in program]):
+        return None
+    try:
+        return _Maker(program).program(f)
+    except _Unfit:
+        return None
+
+
+Arrays = dict[ir.Atom, int]
+"""Arrays and places by what they are for the whole program: its argument `k`, or `~k`, its result `k`."""
+
+
+class _Maker:
+    """Makes each routine once for each set of arrays that it is given."""
+
+    def __init__(self, program: list[ir.Function]) -> None:
+        self.made: dict[tuple[object, ...], Routine] = {}
+        self.versions: Counter[ir.Function] = Counter()
+        self.acting: dict[ir.Function, bool] = {}
+        self.short: set[ir.Function] = set()
+        """What stands where it is called."""
+        times = Counter([h for g in program for h in _calls(g)])
+        lengths: dict[ir.Function, int] = {}
+        depths: dict[ir.Function, int] = {}
+        for g in program:
+            assert g.body is not None
+            called = callees(g)
+            depths[g] = 1 + max([depths.get(h, DEEPEST) for h in called], default=0)
+            kinds = {type(let.expr) for let in g.body.lets}
+            if g.own or depths[g] > DEEPEST or len(g.results) > MOST or not kinds <= FORMS:
+                raise _Unfit
+            lengths[g] = len(g.body.lets) + sum([lengths[h] for h in _calls(g) if h in self.short])
+            self.acting[g] = ir.Add in kinds or any([self.acting[h] for h in called])
+            if lengths[g] <= SMALL or times[g] == 1:
+                self.short.add(g)
+
+    def program(self, f: ir.Function) -> Program:
+        """The whole."""
+        assert f.body is not None
+        body = _Body(self, f, {p: k for k, p in enumerate(f.params)})
+        for k, p in enumerate(f.params):
+            _bytes(p.type)
+            if isinstance(p.type, Scalar):
+                body.at[p] = body.numbering.leaf(Place(k, p.type, 0, None))  # type: ignore[arg-type]
+        arrays: dict[ir.Atom, int] = {}
+        for k, a in enumerate(f.body.results):
+            if not isinstance(a.type, Scalar) and arrays.setdefault(a, k) != k:
+                raise _Unfit
+        body.resolved(f.body, arrays)
+        body.lets(f.body.lets)
+        results: list[Result | int] = []
+        for a in f.body.results:
+            taken = _bytes(a.type)
+            results.append(Result(a.type, (body.number(a),)) if isinstance(a.type, Scalar) else taken)
+        whole = body.routine(())
+        return Program([*self.made.values(), whole], tuple(results))
+
+    def routine(self, f: ir.Function, arrays: Arrays) -> Routine:
+        """A callee, which is given these arrays."""
+        key = (f, *arrays.values())
+        if key not in self.made:
+            assert f.body is not None
+            body = _Body(self, f, arrays)
+            for p in f.params:
+                if isinstance(p.type, Scalar):
+                    body.param(p)
+            body.lets(f.body.lets)
+            self.made[key] = body.routine(f.body.results)
+            self.versions[f] += 1
+            if self.versions[f] > VERSIONS:
+                raise _Unfit
+        return self.made[key]
+
+
+def _calls(f: ir.Function) -> list[ir.Function]:
+    """What `f` calls, as often as it does."""
+    return [let.expr.function for let in forms(f.body) if isinstance(let.expr, ir.Call)] if f.body is not None else []
+
+
+def _bytes(t: Type) -> int:
+    """Of a number, or of an array whose elements lie side by side."""
+    count = 1
+    while isinstance(t, Array):
+        if t.length is None:
+            raise _Unfit
+        count, t = count * t.length, t.element
+    if t not in WIDTHS:
+        raise _Unfit
+    return count * WIDTHS[t]
+
+
+class _Body:
+    """Numbers the values of one function, and of those that it calls in its own place."""
+
+    def __init__(self, maker: _Maker, f: ir.Function, arrays: Arrays) -> None:
+        self.maker, self.f, self.arrays = maker, f, arrays
+        self.numbering = Numbering()
+        self.ways: dict[Primitive, int] = {}
+        self.at: dict[ir.Atom, int] = {}
+        self.views: dict[ir.Atom, Place] = {}
+        self.params: list[Scalar] = []
+        self.indices: dict[int, int] = {}
+        """The parameters that are Ints, by their numbers."""
+        self.counted: set[int] = set()
+        """Those that are more than indices."""
+        self.strides: dict[int, int] = {}
+        self.acts: list[int] = []
+
+    def param(self, p: ir.Var) -> None:
+        """`p` is given when the routine is called."""
+        assert isinstance(p.type, Scalar)
+        k = len(self.params)
+        self.params.append(p.type)
+        self.at[p] = number = self.numbering.leaf(Param(k))  # type: ignore[arg-type]
+        if p.type is INT:
+            self.indices[number] = k
+
+    def routine(self, results: tuple[ir.Atom, ...]) -> Routine:
+        """What has been made."""
+        numbers = tuple([self.number(a) for a in results])
+        self.use(numbers)
+        if not self.counted.isdisjoint(self.strides):
+            raise _Unfit
+        numbering = self.numbering
+        return Routine(
+            self.f, list(numbering.known), list(numbering.leaves), self.params, self.strides, numbers, self.acts
+        )
+
+    def number(self, a: ir.Atom) -> int:
+        """Of a scalar."""
+        if isinstance(a, ir.Lit):
+            return self.numbering.leaf(a)
+        if a not in self.at:
+            raise _Unfit
+        return self.at[a]
+
+    def use(self, numbers: Sequence[int]) -> None:
+        """Note that `numbers` are read as what they are, not as indices."""
+        if self.indices and not self.indices.keys().isdisjoint(numbers):
+            self.counted.update([self.indices[n] for n in numbers if n in self.indices])
+
+    def lets(self, lets: list[ir.Let]) -> None:
+        """Number all values."""
+        at, leaf, apply, ways = self.at, self.numbering.leaf, self.numbering.apply, self.ways
+        known, special = self.numbering.known, self.numbering.special
+        for let in lets:
+            e = let.expr
+            if type(e) is not ir.Apply:
+                self.form(let, e)
+                continue
+            op = e.op
+            code = ways.get(op) or self.way(op)
+            given = [at[a] if type(a) is ir.Var else leaf(a) for a in e.args]  # type: ignore[arg-type]  # a Lit
+            if code > 0 and special.isdisjoint(given):
+                at[let.binders[0]] = known.setdefault((code - 1, *given), len(known))
+            else:
+                self.use(given)
+                at[let.binders[0]] = apply(op, *given)
+
+    def way(self, op: Primitive) -> int:
+        """One more than the code of an op that is a step of Reals as it is; -1 for others."""
+        if op.failure or (isinstance(op.wasm, Emit) and op.wasm.name != "select"):
+            raise _Unfit
+        self.ways[op] = found = CODES[op] + 1 if is_step(op) and INT not in op.params else -1
+        return found
+
+    def form(self, let: ir.Let, e: ir.Expr) -> None:
+        match e:
+            case ir.Index(base=base, path=path) if self.arrays.get(base, -1) >= 0:
+                place = self.place(self.arrays[base], base.type, path, e.checked)
+                self.at[let.binders[0]] = self.numbering.leaf(place)  # type: ignore[arg-type]
+            case ir.View(place=of, path=path) if of in self.arrays and isinstance(of.type, Ref):
+                self.views[let.binders[0]] = self.place(self.arrays[of], of.type.target, path, e.checked)
+            case ir.Add(place=of, value=value) if of in self.views:
+                self.act((Add(self.views[of]), self.number(value)))
+            case ir.Call():
+                self.call(let.binders, e, None)
+            case ir.If():
+                self.guarded(let, e)
+            case ir.Zero() | ir.Accum() | ir.Resolve() if let.binders[0] in self.arrays:
+                pass
+            case _:
+                raise _Unfit
+
+    def resolved(self, block: ir.Block, results: Arrays) -> None:
+        """Find the arrays that are results: sums that start from zero. Each is a place of the whole program."""
+        sources: dict[ir.Atom, ir.Expr] = {let.binders[0]: let.expr for let in block.lets if let.binders}
+        for a, k in results.items():
+            e = sources.get(a)
+            opened = sources.get(e.place) if isinstance(e, ir.Resolve) else None
+            if not isinstance(e, ir.Resolve) or not isinstance(opened, ir.Accum):
+                raise _Unfit
+            if not isinstance(sources.get(opened.value), ir.Zero) or e.place in self.arrays:
+                raise _Unfit
+            self.arrays |= {a: ~k, e.place: ~k, opened.value: ~k}
+
+    def place(self, array: int, t: Type, path: ir.Path, checked: bool) -> Place:
+        """An element: of its indices one at most is a parameter."""
+        offset, by = 0, None
+        for step in path:
+            if not isinstance(t, Array) or t.length is None or isinstance(step, ir.Field):
+                raise _Unfit
+            t, stride = t.element, _bytes(t.element)
+            number = self.number(step)
+            leaf = self.numbering.leaves[~number] if number < 0 else None
+            if isinstance(leaf, ir.Lit) and isinstance(leaf.value, int):
+                offset += leaf.value * stride
+            elif number not in self.indices or by is not None or checked:
+                raise _Unfit
+            else:
+                by = self.index(number, stride)
+        if not isinstance(t, Scalar):
+            raise _Unfit
+        return Place(array, t, offset, by)
+
+    def index(self, number: int, stride: int) -> int:
+        """The parameter `number` as an index of rows that are `stride` bytes apart."""
+        k = self.indices[number]
+        if self.strides.setdefault(k, stride) != stride:
+            raise _Unfit
+        return k
+
+    def act(self, step: Step) -> int:
+        """A step that is done even if others are equal to it."""
+        self.acts.append(len(self.numbering.known))
+        return self.plain(step)
+
+    def plain(self, step: Step) -> int:
+        known = self.numbering.known
+        return known.setdefault(step, len(known))
+
+    # --- calls
+
+    def guarded(self, let: ir.Let, e: ir.If) -> None:
+        """A call that runs on one side of a branch, and gives zeros on the other."""
+        side = not e.orelse.lets
+        run, idle = (e.then, e.orelse) if side else (e.orelse, e.then)
+        zeros = all([isinstance(a, ir.Lit) and a.value == 0.0 for a in idle.results])
+        if idle.lets or not zeros or len(run.lets) != 1 or run.results != run.lets[0].binders:
+            raise _Unfit
+        call = run.lets[0].expr
+        if not isinstance(call, ir.Call):
+            raise _Unfit
+        self.call(let.binders, call, (self.number(e.condition), side))
+
+    def call(self, binders: tuple[ir.Var, ...], e: ir.Call, guard: tuple[int, bool] | None) -> None:
+        """A call, or what it does in its place if that is short or done once."""
+        f, maker = e.function, self.maker
+        assert f.body is not None
+        arrays: Arrays = {}
+        for p, a in zip(f.params, e.args, strict=True):
+            if not isinstance(p.type, Scalar):
+                if a not in self.arrays:
+                    raise _Unfit
+                arrays[p] = self.arrays[a]
+        if guard is None and f in maker.short:
+            self.arrays |= arrays
+            self.at |= {p: self.number(a) for p, a in zip(f.params, e.args, strict=True) if p not in arrays}
+            self.lets(f.body.lets)
+            self.at |= {b: self.number(a) for b, a in zip(binders, f.body.results, strict=True)}
+            return
+        routine = maker.routine(f, arrays)
+        step = (Invoke(routine, None if guard is None else guard[1]), *([] if guard is None else [guard[0]]))
+        given = [a for p, a in zip(f.params, e.args, strict=True) if p not in arrays]
+        step = (*step, *[self.argument(a, routine.strides.get(k)) for k, a in enumerate(given)])
+        number = self.act(step) if maker.acting[f] else self.plain(step)
+        if any([t is not REAL for t in f.results]):
+            raise _Unfit
+        for k, b in enumerate(binders):
+            self.at[b] = self.plain((Out(k), number))
+
+    def argument(self, a: ir.Atom, stride: int | None) -> int:
+        """What is given for a parameter; a number of bytes for an index."""
+        number = self.number(a)
+        if stride is None:
+            self.use((number,))
+            return number
+        leaf = self.numbering.leaves[~number] if number < 0 else None
+        if isinstance(leaf, ir.Lit) and isinstance(leaf.value, int):
+            return self.numbering.leaf(Offset(leaf.value * stride))  # type: ignore[arg-type]
+        if number not in self.indices:
+            raise _Unfit
+        self.index(number, stride)
+        return number

@@ -1,0 +1,59 @@
+"""What becomes a routine, what stands where it is called, and what is left to the passes."""
+
+import pytest
+
+from rosejit.text import parse
+from rosejit.transforms import link
+from rosejit.transforms.routines import Invoke, Offset, Param, Place
+
+
+@pytest.fixture(autouse=True)
+def short_code_too(monkeypatch):
+    monkeypatch.setattr(link, "WORTHWHILE", 0)
+
+
+READS = """
+def g(x: [4][3]Real, k: Int): Real =
+  let a: Real = x@[k, 1] in let b: Real = x@[2, 0] in let c: Real = a * b in c
+def f(x: [4][3]Real): Real =
+  let a: Real = g(x, 1) in let b: Real = g(x, 3) in let c: Real = a + b in c
+"""
+
+
+def test_an_index_is_a_number_of_bytes(monkeypatch):
+    monkeypatch.setattr(link, "SMALL", 0)
+    g, f = link.link(parse(READS)).routines
+    assert g.strides == {0: 24}
+    assert {leaf for leaf in g.leaves if isinstance(leaf, Place)} == {
+        Place(0, g.function.results[0], 8, 0),
+        Place(0, g.function.results[0], 48, None),
+    }
+    assert [leaf for leaf in f.leaves if isinstance(leaf, Offset)] == [Offset(24), Offset(72)]
+    assert sum([isinstance(step[0], Invoke) for step in f.code]) == 2
+
+
+def test_what_is_short_stands_where_it_is_called():
+    (f,) = link.link(parse(READS)).routines
+    assert not any([isinstance(leaf, Param | Offset) for leaf in f.leaves])
+    assert [len(step) for step in f.code] == [3, 3, 3]
+
+
+def test_equal_calls_are_shared_where_they_stand():
+    (f,) = link.link(parse(READS.replace("g(x, 3)", "g(x, 1)"))).routines
+    assert len(f.code) == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f(x: Real): Real = let y: Real = if true { x } { 0.0 } in y",
+        "def f(x: [6]Real, k: Int): Real = let y: Real = x[k] in y",
+        "def f(x: Real, y: Real): Real = let z: Int = to_int(x) in let w: Real = to_real(z) in w",
+        "def f(x: [6]Real): [6]Real = x",
+        "def f(x: Real): Real = let y: Real = f(x) in y",
+    ],
+)
+def test_what_is_not_straight_is_left_to_the_passes(text):
+    g = "def g(x: Real): Real = let y: Real = x + x in y\n"
+    called = text.replace("= let", "= let a: Real = g(1.0) in let", 1)
+    assert link.link(parse(g + called)) is None
