@@ -189,5 +189,5 @@ def _filled(template: str, lines: dict[str, list[str]]) -> str:
     for line in template.splitlines():
         word = line.strip().strip("{}")
         pad = line[: len(line) - len(line.lstrip())]
-        found += [pad + each for each in lines[word]] if word in lines else [line]
+        found += [pad + each for each in lines[word] or ["pass"]] if word in lines else [line]
     return "\n".join(found)
