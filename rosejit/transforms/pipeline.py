@@ -16,6 +16,7 @@ from rosejit.transforms.inline import inline
 from rosejit.transforms.outline import outline
 from rosejit.transforms.ranges import has_loops, ranges
 from rosejit.transforms.records import records
+from rosejit.transforms.relax import settled
 from rosejit.transforms.simplify import simplify
 from rosejit.transforms.straight import is_flat, is_straight
 
@@ -45,7 +46,7 @@ def prepared(f: ir.Function) -> ir.Function:
     program = reachable(f)
     if any([g.body is None and g.host is None for g in program]):  # its body is being made: it calls itself
         return f
-    made = elements(f)
+    made = settled(elements(f))
     if made.body is None or not (callees(made) or has_loops(made.body)):
         return made
     body, new = made.derived.get("prepared", (None, made))
@@ -90,7 +91,7 @@ def _joined(f: ir.Function) -> ir.Function:
 
 def optimise(*roots: ir.Function) -> tuple[ir.Function, ...]:
     """The same functions, faster: equal results, effects and failures, bit for bit."""
-    roots = tuple([outline(elements(root)) for root in roots])
+    roots = tuple([outline(settled(elements(root))) for root in roots])
     new = inline(roots, turns=TURNS)
     for f in new.values():
         if f.body is None:
