@@ -13,7 +13,7 @@ from rosejit.codegen.program import compile_program
 from rosejit.codegen.routines import compile_routines
 from rosejit.codegen.straight import compile_straight
 from rosejit.ir import syntax as ir
-from rosejit.ir.walk import forms, reachable, size
+from rosejit.ir.walk import callees, forms, reachable, size
 from rosejit.log import note
 from rosejit.runtime import cache as disk
 from rosejit.runtime.compiled import Compiled
@@ -25,6 +25,7 @@ from rosejit.transforms.link import link
 from rosejit.transforms.outline import outline
 from rosejit.transforms.pipeline import optimise
 from rosejit.transforms.rows import Rows, rows
+from rosejit.transforms.shapes import shape
 
 Roots = Mapping[str, Program]
 Loaded = Compiled | interpreted.Interpreted
@@ -124,9 +125,22 @@ def _watched(roots: dict[str, ir.Function], derived: bool) -> dict[str, ir.Funct
 
 def _digest(roots: Roots, sources: list[ir.Function], straight: Rows | None, options: str) -> str:
     """A key for what is made of `sources`, which are `straight` code if that is given: nothing has to be derived."""
-    text = show(*sources, alone=True, complete=True).encode() if straight is None else straight.text
+    text = _text(sources) if straight is None else straight.text
     words = {name: words_of(program) for name, program in roots.items()}
     return hashlib.sha256(f"{options}{' nans' * nans.is_wanted()}\n{words!r}\n".encode() + text).hexdigest()
+
+
+def _text(sources: list[ir.Function]) -> bytes:
+    """What tells `sources` from all others. Host code makes many functions of nothing but primitives and calls: their
+    shapes are known sooner than their texts, and are looked at anyway where they are compiled."""
+    shapes = {f: shape(f) for f in sources}
+    printed = {f: None for f, found in shapes.items() if found is None}
+    for f in printed:
+        if any([g not in printed for g in (*callees(f), *([f.rule] if f.rule else []))]):
+            return show(*sources, alone=True, complete=True).encode()
+    numbers = {f: k for k, f in enumerate(sources)}
+    texts = [found.text(f, numbers) for f, found in shapes.items() if found is not None]
+    return b"\0".join([show(*printed, alone=True, complete=True).encode(), *texts])
 
 
 def _exceptions(sources: list[ir.Function]) -> list[Any]:

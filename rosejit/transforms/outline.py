@@ -6,12 +6,12 @@ differ stay; those that differ in the same way are one parameter.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 from rosejit.ir import syntax as ir
-from rosejit.ir.types import INT, Array, Scalar
+from rosejit.ir.types import INT
 from rosejit.ir.walk import reachable, rebuild
+from rosejit.transforms.shapes import shape
 
 LEAST = 12
 """Lets from which on a call costs less than a copy."""
@@ -20,14 +20,6 @@ MOST = 100
 """Parameters that a function may get: more of them travel through memory."""
 
 Key = tuple[Any, ...]
-
-
-@dataclass(slots=True)
-class _Shape:
-    """What clones have in common, and the constants of one of them, in order."""
-
-    key: list[Any]
-    constants: list[ir.Lit] = field(default_factory=list[ir.Lit])
 
 
 def outline(f: ir.Function) -> ir.Function:
@@ -50,81 +42,12 @@ def _groups(program: list[ir.Function], root: ir.Function) -> Iterator[list[tupl
     """Functions that are clones of each other, with their constants."""
     groups: dict[Key, list[tuple[ir.Function, list[ir.Lit]]]] = {}
     for g in program:
-        shape = None if g is root else _shape(g)
-        if shape is not None:
-            groups.setdefault(tuple(shape.key), []).append((g, shape.constants))
+        if g is root or g.body is None or g.rule is not None or g.checkpoint or g.own or len(g.body.lets) < LEAST:
+            continue
+        found = shape(g)
+        if found is not None:
+            groups.setdefault((found.code, found.calls), []).append((g, found.constants))
     return (members for members in groups.values() if len(members) > 1)
-
-
-# --- what a function looks like
-
-
-def _shape(f: ir.Function) -> _Shape | None:
-    """None where a function has more than primitives, reads of what it is given, and calls; or is too short."""
-    if f.body is None or f.rule is not None or f.checkpoint or f.own or len(f.body.lets) < LEAST:
-        return None
-    if not all([isinstance(p.type, Scalar | Array) for p in f.params]):
-        return None
-    shape = _Shape([*[p.type for p in f.params], f.results])
-    numbers: dict[ir.Atom, int] = {p: k for k, p in enumerate(f.params)}
-    key, constants, var = shape.key, shape.constants, ir.Var
-    append, constant = key.append, constants.append
-    for let in f.body.lets:
-        e = let.expr
-        if type(e) is ir.Apply and not e.op.failure:  # nearly all are: no calls for these
-            append(e.op)
-            for a in e.args:
-                if type(a) is var:
-                    append(numbers[a])
-                else:
-                    append(-1)
-                    constant(a)  # type: ignore[arg-type]  # a Lit
-        elif not _add(shape, e, numbers):
-            return None
-        for b in let.binders:
-            numbers[b] = len(numbers)
-    _add_atoms(shape, f.body.results, numbers)
-    return shape
-
-
-def _add(shape: _Shape, e: ir.Expr, numbers: dict[ir.Atom, int]) -> bool:
-    """Add an expression that is no primitive; false where it has no place in a clone."""
-    match e:
-        case ir.Call(function=g, args=args):
-            shape.key.append(g)
-            _add_atoms(shape, args, numbers)
-        case ir.Index(base=base, path=path) if base in numbers and _is_proven(e):
-            steps = [step for step in path if not isinstance(step, ir.Field)]
-            if len(steps) < len(path):
-                return False
-            shape.key += ("index", numbers[base], len(path))
-            _add_atoms(shape, tuple(steps), numbers)
-        case _:
-            return False
-    return True
-
-
-def _add_atoms(shape: _Shape, atoms: tuple[ir.Atom, ...], numbers: dict[ir.Atom, int]) -> None:
-    for a in atoms:
-        if isinstance(a, ir.Lit):
-            shape.key.append(-1)
-            shape.constants.append(a)
-        else:
-            shape.key.append(numbers[a])
-
-
-def _is_proven(e: ir.Index) -> bool:
-    """Whether an index cannot be out of range."""
-    if not e.checked:
-        return True
-    t: Any = e.base.type
-    for step in e.path:
-        if not isinstance(t, Array) or t.length is None or not isinstance(step, ir.Lit):
-            return False
-        if not 0 <= int(step.value or 0) < t.length:
-            return False
-        t = t.element
-    return True
 
 
 # --- one function for many
