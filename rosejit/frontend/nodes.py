@@ -7,6 +7,8 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
+from rosejit.frontend.grammar import gast
+
 RUNTIME = "rose@"
 """The variable that holds the run-time object. Names with `@` cannot be the user's."""
 
@@ -84,6 +86,10 @@ def assign_all(place: Any, names: tuple[str, ...], value: Any) -> Any:
     return assign(place, stores(place, names), value) if names else do(place, value)
 
 
+_ENDS = (ast.Name, ast.Constant, gast.Constant)
+"""Nodes below which there is nothing."""
+
+
 def inside(tree: Any) -> Iterator[Any]:
     """`tree` and all nodes below it but contexts and operators, in no order: `ast.walk` takes four times as long, and
     files are long."""
@@ -91,6 +97,8 @@ def inside(tree: Any) -> Iterator[Any]:
     while pending:
         node = pending.pop()
         yield node
+        if isinstance(node, _ENDS):  # most of them
+            continue
         for name in node._fields:
             value = getattr(node, name, None)
             if value.__class__ is list:

@@ -10,7 +10,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from rosejit.errors import UnsupportedSyntax
-from rosejit.frontend.grammar import gast
+from rosejit.frontend.grammar import converted, gast
 from rosejit.frontend.nodes import inside
 from rosejit.span import Span
 
@@ -58,7 +58,7 @@ def find(function: FunctionType, *, rewritten: bool = False) -> Source:
         raise _changed(function, f"no such definition starts in line {code.co_firstlineno} of {code.co_filename}")
     _refuse_unknown(found, code)
     text = "".join(lines[code.co_firstlineno - 1 : found.end_lineno])
-    return Source(code.co_filename, function.__qualname__, gast.ast_to_gast(found), text)
+    return Source(code.co_filename, function.__qualname__, converted(found), text)
 
 
 def is_written(code: CodeType) -> bool:
