@@ -20,6 +20,9 @@ class Carry:
     var: Var
     kind: Kind
     place: int
+    number: int
+    placed: bool = False
+    """Whether it lies in memory that is not its own, from what it begins with to what it comes to."""
 
 
 def poll(e: Emitter) -> bytes:
@@ -42,18 +45,20 @@ def store(e: Emitter, kind: Kind, place: int, value: bytes) -> bytes:
 def open_carries(e: Emitter, variables: Sequence[Var], results: Sequence[Var]) -> list[Carry]:
     """Gives places to carries, those of the results where possible; writes what happens to them behind the loop."""
     found: list[Carry] = []
-    for v, result in zip(variables, results, strict=True):
+    for number, (v, result) in enumerate(zip(variables, results, strict=True)):
         kind = e.kind(v)
         if kind is None:
             continue
         place = e.where.get(result)
+        placed = result in e.placed
+        e.placed.discard(result)
         if place is not None and (place >= 0 or e.inside is PARENT):
             del e.where[result]
         else:
             place = ~e.frame.slot() if e.inside is PARENT else e.body.local(kind)
             _pass_on(e, result, kind, place)
         e.fixed[v] = place
-        found.append(Carry(v, kind, place))
+        found.append(Carry(v, kind, place, number, placed))
     return found
 
 
@@ -77,10 +82,19 @@ def drop_unread(e: Emitter, carried: Sequence[Carry]) -> None:
 
 def close_carries(e: Emitter, carried: Sequence[Carry], inits: Sequence[Atom]) -> None:
     """In front of the loop: the first values; the places are free above."""
+    given = list(inits)
+    for carry in reversed(carried):
+        if carry.placed:
+            init = given.pop(carry.number)
+            assert isinstance(init, Var)
+            e.consumed[init] = None
+            e.where[init] = carry.place
+            e.placed.add(init)
     for carry in carried:
         e.where.pop(carry.var, None)
         del e.fixed[carry.var]
-        e.assign(carry.kind, carry.place)
-        e.release(carry.var, carry.place)
-    consume(e, inits)
-    e.push(inits)
+        if not carry.placed:
+            e.assign(carry.kind, carry.place)
+            e.release(carry.var, carry.place)
+    consume(e, given)
+    e.push(given)

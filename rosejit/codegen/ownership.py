@@ -165,12 +165,41 @@ def buildable(e: Emitter, v: Atom, place: int, *, only_blocks: bool) -> bool:
                 return True
             case If() | Case():
                 return not only_blocks
-            case Loop(carries=carries):
-                stacked = v in let.binders[len(carries) :] and isinstance(v.type, Array) and v.type.length is not None
-                return stacked and not only_blocks
+            case Loop(carries=carries, inits=inits) as x:
+                k = let.binders.index(v)
+                if k >= len(carries):
+                    return isinstance(v.type, Array) and v.type.length is not None and not only_blocks
+                if only_blocks or place < 0 or e.inside is not None or not _stays(e, x, k):
+                    return False
+                v = inits[k]
             case _:
                 return False
     return False
+
+
+def _stays(e: Emitter, x: Loop, k: int) -> bool:
+    """Whether a carry is the same block in all turns."""
+    return _home(e, x.body.results[k]) is x.carries[k]
+
+
+def _home(e: Emitter, v: Atom) -> Atom | None:
+    """The variable in whose block `v` lies: what it was before all updates; None if it may be another block."""
+    while isinstance(v, Var) and v in e.plan.defined:
+        let, _ = e.plan.defined[v]
+        match let.expr:
+            case Update(base=a):
+                v = a
+            case If(then=then, orelse=orelse):
+                one, other = (_home(e, side.results[let.binders.index(v)]) for side in (then, orelse))
+                return one if one is other else None
+            case Loop(inits=inits) as x:
+                k = let.binders.index(v)
+                if k >= len(inits) or not _stays(e, x, k):
+                    return None
+                v = inits[k]
+            case _:
+                return None
+    return v
 
 
 def put_row(e: Emitter, home: Var, value: Atom, frees: list[Item]) -> list[Item]:

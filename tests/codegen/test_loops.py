@@ -5,6 +5,7 @@ import pytest
 from rosejit.abi import INTERRUPTED
 from rosejit.codegen.plan import LONG
 from rosejit.text import parse
+from rosejit.wasm.instructions import memory_copy
 from tests.codegen.machine import Failed, Machine, agrees
 
 A = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
@@ -211,3 +212,39 @@ def test_short_loops_do_not_look():
     machine = Machine(parse("def f(n: Int): Int = loop i < 100 carry (c: Int = 0) { c + i }"))
     machine.interrupt()
     assert machine(3) == (4950,)
+
+
+FILLED = "let b = to_real(i) * x in let u = update s[i] = b in"
+
+
+@pytest.mark.parametrize(
+    ("turn", "copies"),
+    [
+        (f"{FILLED} u", 0),
+        (f"{FILLED} let c = b > 2.0 in let v = if c {{ update u[0] = b }} {{ u }} in v", 0),
+        (f"{FILLED} loop j < i carry (t: [5]Real = u) {{ let b = x + t[j] in update t[j] = b }}", 0),
+        (f"{FILLED} let c = b > 2.0 in let v = if c {{ let w: [5]Real = zero in w }} {{ u }} in v", 1),
+        ("let w: [5]Real = zero in let b = s[i] in update w[i] = b", 1),
+    ],
+)
+def test_an_array_that_loops_change_is_built_where_the_host_reads_it(turn, copies):
+    """Through two loops, of which the second has no turn at times."""
+    text = f"""
+def f(x: Real, n: Int): [5]Real =
+  let z: [5]Real = zero in
+  let a = loop i < 5 carry (s: [5]Real = z) {{ {turn} }} in
+  loop k < n carry (r: [5]Real = a) {{ let b = r[k] * 2.0 in update r[k] = b }}
+"""
+    agrees(text, (1.5, 0), (1.5, 3))
+    wasm = Machine(parse(text)).artifact.wasm
+    assert wasm.count(memory_copy) == copies
+
+
+def test_arrays_that_loops_swap_go_to_their_places_in_the_end():
+    text = """
+def f(x: [3]Real, y: [3]Real, n: Int): [3]Real, [3]Real =
+  let a = copy x in
+  let b = copy y in
+  loop i < n carry (p: [3]Real = a, q: [3]Real = b) { let r = update p[0] = 7.5 in q, r }
+"""
+    agrees(text, *[([1.0, 2.0, 3.0], [4.0, 5.0, 6.0], n) for n in (0, 1, 2, 3)])
