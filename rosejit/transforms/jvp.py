@@ -187,7 +187,7 @@ class _Forward:
         on = bool(let.binders) and let.binders[0] in self.active
         b.lets.append(let)
         match e:
-            case ir.Index(base=base, path=path) if on:
+            case ir.Index(base=base, path=path) if on and base in tangents:
                 self.bind(let.binders[0], ir.Index(tangents[base], path, checked=False))
             case ir.MakeTuple() if zeros:
                 self.bind(let.binders[0], ir.MakeTuple(zeros))
@@ -199,7 +199,7 @@ class _Forward:
                 b.lets.append(ir.Let(binders, ir.Untuple(tangents[value]), b.span))
             case ir.Inject(side=side) if zeros:
                 self.bind(let.binders[0], ir.Inject(side, zeros[0]))
-            case ir.Extract(side=side, value=value) if on:
+            case ir.Extract(side=side, value=value) if on and value in tangents:
                 self.bind(let.binders[0], ir.Extract(side, tangents[value]))
             case ir.Copy(value=value) if value in tangents:
                 self.bind(let.binders[0], ir.Copy(tangents[value]))

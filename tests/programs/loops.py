@@ -223,7 +223,18 @@ def staged_in_host_loop(x: float) -> float:
     return y
 
 
+@rose.jit
+def signs(a: Vec["n"], b: Vec["n"]) -> float:
+    """The sign is taken of values that have a derivative, which passes nothing on."""
+    kept = [math.copysign(1.5, a[i] * b[i]) for i in rose.range(len(a))]
+    s = 0.0
+    for i in rose.range(len(a)):
+        s = s * 0.5 + kept[len(a) - 1 - i] * a[i] + math.copysign(b[i], a[i] * s)
+    return s
+
+
 PROGRAMS = (
+    Program(signs, [([0.7, -1.2, 0.4], [1.1, 0.3, -0.6])]),
     Program(times_five, [(2.0,), (-0.5,)], lambda x: x**5, lambda x: 5 * x**4),
     Program(squared_thrice, [(1.1,), (-0.9,)], lambda x: x**8, lambda x: 8 * x**7),
     Program(no_turn, [(1.1,)], lambda x: x, lambda x: 1.0),
