@@ -5,7 +5,7 @@
 
 import builtins
 import dataclasses
-from collections.abc import Iterable
+from itertools import chain
 from types import BuiltinFunctionType, FunctionType, MemberDescriptorType, MethodType, ModuleType
 from typing import Any
 
@@ -105,12 +105,13 @@ _FROZEN = frozenset((tuple, frozenset))
 
 def is_frozen(value: Any) -> bool:
     """Whether nobody can change a value, down to its parts; those that count as the objects that they are stay so."""
-    level: Iterable[Any] = (value,)
-    while level:
-        kinds = set(map(type, level)) - _FIXED
-        if not all([kind in _FROZEN or counts_as_itself(kind) for kind in kinds]):
+    level: list[Any] = [value]
+    while level:  # tables are long: all that is equally deep is asked at once
+        kinds = set(map(type, level))
+        if not all([kind in _FIXED or kind in _FROZEN or counts_as_itself(kind) for kind in kinds]):
             return False
-        level = [item for inside in level if type(inside) in _FROZEN for item in inside] if kinds & _FROZEN else ()
+        level = level if kinds <= _FROZEN else [item for item in level if type(item) in _FROZEN]
+        level = list(chain.from_iterable(level))
     return True
 
 

@@ -100,9 +100,9 @@ class Containers:
     def append(self, append: Any, value: Any) -> Any:
         """`append(value)`, by far the most frequent method of the host's."""
         if type(append) is BuiltinFunctionType and append.__name__ == "append":
-            container = append.__self__
+            container, tape = append.__self__, self.tape
             if type(container) is list:
-                if id(container) not in self.tape.undo.known or self.tape.sealed or self.tape.is_staged:
+                if id(container) not in tape.undo.known or tape.sealed or tape.is_staged:
                     self.written(container)
                 return append(value)
         return self.call(append, value)

@@ -209,7 +209,8 @@ class Tape:
     @property
     def is_staged(self) -> bool:
         """Whether a branch or a loop is open: what happens now may happen often or never when the code runs."""
-        return bool(self.frames) and self.frames[-1].staged
+        frames = self.frames
+        return frames[-1].staged if frames else False
 
     def open(self, kind: Kind) -> Frame:
         """Begin a block: what is staged from now on goes there."""
