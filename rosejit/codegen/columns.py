@@ -16,8 +16,13 @@ Column = Any
 """An array of integers."""
 
 SIN, COS, SELECT = CODES[PRIMITIVES["sin"]], CODES[PRIMITIVES["cos"]], CODES[PRIMITIVES["select"]]
-BOTH, OTHER = len(OPS), len(OPS) + 1
-"""In place of a cosine and of the sine behind it: a call that leaves both, and nothing."""
+BOTH, TWICE, OTHER, FIRST, SECOND = range(len(OPS), len(OPS) + 5)
+"""In place of a cosine and of the sine behind it: a call that leaves both, `BOTH`, and nothing, `OTHER`. In place of
+two cosines and their sines: a call for two lanes, `TWICE`, that leaves the first cosine; the second out of the local
+for lanes, `SECOND`; and the same of the sines, which are on the stack, `FIRST` and `SECOND`."""
+CODES_END = len(OPS) + 5
+_FEW = 16
+"""Pairs of calls that are not worth another kernel."""
 
 
 @dataclass(slots=True)
@@ -31,6 +36,7 @@ class Columns:
     """In the order of the stack."""
     leaf: int
     none: int
+    """Behind it is `none + 1`, what makes lanes of the operand in front."""
     starts: Column
     """Of the parts; and the end of the last one."""
     part: Column
@@ -44,19 +50,20 @@ def columns(code: list[Step], leaves: int, results: Column, most: int) -> Column
     ops, operands, none = _split(code, leaves)
     values = _ordered(_live([column.tolist() for column in operands], none, results), ops, operands[0], none)
     ops, operands = ops[values], [column[values] for column in operands]
+    values, ops, operands = _in_lanes(values, ops, operands, none)
     chosen = ops == SELECT
     if len(operands) > 2 and chosen.any():  # the condition is on top
         condition, *others = operands
         pairs = zip((*others, condition), operands, strict=True)
         operands: list[Column] = [np.where(chosen, a, b) for a, b in pairs]
     starts = _cut(ops, most)
-    part = np.full(none + 1, -1)
+    part = np.full(none + 2, -1)
     own = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     part[values] = own
-    last = np.full(none + 1, -1)
+    last = np.full(none + 2, -1)
     for column in operands:
         outside = (part[column] != own) & (column < len(code))
-        found = np.full(none + 1, -1)
+        found = np.full(none + 2, -1)
         found[column[outside]] = own[outside]  # the last of equal ones stays
         np.maximum(last, found, out=last)
     return Columns(values, ops, operands, len(code), none, starts, part, last)
@@ -105,10 +112,44 @@ def _ordered(values: Column, ops: Column, angles: Column, none: int) -> Column:
     return values[np.argsort(place[values], kind="stable")]
 
 
+def _in_lanes(values: Column, ops: Column, operands: list[Column], none: int) -> tuple[Column, Column, list[Column]]:
+    """The same with two calls for a cosine and a sine done at once, if what the first gives is not read before the
+    second: then it waits."""
+    calls = np.flatnonzero(ops == BOTH)
+    first = np.full(none + 2, len(ops))
+    for column in operands:
+        read = np.full(none + 2, len(ops))
+        read[column[::-1]] = np.arange(len(ops) - 1, -1, -1)  # the last of equal ones stays
+        first = np.minimum(first, read)
+    until = np.minimum(first[values[calls]], first[values[calls + 1]])
+    pairs, waiting = list[tuple[int, int]](), -1
+    for k, at in enumerate(calls.tolist()):
+        if waiting >= 0 and at < until[waiting]:
+            pairs.append((waiting, k))
+            waiting = -1
+        else:
+            waiting = k
+    if len(pairs) < _FEW:
+        return values, ops, operands
+    one, two = calls[[pair[0] for pair in pairs]], calls[[pair[1] for pair in pairs]]
+    place = np.arange(len(ops)) * 4
+    for k, at in enumerate((one, two, one + 1, two + 1)):
+        place[at] = 4 * two + k
+    ops = ops.copy()
+    ops[one], ops[two], ops[one + 1], ops[two + 1] = TWICE, SECOND, FIRST, SECOND
+    columns = [*operands, *[np.full(len(ops), none) for _ in range(3 - len(operands))]]
+    columns[1][one], columns[2][one] = none + 1, columns[0][two]
+    columns[0][two] = none
+    order = np.argsort(place, kind="stable")
+    return values[order], ops[order], [column[order] for column in columns]
+
+
 def _cut(ops: Column, most: int) -> Column:
     """Where parts of `most` steps start; no part ends between a cosine and its sine."""
     starts = [0]
     while starts[-1] < len(ops):
         end = min(starts[-1] + most, len(ops))
-        starts.append(end + int(end < len(ops) and ops[end] == OTHER))
+        while end < len(ops) and ops[end] >= OTHER:
+            end += 1
+        starts.append(end)
     return np.array(starts)

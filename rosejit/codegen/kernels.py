@@ -2,16 +2,21 @@
 
 from dataclasses import dataclass
 
-from rosejit.codegen.columns import BOTH, OTHER
+from rosejit.codegen import columns
+from rosejit.codegen.columns import BOTH
+from rosejit.codegen.lanes import paired
 from rosejit.codegen.module import Callee, Module
 from rosejit.codegen.program import write_pending
 from rosejit.ir.primitive import Emit
 from rosejit.ir.syntax import Function
 from rosejit.ops.kernels import KERNELS
 from rosejit.transforms.rows import OPS
+from rosejit.wasm.instructions import Immediate, call, local_get, local_tee
 from rosejit.wasm.module import Functions
 from rosejit.wasm.opcodes import OP
 
+LANES = 0
+"""The local for two sines or cosines, if there are such."""
 _MOST = 64
 """Sets of primitives that are remembered."""
 
@@ -50,11 +55,26 @@ def codes_of(module: Module, ops: tuple[int, ...]) -> dict[int, bytes]:
 
 
 def _code(module: Module, code: int) -> bytes:
-    if code == OTHER:
-        return b""
-    if code == BOTH:
-        return module.callee(KERNELS["sin_cos"]()).code
+    if code >= BOTH:
+        return _of_both(module, code)
     op = OPS[code]
     found = OP["select"] if isinstance(op.wasm, Emit) else module.code(op)
     assert found is not None
     return found
+
+
+def _of_both(module: Module, code: int) -> bytes:
+    """What stands for sines and cosines that are made by one call; see `columns.py`."""
+    lane = Immediate("f64x2.extract_lane")
+    match code:
+        case columns.BOTH:
+            return module.callee(KERNELS["sin_cos"]()).code
+        case columns.TWICE:
+            both = Immediate("f64x2.replace_lane")[1] + call[paired(module, KERNELS["sin_cos"]())]
+            return both + local_tee[LANES] + lane[0]
+        case columns.FIRST:
+            return local_tee[LANES] + lane[0]
+        case columns.SECOND:
+            return local_get[LANES] + lane[1]
+        case _:
+            return b""

@@ -9,7 +9,7 @@ from itertools import groupby, pairwise
 
 from rosejit.abi import Artifact
 from rosejit.codegen.body import LOADS, STORES, Kind, kind_of
-from rosejit.codegen.columns import BOTH, OTHER, Column, columns
+from rosejit.codegen.columns import BOTH, CODES_END, TWICE, Column, columns
 from rosejit.codegen.emitter import literal
 from rosejit.codegen.entries import Border, border
 from rosejit.codegen.kernels import codes_of
@@ -34,6 +34,7 @@ from rosejit.wasm.instructions import (
     local_set,
 )
 from rosejit.wasm.module import Export, Locals, ModuleBuilder
+from rosejit.wasm.opcodes import OP
 
 PART = 512
 """Steps of one function. Compilers of Wasm take time that grows faster than its length."""
@@ -42,6 +43,8 @@ _CHUNK = 16
 
 _ADDRESS = i32_const[0]
 """Stands in front of what a load reads or a store writes; the address itself is in the instruction."""
+_MORE = 6
+"""So many locals more: for lanes, and where a part must not end yet."""
 _ROUND = 4096
 """The constants of kernels begin at a multiple of it: kernels are written once for each place."""
 _GLOBALS = 50_000
@@ -76,14 +79,16 @@ class _Writer:
         results = np.fromiter(homes, np.int64, len(homes))
         self.columns = c = columns(made.code, len(made.leaves), results, PART)
         self.codes = codes_of(module, tuple(np.unique(c.ops).tolist()))
-        self.local = np.zeros(c.none + 1, np.int64)
+        self.local = np.zeros(c.none + 2, np.int64)
         """Of each value, in the part that makes it."""
-        self.local[c.values] = np.arange(len(c.values)) - np.repeat(c.starts[:-1], np.diff(c.starts))
-        self.kinds = np.array([_KINDS.index(_kind(code)) for code in range(OTHER + 1)])[c.ops]
+        self.lanes: Locals = ((1, "v128"),) if TWICE in self.codes else ()
+        """The locals in front of the others."""
+        self.local[c.values] = len(self.lanes) + np.arange(len(c.values)) - np.repeat(c.starts[:-1], np.diff(c.starts))
+        self.kinds = np.array([_KINDS.index(_kind(code)) for code in range(CODES_END)])[c.ops]
         """Of what each step makes."""
-        self.held = np.full(c.none + 1, -1)
+        self.held = np.full(c.none + 2, -1)
         """The global of a value that is read outside of its part."""
-        self.address = np.full(c.none + 1, -1)
+        self.address = np.full(c.none + 2, -1)
         """Where a value lies that is a result, or has no global."""
         self.address[results] = np.fromiter(homes.values(), np.int64, len(homes))
         self._keep()
@@ -114,14 +119,15 @@ class _Writer:
     def _pieces(self) -> None:
         c = self.columns
         self.pieces = pieces = Pieces()
-        self.gets = pieces.add([local_get[k] for k in range(PART + 1)])
-        self.sets = pieces.add([local_set[k] for k in range(PART + 1)])
-        code = np.zeros(OTHER + 1, np.int64)
+        self.gets = pieces.add([local_get[k] for k in range(PART + _MORE)])
+        self.sets = pieces.add([local_set[k] for k in range(PART + _MORE)])
+        code = np.zeros(CODES_END, np.int64)
         code[list(self.codes)] = pieces.add(self.codes.values()) + np.arange(len(self.codes))
         self.done = code[c.ops]
         """What each step does with its operands."""
-        self.outside = np.zeros(c.none + 1, np.int64)
+        self.outside = np.zeros(c.none + 2, np.int64)
         """What leaves a value where it is no local; nothing leaves nothing."""
+        self.outside[c.none + 1] = pieces.add([OP["f64x2.splat"]])
         self.outside[c.leaf : c.none] = pieces.add(self.leaves) + np.arange(len(self.leaves))
         self.stores = np.zeros((len(c.values), 2), np.int64)
         """What puts what a step makes where it is read elsewhere: in front of it and behind it."""
@@ -177,7 +183,7 @@ class _Writer:
         """One for each step."""
         kinds = self.kinds[start:end]
         runs = groupby(kinds.tolist()) if kinds.any() else [(0, range(start, end))]
-        return tuple([(len(list(run)), _KINDS[kind]) for kind, run in runs])
+        return (*self.lanes, *[(len(list(run)), _KINDS[kind]) for kind, run in runs])
 
     def function(self, locals_: Locals, code: bytes) -> int:
         """The index of a function without parameters."""

@@ -6,6 +6,7 @@ import pytest
 
 from rosejit import interp
 from rosejit.abi import Leaf, Node
+from rosejit.codegen import columns
 from rosejit.codegen import straight as codegen
 from rosejit.codegen.straight import compile_straight
 from rosejit.ir import syntax as ir
@@ -133,6 +134,28 @@ def test_what_is_no_line_of_numbers():
     assert flat.rows(ir.Function("f", (i,), (INT,), b.block(y))) is None
     ragged = ir.Var(Array(None, REAL), "a")
     assert flat.rows(ir.Function("f", (x, ragged), (REAL,), ir.Block([], (x,)))) is None
+
+
+@pytest.mark.parametrize(("part", "ahead", "pairs"), [(2, 5, 4), (5, 9, 4), (256, 9, 4), (256, 2, 4), (256, 1, 0)])
+def test_sines_and_cosines_of_two_values_are_one_call(part, ahead, pairs, monkeypatch):
+    monkeypatch.setattr(codegen, "PART", part)
+    monkeypatch.setattr(columns, "_FEW", 1)
+    x, y = ir.Var(REAL, "x"), ir.Var(REAL, "y")
+    b = Builder()
+    angles = [b.apply(P["mul"], x, ir.real(k - 3.5)) for k in range(9)]
+    total, sines = y, []
+    for k in range(9 + ahead - 1):  # each is read when `ahead` of them are there
+        if k < 9:
+            sines.append(b.apply(P["sin"], angles[k]))
+        if k >= ahead - 1:
+            total = b.apply(P["add"], b.apply(P["mul"], total, total), sines[k - ahead + 1])
+    f = ir.Function("f", (x, y), (REAL,), b.block(total))
+    made = numbering.gradient(flat.rows(f), (True, True))
+    results = codegen.np.array([a for result in made.results for a in result.elements])
+    found = columns.columns(made.code, len(made.leaves), results, part).ops.tolist()
+    assert found.count(columns.TWICE) == found.count(columns.FIRST) == pairs
+    for args in ([0.01, 0.3], [1e-9, 0.5], [3e7, -0.1], [1e300, 0.1], [float("inf"), 1.0]):
+        agrees(f, (True, True), args)
 
 
 @pytest.mark.parametrize("part", [2, 256])
