@@ -286,10 +286,15 @@ def _class_name(function: FunctionType) -> str:
 # --- what is read from outside
 
 
+_READS = (gast.Name, gast.Attribute)
+
+
 def _chains(node: Any, names: Scope) -> Iterator[tuple[str, ...]]:
     """Every outside name that the function (or one inside it) reads, alone and with the attributes read from it."""
     outside = set(_outside(names))
-    for inner in inside(node):
+    for inner in inside(node) if outside else ():
+        if not isinstance(inner, _READS):
+            continue
         chain: list[str] = []
         base = inner
         while isinstance(base, gast.Attribute):
