@@ -58,6 +58,18 @@ class _Turns(dict[int, Turn | None]):
         return found
 
 
+class _Ways(dict[int, tuple[Primitive, bool, _Turns]]):
+    """By code: an op, whether it is a step as it is, its ways back. Of ops that are met: to ask takes their kernels."""
+
+    def __init__(self, sweep: "_Sweep") -> None:
+        self.sweep = sweep
+
+    def __missing__(self, code: int) -> tuple[Primitive, bool, _Turns]:
+        op = OPS[code]
+        self[code] = found = op, is_step(op), _Turns(self.sweep, op)
+        return found
+
+
 class _Sweep:
     """The numbers of the rows of `given`, and what the way back needs of each."""
 
@@ -80,7 +92,7 @@ class _Sweep:
         number, active, turns = self.number, self.active, self.turns
         special, known, apply = self.numbering.special, self.numbering.known, self.numbering.apply
         setdefault = known.setdefault
-        ways = [(op, is_step(op), _Turns(self, op)) for op in OPS]
+        ways = _Ways(self)
         for k, row in enumerate(self.given.rows):
             if len(row) == 3:
                 code, a, b = row
