@@ -128,6 +128,25 @@ def test_routines_in_many_parts(monkeypatch, seed):
     agrees(derive.gradient(f, (True, True, False), True), ARGS)
 
 
+KINDS_OF_SCALARS = """
+def g(s: Real, b: Bool, k: Int): Real =
+  let n: Real = to_real(k) in let m: Real = n * s in let y: Real = select(b, m, s) in let z: Real = sin(y) in z
+def f(x: [6]Real, w: Real, flag: Bool, n: Int, flags: [3]Bool): Real, Bool, Int, Real, Real =
+  let a: Real = g(w, flag, n) in let on: Bool = flags[1] in let b: Real = g(a, on, 3) in let c: Real = g(b, flag, n) in
+  let more: Bool = a < c in let v: Real = x[4] in let d: Real = v * c in d, more, n, w, d
+"""
+
+
+@pytest.mark.parametrize("small", [0, 12])
+def test_scalars_of_all_kinds_cross(monkeypatch, small):
+    """As arguments and results of the program and of its functions; arguments, and one value twice, as results."""
+    monkeypatch.setattr(link, "SMALL", small)
+    f = parse(KINDS_OF_SCALARS)
+    for flag in (True, False):
+        agrees(f, [ARGS[0], 0.6, flag, 5, [True, not flag, False]])
+    agrees(derive.gradient(f, (True, True, False, False, False), True), [ARGS[0], 0.6, True, 5, ARGS[2]])
+
+
 def test_a_program_as_users_write_it():
     """Terms that are clones up to constants; the least of some distances; known answers."""
 
