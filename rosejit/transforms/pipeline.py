@@ -52,7 +52,8 @@ def prepared(f: ir.Function) -> ir.Function:
     body, new = made.derived.get("prepared", (None, made))
     if body is not made.body:
         whole = outline(made)
-        new = flatten(inline((whole,), _kept(whole), small=0)[whole], _kept(whole)) if is_flat(whole) else whole
+        new = inline((whole,), _kept(whole), small=0)[whole] if is_flat(whole) else whole
+        new = flatten(new, _kept(new)) if is_flat(new) else new  # `inline` has made anew what is kept, too
         new = _with_loops_joined(new) if is_straight(new) else _apart(whole)
         made.derived["prepared"] = (made.body, new)
     return new

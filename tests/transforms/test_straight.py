@@ -135,6 +135,35 @@ def test_a_custom_rule_is_a_step() -> None:
     assert rose.grad(rose.grad(f))(4.0, 3.0) == -0.625
 
 
+def test_a_custom_rule_in_functions_that_are_called_often() -> None:
+    """Known answer: whatever stands where it was called, a rule stays what it is."""
+
+    @rose.jit
+    def root(x: float) -> float:
+        return math.sqrt(x)
+
+    @root.jvp
+    def _(x: rose.Dual) -> rose.Dual:
+        y = root(x.re)
+        return rose.Dual(y, x.du * (0.5 / max(1e-5, y)))
+
+    @rose.jit
+    def norm(x: float, y: float) -> float:
+        return root(x * x + y * y)
+
+    @rose.jit
+    def term(x: float, y: float, z: float) -> float:
+        return norm(x - y, y - z) + norm(y + x, z + x)
+
+    @rose.jit
+    def f(x: float, y: float, z: float) -> float:
+        return root(x - y) + term(x, y, z) * 2.0 + term(z, x, y) * 3.0
+
+    prepared_f = prepared(f.lower(1.0, 1.0, 1.0).ir.function)
+    assert is_straight(prepared_f)
+    assert rose.grad(f, (0, 1, 2))(0.0, 0.0, 0.0) == pytest.approx((0.5e5, -0.5e5, 0.0), rel=1e-14)
+
+
 SELECTED = """
 def g(x: [2]Real, k: Int): Real = let v: Real = x@[k] in let w: Real = v * v in let y: Real = sqrt(w) in y
 def f(x: [2]Real): Real =
