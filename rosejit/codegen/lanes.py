@@ -199,10 +199,15 @@ class Lanes:
         return self.codes[v] + _GET[_kind(v.type)][lane] + (_FROM_MASK if v.type is BOOL else b"")
 
     def inline(self, f: Function, args: Sequence[bytes]) -> list[bytes]:
-        """Write the steps of a kernel; what leaves its results.
+        """Write the steps of a kernel; what leaves its results. Written twice, its variables are others each time, and
+        so are the rows of tables that were looked up by them."""
+        rows, self._rows = self._rows, {}
+        results = self._steps(f, args)
+        self._rows = rows
+        return results
 
-        If a lane goes the rare way at the end of it, both are done alone.
-        """
+    def _steps(self, f: Function, args: Sequence[bytes]) -> list[bytes]:
+        """If a lane goes the rare way at the end of a kernel, both are done alone."""
         assert f.body is not None
         self.codes.update(zip(f.params, args, strict=True))
         lets, results = f.body.lets, f.body.results

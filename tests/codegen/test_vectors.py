@@ -168,3 +168,20 @@ def f(x: [{n}][{width}]Real, c: Real): [{n}][{width}]Real =
     agrees(text, ([values(width, 0.3 * k) for k in range(n)], 1.75))
     assert paired(text)
     assert OP["i8x16.shuffle"] in Machine(parse(text)).artifact.wasm
+
+
+@pytest.mark.parametrize("op", ["exp", "exp2", "expm1", "log", "log2", "log1p", "sin", "cos", "tanh", "sigmoid"])
+def test_a_kernel_with_tables_twice_in_a_turn(op):
+    """Each time the rows of its table are those of its own argument."""
+    text = f"""
+def f(x: [33]Real, c: Real): [33]Real, [33]Real, [33]Real =
+  loop i < 33 scan (a in x) {{
+    let b = a * c in
+    let p = {op}(a) in
+    let q = {op}(b) in
+    let r = {op}(p + q + 1.0) in
+    p, q, r
+  }}
+"""
+    agrees(text, ([0.02 + 0.27 * k for k in range(33)], 1.37))
+    assert paired(text)
