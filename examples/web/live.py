@@ -55,9 +55,10 @@ def typed(text: str) -> rose.Function:
             raise SyntaxError("type an expression of x and y, for example x^y")
         text = f"{_HEAD}{text}\n"
     linecache.cache[FILE] = (len(text), None, text.splitlines(keepends=True), FILE)
-    scope = {"__name__": "__page__", **SCOPE}
+    scope: dict[str, Any] = {"__name__": "__page__", **SCOPE}
     exec(compile(text, FILE, "exec"), scope)
-    found = [value for value in scope.values() if getattr(_code(value), "co_filename", "") == FILE]
+    new = [value for name, value in scope.items() if SCOPE.get(name) is not value]
+    found = [value for value in new if getattr(_code(value), "co_filename", "") == FILE]
     if not found:
         raise SyntaxError("no function: write `def f(x: float, y: float) -> float:` and what it returns")
     f = found[-1]

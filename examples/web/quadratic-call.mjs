@@ -1,16 +1,20 @@
 // A module of live.py to a function: x and y lie at 64 of its memory, the six numbers of the result behind them.
 
 /** (x, y) -> value, gradient and Hessian, six numbers; null where the call fails. */
-export function caller(wasm) {
-  const { main, memory } = new WebAssembly.Instance(new WebAssembly.Module(wasm)).exports;
+export function caller(module) {
+  const { main, memory } = new WebAssembly.Instance(module).exports;
+  let numbers = new Float64Array(memory.buffer, 64, 8);
   return (x, y) => {
-    new Float64Array(memory.buffer, 64, 2).set([x, y]);
+    numbers[0] = x;
+    numbers[1] = y;
     try {
       main();
     } catch {
       return null;
+    } finally {
+      if (!numbers.length) numbers = new Float64Array(memory.buffer, 64, 8); // the memory has grown
     }
-    return new Float64Array(memory.buffer, 80, 6).slice();
+    return numbers.slice(2);
   };
 }
 

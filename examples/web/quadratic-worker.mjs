@@ -4,7 +4,7 @@
 import { caller, surface } from "./quadratic-call.mjs";
 
 const started = performance.now();
-const say = (message, transfer = []) => self.postMessage(message, transfer);
+const say = (message) => self.postMessage(message);
 
 async function bytes(name) {
   const response = await fetch(new URL(name, import.meta.url));
@@ -32,8 +32,8 @@ const jobs = {
   compile({ session }, { text }) {
     const began = performance.now(), made = session.compiled(text), wasm = made.toJs?.() ?? made;
     made.destroy?.();
-    const ms = performance.now() - began;
-    return { wasm, ms, grid: surface(caller(wasm)) }; // a loop that never ends is found here, where it can be stopped
+    const ms = performance.now() - began, module = new WebAssembly.Module(wasm);
+    return { module, bytes: wasm.length, ms, grid: surface(caller(module)) }; // a loop that never ends is found here, where it can be stopped
   },
   why({ session }, { x, y }) {
     return { text: session.why(x, y) };
@@ -45,7 +45,7 @@ self.onmessage = async ({ data }) => {
   if (!system) return;
   try {
     const made = jobs[data.kind](system, data);
-    say({ ...made, kind: data.kind, id: data.id }, made.wasm ? [made.wasm.buffer] : []);
+    say({ ...made, kind: data.kind, id: data.id });
   } catch {
     say({ kind: data.kind, id: data.id, wrong: system.python.runPython("import live, sys; live.said(sys.last_exc)") });
   }

@@ -26,14 +26,14 @@ async function start() {
   try {
     const response = await fetch(new URL("quadratic/start.wasm", import.meta.url));
     if (!response.ok) throw new Error(response.statusText);
-    use(await response.arrayBuffer());
+    use(new WebAssembly.Module(await response.arrayBuffer()));
   } catch (error) {
     status(`the first module could not be loaded (${error.message}); is the network there?`);
   }
 }
 
-function use(wasm, grid) {
-  call = caller(wasm);
+function use(module, grid) {
+  call = caller(module);
   heights = grid ?? surface(call);
   const sizes = heights.flat().filter(Number.isFinite).map(Math.abs).sort((a, b) => a - b);
   const usual = sizes[Math.floor(0.9 * sizes.length)] ?? 1;
@@ -69,7 +69,7 @@ const hear = {
     tell({ name: "No Python", message: `it could not be loaded (${text}). Is the network there? What you see still works, and can be dragged; typing needs Python.` });
     find("#again").hidden = false;
   },
-  compile: ({ id, wasm, grid, wrong, ms }) => {
+  compile: ({ id, module, bytes, grid, wrong, ms }) => {
     clearTimeout(watch);
     const { at } = running;
     running = 0;
@@ -83,13 +83,13 @@ const hear = {
       return status("in grey, the last function that was one");
     }
     tell();
-    use(wasm, grid);
+    use(module, grid);
     show();
     const whole = performance.now() - at;
     svg.dataset.redrawn = whole.toFixed(1);
     svg.dataset.compiled = ms.toFixed(1);
     svg.dataset.version = id;
-    status(`${wasm.byteLength.toLocaleString("en")} bytes of WebAssembly; redrawn ${whole.toFixed(0)} ms after the key`);
+    status(`${bytes.toLocaleString("en")} bytes of WebAssembly; redrawn ${whole.toFixed(0)} ms after the key`);
   },
   why: ({ id, text, wrong }) => {
     if (id === asked && (text || wrong)) tell({ name: "The call fails at this point", message: text || wrong });

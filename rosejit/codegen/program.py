@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from rosejit.abi import EXCHANGE, Artifact, Import
+from rosejit.codegen.alone import written_alone
 from rosejit.codegen.direct import can_be_direct, write_direct_entry
 from rosejit.codegen.entries import border, import_of, write_entry, write_releases
 from rosejit.codegen.functions import write_function
@@ -115,11 +116,21 @@ def write_pending(module: Module, plans: Plans, repeated: set[Function]) -> None
     """Write all functions that are called and not written yet, kernels among them."""
     while module.pending:
         f = module.pending.pop()
-        plan = plans.get(f)
-        if plan is None:
-            plan = plan_function(f, area_of)
-            plan.kernel = True
-        write_function(module, f, plan, polls=f in repeated)
+        if f in plans:
+            write_function(module, f, plans[f], polls=f in repeated)
+        else:
+            _write_kernel(module, f)
+
+
+def _write_kernel(module: Module, f: Function) -> None:
+    alone = written_alone(f)
+    if alone is not None:
+        locals, code = alone
+        module.builder.define(module.callee(f).index, locals, (code,))
+        return
+    plan = plan_function(f, area_of)
+    plan.kernel = True
+    write_function(module, f, plan, polls=False)
 
 
 def add_memory(module: Module) -> None:
