@@ -5,7 +5,8 @@ onmessage = async ({ data: { shot, goal, target } }) => {
   try {
     const progress = (step, value) => postMessage({ step, value });
     const { aim } = await load({ imports: { progress } });
-    const { x, value, steps } = aim(shot, goal, target);
+    const { x, value, gradient, steps } = aim(shot, goal, target);
+    if (![...gradient.cue, ...gradient.push].every(Number.isFinite)) throw new Error("no gradient leads on from this shot. Move the cue ball a little.");
     postMessage({ step: steps, value, shot: { cue: [...x.cue], push: [...x.push] } });
   } catch (error) {
     postMessage({ error: error.message });

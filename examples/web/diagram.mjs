@@ -18,7 +18,7 @@ const labels = names.map((name) => {
 
 const around = (r, turn) => names.map((_, k) => [width / 2 + 1.4 * r * Math.cos(k * turn), height / 2 + r * Math.sin(k * turn)]);
 const turn = (2 * Math.PI) / n;
-let found = layout({ circles: around(180, turn), labels: around(230, turn) }, -1, [0, 0]);
+let found;
 
 function show() {
   const { circles, labels: places } = found.x;
@@ -33,10 +33,10 @@ function show() {
   find("#steps").value = found.steps;
 }
 
-function arrange(held, at) {
+function arrange(held, at, from = found.x) {
   const start = performance.now();
   try {
-    found = layout.into(found, found.x, held, at);
+    found = found ? layout.into(found, from, held, at) : layout(from, held, at);
     tell();
   } catch (error) {
     tell(error);
@@ -58,8 +58,7 @@ nodes.forEach((node, k) => {
 });
 find("#shuffle").addEventListener("click", () => {
   const scatter = () => names.map(() => [width * Math.random(), height * Math.random()]);
-  found.x = { circles: scatter(), labels: scatter() };
-  arrange(-1, [0, 0]);
+  arrange(-1, [0, 0], { circles: scatter(), labels: scatter() });
 });
-show();
+arrange(-1, [0, 0], { circles: around(180, turn), labels: around(230, turn) });
 svg.dataset.ready = "true";

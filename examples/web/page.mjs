@@ -18,22 +18,39 @@ export const set = (element, attributes) => {
 /** Where a pointer is, in the units of the drawing. */
 const at = (event) => new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
 
+const NEAR = 28; // a finger covers so many pixels around where it touches
+const grips = new Map();
+
+/** How far a touch is from an element, in pixels. */
+const apart = (element, event) => {
+  const { left, right, top, bottom } = element.getBoundingClientRect();
+  return Math.hypot(event.clientX - (left + right) / 2, event.clientY - (top + bottom) / 2) - Math.max(right - left, bottom - top) / 2;
+};
+
+/** What is dragged: what the pointer is on or, of a touch beside everything, what is nearest. */
+svg?.addEventListener("pointerdown", (event) => {
+  const on = [...grips.keys()].find((element) => element.contains(event.target));
+  if (!on && event.target.closest("[role=button]")) return;
+  const [nearest] = on ? [on] : [...grips.keys()].sort((a, b) => apart(a, event) - apart(b, event));
+  if (!nearest || (!on && (event.pointerType !== "touch" || apart(nearest, event) > NEAR))) return;
+  grips.get(nearest)(event);
+});
+
 /** `moved(x, y)` while `element` is dragged, `moved(null, null, dx, dy)` for arrow keys; `done()` when it is let go. */
 export const movable = (element, label, moved, done = () => {}) => {
   set(element, { tabindex: 0, role: "button", "aria-label": `${label}: drag it, or use the arrow keys` });
   element.classList.add("handle");
-  element.addEventListener("pointerdown", (event) => {
+  grips.set(element, (event) => {
     element.setPointerCapture(event.pointerId);
     event.preventDefault();
     element.focus();
-    const move = (next) => { const { x, y } = at(next); moved(x, y); };
-    const up = () => {
-      element.removeEventListener("pointermove", move);
+    const move = (next) => { if (next.pointerId === event.pointerId) { const { x, y } = at(next); moved(x, y); } };
+    const up = (next) => {
+      if (next.pointerId !== event.pointerId) return; // another finger
+      for (const [name, heard] of [["pointermove", move], ["pointerup", up], ["pointercancel", up]]) element.removeEventListener(name, heard);
       done();
     };
-    element.addEventListener("pointermove", move);
-    element.addEventListener("pointerup", up, { once: true });
-    element.addEventListener("pointercancel", up, { once: true });
+    for (const [name, heard] of [["pointermove", move], ["pointerup", up], ["pointercancel", up]]) element.addEventListener(name, heard);
   });
   element.addEventListener("keydown", (event) => {
     const [dx, dy] = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key] ?? [0, 0];

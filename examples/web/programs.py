@@ -98,8 +98,8 @@ def springs(walker):
 NAMES = ("Python", "staging", "IR", "jvp", "unzip", "transpose", "Wasm", "page", "cache", "engine")
 RADII = np.array([46.0, 40.0, 34.0, 28.0, 30.0, 40.0, 36.0, 32.0, 30.0, 36.0])
 ARROWS = np.array([(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 2), (2, 6), (6, 7), (6, 8), (8, 9), (6, 9)])
-SIZE = np.array([960.0, 600.0])
-WIDTHS = np.array([5.0 * len(name) for name in NAMES])
+SIZE = np.array([800.0, 600.0])
+WIDTHS = np.array([6.0 * len(name) for name in NAMES])
 """Half the width of each label."""
 GAP, ARROW = 26.0, 70.0
 

@@ -7,6 +7,7 @@ onmessage = async ({ data: { name, weights, iterations } }) => {
     let best = weights, distance = -Infinity;
     for (let iteration = 1; iteration <= iterations; iteration++) {
       const [loss, next] = improve(weights);
+      if (!Number.isFinite(loss)) throw new Error(`the gradient has led to weights with which the robot falls apart (iteration ${iteration})`);
       if (-loss > distance) [best, distance] = [weights, -loss];
       weights = next;
       postMessage({ iteration, distance: -loss });

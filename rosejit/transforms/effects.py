@@ -88,19 +88,34 @@ class Places:
 
     def part(self, place: ir.Atom) -> Part:
         """Where `place` is."""
-        steps: tuple[ir.Atom | ir.Field, ...] = ()
-        while place in self._bases:
-            view = self._views.get(place)
-            steps = (*view.path, *steps) if view is not None else ()  # the payload of a case is no view
-            place = self._bases[place]
-        if place not in self._opened:
-            return None, ()
+        root, steps = self._way(place)
         constant: list[ir.Lit | ir.Field] = []
         for step in steps:
             if isinstance(step, ir.Var):
                 break
             constant.append(step)
-        return place, tuple(constant)
+        return root, tuple(constant)
+
+    def row(self, place: ir.Atom, index: ir.Var) -> Part | None:
+        """The array of which `place` is within the row `index`, if the way to it is constant."""
+        root, steps = self._way(place)
+        constant: list[ir.Lit | ir.Field] = []
+        for step in steps:
+            if step is index:
+                return root, tuple(constant)
+            if isinstance(step, ir.Var):
+                break
+            constant.append(step)
+        return None
+
+    def _way(self, place: ir.Atom) -> tuple[ir.Atom | None, tuple[ir.Atom | ir.Field, ...]]:
+        """What the function has opened, or None, and the steps from there to `place`."""
+        steps: tuple[ir.Atom | ir.Field, ...] = ()
+        while place in self._bases:
+            view = self._views.get(place)
+            steps = (*view.path, *steps) if view is not None else ()  # the payload of a case is no view
+            place = self._bases[place]
+        return (place, steps) if place in self._opened else (None, ())
 
 
 def meet(some: set[Part], others: set[Part]) -> bool:

@@ -1,17 +1,17 @@
 """Joins a loop with the one that walks what it has stacked: what went through memory stays in the turn.
 
 Reverse mode makes such pairs: a loop that keeps residuals, and one that reads them; or a loop that makes cotangents,
-and a sum that adds them to a place, which is a loop too. Where the second one turns in the same direction (or the first
-carries nothing, so that its turns may come in any order), one loop does both. Each turn does what it did, so all
-results are the same bits.
+and a sum that adds them to a place, which is a loop too. Where the second one turns in the same direction, or the turns
+of the first may come in any order, one loop does both. Each turn does what it did, so all results are the same bits.
 """
 
 from dataclasses import dataclass
+from itertools import combinations
 
 from rosejit.ir import syntax as ir
 from rosejit.ir.types import INT, REAL, Array, Ref, Type, is_heavy
 from rosejit.ir.walk import captures, consumed, forms, lets, operands, rebuild, scopes
-from rosejit.transforms.effects import Part, Places, fails_or_acts, meet
+from rosejit.transforms.effects import Part, Places, fails_or_acts, meet, writes_to
 
 
 def fuse(f: ir.Function) -> ir.Function:
@@ -149,7 +149,9 @@ class _Joiner:
             return None
         second = next(let for let in self.loops if let in readers) if readers.keys() & set(self.loops) else None
         other = None if second is None else second.expr
-        if not isinstance(other, ir.Loop) or other.trips != e.trips or (e.down != other.down and e.carries):
+        if not isinstance(other, ir.Loop) or other.trips != e.trips:
+            return None
+        if e.down != other.down and not _in_any_order(e, self.places):
             return None
         if not {*captures(other), *other.inits}.isdisjoint(first.binders):
             return None
@@ -195,6 +197,18 @@ class _Joiner:
             kept = [let for let in self.readers[v] if let is not first and let is not second]
             self.readers[v] = kept if v in first.binders else [*kept, made]
         return made
+
+
+def _in_any_order(e: ir.Loop, places: Places) -> bool:
+    """Whether the turns of a loop may come in any order: no turn takes from another, or fails or acts before it, and
+    each adds to rows of its own, to what it has opened itself, or to nothing."""
+    inside = list(lets(e.body))
+    if e.carries or any([fails_or_acts(let.expr) for let in inside]):
+        return False
+    own = {let.binders[0] for let in inside if isinstance(let.expr, ir.Accum)}
+    written = {a for let in inside for a in writes_to(let.expr) if places.part(a)[0] not in own}
+    rows = {places.row(a, e.index) for a in written}
+    return None not in rows and not any(meet({a}, {b}) for a, b in combinations(rows, 2) if a and b)
 
 
 def _element(v: ir.Atom) -> Type:

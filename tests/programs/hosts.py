@@ -5,6 +5,7 @@ import functools
 import itertools
 import math
 import operator
+import random
 from dataclasses import dataclass
 
 import numpy as np
@@ -302,11 +303,11 @@ def quotients(z: float) -> float:
 @rose.jit
 def network(x: Vec["n"], widths: rose.Static[list]) -> float:
     """The shape of the program depends on host data."""
-    rng = np.random.default_rng(0)
+    rng = random.Random(0)
     h = [x[i] for i in range(len(x))]
     for width in widths:  # pyright: ignore  # a host value when it runs
-        w = rng.uniform(-1.0, 1.0, (width, len(h)))
-        h = [math.tanh(sum(w[k, i] * v for i, v in enumerate(h))) for k in range(width)]
+        w = [[rng.uniform(-1.0, 1.0) for _ in h] for _ in range(width)]
+        h = [math.tanh(sum(w[k][i] * v for i, v in enumerate(h))) for k in range(width)]
     return sum(h)
 
 

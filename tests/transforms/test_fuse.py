@@ -12,7 +12,7 @@ from rosejit.transforms.fuse import fuse
 from rosejit.transforms.pipeline import optimise
 
 HEAD = "def f(x: [3]Real, y: Real): Real =\n"
-MAP = "let a: [3]Real = loop i < 3 { let v: Real = x[i] in let w: Real = v * y in w } in\n"
+MAP = "let a: [3]Real = loop i < 3 { let v: Real = x@[i] in let w: Real = v * y in w } in\n"
 SUM = "let s: Real = loop j < 3 carry (t: Real = 0.0) scan (u: Real in a) { let n: Real = t + u in n } in\n"
 
 
@@ -50,6 +50,23 @@ def test_a_map_turns_as_its_reader_does() -> None:
     check(MAP + SUM.replace("j < 3", "j < 3 down") + "s", 1)
 
 
+SHARED = """let o: [2]Real = zero in
+let acc: &[2]Real = accum o in
+let a: [3]Real = loop i < 3 { let v: Real = x@[i] in let at: &Real = &acc@[0] in let () = at += v in v } in
+"""
+ROWS = SHARED.replace("[2]Real", "[3]Real").replace("@[0]", "@[i]")
+SHIFTED = ROWS.replace("in v }", "in let next: &Real = &acc@[1] in let () = next += v in v }")
+
+
+@pytest.mark.parametrize(("adds", "wanted"), [(SHARED, 2), (SHIFTED, 2), (ROWS, 1)])
+def test_a_loop_that_adds_to_one_place_is_not_turned_round(adds: str, wanted: int) -> None:
+    """The order of sums is seen in their last bits."""
+    length = "2" if adds is SHARED else "3"
+    end = f"let e: [{length}]Real = resolve acc in let b: Real = e[0] in let r: Real = s + b in r"
+    check(adds + SUM.replace("j < 3", "j < 3 down") + end, wanted)
+    check(adds + SUM + end, 1)
+
+
 CARRIED = (
     "let c: Real, a: [3]Real = loop i < 3 carry (p: Real = y)"
     " { let v: Real = x[i] in let q: Real = p * v in q, q } in\n"
@@ -64,6 +81,7 @@ def test_carries_go_side_by_side() -> None:
     "text",
     [
         CARRIED + SUM.replace("j < 3", "j < 3 down") + "s",  # turns of both in opposite order
+        MAP.replace("@", "") + SUM.replace("j < 3", "j < 3 down") + "s",  # another turn would fail first
         CARRIED + SUM.replace("= 0.0", "= c") + "s",  # begins with what the first ends with
         CARRIED + SUM.replace("t + u", "t * c") + "s",  # reads it in each turn
         MAP.replace("3", "2").replace("[3]", "[2]")
@@ -75,7 +93,13 @@ def test_loops_that_stay_apart(text: str) -> None:
 
 
 def test_a_check_between_is_not_passed() -> None:
-    check(MAP + "let k: Int = 2 * 3 in let z: Real = to_real(k) in\n" + SUM.replace("= 0.0", "= z") + "s", 2)
+    check(
+        MAP.replace("@", "")
+        + "let k: Int = 2 * 3 in let z: Real = to_real(k) in\n"
+        + SUM.replace("= 0.0", "= z")
+        + "s",
+        2,
+    )
 
 
 def test_the_gradient_of_a_sum_is_one_loop_without_residuals() -> None:

@@ -1,8 +1,9 @@
-// The laws in Pyodide: `node laws.mjs PYODIDE REPOSITORY PACKAGES START STEP` prints them as JSON.
-// PACKAGES has gast, beartype and pytest, all of them pure Python.
+// The laws in Pyodide: `node laws.mjs PYODIDE REPOSITORY PACKAGES START STEP ANSWERS` prints them as JSON.
+// PACKAGES has gast, beartype and pytest, all of them pure Python; ANSWERS is what tests/web/answers.py has written.
+import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
-const [, , pyodide, repository, packages, start, step] = process.argv;
+const [, , pyodide, repository, packages, start, step, answers] = process.argv;
 const { loadPyodide } = await import(pathToFileURL(`${pyodide}/pyodide.mjs`));
 const python = await loadPyodide({ indexURL: `${pyodide}/` });
 for (const [place, root] of [["/repository", repository], ["/packages", packages]]) {
@@ -30,5 +31,5 @@ def f(x: float, y: float) -> float:
 assert rose.grad(f, (0, 1))(2.0, 3.0) == (12.0, 5.545177444479562)
 `);
 if (!Number(start)) timed("faults", "from tests.web import faults_in_page; faults_in_page.check()");
-const laws = python.runPython(`from tests.web import laws_in_page; laws_in_page.run(${start ?? 0}, ${step ?? 1})`);
+const laws = python.pyimport("tests.web.laws_in_page").run(Number(start), Number(step), readFileSync(answers, "utf8"));
 console.log(JSON.stringify({ times, laws: JSON.parse(laws) }));

@@ -1,6 +1,7 @@
-"""The pages of examples/web: what they load is there, their programs run in node, and a browser uses them.
+"""The pages of examples/web: what they load is there, their programs run in node, and browsers use them.
 
-The browser is Chromium driven by Playwright, which `tox -e web` installs; `ROSE_PLAYWRIGHT` is its `index.mjs`.
+Chromium is driven by Playwright, which `tox -e web` installs; `ROSE_PLAYWRIGHT` is its `index.mjs`. Firefox is tried
+where there is one.
 """
 
 import json
@@ -21,6 +22,9 @@ from tests.programs import PROGRAMS
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 PLAYWRIGHT = os.environ.get("ROSE_PLAYWRIGHT", "")
+FIREFOX = next(filter(None, map(shutil.which, ("firefox", "firefox-esr"))), None)
+PYODIDE = demo.find_pyodide()
+WEBSOCKET = str(PYODIDE.parent / "ws" / "wrapper.mjs") if PYODIDE and (PYODIDE.parent / "ws").is_dir() else ""
 if not (NODE and BROWSER and os.path.exists(PLAYWRIGHT)):
     print("no browser with Playwright: the pages are built and run in node only", file=sys.__stderr__)
 
@@ -29,7 +33,7 @@ if not (NODE and BROWSER and os.path.exists(PLAYWRIGHT)):
 def site(tmp_path_factory):
     """The pages, built."""
     folder = tmp_path_factory.mktemp("site")
-    demo.build(folder, demo.find_pyodide())
+    demo.build(folder, PYODIDE)
     return folder
 
 
@@ -75,7 +79,7 @@ def test_the_programs_of_the_pages(site):
     let losses = [], weights = startA();
     for (let k = 0; k < 4; k++) { const [loss, next] = improveA(weights); losses.push(loss); weights = next; }
     const [names, radii] = described();
-    const places = (r) => names.map((_, k) => [480 + r * Math.cos(k), 300 + r * Math.sin(k)]);
+    const places = (r) => names.map((_, k) => [400 + r * Math.cos(k), 300 + r * Math.sin(k)]);
     const found = layout({ circles: places(180), labels: places(240) }, 3, [200, 200]);
     const circles = found.x.circles.map((c) => [...c]);
     console.log(JSON.stringify({ told, value: shot.value, end: [...ends[10]], losses, circles, radii: [...radii] }));
@@ -103,12 +107,12 @@ def test_a_browser_uses_them(site, address, tmp_path):
     jobs = [job for program in PROGRAMS for job in jobs_of(program, site / "programs")]
     (site / "calls.mjs").write_bytes(CALLS.read_bytes())
     (site / "jobs.json").write_text(json.dumps(described(jobs, lambda module: f"/{module.relative_to(site)}")))
-    command = [NODE, script, address, PLAYWRIGHT, BROWSER, folder, *(["live"] if demo.find_pyodide() else [])]
+    command = [NODE, script, address, PLAYWRIGHT, BROWSER, folder, *(["live"] if PYODIDE else [])]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["complaints"] == []
-    if demo.find_pyodide():
+    if PYODIDE:
         check_quadratic(found["quadratic"])
     balls = found["billiards"]
     assert float(balls["first"]) > 0.1
@@ -120,10 +124,61 @@ def test_a_browser_uses_them(site, address, tmp_path):
     held, other = found["diagram"]["moved"]
     assert held == pytest.approx([160, 50], abs=2)
     assert abs(other[0]) + abs(other[1]) > 1
-    assert found["diagram"]["byKey"] == pytest.approx(-16, abs=2)
+    assert found["diagram"]["byKey"] == pytest.approx(-14.6, abs=2)
     assert "could not be loaded" in found["lost"]
     for job, given in zip(jobs, read(found["programs"]), strict=True):
         check(job, given)
+
+
+def test_hands_and_keys_use_them(address, tmp_path):
+    """A telephone with a finger, a keyboard alone, and what is shown where something is missing."""
+    if not (NODE and BROWSER and os.path.exists(PLAYWRIGHT)):
+        return
+    script = os.path.join(os.path.dirname(__file__), "hands.mjs")
+    folder, live = os.environ.get("ROSE_SCREENSHOTS", str(tmp_path)), PYODIDE is not None
+    command = [NODE, script, address, PLAYWRIGHT, BROWSER, folder, *(["live"] if live else [])]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["complaints"] == []
+    assert found["overflowing"] == []
+    touched, pressed, lost = found["touched"], found["pressed"], found["lost"]
+    assert touched["diagram"] == pytest.approx([60, 30], abs=3)
+    assert touched["energy"] >= 0.0
+    assert len({*touched["missed"]}) == 4  # the goal, the push and the choice of a ball each change it
+    assert float(touched["optimised"]) < float(touched["missed"][-1])
+    assert float(touched["robot"][1]) > float(touched["robot"][0])
+    assert pressed["diagram"] == pytest.approx(3 * 75, abs=2)
+    assert len({*pressed["missed"]}) == 3
+    assert (pressed["stopped"], pressed["time"], pressed["robot"]) == ("stopped", "0", "A")
+    if live:
+        before, after = touched["quadratic"][:2], touched["quadratic"][2:]
+        assert before == ["0.500", "0.500"]
+        assert after != before
+        assert pressed["quadratic"] == ["0.750", "2"]
+        assert pressed["turn"] == "180"
+    assert all("is the network there?" in lost[name] for name in ("diagram", "billiards", "robot"))
+    assert "the worker could not be started" in lost["worker"]
+    assert "no gradient leads on from this shot" in lost["nan"]
+
+
+def test_firefox_uses_them(address, tmp_path):
+    """By WebDriver BiDi, with a mouse and a finger."""
+    if not (NODE and FIREFOX and WEBSOCKET):
+        print("no Firefox, or no npm package `ws` beside Pyodide: the pages are not tried in it", file=sys.__stderr__)
+        return
+    script = os.path.join(os.path.dirname(__file__), "firefox.mjs")
+    folder = os.environ.get("ROSE_SCREENSHOTS", str(tmp_path))
+    command = [NODE, script, address, WEBSOCKET, FIREFOX, folder, "live"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    for moved in found["diagram"]:
+        assert moved == pytest.approx([90, 40], abs=3)
+    assert float(found["billiards"][1]) < 0.01 < float(found["billiards"][0])
+    assert float(found["robot"]) > 0.2
+    assert found["quadratic"][0] == "−3"
+    assert found["quadratic"][1] != "0.500"
 
 
 def check_quadratic(page):
