@@ -1,11 +1,14 @@
-"""`rose.optim.lbfgs` beside SciPy's L-BFGS-B: Rosenbrock's function of 100 variables, and the layouts of ten graphs.
+"""`rose.optim.lbfgs` beside SciPy's L-BFGS-B: Rosenbrock's function of 100 variables, layouts of graphs and diagrams.
 
-The layouts are those of Penrose: arrows of one length, nothing nearer than it may be. Both get our gradient, the same
-start and the same tolerance; SciPy is called as it is recommended. `node` is the whole optimisation, exported.
+Diagrams are those of Penrose's gallery, at the first weight of their constraints; `graph K` is a random graph with
+arrows of one length, nothing nearer than it may be. Both get our gradient, the same start and the same tolerance;
+SciPy is called as it is recommended. `node` is the whole optimisation, exported. Of times the least is told.
 """
 
 import json
 import tempfile
+from collections.abc import Iterator
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +17,8 @@ import scipy.optimize
 
 import rosejit as rose
 from benchmarks.measure import PEERS, Row, Table, node, once, options, per_call
+from benchmarks.penrose.graphs import files, load
+from benchmarks.penrose.program import energy
 from rosejit import Array, Vec
 
 
@@ -54,6 +59,24 @@ def graph(seed: int) -> tuple[Any, ...]:
 TOLERANCE = 1e-5
 STEPS = 5000
 
+WEIGHT = 1000.0
+DIAGRAMS = (
+    *("alloy-models__ring-leader-election", "curve-examples__offset", "dataviz__residual", "mobius__mobius"),
+    *("geometry-domain__textbook_problems__c01p01", "geometry-domain__textbook_problems__c03p01"),
+    *("geometry-domain__textbook_problems__c05p01", "group-theory__quaternion-cayley-graph"),
+    *("set-potatoes__relation-not-a-function", "shape-distance__lines-around-rect"),
+)
+
+
+def diagrams() -> Iterator[tuple[str, Any, tuple[Any, ...]]]:
+    """The energies of the diagrams that are here, each with its arguments."""
+    for path in files():
+        graph = load(path)
+        if graph.name in DIAGRAMS:
+            free, stage = graph.optimised, graph.whole
+            args = (graph.x0[free], WEIGHT, stage.objectives, stage.constraints)
+            yield graph.name.rpartition("__")[2], energy(graph, free, graph.x0), args
+
 
 def compared(f: Any, call: tuple[Any, ...], repeat: int) -> Row:
     """One problem solved by both, and by node."""
@@ -61,7 +84,11 @@ def compared(f: Any, call: tuple[Any, ...], repeat: int) -> Row:
     found = solve(*call)
     both(*call)
     limits = {"maxiter": STEPS, "maxfun": 2 * STEPS, "gtol": TOLERANCE, "ftol": 0}
-    spent, theirs = once(lambda: scipy.optimize.minimize(both, call[0], call[1:], "L-BFGS-B", jac=True, options=limits))
+    runs = [
+        once(lambda: scipy.optimize.minimize(both, call[0], call[1:], "L-BFGS-B", jac=True, options=limits))
+        for _ in range(repeat)
+    ]
+    spent, theirs = min(runs, key=itemgetter(0))
     with tempfile.TemporaryDirectory() as folder:
         module = rose.export({"f": solve}, *call, path=Path(folder) / "it")[1]
         given = json.dumps(call, default=lambda array: array.tolist())
@@ -77,6 +104,8 @@ def main() -> None:
     form |= dict.fromkeys(("ms", "scipy ms", "node ms"), ".2f")
     table = Table("optimisers", "L-BFGS: evaluations, final values, and ms of CPU for the whole of it", form)
     table.add(problem="rosenbrock 100", **compared(rosenbrock, (np.tile([-1.2, 1.0], 50),), asked.repeat))
+    for name, f, call in diagrams():
+        table.add(problem=name, **compared(f, call, asked.repeat))
     for seed in range(10):
         table.add(problem=f"graph {seed}", **compared(tension, graph(seed), asked.repeat))
     table.finish(asked.json)
