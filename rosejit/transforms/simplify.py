@@ -30,9 +30,11 @@ def simplify(f: ir.Function) -> ir.Function:
 def _used_whole(body: ir.Block) -> set[ir.Atom]:
     """Everything that is read otherwise than by a field: such a tuple must stay a tuple. What lies in a tuple that need
     not stay one is not read by that, unless what is taken from there is."""
-    found: set[ir.Atom] = set(body.results)
+    ordered = list(forms(body))
+    blocks = (block for let in ordered for _, block in scopes(let.expr))
+    found: set[ir.Atom] = {*body.results, *(r for block in blocks for r in block.results)}
     taken: dict[ir.Atom, set[int]] = {}
-    for let in reversed(list(forms(body))):  # a tuple comes before all that reads it
+    for let in reversed(ordered):  # a tuple comes before all that reads it
         e = let.expr
         if isinstance(e, ir.Index) and isinstance(first := e.path[0], ir.Field):
             v = let.binders[0]
@@ -44,8 +46,6 @@ def _used_whole(body: ir.Block) -> set[ir.Atom]:
             found.update([e.items[k] for k in taken.get(let.binders[0], ())])
             continue
         found.update(operands(e))
-        for _, block in scopes(e):
-            found.update(block.results)
     return found
 
 

@@ -65,3 +65,11 @@ def test_equal_expressions_are_shared() -> None:
 def test_tuples_in_tuples_dissolve_at_once() -> None:
     body = "let t = (x, y) in let u = (t, x) in let v = u[.0] in let a: Real = v[.1] in let b: Real = u[.1] in a * b"
     assert simplified(body) == "let x1: Real = y * x in x1"
+
+
+def test_a_tuple_in_a_tuple_that_a_loop_stacks_stays() -> None:
+    body = (
+        "let rs: [2]((Real,),) = loop i < 2 { let v = x * y in let t = (v,) in let u = (t,) in u } in"
+        " let u = rs@[1] in let t = u[.0] in let r: Real = t[.0] in r"
+    )
+    assert "(t,)" in simplified(body)
