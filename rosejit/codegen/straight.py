@@ -109,7 +109,9 @@ class _Writer:
             new = max(0, wanted - len(free))
             kept = len(free) - wanted + new
             slots[made[part] : made[part + 1]] = [*free[kept:], *range(count, count + new)]
-            free, count = free[:kept] + slots[ending[ends[part] : ends[part + 1]]].tolist(), count + new
+            del free[kept:]
+            free += slots[ending[ends[part] : ends[part + 1]]].tolist()
+            count += new
         real = (slots < _GLOBALS) & (self.kinds[steps] == 0)
         self.held[crossing[real]] = slots[real]
         self.address[crossing[~real]] = module.end + 8 * slots[~real]
