@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from itertools import product
 
 from rosejit.ir import syntax as ir
+from rosejit.ir.sums import in_lanes
 from rosejit.ir.types import BOOL, INT, REAL, Array, Scalar, Type, is_heavy
 from rosejit.ir.walk import forms, scopes
 
@@ -80,7 +81,15 @@ def is_unrolled(let: ir.Let, e: ir.Loop) -> bool:
         return False  # it owns rows that are too large to be made again
     if _has_unknown_length(let) or any(map(_has_unknown_length, forms(e.body))):
         return False  # a length that became known would change the type
+    if any(map(_sums_in_lanes, forms(e.body))):
+        return False  # a number of turns that became known, and small, would change the order of the sum
     return trips * _weight(e.body, LONGEST // trips) <= LONGEST
+
+
+def _sums_in_lanes(let: ir.Let) -> bool:
+    """Whether a loop of turns that only the run counts has a sum in lanes."""
+    e = let.expr
+    return isinstance(e, ir.Loop) and not isinstance(e.trips, ir.Lit) and any(in_lanes(e))
 
 
 def _has_unknown_length(let: ir.Let) -> bool:

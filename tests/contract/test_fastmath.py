@@ -108,3 +108,25 @@ def test_a_sum_that_a_dead_number_reads_keeps_its_order():
         again = rose.value_and_grad(f)(x)
     assert again[0] == slopes[0] == value
     assert again[1].tolist() == slopes[1].tolist()
+
+
+def test_short_sums_in_short_loops_keep_their_lanes():
+    """The loop around is straight code, and so the number of turns would be known and few."""
+
+    @rose.jit(fastmath=True)
+    def f(x: Vec["n"]) -> float:
+        found = 0.0
+        for i in rose.range(len(x)):
+            part = 0.0
+            for j in rose.range(i + 1):
+                part += x[j] * x[i]
+            found += part
+        return found
+
+    for n in range(10):
+        x = X[:n] * 10.0 ** np.arange(n)
+        value, slopes = rose.value_and_grad(f)(x)
+        with rose.disable_jit():
+            again = rose.value_and_grad(f)(x)
+        assert again[0] == value
+        assert again[1].tolist() == slopes.tolist()
