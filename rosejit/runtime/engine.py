@@ -64,6 +64,17 @@ _TRAP, _BASE, _SPARE, _STORE, _ARGUMENT = host_functions.TRAP, host_functions.BA
 _CONTROL_SIZE = 48
 
 
+def _version() -> str:
+    """That of the package that was imported, by the folder beside it: Python's own way takes 20 ms."""
+    names = os.listdir(os.path.dirname(os.path.dirname(wasmtime.__file__)))
+    found = [name for name in names if name.startswith("wasmtime-") and name.endswith(".dist-info")]
+    if len(found) == 1:
+        return found[0].removeprefix("wasmtime-").removesuffix(".dist-info")
+    from importlib.metadata import version
+
+    return version("wasmtime")
+
+
 class Wasmtime:
     """The engines of this process: for each share of the stack one of either compiler."""
 
@@ -76,9 +87,7 @@ class Wasmtime:
     @functools.cached_property
     def identity(self) -> str:
         """Engine, version and platform."""
-        from importlib.metadata import version  # takes 10 ms, and a process without a disk cache never asks
-
-        return f"wasmtime {version('wasmtime')} {sys.platform} {platform.machine()}"
+        return f"wasmtime {_version()} {sys.platform} {platform.machine()}"
 
     def compile(self, artifact: Artifact, hosts: Sequence[Callable[..., Any]]) -> "Module":
         """Native code for `artifact`. Raises WasmTrap if the engine refuses it."""

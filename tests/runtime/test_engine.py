@@ -2,6 +2,7 @@
 
 import gc
 import weakref
+from importlib.metadata import version
 
 import pytest
 
@@ -101,3 +102,7 @@ def test_instances_go_with_the_last_reference():
 def test_an_entry_that_is_not_there():
     with pytest.raises(WasmTrap, match="no export g"):
         backend().compile(product(), []).instantiate().entry("g")
+
+
+def test_the_identity_names_the_installed_version():
+    assert f"wasmtime {version('wasmtime')} " in Wasmtime().identity
