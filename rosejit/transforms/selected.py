@@ -1,8 +1,8 @@
 """A linear block into one in which what only a selection reads is a side of a branch, and not walked in vain."""
 
 from rosejit.ir import syntax as ir
-from rosejit.ir.types import Scalar
-from rosejit.ir.walk import captures, operands, scopes
+from rosejit.ir.types import Scalar, is_heavy
+from rosejit.ir.walk import captures, consumed, lets, operands, scopes
 
 SHORT = 32
 """Lets up to which to walk them in vain is worth no branch: that keeps loops from doing several turns at a time."""
@@ -48,8 +48,13 @@ class _Grouping:
         self.users: dict[ir.Atom, set[int]] = {}
         self.groups: dict[int, int] = {}
         self.branches: dict[int, list[ir.Let]] = {}
+        self.dead = {a for let in lets(block) for a in consumed(let.expr) if is_heavy(a.type)}
+        """What somebody consumes: nothing of it, and of views that may look into it, is read later than it was."""
+        self.views: set[ir.Atom] = set()
         for at, let in enumerate(block.lets):
             e = let.expr
+            if isinstance(e, ir.Index) and not isinstance(let.binders[0].type, Scalar):
+                self.views.update(let.binders)
             read = operands(e) if isinstance(e, ir.Apply) or not scopes(e) else (*operands(e), *captures(e))
             for a in read:
                 self.users.setdefault(a, set()).add(at)
@@ -66,7 +71,7 @@ class _Grouping:
         moved: set[int] = set()
         for k in reversed(range(at)):
             let = self.lets[k]
-            if k not in self.groups and _is_plain(let):
+            if k not in self.groups and _is_plain(let) and not self.may_be_dead(let.expr):
                 users = self.users.get(let.binders[0])
                 if let.binders[0] is value or (users and users <= moved):
                     moved.add(k)
@@ -81,6 +86,10 @@ class _Grouping:
         self.lets[at] = ir.Let(self.lets[at].binders, ir.Apply(e.op, args), self.lets[at].span)
         self.users[made] = {at}
         self.groups.update(dict.fromkeys(moved, at))
+
+    def may_be_dead(self, e: ir.Expr) -> bool:
+        """Whether the array that `e` reads may be gone at the selection."""
+        return isinstance(e, ir.Index) and (e.base in self.dead or (bool(self.dead) and e.base in self.views))
 
     def run(self) -> list[ir.Let]:
         """The lets in their new order."""

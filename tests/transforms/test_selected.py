@@ -63,3 +63,25 @@ def test_what_was_not_selected_cannot_poison() -> None:
     )
     (slopes,) = interp.run(gradient(parse(text), (True, False), False), args(12))
     assert slopes == [0.0] * 12
+
+
+def test_an_element_is_read_before_its_array_changes() -> None:
+    """What is put into its place later has a cotangent of its own."""
+    steps = " ".join(f"let b{k + 1} = sin(b{k}) + a * b{k} in" for k in range(SHORT))
+    text = f"""
+def f(x: [3][1]Real, y: Real): Real =
+  let s = copy x in
+  let row: [1]Real = s[0] in
+  let a: Real = row[0] in
+  let b0 = a * 0.5 in
+  {steps}
+  let t = update s[0, 0] = y in
+  let c: Bool = y > 0.0 in
+  let z: Real = t[0, 0] in
+  let o: Real = select(c, b{SHORT}, y) in
+  o + z * 2.0
+"""
+    check_laws(parse(text), [[[0.1], [0.2], [0.3]], 0.7], order=2)
+    check_laws(
+        parse(text.replace("let row: [1]Real = s[0] in", "").replace("row[0]", "s[0, 0]")), [[[0.1], [0.2], [0.3]], 0.7]
+    )
