@@ -36,6 +36,8 @@ _MUTATORS = frozenset({
     "__setitem__", "__delitem__", "rotate", "extendleft", "move_to_end", "send", "write", "writelines",
 })  # fmt: skip
 _CONTAINERS = frozenset({list, dict, set})
+_HARMLESS = frozenset({None, "builtins", "math"})
+"""The modules of functions that change no containers; methods of containers have none."""
 _COPYING = frozenset({copy.copy, copy.deepcopy, dataclasses.replace})
 _OPERATORS = frozenset({
     operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow,
@@ -185,6 +187,10 @@ class Dispatcher:
                 "write it as a loop over `rose.range`, or call it through a function of your own with `rose.opaque`",
                 "docs/arrays.md lists what is",
             )
+        if getattr(function, "__module__", None) not in _HARMLESS:
+            for value in args:
+                if value.__class__ in _CONTAINERS:
+                    self._session.tape.undo.note(value)
         if _outside_arrays(function):
             args = tuple(as_numpy(arg) for arg in args)
             kwargs = {name: as_numpy(value) for name, value in kwargs.items()}

@@ -3,7 +3,7 @@
 # Values of users are of any type: what they are is asked while staging.
 # pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false, reportUnknownMemberType=false
 
-from collections import deque
+from collections import OrderedDict, deque
 from types import ModuleType
 from typing import Any
 
@@ -58,8 +58,10 @@ def _put_items(owner: Any, items: Any) -> None:
         deque.clear(owner)
         deque.extend(owner, items)
     elif isinstance(owner, dict):
-        dict.clear(owner)
-        dict.update(owner, items)
+        kind = OrderedDict if isinstance(owner, OrderedDict) else dict
+        kind.clear(owner)
+        for key, value in items.items():
+            kind.__setitem__(owner, key, value)
     elif isinstance(owner, set):
         set.clear(owner)
         set.update(owner, items)

@@ -1,7 +1,9 @@
 """A fault leaves nothing behind."""
 
 import collections
+import heapq
 import math
+import operator
 import pickle
 import sys
 import traceback
@@ -139,6 +141,8 @@ THING = Thing()
 ITEMS = [1.0, 2.0]
 TABLE = {"a": 1.0}
 COUNTS = collections.defaultdict(float)
+ORDERED = collections.OrderedDict(a=1.0, b=2.0)
+HEAP: list[float] = []
 QUEUE = collections.deque([1.0])
 TAGS = {"a"}
 
@@ -184,6 +188,19 @@ def spoil_counts(x):
     COUNTS["a"] += x
 
 
+def spoil_an_order(x):
+    ORDERED.move_to_end("a")
+    ORDERED["c"] = x
+
+
+def spoil_a_heap(x):
+    heapq.heappush(HEAP, x)
+
+
+def spoil_by_a_function(x):
+    operator.setitem(ITEMS, 0, x)
+
+
 def spoil_a_queue(x):
     QUEUE.appendleft(x)
 
@@ -206,7 +223,18 @@ SPOILING = [value for name, value in list(globals().items()) if name.startswith(
 
 
 def held():
-    return vars(THING).copy(), [*THING.history], Thing.total, [*ITEMS], {**TABLE}, {**COUNTS}, [*QUEUE], {*TAGS}
+    return (
+        vars(THING).copy(),
+        [*THING.history],
+        Thing.total,
+        [*ITEMS],
+        {**TABLE},
+        {**COUNTS},
+        [*ORDERED.items()],
+        [*HEAP],
+        [*QUEUE],
+        {*TAGS},
+    )
 
 
 @pytest.mark.parametrize("change", SPOILING)
