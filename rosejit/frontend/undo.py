@@ -58,7 +58,7 @@ def _put_items(owner: Any, items: Any) -> None:
         deque.clear(owner)
         deque.extend(owner, items)
     elif isinstance(owner, dict):
-        kind = OrderedDict if isinstance(owner, OrderedDict) else dict
+        kind: Any = OrderedDict if isinstance(owner, OrderedDict) else dict
         kind.clear(owner)
         for key, value in items.items():
             kind.__setitem__(owner, key, value)
