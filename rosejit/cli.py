@@ -88,7 +88,10 @@ def _export(options: Any) -> str:
     functions, scope = _functions(options.place)
     given = [_value(text, scope) for text in options.arguments]
     named = {f.__name__: f for f in functions}
-    files = export(functions[0] if len(named) == 1 else named, *given, path=options.output, math=options.math)
+    try:
+        files = export(functions[0] if len(named) == 1 else named, *given, path=options.output, math=options.math)
+    except OSError as error:
+        raise _UserError(f"nothing can be written to `{options.output}`: {error.strerror}") from None
     return "\n".join(f"{file}  {file.stat().st_size:,} bytes" for file in files)
 
 
@@ -102,7 +105,11 @@ def _demo(options: Any) -> str:
             print(demo.WITHOUT_PYODIDE, file=sys.stderr)
         demo.build(folder, pyodide)
         if not options.build_only:
-            demo.serve(folder, options.port, not options.no_browser)
+            try:
+                demo.serve(folder, options.port, not options.no_browser)
+            except (OSError, OverflowError):
+                help = "is something else served there? Choose another with `--port`, or 0 for any"
+                raise _UserError(f"nothing can be served at port {options.port}: {help}") from None
     return f"the pages are in {folder}" if options.output else ""
 
 

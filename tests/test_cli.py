@@ -2,6 +2,7 @@
 
 import pytest
 
+from rosejit import demo
 from rosejit.cli import main
 
 SOURCE = '''
@@ -57,3 +58,17 @@ def test_ir_takes_one_function(model, capsys):
     assert capsys.readouterr().out.startswith("def area")
     assert main(["ir", f"{model}:area,slope", "1.0", "2.0"]) == 1
     assert "`ir` takes one function" in capsys.readouterr().err
+
+
+def test_a_folder_that_cannot_be_written_to(model, capsys):
+    assert main(["export", f"{model}:area", "-o", str(model)]) == 1
+    assert capsys.readouterr().err == f"rosejit: nothing can be written to `{model}`: File exists\n"
+
+
+@pytest.mark.parametrize("beyond", [False, True])
+def test_a_port_that_cannot_be_had(monkeypatch, tmp_path, capsys, beyond):
+    monkeypatch.setattr(demo, "build", lambda folder, pyodide: None)
+    with demo.server(tmp_path) as running:
+        port = 99_999 if beyond else running.server_port
+        assert main(["demo", "--no-browser", "-o", str(tmp_path), "-p", str(port)]) == 1
+    assert f"nothing can be served at port {port}" in capsys.readouterr().err

@@ -167,16 +167,15 @@ def _function(number: int, function: Exported, entry: Entry, ways: _Ways) -> Ite
     called = function.name if names.is_variable(function.name) else ""  # for stack traces
     yield f"const $e{number} = function {called}({', '.join(outside)}) {{"
     name = names.text(function.name)
-    if function.rest is None:
-        most = len(shown)
-        yield f"  if (arguments.length > {most}) $many({name}, {most}, arguments.length);"
+    yield from _at_most(function.name, len(shown), function.rest)
     if ways.reentrant:
         yield f"  if ($busy) return $inner()[{name}](...arguments);"
     yield f"  $s{number}({handed});"
     yield f"  return {Writer().read(function.result, results)};"
     yield "};"
     if can_be_filled(function.result):
-        yield f"$e{number}.into = ({', '.join(['$out', *outside])}) => {{"
+        yield f"$e{number}.into = function ({', '.join(['$out', *outside])}) {{"
+        yield from _at_most(f"{function.name}.into", len(shown) + 1, function.rest)
         if ways.reentrant:
             spread = ", ".join(["$out", *(_spread(parameter, function.rest) for parameter in shown)])
             yield f"  if ($busy) return $inner()[{name}].into({spread});"
@@ -184,6 +183,11 @@ def _function(number: int, function: Exported, entry: Entry, ways: _Ways) -> Ite
         yield from indented(list(Writer().fill(function.result, results, "$out", "out")))
         yield "  return $out;"
         yield "};"
+
+
+def _at_most(name: str, most: int, rest: Parameter | None) -> Iterator[str]:
+    if rest is None:
+        yield f"  if (arguments.length > {most}) $many({names.text(name)}, {most}, arguments.length);"
 
 
 def _written(function: Exported, cells: Sequence[Place]) -> Iterator[str]:

@@ -53,9 +53,14 @@ def _exports(functions: Sequence[Exported]) -> Iterator[str]:
             yield f"    into<Out extends {out}>({', '.join(['out: Out', *_parameters(function)])}): Out;"
             yield "  };"
         else:
-            yield f"  {names.key(function.name)}{call};"
+            yield f"  {_method(function.name)}{call};"
     yield "}"
     yield ""
+
+
+def _method(name: str) -> str:
+    """The name of a method; `new` without quotes would declare a constructor."""
+    return names.text(name) if name == "new" else names.key(name)
 
 
 def _documentation(doc: str) -> Iterator[str]:
@@ -100,7 +105,7 @@ def _imports(pages: Sequence[PageImport]) -> Iterator[str]:
             continue
         parameters = ", ".join(f"x{k}: {gives(tree)}" for k, tree in enumerate(page.trees))
         result = "void" if page.result == Node("none") else takes(page.result)
-        yield f"  {names.key(page.name)}({parameters}): {result};"
+        yield f"  {_method(page.name)}({parameters}): {result};"
     yield "}"
     yield ""
 

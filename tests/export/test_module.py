@@ -241,8 +241,20 @@ def test_rest_parameters_and_reserved_names(tmp_path):
     found = report(
         tmp_path, entries, (), "const m = await load(); show([m.new([1, 2, 3]), m.new([1, 2, 3], 2), m.sum(1, 2)]);"
     )
+    (declared,) = tmp_path.rglob("*.d.mts")
+    assert '  "new"(' in declared.read_text()  # without quotes it would be a constructor
     if NODE:
         assert found == [6, 12, 3]
+
+
+def test_what_is_too_much_for_a_call_into_something_is_refused(tmp_path):
+    text = (
+        "const f = (await load()).moved, b = [{ at: { x: 1, y: 2 }, spin: [1, 2], heavy: true }], by = { x: 1, y: 2 };"
+    )
+    text += "show(caught(() => f.into(f(b, by, 1), b, by, 1, 2)));"
+    found = report(tmp_path, moved, (balls(1), Point(1.0, 2.0)), text)
+    if NODE:
+        assert found[2] == "`moved.into` takes 4 arguments, not 5"
 
 
 # --- failures
