@@ -27,7 +27,10 @@ def remember(evaluate, objective, x, report, history, memory, steps, tolerance):
             changes[stored % memory] = change
             curvatures[stored % memory] = curvature
             stored += 1
-        moving = lower < value or largest(next_slope) < largest(slope)
+        better = lower < value or largest(next_slope) < largest(slope)
+        moving = better or stored > 0
+        if not better:
+            stored = 0  # what is remembered may be of the other side of a kink: the slope itself may lead further
         x, value, slope = at, lower, next_slope
         step += 1
     note(step, value, slope, report, values)
