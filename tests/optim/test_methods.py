@@ -104,3 +104,19 @@ def test_the_minimum_of_a_cubic():
     f, df = lambda x: x**3 - 3 * x, lambda x: 3 * x * x - 3
     assert rose.jit(between)(0.0, f(0.0), df(0.0), 2.0, f(2.0), df(2.0)) == pytest.approx(1.0, rel=1e-15)
     assert rose.jit(between)(0.99, f(0.99), df(0.99), 2.0, f(2.0), df(2.0)) == 1.495  # too near to the end
+
+
+@rose.jit
+def creased(x: Vec["n"]) -> float:
+    """Valleys with a crease along their floor."""
+    total = 0.0
+    for i in rose.range(len(x) - 1):
+        total += 10.0 * max(x[i + 1] - x[i] ** 2, 0.0) + (1 - x[i]) ** 2 + 0.5 * (x[i + 1] - 1.0) ** 2
+    return total
+
+
+def test_lbfgs_forgets_the_other_side_of_a_crease():
+    """Where no step along what is remembered goes down, the slope itself may lead on."""
+    found = rose.optim.lbfgs(creased, steps=2000)(np.array([-1.2, 1.0, -1.2, 1.0]))
+    assert found.converged
+    assert found.x == pytest.approx(np.ones(4), abs=1e-5)
