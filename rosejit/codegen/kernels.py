@@ -12,7 +12,8 @@ from rosejit.ir.syntax import Function
 from rosejit.ops.kernels import KERNELS
 from rosejit.transforms.rows import OPS
 from rosejit.wasm.instructions import Immediate, call, local_get, local_tee
-from rosejit.wasm.module import Functions
+from rosejit.wasm.module import Function as Code
+from rosejit.wasm.module import FuncType
 from rosejit.wasm.opcodes import OP
 
 LANES = 0
@@ -26,11 +27,29 @@ class _Written:
     """A module that has nothing but kernels, and what its primitives are."""
 
     codes: dict[int, bytes]
-    functions: Functions
+    types: dict[FuncType, int]
+    declared: list[tuple[int, str]]
+    defined: dict[int, Code]
     callees: dict[Function, Callee]
     heap: dict[str, int]
     constants: dict[bytes, int]
     end: int
+
+    @staticmethod
+    def of(module: Module, codes: dict[int, bytes]) -> "_Written":
+        """A copy of what `module` has."""
+        b = module.builder
+        functions = b.types.copy(), b.declared.copy(), b.defined.copy()
+        return _Written(
+            codes, *functions, module.callees.copy(), module.heap.functions, module.constants.copy(), module.end
+        )
+
+    def put(self, module: Module) -> None:
+        """Make `module`, which has no functions, as this one."""
+        b = module.builder
+        b.types, b.declared, b.defined = self.types.copy(), self.declared.copy(), self.defined.copy()
+        module.callees, module.heap.functions = self.callees.copy(), self.heap
+        module.constants, module.end = self.constants.copy(), self.end
 
 
 _written: dict[tuple[tuple[int, ...], int], _Written] = {}
@@ -41,16 +60,14 @@ def codes_of(module: Module, ops: tuple[int, ...]) -> dict[int, bytes]:
     key = ops, module.end
     known = _written.get(key)
     if known is not None:
-        module.builder.functions = known.functions
-        module.restore(known.callees, known.heap, known.constants, known.end)
+        known.put(module)
         return known.codes
     codes = {op: _code(module, op) for op in ops}
     write_pending(module, {}, set())
     assert not module.failures.all, "what can fail is no op of straight code"
     if len(_written) >= _MOST:
         _written.clear()
-    heap, callees = module.heap.functions, module.callees.copy()
-    _written[key] = _Written(codes, module.builder.functions, callees, heap, module.constants, module.end)
+    _written[key] = _Written.of(module, codes)
     return codes
 
 

@@ -106,8 +106,10 @@ class Module:
         self.pending: list[Function] = []
         """Functions that are called but not written yet."""
         self.failures = Failures(builder)
-        self._constants: dict[bytes, int] = {}
-        self._end = heap_start + RESERVED
+        self.constants: dict[bytes, int] = {}
+        """The addresses of data."""
+        self.end = heap_start + RESERVED
+        """Where the memory ends that has a purpose already."""
 
     # --- functions
 
@@ -153,23 +155,11 @@ class Module:
 
     def constant(self, data: bytes) -> int:
         """The address at which `data` lies when a program starts."""
-        address = self._constants.get(data)
+        address = self.constants.get(data)
         if address is None:
-            address = self._constants[data] = -(-self._end // 16) * 16  # so that 16 bytes lie in one line of a cache
-            self._end = address + -(-len(data) // 8) * 8
+            address = self.constants[data] = -(-self.end // 16) * 16  # so that 16 bytes lie in one line of a cache
+            self.end = address + -(-len(data) // 8) * 8
         return address
-
-    @property
-    def constants(self) -> dict[bytes, int]:
-        """A copy of the addresses of data."""
-        return self._constants.copy()
-
-    def restore(
-        self, callees: dict[Function, Callee], heap: dict[str, int], constants: dict[bytes, int], end: int
-    ) -> None:
-        """Be, without any function yet that is not in `builder`, as a module that has these."""
-        self.callees, self.heap.functions = callees.copy(), heap
-        self._constants, self._end = constants.copy(), end
 
     def row(self, table: Table) -> tuple[bytes, int]:
         """What takes an i32 and leaves how far its row is from the start of the table; where that is."""
@@ -177,21 +167,16 @@ class Module:
         address = self.constant(b"".join([pack("<dq", *row) for row in rows]))
         return i32_const[len(rows) - 1] + OP["i32.and"] + i32_const[4] + OP["i32.shl"], address
 
-    @property
-    def end(self) -> int:
-        """Where the memory ends that has a purpose already."""
-        return self._end
-
     def reserve(self, size: int) -> None:
         """Keep the `size` bytes from `end` on, a multiple of 8, for whoever asks."""
-        self._end += size
+        self.end += size
 
     def finish(self) -> int:
         """Put constants and the start of the heap into the data of the module; the end of them all."""
-        for data, address in self._constants.items():
+        for data, address in self.constants.items():
             self.builder.data.append(Data(address, data))
-        self.heap.finish(self._end)
-        return self._end
+        self.heap.finish(self.end)
+        return self.end
 
     def drop(self, t: Type) -> bytes:
         """Takes a value that nobody needs, and frees it if it is heavy."""

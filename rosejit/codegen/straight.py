@@ -116,7 +116,7 @@ class _Writer:
         self.held[crossing[real]] = slots[real]
         self.address[crossing[~real]] = module.end + 8 * slots[~real]
         module.reserve(0 if real.all() else 8 * count)
-        module.builder.add_globals(min(count, _GLOBALS), "f64", f64_const(0.0))
+        module.builder.add_global("f64", f64_const(0.0), count=min(count, _GLOBALS))
 
     def _pieces(self) -> None:
         c = self.columns

@@ -187,10 +187,7 @@ class Dispatcher:
                 "write it as a loop over `rose.range`, or call it through a function of your own with `rose.opaque`",
                 "docs/arrays.md lists what is",
             )
-        if getattr(function, "__module__", None) not in _HARMLESS:
-            for value in args:
-                if value.__class__ in _CONTAINERS:
-                    self._session.tape.undo.note(value)
+        self._note(function, args)
         if _outside_arrays(function):
             args = tuple(as_numpy(arg) for arg in args)
             kwargs = {name: as_numpy(value) for name, value in kwargs.items()}
@@ -206,6 +203,13 @@ class Dispatcher:
             if isinstance(error, RoseError) or _is_transform(function) or not has_staged((args, kwargs)):
                 raise
             self._refuse(function, error)
+
+    def _note(self, function: Any, args: tuple[Any, ...]) -> None:
+        """Keep what containers hold that a function nobody can look into may change."""
+        if getattr(function, "__module__", None) not in _HARMLESS:
+            for value in args:
+                if value.__class__ in _CONTAINERS:
+                    self._session.tape.undo.note(value)
 
     def _watched(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call in a staged branch or loop: a function that nobody can look into may change no container there."""

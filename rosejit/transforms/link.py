@@ -82,7 +82,7 @@ class _Maker:
         for k, p in enumerate(f.params):
             _bytes(p.type)
             if isinstance(p.type, Scalar):
-                body.at[p] = body.numbering.leaf(Place(k, p.type, 0, None))  # type: ignore[arg-type]
+                body.at[p] = body.numbering.leaf(Place(k, p.type, 0, None))
         arrays: dict[ir.Atom, int] = {}
         for k, a in enumerate(f.body.results):
             if not isinstance(a.type, Scalar) and arrays.setdefault(a, k) != k:
@@ -152,7 +152,7 @@ class _Body:
         assert isinstance(p.type, Scalar)
         k = len(self.params)
         self.params.append(p.type)
-        self.at[p] = number = self.numbering.leaf(Param(k))  # type: ignore[arg-type]
+        self.at[p] = number = self.numbering.leaf(Param(k))
         if p.type is INT:
             self.indices[number] = k
 
@@ -191,7 +191,7 @@ class _Body:
                 continue
             op = e.op
             code = ways.get(op) or self.way(op)
-            given = [at[a] if type(a) is ir.Var else leaf(a) for a in e.args]  # type: ignore[arg-type]  # a Lit
+            given = [at[a] if type(a) is ir.Var else leaf(a) for a in e.args]
             if code > 0 and special.isdisjoint(given):
                 at[let.binders[0]] = known.setdefault((code - 1, *given), len(known))
             else:
@@ -209,7 +209,7 @@ class _Body:
         match e:
             case ir.Index(base=base, path=path) if self.arrays.get(base, -1) >= 0:
                 place = self.place(self.arrays[base], base.type, path, e.checked)
-                self.at[let.binders[0]] = self.numbering.leaf(place)  # type: ignore[arg-type]
+                self.at[let.binders[0]] = self.numbering.leaf(place)
             case ir.View(place=of, path=path) if of in self.arrays and isinstance(of.type, Ref):
                 self.views[let.binders[0]] = self.place(self.arrays[of], of.type.target, path, e.checked)
             case ir.Add(place=of, value=value) if of in self.views:
@@ -318,7 +318,7 @@ class _Body:
             return number
         leaf = self.numbering.leaves[~number] if number < 0 else None
         if isinstance(leaf, ir.Lit) and isinstance(leaf.value, int):
-            return self.numbering.leaf(Offset(leaf.value * stride))  # type: ignore[arg-type]
+            return self.numbering.leaf(Offset(leaf.value * stride))
         if number not in self.indices:
             raise _Unfit
         self.index(number, stride)

@@ -8,7 +8,7 @@ from typing import Any
 from rosejit.ir import syntax as ir
 from rosejit.ir.primitive import Primitive
 from rosejit.ops.kernels import small_kernel
-from rosejit.transforms.rows import CODES, Leaf
+from rosejit.transforms.rows import CODES
 from rosejit.transforms.simplify import NEGATION, as_negation, folded, without_signs
 
 Step = tuple[int, ...]
@@ -33,13 +33,13 @@ class Numbering:
         self.known: dict[Step, int] = {}
         self.special: set[int] = set()
         """Values that an op has rules for: constants, and what is minus something."""
-        self.leaves: list[Leaf] = []
+        self.leaves: list[Any] = []
         self._leaves: dict[Any, int] = {}
         self._literals: dict[int, ir.Lit] = {}
         self._negated: dict[int, int] = {}  # what a value is minus of
 
-    def leaf(self, leaf: Leaf) -> int:
-        """The number of an argument, of an element or of a constant."""
+    def leaf(self, leaf: Any) -> int:
+        """The number of an argument, of an element, of a constant or of whatever else a user of this reads."""
         literal = isinstance(leaf, ir.Lit)
         key = (leaf.type, leaf.value or repr(leaf.value)) if literal else leaf  # tells 0.0 from -0.0
         number = self._leaves.setdefault(key, ~len(self.leaves))

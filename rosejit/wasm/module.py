@@ -118,10 +118,6 @@ class Module:
     name: str = ""
 
 
-Functions = tuple[dict[FuncType, int], list[tuple[int, str]], dict[int, Function]]
-"""The types of a module in the making, its functions by type and name, and those that have a body."""
-
-
 @dataclass(slots=True)
 class ModuleBuilder:
     """Collects a module. Imports come first, because their indices do; the lists may be appended to."""
@@ -131,24 +127,26 @@ class ModuleBuilder:
     elements: list[Elements] = field(default_factory=list[Elements])
     data: list[Data] = field(default_factory=list[Data])
     start: int | None = None
-    _types: dict[FuncType, int] = field(default_factory=dict[FuncType, int])
+    types: dict[FuncType, int] = field(default_factory=dict[FuncType, int])
+    declared: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
+    """Functions of the module itself, by type and name."""
+    defined: dict[int, Function] = field(default_factory=dict[int, Function])
+    """Those that have a body."""
     _imports: list[Import] = field(default_factory=list[Import])
     _imported: dict[Kind, int] = field(default_factory=lambda: dict.fromkeys(("func", "table", "memory", "global"), 0))
-    _declared: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
-    _defined: dict[int, Function] = field(default_factory=dict[int, Function])
     _tables: list[Table] = field(default_factory=list[Table])
     _memories: list[Memory] = field(default_factory=list[Memory])
     _globals: list[Global] = field(default_factory=list[Global])
 
     def type_index(self, params: Iterable[ValueType], results: Iterable[ValueType]) -> int:
         """The index of a function type, the same whenever asked; for indirect calls and blocks with several results."""
-        return self._types.setdefault(FuncType(tuple(params), tuple(results)), len(self._types))
+        return self.types.setdefault(FuncType(tuple(params), tuple(results)), len(self.types))
 
     def import_function(
         self, module: str, name: str, params: Iterable[ValueType], results: Iterable[ValueType], label: str = ""
     ) -> int:
         """The index of an imported function."""
-        return self._import("func", Import(module, name, self.type_index(params, results), label), self._declared)
+        return self._import("func", Import(module, name, self.type_index(params, results), label), self.declared)
 
     def import_memory(self, module: str, name: str, memory: Memory) -> int:
         """The index of an imported memory."""
@@ -160,26 +158,16 @@ class ModuleBuilder:
 
     def declare_function(self, params: Iterable[ValueType], results: Iterable[ValueType], name: str = "") -> int:
         """The index of a function whose body comes later, so that calls to it can be written at once."""
-        self._declared.append((self.type_index(params, results), name))
-        return self._imported["func"] + len(self._declared) - 1
+        self.declared.append((self.type_index(params, results), name))
+        return self._imported["func"] + len(self.declared) - 1
 
     def define(self, index: int, locals: Locals, body: Iterable[bytes]) -> None:
         """Gives a declared function its body: chunks of code, without the last `end`."""
         at = index - self._imported["func"]
-        if not 0 <= at < len(self._declared) or index in self._defined:
+        if not 0 <= at < len(self.declared) or index in self.defined:
             raise ValueError(f"function {index} is not declared or already defined")
-        type, name = self._declared[at]
-        self._defined[index] = Function(type, locals, b"".join(body), name)
-
-    @property
-    def functions(self) -> Functions:
-        """A copy of what functions there are; set on a module without any, they are there as well."""
-        return self._types.copy(), self._declared.copy(), self._defined.copy()
-
-    @functions.setter
-    def functions(self, functions: Functions) -> None:
-        types, declared, defined = functions
-        self._types, self._declared, self._defined = types.copy(), declared.copy(), defined.copy()
+        type, name = self.declared[at]
+        self.defined[index] = Function(type, locals, b"".join(body), name)
 
     def add_table(self, table: Table) -> int:
         """The index of a new table."""
@@ -191,26 +179,23 @@ class ModuleBuilder:
         self._memories.append(memory)
         return self._imported["memory"] + len(self._memories) - 1
 
-    def add_global(self, type: ValueType, init: bytes, mutable: bool = True) -> int:
-        """The index of a new global."""
-        self._globals.append(Global(GlobalType(type, mutable), init))
-        return self._imported["global"] + len(self._globals) - 1
-
-    def add_globals(self, count: int, type: ValueType, init: bytes) -> None:
-        """New globals that are all alike, and may change."""
-        self._globals += [Global(GlobalType(type, True), init)] * count
+    def add_global(self, type: ValueType, init: bytes, mutable: bool = True, count: int = 1) -> int:
+        """The index of a new global, the first of `count` that are alike."""
+        index = self._imported["global"] + len(self._globals)
+        self._globals += [Global(GlobalType(type, mutable), init)] * count
+        return index
 
     def build(self) -> Module:
         """The module; every function declared must be defined."""
         first = self._imported["func"]
-        indices = range(first, first + len(self._declared))
-        missing = [self._declared[i - first][1] or str(i) for i in indices if i not in self._defined]
+        indices = range(first, first + len(self.declared))
+        missing = [self.declared[i - first][1] or str(i) for i in indices if i not in self.defined]
         if missing:
             raise ValueError(f"declared but not defined: {', '.join(missing)}")
         return Module(
-            types=tuple(self._types),
+            types=tuple(self.types),
             imports=tuple(self._imports),
-            functions=tuple(self._defined[i] for i in indices),
+            functions=tuple(self.defined[i] for i in indices),
             tables=tuple(self._tables),
             memories=tuple(self._memories),
             globals=tuple(self._globals),
