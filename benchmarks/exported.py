@@ -1,4 +1,5 @@
-"""What leaves Python: bytes of exported programs, plain and gzipped, and what a call costs in node beside npm `rose`.
+"""What leaves Python: bytes of exported programs, plain and gzipped, and what a call costs in node beside npm `rose`,
+and in Chromium with `--playwright node_modules/playwright-core/index.mjs` (nanoseconds on the wall there).
 
 `value, gradient and Hessian of x ** y` is the program of the Rose paper's page; billiards and the robot are the
 examples. Sizes of the originals are those that the paper's repository gives; its library comes on top (72,316 bytes).
@@ -6,7 +7,13 @@ examples. Sizes of the originals are those that the paper's repository gives; it
 
 import gzip
 import json
+import shutil
 import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +79,57 @@ def zipped(file: Path) -> int:
     return len(gzip.compress(file.read_bytes(), 9, mtime=0))
 
 
+PAGE = """<!doctype html><script type="importmap">{"imports": {
+"rose": "./peers/node_modules/rose/dist/index.js",
+"@rose-lang/wasm": "./peers/node_modules/@rose-lang/wasm/dist/browser.js"}}</script>"""
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    """Serves a folder without a word."""
+
+    def guess_type(self, path: Any) -> str:
+        """Modules must be called so, whatever the system thinks of `.mjs`."""
+        return "text/javascript" if str(path).endswith(".mjs") else super().guess_type(path)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """The address at which a page finds what is in `folder`, and the peers."""
+    (folder / "index.html").write_text(PAGE)
+    if not (folder / "peers").exists():
+        (folder / "peers").symlink_to(PEERS)
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+
+
+def in_page(playwright: str, folder: Path, jobs: dict[str, tuple[str, ...]]) -> Iterator[tuple[str, Row]]:
+    """What a call costs in Chromium, by program."""
+    chromium = shutil.which("chromium") or shutil.which("google-chrome") or ""
+    with served(folder) as address:
+        for name, job in jobs.items():
+            yield name, node(PEERS / "exported_page.mjs", str(Path(playwright).resolve()), chromium, address, *job)
+
+
+def add_pages(table: Table, playwright: str, folder: Path) -> None:
+    """What was exported to `folder`, in Chromium."""
+    jobs: dict[str, tuple[str, ...]] = {}
+    for name, (_, args, _, batch) in PROGRAMS.items():
+        (module,) = folder.rglob(f"kernels{len(name)}.mjs")
+        jobs[name] = (str(module.relative_to(folder)), "f", page_arguments(args), str(batch))
+    found = dict(in_page(playwright, folder, jobs))
+    for name, row in found.items():
+        table.add(program=name, system="rosejit, kernels, Chromium", fresh=row["fresh"], into=row["into"])
+    if "rose" not in table.absent:
+        power_job = ("-", "rose", *jobs["x ** y, to order 2"][2:])
+        for name, row in in_page(playwright, folder, {"x ** y, to order 2": power_job}):
+            table.add(program=name, system="npm rose, Chromium", fresh=row["fresh"])
+
+
 def exported(name: str, math: str, folder: Path) -> Row:
     """One program: its bytes, and its calls in node and in Python."""
     f, args, original, batch = PROGRAMS[name]
@@ -85,7 +143,7 @@ def exported(name: str, math: str, folder: Path) -> Row:
 
 
 def main() -> None:
-    asked = options(__doc__ or "", repeat=3)
+    asked = options(__doc__ or "", repeat=3, playwright="")
     absent = [] if has_rose() and "rose" not in asked.without else ["rose"]
     title = "exported programs (bytes, and ns of CPU a call: fresh results, `into`, and the same from Python)"
     form = {"program": "", "system": "", **dict.fromkeys(("wasm", "wasm.gz", "mjs.gz", "all.gz", "original"), ",")}
@@ -104,6 +162,8 @@ def main() -> None:
                 path.write_text(json.dumps(spec))
                 row = node(PEERS / "apps.mjs", app, str(path), str(asked.repeat))
                 table.add(program=name, system="npm rose", wasm=row["bytes"], fresh=1e9 * row["call"])
+        if asked.playwright:
+            add_pages(table, asked.playwright, Path(folder))
     table.finish(asked.json)
 
 

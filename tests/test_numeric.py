@@ -67,6 +67,7 @@ def test_long_code_needs_no_numpy(tmp_path) -> None:
 def test_numpy_is_loaded_where_it_is_worth_it(monkeypatch) -> None:
     assert is_at_hand(worth_loading=False) == ("numpy" in sys.modules)
     monkeypatch.delitem(sys.modules, "numpy", raising=False)
+    monkeypatch.delitem(sys.modules, "rosejit.plain", raising=False)
     assert not is_at_hand(worth_loading=False)
     assert is_at_hand(worth_loading=True)
     monkeypatch.setitem(sys.modules, "rosejit.plain", sys)

@@ -1,50 +1,9 @@
-// What one call of an exported function costs in this engine, in nanoseconds of CPU: the best of several batches.
+// What one call of an exported function costs in node, in nanoseconds of CPU.
 //   node exported.mjs MODULE.mjs FUNCTION ARGUMENTS.json BATCH     or FUNCTION = "rose" for x ** y by npm `rose`
 import { pathToFileURL } from "node:url";
+import measured from "./exported_call.mjs";
 
 const [, , module, name, given, size] = process.argv;
-const args = JSON.parse(given);
-
-async function peer() {
-  const { Real, Dual, Vec, fn, opaque, mul, div, add, vjp, compile } = await import("rose");
-  const log = opaque([Real], Real, Math.log);
-  const pow = opaque([Real, Real], Real, Math.pow);
-  log.jvp = fn([Dual], Dual, ({ re, du }) => ({ re: log(re), du: div(du, re) }));
-  pow.jvp = fn([Dual, Dual], Dual, (x, y) => {
-    const z = pow(x.re, y.re);
-    return { re: z, du: mul(add(mul(x.du, div(y.re, x.re)), mul(y.du, log(x.re))), z) };
-  });
-  const Pair = Vec(2, Real);
-  const f = fn([Pair], Real, ([x, y]) => pow(x, y));
-  const g = fn([Pair], Pair, (p) => vjp(f)(p).grad(1));
-  const h = fn([Pair], { value: Real, gradient: Pair, hessian: Vec(2, Pair) }, (p) => {
-    const { ret, grad } = vjp(g)(p);
-    return { value: f(p), gradient: ret, hessian: [grad([1, 0]), grad([0, 1])] };
-  });
-  let bytes = 0;
-  const engine = WebAssembly.compile;
-  WebAssembly.compile = (code) => ((bytes = code.byteLength), engine.call(WebAssembly, code));
-  const call = await compile(h);
-  return { fresh: () => call(args), bytes };
-}
-
-async function ours() {
-  const { default: load } = await import(pathToFileURL(module));
-  const f = (await load({ imports: { print() {} } }))[name];
-  const out = f(...args);
-  return { fresh: () => f(...args), into: f.into && (() => f.into(out, ...args)) };
-}
-
 const cpu = () => { const { user, system } = process.cpuUsage(); return 1e3 * (user + system); };
-const best = (run) => {
-  let least = Infinity;
-  for (let k = 0; k < 9; k++) {
-    const start = cpu();
-    for (let i = 0; i < Number(size); i++) run();
-    least = Math.min(least, cpu() - start);
-  }
-  return least / Number(size);
-};
-
-const { fresh, into, bytes } = await (name === "rose" ? peer() : ours());
-console.log(JSON.stringify({ fresh: best(fresh), into: into ? best(into) : null, bytes, found: fresh() }));
+const job = { module: pathToFileURL(module), name, args: JSON.parse(given), size: Number(size) };
+console.log(JSON.stringify(await measured(job, cpu)));

@@ -3,6 +3,9 @@
 Whatever is done for each of thousands of steps is done here for all of them at once.
 """
 
+# Several functions of NumPy 2.5 are of types that are unknown in part.
+# pyright: reportUnknownMemberType=false
+
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any

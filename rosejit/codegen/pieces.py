@@ -1,5 +1,8 @@
 """Numbers of pieces of code, side by side in columns, to the code."""
 
+# Several functions of NumPy 2.5 are of types that are unknown in part.
+# pyright: reportUnknownMemberType=false
+
 from collections.abc import Iterable
 from typing import Any
 

@@ -4,6 +4,9 @@ A value has a local where it is made. What a later part reads is in a global: an
 this code calls nothing but kernels.
 """
 
+# Several functions of NumPy 2.5 are of types that are unknown in part.
+# pyright: reportUnknownMemberType=false
+
 from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 
