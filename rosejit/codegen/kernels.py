@@ -7,7 +7,7 @@ from rosejit.codegen.columns import BOTH
 from rosejit.codegen.lanes import paired
 from rosejit.codegen.module import Callee, Module
 from rosejit.codegen.program import write_pending
-from rosejit.ir.primitive import Emit
+from rosejit.ir.primitive import Emit, Primitive
 from rosejit.ir.syntax import Function
 from rosejit.ops.kernels import KERNELS
 from rosejit.transforms.rows import OPS
@@ -74,10 +74,14 @@ def codes_of(module: Module, ops: tuple[int, ...]) -> dict[int, bytes]:
 def _code(module: Module, code: int) -> bytes:
     if code >= BOTH:
         return _of_both(module, code)
-    op = OPS[code]
-    found = OP["select"] if isinstance(op.wasm, Emit) else module.code(op)
-    assert found is not None
-    return found
+    return code_of(module, OPS[code])
+
+
+def code_of(module: Module, op: Primitive) -> bytes:
+    """What is written for a primitive of straight code, which emits nothing but selections, behind its operands."""
+    code = OP["select"] if isinstance(op.wasm, Emit) else module.code(op)
+    assert code is not None
+    return code
 
 
 def _of_both(module: Module, code: int) -> bytes:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rosejit.codegen.body import LOADS, STORES, Kind, kind_of
+from rosejit.codegen.kernels import code_of
 from rosejit.codegen.module import Module
 from rosejit.ir.primitive import Emit, Primitive
 from rosejit.ops import PRIMITIVES
@@ -60,7 +61,7 @@ class Writer:
         self.name = name
         self.code = list(map(_ordered, code))
         ops = dict.fromkeys([step[0] for step in self.code])
-        self.codes = {op: _code(module, op) for op in ops if isinstance(op, Primitive)}
+        self.codes = {op: code_of(module, op) for op in ops if isinstance(op, Primitive)}
         kinds: dict[Primitive, Kind | None] = {op: kind_of(op.result) for op in self.codes}
         self.odd: dict[Primitive, Kind] = {op: kind for op, kind in kinds.items() if kind not in ("f64", None)}
         """The ops whose result is no Real."""
@@ -265,10 +266,3 @@ def _ordered(step: Step) -> Step:
         return step
     op = OPS[code]
     return (op, *step[2:], step[1]) if isinstance(op.wasm, Emit) else (op, *step[1:])
-
-
-def _code(module: Module, op: Primitive) -> bytes:
-    """What is written for a primitive behind its operands."""
-    code = OP["select"] if isinstance(op.wasm, Emit) else module.code(op)
-    assert code is not None
-    return code

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from math import isqrt
 
 from rosejit.ir.primitive import Primitive, Table
-from rosejit.ir.types import INT, REAL
+from rosejit.ir.types import INT, REAL, Scalar
 from rosejit.ops import floats
 
 Row = tuple[float, int]
@@ -53,42 +53,31 @@ def _arctan(n: int, one: int) -> int:
 TABLES: Mapping[str, tuple[Row, ...]] = {"exp2": _powers(), "2/pi": _two_over_pi()}
 
 
-def _rest(i: int) -> float:
-    return TABLES["exp2"][i % _ROWS][0]
+def _column(name: str, table: str, column: int, result: Scalar, doc: str) -> Primitive:
+    """What reads a column of a table."""
+
+    def entry(i: int) -> float | int:
+        return TABLES[table][i % _ROWS][column]
+
+    return Primitive(name, (INT,), result, doc, evaluate=entry, wasm=Table(table, column))
 
 
-def _bits(i: int) -> int:
-    return TABLES["exp2"][i % _ROWS][1]
-
-
-def _word(i: int) -> int:
-    return TABLES["2/pi"][i % _ROWS][1]
-
-
-exp2_rest = Primitive(
-    name="exp2_rest",
-    params=(INT,),
-    result=REAL,
-    doc="What is missing of 2**(i / 32) in a double, relative to it; i modulo 32.",
-    evaluate=_rest,
-    wasm=Table("exp2", 0),
+exp2_rest = _column(
+    "exp2_rest", "exp2", 0, REAL, "What is missing of 2**(i / 32) in a double, relative to it; i modulo 32."
 )
-exp2_bits = Primitive(
-    name="exp2_bits",
-    params=(INT,),
-    result=INT,
-    doc="The bits of 2**(i / 32), i modulo 32, less i << 47: with the bits of any i << 47 those of 2**(i / 32).",
-    evaluate=_bits,
-    wasm=Table("exp2", 1),
+exp2_bits = _column(
+    "exp2_bits",
+    "exp2",
+    1,
+    INT,
+    "The bits of 2**(i / 32), i modulo 32, less i << 47: with the bits of any i << 47 those of 2**(i / 32).",
 )
-
-two_over_pi = Primitive(
-    name="two_over_pi",
-    params=(INT,),
-    result=INT,
-    doc="For i from 1 to 19 bits 64 (i - 1) to 64 i of 2/π behind the point, else 0; i modulo 32.",
-    evaluate=_word,
-    wasm=Table("2/pi", 1),
+two_over_pi = _column(
+    "two_over_pi",
+    "2/pi",
+    1,
+    INT,
+    "For i from 1 to 19 bits 64 (i - 1) to 64 i of 2/π behind the point, else 0; i modulo 32.",
 )
 
 ALL = (exp2_rest, exp2_bits, two_over_pi)
