@@ -71,7 +71,8 @@ def workloads() -> Iterator[Workload]:
 Peer = Callable[[], Any]
 
 LARGE = 1 << 20
-"""Bytes of results from which the operating system clears fresh memory for each call: the peer then gets that too."""
+"""Bytes of results from which the peer gets fresh arrays for each call, as a caller of ours does. The system clears
+such memory; ours is recycled (`docs/arrays.md`), as NumPy around C++ would not do."""
 
 
 def sizes_of(module: str, args: tuple[Any, ...]) -> tuple[int, ...]:

@@ -29,6 +29,7 @@ from rosejit.frontend.structures import has_tangent
 from rosejit.log import note
 from rosejit.runtime.marshal import Mismatch
 from rosejit.runtime.marshal import Signature as Interface
+from rosejit.runtime.recycled import spare
 
 _STAGING = threading.RLock()
 """One thread stages at a time: two that enter a cycle of functions at two places would wait for each other."""
@@ -374,9 +375,11 @@ def disable_jit() -> Generator[None]:
 
 
 def clear_caches() -> None:
-    """Forget the compiled code of all functions; the disk cache stays (see `python -m rosejit cache clear`)."""
+    """Forget the compiled code of all functions, and the memory kept for their results; the disk cache stays (see
+    `python -m rosejit cache clear`)."""
     for function in list(FUNCTIONS):
         function.cache_clear()
+    spare().clear()
 
 
 def share(function: Function, base: Function, *made: Any) -> None:

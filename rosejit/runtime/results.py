@@ -10,6 +10,7 @@ from rosejit.numeric import np
 from rosejit.runtime import convert
 from rosejit.runtime.arguments import next_slot, uniform
 from rosejit.runtime.dynamic import receive
+from rosejit.runtime.recycled import is_worthwhile, spare
 
 
 class Results:
@@ -18,7 +19,7 @@ class Results:
     def __init__(self, tree: Tree, slots: Iterator[Slot]) -> None:
         self.views: list[Slot] = []
         self.memories: set[str] = set()
-        self.scope: dict[str, Any] = {"$dyn": receive, "$fill": _fill, "$outputs": self.outputs}
+        self.scope: dict[str, Any] = {"$dyn": receive, "$fill": _fill, "$copy": spare().copy, "$outputs": self.outputs}
         self._slots = slots
         self._tree = tree
         self.expression = self._read(tree)
@@ -29,8 +30,8 @@ class Results:
     def into_given(self) -> str:
         """The expression that fills the arrays of `$out`."""
         text = self.expression
-        for k in range(len(self.views)):
-            text = text.replace(f"$view{k}.copy()", f"$fill($out[{k}], $view{k})")
+        for k, slot in enumerate(self.views):
+            text = text.replace(_copied(k, slot), f"$fill($out[{k}], $view{k})")
         return text
 
     @property
@@ -71,7 +72,7 @@ class Results:
                 return f"{self._memory('octets')}[{slot.offset}] != 0"
             case "array":
                 self.views.append(slot)
-                return f"$view{len(self.views) - 1}.copy()"
+                return _copied(len(self.views) - 1, slot)
             case _:
                 return f"$dyn($instance, {self._memory('words')}[{slot.offset // 4}], {self._constant(slot)})"
 
@@ -126,9 +127,13 @@ def maker(tree: Node) -> Callable[..., Any]:
     return make
 
 
+def _copied(k: int, slot: Slot) -> str:
+    return f"$copy($view{k})" if is_worthwhile(slot.bytes) else f"$view{k}.copy()"
+
+
 def _fill(given: Any, view: Any) -> Any:
     if given is None:
-        return view.copy()
+        return spare().copy(view) if is_worthwhile(view.nbytes) else view.copy()
     given[...] = view
     return given
 
