@@ -98,7 +98,9 @@ def jacobian(staged: Staged, names: tuple[str, ...], selected: list[int], single
     selection = _selection(staged, selected, single)
 
     def block(leaf: Leaf) -> Tree:
-        return tree_map(selection, lambda inner: _stacked(leaf, inner)) if is_real(leaf) else tangents_of(leaf)
+        if not is_real(leaf):
+            return tangents_of(leaf)
+        return tree_map(selection, lambda inner: _stacked(leaf, inner) if is_real(inner) else inner)
 
     words = ("jacobian", mask, mode, _kinds_of(staged, selected), [is_real(leaf) for leaf in leaves(staged.result)])
     return staged.derived(Recipe(name, staged.program, words, make), tree_map(staged.result, block))

@@ -10,7 +10,7 @@ from rosejit.api.entry import public
 from rosejit.api.function import Function, Kind, Options, share
 from rosejit.api.modes import jvp
 from rosejit.api.source import as_function, from_source, wrapped_like
-from rosejit.api.staged import Argnums, Staged, positions
+from rosejit.api.staged import Argnums, Staged, positions, told
 from rosejit.errors import NotDifferentiable
 from rosejit.frontend.binding import Call
 from rosejit.frontend.stage import Session
@@ -67,7 +67,7 @@ def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = 
 
 def _gradient(f: Callable[..., Any], argnums: Argnums, has_aux: bool, value: bool) -> Function:
     base = as_function(f)
-    argnums = tuple(argnums) if isinstance(argnums, list) else argnums
+    argnums = told(argnums)
 
     def derive(staged: Staged, names: tuple[str, ...]) -> Staged:
         by_number, names = counted(base, staged, names, argnums)
@@ -120,7 +120,7 @@ def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Function:
 
 def _jacobian(f: Callable[..., Any], argnums: Argnums, mode: str, transform: Callable[..., Function]) -> Function:
     base = as_function(f)
-    argnums = tuple(argnums) if isinstance(argnums, list) else argnums
+    argnums = told(argnums)
 
     def derive(staged: Staged, names: tuple[str, ...]) -> Staged:
         by_number, names = counted(base, staged, names, argnums)

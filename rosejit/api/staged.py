@@ -1,5 +1,6 @@
 """A function staged for one key, and what derivatives make of it: IR, and the structures of arguments and result."""
 
+import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -136,6 +137,24 @@ def pair(one: Tree, other: Tree) -> Node:
 Argnums = int | str | tuple[int | str, ...]
 
 
+_ARGNUMS = "`argnums` is a number, a name, or a tuple of them"
+
+
+def told(argnums: Any) -> Argnums:
+    """`argnums` as a user may write it (a list, an integer of NumPy), told from its equals: `True` is no 1."""
+    if isinstance(argnums, (tuple, list)):
+        return tuple([_told(each) for each in argnums])
+    return _told(argnums)
+
+
+def _told(each: Any) -> int | str:
+    if isinstance(each, str):
+        return each
+    if isinstance(each, bool) or not hasattr(type(each), "__index__") or getattr(each, "ndim", 0):
+        raise NotDifferentiable(f"an argument has no number {each!r}", help=_ARGNUMS)
+    return operator.index(each)
+
+
 def positions(argnums: Argnums, names: tuple[str, ...], title: str) -> list[int]:
     """Argument numbers or names as numbers. Raises `NotDifferentiable` for one that does not exist."""
     wanted = argnums if isinstance(argnums, tuple) else (argnums,)
@@ -143,13 +162,13 @@ def positions(argnums: Argnums, names: tuple[str, ...], title: str) -> list[int]
     for each in wanted:
         if isinstance(each, str) and each in names:
             found.append(names.index(each))
-        elif isinstance(each, int) and not isinstance(each, bool) and -len(names) <= each < len(names):
+        elif isinstance(each, int) and -len(names) <= each < len(names):
             found.append(each % len(names))
         else:
             raise NotDifferentiable(
                 f"`{title}` has no argument `{each}`" if isinstance(each, str) else f"`{title}` has no argument {each}",
                 facts=(f"its arguments are {', '.join(f'`{name}`' for name in names) or 'none'}",),
-                help="`argnums` is a number, a name, or a tuple of them",
+                help=_ARGNUMS,
             )
     return found
 

@@ -37,10 +37,16 @@ _TWINS: dict[Primitive, Primitive] = {
     for on_ints, on_reals in {
         "iadd": "add", "isub": "sub", "imul": "mul", "ineg": "neg", "iabs": "abs", "ifloordiv": "floordiv",
         "imod": "mod", "ipow": "pow", "ilt": "lt", "ile": "le", "igt": "gt", "ige": "ge", "ieq": "eq", "ine": "ne",
+        "rlt": "lt", "rle": "le", "rgt": "gt", "rge": "ge", "req": "eq", "rne": "ne",
         "imax": "max", "imin": "min", "isign": "sign", "iselect": "select",
     }.items()
 }  # fmt: skip
 """What an operation on Ints is when one of its operands turns out a Real."""
+_MIXED: dict[Primitive, tuple[Primitive, Primitive]] = {
+    P[f"i{name}"]: (P[f"r{name}"], P[f"r{mirrored}"])
+    for name, mirrored in {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}.items()
+}
+"""What a comparison of Ints is when the second turns out a Real, and when the first does."""
 
 
 def mend(block: Block, atoms: Atoms) -> None:
@@ -92,6 +98,11 @@ def _tangents(let: Let, expr: Apply, kept: list[Let]) -> None:
 
 
 def _widen(let: Let, expr: Apply, kept: list[Let]) -> None:
+    if expr.op in _MIXED and {a.type for a in expr.args} == {INT, REAL}:
+        left, right = expr.args
+        name, mirrored = _MIXED[expr.op]
+        expr.op, expr.args = (name, (left, right)) if left.type is INT else (mirrored, (right, left))
+        return
     twin = _TWINS.get(expr.op)
     if twin is None:
         index = expr.op is P["wrap_index"]

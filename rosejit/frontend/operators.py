@@ -6,6 +6,7 @@
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from rosejit.frontend import ordering
 from rosejit.frontend.host import SMALLEST, number_kind
 from rosejit.frontend.number_theory import BIT_COUNT
 from rosejit.frontend.places import frame_at
@@ -39,7 +40,7 @@ _HOST = frozenset({str, bytes, list, tuple, dict, set, complex, type(None)})
 # --- numbers and numbers
 
 
-def _on_real(symbol: str, op: Primitive, result: Any, reverse: bool) -> Method:
+def _on_real(symbol: str, op: Primitive, reverse: bool) -> Method:
     """An operator of a Real and any number. Written out: it runs once for each staged operation."""
 
     def method(self: Real, other: Any) -> Any:
@@ -50,7 +51,7 @@ def _on_real(symbol: str, op: Primitive, result: Any, reverse: bool) -> Method:
         var = Var(op.result)
         args = (atom, self.atom) if reverse else (self.atom, atom)
         tape.lets.append(Let((var,), Apply(op, args), tape.places.of(frame_at(1))))
-        return result(tape, var)
+        return Real(tape, var)
 
     return method
 
@@ -74,7 +75,7 @@ def _on_int(symbol: str, on_ints: Primitive | None, on_reals: Primitive | None, 
         var = tape.apply(op, right, left) if reverse else tape.apply(op, left, right)
         if var.type is INT:
             return Int(tape, var, _low(symbol, self, other, reverse))
-        return Real(tape, var) if var.type is REAL else Bool(tape, var)
+        return Real(tape, var)
 
     return method
 
@@ -135,14 +136,12 @@ def _install_arithmetic() -> None:
             dunder = f"__{'r' * reverse}{name}__"
             on_reals, on_ints = real and P[real], integer and P[integer]
             if on_reals:
-                setattr(Real, dunder, _on_real(symbol, on_reals, Real, reverse))
+                setattr(Real, dunder, _on_real(symbol, on_reals, reverse))
             setattr(Int, dunder, _on_int(symbol, on_ints or None, on_reals or None, reverse))
             setattr(Bool, dunder, _on_bool(symbol, dunder, P[boolean] if boolean else None))
     for symbol, name in (("<", "lt"), ("<=", "le"), (">", "gt"), (">=", "ge"), ("==", "eq"), ("!=", "ne")):
-        setattr(Real, f"__{name}__", _on_real(symbol, P[name], Bool, False))
-        setattr(Int, f"__{name}__", _on_int(symbol, P[f"i{name}"], P[name], False))
-        on_bools = P[f"b{name}"] if name in ("eq", "ne") else None
-        setattr(Bool, f"__{name}__", _on_bool(symbol, f"__{name}__", on_bools))
+        for cls, make in ((Real, ordering.of_real), (Int, ordering.of_int), (Bool, ordering.of_bool)):
+            setattr(cls, f"__{name}__", make(symbol, name, _other))
 
 
 # --- one number

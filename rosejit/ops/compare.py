@@ -15,6 +15,7 @@ _WORDS = {
     "==": "whether they are equal",
     "!=": "whether they differ",
 }
+_NAMES = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
 
 
 def _comparison(name: str, symbol: str, operands: Scalar, evaluate: Callable[..., bool], instruction: str) -> Primitive:
@@ -29,6 +30,16 @@ def _comparison(name: str, symbol: str, operands: Scalar, evaluate: Callable[...
         wasm=Instr(instruction),
         cheap=True,
         commutes=symbol in ("==", "!="),
+    )
+
+
+def _mixed(symbol: str, evaluate: Callable[[int, float], bool]) -> Primitive:
+    """Of an Int and a Real as Python compares them: exactly, where the Int is no Real too."""
+    name = f"r{_NAMES[symbol]}"
+    remark = "true for NaN" if symbol == "!=" else "false for NaN"
+    doc = f"{_WORDS[symbol].capitalize()}, whatever their size; {remark}."
+    return Primitive(
+        name=name, params=(INT, REAL), result=BOOL, doc=doc, evaluate=evaluate, wasm=Kernel(name), cheap=True
     )
 
 
@@ -50,6 +61,8 @@ ige = _comparison("ige", ">=", INT, operator.ge, "i64.ge_s")
 ieq = _comparison("ieq", "==", INT, operator.eq, "i64.eq")
 ine = _comparison("ine", "!=", INT, operator.ne, "i64.ne")
 
+rlt, rle, rgt, rge, req, rne = (_mixed(symbol, getattr(operator, name)) for symbol, name in _NAMES.items())
+
 beq = _comparison("beq", "==", BOOL, operator.eq, "i32.eq")
 bne = _comparison("bne", "!=", BOOL, operator.ne, "i32.ne")
 
@@ -57,4 +70,28 @@ isnan = _kind("isnan", "Whether it is NaN.", math.isnan)
 isinf = _kind("isinf", "Whether it is inf or -inf.", math.isinf)
 isfinite = _kind("isfinite", "Whether it is neither infinite nor NaN.", math.isfinite)
 
-ALL = (lt, le, gt, ge, eq, ne, ilt, ile, igt, ige, ieq, ine, beq, bne, isnan, isinf, isfinite)
+ALL = (
+    lt,
+    le,
+    gt,
+    ge,
+    eq,
+    ne,
+    ilt,
+    ile,
+    igt,
+    ige,
+    ieq,
+    ine,
+    rlt,
+    rle,
+    rgt,
+    rge,
+    req,
+    rne,
+    beq,
+    bne,
+    isnan,
+    isinf,
+    isfinite,
+)

@@ -1,7 +1,7 @@
 """Drops the checks of indices and of Ints that the ranges of loops prove needless, in one forward sweep."""
 
 from rosejit.ir import syntax as ir
-from rosejit.ir.types import INT, Array, Ref, Type, fields_of
+from rosejit.ir.types import INT, REAL, Array, Ref, Type, fields_of
 from rosejit.ir.walk import forms, rebuild
 from rosejit.ops import PRIMITIVES
 from rosejit.ops.integer import LARGEST, SMALLEST
@@ -11,6 +11,9 @@ Range = tuple[int, int]
 
 ANY = (SMALLEST, LARGEST)
 SUM = PRIMITIVES["wadd"]
+EXACT = 2**53
+"""Up to here all Ints are Reals."""
+ON_REALS = {PRIMITIVES[f"r{name}"]: PRIMITIVES[name] for name in ("lt", "le", "gt", "ge", "eq", "ne")}
 
 
 def ranges(f: ir.Function) -> ir.Function:
@@ -82,6 +85,8 @@ class _Sweep:
             if isinstance(e, ir.Apply):
                 if e.op.result is INT:
                     self.integer(let, e, new)
+                elif e.op in ON_REALS:
+                    self.comparison(let, e, new)
                 else:
                     args = tuple(map(self.atoms.get, e.args, e.args))
                     new.append(let if args == e.args else ir.Let(let.binders, ir.Apply(e.op, args), let.span))
@@ -110,6 +115,16 @@ class _Sweep:
                     return
                 op, args = SUM, (var, ir.integer(constant))
         new.append(ir.Let(let.binders, ir.Apply(op, args), let.span))
+
+    def comparison(self, let: ir.Let, e: ir.Apply, new: list[ir.Let]) -> None:
+        """Of an Int with a Real: of two Reals, where the Int is sure to be one."""
+        op, (whole, x) = e.op, tuple(map(self.atoms.get, e.args, e.args))
+        low, high = range_of(whole, self.known)
+        if max(-low, high) <= EXACT:
+            real = ir.Var(REAL)
+            new.append(ir.Let((real,), ir.Apply(PRIMITIVES["to_real"], (whole,)), let.span))
+            op, whole = ON_REALS[op], real
+        new.append(ir.Let(let.binders, ir.Apply(op, (whole, x)), let.span))
 
     def split(self, op: ir.Primitive, args: tuple[ir.Atom, ...]) -> tuple[ir.Var, int] | None:
         """A sum as a variable and a constant; the variable's own sum with a constant fits 64 bits as well."""

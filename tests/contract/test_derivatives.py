@@ -63,6 +63,15 @@ def test_argnums():
     assert rose.grad(product, (0,))(3.0, 2.0) == (24.0,)
 
 
+def test_argnums_as_numpy_and_lists_write_them():
+    assert rose.grad(product, np.int64(1))(3.0, 2.0) == 18.0
+    assert rose.grad(product, [np.int32(-2), 0])(3.0, 2.0) == (18.0, 24.0)
+    assert rose.jacfwd(product, np.uint8(1))(3.0, 2.0) == 18.0
+    for wrong in (True, np.True_, 1.0, None, range(1), np.array([1])):  # also what is equal to one that was taken
+        with pytest.raises(rose.NotDifferentiable, match="`argnums` is a number"):
+            rose.grad(product, wrong)(3.0, 2.0)
+
+
 def test_argnums_count_what_is_given_to_star_args():
     def product(*xs: float, power: int = 1) -> float:
         return xs[0] * xs[1] * xs[2] ** power
@@ -292,6 +301,20 @@ def test_check_grads_refuses_what_is_wrong():
             rose.check_grads(f, (1.5,), order=1, modes=modes)
 
 
+def test_check_grads_passes_no_nan():
+    """One that is not compared: the largest of errors is found among numbers, and NaN is greater than none."""
+    f = lambda x, y: (y * y, math.sqrt(x) * 0.0)  # the slope of sqrt at 0 is infinite
+    for modes in [(), ("fwd",), ("rev",), ("fwd", "rev")]:
+        with pytest.raises(rose.RoseAssertionError):
+            rose.check_grads(f, (0.0, 2.0), order=1, modes=modes)
+
+
+@pytest.mark.parametrize("modes", ["fwd", ("forward",), ("fwd", "reverse")])
+def test_check_grads_knows_its_modes(modes):
+    with pytest.raises(rose.StagingTypeError, match="knows no modes"):
+        rose.check_grads(lambda x: x, (1.0,), modes=modes)
+
+
 def test_derivatives_at_kinks():
     """The derivative of the argument that is returned."""
     slope = lambda f, *x: rose.grad(rose.jit(f), tuple(range(len(x))))(*x)
@@ -303,6 +326,20 @@ def test_derivatives_at_kinks():
     assert slope(lambda x: math.floor(x) + round(x) + int(x) + math.ceil(x) + (x > 1.0) + 0.5, 1.3) == (0.0,)
     assert slope(lambda x: x**3 + x**1 + x**0, 0.0) == (1.0,)
     assert slope(lambda x, y: x if x > y else y, 1.0, 1.0) == (0.0, 1.0)
+
+
+def test_numbers_without_a_derivative_in_structures_of_jacobians():
+    """Each stands once, as a zero of its kind."""
+    p = Layer(W, 0.25, 3)
+    for one in (rose.jacfwd, rose.jacrev, rose.jacobian):
+        found = one(layer)(p, X)
+        assert found.power == 0
+        assert found.bias == pytest.approx(2 * (W @ X + 0.25))
+    second = rose.hessian(layer)(p, X)
+    np.testing.assert_allclose(second.weight.weight, 2 * np.outer(X, X), rtol=1e-14)
+    np.testing.assert_allclose(second.weight.bias, 2 * X, rtol=1e-14)
+    np.testing.assert_allclose(second.bias.weight, 2 * X, rtol=1e-14)
+    assert (second.bias.bias, second.bias.power, second.weight.power, second.power) == (2.0, 0, 0, 0)
 
 
 def test_an_untaken_side_poisons_nothing():

@@ -1,6 +1,7 @@
 """Arithmetic and mathematical functions of numbers."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 
@@ -156,6 +157,16 @@ def greater(x: float, y: float) -> bool:
 
 
 @rose.jit
+def ordered(n: int, x: float) -> tuple[bool, bool, bool, bool, int]:
+    """How often an Int that grows is below a Real, and how they compare: exactly, where they differ by one."""
+    below = 0
+    for k in rose.range(5):
+        below += n + k < x
+        below += k * 10 if k >= x else 0
+    return n < x, x <= n, n == x, x != n, below
+
+
+@rose.jit
 def several(x: float, n: int) -> tuple[float, int, bool, float]:
     return x * n, n + 1, x < n, x / 3.0
 
@@ -283,6 +294,14 @@ PROGRAMS = (
     Program(mixed, [(3, 1.5), (-2, 0.5)], lambda n, x: n * (x + 1.25)),
     Program(widened, [(3,), (-1,)], lambda n: n + 1.0),
     Program(conversions, [(2.7, 3, True), (-2.7, 0, False)], lambda x, n, b: math.trunc(x) + n * x + b + (n != 0) * x),
+    Program(
+        ordered,
+        [(3, 2.5), (2**53 + 1, 2.0**53), (-(2**53) - 1, -(2.0**53)), (2**62 + 1, 2.0**62), (2**63 - 9, 2.0**63)],
+        lambda n, x: (
+            *(n < Fraction(x), Fraction(x) <= n, n == Fraction(x), Fraction(x) != n),
+            sum((n + k < Fraction(x)) + k * 10 * (k >= Fraction(x)) for k in range(5)),
+        ),
+    ),
     Program(greater, [(1.5, 1.0), (1.0, 1.0)]),
     Program(several, [(1.5, 4), (-0.5, -3)], lambda x, n: (x * n, n + 1, x < n, x / 3)),
     Program(nothing_staged, [(1.0,)], lambda x: (5, math.pi)),

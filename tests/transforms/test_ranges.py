@@ -50,6 +50,13 @@ def test_an_int_that_may_be_too_large_stays_checked() -> None:
     assert "k + 1" in after("let j = k + 1 in let r = to_real(j) in s + r")
 
 
+def test_an_int_that_is_a_real_is_compared_as_one() -> None:
+    text = after("let r = to_real(k) in let c = rlt(i, r) in if c { s } { let t = s + 1.0 in t }")
+    assert "to_real(i)" in text
+    assert "rlt" not in text
+    assert "rge" in after("let r = to_real(i) in let c = rge(k, r) in if c { s } { let t = s + 1.0 in t }")
+
+
 def test_straight_code_is_not_looked_at() -> None:
     f = parse("def f(x: [2]Real, k: Int): Real = x[k]")
     assert ranges(f) is f

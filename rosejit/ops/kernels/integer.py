@@ -1,9 +1,12 @@
 """Kernels of integer operations that take more than one instruction; checked ones give a result and a fault."""
 
+import operator
+from collections.abc import Callable
 from typing import Any
 
 from rosejit.ir.types import INT, REAL
-from rosejit.ops.integer import SMALLEST, bool_to_int, imin, iselect, quot, rem, sat_int, ushr
+from rosejit.ops.arith import select
+from rosejit.ops.integer import SMALLEST, bool_to_int, imin, iselect, quot, rem, sat_int, to_real, ushr
 from rosejit.ops.kernels.definition import Definition
 from rosejit.ops.value import branch, repeat
 
@@ -132,6 +135,26 @@ def _ipow(i: Any, k: Any) -> Any:
     return result, fault | ushr(k, 63)
 
 
+# --- with Reals
+
+_LARGEST_REAL = 2.0**63 - 2.0**10
+"""The largest Real that is an Int."""
+
+
+def _order(name: str) -> Callable[[Any, Any], Any]:
+    """How an Int compares with a Real, exactly: by the sign of what the nearest Real and the rest are away from it.
+
+    If the nearest Real is not exact, its distance to any `x` near it is, and any other `x` is further than the rest.
+    """
+
+    def body(i: Any, x: Any) -> Any:
+        nearest = to_real(i)
+        nearest = select(nearest < _LARGEST_REAL, nearest, _LARGEST_REAL)
+        return getattr(operator, name)((nearest - x) + to_real(i - sat_int(nearest)), 0.0)
+
+    return body
+
+
 IMUL = Definition(_imul, INT, INT)
 
 ALL = (
@@ -140,4 +163,5 @@ ALL = (
     *(Definition(body, INT, INT) for body in (_iadd, _isub, _ishl, _ifloordiv, _imod, _ipow)),
     IMUL,
     Definition(_to_int, REAL),
+    *(Definition(_order(name), INT, REAL, name=f"r{name}") for name in ("lt", "le", "gt", "ge", "eq", "ne")),
 )
