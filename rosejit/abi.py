@@ -163,8 +163,12 @@ class HostSignature:
     prints: bool = False
     """Whether it is what `print` was staged to."""
     forms: tuple[tuple[int, tuple["str | tuple[str, str]", ...]], ...] = ()
-    """Of `print`: arguments, by number, that are texts with gaps; a gap has conversion and format of the value there,
-    and the tree of the argument has the values."""
+    """Of `print` and `raises`: arguments, by number, that are texts with gaps; a gap has conversion and format of the
+    value there, and the tree of the argument has the values."""
+    raises: str = ""
+    """Of what only ends the call: the name of the exception's class. The one argument is the message."""
+    span: Span | None = None
+    """Where that is."""
 
 
 def leaves(tree: Tree) -> list[Leaf]:

@@ -1,6 +1,7 @@
 """Trees and slots to the places of values in memory, and to loops where many parts of a structure are alike."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from rosejit.abi import SCALAR_BYTES, Leaf, Node, Scalar, Slot, Static, Tree, leaves
@@ -84,6 +85,17 @@ Place = Cell | Passed
 def cells_of(slots: Sequence[Slot]) -> list[Cell]:
     """The cells of the slots of an entry."""
     return [Cell(slot, slot.offset) for slot in slots]
+
+
+def shape_name(shape: Sequence[int]) -> str:
+    """The constant that holds a shape: an array that stood in a call would be made anew by every call."""
+    return f"$d{'x'.join(map(str, shape))}"
+
+
+def shapes(text: str) -> Iterator[str]:
+    """The definitions of the shapes that `text` uses."""
+    for name in sorted(set(re.findall(r"\$d[\dx]+\b", text))):
+        yield f"const {name} = [{name[2:].replace('x', ', ')}];"
 
 
 def divided(tree: Node, cells: Sequence[Place]) -> list[list[Place]]:

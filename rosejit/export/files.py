@@ -19,6 +19,11 @@ def write(given: Any, examples: tuple[Any, ...], path: str | PathLike[str], math
         raise StagingTypeError(f'`math` is "kernels" or "js", not {math!r}')
     folder = Path(path)
     functions = _functions(given, examples)
+    if "then" in functions:
+        raise StagingTypeError(
+            "no exported function can be called `then`: `await load()` would call it",
+            help='give it another name: `rose.export({"after": then}, ...)`',
+        )
     stem = _stem(folder.resolve().name if isinstance(given, Mapping) else next(iter(functions)))
     made = bundle(functions, math)
     folder.mkdir(parents=True, exist_ok=True)

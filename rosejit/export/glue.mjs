@@ -3,10 +3,15 @@
 
 const $kind = (x) =>
   x === undefined ? "nothing" : x === null || typeof x === "number" ? `${x}`
-    : Array.isArray(x) ? "an array" : `a ${typeof x}`.replace("a o", "an o");
+    : Array.isArray(x) ? "an array" : `a ${x[Symbol.toStringTag] || typeof x}`.replace(/^a(?= [oI])/, "an");
+
+// Where loops over alike parts of a structure are; a path has the number of the loop behind a NUL.
+const $turn = [0];
+
+const $said = (path) => `\`${path.replace(/\0(\d)/g, (_, k) => $turn[k])}\``;
 
 const $wrong = (wanted, path, x) => {
-  throw new TypeError(`\`${path}\` must be ${wanted}, not ${$kind(x)}`);
+  throw new TypeError(`${$said(path)} must be ${wanted}, not ${$kind(x)}`);
 };
 
 const $many = (name, most, given) => {
@@ -18,7 +23,7 @@ const $real = (x, path) => (typeof x === "number" ? x : $wrong("a number", path,
 const $int = (x, path) => {
   const given = Number.isSafeInteger(x) ? BigInt(x) : x;
   if (typeof given !== "bigint") $wrong("an integer (a BigInt beyond 2 ** 53)", path, x);
-  if (BigInt.asIntN(64, given) !== given) throw new RangeError(`\`${path}\` does not fit 64 bits: ${x}`);
+  if (BigInt.asIntN(64, given) !== given) throw new RangeError(`${$said(path)} does not fit 64 bits: ${x}`);
   return given;
 };
 
@@ -28,11 +33,11 @@ const $whole = (x) => (x >= -9007199254740991n && x <= 9007199254740991n ? Numbe
 
 const $nothing = (x, path) => x == null || $wrong("null", path, x);
 
-const $object = (x, path) => (typeof x === "object" && x !== null ? x : $wrong("an object", path, x));
+const $object = (x, path) => (typeof x === "object" && x !== null && !Array.isArray(x) ? x : $wrong("an object", path, x));
 
 const $list = (x, n, path) => {
-  if (!Array.isArray(x) && !ArrayBuffer.isView(x)) $wrong("an array", path, x);
-  if (x.length !== n) throw new RangeError(`\`${path}\` must have length ${n}, not ${x.length}`);
+  if (!Array.isArray(x) && !(ArrayBuffer.isView(x) && "length" in x)) $wrong("an array", path, x);
+  if (x.length !== n) throw new RangeError(`${$said(path)} must have length ${n}, not ${x.length}`);
   return x;
 };
 
@@ -76,8 +81,12 @@ const $i64s = (from, to) => $q.slice(from, to);
 
 const $flags = (from, to) => Array.from($u.subarray(from, to), Boolean);
 
+// An array that holds numbers of another kind would round them.
+const $holds = (view, as, out) => out[Symbol.toStringTag][0] === (as ? "U" : view[Symbol.toStringTag][0]);
+
 const $fill = (view, at, shape, out, path, as, axis = 0, row = 0) => {
-  const deep = axis + 1 < shape.length && !ArrayBuffer.isView(out);
+  const typed = ArrayBuffer.isView(out), deep = axis + 1 < shape.length && !typed;
+  if (typed && !$holds(view, as, out)) $wrong(`an array or a ${view[Symbol.toStringTag]}`, $where(path, shape, axis, row), out);
   const n = deep ? shape[axis] : $size(shape, axis);
   if (out?.length !== n || typeof out !== "object") $list(out, n, $where(path, shape, axis, row));
   if (deep) {
@@ -95,24 +104,44 @@ const $dyn = (word, shape, size, read, release) => {
   return found;
 };
 
+// Numbers as Python writes them: an exponent has two digits, and stands where there would be many zeros.
+const $power = (text) => text.replace(/e([+-])(\d)$/, "e$10$2");
+
 const $text = (value) =>
   typeof value === "boolean" ? (value ? "True" : "False")
-    : Number.isInteger(value) && Math.abs(value) < 1e16 ? `${Object.is(value, -0) ? "-0" : value}.0`
-    : typeof value === "number" && !Number.isFinite(value) ? `${value}`.toLowerCase().replace("infinity", "inf")
-    : `${value}`.replace(/e([+-])(\d)$/, "e$10$2");
+    : typeof value === "object" ? `[${Array.from(value, $text).join(", ")}]`
+    : typeof value !== "number" ? `${value}`
+    : !Number.isFinite(value) ? `${value}`.toLowerCase().replace("infinity", "inf")
+    : value && (Math.abs(value) < 1e-4 || Math.abs(value) >= 1e16) ? $power(value.toExponential())
+    : `${Object.is(value, -0) ? "-" : ""}${value}${Number.isInteger(value) ? ".0" : ""}`;
+
+// The magnitude `x` by one of Python's kinds of format; exact halves are rounded up, as JavaScript has it.
+const $written = (x, digits, kind) => {
+  if (!Number.isFinite(x)) return $text(x);
+  if (kind === "e") return $power(x.toExponential(digits));
+  if (kind !== "g") return x < 1e21 ? x.toFixed(digits) : `${BigInt(x)}${digits ? "." + "0".repeat(digits) : ""}`;
+  const [whole, power] = x.toExponential((digits || 1) - 1).split("e");
+  const bare = (text) => (text.includes(".") ? text.replace(/\.?0+$/, "") : text);
+  return power < -4 || power >= (digits || 1) ? $power(`${bare(whole)}e${power}`) : bare(x.toFixed((digits || 1) - 1 - power));
+};
 
 const $shown = (value, spec, whole) => {
-  const [, align, width, comma, digits, kind] = /^([<>^]?)(\d*)(,?)(?:\.(\d+))?([dfeg]?)$/.exec(spec) ?? [];
-  const x = Number(value);
-  let text = whole ? `${value}` : $text(value);
-  const sign = Object.is(x, -0) ? "-" : "";
-  if (Number.isFinite(x) && (kind === "f" || kind === "e"))
-    text = sign + (kind === "f" ? x.toFixed(digits ?? 6) : x.toExponential(digits ?? 6));
-  if (digits !== undefined && kind === "g") text = `${Number(x.toPrecision(digits || 1))}`;
-  if (comma) text = text.replace(/^(-?)(\d+)/, (_, sign, n) => sign + n.replace(/\B(?=(\d{3})+$)/g, ","));
-  if (kind) text = text.replace(/e([+-])(\d)$/, "e$10$2");
-  return align === "<" ? text.padEnd(width) : align === "^" ? text.padStart((Number(width) + text.length) >> 1).padEnd(width)
-    : text.padStart(width ?? 0);
+  const [, fill, align, plus, zero, width, comma, digits, kind] =
+    /^(?:(.?)([<>=^]))?([+ -]?)(0?)(\d*)([,_]?)(?:\.(\d+))?([dfegx%]?)$/.exec(spec) ?? [];
+  if (!spec) return $text(whole ? BigInt(value) : value);
+  if (typeof value === "boolean") return $shown(Number(value), spec, true);
+  const x = Math.abs(Number(value)), many = Number(digits ?? 6);
+  let text = kind === "x" ? BigInt(value).toString(16)
+    : kind === "%" ? `${$written(100 * x, many, "f")}%`
+    : kind && kind !== "d" ? $written(x, many, kind)
+    : digits === undefined ? (whole ? `${value}` : $text(value)) : $written(x, many, "g");
+  text = text.replace(/^-/, "");
+  if (comma) text = text.replace(/^\d+/, (n) => n.replace(/\B(?=(\d{3})+$)/g, comma));
+  const sign = value < 0 || Object.is(value, -0) ? "-" : plus === "-" ? "" : plus ?? "";
+  const missing = Math.max(0, width - sign.length - text.length) || 0, blank = fill || zero || " ";
+  const before = align === "<" ? 0 : align === "^" ? missing >> 1 : missing;
+  const behind = blank.repeat(missing - before), front = blank.repeat(before);
+  return zero && !align || align === "=" ? sign + front + text : front + sign + text + behind;
 };
 
 const $exhausted = (error) => {
@@ -135,6 +164,7 @@ const $failure = (error, failures) => {
 
 const $module = async (source) => {
   if (source instanceof WebAssembly.Module) return source;
+  if (typeof source === "string" && source.startsWith("file:")) source = new URL(source);
   if (source?.protocol === "file:" && globalThis.process) {
     const files = "node:fs/promises";
     source = await (await import(/* webpackIgnore: true */ /* @vite-ignore */ files)).readFile(source);

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from rosejit.abi import HostSignature, Import, Leaf, Node, Slot, Static, Tree
@@ -10,6 +11,7 @@ from rosejit.export import names
 from rosejit.export.cells import Passed, Place, divided
 from rosejit.export.javascript import Writer, indented
 from rosejit.export.mathematics import PageFunction
+from rosejit.span import Span, quote
 
 _NUMBERS = {"real": "$real({}, {})", "int": "$int({}, {})", "bool": "$bool({}, {}) ? 1 : 0"}
 
@@ -26,9 +28,19 @@ class PageImport:
     """Of `print`: see `HostSignature`."""
 
 
-def of_page(imported: Sequence[Import], hosts: Sequence[Callable[..., Any]]) -> list[PageImport | PageFunction]:
+@dataclass(slots=True, frozen=True)
+class PageFailure:
+    """A failed check whose message shows more than a module can leave in its memory: an import that throws."""
+
+    signature: HostSignature
+
+
+Given = PageImport | PageFailure | PageFunction
+
+
+def of_page(imported: Sequence[Import], hosts: Sequence[Callable[..., Any]]) -> list[Given]:
     """What each import is, in order; functions that share a name are numbered."""
-    found: list[PageImport | PageFunction] = []
+    found: list[Given] = []
     taken: dict[str, int] = {}
     for one, host in zip(imported, hosts, strict=True):
         if isinstance(host, PageFunction):
@@ -37,6 +49,9 @@ def of_page(imported: Sequence[Import], hosts: Sequence[Callable[..., Any]]) -> 
         signature = getattr(host, "signature", None)
         if not isinstance(signature, HostSignature):
             signature = HostSignature(tuple(map(_leaf, one.params)), Node("tuple", tuple(map(_leaf, one.results))))
+        if signature.raises:
+            found.append(PageFailure(signature))
+            continue
         supply = iter(signature.statics)
         trees = tuple(with_host_values(tree, supply) for tree in signature.trees)
         taken[one.name] = taken.get(one.name, 0) + 1
@@ -52,10 +67,13 @@ def _leaf(slot: Slot) -> Leaf:
     return Leaf(slot.kind, slot.shape, slot.element)
 
 
-def javascript(number: int, given: PageImport | PageFunction, imported: Import) -> Iterator[str]:
+def javascript(number: int, given: Given, imported: Import) -> Iterator[str]:
     """The property of the imports that the module finds under its number."""
     if isinstance(given, PageFunction):
         yield f"{number}: {given.javascript},"
+        return
+    if isinstance(given, PageFailure):
+        yield from _thrown(number, given.signature, imported)
         return
     writer = Writer()
     params = [Passed(slot, f"$a{k}") for k, slot in enumerate(imported.params)]
@@ -80,6 +98,26 @@ def javascript(number: int, given: PageImport | PageFunction, imported: Import) 
         listed = ", ".join(numbers)
         yield f"  return {listed if len(numbers) == 1 else f'[{listed}]'};"
     yield "},"
+
+
+def _thrown(number: int, signature: HostSignature, imported: Import) -> Iterator[str]:
+    params = [Passed(slot, f"$a{k}") for k, slot in enumerate(imported.params)]
+    ((_, form),) = signature.forms
+    where = place(signature.span)
+    message = " + ".join([*_pieces(Writer(), form, params), *([names.text(f"\n  {where}")] if where else [])])
+    yield f"{number}: ({', '.join(p.variable for p in params)}) => {{"
+    yield "  $f.length || $see();"
+    yield f"  throw Object.assign(new Error({message}), {{ name: {names.text(signature.raises)} }});"
+    yield "},"
+
+
+def place(span: Span | None) -> str:
+    """The file, without the folders it is in, the line and its text."""
+    if span is None:
+        return ""
+    line = quote(span)[:1]
+    where = f"{Path(span.file).name}:{span.line}"
+    return f"{where}: {line[0].strip()}" if line else where
 
 
 def _arguments(writer: Writer, given: PageImport, params: Sequence[Place]) -> Iterator[str]:

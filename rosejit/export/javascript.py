@@ -1,10 +1,10 @@
 """Entries of a module to the JavaScript that checks and writes arguments, and reads results."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from rosejit.abi import Leaf, Node, Static, Tree, leaves
 from rosejit.export import names
-from rosejit.export.cells import VIEWS, Place, divided, looped
+from rosejit.export.cells import VIEWS, Place, divided, looped, shape_name
 
 _CHECKS = {"real": "$real", "int": "$int", "bool": "$bool"}
 _WRITERS = {"real": "$reals", "int": "$ints", "bool": "$bools"}
@@ -23,6 +23,7 @@ class Writer:
 
     def __init__(self) -> None:
         self._names = 0
+        self._loops = 0
 
     def fresh(self) -> str:
         """A new variable."""
@@ -38,18 +39,18 @@ class Writer:
                 pass
             case Leaf(kind="array"):
                 (cell,) = cells
-                shape = list(cell.slot.shape)
-                yield f"{_WRITERS[cell.element]}({cell.index()}, {shape}, {value}, {names.template(path)});"
+                shape = shape_name(cell.slot.shape)
+                yield f"{_WRITERS[cell.element]}({cell.index()}, {shape}, {value}, {names.text(path)});"
             case Leaf():
                 yield from self._number(cells[0], value, path)
             case Node(kind="none"):
-                yield f"$nothing({value}, {names.template(path)});"
+                yield f"$nothing({value}, {names.text(path)});"
             case Node():
                 yield from self._structure(tree, cells, value, path)
 
     def _number(self, cell: Place, value: str, path: str) -> Iterator[str]:
         place = cell.number
-        named = names.template(path)
+        named = names.text(path)
         if cell.element != "real":
             yield f"{place} = {_CHECKS[cell.element]}({value}, {named});"
             return
@@ -62,25 +63,31 @@ class Writer:
     def _structure(self, tree: Node, cells: Sequence[Place], value: str, path: str) -> Iterator[str]:
         by_name = tree.kind in ("dict", "namedtuple", "dataclass")
         if by_name:
-            checked = f"$object({value}, {names.template(path)})"
+            checked = f"$object({value}, {names.text(path)})"
         else:
-            checked = f"$list({value}, {len(tree.children)}, {names.template(path)})"
+            checked = f"$list({value}, {len(tree.children)}, {names.text(path)})"
         if not tree.children:
             yield f"{checked};"
             return
         whole = self.fresh()
         yield f"const {whole} = {checked};"
-        i = self.fresh()
-        together = looped(tree, cells, i)
+        together = looped(tree, cells, f"$turn[{self._loops}]")
         if together is not None:
-            yield f"for (let {i} = 0; {i} < {len(tree.children)}; {i}++) {{"
-            body = self.write(tree.children[0], together, f"{whole}[{i}]", f"{path}[{names.turn(i)}]")
-            yield from indented(body)
-            yield "}"
+            first = tree.children[0]
+            yield from self._loop(tree, path, lambda i, inner: self.write(first, together, f"{whole}[{i}]", inner))
             return
         for k, (child, part) in enumerate(zip(tree.children, divided(tree, cells), strict=True)):
             inner = names.member(whole, tree.keys[k]) if by_name else f"{whole}[{k}]"
             yield from self.write(child, part, inner, names.member(path, tree.keys[k]) if by_name else f"{path}[{k}]")
+
+    def _loop(self, tree: Node, path: str, body: Callable[[str, str], Iterator[str]]) -> Iterator[str]:
+        """A loop over the parts of `tree`; its number lies where `$said` finds it, so that no turn makes a text."""
+        i, inner = f"$turn[{self._loops}]", f"{path}[{names.turn(self._loops)}]"
+        self._loops += 1
+        yield f"for ({i} = 0; {i} < {len(tree.children)}; {i}++) {{"
+        yield from indented(body(i, inner))
+        yield "}"
+        self._loops -= 1
 
     # --- results
 
@@ -106,7 +113,7 @@ class Writer:
     def _array(self, cell: Place) -> str:
         reader = _READERS[cell.element]
         if len(cell.slot.shape) > 1:
-            return f"$rows({reader}, {cell.index()}, {list(cell.slot.shape)})"
+            return f"$rows({reader}, {cell.index()}, {shape_name(cell.slot.shape)})"
         view = {"real": "$f.slice", "int": "$q.slice", "bool": "$flags"}[cell.element]
         return f"{view}({cell.index()}, {cell.index(cell.slot.bytes // cell.size)})"
 
@@ -128,7 +135,7 @@ class Writer:
         match tree:
             case Leaf(kind="array"):
                 (cell,) = cells
-                rest = f"{list(cell.slot.shape)}, {out}, {names.template(path)}{_AS[cell.element]}"
+                rest = f"{shape_name(cell.slot.shape)}, {out}, {names.text(path)}{_AS[cell.element]}"
                 yield f"$fill({VIEWS[cell.element]}, {cell.index()}, {rest});"
             case Static() | Leaf() | Node(kind="none"):
                 yield f"{out} = {self.read(tree, cells)};"
@@ -138,13 +145,12 @@ class Writer:
     def _filled(self, tree: Node, cells: Sequence[Place], out: str, path: str) -> Iterator[str]:
         by_name = tree.kind not in ("tuple", "list")
         count = f", {len(tree.children)}" if not by_name else ""
-        whole, i = self.fresh(), self.fresh()
-        yield f"const {whole} = {'$object' if by_name else '$list'}({out}{count}, {names.template(path)});"
-        together = None if by_name else looped(tree, cells, i)
+        whole = self.fresh()
+        yield f"const {whole} = {'$object' if by_name else '$list'}({out}{count}, {names.text(path)});"
+        together = None if by_name else looped(tree, cells, f"$turn[{self._loops}]")
         if together is not None:
-            yield f"for (let {i} = 0; {i} < {len(tree.children)}; {i}++) {{"
-            yield from indented(self.fill(tree.children[0], together, f"{whole}[{i}]", f"{path}[{names.turn(i)}]"))
-            yield "}"
+            first = tree.children[0]
+            yield from self._loop(tree, path, lambda i, inner: self.fill(first, together, f"{whole}[{i}]", inner))
             return
         for k, (child, part) in enumerate(zip(tree.children, divided(tree, cells), strict=True)):
             place = names.member(whole, tree.keys[k]) if by_name else f"{whole}[{k}]"

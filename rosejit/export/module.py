@@ -8,26 +8,27 @@ from inspect import Parameter
 from pathlib import Path
 from typing import Any
 
-from rosejit.abi import Artifact, Entry, Node, Static
+from rosejit.abi import Artifact, Entry, Leaf, Node, Static, Tree
 from rosejit.export import names
-from rosejit.export.cells import Place, cells_of, divided
-from rosejit.export.imports import PageImport, javascript, of_page
+from rosejit.export.cells import Place, cells_of, divided, shapes
+from rosejit.export.imports import PageImport, javascript, of_page, place
 from rosejit.export.javascript import Writer, can_be_filled, indented
 from rosejit.export.program import Bundle, Exported
 from rosejit.ir.failure import failure_error
-from rosejit.ir.syntax import Failure
-from rosejit.span import quote
 from rosejit.wasm.decode import decode
 
 _CLASSES = {"assertion": "Error", "raise": "Error", "trap": "Error", "unbound": "ReferenceError"}
 """The class of a failure in JavaScript, where it is not RangeError."""
 
 
+_ZEROS = {"real": 0.0, "int": 0, "bool": False}
+
+
 def module_text(bundle: Bundle, stem: str) -> str:
     """The ES module beside `<stem>.wasm`."""
     imports = of_page(bundle.artifact.imports, bundle.hosts)
     pages = [given for given in imports if isinstance(given, PageImport)]
-    body = [*_bind(bundle, imports, reentrant=bool(pages))]
+    body = [*_bind(bundle, imports)]
     glue = _glue("\n".join(body))
     check = [f"$function(imports, {names.text(given.name)});" for given in pages if given.needed]
     glue |= {name: text for name, text in _glue("$module" + "$function" * bool(check)).items() if name not in glue}
@@ -37,6 +38,7 @@ def module_text(bundle: Bundle, stem: str) -> str:
         f"// {', '.join(f.name for f in bundle.functions)}: written by rosejit.",
         *outside,
         *_failures(bundle.artifact),
+        *shapes("\n".join(body)),
         "const $bind = ($m, $g) => {",
         *indented([line for text in glue.values() for line in text.splitlines()]),
         *indented(body),
@@ -80,7 +82,10 @@ def _glue(text: str) -> dict[str, str]:
 
 @dataclass(slots=True, frozen=True)
 class _Ways:
-    """What can happen in a call: that it fails or takes more memory, that the page calls back while it runs."""
+    """What can happen in a call: that it fails or takes more memory, that the page calls while it is not at its end.
+
+    Its imports may call, and where structures and arrays are read or filled a getter, a setter or a proxy may.
+    """
 
     fails: bool
     reentrant: bool
@@ -90,19 +95,26 @@ class _Ways:
         if not self.fails:
             yield f"$w.{entry}();"
             return
-        before, behind = ("$busy = true; ", " finally { $busy = false; }") if self.reentrant else ("", "")
-        yield f"try {{ {before}$w.{entry}(); }} catch (error) {{ $fail(error); }}{behind}"
+        yield f"try {{ $w.{entry}(); }} catch (error) {{ $fail(error); }}"
         yield "$f.length || $see();"
 
 
-def _ways(artifact: Artifact, reentrant: bool) -> _Ways:
+def _ways(bundle: Bundle, imports: Sequence[Any]) -> _Ways:
+    artifact = bundle.artifact
     grows = any(f.name == "heap.extend" for f in decode(artifact.wasm).functions)
-    return _Ways(bool(artifact.failures or artifact.imports or artifact.recursive or grows), reentrant)
+    fails = bool(artifact.failures or artifact.imports or artifact.recursive or grows)
+    calls = any(isinstance(given, PageImport) for given in imports)
+    return _Ways(fails, calls or any(_visits(tree) for f in bundle.functions for tree in (*f.trees, f.result)))
 
 
-def _bind(bundle: Bundle, imports: Sequence[Any], reentrant: bool) -> Iterator[str]:
+def _visits(tree: Tree) -> bool:
+    """Whether an object of the page is looked into for a part of an argument or a result."""
+    return tree.kind == "array" if isinstance(tree, Leaf) else isinstance(tree, Node) and tree.kind != "none"
+
+
+def _bind(bundle: Bundle, imports: Sequence[Any]) -> Iterator[str]:
     """The body of the function that makes an instance and the functions that use it."""
-    artifact, ways = bundle.artifact, _ways(bundle.artifact, reentrant)
+    artifact, ways = bundle.artifact, _ways(bundle, imports)
     kinds = _kinds(artifact)
     host = [
         line
@@ -130,7 +142,7 @@ def _bind(bundle: Bundle, imports: Sequence[Any], reentrant: bool) -> Iterator[s
         yield "  $start();"
         yield "  throw found;"
         yield "};"
-    if reentrant:
+    if ways.reentrant:
         yield "let $busy = false, $other;"
         yield "const $inner = () => ($other ??= $bind($m, $g));"
     for k, function in enumerate(bundle.functions):
@@ -166,23 +178,28 @@ def _function(number: int, function: Exported, entry: Entry, ways: _Ways) -> Ite
     yield "};"
     called = function.name if names.is_variable(function.name) else ""  # for stack traces
     yield f"const $e{number} = function {called}({', '.join(outside)}) {{"
-    name = names.text(function.name)
     yield from _at_most(function.name, len(shown), function.rest)
-    if ways.reentrant:
-        yield f"  if ($busy) return $inner()[{name}](...arguments);"
-    yield f"  $s{number}({handed});"
-    yield f"  return {Writer().read(function.result, results)};"
+    inner = f"$inner()[{names.text(function.name)}]"
+    fresh = [f"$s{number}({handed});", f"return {Writer().read(function.result, results)};"]
+    yield from indented(_alone(fresh, f"{inner}(...arguments)", ways))
     yield "};"
     if can_be_filled(function.result):
         yield f"$e{number}.into = function ({', '.join(['$out', *outside])}) {{"
         yield from _at_most(f"{function.name}.into", len(shown) + 1, function.rest)
-        if ways.reentrant:
-            spread = ", ".join(["$out", *(_spread(parameter, function.rest) for parameter in shown)])
-            yield f"  if ($busy) return $inner()[{name}].into({spread});"
-        yield f"  $s{number}({handed});"
-        yield from indented(list(Writer().fill(function.result, results, "$out", "out")))
-        yield "  return $out;"
+        spread = ", ".join(["$out", *(_spread(parameter, function.rest) for parameter in shown)])
+        filled = [*Writer().fill(function.result, results, "$out", "out")]
+        yield from indented(
+            _alone([f"$s{number}({handed});", *filled, "return $out;"], f"{inner}.into({spread})", ways)
+        )
         yield "};"
+
+
+def _alone(lines: list[str], elsewhere: str, ways: _Ways) -> list[str]:
+    """The lines of a call; while another one is not at its end, an instance of its own is called."""
+    if not ways.reentrant:
+        return lines
+    head = [f"if ($busy) return {elsewhere};", "$busy = true;", "try {"]
+    return [*head, *indented(lines), "} finally {", "  $busy = false;", "}"]
 
 
 def _at_most(name: str, most: int, rest: Parameter | None) -> Iterator[str]:
@@ -228,17 +245,7 @@ def _failures(artifact: Artifact) -> Iterator[str]:
         kinds = artifact.failure_values[k] if artifact.failure_values else default
         letters = "".join(kind[0] for kind in kinds)
         cls = _CLASSES.get(failure.kind, "RangeError")
-        name = type(failure_error(failure, [0.0] * len(kinds))).__name__
-        message, place = names.text(failure.message or name), names.text(_place(failure))
-        yield f"  [{cls}, {names.text(name)}, {message}, {place}, {names.text(letters)}],"
+        name = type(failure_error(failure, [_ZEROS[kind] for kind in kinds])).__name__
+        words = (name, failure.message or name, place(failure.span), letters)
+        yield f"  [{', '.join([cls, *map(names.text, words)])}],"
     yield "];"
-
-
-def _place(failure: Failure) -> str:
-    """The file, without the folders it is in, the line and its text."""
-    span = failure.span
-    if span is None:
-        return ""
-    line = quote(span)[:1]
-    where = f"{Path(span.file).name}:{span.line}"
-    return f"{where}: {line[0].strip()}" if line else where

@@ -11,7 +11,8 @@ from rosejit.numeric import np
 _RESERVED = (
     "arguments await break case catch class const continue debugger default delete do else enum eval export extends "
     "false finally for function if implements import in instanceof interface let load new null package private "
-    "protected public return static super switch this throw true try typeof var void while with yield"
+    "protected public return static super switch this throw true try typeof var void while with yield "
+    "Array Boolean Infinity NaN"  # what our own code inside functions means by them
 )
 _WORD = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
@@ -27,8 +28,8 @@ def is_variable(name: str) -> bool:
 
 
 def variable(name: str) -> str:
-    """A variable for the Python name `name`; ours begin with `$`, which no name of Python has."""
-    return f"{name}_" if name in _RESERVED.split() else name
+    """A variable for the Python name `name`; no name of Python has the `$` with which ours begin and such end."""
+    return f"{name}$" if name in _RESERVED.split() else name
 
 
 def text(value: str) -> str:
@@ -38,7 +39,10 @@ def text(value: str) -> str:
 
 def key(name: Any) -> str:
     """What stands before the colon in an object."""
-    return str(name) if is_word(str(name)) else text(str(name))
+    word = str(name)
+    if word == "__proto__":
+        return f"[{text(word)}]"  # else it would be the prototype
+    return word if is_word(word) else text(word)
 
 
 def member(base: str, name: Any) -> str:
@@ -46,17 +50,9 @@ def member(base: str, name: Any) -> str:
     return f"{base}.{name}" if is_word(str(name)) else f"{base}[{text(str(name))}]"
 
 
-def turn(variable: str) -> str:
-    """The value of a loop variable, as a part of what `template` takes."""
-    return f"\0{variable}\0"
-
-
-def template(body: str) -> str:
-    """A string with the values of `turn` in it, or without."""
-    if "\0" not in body:
-        return text(body)
-    escaped = re.sub(r"([`\\]|\$\{)", r"\\\1", body)
-    return "`" + re.sub("\0(.*?)\0", r"${\1}", escaped) + "`"
+def turn(loop: int) -> str:
+    """The number at which loop `loop` is, as a part of a path: `$said` puts it in where something is wrong."""
+    return f"\0{loop}"
 
 
 def literal(value: Any, what: str) -> str:

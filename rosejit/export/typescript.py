@@ -12,6 +12,7 @@ from rosejit.export.program import Bundle, Exported
 
 _NUMBERS = {"real": "number", "int": "number | bigint", "bool": "boolean"}
 _ARRAYS = {"real": "Float64Array", "int": "BigInt64Array", "bool": "boolean[]"}
+_FILLED = {"real": "Float64Array | number[]", "int": "BigInt64Array | bigint[]", "bool": "Uint8Array | boolean[]"}
 _MANY = 8
 """A tuple with more parts that are alike is declared as an array."""
 
@@ -122,7 +123,9 @@ def takes(tree: Tree) -> str:
             nested = number
             for _ in range(axes):
                 nested = f"ArrayLike<{nested}>"
-            return nested if axes == 1 else f"{nested} | {'Uint8Array' if element == 'bool' else _ARRAYS[element]}"
+            if axes == 1 and element != "bool":
+                return nested
+            return f"{nested} | {'Uint8Array' if element == 'bool' else _ARRAYS[element]}"
         case Leaf(kind=kind):
             return _NUMBERS[kind]
         case Static():
@@ -156,7 +159,7 @@ def filled(tree: Tree) -> str:
     """The type of what a result can be written into."""
     match tree:
         case Leaf(kind="array", shape=shape, element=element):
-            flat = {"real": "Float64Array | number[]", "int": "BigInt64Array | bigint[]", "bool": "boolean[]"}[element]
+            flat = _FILLED[element]
             return flat if len(shape) == 1 else f"({flat}){'[]' * (len(shape) - 1)} | {flat.partition(' |')[0]}"
         case Node(kind="list" | "tuple", children=children):
             if _is_uniform(tree):

@@ -10,7 +10,7 @@ from typing import Any
 
 from rosejit.errors import RoseAssertionError
 from rosejit.frontend import texts
-from rosejit.frontend.printing import effect
+from rosejit.frontend.printing import failing
 from rosejit.frontend.structures import parts, with_parts
 from rosejit.frontend.tape import Tape
 from rosejit.frontend.texts import Field, Form, Text, filled
@@ -60,7 +60,8 @@ class Messages:
         if template is not None and _fit(values):
             tape.check(atom, Failure("assertion", template, place), *(value.atom for value in values))
         else:
-            self._fail(atom, values, lambda *given: RoseAssertionError(filled(form, iter(given)), place))
+            made = lambda *given: RoseAssertionError(filled(form, iter(given)), place)  # noqa: E731 - it is handed on
+            self._fail(atom, values, made, RoseAssertionError, form)
 
     def raises(self) -> bool:
         """Whether a `raise` happens now."""
@@ -83,15 +84,16 @@ class Messages:
             known = [arg(supply) for arg in args]
             return renewed(cls, known, {name: value(supply) for name, value in attributes.items()})
 
+        said = texts.message(self.tape, made.args[0], quoted) if values and len(made.args) == 1 else ""
+        form = said.form if isinstance(said, Text) else (cls.__name__,)
         if not values:
             self.tape.check(FALSE, Failure("raise", str(made), place, exception=made))
         elif _fit(values):
-            said = texts.message(self.tape, made.args[0], quoted) if len(made.args) == 1 else ""
-            template = _template(said.form) if isinstance(said, Text) else None
+            template = _template(form) if isinstance(said, Text) else None
             failure = Failure("raise", template or cls.__name__, place, exception=with_values)
             self.tape.check(FALSE, failure, *(value.atom for value in values))
         else:
-            self._fail(FALSE, values, with_values)
+            self._fail(FALSE, values, with_values, cls, form)
         self.tape.frame.dead = True
 
     def _later(self, value: Any, quoted: Sequence[Field], values: list[Any]) -> Later:
@@ -112,7 +114,14 @@ class Messages:
         like = with_parts(value, [None] * len(made))
         return lambda supply: with_parts(like, [item(supply) for item in made])
 
-    def _fail(self, condition: Atom, values: Sequence[Any], error: Callable[..., BaseException]) -> None:
+    def _fail(
+        self,
+        condition: Atom,
+        values: Sequence[Any],
+        error: Callable[..., BaseException],
+        cls: type[BaseException],
+        form: Form,
+    ) -> None:
         """Raise at run time, from Python, unless `condition` holds: for more values than a check can leave."""
         tape = self.tape
         if tape.trying:
@@ -122,7 +131,7 @@ class Messages:
             raise error(*given)
 
         with tape.block() as lets:
-            effect(tape.session, "raise", host, values)
+            failing(tape.session, host, values, cls.__name__, form)
         tape.bind_all(If(condition, Block([], ()), Block(lets, ())), ())
 
     def _quoted(self) -> list[Any] | None:

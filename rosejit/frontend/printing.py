@@ -8,7 +8,7 @@ from rosejit.abi import HostSignature, Leaf, Node, Static, Tree, leaves
 from rosejit.frontend.arrays import Array
 from rosejit.frontend.structures import Supply, build, flatten
 from rosejit.frontend.tape import Tape
-from rosejit.frontend.texts import Text, filled
+from rosejit.frontend.texts import Form, Text, filled
 from rosejit.frontend.values import NUMBERS, passed_tangent, type_of
 from rosejit.ir.syntax import Atom, Call, Function, Var
 from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar, Type, array
@@ -43,16 +43,18 @@ def staged_print(session: Any, function: Any, args: tuple[Any, ...], kwargs: dic
     _call(tape, "print", host, leaf_list, atoms)
 
 
-def effect(session: Any, name: str, host: Callable[..., None], values: Sequence[Any]) -> None:
-    """Stage a call of `host`, a function of Python, with staged values."""
+def failing(session: Any, host: Callable[..., None], values: Sequence[Any], name: str, form: Form) -> None:
+    """Stage a call of `host`, which raises, with staged values; away from Python an error `name` says `form`."""
     leaf_list = [_exact(value.leaf, value) for value in values]
     atoms: list[Atom] = [session.atom(leaf, value) for leaf, value in zip(leaf_list, values, strict=True)]
 
     def called(*given: Any) -> None:
         host(*[_as_printed(leaf, value) for leaf, value in zip(leaf_list, given, strict=True)])
 
-    called.__dict__["signature"] = HostSignature(tuple(leaf_list), Node("none"))
-    _call(session.tape, name, called, leaf_list, atoms)
+    message = Node("tuple", tuple(leaf_list))
+    at = session.tape.here()
+    called.__dict__["signature"] = HostSignature((message,), Node("none"), forms=((0, form),), raises=name, span=at)
+    _call(session.tape, "raise", called, leaf_list, atoms)
 
 
 def _call(tape: Tape, name: str, host: Callable[..., None], leaf_list: list[Leaf], atoms: list[Atom]) -> None:

@@ -32,12 +32,7 @@ def test_a_value_without_a_form():
 
 def test_names_that_javascript_reserves():
     assert names.variable("x") == "x"
-    assert names.variable("new") == "new_"
+    assert names.variable("new") == "new$"
     assert names.member("p", "x") == "p.x"
     assert names.member("p", "x y") == 'p["x y"]'
     assert names.member("p", 3) == 'p["3"]'
-
-
-def test_templates():
-    assert names.template("x[0]") == '"x[0]"'
-    assert names.template(f"`{{x}}${{[{names.turn('i')}].y") == r"`\`{x}\${[${i}].y`"
