@@ -1,8 +1,9 @@
 """Which running sums of a loop take their terms in lanes: the meaning of sums whose order is free.
 
 A carry that a turn does nothing with but add terms to it, by primitives that gather, is a sum in lanes if the loop may
-have many turns: turn t (in the order in which they run) adds to lane t mod 4. The first lane begins with what the carry
-begins with, the others with -0.0, which adds nothing; in the end they are added up crosswise.
+have many turns, or if the primitives say so (those of a loop that might have had many, before their number was known):
+turn t (in the order in which they run) adds to lane t mod 4. The first lane begins with what the carry begins with, the
+others with -0.0, which adds nothing; in the end they are added up crosswise.
 """
 
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ EMPTY = -0.0
 """What the other lanes begin with."""
 
 FEWEST = 16
-"""Loops of a constant number of turns below this add in order."""
+"""Loops of a constant number of turns below this add in order, unless told otherwise."""
 
 
 def total(lanes: Sequence[float]) -> float:
@@ -27,11 +28,9 @@ def total(lanes: Sequence[float]) -> float:
 
 def in_lanes(e: Loop) -> list[bool]:
     """For each carry whether it is a sum in lanes."""
-    none = [False] * len(e.carries)
-    if isinstance(e.trips, Lit) and isinstance(e.trips.value, int) and e.trips.value < FEWEST:
-        return none
+    few = isinstance(e.trips, Lit) and isinstance(e.trips.value, int) and e.trips.value < FEWEST
     if not any([type(let.expr) is Apply and let.expr.op.gathers for let in e.body.lets]):
-        return none
+        return [False] * len(e.carries)
     sums: dict[Atom, Var] = {c: c for c in e.carries if c.type is REAL or c.type is TAN}
     latest = dict(sums)  # by carry: what it has become
     for let in e.body.lets:
@@ -40,7 +39,7 @@ def in_lanes(e: Loop) -> list[bool]:
         if not found:
             continue
         carry = sums[found[0]]
-        if len(found) == 1 and found[0] is latest.get(carry) and _gathers(let.expr, found[0]):
+        if len(found) == 1 and found[0] is latest.get(carry) and _gathers(let.expr, found[0], few):
             latest[carry] = let.binders[0]
             sums[let.binders[0]] = carry
         else:
@@ -53,5 +52,5 @@ def in_lanes(e: Loop) -> list[bool]:
     ]
 
 
-def _gathers(e: object, running: Atom) -> bool:
-    return isinstance(e, Apply) and any([e.args[k] is running for k in e.op.gathers])
+def _gathers(e: object, running: Atom, few: bool) -> bool:
+    return isinstance(e, Apply) and (e.op.always or not few) and any([e.args[k] is running for k in e.op.gathers])

@@ -4,17 +4,22 @@
 # pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
 # pyright: reportUnknownVariableType=false
 
+from dataclasses import replace
 from typing import Any
 
 from rosejit.ir.primitive import Instr, Primitive
 from rosejit.ir.types import REAL
 from rosejit.ops import floats
-from rosejit.ops.linear import tfadd
+from rosejit.ops.linear import tfadd, tladd
 
 
-def _sum_of_tangents(dx: Any, dy: Any) -> Any:
+def _sum_of_tangents(add: Primitive, dx: Any, dy: Any) -> Any:
     """An absent one is zero."""
-    return dx if dy is None else dy if dx is None else tfadd(dx, dy)
+    return dx if dy is None else dy if dx is None else add(dx, dy)
+
+
+def _difference_of_tangents(add: Primitive, dx: Any, dy: Any) -> Any:
+    return _sum_of_tangents(add, dx, None if dy is None else -dy)
 
 
 fadd = Primitive(
@@ -24,7 +29,7 @@ fadd = Primitive(
     result=REAL,
     doc="The sum; a loop may take the terms of a running sum in another order.",
     evaluate=lambda x, y: x + y,
-    tangent=lambda args, r, tangents: _sum_of_tangents(*tangents),
+    tangent=lambda args, r, tangents: _sum_of_tangents(tfadd, *tangents),
     wasm=Instr("f64.add"),
     cheap=True,
     commutes=True,
@@ -38,11 +43,27 @@ fsub = Primitive(
     result=REAL,
     doc="The difference; the first may be a running sum, whose terms a loop may take in another order.",
     evaluate=lambda x, y: x - y,
-    tangent=lambda args, r, tangents: _sum_of_tangents(tangents[0], None if tangents[1] is None else -tangents[1]),
+    tangent=lambda args, r, tangents: _difference_of_tangents(tfadd, *tangents),
     wasm=Instr("f64.sub"),
     cheap=True,
     minus=("", "fadd"),
     gathers=(0,),
+)
+ladd = replace(
+    fadd,
+    name="ladd",
+    doc="The sum; a running sum in lanes that stays in lanes, however few its turns turn out to be.",
+    tangent=lambda args, r, tangents: _sum_of_tangents(tladd, *tangents),
+    minus=("~lsub", "lsub"),
+    always=True,
+)
+lsub = replace(
+    fsub,
+    name="lsub",
+    doc="The difference; the first may be a running sum in lanes that stays in lanes.",
+    tangent=lambda args, r, tangents: _difference_of_tangents(tladd, *tangents),
+    minus=("", "ladd"),
+    always=True,
 )
 fdiv = Primitive(
     name="fdiv",
@@ -67,4 +88,4 @@ fsqrt = Primitive(
     wasm=Instr("f64.sqrt"),
 )
 
-ALL = (fadd, fsub, fdiv, fsqrt)
+ALL = (fadd, fsub, ladd, lsub, fdiv, fsqrt)

@@ -1,6 +1,8 @@
 """What `fastmath` means: a function whose arithmetic need not keep to the last bit, nor to infinities and NaN; which of
 its sums have no order is settled before any pass."""
 
+from collections.abc import Mapping
+
 from rosejit.ir import syntax as ir
 from rosejit.ir.sums import in_lanes
 from rosejit.ir.types import REAL
@@ -50,35 +52,46 @@ def _is_zero(e: ir.Apply) -> bool:
     return e.op is MINUS and e.args[0] is e.args[1]
 
 
+IN_ORDER = {
+    PRIMITIVES[f"{tangent}{free}{name}"]: PRIMITIVES[f"{tangent}{name}"]
+    for free in "fl"
+    for tangent, name in (("", "add"), ("", "sub"), ("t", "add"))
+}
+IN_LANES = {
+    PRIMITIVES[f"{tangent}f{name}"]: PRIMITIVES[f"{tangent}l{name}"]
+    for tangent, name in (("", "add"), ("", "sub"), ("t", "add"))
+}
+
+
 def keep_order(loop: ir.Loop, before: list[bool]) -> None:
     """Sums that are in lanes only now are made such as have an order; `before` says which carries were in lanes."""
     new = {c for c, was, now in zip(loop.carries, before, in_lanes(loop), strict=True) if now and not was}
-    for k, let in _in_order(loop, new).items():
+    for k, let in _with(IN_ORDER, loop, new).items():
         loop.body.lets[k] = let
 
 
-def _in_order(loop: ir.Loop, carries: set[ir.Var]) -> dict[int, ir.Let]:
-    """The lets of the body, by number, that add to one of `carries`, with primitives that have an order."""
+def _with(primitives: Mapping[ir.Primitive, ir.Primitive], loop: ir.Loop, carries: set[ir.Var]) -> dict[int, ir.Let]:
+    """The lets of the body, by number, that add to one of `carries`, with other primitives."""
     running: set[ir.Atom] = {*carries}
     found: dict[int, ir.Let] = {}
     for k, let in enumerate(loop.body.lets if carries else ()):
         if isinstance(let.expr, ir.Apply) and let.expr.op.gathers and not running.isdisjoint(let.expr.args):
             running.update(let.binders)
-            in_order = PRIMITIVES[let.expr.op.name.replace("f", "", 1)]
-            found[k] = ir.Let(let.binders, ir.Apply(in_order, let.expr.args), let.span)
+            if let.expr.op in primitives:
+                found[k] = ir.Let(let.binders, ir.Apply(primitives[let.expr.op], let.expr.args), let.span)
     return found
 
 
 def settled(f: ir.Function) -> ir.Function:
-    """A program whose running sums that are not in lanes have an order: no pass can drop what keeps them from it, and
-    so give them other bits. The same object where there are none."""
+    """A program whose running sums say whether they are in lanes: no pass can drop what keeps them from it, nor learn
+    that the turns are few, and so give them other bits. The same object where there are none."""
     if f.body is None:
         return f
     body, made = f.derived.get("settled", (None, f))
     if body is not f.body:
         made = f
         if any([g.body is not None and any(map(_unsettled, forms(g.body))) for g in reachable(f)]):
-            program = inline((f,), small=0, once=0)
+            program = inline((f,), set(reachable(f)), small=0, once=0)  # new functions, as they are
             for g in program.values():
                 if g.body is not None:
                     g.body = _settled(g.body)
@@ -92,7 +105,12 @@ def _unsettled(let: ir.Let) -> dict[int, ir.Let]:
     e = let.expr
     if not isinstance(e, ir.Loop):
         return {}
-    return _in_order(e, {c for c, on in zip(e.carries, in_lanes(e), strict=True) if not on})
+    lanes = in_lanes(e)
+    if not isinstance(e.trips, ir.Lit) and any(lanes):
+        kept = _with(IN_LANES, e, {c for c, on in zip(e.carries, lanes, strict=True) if on})
+    else:
+        kept = {}
+    return kept | _with(IN_ORDER, e, {c for c, on in zip(e.carries, lanes, strict=True) if not on})
 
 
 def _settled(block: ir.Block) -> ir.Block:

@@ -81,6 +81,8 @@ def is_unrolled(let: ir.Let, e: ir.Loop) -> bool:
         return False  # it owns rows that are too large to be made again
     if _has_unknown_length(let) or any(map(_has_unknown_length, forms(e.body))):
         return False  # a length that became known would change the type
+    if any(in_lanes(e)):
+        return False  # its sums have another order
     if any(map(_sums_in_lanes, forms(e.body))):
         return False  # a number of turns that became known, and small, would change the order of the sum
     return trips * _weight(e.body, LONGEST // trips) <= LONGEST

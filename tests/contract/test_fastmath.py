@@ -130,3 +130,29 @@ def test_short_sums_in_short_loops_keep_their_lanes():
             again = rose.value_and_grad(f)(x)
         assert again[0] == value
         assert again[1].tolist() == slopes.tolist()
+
+
+def test_sums_keep_their_order_when_the_compiler_learns_that_they_are_short():
+    """What is called with a literal is compiled where it is called, and so is what returns one."""
+
+    @rose.jit(fastmath=True)
+    def first(x: Vec["n"], count: int) -> float:
+        found = 0.0
+        for i in rose.range(count):
+            found += x[i] * x[i]
+        return found
+
+    @rose.jit
+    def seven(k: int) -> int:
+        return 7
+
+    @rose.jit
+    def f(x: Vec["n"], k: int) -> float:
+        return first(x, 3) + first(x, 5) * first(x, seven(k)) + first(x, k)
+
+    x = np.sqrt(np.abs(X)) * 10.0 ** (np.arange(101) % 9 - 4)
+    for k in range(20):
+        for g in (f, rose.value_and_grad(f), lambda x, k: rose.jvp(rose.grad(f), (x, k), (X, 0))):
+            found = g(x, k)
+            with rose.disable_jit():
+                np.testing.assert_equal(g(x, k), found)

@@ -41,6 +41,8 @@ def test_what_has_an_order(body: str) -> None:
 
 def test_short_loops_add_in_order() -> None:
     assert lanes("fadd(s, x)", FEWEST - 1) == [False]
+    assert lanes("let t = ladd(s, x) in lsub(t, x)", FEWEST - 1) == [True]
+    assert lanes("let t = ladd(s, x) in fsub(t, x)", FEWEST - 1) == [False]
 
 
 def test_what_is_kept_of_each_turn_has_an_order() -> None:
