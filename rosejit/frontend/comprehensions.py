@@ -287,9 +287,9 @@ class Comprehensions:
             self._last = None
             if whole.result is not None:
                 return whole.result
-        elif len(tape.lets) > tape.room:
-            tape.unroll_limit()
         frame = tape.frames[-1]
+        if whole is None and len(tape.lets) > frame.room:
+            tape.unroll_limit()
         if frame.kind != "function":
             frame.born[id(made)] = made
         return made

@@ -12,7 +12,7 @@ from rosejit.frontend.gaps import Finish
 from rosejit.frontend.indexing import get
 from rosejit.frontend.joins import Join
 from rosejit.frontend.ranges import StagedRange, is_downwards, number_at, trip_count
-from rosejit.frontend.tape import UNDEFINED, Frame, Slot, Tape
+from rosejit.frontend.tape import UNDEFINED, Slot, Tape
 from rosejit.frontend.truth import truth
 from rosejit.frontend.unbound import as_flag
 from rosejit.frontend.values import Bool, P
@@ -30,51 +30,17 @@ _LONG = 64
 # --- if
 
 
-class HostIf:
-    """An `if` that Python decides."""
-
-    __slots__ = ("_taken",)
-
-    def __init__(self, taken: bool) -> None:
-        self._taken = taken
-
-    def save(self, names: Names) -> bool:
-        """Whether the first side runs."""
-        return self._taken
-
-    def to_else(self, names: Names) -> Names:
-        """The names after the first side."""
-        return names
-
-    def orelse(self) -> bool:
-        """Whether the second side runs."""
-        return not self._taken
-
-    def join(self, names: Names) -> Names:
-        """The names after the `if`."""
-        return names
-
-
-TAKEN, NOT_TAKEN = HostIf(True), HostIf(False)
-
-
 class StagedIf:
     """An `if` that only running decides: both sides are staged, each in its block."""
 
-    def __init__(self, tape: Tape, condition: Bool, names: tuple[str, ...], live: int) -> None:
+    def __init__(self, tape: Tape, condition: Bool, before: Names, names: tuple[str, ...], live: int) -> None:
         self._tape = tape
         self._condition = condition
         self._names = names
         self._live = live
-        self._before: Names = ()
+        self._before = before
         self._then: Names = ()
-        self._sides: list[Frame] = []
-
-    def save(self, names: Names) -> bool:
-        """Begin the first side."""
-        self._before = names
-        self._sides.append(self._tape.open("branch"))
-        return True
+        self._sides = [tape.open("branch")]
 
     def to_else(self, names: Names) -> Names:
         """End the first side, begin the second, where the names are what they were before."""
@@ -88,9 +54,9 @@ class StagedIf:
         """What the first side has left in a name; nothing while it is not over."""
         return dict(zip(self._names, self._then, strict=False)).get(name, UNDEFINED)
 
-    def orelse(self) -> bool:
-        """The second side runs too."""
-        return True
+    def end(self, names: Names) -> Names:
+        """End the only side that is written."""
+        return self.join(self.to_else(names))
 
     def join(self, names: Names) -> Names:
         """End the second side; the names are what the sides have made of them."""
@@ -104,18 +70,15 @@ class StagedIf:
         return tuple(joined)
 
 
-def choices(tape: Tape) -> Callable[[Any, tuple[str, ...], int], HostIf | StagedIf]:
-    """What gives the `if` for a condition."""
+def choices(tape: Tape) -> Callable[[Any, Names, tuple[str, ...], int], "bool | StagedIf"]:
+    """What gives the `if` for a condition, its first side begun where only running decides it; Python's own is a
+    bool."""
 
-    def choose(condition: Any, names: tuple[str, ...], live: int) -> HostIf | StagedIf:
-        if condition is True:
-            return TAKEN
-        if condition is False:
-            return NOT_TAKEN
+    def choose(condition: Any, before: Names, names: tuple[str, ...], live: int) -> bool | StagedIf:
+        if condition is True or condition is False:
+            return condition
         decided = truth(tape, condition)
-        if decided.__class__ is Bool:
-            return StagedIf(tape, decided, names, live)
-        return TAKEN if decided else NOT_TAKEN
+        return StagedIf(tape, decided, before, names, live) if decided.__class__ is Bool else bool(decided)
 
     return choose
 
@@ -127,6 +90,7 @@ class HostFor:
     """A loop over items of the host: each turn is staged anew. `all_turns`: nothing in it leaves the loop."""
 
     __slots__ = ("_all_turns", "_asks_at", "_began_at", "_items", "_tape", "_turns")
+    staged = False
 
     def __init__(self, tape: Tape, items: Iterable[Any], all_turns: bool) -> None:
         self._tape = tape
@@ -139,10 +103,6 @@ class HostFor:
         self._began_at = len(self._tape.lets)
         self._asks_at = min(self._began_at + _MANY, self._tape.room)
         return self._items
-
-    def enter(self, names: Names) -> Names:
-        """The names as they are."""
-        return names
 
     def back(self, names: Names) -> Names:
         """The names as they are, if there is room for another turn."""
@@ -171,6 +131,8 @@ class StagedFor:
     False, unless it is so short that turns which do nothing cost less.
     """
 
+    staged = True
+
     def __init__(self, items: StagedRange, names: tuple[str, ...], exposed: int, leaving: tuple[str, ...] = ()) -> None:
         self._tape = tape = items.tape
         self._items = items
@@ -192,10 +154,16 @@ class StagedFor:
         self._frame.carries = self._carries
 
     def __iter__(self) -> Iterator[Any]:
-        yield number_at(self._items, self._index)
+        yield self._item()
         while not self._over:
             self._begin()
-            yield number_at(self._items, self._index)
+            yield self._item()
+
+    def _item(self) -> Any:
+        made = number_at(self._items, self._index)
+        if not self._names:  # the text does not call it
+            self.enter(())
+        return made
 
     def enter(self, names: Names) -> Names:
         """Begin the body, where the names are what they are in any turn."""

@@ -77,7 +77,8 @@ class Dispatcher:
             if known is not None and known[0] is function:
                 if known[2] is not None:
                     self._session.functions[id(function)] = known[2]
-                return self._fresh(known[1](*args, **kwargs))
+                value = known[1](*args, **kwargs)
+                return value if value.__class__ is not GeneratorType else self._fresh(value)
         elif kind is BuiltinFunctionType:
             op = _OF_REALS.get(function)
             if op is not None and len(args) == len(op.params) and not kwargs:
@@ -138,8 +139,8 @@ class Dispatcher:
 
     def _builtin(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         owner = function.__self__
-        if function.__name__ == "append" and owner.__class__ is list:
-            return self._session.hooks.append(function, *args, **kwargs)
+        if function.__name__ == "append" and owner.__class__ is list and len(args) == 1 and not kwargs:
+            return self._session.hooks.append(owner, *args)
         if function.__name__ in _MUTATORS and not isinstance(owner, ModuleType):
             self._session.hooks.written(owner)
         if function.__name__ == "format" and isinstance(owner, str) and has_staged((args, kwargs)):

@@ -124,13 +124,15 @@ def _call(context: Context, node: Any) -> Any:
     keywords = [at(k, ast.keyword(k.arg, expression(context, k.value))) for k in node.keywords]
     if context.plain or (isinstance(node.func, gast.Name) and node.func.id in _FRAME_DEPENDENT):
         return at(node, ast.Call(expression(context, node.func), args, keywords))
-    return at(node, ast.Call(hook(node, _hook_of(node)), [_callee(context, node.func), *args], keywords))
+    if _is_append(node):
+        return runtime(node, "append", expression(context, node.func.value), *args)
+    return at(node, ast.Call(hook(node, "call"), [_callee(context, node.func), *args], keywords))
 
 
-def _hook_of(node: Any) -> str:
-    """The hook for a call: there is one of its own for `items.append(x)`, which is so frequent."""
+def _is_append(node: Any) -> bool:
+    """Whether a call is `items.append(x)`, which is so frequent that there is a hook of its own."""
     plain = len(node.args) == 1 and not isinstance(node.args[0], gast.Starred) and not node.keywords
-    return "append" if plain and isinstance(node.func, gast.Attribute) and node.func.attr == "append" else "call"
+    return plain and isinstance(node.func, gast.Attribute) and node.func.attr == "append"
 
 
 # --- arithmetic (written out because there is so much of it)

@@ -6,7 +6,7 @@
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import BuiltinFunctionType, ModuleType
+from types import ModuleType
 from typing import Any
 
 from rosejit.errors import RoseError, UnboundStagedName, UnsupportedSyntax
@@ -97,15 +97,15 @@ class Containers:
         value = container[index]
         return value if type(value) in self.known else self.given(value)
 
-    def append(self, append: Any, value: Any) -> Any:
-        """`append(value)`, by far the most frequent method of the host's."""
-        if type(append) is BuiltinFunctionType and append.__name__ == "append":
-            container, tape = append.__self__, self.tape
-            if type(container) is list:
-                if id(container) not in tape.undo.known or tape.sealed or tape.is_staged:
-                    self.written(container)
-                return append(value)
-        return self.call(append, value)
+    def append(self, container: Any, value: Any) -> Any:
+        """`container.append(value)`, by far the most frequent method of the host's."""
+        if type(container) is not list:
+            return self.call(container.append, value)
+        tape = self.tape
+        frames = tape.frames
+        if id(container) not in tape.undo.known or tape.sealed or not frames or frames[-1].staged:
+            self.written(container)
+        return container.append(value)
 
     def written(self, container: Any) -> Any:
         """A container that is about to be changed: in staged code it must have been made in the same block."""
@@ -193,7 +193,9 @@ class Names:
         """The value of a function."""
         if type(value) not in NUMBERS:
             value = self._arrived(value)
-        self.tape.session.returning(value, frame_at(1))
+        frame, session = frame_at(1), self.tape.session
+        if frame.f_code is session.code:  # most are helpers
+            session.returning(value, frame)
         return value
 
     def _arrived(self, value: Any) -> Any:

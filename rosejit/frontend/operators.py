@@ -22,13 +22,14 @@ from rosejit.frontend.values import (
     Tan,
     bool_atom,
     int_atom,
+    made_real,
     real_atom,
     refuse_operand,
     tan_atom,
     type_of,
 )
 from rosejit.ir.primitive import Primitive
-from rosejit.ir.syntax import Apply, Let, Lit, Var
+from rosejit.ir.syntax import Lit
 from rosejit.ir.types import INT, REAL, TAN
 
 Method = Callable[[Any, Any], Any]
@@ -48,10 +49,8 @@ def _on_real(symbol: str, op: Primitive, reverse: bool) -> Method:
         atom = other.atom if type(other) is Real else real_atom(tape, other)
         if atom is None:
             return _other(self, symbol, other)
-        var = Var(op.result)
         args = (atom, self.atom) if reverse else (self.atom, atom)
-        tape.lets.append(Let((var,), Apply(op, args), tape.places.of(frame_at(1))))
-        return Real(tape, var)
+        return made_real(tape, op, args, tape.places.of(frame_at(1)))
 
     return method
 

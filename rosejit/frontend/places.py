@@ -62,19 +62,32 @@ def _columns(code: CodeType, instruction: int) -> tuple[int | None, int | None, 
     return (line, line, None, None)
 
 
+class _Table(dict[int, Place]):
+    """The places of the instructions of one code object, made when they are asked for."""
+
+    __slots__ = ("code",)
+
+    def __init__(self, code: CodeType) -> None:
+        self.code = code
+
+    def __missing__(self, instruction: int) -> Place:
+        self[instruction] = place = Place(self.code, instruction)
+        return place
+
+
 class Places:
     """The places of all instructions that have staged something; one object for each, however often it runs."""
 
     __slots__ = ("_tables",)
 
     def __init__(self) -> None:
-        self._tables: dict[int, tuple[CodeType, dict[int, Place]]] = {}
+        self._tables: dict[int, _Table] = {}
 
     def enter(self, code: CodeType) -> None:
         """Make the instructions of `code` (and of functions inside it) places, if it is the user's."""
         if id(code) in self._tables or code.co_filename.startswith(_OURS):
             return
-        self._tables[id(code)] = (code, {})
+        self._tables[id(code)] = _Table(code)
         for inner in code.co_consts:
             if isinstance(inner, CodeType):
                 self.enter(inner)
@@ -85,12 +98,7 @@ class Places:
         while frame is not None:
             entry = get(id(frame.f_code))
             if entry is not None:
-                code, places = entry
-                instruction = frame.f_lasti
-                if instruction in places:
-                    return places[instruction]
-                place = places[instruction] = Place(code, instruction)
-                return place
+                return entry[frame.f_lasti]
             frame = frame.f_back
         return None
 
@@ -110,7 +118,7 @@ class Places:
         while frame is not None:
             entry = self._tables.get(id(frame.f_code))
             if entry is not None:
-                found.append(Place(entry[0], frame.f_lasti))
+                found.append(Place(entry.code, frame.f_lasti))
             frame = frame.f_back
         return tuple(reversed(found))
 

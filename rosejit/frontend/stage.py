@@ -92,6 +92,8 @@ class Session:
         self.cycles = Cycles(self)
         self.functions: dict[int, Ran] = {}
         """By `id` what the function that is being staged runs: it reads from outside what they read."""
+        self.code: CodeType | None = None
+        """The rewritten code of the function that is being staged."""
         self._open: list[Opened] = []
         self._inlining: list[Any] = []
 
@@ -143,11 +145,12 @@ class Session:
         if not self._open:
             self.methods.begin()
         self._open.append(opened)
-        self.functions = opened.functions
+        self.functions, self.code = opened.functions, None
 
     def _end(self) -> None:
         self._open.pop()
         self.functions = self._open[-1].functions if self._open else {}
+        self.code = self._open[-1].code if self._open else None
         if not self._open:
             self.methods.end()
 
@@ -187,7 +190,7 @@ class Session:
         """The value of the rewritten function; an error of staging that user code swallowed is raised again."""
         made = self.rewritten(function)
         opened = self._open[-1]
-        opened.code = made.__code__
+        self.code = opened.code = made.__code__
         if opened.member is not None:
             opened.member.code = opened.code
         try:

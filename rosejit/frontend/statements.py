@@ -46,22 +46,27 @@ def _attribute(place: Any, variable: str, name: str) -> Any:
 
 
 def _if(context: Context, node: Any) -> list[Any]:
+    """Where Python decides, the variable of the `if` is a bool; else it is true and not True, and both sides run."""
     names = context.names(node)
     variable = context.counter.next("if")
-    opened = runtime(
-        node.test, "If", expression(context, node.test), constant(node, names.names), constant(node, names.live)
-    )
     held = loads(node, names.names)
-    body = context.block(node.body)
-    last = node.body[-1]
-    body.append(assign_all(last, names.names, method(last, variable, "to_else", held)))
-    made = [
-        assign(node.test, variable, opened),
-        choice(node, method(node.test, variable, "save", held), body),
-    ]
+    facts = [constant(node, names.names), constant(node, names.live)]
+    opened = runtime(node.test, "If", expression(context, node.test), held, *facts)
+    body, last = context.block(node.body), node.body[-1] if node.orelse else node
+
+    def staged(place: Any, name: str) -> Any:
+        return assign_all(place, names.names, method(place, variable, name, held))
+
+    body.append(choice(last, _is_not_true(last, variable), [staged(last, "to_else" if node.orelse else "end")]))
+    made = [assign(node.test, variable, opened), choice(node, load(node, variable), body)]
     if node.orelse:
-        made.append(choice(node, method(node, variable, "orelse"), context.block(node.orelse)))
-    return [*made, assign_all(node, names.names, method(node, variable, "join", held))]
+        orelse = [*context.block(node.orelse), choice(node, load(node, variable), [staged(node, "join")])]
+        made.append(choice(node, _is_not_true(node, variable), orelse))
+    return made
+
+
+def _is_not_true(place: Any, variable: str) -> Any:
+    return at(place, ast.Compare(load(place, variable), [ast.IsNot()], [constant(place, True)]))
 
 
 def _while(context: Context, node: Any) -> list[Any]:
@@ -97,8 +102,9 @@ def _for(context: Context, node: Any) -> list[Any]:
     variable, item = context.counter.next("for"), context.counter.next("item")
     last = node.body[-1]
     held = loads(node, names)
+    entered = assign_all(node, names, method(node, variable, "enter", held))
     body = [
-        assign_all(node, names, method(node, variable, "enter", held)),
+        *([choice(node, _attribute(node, variable, "staged"), [entered])] if names else []),
         assign(node.target, expression(context, node.target), load(node.target, item)),
         *context.block(node.body),
         assign_all(last, names, method(last, variable, "back", held)),
