@@ -195,6 +195,7 @@ def exp_rest(r: mpf) -> mpf:
 
 FITS = {
     "EXP": Fit(exp_rest, -HALF_PART, HALF_PART, 5, lambda r: r * r, 2),
+    "EXP_LONG": Fit(exp_rest, -HALF_PART, HALF_PART, 6, lambda r: r, 1),
     "SINH": Fit(odd(mpmath.sinh, 1), 0.0, HALF_LN2**2, 6, cubed),
     "COSH": Fit(even(mpmath.cosh, 1), 0.0, HALF_LN2**2, 5, lambda z: z * z),
     "LOG": Fit(odd(lambda s: 2 * mpmath.atanh(s), 2), 0.0, SQUARE_ROOT**2, 8, cubed),

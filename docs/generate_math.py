@@ -19,7 +19,7 @@ Written by `docs/generate_math.py` from the records of `benchmarks/math_accuracy
 a *kernel*, a function of the IR in `rosejit/ops/kernels/`, compiled into the modules that use it, once. The
 interpreter, wasmtime and a browser take the same steps and give the same bits. Loops over arrays take two turns at a
 time with f64x2: that code is made from the kernel (`rosejit/codegen/lanes.py`), so the bits are the same again.
-`exp`, `exp2` and `sigmoid` look into 512 bytes of powers of two (`rosejit/ops/tables.py`).
+`exp`, `exp2`, `sigmoid` and `tanh` look into 512 bytes of powers of two (`rosejit/ops/tables.py`).
 """
 
 EDGES = """\

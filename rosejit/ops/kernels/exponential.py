@@ -10,9 +10,9 @@ from typing import Any
 from rosejit.ir.types import REAL
 from rosejit.ops.arith import abs_, copysign, select
 from rosejit.ops.integer import bits, from_bits, imax, iselect
-from rosejit.ops.kernels.coefficients import COSH, EXP, SINH
+from rosejit.ops.kernels.coefficients import COSH, EXP, EXP_LONG, SINH
 from rosejit.ops.kernels.definition import Definition
-from rosejit.ops.kernels.double import Pair, add, divide, fast_two_sum, split, two_sum
+from rosejit.ops.kernels.double import Pair, fast_two_sum, short, split, two_sum
 from rosejit.ops.kernels.polynomial import estrin
 from rosejit.ops.tables import exp2_bits, exp2_rest
 from rosejit.ops.value import branch
@@ -206,10 +206,27 @@ def _cosh(x: Any) -> Any:
     return 2.0 * (hi + lo)
 
 
+def _less_one_below(x: Any) -> Pair:
+    """exp(x) - 1 as a pair, for -708 <= x <= 0: s - 1 + s (r + tail), the products of first halves exact."""
+    t = x * _PARTS + _ROUND
+    k, i = t - _ROUND, bits(t)
+    r, rl = fast_two_sum(x - k * _PART, -(k * _PART_REST))
+    tail = (rl + exp2_rest(i) * (1.0 + r)) + (r * r) * estrin(EXP_LONG, r)
+    s = _power(i)
+    r_hi, s_hi = short(r), short(s)
+    whole, e1 = fast_two_sum(-1.0, s)
+    whole, e2 = fast_two_sum(whole, s_hi * r_hi)
+    return fast_two_sum(whole, (e1 + e2) + ((s_hi * (r - r_hi) + (s - s_hi) * r) + s * tail))
+
+
 def _tanh(x: Any) -> Any:
-    t = less_one(2.0 * clamped(abs_(x), 0.0, 22.0))
-    hi, _ = divide(t, add((2.0, 0.0), t))
-    return select(abs_(x) < 2.0**-28, x, copysign(hi, x))
+    """t / (2 + t) for t = exp(-2 |x|) - 1: 21 bits of it, and what these leave by the divisor again."""
+    size = abs_(x)
+    t, tl = _less_one_below(-2.0 * select(size > 22.0, 22.0, size))
+    d, dl = fast_two_sum(2.0, t)
+    q, d_hi = short(t / d), short(d)
+    left = ((t - q * d_hi) - q * (d - d_hi)) + (tl - q * (dl + tl))
+    return select(size < 2.0**-28, x, copysign(q + left / d, x))
 
 
 def _sech2(x: Any) -> Any:
