@@ -102,10 +102,13 @@ def peers() -> dict[str, Callable[[], Any]]:
 
 
 def by_numba() -> dict[str, Callable[[], Any]]:
-    """Lotka and Volterra's by numba."""
-    from benchmarks.peers.numba_programs import lotka_volterra_gradient
+    """Two of them by numba."""
+    from benchmarks.peers.numba_programs import lotka_volterra_gradient, n_body_gradient
 
-    return {"Lotka-Volterra": lambda: np.array(lotka_volterra_gradient(*RATES, STEPS, DT))}
+    return {
+        "Lotka-Volterra": lambda: np.array(lotka_volterra_gradient(*RATES, STEPS, DT)),
+        "n-body 20": lambda: n_body_gradient(PLACES, MASSES),
+    }
 
 
 def main() -> None:

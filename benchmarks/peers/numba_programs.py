@@ -1,4 +1,4 @@
-"""Lotka and Volterra's gradient by hand, as `programs.cpp` has it, for numba."""
+"""Gradients by hand, as `programs.cpp` has them, for numba."""
 
 import numba
 import numpy as np
@@ -50,3 +50,20 @@ def lotka_volterra_gradient(a, b, c, d, steps, dt):
         dd += l1 * x * y + l2 * p2 * q2 + l3 * p3 * q3 + l4 * p4 * q4
         u, v = u + u1 + u2 + u3 + u4, v + v1 + v2 + v3 + v4
     return da, db, dc, dd
+
+
+@numba.njit
+def n_body_gradient(at, mass):
+    gradient = np.zeros_like(at)
+    for i in range(len(mass)):
+        for j in range(i):
+            dx, dy, dz = at[i, 0] - at[j, 0], at[i, 1] - at[j, 1], at[i, 2] - at[j, 2]
+            s = dx * dx + dy * dy + dz * dz
+            f = mass[i] * mass[j] / (s * np.sqrt(s))
+            gradient[i, 0] += f * dx
+            gradient[i, 1] += f * dy
+            gradient[i, 2] += f * dz
+            gradient[j, 0] -= f * dx
+            gradient[j, 1] -= f * dy
+            gradient[j, 2] -= f * dz
+    return gradient
