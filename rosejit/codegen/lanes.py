@@ -163,6 +163,9 @@ class Lanes:
     rare: int | None = None
     """The depth of the block to leave if a lane takes the second side of a branch; None: both sides are written."""
 
+    even = False
+    """Whether second sides are not rare, here: then both are written all the same."""
+
     def __init__(self, module: Module, body: Body, outside: Callable[[Var], bytes] | None = None) -> None:
         self._module = module
         self._body = body
@@ -215,7 +218,7 @@ class Lanes:
         if not isinstance(last, If) or results != lets[-1].binders or len(results) != 1:
             self.run(lets)
             return list(map(self.value, results))
-        if self.rare is not None:
+        if self.rare is not None or self.even:
             self.run(lets)
             return [self.value(results[0])]
         self.run((*lets[:-1], *last.then.lets))
@@ -281,7 +284,10 @@ class Lanes:
     def _kernel(self, v: Var, op: Primitive, args: Sequence[Atom]) -> None:
         small = small_kernel(op)
         if small is None:
+            assert isinstance(op.wasm, Kernel)
+            self.even = op.wasm.even
             self._call((v,), self._module.kernel(op), args)
+            self.even = False
         else:
             (self.codes[v],) = self.inline(small, list(map(self.value, args)))
 
@@ -302,7 +308,7 @@ class Lanes:
         self.codes.update(zip(binders, (local_get[local] for local in locals_), strict=True))
 
     def _branch(self, binders: Sequence[Var], e: If) -> None:
-        if self.rare is not None:
+        if self.rare is not None and not self.even:
             self.run(e.then.lets)
             self.code += (*self._not_all(e.condition), br_if[self.rare])
             self.codes.update(zip(binders, map(self.value, e.then.results), strict=True))
@@ -312,8 +318,10 @@ class Lanes:
         for local, usual in zip(locals_, e.then.results, strict=True):
             self.code += (self.value(usual), local_set[local])
         self.code += (*self._not_all(e.condition), if_())
-        rows = dict(self._rows)
+        rows, outside = dict(self._rows), (self.inlines, self.rare)
+        self.inlines, self.rare = False, None
         self.run(e.orelse.lets)
+        self.inlines, self.rare = outside
         self._rows = rows
         condition = self.value(e.condition)
         for local, rare in zip(locals_, e.orelse.results, strict=True):

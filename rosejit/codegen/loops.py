@@ -10,6 +10,7 @@ from rosejit.codegen.heap import END
 from rosejit.codegen.layout import CAPACITY, DATA, LENGTH, Column, Layout, elements_of
 from rosejit.codegen.ownership import alive, begin, consume, free, put_row, touch
 from rosejit.codegen.paths import ADD, LOAD, STORE
+from rosejit.codegen.plan import times_of
 from rosejit.codegen.segments import PARENT
 from rosejit.codegen.turns import turns_of
 from rosejit.ir.sums import EMPTY, LANES, in_lanes
@@ -47,7 +48,9 @@ def loop(e: Emitter, let: Let) -> None:
         e.offsets[x.index] = m.offsets
     depth = PLAIN + m.guarded
     e.body.depth += depth
+    e.times *= times_of(x)
     code, _ = e.nested(x.body, partial(_finish, e, m), partial(_begin, e, m))
+    e.times //= times_of(x)
     code += b"".join([_rotated(e, places) for places in m.lanes.values()])
     e.body.depth -= depth
     read = x.index in e.where

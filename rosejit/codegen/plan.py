@@ -63,8 +63,10 @@ class Plan:
     """The steps of paths whose index must be tested."""
     polls: set[Let] = field(default_factory=set[Let])
     """The counted loops that may take long."""
-    calls: dict[Function, None] = field(default_factory=dict[Function, None])
-    """The functions that are called."""
+    calls: dict[Function, int] = field(default_factory=dict[Function, int])
+    """The functions that are called, and how often the loops around run such a call, as far as that is known."""
+    times: int = 1
+    """How often loops of its callers call it."""
     kernel: bool = False
     """Whether it is one of a primitive, which is to stay small."""
     area: int = 0
@@ -78,6 +80,13 @@ def plan_function(f: Function, area: Callable[[Function], int]) -> Plan:
     planner.plan.borrowed.update(p for p in f.params if p not in f.own and not _is_light(p.type))
     planner.plan.weight, _ = planner.block(f.body, 0, {})
     return planner.plan
+
+
+def times_of(e: Expr) -> int:
+    """How often a form runs its blocks, where that is known to be more than once."""
+    turns = e.trips.value if isinstance(e, Loop) and isinstance(e.trips, Lit) else 1
+    assert isinstance(turns, int)
+    return max(turns, 1)
 
 
 def _is_light(t: Type) -> bool:
@@ -95,6 +104,7 @@ class _Planner:
         self._depth: dict[Var, int] = {}  # of the block that binds a variable; missing where it is the body
         self._below: dict[Var, int] = {}  # Int variables that are known to be in 0..n-1, here
         self._trail: list[tuple[Var, int | None]] = []  # what `_below` said before
+        self._times = 1  # the turns of all loops around
 
     def block(self, block: Block, depth: int, used: Uses) -> tuple[int, int]:
         """The weight of a block and the lets it does when run; at depth 0 nobody asks for what is used."""
@@ -160,8 +170,8 @@ class _Planner:
         if isinstance(e, Call):
             plan.addressed.update(a for a in e.args if type(a) is Var and a in plan.cells)
             if e.function not in plan.calls:
-                plan.calls[e.function] = None
                 plan.area = max(plan.area, self._area(e.function))
+            plan.calls[e.function] = max(plan.calls.get(e.function, 1), self._times)
             return _CALL
         if isinstance(e, Update):
             self._tests(e, e.base, e.path, e.checked)
@@ -235,11 +245,13 @@ class _Planner:
         weight = work = 0
         facts = len(self._trail)
         self._bind(e)
+        outside, self._times = self._times, self._times * times_of(e)
         for params, block in scopes(e):
             self._depth.update(dict.fromkeys(params, depth + 1))
             heavier, longer = self.block(block, depth + 1, inner)
             weight += heavier if isinstance(e, If | Case) else -(-heavier // _TURNS)
             work += longer
+        self._times = outside
         self._forget(facts)
         outer = [v for v in inner if self._depth.get(v, 0) <= depth]
         self.plan.captures[let] = outer
@@ -248,7 +260,7 @@ class _Planner:
             self.plan.polls.add(let)
         if isinstance(e, Loop):
             self._rows(e)
-            turns = e.trips.value if isinstance(e.trips, Lit) else LONG + 1
+            turns = e.trips.value if isinstance(e.trips, Lit) else self._below.get(e.trips, LONG + 1)
             assert isinstance(turns, int)
             work = min(work, LONG) * max(turns, 0)
             if work > LONG:

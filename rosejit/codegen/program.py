@@ -10,6 +10,7 @@ from rosejit.codegen.entries import border, import_of, write_entry, write_releas
 from rosejit.codegen.functions import write_function
 from rosejit.codegen.module import Module, area_of
 from rosejit.codegen.plan import Plan, plan_function
+from rosejit.codegen.turns import OFTEN
 from rosejit.collector import deep_recursion, paused
 from rosejit.ir.syntax import Function
 from rosejit.ir.types import Type
@@ -73,7 +74,21 @@ def _plan(roots: Mapping[str, Function]) -> tuple[Plans, list[Function]]:
         elif f not in plans:
             plans[f] = plan_function(f, area_of)
             todo += reversed(plans[f].calls)
+    _count(roots, plans)
     return plans, list(hosts)
+
+
+def _count(roots: Mapping[str, Function], plans: Plans) -> None:
+    """Tell each function how often loops call it, up to `OFTEN`, as a power of two: few values, few visits."""
+    todo = [(f, 1) for f in roots.values()]
+    seen: set[tuple[Function, int]] = set()
+    while todo:
+        f, times = todo.pop()
+        if f not in plans or (f, times) in seen:
+            continue
+        seen.add((f, times))
+        plans[f].times = max(plans[f].times, times)
+        todo += [(g, min(times << (n.bit_length() - 1), OFTEN)) for g, n in plans[f].calls.items()]
 
 
 def _import(module: Module, hosts: list[Function]) -> tuple[Import, ...]:

@@ -14,7 +14,11 @@ FEWEST = 4
 """A loop of fewer turns is not worth it."""
 
 FEWEST_CALLS = 32
-"""Nor is one that calls kernels, of fewer turns than this: the engine takes most of a millisecond to compile two."""
+"""Nor is one that calls kernels, of fewer turns than this, unless it runs often: the engine takes most of a millisecond
+to compile two."""
+
+OFTEN = 1 << 12
+"""Turns of a loop in all that are worth that."""
 
 LONGEST = 16
 """Lets of a body up to which four turns are written; longer ones have their own work to do meanwhile."""
@@ -61,7 +65,8 @@ class Turns:
 def turns_of(e: Emitter, let: Let, x: Loop) -> Turns | None:
     """The facts of a loop, if several of its turns can be written as one."""
     trips = x.trips.value if isinstance(x.trips, Lit) and isinstance(x.trips.value, int) else FEWEST_CALLS
-    if trips < FEWEST or (trips < FEWEST_CALLS and _calls(e, x)) or not (x.scans or x.body.lets):
+    seldom = trips < FEWEST_CALLS and trips * e.times < OFTEN
+    if trips < FEWEST or (seldom and _calls(e, x)) or not (x.scans or x.body.lets):
         return None
     look = _Look(e, let, x)
     if not look.carries() or not all(map(look.let, x.body.lets)) or not look.ends():

@@ -43,6 +43,8 @@ class Variables:
         """The heavy variables that the block which is being written consumes."""
         self.inside: set[Var] | frozenset[Var] | None = None
         """The variables that may live in locals; None for all."""
+        self.times = plan.times
+        """How often the loops around run what is being written, as far as that is known."""
         self._frame = Var(BOOL, "frame")
 
     def kind(self, v: Var) -> Kind | None:

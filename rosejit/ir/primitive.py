@@ -19,9 +19,10 @@ class Instr:
 
 @dataclass(slots=True, frozen=True)
 class Kernel:
-    """An IR function of `rosejit.ops.kernels`, compiled into the module."""
+    """An IR function of `rosejit.ops.kernels`, compiled into the module. `even`: neither side of its branch is rare."""
 
     name: str
+    even: bool = False
 
 
 @dataclass(slots=True, frozen=True)

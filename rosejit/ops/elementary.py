@@ -16,7 +16,14 @@ LOG2_E = math.log2(math.e)
 LOG10_E = math.log10(math.e)
 
 
-def function(name: str, doc: str, partials: Rule, operands: int = 1, sharing: tuple[str, str] = ("", "")) -> Primitive:
+def function(
+    name: str,
+    doc: str,
+    partials: Rule,
+    operands: int = 1,
+    sharing: tuple[str, str] = ("", ""),
+    even: bool = False,
+) -> Primitive:
     """The record of a function of Reals that is computed by the kernel of the same name."""
     return Primitive(
         name=name,
@@ -25,7 +32,7 @@ def function(name: str, doc: str, partials: Rule, operands: int = 1, sharing: tu
         doc=doc,
         evaluate=DEFINITIONS[name].evaluate,
         partials=partials,
-        wasm=Kernel(name),
+        wasm=Kernel(name, even),
         sharing=sharing,
     )
 
@@ -129,6 +136,7 @@ sech2_by = function(
     "1 / cosh(x)² from x and tanh(x).",
     lambda x, y, r: (select(abs_(x) < 2.0, 0.0, -2.0 * (r * tanh(x))), select(abs_(x) < 2.0, -2.0 * y, 0.0)),
     operands=2,
+    even=True,
 )
 asinh = function("asinh", "The inverse of sinh.", lambda x, r: (1.0 / hypot(1.0, x),))
 acosh = function(

@@ -42,6 +42,7 @@ bell_by = function(
     "The slope of sigmoid from x and sigmoid(x).",
     lambda x, y, r: (select(x < 3.0, 0.0, -(r * tanh(0.5 * x))), select(x < 3.0, 1.0 - 2.0 * y, 0.0)),
     operands=2,
+    even=True,
 )
 softplus = function("softplus", "log(1 + exp(x)), without overflow.", lambda x, r: (sigmoid(x),))
 

@@ -69,3 +69,32 @@ def f(x: [{n}]Real, k: Int, c: Bool): [{n}]Real =
 def test_few_turns_are_not_worth_a_second_kernel(n, two):
     text = f"def f(x: [{n}]Real): [{n}]Real = loop i < {n} {{ tan(x[i]) }}"
     assert ("tan.x2" in str(Machine(parse(text)).artifact.wasm)) == two
+
+
+@pytest.mark.parametrize(("n", "two"), [(256, False), (600, True)])
+@pytest.mark.parametrize("called", [False, True])
+def test_few_turns_that_run_often_are(n, two, called):
+    inner = "loop i < 14 carry (s: Real = 0.0) scan (a in x) { let t = tan(a) in let u = s + t in u }"
+    text = f"""
+def one(x: [14]Real): Real =
+  let t: Real = {inner} in
+  t
+def f(x: [14]Real): Real =
+  loop j < {n} carry (sum: Real = 0.0) {{
+    let t: Real = {"one(x)" if called else inner} in
+    let u = sum + t in
+    u
+  }}
+"""
+    machine = Machine(parse(text))
+    assert ("tan.x2" in str(machine.artifact.wasm)) == two
+    agrees(text, ([0.3 * k - 2.0 for k in range(14)],))
+
+
+@pytest.mark.parametrize("op", ["bell_by", "sech2_by"])
+def test_neither_side_of_an_even_kernel_is_left(op):
+    n = 40
+    text = f"def f(x: [{n}]Real, y: [{n}]Real): [{n}]Real = loop i < {n} scan (a in x, b in y) {{ {op}(a, b) }}"
+    x = [0.5 * (k - n // 2) for k in range(n)]
+    agrees(text, (x, [math.tanh(a) for a in x]))
+    assert "exp_rescaled.x2" in str(Machine(parse(text)).artifact.wasm)
