@@ -55,8 +55,8 @@ def load(roots: Roots, keep: bool, options: str = "", tier: Tier = "auto") -> Lo
         def keep_it(made: Compiled, error: Exception | None = None) -> None:
             """Native code goes to disk when it is final; until then another process makes its own of the Wasm."""
             if kept and error is None:
-                disk.current().store(digest, made, exceptions)
-                note("cache", lambda: f"stored {_names(roots)} in {disk.current().directory}")
+                if disk.current().store(digest, made, exceptions):
+                    note("cache", lambda: f"stored {_names(roots)} in {disk.current().directory}")
             elif error is not None:
                 note("compile", lambda: f"{_names(roots)} stays as it was made first: {error}")
 

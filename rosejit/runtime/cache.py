@@ -17,6 +17,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from rosejit.abi import Artifact
@@ -71,19 +72,23 @@ class Cache:
             _touch(path)
         return found
 
-    def store(self, digest: str, compiled: Compiled, exceptions: Sequence[Any] = ()) -> None:
-        """Keep `compiled`, unless one of its failures raises an object that only `exceptions` could name."""
+    def store(self, digest: str, compiled: Compiled, exceptions: Sequence[Any] = ()) -> bool:
+        """Keep `compiled`, unless one of its failures raises an object that only `exceptions` could name. Whether it
+        was kept."""
         path, key = self._place(digest)
         data = stored.dump(key, compiled.artifact, compiled.module.serialize(), exceptions)
         if data is None or len(data) > self.limit:
-            return
+            return False
         try:
             os.makedirs(self.directory, mode=0o700, exist_ok=True)
-            if self._trusted():
-                _write(path, data)
-                self._make_room(len(data))
+            if not self._trusted():
+                return False
+            _write(path, data)
+            self._make_room(len(data))
         except OSError as error:
             self._warn(f"cannot write to {self.directory}: {error.strerror}")
+            return False
+        return True
 
     def info(self) -> CacheInfo:
         """How much there is."""
@@ -142,7 +147,20 @@ class Cache:
     def _warn(self, message: str) -> None:
         if not self._warned:
             self._warned = True
-            warnings.warn(CacheError(f"programs are compiled anew: {message}"), stacklevel=4)
+            warnings.warn(CacheError(f"programs are compiled anew: {message}"), stacklevel=_above())
+
+
+def _above() -> int:
+    """How far above its caller's the user's line is, as `warnings.warn` counts."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and _is_ours(frame):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def _is_ours(frame: FrameType) -> bool:
+    """Also of functions that are made at run time, which are in no module."""
+    return frame.f_globals.get("__name__", "rosejit").partition(".")[0] == "rosejit"
 
 
 def current() -> Cache:

@@ -1,5 +1,6 @@
 """ROSE_LOG, the command line's looks inside, and what a bug report says."""
 
+import inspect
 import logging
 
 import numpy as np
@@ -142,3 +143,28 @@ def test_compile_says_why_a_long_loop_was_unrolled(heard, monkeypatch):
     unrolled, powers, _ = heard()
     assert unrolled.endswith("in f: a loop of 100 turns is unrolled, not rolled: line 5 holds a call for what it does")
     assert powers.endswith("a loop of 100 turns is unrolled, not rolled: a power on the host")
+
+
+def test_warnings_of_the_disk_cache_point_at_the_line_that_calls(monkeypatch, tmp_path):
+    """Not at ours, nor at the functions that are made for users to call."""
+    (tmp_path / "file").write_text("no directory")
+    for k, take in enumerate((lambda f: f, rose.grad, rose.vmap)):
+        monkeypatch.setenv("ROSE_CACHE_DIR", str(tmp_path / "file" / str(k)))
+        f = take(rose.jit(lambda x: x * x))
+        at = np.ones(2) if take is rose.vmap else 1.5
+        line = inspect.currentframe().f_lineno + 2
+        with pytest.warns(rose.CacheError, match="cannot") as caught:
+            f(at)
+        assert [(each.filename, each.lineno) for each in caught] == [(__file__, line)]
+
+
+def test_nothing_is_said_to_be_stored_that_is_not(heard, monkeypatch, tmp_path):
+    monkeypatch.setenv("ROSE_LOG", "cache")
+    rose.jit(lambda x: x * 3.5)(1.0)
+    assert any("stored" in line for line in heard())
+    before = len(heard())
+    (tmp_path / "file").write_text("no directory")
+    monkeypatch.setenv("ROSE_CACHE_DIR", str(tmp_path / "file"))
+    with pytest.warns(rose.CacheError):
+        rose.jit(lambda x: x * 2.5)(1.0)
+    assert len(heard()) == before
