@@ -1,6 +1,6 @@
 // The table: every change is played through at once; a worker optimises.
 import load from "./billiards/billiards.mjs";
-import { draw, find, loaded, movable, replay, set, svg, tell } from "./page.mjs";
+import { draw, find, inside, loaded, movable, replay, set, svg, tell } from "./page.mjs";
 
 const SCALE = 900, LEFT = 0.05, TOP = 0.95, RADIUS = 0.03, BALLS = 11, TIMES = 1024, REACH = 0.5;
 const x = (value) => (value - LEFT) * SCALE, y = (value) => (TOP - value) * SCALE;
@@ -51,8 +51,8 @@ function update() {
 }
 
 const moved = (point, change) => (px, py, dx, dy) => {
-  const next = px === null ? [point()[0] + dx / SCALE, point()[1] - dy / SCALE] : [px / SCALE + LEFT, TOP - py / SCALE];
-  change(next);
+  const next = px === null ? inside(x(point()[0]) + dx, y(point()[1]) + dy) : { x: px, y: py };
+  change([next.x / SCALE + LEFT, TOP - next.y / SCALE]);
   halt();
   update();
 };

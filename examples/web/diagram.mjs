@@ -1,6 +1,6 @@
 // The diagram: every move of the hand starts an optimisation from where everything is.
 import load from "./diagram/diagram.mjs";
-import { draw, find, loaded, movable, set, svg, tell } from "./page.mjs";
+import { draw, find, inside, loaded, movable, set, svg, tell } from "./page.mjs";
 
 const { layout, described } = await loaded(load);
 const [names, radii, arrows, [width, height]] = described();
@@ -16,8 +16,11 @@ const labels = names.map((name) => {
   return label;
 });
 
-const around = (r, turn) => names.map((_, k) => [width / 2 + 1.4 * r * Math.cos(k * turn), height / 2 + r * Math.sin(k * turn)]);
-const turn = (2 * Math.PI) / n;
+/** Places on a ring, from an angle on and in a direction, each as far beside it as `apart` at most. */
+const around = (r, from = 0, turn = 1, apart = 0) => {
+  const beside = () => apart * (2 * Math.random() - 1), at = (k) => from + (turn * 2 * Math.PI * k) / n;
+  return names.map((_, k) => [width / 2 + 1.4 * r * Math.cos(at(k)) + beside(), height / 2 + r * Math.sin(at(k)) + beside()]);
+};
 let found;
 
 function show() {
@@ -49,16 +52,16 @@ nodes.forEach((node, k) => {
   let next;
   const moved = (px, py, dx, dy) => {
     const [cx, cy] = found.x.circles[k];
-    const wanted = px === null ? [cx + 3 * dx, cy + 3 * dy] : [px, py];
+    const { x, y } = px === null ? inside(cx + 3 * dx, cy + 3 * dy) : { x: px, y: py };
     node.classList.add("held");
     if (!next) requestAnimationFrame(() => { arrange(k, next); next = undefined; });
-    next = wanted;
+    next = [x, y];
   };
   movable(node, names[k], moved, () => node.classList.remove("held"));
 });
 find("#shuffle").addEventListener("click", () => {
-  const scatter = () => names.map(() => [width * Math.random(), height * Math.random()]);
-  arrange(-1, [0, 0], { circles: scatter(), labels: scatter() });
+  const way = [2 * Math.PI * Math.random(), Math.random() < 0.5 ? 1 : -1, 60];
+  arrange(-1, [0, 0], { circles: around(180, ...way), labels: around(230, ...way) });
 });
-arrange(-1, [0, 0], { circles: around(180, turn), labels: around(230, turn) });
+arrange(-1, [0, 0], { circles: around(180), labels: around(230) });
 svg.dataset.ready = "true";

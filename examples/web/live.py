@@ -19,6 +19,9 @@ NAMES = [
 ]
 SCOPE = {name: getattr(rose, name) for name in NAMES} | {"rose": rose, "math": math, "pi": math.pi, "e": math.e}
 _BARE = re.compile(rf"\b({'|'.join(sorted(NAMES, key=len, reverse=True))})\s+([xy]|\d+(?:\.\d+)?)\b")
+_WRITTEN = str.maketrans({"×": "*", "·": "*", "÷": "/", "−": "-", "²": "^2", "³": "^3", "π": "pi"})
+_OURS = re.compile(r"\n  called from [^\n]*\blive\.py:.*\n.*\n.*")
+"""Where a message tells of this file: a line that says so, the line of code, and marks."""
 FILE = "<what you typed>"
 _HEAD = "def f(x: float, y: float) -> float:\n    return "
 
@@ -49,8 +52,8 @@ def shape_of(f: Callable[[float, float], float]) -> rose.Function:
 
 def typed(text: str) -> rose.Function:
     """The function that a text means: an expression of x and y, where `^` is a power, or Python with a `def`."""
-    if not re.search(r"^\s*(def\b|@|import\b|from\b)", text, re.MULTILINE):
-        text = _BARE.sub(r"\1(\2)", text.strip()).replace("^", "**").replace("\n", " ")
+    if not re.search(r"^\s*((async\s+)?def\b|@|import\b|from\b)", text, re.MULTILINE):
+        text = _BARE.sub(r"\1(\2)", text.strip().translate(_WRITTEN)).replace("^", "**").replace("\n", " ")
         if not text:
             raise SyntaxError("type an expression of x and y, for example x^y")
         text = f"{_HEAD}{text}\n"
@@ -98,7 +101,7 @@ def said(error: Exception) -> str:
     """What a person needs to know of an error."""
     if isinstance(error, SyntaxError) and not isinstance(error, rose.RoseError):
         return _marked(error)
-    return f"{error}" if isinstance(error, rose.RoseError) else f"{type(error).__name__}: {error}"
+    return _OURS.sub("", f"{error}") if isinstance(error, rose.RoseError) else f"{type(error).__name__}: {error}"
 
 
 def _marked(error: SyntaxError) -> str:

@@ -15,8 +15,17 @@ export const set = (element, attributes) => {
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
 };
 
-/** Where a pointer is, in the units of the drawing. */
-const at = (event) => new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
+/** Where a pointer is, in the units of the drawing; a hand that leaves it holds on to its edge. */
+const at = (event) => {
+  const { x, y } = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
+  return inside(x, y);
+};
+
+/** The nearest place that is seen. */
+export const inside = (x, y) => {
+  const { width, height } = svg.viewBox.baseVal;
+  return { x: Math.max(0, Math.min(width, x)), y: Math.max(0, Math.min(height, y)) };
+};
 
 const NEAR = 28; // a finger covers so many pixels around where it touches
 const grips = new Map();

@@ -46,7 +46,8 @@ self.onmessage = async ({ data }) => {
   try {
     const made = jobs[data.kind](system, data);
     say({ ...made, kind: data.kind, id: data.id });
-  } catch {
+  } catch (error) {
+    if (error.name !== "PythonError") return say({ kind: "dead", text: error.message }); // as where the stack is not enough
     say({ kind: data.kind, id: data.id, wrong: system.python.runPython("import live, sys; live.said(sys.last_exc)") });
   }
 };

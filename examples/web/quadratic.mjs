@@ -59,7 +59,15 @@ const hear = {
     ready = true;
     svg.dataset.live = Math.round(ms);
     status(`ready after ${(ms / 1000).toFixed(1)} s: type`);
-    if (waiting) send();
+    if (!waiting) return;
+    waiting.at = performance.now(); // it was typed long ago
+    send();
+  },
+  dead: ({ text }) => {
+    worker.terminate();
+    clearTimeout(watch);
+    employ();
+    tell({ name: "Too much", message: `this is more than Python in a page can hold (${text}). Python is started anew.` });
   },
   lost: ({ text }) => {
     worker.terminate();

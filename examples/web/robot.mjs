@@ -24,6 +24,7 @@ function walk() {
 
 function choose() {
   halt();
+  ticks.stop();
   const name = find("#robot").value;
   weights = functions[`start${name}`]();
   body.replaceChildren();

@@ -52,6 +52,9 @@ if (live) {
     quadratic.redrawn.push(await page.locator("svg").evaluate((e) => [Number(e.dataset.compiled), Number(e.dataset.redrawn)]));
   }
   quadratic.typed = await numbers();
+  await type("2·x² − y³");
+  quadratic.written = await read("#z");
+  await type("x^y");
   await drag("#point", -90, -40);
   quadratic.dragged = [await read("#x"), await read("#y"), await read("#fxx")];
   await picture("quadratic");
@@ -72,6 +75,9 @@ if (live) {
   await problem("log(x - 9) + y", "nan");
   await problem("sqrt(x - x) + y", "kink");
   await problem("def f(x: float, y: float) -> float:\n    assert x > 9.0, 'far out only'\n    return x", "fault");
+  await page.fill("#text", `${"(".repeat(2000)}x${")".repeat(2000)}`);
+  await page.waitForFunction(() => document.querySelector("[role=alert]").textContent.includes("anew"), null, { timeout: 60_000 });
+  quadratic.tooDeep = await read("[role=alert]");
   await page.fill("#text", "def f(x: float, y: float) -> float:\n    while x < 9.0:\n        y += 1.0\n    return y");
   await page.waitForFunction(() => document.querySelector("[role=alert]").textContent.includes("stopped"), null, { timeout: 60_000 });
   quadratic.endless = await read("[role=alert]");
@@ -99,6 +105,8 @@ billiards.goalMoved = await read("#missed");
 await page.locator("#tip").focus();
 await page.keyboard.press("ArrowUp");
 billiards.pushed = await read("#missed");
+await drag("#goal", 3000, -3000);
+billiards.kept = await page.locator("#goal").evaluate((goal) => [goal.getAttribute("cx"), goal.getAttribute("cy")].map(Number));
 await page.locator("#time").fill("0");
 billiards.ball = await page.locator("#ball10").getAttribute("cx");
 
@@ -124,6 +132,8 @@ await page.keyboard.press("ArrowLeft");
 await page.waitForTimeout(200);
 diagram.byKey = (await centre("#node5"))[0] - after[0][0];
 await picture("diagram");
+await drag("#node2", -3000, 3000);
+diagram.kept = await page.locator("#node2").evaluate((node) => [node.getAttribute("cx"), node.getAttribute("cy")].map(Number));
 
 const programs = await page.evaluate(async () => {
   const { run } = await import("/calls.mjs");

@@ -119,12 +119,14 @@ def test_a_browser_uses_them(site, address, tmp_path):
     assert float(balls["optimised"]) < 0.01
     assert float(balls["goalMoved"]) > 0.02
     assert balls["pushed"] != balls["goalMoved"]
+    assert balls["kept"] == pytest.approx([900, 0])
     assert float(balls["ball"]) == pytest.approx((0.5 + 0.06 * 3 - 0.05) * 900)
     assert float(found["robot"]["trained"]) > float(found["robot"]["first"])
     held, other = found["diagram"]["moved"]
     assert held == pytest.approx([160, 50], abs=2)
     assert abs(other[0]) + abs(other[1]) > 1
     assert found["diagram"]["byKey"] == pytest.approx(-14.6, abs=2)
+    assert found["diagram"]["kept"] == pytest.approx([0, 600], abs=15)  # what leaves the drawing stays at its edge
     assert "could not be loaded" in found["lost"]
     for job, given in zip(jobs, read(found["programs"]), strict=True):
         check(job, given)
@@ -185,6 +187,7 @@ def check_quadratic(page):
     at_half = ["0.707107", "0.707107", "−0.490129", "−0.707107", "0.924084", "0.339732"]
     assert page["first"] == at_half[0]
     assert page["typed"] == at_half
+    assert page["written"] == "0.375"
     a, b, fxx = (float(text.replace("−", "-")) for text in page["dragged"])
     assert a != 0.5
     assert fxx == pytest.approx(b * (b - 1) * a ** (b - 2), rel=0.02)
@@ -197,6 +200,7 @@ def check_quadratic(page):
         ("nan", "is not a number"),
         ("kink", "its gradient and its Hessian are not finite"),
         ("fault", "far out only"),
+        ("tooDeep", "Python is started anew"),
         ("endless", "Does a loop end?"),
         ("lost", "Is the network there?"),
     ):
