@@ -45,25 +45,24 @@ def load(roots: Roots, keep: bool, options: str = "", tier: Tier = "auto") -> Lo
         exceptions = _exceptions(sources) if kept else []
         straight = rows(sources[0]) if len(sources) == 1 and not nans.is_wanted() else None
         digest = _digest(roots, sources, straight, options) if kept else ""
-        found = disk.current().load(digest, (), exceptions) if kept else None
-        if found is not None:
-            note("cache", lambda: f"loaded {_names(roots)} from {disk.current().directory}")
-            note("ir", lambda: show(*map(function_of, roots.values())))
-        if isinstance(found, Compiled):
-            return found
 
         def keep_it(made: Compiled, error: Exception | None = None) -> None:
-            """Native code goes to disk when it is final; until then another process makes its own of the Wasm."""
+            """Native code goes to disk as it was made first, and again when it is final."""
             if kept and error is None:
                 if disk.current().store(digest, made, exceptions):
                     note("cache", lambda: f"stored {_names(roots)} in {disk.current().directory}")
             elif error is not None:
                 note("compile", lambda: f"{_names(roots)} stays as it was made first: {error}")
 
+        found = disk.current().load(digest, (), exceptions, tier, keep_it) if kept else None
+        if found is not None:
+            note("cache", lambda: f"loaded {_names(roots)} from {disk.current().directory}")
+            note("ir", lambda: show(*map(function_of, roots.values())))
+        if isinstance(found, Compiled):
+            return found
         if found is not None:
             made = load_artifact(found, (), tier, keep_it)
-            if made.module.final:
-                keep_it(made)
+            keep_it(made)
             return made
         started = time.perf_counter()
         artifact, hosts = _compiled(roots, straight)

@@ -117,7 +117,8 @@ def jit(
     `fastmath=True` lets sums in loops go in another order, divisions share reciprocals, and `x - x` be zero whatever x
     is, in this function and its derivatives.
     `tier` says what a first call waits for: "best" for optimised code, "fast" for code that is made at once, and stays;
-    with "auto" a large program begins with the latter while the former is made beside it. All give the same bits.
+    with "auto" a program begins with the latter, and the former is made beside it when it has been called often enough
+    for that. All give the same bits.
 
     >>> import rosejit as rose
     >>> @rose.jit

@@ -120,8 +120,11 @@ class Backend(Protocol):
         """Native code with the same results, made at once and slower; None if this engine cannot do that."""
         ...
 
-    def restore(self, data: bytes, size: int, artifact: Artifact, hosts: Sequence[Callable[..., Any]]) -> Module | None:
-        """The module whose native code is the first `size` bytes of `data`; None if this engine does not take it."""
+    def restore(
+        self, data: bytes, size: int, artifact: Artifact, hosts: Sequence[Callable[..., Any]], quick: bool = False
+    ) -> Module | None:
+        """The module whose native code is the first `size` bytes of `data`, of `quick` or of `compile`; None if this
+        engine does not take it."""
         ...
 
 

@@ -46,7 +46,9 @@ class Browser:
     def quick(self, artifact: Artifact, hosts: Sequence[Callable[..., Any]]) -> None:
         """Nothing: engines of pages begin with quick code, and go on to better code, by themselves."""
 
-    def restore(self, data: bytes, size: int, artifact: Artifact, hosts: Sequence[Callable[..., Any]]) -> "Module":
+    def restore(
+        self, data: bytes, size: int, artifact: Artifact, hosts: Sequence[Callable[..., Any]], quick: bool = False
+    ) -> "Module":
         """As `compile`: the page keeps its native code to itself."""
         return self.compile(artifact, hosts)
 

@@ -20,11 +20,10 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from rosejit.abi import Artifact
+from rosejit.abi import Artifact, Tier
 from rosejit.errors import CacheError
 from rosejit.runtime import backend, stored
-from rosejit.runtime.compiled import Compiled
-from rosejit.runtime.tiers import Code
+from rosejit.runtime.compiled import Compiled, Settled, nobody, restored
 
 LIMIT = 256 << 20
 """Bytes that the files may take; the ones that were used longest ago go first."""
@@ -52,10 +51,15 @@ class Cache:
         self._warned = False
 
     def load(
-        self, digest: str, hosts: Sequence[Callable[..., Any]] = (), exceptions: Sequence[Any] = ()
+        self,
+        digest: str,
+        hosts: Sequence[Callable[..., Any]] = (),
+        exceptions: Sequence[Any] = (),
+        tier: Tier = "auto",
+        settled: Settled = nobody,
     ) -> Compiled | Artifact | None:
-        """The program of that digest, its artifact if it was stored before its native code was final; `hosts` and
-        `exceptions` are as they were for `store`."""
+        """The program of that digest, its artifact if it has no native code that is good enough for `tier`; `hosts` and
+        `exceptions` are as they were for `store`, `settled` is as for `compiled.load`."""
         path, key = self._place(digest)
         try:
             if not self._trusted():
@@ -65,7 +69,7 @@ class Cache:
             return None
         except OSError as error:
             return self._warn(f"cannot read {path}: {error.strerror}")
-        found = _restored(key, data, hosts, exceptions)
+        found = _restored(key, data, hosts, exceptions, tier, settled)
         if found is None:
             _delete(path)
         else:
@@ -76,7 +80,8 @@ class Cache:
         """Keep `compiled`, unless one of its failures raises an object that only `exceptions` could name. Whether it
         was kept."""
         path, key = self._place(digest)
-        data = stored.dump(key, compiled.artifact, compiled.module.serialize(), exceptions)
+        module = compiled.module
+        data = stored.dump(key, compiled.artifact, module.serialize(), module.final, exceptions)
         if data is None or len(data) > self.limit:
             return False
         try:
@@ -195,18 +200,23 @@ def _package() -> str:
 
 
 def _restored(
-    key: str, data: bytes, hosts: Sequence[Callable[..., Any]], exceptions: Sequence[Any]
+    key: str,
+    data: bytes,
+    hosts: Sequence[Callable[..., Any]],
+    exceptions: Sequence[Any],
+    tier: Tier,
+    settled: Settled,
 ) -> Compiled | Artifact | None:
     try:
-        artifact, size = stored.read(key, data, exceptions)
+        artifact, size, final = stored.read(key, data, exceptions)
     except ValueError:
         return None
     if len(artifact.imports) != len(hosts):
         return None
-    if not size:
+    if not final and tier == "best":
         return artifact
-    module = backend.current().restore(data, size, artifact, hosts)
-    return None if module is None else Compiled(artifact, Code(module))
+    module = backend.current().restore(data, size, artifact, hosts, quick=not final)
+    return None if module is None else restored(artifact, module, final, hosts, tier, settled)
 
 
 def _write(path: Path, data: bytes) -> None:

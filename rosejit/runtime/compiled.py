@@ -5,6 +5,7 @@ from typing import Any
 
 from rosejit.abi import Artifact, Tier
 from rosejit.runtime import tiers
+from rosejit.runtime.backend import Module
 from rosejit.runtime.marshal import Signature, entry_function
 from rosejit.runtime.tape import Tapes
 from rosejit.runtime.tiers import Code
@@ -27,12 +28,32 @@ Settled = Callable[[Compiled, Exception | None], None]
 """What is called when a program has its final native code, in another thread, or if that could not be made."""
 
 
+def nobody(compiled: Compiled, error: Exception | None) -> None:
+    """Wants to know nothing."""
+
+
 def load(
     artifact: Artifact,
     hosts: Sequence[Callable[..., Any]] = (),
     tier: Tier = "best",
-    settled: Settled = lambda compiled, error: None,
+    settled: Settled = nobody,
 ) -> Compiled:
     """Compile `artifact`, whose imports are `hosts`, in order. Raises WasmTrap if the engine refuses the module."""
-    code = tiers.compiled(artifact, hosts, tier, lambda code, error: settled(Compiled(artifact, code), error))
-    return Compiled(artifact, code)
+    return Compiled(artifact, tiers.compiled(artifact, hosts, tier, _told(artifact, settled)))
+
+
+def restored(
+    artifact: Artifact,
+    module: Module,
+    final: bool,
+    hosts: Sequence[Callable[..., Any]],
+    tier: Tier,
+    settled: Settled,
+) -> Compiled:
+    """What was compiled earlier."""
+    told = _told(artifact, settled)
+    return Compiled(artifact, Code(module) if final else tiers.begun(module, artifact, hosts, tier, told))
+
+
+def _told(artifact: Artifact, settled: Settled) -> tiers.Settled:
+    return lambda code, error: settled(Compiled(artifact, code), error)

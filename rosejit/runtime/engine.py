@@ -45,8 +45,10 @@ _new_trap = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t)(
 _MEMORY = 1 << 32
 _HOST_TRAP = b"a host function raised", 22
 _FRAMES = 20  # of Python, that the wrappers of wasmtime-py may need
-_WINCH, _WINCH_STRATEGY = ("x86_64", "AMD64"), 2
-"""The machines for which wasmtime has a second compiler, complete enough for our modules."""
+_HAS_WINCH = platform.machine() in ("x86_64", "AMD64")
+"""Whether wasmtime has a second compiler for this machine, complete enough for our modules. Where it has none, making
+its engine would end the process."""
+_WINCH_STRATEGY = 2
 _VALUES = {"f64": wasmtime.ValType.f64, "i64": wasmtime.ValType.i64, "i32": wasmtime.ValType.i32}
 
 _LIFE = compile("", __file__, "exec")
@@ -100,7 +102,7 @@ class Wasmtime:
 
     def quick(self, artifact: Artifact, hosts: Sequence[Callable[..., Any]]) -> "Module | None":
         """Native code for `artifact` of the compiler that does not optimise; None where that knows not all of it."""
-        if platform.machine() not in _WINCH:  # making its engine would end the process
+        if not _HAS_WINCH:
             return None
         try:
             code = wasmtime.Module(self.engine(_stack(artifact), quick=True), artifact.wasm)
@@ -110,7 +112,7 @@ class Wasmtime:
         return Module(self, artifact, hosts, code, quick=True)
 
     def restore(
-        self, data: bytes, size: int, artifact: Artifact, hosts: Sequence[Callable[..., Any]]
+        self, data: bytes, size: int, artifact: Artifact, hosts: Sequence[Callable[..., Any]], quick: bool = False
     ) -> "Module | None":
         """The module whose native code is the first `size` bytes of `data`.
 
@@ -118,13 +120,15 @@ class Wasmtime:
         would end the process.
         """
         made = _Pointer(ffi.wasmtime_module_t)()
-        engine = self.engine(_stack(artifact)).ptr()
+        if quick and not _HAS_WINCH:
+            return None
+        engine = self.engine(_stack(artifact), quick).ptr()
         failed = _deserialize(engine, ctypes.c_char_p(data), ctypes.c_size_t(size), ctypes.byref(made))
         if failed:
             _delete_error(failed)
             return None
         code = wasmtime.Module._from_ptr(made)  # pyright: ignore[reportPrivateUsage] - no public way without copies
-        return Module(self, artifact, hosts, code)
+        return Module(self, artifact, hosts, code, quick)
 
     def engine(self, stack: int, quick: bool = False) -> wasmtime.Engine:
         """The engine whose code may take `stack` bytes of a thread's stack."""

@@ -44,10 +44,13 @@ class ByThread(dict[int, list[Bound]]):
     function that the instances belong to.
     """
 
+    def __init__(self, shelf: Callable[[], list[Bound]]) -> None:
+        self._shelf = shelf
+
     def __missing__(self, thread: int) -> list[Bound]:
         if not hasattr(_here, "end"):
             _here.end = _End(thread)
-        return self.setdefault(thread, [])
+        return self.setdefault(thread, self._shelf())
 
 
 class Pool:
@@ -63,7 +66,8 @@ class Pool:
 
     def renew(self) -> None:
         """Forget all instances: calls that are running give theirs back to what nobody looks into."""
-        self.free: list[Bound] | ByThread = ByThread() if self.by_thread else []
+        shelf = self._module.shelf
+        self.free: list[Bound] | ByThread = ByThread(shelf) if self.by_thread else shelf()
 
     def fresh(self) -> Bound:
         """An instance made now."""

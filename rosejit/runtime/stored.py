@@ -20,15 +20,16 @@ _LENGTHS = struct.Struct("<8sQQQ")
 _MAGIC = b"rosejit1"
 
 
-def dump(key: str, artifact: Artifact, native: bytes, exceptions: Sequence[Any] = ()) -> bytes | None:
-    """The file for `key`; without native code if `native` is empty, because it is not final. None if a failure holds an
-    exception that is neither built in nor among `exceptions`."""
+def dump(key: str, artifact: Artifact, native: bytes, final: bool, exceptions: Sequence[Any] = ()) -> bytes | None:
+    """The file for `key`; `final`: better native code is not to be had. None if a failure holds an exception that is
+    neither built in nor among `exceptions`."""
     try:
         failures = [_failure(failure, exceptions) for failure in artifact.failures]
     except LookupError:
         return None
     description = {
         "key": key,
+        "final": final,
         "entries": [[e.name, _slots(e.params), _slots(e.results)] for e in artifact.entries.values()],
         "imports": [[i.name, _slots(i.params), _slots(i.results)] for i in artifact.imports],
         "failures": failures,
@@ -43,8 +44,8 @@ def dump(key: str, artifact: Artifact, native: bytes, exceptions: Sequence[Any] 
     return content + zlib.crc32(content).to_bytes(4, "little")
 
 
-def read(key: str, data: bytes, exceptions: Sequence[Any] = ()) -> tuple[Artifact, int]:
-    """The artifact in a file for `key`, and the length of its native code.
+def read(key: str, data: bytes, exceptions: Sequence[Any] = ()) -> tuple[Artifact, int, bool]:
+    """The artifact in a file for `key`, the length of its native code, and whether that is final.
 
     Raises ValueError for anything but what `dump` wrote.
     """
@@ -59,7 +60,8 @@ def read(key: str, data: bytes, exceptions: Sequence[Any] = ()) -> tuple[Artifac
         found = json.loads(data[native : native + text])
         if found["key"] != key:
             raise ValueError("the file of another program")
-        return _artifact(found, data[native + text : native + text + wasm], exceptions), native
+        artifact = _artifact(found, data[native + text : native + text + wasm], exceptions)
+        return artifact, native, bool(found["final"])
     except (KeyError, TypeError, IndexError, AttributeError) as error:
         raise ValueError(f"not the description of a program: {error}") from None
 

@@ -10,6 +10,7 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Callable
+from time import perf_counter
 from typing import Any
 
 from rosejit.abi import EXCHANGE, Artifact
@@ -31,6 +32,7 @@ class Tape:
         self.lock = threading.RLock()
         self._exchange = exchange
         self._depth = 0
+        self._since = 0.0
         self._bound: dict[Binder, Bound] = {}
         self._garbage: deque[tuple[str, int]] = deque()
         _tapes.add(self)
@@ -58,6 +60,7 @@ class Tape:
                 help="call it in the thread that made it, or give the thread more (`threading.stack_size`)",
             )
         self.lock.acquire()
+        self._since = perf_counter()
         outer = self.instance.memory.fetch(*self._exchange) if self._depth else bytearray()
         self._depth += 1
         if not self.instance.usable:
@@ -71,6 +74,7 @@ class Tape:
             self.instance.memory.store(EXCHANGE, outer)
         if self.idle:
             self._sweep()
+            self.owner.module.spent(perf_counter() - self._since)
         self.lock.release()
 
     def bound(self, binder: Binder) -> Bound:
@@ -117,7 +121,7 @@ class Tapes:
     def __init__(self, module: Code, artifact: Artifact) -> None:
         slots = [s for entry in artifact.entries.values() for s in (*entry.params, *entry.results)]
         self._exchange = EXCHANGE, max((s.offset + s.bytes for s in slots), default=EXCHANGE) - EXCHANGE
-        self._module = module
+        self.module = module
         self.renew()
         module.keep(self)
         _shelves.add(self)
@@ -143,7 +147,7 @@ class Tapes:
                     return tape
             shelf.insert(0, tape)
         watch()
-        return Tape(self, shelf, self._module.instantiate(), self._exchange)
+        return Tape(self, shelf, self.module.instantiate(), self._exchange)
 
     def of(self, *handles: Handle) -> Tape:
         """The tape on which `handles` were made."""

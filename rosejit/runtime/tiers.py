@@ -1,23 +1,31 @@
 """Native code that is made twice: at once, and then well, in a thread beside the calls that it serves already.
 
 Winch takes 2-4 µs for an operation of a gradient where Cranelift takes 22; its code runs two to three times as long,
-with the same bits. So a program that is large and never runs for long begins with the one and goes on with the other.
+with the same bits. So a program that never runs for long begins with the one, and goes on with the other once its calls
+have taken as long as that takes: then what is spent in all is never much more than twice what had to be.
 """
 
+import math
 import os
 import threading
 import weakref
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any, Protocol
 
 from rosejit.abi import Artifact, Tier
 from rosejit.runtime import backend
 from rosejit.runtime.backend import Instance, Module
 
-SMALL = 8_000
-"""Bytes of Wasm that are optimised in less time (5 ms) than anybody notices."""
+SMALL = 1_000
+"""Bytes of Wasm that both compilers take as long for."""
+
+
+def price(size: int) -> float:
+    """The seconds that Cranelift takes for so many bytes of Wasm, about."""
+    return 1e-3 + 0.5e-6 * size
 
 
 class Keeper(Protocol):
@@ -36,6 +44,34 @@ class Code:
         """Whether this is as good as it gets."""
         self._module = module
         self._keepers: list[weakref.ref[Keeper]] = []
+        self._left = math.inf
+        self._jobs: list[_Job] = []
+
+    def better(self, job: "_Job", after: float) -> None:
+        """Do `job`, which makes better code, when calls have taken so many seconds."""
+        self._jobs, self._left = [job], after
+        _later.add(self)
+        self.spent(0.0)
+
+    def spent(self, seconds: float) -> None:
+        """A call has taken so long."""
+        self._left -= seconds
+        if self._left <= 0:
+            self.begin()
+
+    def begin(self) -> None:
+        """Make better code now, if there can be such; once."""
+        self._left = math.inf
+        _later.discard(self)
+        try:
+            job = self._jobs.pop()
+        except IndexError:  # another thread was faster
+            return
+        _waiting.add(job)
+
+    def shelf(self) -> list[Any]:
+        """A list for instances that are free, which tells how long they were not."""
+        return [] if self._left == math.inf else _Timed(self)
 
     def instantiate(self) -> Instance:
         """A fresh instance of the best code that there is."""
@@ -44,8 +80,8 @@ class Code:
         return self._module.instantiate()
 
     def serialize(self) -> bytes:
-        """The native code, once it is final; until then nothing."""
-        return self._module.serialize() if self.final else b""
+        """The native code."""
+        return self._module.serialize()
 
     def keep(self, keeper: Keeper) -> None:
         """Tell `keeper` when there is better code."""
@@ -59,6 +95,25 @@ class Code:
             keeper = known()
             if keeper is not None:
                 keeper.renew()
+
+
+class _Timed(list[Any]):
+    """The free instances of code that may become better: between `pop` and `append` there is a call. With calls in
+    many threads that is less than they take, which does no harm."""
+
+    __slots__ = ("_code", "_since")
+
+    def __init__(self, code: Code) -> None:
+        super().__init__()
+        self._code, self._since = code, 0.0
+
+    def pop(self) -> Any:  # type: ignore[override]  # nobody takes another one than the last
+        self._since = perf_counter()
+        return super().pop()
+
+    def append(self, item: Any) -> None:
+        super().append(item)
+        self._code.spent(perf_counter() - self._since)
 
 
 Settled = Callable[[Code, Exception | None], None]
@@ -124,7 +179,7 @@ class _Waiting:
             self._idle.set()
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Whether everything is done, after so many seconds at most."""
+        """Whether all that was begun is done, after so many seconds at most."""
         return self._idle.wait(seconds)
 
     def _work(self) -> None:
@@ -142,8 +197,18 @@ _waiting = _Waiting()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_waiting.begin)
 
-wait = _waiting.wait
-"""Until all code is final, for so many seconds at most: for tests and benchmarks."""
+_later: weakref.WeakSet[Code] = weakref.WeakSet()
+"""What can become better, and has not been used enough for that."""
+
+idle = _waiting.wait
+"""Until nothing is being made, for so many seconds at most: for tests and benchmarks."""
+
+
+def wait(seconds: float | None = None) -> bool:
+    """Until all code is final, used or not, for so many seconds at most: for tests and benchmarks."""
+    for code in list(_later):
+        code.begin()
+    return idle(seconds)
 
 
 def compiled(artifact: Artifact, hosts: Sequence[Callable[..., Any]], tier: Tier, settled: Settled) -> Code:
@@ -151,9 +216,14 @@ def compiled(artifact: Artifact, hosts: Sequence[Callable[..., Any]], tier: Tier
     engine = backend.current()
     soon = tier == "fast" or (tier == "auto" and len(artifact.wasm) > SMALL and not artifact.lasting)
     quick = engine.quick(artifact, hosts) if soon else None
-    if quick is None:
-        return Code(engine.compile(artifact, hosts))
-    code = Code(quick, final=False)
+    return Code(engine.compile(artifact, hosts)) if quick is None else begun(quick, artifact, hosts, tier, settled)
+
+
+def begun(
+    module: Module, artifact: Artifact, hosts: Sequence[Callable[..., Any]], tier: Tier, settled: Settled
+) -> Code:
+    """What `module`, which the quick compiler has made, begins with."""
+    code = Code(module, final=False)
     if tier == "auto":
-        _waiting.add(_Job(weakref.ref(code), artifact, hosts, settled))
+        code.better(_Job(weakref.ref(code), artifact, hosts, settled), price(len(artifact.wasm)))
     return code

@@ -13,7 +13,7 @@ from rosejit.runtime import stored
 
 FAILURE = Failure("raise", "x", exception=KeyError)
 PROGRAM = Artifact(b"wasm", {"f": Entry("f", (Slot("real", 64),), ())}, failures=(FAILURE,))
-FILE = stored.dump("key", PROGRAM, b"native code") or b""
+FILE = stored.dump("key", PROGRAM, b"native code", True) or b""
 
 
 def with_description(change):
@@ -25,8 +25,8 @@ def with_description(change):
 
 
 def test_there_and_back():
-    found, size = stored.read("key", FILE)
-    assert FILE[:size] == b"native code"
+    found, size, final = stored.read("key", FILE)
+    assert (FILE[:size], final) == (b"native code", True)
     assert (found.wasm, found.entries) == (PROGRAM.wasm, PROGRAM.entries)
     assert found.failures[0].exception is KeyError
     assert stored.read("key", with_description(lambda text: text))[0].entries == PROGRAM.entries
@@ -81,8 +81,8 @@ def test_only_exceptions_are_found_among_builtins(name):
 def test_a_reference_beyond_what_was_given():
     own = type("Own", (Exception,), {})
     program = Artifact(b"", {}, failures=(Failure("raise", "", exception=own),))
-    data = stored.dump("key", program, b"", [None, own])
+    data = stored.dump("key", program, b"", False, [None, own])
     assert stored.read("key", data, [None, own])[0].failures[0].exception is own
     with pytest.raises(ValueError):
         stored.read("key", data, [])
-    assert stored.dump("key", program, b"", []) is None
+    assert stored.dump("key", program, b"", False, []) is None
