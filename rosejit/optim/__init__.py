@@ -1,10 +1,12 @@
 """Objectives to functions that find their minimum: whole optimisations that run, and leave Python, as one program."""
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
 from rosejit.api.entry import public
 from rosejit.api.function import Function
+from rosejit.errors import RoseValueError, StagingTypeError
 from rosejit.optim import curvature, descent, quasi_newton
 from rosejit.optim.solver import Minimum, Progress, solver
 
@@ -34,7 +36,7 @@ def gradient_descent(
     >>> round(found.x, 6), found.converged
     (3.0, True)
     """
-    options = (float(rate), float(momentum), int(steps), float(tolerance))
+    options = (float(rate), float(momentum), _whole("steps", steps), float(tolerance))
     return solver(gradient_descent, f, descent.descend, argnums, options, progress, history)
 
 
@@ -57,7 +59,7 @@ def adam(
     >>> round(rose.optim.adam(lambda x: (x - 3.0) ** 2, rate=0.1)(0.0).x, 4)
     3.0
     """
-    options = (float(rate), *map(float, betas), float(epsilon), int(steps), float(tolerance))
+    options = (float(rate), *map(float, betas), float(epsilon), _whole("steps", steps), float(tolerance))
     return solver(adam, f, descent.adapt, argnums, options, progress, history)
 
 
@@ -74,14 +76,15 @@ def lbfgs(
 ) -> Function:
     """As `gradient_descent`, with what the last `memory` steps tell of the curvature, and a line search.
 
-    It also ends where rounding lets no step go further down.
+    It also ends where no step along the slope satisfies the Wolfe conditions: at creases, where rounding is all that is
+    left, and where the objective has no lower bound.
 
     >>> import rosejit as rose
     >>> found = rose.optim.lbfgs(lambda p: (1 - p[0]) ** 2 + 100 * (p[1] - p[0] ** 2) ** 2)([-1.2, 1.0])
     >>> [round(x, 6) for x in found.x], found.converged
     ([1.0, 1.0], True)
     """
-    options = (int(memory), int(steps), float(tolerance))
+    options = (_whole("memory", memory, least=1), _whole("steps", steps), float(tolerance))
     return solver(lbfgs, f, quasi_newton.remember, argnums, options, progress, history)
 
 
@@ -102,5 +105,16 @@ def newton(
     >>> found.converged, found.steps < 30
     (True, True)
     """
-    options = (int(steps), float(tolerance))
+    options = (_whole("steps", steps), float(tolerance))
     return solver(newton, f, curvature.solve_curvature, argnums, options, progress, history)
+
+
+def _whole(name: str, value: int, least: int = 0) -> int:
+    """An option that counts."""
+    try:
+        count = operator.index(value)
+    except TypeError:
+        raise StagingTypeError(f"`{name}` is an integer, given {value!r}") from None
+    if count < least:
+        raise RoseValueError(f"`{name}` is at least {least}, given {count}")
+    return count

@@ -5,7 +5,7 @@ import math
 from rosejit.api import hessian
 from rosejit.frontend.functions import range as turns
 from rosejit.numeric import np
-from rosejit.optim.descent import largest, note
+from rosejit.optim.descent import converged, largest, note
 from rosejit.optim.search import wolfe
 
 
@@ -14,17 +14,19 @@ def solve_curvature(evaluate, objective, x, report, history, steps, tolerance):
     value, slope = evaluate(x)
     values = np.full(steps + 1, np.nan) if history else None
     step, evaluations = 0, 1
-    moving = True
-    while moving and step < steps and largest(slope) > tolerance:
+    moving, careful = True, False
+    while moving and step < steps and largest(slope) > tolerance and value == value:
         note(step, value, slope, report, values)
-        direction = -solved(hessian(objective)(x), slope)
-        at, lower, next_slope, trials = wolfe(evaluate, x, value, slope, direction, 1.0)
+        direction, first = -slope, min(1.0, 1.0 / np.sum(np.abs(slope)))
+        if not careful:
+            direction, first = -solved(hessian(objective)(x), slope), 1.0
+        x, value, slope, trials, accepted = wolfe(evaluate, x, value, slope, direction, first)
         evaluations += trials
-        moving = lower < value or largest(next_slope) < largest(slope)
-        x, value, slope = at, lower, next_slope
+        moving = accepted or not careful
+        careful = not accepted  # where the approximation misleads, the slope may lead on
         step += 1
     note(step, value, slope, report, values)
-    return x, value, slope, step, evaluations, largest(slope) <= tolerance, values
+    return x, value, slope, step, evaluations, converged(value, slope, tolerance), values
 
 
 def solved(matrix, right):
@@ -53,11 +55,12 @@ def solved(matrix, right):
 
 
 def factored(matrix, shift, factor):
-    """Put the Cholesky factor of `matrix + shift` into `factor`; whether there is one."""
+    """Put the Cholesky factor of `matrix + shift` into `factor`; whether there is one.
+
+    Each pivot is compared with its own entry of the diagonal, from which it is what rounding left: so nothing depends
+    on the units of the variables.
+    """
     n = len(factor)
-    largest_entry = 0.0
-    for i in turns(n):
-        largest_entry = max(largest_entry, abs(matrix[i, i]))
     for i in turns(n):
         for j in turns(i + 1):
             total = matrix[i, j] + (shift if i == j else 0.0)
@@ -65,7 +68,7 @@ def factored(matrix, shift, factor):
                 total -= factor[i, k] * factor[j, k]
             if i != j:
                 factor[i, j] = total / factor[j, j]
-            elif total > 1e-12 * largest_entry:
+            elif total > 1e-12 * abs(matrix[i, i] + shift):
                 factor[i, i] = math.sqrt(total)
             else:
                 return False

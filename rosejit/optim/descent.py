@@ -10,14 +10,14 @@ def descend(evaluate, objective, x, report, history, rate, momentum, steps, tole
     values = np.full(steps + 1, np.nan) if history else None
     speed = np.zeros_like(x)
     step = 0
-    while step < steps and largest(slope) > tolerance:
+    while step < steps and largest(slope) > tolerance and value == value:
         note(step, value, slope, report, values)
         speed = momentum * speed - rate * slope
         x = x + speed
         value, slope = evaluate(x)
         step += 1
     note(step, value, slope, report, values)
-    return x, value, slope, step, step + 1, largest(slope) <= tolerance, values
+    return x, value, slope, step, step + 1, converged(value, slope, tolerance), values
 
 
 def adapt(evaluate, objective, x, report, history, rate, decay, decay2, epsilon, steps, tolerance):
@@ -27,7 +27,7 @@ def adapt(evaluate, objective, x, report, history, rate, decay, decay2, epsilon,
     mean, square = np.zeros_like(x), np.zeros_like(x)
     weight, weight2 = 1.0, 1.0
     step = 0
-    while step < steps and largest(slope) > tolerance:
+    while step < steps and largest(slope) > tolerance and value == value:
         note(step, value, slope, report, values)
         mean = decay * mean + (1 - decay) * slope
         square = decay2 * square + (1 - decay2) * slope * slope
@@ -37,7 +37,7 @@ def adapt(evaluate, objective, x, report, history, rate, decay, decay2, epsilon,
         value, slope = evaluate(x)
         step += 1
     note(step, value, slope, report, values)
-    return x, value, slope, step, step + 1, largest(slope) <= tolerance, values
+    return x, value, slope, step, step + 1, converged(value, slope, tolerance), values
 
 
 def largest(x):
@@ -48,6 +48,11 @@ def largest(x):
         if size > found or size != size:
             found = size
     return found
+
+
+def converged(value, slope, tolerance):
+    """Whether there is a value, and no entry of the gradient exceeds the tolerance."""
+    return largest(slope) <= tolerance and value == value
 
 
 def note(step, value, slope, report, values):

@@ -2,7 +2,7 @@
 
 from rosejit.frontend.functions import range as turns
 from rosejit.numeric import np
-from rosejit.optim.descent import largest, note
+from rosejit.optim.descent import converged, largest, note
 from rosejit.optim.search import wolfe
 
 
@@ -14,27 +14,26 @@ def remember(evaluate, objective, x, report, history, memory, steps, tolerance):
     curvatures = np.zeros(memory)
     stored, step, evaluations = 0, 0, 1
     moving = True
-    while moving and step < steps and largest(slope) > tolerance:
+    while moving and step < steps and largest(slope) > tolerance and value == value:
         note(step, value, slope, report, values)
         direction = quasi_newton(slope, moves, changes, curvatures, stored, memory)
-        first = 1.0 if stored > 0 else min(1.0, 1.0 / np.sum(np.abs(slope)))
-        at, lower, next_slope, trials = wolfe(evaluate, x, value, slope, direction, first)
+        first = 1.0 if step > 0 else min(1.0, 1.0 / np.sum(np.abs(slope)))
+        at, lower, next_slope, trials, accepted = wolfe(evaluate, x, value, slope, direction, first)
         evaluations += trials
+        moving = accepted or stored > 0
         move, change = at - x, next_slope - slope
         curvature = move @ change
-        if curvature > 1e-10 * (change @ change):
+        if not accepted:
+            stored = 0  # what is remembered may be of the other side of a crease: the slope itself may lead further
+        elif curvature > 1e-10 * (change @ change):
             moves[stored % memory] = move
             changes[stored % memory] = change
             curvatures[stored % memory] = curvature
             stored += 1
-        better = lower < value or largest(next_slope) < largest(slope)
-        moving = better or stored > 0
-        if not better:
-            stored = 0  # what is remembered may be of the other side of a kink: the slope itself may lead further
         x, value, slope = at, lower, next_slope
         step += 1
     note(step, value, slope, report, values)
-    return x, value, slope, step, evaluations, largest(slope) <= tolerance, values
+    return x, value, slope, step, evaluations, converged(value, slope, tolerance), values
 
 
 def quasi_newton(slope, moves, changes, curvatures, stored, memory):

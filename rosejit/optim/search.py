@@ -1,4 +1,13 @@
-"""A point, a direction and a function to a point further on that satisfies the Wolfe conditions."""
+"""A point, a direction and a function to a point further on that satisfies the Wolfe conditions.
+
+With `p < 0` the slope along the direction: the value has fallen by `ENOUGH * length * |p|` at least, and of the slope
+no more than `FLAT * |p|` is left, on either side: the strong conditions. Where the objective is smooth and bounded
+below there are such points (Nocedal and Wright, Numerical Optimization, 2006, lemma 3.1). Where a crease lies across,
+the slope may jump from one side to the other. There still are points where it is not too negative, the weak
+conditions, and those suffice for quasi-Newton methods to follow creases (Lewis and Overton, Nonsmooth optimization via
+quasi-Newton methods, 2013). So strong conditions are asked for while the interval is wide, weak ones when it has
+shrunk to `NARROW`.
+"""
 
 import math
 
@@ -6,43 +15,48 @@ ENOUGH = 1e-4
 """The decrease that is asked for, as a part of what the slope promises."""
 FLAT = 0.9
 """How much of the slope may be left."""
+NARROW = 0.1
+"""So wide, as a part of its far end, may an interval be from which a point of the weak conditions is taken."""
 MOST_TRIALS = 40
 
 
 def wolfe(evaluate, x, value, slope, direction, first):
-    """Point, value and slope there, and how many evaluations it took; `first` is the length that is tried first.
+    """Point, value and slope there, how many evaluations it took, and whether it satisfies the conditions.
 
-    The interval between the best point that is too near and one that is too far shrinks by cubic interpolation. Where
-    nothing is found that is lower, the point is `x` itself.
+    `first` is the length that is tried first. The interval between a point that is too near and one that is too far
+    shrinks by cubic interpolation. Where nothing is found that is lower, the point is `x` itself.
     """
     promised = slope @ direction
     near, value_near, slope_near = 0.0, value, promised
     far, value_far, slope_far = math.inf, value, promised
     length = first
-    at, value_at, gradient_at = x, value, slope
+    at, value_at, gradient_at, accepted = x, value, slope, False
     trials = 0
     while trials < MOST_TRIALS:
         tried = x + length * direction
         found, gradient = evaluate(tried)
         along = gradient @ direction
         trials += 1
-        if not found <= value + ENOUGH * length * promised:
+        if not (found <= value + ENOUGH * length * promised and along == along):
             far, value_far, slope_far = length, found, along
+        elif abs(along) <= -FLAT * promised:
+            at, value_at, gradient_at, accepted = tried, found, gradient, True
+            break
+        elif along > 0:
+            far, value_far, slope_far = length, found, along
+            if not accepted or found <= value_at:
+                at, value_at, gradient_at, accepted = tried, found, gradient, True
         else:
-            at, value_at, gradient_at = tried, found, gradient
-            if abs(along) <= -FLAT * promised:
-                break
-            if along < 0:
-                near, value_near, slope_near = length, found, along
-            else:
-                far, value_far, slope_far = length, found, along
+            near, value_near, slope_near = length, found, along
+            if not accepted:
+                at, value_at, gradient_at = tried, found, gradient
         if far == math.inf:
             length = 2.0 * length
         else:
-            length = between(near, value_near, slope_near, far, value_far, slope_far)
-            if far - near <= 1e-15 * far:
+            if far - near <= (NARROW if accepted else 1e-15) * far:
                 break
-    return at, value_at, gradient_at, trials
+            length = between(near, value_near, slope_near, far, value_far, slope_far)
+    return at, value_at, gradient_at, trials, accepted
 
 
 def between(a, value_a, slope_a, b, value_b, slope_b):

@@ -52,7 +52,13 @@ def solver(
     """
     base = as_function(f)
     names = tuple(parameter.name for parameter in base.binding.parameters)
-    (k,) = positions(argnums, names, base.__name__)
+    varied = positions(argnums, names, base.__name__)
+    if len(varied) != 1:
+        raise StagingTypeError(
+            f"`{transform.__name__}` varies one argument, given `argnums={argnums!r}`",
+            help="put what is to be varied into one tuple or structure",
+        )
+    (k,) = varied
     if base.binding.parameters[k].kind not in (
         inspect.Parameter.POSITIONAL_ONLY,
         inspect.Parameter.POSITIONAL_OR_KEYWORD,

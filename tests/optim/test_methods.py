@@ -9,7 +9,7 @@ import scipy.optimize
 import rosejit as rose
 from rosejit import Vec
 from rosejit.optim.curvature import solved
-from rosejit.optim.search import between
+from rosejit.optim.search import between, wolfe
 
 
 @rose.jit
@@ -77,6 +77,42 @@ def test_without_a_minimum_it_ends():
     assert found.steps <= 20
 
 
+@pytest.mark.parametrize("solver", [rose.optim.lbfgs, rose.optim.newton])
+@pytest.mark.parametrize("f", [lambda x: x.sum(), lambda x: (x**3).sum(), lambda x: -np.exp(-x).sum()])
+def test_what_has_no_lower_bound_ends_soon(solver, f):
+    found = solver(f)(-np.ones(2))
+    assert not found.converged
+    assert found.evaluations < 200
+
+
+METHODS = [rose.optim.gradient_descent, rose.optim.adam, rose.optim.lbfgs, rose.optim.newton]
+
+
+@pytest.mark.parametrize("solver", METHODS)
+def test_where_there_is_no_number_it_ends_at_once(solver):
+    """Also where the slope is one: of log it is 1 / x."""
+    for f in (lambda x: np.log(x).sum(), lambda x: 0.0 * x.sum() + math.nan):
+        found = solver(f)(-np.ones(2))
+        assert (found.steps, found.converged) == (0, False)
+        assert math.isnan(found.value)
+
+
+def test_newton_does_not_depend_on_units():
+    found = rose.optim.newton(lambda x: 1e12 * x[0] ** 2 + 1e-6 * (x[1] - 1) ** 2, tolerance=1e-12)(
+        np.array([1.0, 5.0])
+    )
+    assert found.converged
+    assert found.steps <= 2
+    assert found.x == pytest.approx([0.0, 1.0])
+
+
+def test_newton_follows_the_slope_where_the_approximation_misleads():
+    """The second derivative of the first term is zero at 3, but for rounding; beyond zero there are no numbers."""
+    found = rose.optim.newton(lambda x: (np.sqrt(x) + 1 / np.sqrt(x)).sum())(np.array([3.0, 0.5]))
+    assert found.converged
+    assert found.x == pytest.approx(np.ones(2), rel=1e-6)
+
+
 def test_adam_as_it_is_published():
     """Its first step is as long as the rate, whatever the gradient."""
     found = rose.optim.adam(lambda x: (1e6 * x * x).sum(), rate=0.125, steps=1)(np.array([1.0, -4.0]))
@@ -120,3 +156,27 @@ def test_lbfgs_forgets_the_other_side_of_a_crease():
     found = rose.optim.lbfgs(creased, steps=2000)(np.array([-1.2, 1.0, -1.2, 1.0]))
     assert found.converged
     assert found.x == pytest.approx(np.ones(4), abs=1e-5)
+
+
+def test_lbfgs_follows_creases():
+    """From 40 starts, without losing itself in steps that rounding makes: the median takes some 120 evaluations."""
+    solve = rose.optim.lbfgs(creased, steps=2000)
+    found = [solve(np.random.default_rng(seed).normal(scale=1.5, size=4)) for seed in range(40)]
+    assert sum(each.value < 1e-9 for each in found) >= 36
+    assert np.median([each.evaluations for each in found]) < 200
+
+
+def test_a_point_beyond_a_crease_is_taken_when_the_interval_is_narrow():
+    """The slope of |x| has one size: no point satisfies the strong conditions."""
+
+    def evaluate(x):
+        return abs(x[0]), np.sign(x)
+
+    search = rose.jit(lambda x, first: wolfe(evaluate, x, abs(x[0]), np.sign(x), -np.sign(x), first))
+    for first in (1.5, 0.3, 1e-6):
+        at, value, slope, trials, accepted = search(np.ones(1), first)
+        assert accepted
+        assert -1.0 < at[0] < 0.0
+        assert value == -at[0]
+        assert slope[0] == -1.0
+        assert trials < 30

@@ -131,6 +131,14 @@ def test_it_is_a_function_like_others(solver):
 def test_what_cannot_be_varied():
     with pytest.raises(rose.NotDifferentiable, match="has no argument `y`"):
         rose.optim.lbfgs(bowl, argnums="y")
+    with pytest.raises(rose.StagingTypeError, match="varies one argument, given"):
+        rose.optim.lbfgs(bowl, argnums=(0, 1))
+    with pytest.raises(rose.RoseError, match="`memory` is at least 1, given 0"):
+        rose.optim.lbfgs(bowl, memory=0)
+    with pytest.raises(rose.RoseError, match="`steps` is at least 0, given -1"):
+        rose.optim.adam(bowl, steps=-1)
+    with pytest.raises(rose.StagingTypeError, match="`steps` is an integer"):
+        rose.optim.newton(bowl, steps=2.5)
     with pytest.raises(rose.StagingTypeError, match="varies one positional argument, not `rest`"):
         rose.optim.lbfgs(lambda x, *rest: x, argnums="rest")
     with pytest.raises(rose.NotDifferentiable, match="no real number"):
