@@ -3,6 +3,7 @@
 import gc
 import sys
 import threading
+import time
 from collections.abc import Generator
 from contextlib import contextmanager
 
@@ -18,13 +19,41 @@ _before: list[int] = []
 def paused() -> Generator[None, None, None]:
     """No collection inside: of 10,000 ops one would find no cycle in a million objects, again and again."""
     enabled = gc.isenabled()
+    if enabled:
+        _full.when_due()
     gc.disable()
+    started = time.perf_counter()
     try:
         yield
     finally:
         if enabled:
             _promote()
+            _full.pending += time.perf_counter() - started
             gc.enable()
+
+
+class _Full:
+    """Full collections. Python does not count what we move among the old objects, and would never begin one: functions
+    and their programs are cycles, and would never go. One is due when pauses have taken `SHARE` times as long as the
+    last one did; it comes in front of a pause, when what was made before may be garbage."""
+
+    SHARE = 20
+
+    def __init__(self) -> None:
+        self.pending = 0.0
+        """Seconds of pauses since the last one."""
+        self._took = 0.05  # of the first one nothing is known
+
+    def when_due(self) -> None:
+        """Collect, if it is time for that."""
+        if self.pending > self.SHARE * self._took:
+            started = time.perf_counter()
+            self.pending = 0.0
+            gc.collect()
+            self._took = max(time.perf_counter() - started, 0.01)
+
+
+_full = _Full()
 
 
 def _promote() -> None:

@@ -1,7 +1,11 @@
 """Python's own limits while we compile."""
 
+import gc
 import sys
+import weakref
 
+import rosejit as rose
+from rosejit import collector
 from rosejit.collector import DEEPEST, deep_recursion
 
 
@@ -14,3 +18,25 @@ def test_the_last_thread_puts_the_limit_back() -> None:
     assert sys.getrecursionlimit() >= DEEPEST
     other.__exit__(None, None, None)
     assert sys.getrecursionlimit() == before
+
+
+def test_functions_go_that_nobody_calls_any_more(monkeypatch) -> None:
+    """They are cycles, with their programs. What compiling made was moved where the collector never looked again."""
+    monkeypatch.setattr(collector._Full, "SHARE", 0)
+
+    def made(k: float) -> "weakref.ref[rose.Function]":
+        @rose.jit(cache=False)
+        def f(x: float) -> float:
+            return x * k
+
+        assert rose.grad(f)(2.0) == k
+        return weakref.ref(f)
+
+    known = [made(float(k)) for k in range(10)]
+    assert sum(f() is not None for f in known) < 3
+    gc.disable()
+    try:
+        known = [made(float(k)) for k in range(10)]
+        assert all(f() is not None for f in known)  # who has disabled it will see to that
+    finally:
+        gc.enable()

@@ -7,16 +7,16 @@ import threading
 import weakref
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from rosejit.abi import Static, Tree
 from rosejit.api import interpreted, sessions
 from rosejit.api.entry import entry, public
+from rosejit.api.kept import Key, Known, Specialisation, reckon
 from rosejit.api.lowered import Lowered
 from rosejit.api.options import Options
 from rosejit.api.outputs import placed
-from rosejit.api.program import Loaded
 from rosejit.api.staged import Staged, with_host_values
 from rosejit.errors import NotDifferentiable, RoseError, StagingTypeError
 from rosejit.frontend.binding import Call
@@ -35,27 +35,12 @@ _STAGING = threading.RLock()
 """One thread stages at a time: two that enter a cycle of functions at two places would wait for each other."""
 
 
-Key = tuple[Tree, ...]
-
-
 class CacheInfo(NamedTuple):
     """Calls that found compiled code, calls that had to stage, and for how many kinds of arguments there is code."""
 
     hits: int
     misses: int
     size: int
-
-
-@dataclass(slots=True)
-class Specialisation:
-    """A function for one key: staged, loaded when it is first called; `extras` holds what else was made of it."""
-
-    staged: Staged
-    guards: tuple[Guard, ...]
-    """What it and all that it calls have read from outside."""
-    loaded: Loaded | None = None
-    call: Callable[..., Any] | None = None
-    extras: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass(slots=True, frozen=True)
@@ -82,15 +67,15 @@ class Function:
         self._options = options
         self._kind = kind
         self._rule: Callable[..., Any] | None = None
-        self._known: dict[tuple[Tree, ...], Specialisation] = {}
-        self._running: set[tuple[Tree, ...]] = set()
+        self._known = Known()
+        self._running: set[Key] = set()
         self._lock = threading.RLock()
         self.latest: Callable[..., Any] = _unstaged
         self._calls = [0]
         self._misses = 0
         self.along: dict[int, Function] = {}
         """By their number: `jvp` of this function as a function of primals and tangents."""
-        self._shared: dict[tuple[Any, ...], dict[tuple[Tree, ...], Specialisation]] = {}
+        self._shared: dict[tuple[Any, ...], Known] = {}
         self._entry = entry(self, binding.function, self._calls)
         FUNCTIONS.add(self)
 
@@ -110,7 +95,7 @@ class Function:
 
     def _set_rule(self, rule: Callable[..., Any]) -> Callable[..., Any]:
         self._rule = rule
-        self._known = {}  # what it shares does not have the rule
+        self._known = Known()  # what it shares does not have the rule
         clear_caches()  # whoever calls this function may have been compiled with its old derivative
         return rule
 
@@ -288,6 +273,7 @@ class Function:
         with self._lock:
             if found.loaded is None:
                 found.loaded = self._options.load({"main": found.staged.program})
+                has_code(self, call)
             if found.call is None or anew:
                 found.call = found.loaded.function("main", self.interface(found))
             return found.call
@@ -385,7 +371,12 @@ def clear_caches() -> None:
 def share(function: Function, base: Function, *made: Any) -> None:
     """Give `function` one memory with all that were `made` of `base` in the same way: `rose.grad(f)(x)` may be written
     anew for each call."""
-    function._known = base._shared.setdefault(made, {})
+    function._known = base._shared.setdefault(made, Known())
+
+
+def has_code(function: Function, call: Call) -> None:
+    """Reckon with code that was compiled for the arguments of `call`."""
+    reckon(function._known, known_as(call))
 
 
 def ready(function: Function, call: Call) -> Specialisation | None:

@@ -8,7 +8,7 @@ from typing import Any
 from rosejit.abi import Leaf, Node, Static, Tree, leaves
 from rosejit.api import sessions
 from rosejit.api.entry import public
-from rosejit.api.function import Function, ready
+from rosejit.api.function import Function, has_code, ready
 from rosejit.api.linear_map import LinearMap
 from rosejit.api.program import Loaded
 from rosejit.api.recipe import Recipe
@@ -231,6 +231,7 @@ def _outside(base: Function, primals: tuple[Any, ...], which: str) -> tuple[Any,
         with sessions.session() as at:
             found = base.specialisation(call, at)
             found.extras[key] = _compiled(base, found.staged, given_trees(base, found.staged, len(primals)))
+        has_code(base, call)
     loaded, maps = found.extras[key]
     forward = found.extras.get(f"forward {key}") or loaded.function("forward", base.interface(found))
     try:

@@ -10,8 +10,9 @@ from typing import Any
 
 from rosejit.abi import Leaf, Node, Tree, leaves
 from rosejit.api import sessions
-from rosejit.api.function import Function, Specialisation
+from rosejit.api.function import Function
 from rosejit.api.gradients import counted
+from rosejit.api.kept import Specialisation
 from rosejit.api.program import Loaded
 from rosejit.api.recipe import source_of
 from rosejit.api.staged import Argnums, is_real, mask_of, positions, tree_map

@@ -14,6 +14,7 @@ import pytest
 
 import rosejit as rose
 from rosejit import Vec
+from rosejit.api import kept
 from rosejit.text import parse
 
 
@@ -278,3 +279,23 @@ def test_what_is_done_to_the_host_stays_where_the_call_is_good():
 
     assert f(2.0) == 2.0
     assert kept == [0]
+
+
+def test_of_many_shapes_the_oldest_is_forgotten(monkeypatch):
+    """Each takes memory, and mappings of it, of which a process gets so many and no more."""
+    monkeypatch.setattr(kept, "MOST", 20)
+
+    @rose.jit(cache=False)
+    def f(x: Vec["n"]) -> float:
+        return (x * x).sum()
+
+    slope = rose.grad(f)
+    for n in range(60):
+        assert slope(np.ones(n)).sum() == 2 * n
+        assert rose.vjp(f, np.ones(n))[0] == n
+    assert slope.cache_info().size <= 20
+    assert [slope(np.ones(n)).sum() for n in (3, 59, 4)] == [6, 118, 8]
+    calls = [rose.jit(lambda x, k=k: x * k) for k in range(60)]
+    assert [f(2.0) for f in calls] == [f(2.0) for f in calls]
+    known = [f.cache_info().misses for f in calls]
+    assert known == [1] * 60  # the latest of each function stays
