@@ -19,13 +19,16 @@ Column = Any
 """An array of integers."""
 
 SIN, COS, SELECT = CODES[PRIMITIVES["sin"]], CODES[PRIMITIVES["cos"]], CODES[PRIMITIVES["select"]]
-BOTH, TWICE, OTHER, FIRST, SECOND = range(len(OPS), len(OPS) + 5)
+BOTH, TWICE, LONE_SIN, LONE_COS, OTHER, FIRST, SECOND = range(len(OPS), len(OPS) + 7)
 """In place of a cosine and of the sine behind it: a call that leaves both, `BOTH`, and nothing, `OTHER`. In place of
 two cosines and their sines: a call for two lanes, `TWICE`, that leaves the first cosine; the second out of the local
-for lanes, `SECOND`; and the same of the sines, which are on the stack, `FIRST` and `SECOND`."""
-CODES_END = len(OPS) + 5
+for lanes, `SECOND`; and the same of the sines, which are on the stack, `FIRST` and `SECOND`. In place of a sine or a
+cosine alone: a call that leaves both, and one is dropped."""
+CODES_END = len(OPS) + 7
 _FEW = 16
-"""Pairs of calls that are not worth another kernel."""
+"""Calls, or pairs of them, that are not worth another kernel."""
+_ROUNDS = 50
+"""So often all that nobody reads any more is left out at once; then one by one."""
 
 
 @dataclass(slots=True)
@@ -48,18 +51,23 @@ class Columns:
     """The last part that reads a value which is read in a later part than it is made in; else -1."""
 
 
-def columns(code: list[Step], leaves: int, results: Column, most: int) -> Columns:
-    """The steps of `code` that `results` need, in parts of `most` steps."""
+def columns(code: list[Step], leaves: int, results: Column, most: int, whole: int) -> Columns:
+    """The steps of `code` that `results` need, in parts of `most` steps, or in one if they are no more than `whole`."""
     ops, operands, none = _split(code, leaves)
-    values = _ordered(_live([column.tolist() for column in operands], none, results), ops, operands[0], none)
+    values = _ordered(_live(operands, len(code), none, results), ops, operands[0], none)
     ops, operands = ops[values], [column[values] for column in operands]
     values, ops, operands = _in_lanes(values, ops, operands, none)
+    if BOTH in ops:
+        for alone, instead in ((SIN, LONE_SIN), (COS, LONE_COS)):
+            lone = np.flatnonzero(ops == alone)
+            if len(lone) <= _FEW:
+                ops[lone] = instead
     chosen = ops == SELECT
     if len(operands) > 2 and chosen.any():  # the condition is on top
         condition, *others = operands
         pairs = zip((*others, condition), operands, strict=True)
         operands: list[Column] = [np.where(chosen, a, b) for a, b in pairs]
-    starts = _cut(ops, most)
+    starts = _cut(ops, most if len(ops) > whole else whole)
     part = np.full(none + 2, -1)
     own = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     part[values] = own
@@ -86,19 +94,31 @@ def _split(code: list[Step], leaves: int) -> tuple[Column, list[Column], int]:
     return flat[at], operands, none
 
 
-def _live(operands: list[list[int]], none: int, results: Column) -> Column:
+def _live(operands: list[Column], steps: int, none: int, results: Column) -> Column:
     """The values that results need."""
+    uses = np.bincount(np.concatenate((*operands, results)), minlength=none + 1)
+    live, dead = np.ones(steps, bool), np.flatnonzero(uses[:steps] == 0)
+    for _ in range(_ROUNDS):
+        if not len(dead):
+            return np.flatnonzero(live)
+        live[dead] = False
+        read = np.concatenate([column[dead] for column in operands])
+        np.subtract.at(uses, read, 1)
+        read = np.unique(read[read < steps])
+        dead = read[uses[read] == 0]
+    return _live_by_steps([column.tolist() for column in operands], none, results)
+
+
+def _live_by_steps(operands: list[list[int]], none: int, results: Column) -> Column:
+    """The same from the last to the first, where the chains of what nobody needs are long."""
     read = bytearray(none + 1)
     for a in results.tolist():
         read[a] = 1
-    first, *others = operands
-    second, *third = others or [first]
-    for k in range(len(first) - 1, -1, -1):
+    for k in range(len(operands[0]) - 1, -1, -1):
         if read[k]:
-            read[first[k]] = read[second[k]] = 1
-            for column in third:
+            for column in operands:
                 read[column[k]] = 1
-    return np.flatnonzero(np.frombuffer(read, np.uint8, len(first)))
+    return np.flatnonzero(np.frombuffer(read, np.uint8, len(operands[0])))
 
 
 def _ordered(values: Column, ops: Column, angles: Column, none: int) -> Column:

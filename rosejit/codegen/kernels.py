@@ -11,7 +11,7 @@ from rosejit.ir.primitive import Emit, Primitive
 from rosejit.ir.syntax import Function
 from rosejit.ops.kernels import KERNELS
 from rosejit.transforms.rows import OPS
-from rosejit.wasm.instructions import Immediate, call, local_get, local_tee
+from rosejit.wasm.instructions import Immediate, call, i32_const, local_get, local_tee
 from rosejit.wasm.module import Function as Code
 from rosejit.wasm.module import FuncType
 from rosejit.wasm.opcodes import OP
@@ -93,6 +93,10 @@ def _of_both(module: Module, code: int) -> bytes:
         case columns.TWICE:
             both = Immediate("f64x2.replace_lane")[1] + call[paired(module, KERNELS["sin_cos"]())]
             return both + local_tee[LANES] + lane[0]
+        case columns.LONE_SIN:
+            return module.callee(KERNELS["sin_cos"]()).code + OP["drop"]
+        case columns.LONE_COS:
+            return module.callee(KERNELS["sin_cos"]()).code + i32_const[0] + OP["select"]
         case columns.FIRST:
             return local_tee[LANES] + lane[0]
         case columns.SECOND:

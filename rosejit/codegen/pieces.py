@@ -23,9 +23,7 @@ class Pieces:
 
     def add(self, pieces: Iterable[bytes]) -> int:
         """The number of the first of some pieces; the others follow."""
-        given = list(pieces)
-        lengths = np.fromiter(map(len, given), np.int64, len(given))
-        return self._added(np.frombuffer(b"".join(given), np.uint8), lengths)
+        return self.put(*lengths_of(list(pieces)))
 
     def add_numbered(self, heads: Column, numbers: Column) -> int:
         """As `add`: pieces of a row of `heads` and a number behind it, all in as many bytes as the largest needs."""
@@ -33,9 +31,10 @@ class Pieces:
         groups = numbers[:, None] >> 7 * np.arange(width) & 0x7F
         groups[:, :-1] |= 0x80
         rows = np.concatenate((heads, groups.astype(np.uint8)), axis=1)
-        return self._added(rows.ravel(), np.full(len(rows), rows.shape[1]))
+        return self.put(rows.ravel(), np.full(len(rows), rows.shape[1]))
 
-    def _added(self, code: Column, lengths: Column) -> int:
+    def put(self, code: Column, lengths: Column) -> int:
+        """As `add`: pieces of these lengths, side by side."""
         self._chunks.append(code)
         self._lengths.append(lengths)
         first, self._count, self._ready = self._count, self._count + len(lengths), None
@@ -53,3 +52,8 @@ class Pieces:
         source = np.repeat(starts[given] - (ends - each), each)
         source += np.arange(len(source), dtype=np.int32)
         return code[source], ends[rows.shape[1] - 1 :: rows.shape[1]]
+
+
+def lengths_of(pieces: list[bytes]) -> tuple[Column, Column]:
+    """Pieces as `put` takes them."""
+    return np.frombuffer(b"".join(pieces), np.uint8), np.fromiter(map(len, pieces), np.int64, len(pieces))

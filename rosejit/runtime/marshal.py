@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from inspect import Parameter
 from threading import get_ident
+from types import CodeType
 from typing import Any
 
 from rosejit.abi import Artifact, Entry, Tree
@@ -87,11 +88,17 @@ def _compiled(signature: Signature, header: str, body: list[str], scope: dict[st
     text = f"def {name}{header}:\n" + "\n".join(f"    {line}" for line in body)
     text = text.replace("$", _PREFIX)
     names = {key.replace("$", _PREFIX): value for key, value in scope.items()}
-    exec(compile(text, CALL_FILE.format(signature.name), "exec"), names)
+    exec(_code(text, CALL_FILE.format(signature.name)), names)
     function: Any = names[name]
     function.__name__, function.__qualname__ = signature.name, signature.qualname or signature.name
     function.__source__ = text
     return function
+
+
+@functools.lru_cache(256)
+def _code(text: str, file: str) -> CodeType:
+    """Functions of one form have one code."""
+    return compile(text, file, "exec")
 
 
 @dataclass(slots=True, frozen=True)

@@ -84,6 +84,7 @@ TAME = ["add", "sub", "mul", "sin", "cos", "neg", "max", "abs", "floor", "exp"]
 @pytest.mark.parametrize(("part", "most"), [(3, 100), (3, 5), (256, 100)])
 def test_random_code(seed, part, most, monkeypatch):
     monkeypatch.setattr(codegen, "PART", part)
+    monkeypatch.setattr(codegen, "_WHOLE", 1)
     monkeypatch.setattr(codegen, "_GLOBALS", most)
     f = sample(seed, 60, TAME)
     for mask in ((True, True, False), (True, False, False), (False, True, False)):
@@ -139,6 +140,7 @@ def test_what_is_no_line_of_numbers():
 @pytest.mark.parametrize(("part", "ahead", "pairs"), [(2, 5, 4), (5, 9, 4), (256, 9, 4), (256, 2, 4), (256, 1, 0)])
 def test_sines_and_cosines_of_two_values_are_one_call(part, ahead, pairs, monkeypatch):
     monkeypatch.setattr(codegen, "PART", part)
+    monkeypatch.setattr(codegen, "_WHOLE", 1)
     monkeypatch.setattr(columns, "_FEW", 1)
     x, y = ir.Var(REAL, "x"), ir.Var(REAL, "y")
     b = Builder()
@@ -152,7 +154,7 @@ def test_sines_and_cosines_of_two_values_are_one_call(part, ahead, pairs, monkey
     f = ir.Function("f", (x, y), (REAL,), b.block(total))
     made = numbering.gradient(flat.rows(f), (True, True))
     results = codegen.np.array([a for result in made.results for a in result.elements])
-    found = columns.columns(made.code, len(made.leaves), results, part).ops.tolist()
+    found = columns.columns(made.code, len(made.leaves), results, part, part).ops.tolist()
     assert found.count(columns.TWICE) == found.count(columns.FIRST) == pairs
     for args in ([0.01, 0.3], [1e-9, 0.5], [3e7, -0.1], [1e300, 0.1], [float("inf"), 1.0]):
         agrees(f, (True, True), args)
@@ -161,6 +163,7 @@ def test_sines_and_cosines_of_two_values_are_one_call(part, ahead, pairs, monkey
 @pytest.mark.parametrize("part", [2, 256])
 def test_sines_and_cosines_of_one_value_are_one_call(part, monkeypatch):
     monkeypatch.setattr(codegen, "PART", part)
+    monkeypatch.setattr(codegen, "_WHOLE", 1)
     x, y = ir.Var(REAL, "x"), ir.Var(REAL, "y")
     b = Builder()
     angle = b.apply(P["mul"], x, y)
@@ -171,3 +174,37 @@ def test_sines_and_cosines_of_one_value_are_one_call(part, monkeypatch):
     assert unread not in f.body.results
     for args in ([0.7, 1.9], [1e-9, 0.5], [3e7, -2.0], [float("inf"), 1.0]):
         agrees(f, (True, True), args)
+
+
+@pytest.mark.parametrize("few", [0, 16])
+def test_a_sine_beside_pairs_is_half_of_one(few, monkeypatch):
+    monkeypatch.setattr(columns, "_FEW", few)
+    x, y = ir.Var(REAL, "x"), ir.Var(REAL, "y")
+    b = Builder()
+    half, third = [b.apply(P["mul"], y, ir.real(factor)) for factor in (0.5, 1 / 3)]
+    alone = b.apply(P["mul"], b.apply(P["sin"], half), b.apply(P["cos"], third))
+    f = ir.Function("f", (x, y), (REAL,), b.block(b.apply(P["mul"], b.apply(P["sin"], x), alone)))
+    made = numbering.gradient(flat.rows(f), (True, False))
+    results = codegen.np.array([a for result in made.results for a in result.elements])
+    found = columns.columns(made.code, len(made.leaves), results, 100, 100).ops.tolist()
+    assert [found.count(op) for op in (columns.BOTH, columns.LONE_SIN, columns.LONE_COS)] == [1, few > 0, few > 0]
+    for args in ([0.01, 0.3], [1e-9, 0.5], [3e7, -0.1], [1.0, float("inf")]):
+        agrees(f, (True, False), args)
+
+
+@pytest.mark.parametrize("rounds", [0, 2, 50])
+@pytest.mark.parametrize("seed", range(5))
+def test_what_results_need(seed, rounds, monkeypatch):
+    """That is what can be reached from them."""
+    monkeypatch.setattr(columns, "_ROUNDS", rounds)
+    rng = random.Random(seed)
+    code = [(0, *[rng.randrange(-2, k) for _ in range(1 + k % 2)]) for k in range(60)]
+    wanted = [rng.randrange(60) for _ in range(3)]
+    reached, waiting = set(), list(wanted)
+    while waiting:
+        k = waiting.pop()
+        if k >= 0 and k not in reached:
+            reached.add(k)
+            waiting += code[k][1:]
+    found = columns.columns(code, 2, codegen.np.array(wanted), 100, 100)
+    assert found.values.tolist() == sorted(reached)
