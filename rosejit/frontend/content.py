@@ -105,6 +105,8 @@ _FROZEN = frozenset((tuple, frozenset))
 
 def is_frozen(value: Any) -> bool:
     """Whether nobody can change a value, down to its parts; those that count as the objects that they are stay so."""
+    if type(value) in _FIXED:
+        return True
     level: list[Any] = [value]
     while level:  # tables are long: all that is equally deep is asked at once
         kinds = set(map(type, level))

@@ -23,7 +23,7 @@ _DEEPEST = 4
 _PLAIN = frozenset((int, float, complex, bool, str, bytes, type(None)))
 
 
-@dataclass(slots=True, frozen=True)
+@dataclass(slots=True)
 class Chain:
     """A global or a variable of an enclosing function, and attributes read from it."""
 
@@ -37,11 +37,12 @@ class Chain:
 
     def read(self) -> Any:
         """What it is now; `_MISSING` where there is nothing."""
-        first, *attributes = self.names
+        root, names = self.root, self.names
         try:
-            value = self.root.cell_contents if isinstance(self.root, CellType) else self.root[first]
-            for name in attributes:
-                value = getattr(value, name)
+            value = root.cell_contents if isinstance(root, CellType) else root[names[0]]
+            if len(names) > 1:
+                for name in names[1:]:
+                    value = getattr(value, name)
         except (KeyError, ValueError, AttributeError):
             return _MISSING
         return value
@@ -149,12 +150,13 @@ def outside_key(value: Any, depth: int = 0, inside: frozenset[int] = frozenset()
 
 def chains(function: FunctionType, translation: Translation) -> Iterator[Chain]:
     """Where the outside names of `function` live."""
-    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    inside, variables = function.__globals__, function.__closure__
+    cells = dict(zip(function.__code__.co_freevars, variables, strict=True)) if variables else {}
     for names in translation.chains:
         if names[0] in cells:
             yield Chain(cells[names[0]], names)
-        elif names[0] in function.__globals__:
-            yield Chain(function.__globals__, names)
+        elif names[0] in inside:
+            yield Chain(inside, names)
 
 
 def is_stable(chain: Chain) -> bool:
@@ -187,7 +189,8 @@ def check_unspoilt(tape: Tape, functions: Iterable[FunctionType], reads: Iterabl
     spoilt += [
         f"a default value of `{function.__name__}`"
         for function in functions
-        if _holds_staged((function.__defaults__, function.__kwdefaults__))
+        if (function.__defaults__ or function.__kwdefaults__)
+        and _holds_staged((function.__defaults__, function.__kwdefaults__))
     ]
     if spoilt:
         error = tape.fault(

@@ -151,8 +151,10 @@ class Cycles:
 
     def unfinished(self, owner: Any) -> Member | None:
         """The function of `owner`, if it is being staged, or waits for one that is."""
-        found = (member for member in (*self._open, *self._waiting) if member is not None and member.owner == owner)
-        return next(found, None)
+        for member in (*self._open, *self._waiting):
+            if member is not None and member.owner == owner:
+                return member
+        return None
 
     def beginning(self, member: Member | None) -> str:
         """The name of the function that the cycle of `member` began with, as far as is known."""
@@ -274,7 +276,7 @@ class _Cycle:
             wide = False
             for member in self.members.values() if nested else ():
                 outer = tuple(free(_body(member), (*member.function.params, *hidden(member))))
-                wide = wide or outer != member.outer
+                wide = wide or (recursive and outer != member.outer)
                 member.outer = outer
 
     def finish(self) -> None:

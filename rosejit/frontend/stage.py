@@ -279,8 +279,8 @@ class Session:
     def outside(self, opened: Opened) -> tuple[Captures, tuple[Guard, ...]]:
         """The arrays that a function has read from outside, and what else of it must stay as it is."""
         named = {key: list(found) for key, found in opened.handed.items()}
-        reads = [Read(chain) for f, t in opened.functions.values() for chain in chains(f, t)]
-        for read in reads:
+        reads = [Read(chain) for f, t in opened.functions.values() if t.chains for chain in chains(f, t)]
+        for read in reads if opened.captured else ():
             named.setdefault(id(read.value), []).append(read.chain)
         captured: Captures = {}
         place = opened.member.function.span if opened.member is not None else None

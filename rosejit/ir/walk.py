@@ -42,7 +42,7 @@ Scope = tuple[tuple[Var, ...], Block]
 
 def steps(path: Path) -> tuple[Atom, ...]:
     """The indices of a path, without its fields."""
-    return tuple(step for step in path if not isinstance(step, Field))
+    return tuple([step for step in path if not isinstance(step, Field)])
 
 
 def operands(e: Expr) -> tuple[Atom, ...]:
@@ -50,6 +50,8 @@ def operands(e: Expr) -> tuple[Atom, ...]:
     match e:
         case Apply(args=args) | Call(args=args):
             return args
+        case Index(base=base, path=path):
+            return (base, *steps(path))
         case MakeTuple(items=items) | MakeArray(items=items):
             return items
         case Untuple(value=value) | Inject(value=value) | Extract(value=value) | Copy(value=value):
@@ -60,8 +62,6 @@ def operands(e: Expr) -> tuple[Atom, ...]:
             return (place,)
         case Case(scrutinees=scrutinees):
             return scrutinees
-        case Index(base=base, path=path):
-            return (base, *steps(path))
         case Update(base=base, path=path, value=value):
             return (base, *steps(path), value)
         case View(place=place, path=path):
@@ -105,8 +105,13 @@ def consumed(e: Expr) -> tuple[Atom, ...]:
             return ()
 
 
+_WITH_BLOCKS = frozenset({If, Case, Loop, While})
+
+
 def scopes(e: Expr) -> tuple[Scope, ...]:
     """The blocks inside `e`, each with the variables that `e` binds for it."""
+    if e.__class__ not in _WITH_BLOCKS:
+        return ()
     match e:
         case If(then=then, orelse=orelse):
             return (((), then), ((), orelse))
@@ -180,27 +185,23 @@ def reachable(*roots: Function) -> list[Function]:
 
 def free(block: Block, bound: tuple[Var, ...] = ()) -> dict[Var, None]:
     """The variables that `block` reads and neither it nor `bound` binds, in the order of the first read."""
-    known = set(bound)
+    known: set[Atom] = set(bound)
     found: dict[Var, None] = {}
-
-    def read(atoms: tuple[Atom, ...]) -> None:
-        for atom in atoms:
-            if isinstance(atom, Var) and atom not in known:
-                found[atom] = None
 
     def visit(inner: Block) -> None:
         for let in inner.lets:
             expr = let.expr
-            if isinstance(expr, Apply):  # most of them
-                read(expr.args)
-                known.add(let.binders[0])
-                continue
-            read(operands(expr))
-            for params, nested in scopes(expr):
+            plain = isinstance(expr, Apply)  # most of them
+            for atom in expr.args if plain else operands(expr):
+                if isinstance(atom, Var) and atom not in known:
+                    found[atom] = None
+            for params, nested in () if plain else scopes(expr):
                 known.update(params)
                 visit(nested)
             known.update(let.binders)
-        read(inner.results)
+        for atom in inner.results:
+            if isinstance(atom, Var) and atom not in known:
+                found[atom] = None
 
     visit(block)
     return found

@@ -76,12 +76,14 @@ def _own_all(functions: Closure) -> None:
 def consumed_positions(e: ir.Expr) -> list[int]:
     """Which of `operands(e)` are heavy and consumed."""
     match e:
+        case ir.Call(function=f):
+            if not f.own:  # most of them
+                return []
+            positions = [i for i, p in enumerate(f.params) if p in f.own]
         case ir.MakeTuple() | ir.MakeArray() | ir.Untuple() | ir.Inject() | ir.Extract() | ir.Accum() | ir.While():
             positions = range(len(operands(e)))
         case ir.Update():
             positions = range(1)
-        case ir.Call(function=f):
-            positions = [i for i, p in enumerate(f.params) if p in f.own] if f.own else []
         case ir.Loop(inits=inits, scans=scans):
             first = 1 + len(inits)
             positions = [*range(1, first), *[first + i for i, scan in enumerate(scans) if scan.consumes]]
