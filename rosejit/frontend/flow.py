@@ -12,6 +12,8 @@ from rosejit.frontend.scope import Scope
 from rosejit.frontend.uses import Mask, Uses
 
 _EVERYTHING: Mask = -1
+_SIMPLE = frozenset({gast.Assign, gast.AugAssign, gast.AnnAssign, gast.Expr})
+"""Most statements."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -69,6 +71,8 @@ class _Liveness:
 
     def statement(self, node: Any, after: Mask) -> Mask:
         """The names that are read from `node` on, given those that are read after it."""
+        if type(node) in _SIMPLE:
+            return self.simple(node, after)
         match node:
             case gast.If():
                 then, other = self.block(node.body, after), self.block(node.orelse, after)
@@ -184,6 +188,8 @@ class _Definiteness:
 
     def statement(self, node: Any, bound: Mask) -> Mask:
         """The names that are bound after `node`, given those bound before."""
+        if type(node) in _SIMPLE:
+            return self.simple(node, bound)
         self.enter(node, bound)
         match node:
             case gast.If():

@@ -40,8 +40,11 @@ def converted(node: Any) -> Any:
     if target is not None:
         made = target.__new__(target)
         fields = made.__dict__
-        for name, value in node.__dict__.items():
-            fields[name] = value if value.__class__ in _LEAVES else converted(value)
+        fields.update(node.__dict__)
+        for name in kind._fields:
+            value = fields.get(name)
+            if value.__class__ not in _LEAVES:
+                fields[name] = converted(value)
         return made
     sign = _SIGNS.get(kind)
     if sign is not None:

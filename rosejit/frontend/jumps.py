@@ -84,8 +84,16 @@ _OPAQUE = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.Lambda)
 _JUMPS = (gast.Return, gast.Break, gast.Continue)
 
 
+_FLAT = frozenset(
+    {gast.Assign, gast.AnnAssign, gast.AugAssign, gast.Expr, gast.Return, gast.Break, gast.Continue, gast.Raise}
+)
+"""Statements without statements inside: most of them."""
+
+
 def blocks(node: Any) -> list[list[Any]]:
     """The statement lists right inside a statement."""
+    if type(node) in _FLAT:
+        return []
     if isinstance(node, gast.Match):
         return [case.body for case in node.cases]
     found = [getattr(node, name, []) for name in ("body", "orelse", "finalbody")]
@@ -94,11 +102,9 @@ def blocks(node: Any) -> list[list[Any]]:
 
 def _jumps(node: Any) -> bool:
     """Whether `node` is or contains a jump, or a `raise` that something could follow."""
-    if isinstance(node, _OPAQUE):
-        return False
-    return isinstance(node, _JUMPS) or any(
-        _jumps(s) or isinstance(s, gast.Raise) for block in blocks(node) for s in block
-    )
+    if type(node) in _FLAT or isinstance(node, _OPAQUE):
+        return isinstance(node, _JUMPS)
+    return any(_jumps(s) or isinstance(s, gast.Raise) for block in blocks(node) for s in block)
 
 
 def _breaks(statements: list[Any]) -> bool:

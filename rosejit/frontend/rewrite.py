@@ -126,7 +126,7 @@ def rebound(function: FunctionType, run_time: Any) -> FunctionType:
 def translate(function: FunctionType) -> Translation:
     """Find, check and rewrite `function`."""
     source, names, made = _rewritten(function)
-    chains = tuple(sorted(set(_chains(source.node, names))))
+    chains = tuple(sorted(set(_chains(names))))
     return Translation(source, _compile(function, made, source), chains)
 
 
@@ -286,27 +286,13 @@ def _class_name(function: FunctionType) -> str:
 # --- what is read from outside
 
 
-_READS = (gast.Name, gast.Attribute)
-
-
-def _chains(node: Any, names: Scope) -> Iterator[tuple[str, ...]]:
+def _chains(names: Scope) -> Iterator[tuple[str, ...]]:
     """Every outside name that the function (or one inside it) reads, alone and with the attributes read from it."""
-    outside = set(_outside(names))
-    for inner in inside(node) if outside else ():
-        if not isinstance(inner, _READS):
-            continue
-        chain: list[str] = []
-        base = inner
-        while isinstance(base, gast.Attribute):
-            chain.append(base.attr)
-            base = base.value
-        if isinstance(base, gast.Name) and base.id in outside:
-            yield (base.id, *reversed(chain))
-
-
-def _outside(names: Scope) -> Iterator[str]:
     for name in names.loads:
         if names.owner(name) is None:
-            yield name
+            yield (name,)
+    for chain in names.chains:
+        if names.owner(chain[0]) is None:
+            yield chain
     for inner in names.inner:
-        yield from _outside(inner)
+        yield from _chains(inner)

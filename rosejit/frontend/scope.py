@@ -26,6 +26,8 @@ class Scope:
     bound: set[str] = field(default_factory=set[str])
     """Parameters and names that are assigned here."""
     loads: set[str] = field(default_factory=set[str])
+    chains: set[tuple[str, ...]] = field(default_factory=set[tuple[str, ...]])
+    """Names of `loads` with attributes that are read from them."""
     rebinds: set[str] = field(default_factory=set[str])
     """Declared `nonlocal`."""
     inner: list["Scope"] = field(default_factory=list["Scope"])
@@ -93,14 +95,16 @@ def _collect(nodes: Iterable[Any], scope: Scope, hidden: frozenset[str]) -> None
             _collect(children(node), scope, hidden)
 
 
-def children(node: Any) -> Iterator[Any]:
+def children(node: Any) -> list[Any]:
     """The nodes right below `node`, but for contexts and operators."""
+    found: list[Any] = []
     for name in node._fields:
         below = getattr(node, name, None)
         if below.__class__ is list:
-            yield from [item for item in below if isinstance(item, gast.AST) and item._fields]  # type: ignore[union-attr]  # a list
+            found += [item for item in below if isinstance(item, gast.AST) and item._fields]  # type: ignore[union-attr]  # a list
         elif isinstance(below, gast.AST) and below._fields:  # pyright: ignore[reportOptionalMemberAccess]  # an AST
-            yield below
+            found.append(below)
+    return found
 
 
 def _name(node: Any, scope: Scope, hidden: frozenset[str]) -> None:
@@ -112,6 +116,27 @@ def _name(node: Any, scope: Scope, hidden: frozenset[str]) -> None:
         scope.bound.add(node.id)
 
 
+def _binary(node: Any, scope: Scope, hidden: frozenset[str]) -> None:
+    _collect((node.left, node.right), scope, hidden)
+
+
+def _assign(node: Any, scope: Scope, hidden: frozenset[str]) -> None:
+    _collect((*node.targets, node.value), scope, hidden)
+
+
+def _attribute(node: Any, scope: Scope, hidden: frozenset[str]) -> None:
+    names: list[str] = []
+    base = node
+    while type(base) is gast.Attribute:
+        names.append(base.attr)
+        base = base.value
+    if type(base) is gast.Name and base.id not in hidden:
+        names.append(base.id)
+        whole = names[::-1]
+        scope.chains.update([tuple(whole[:end]) for end in range(2, len(whole) + 1)])
+    _collect([base], scope, hidden)
+
+
 def _function(node: Any, scope: Scope, hidden: frozenset[str]) -> None:
     if not isinstance(node, gast.Lambda):
         scope.bound.add(node.name)
@@ -120,6 +145,7 @@ def _function(node: Any, scope: Scope, hidden: frozenset[str]) -> None:
     _collect([*node.args.defaults, *node.args.kw_defaults], scope, hidden)
     inner = analyse(node, scope)
     inner.loads -= hidden
+    inner.chains = {chain for chain in inner.chains if chain[0] not in hidden}
 
 
 def all_parameters(node: Any) -> list[Any]:
@@ -135,6 +161,7 @@ def _class(node: Any, scope: Scope, hidden: frozenset[str]) -> None:
     _collect([*node.decorator_list, *node.bases, *node.keywords], scope, hidden)
     _collect(node.body, body, hidden)
     scope.loads |= body.loads - body.bound
+    scope.chains |= {chain for chain in body.chains if chain[0] not in body.bound}
     for method in body.inner:
         method.parent = scope
         scope.inner.append(method)
@@ -155,6 +182,7 @@ def _generator(node: Any, scope: Scope, hidden: frozenset[str]) -> None:
     _comprehension(node, inside, hidden)
     scope.bound |= inside.bound
     scope.loads |= inside.loads
+    scope.chains |= inside.chains
     scope.inner += inside.inner
     scope.captured |= inside.loads
 
@@ -196,6 +224,9 @@ def _import(node: Any, scope: Scope, hidden: frozenset[str]) -> None:
 
 _COLLECTORS: dict[type, Any] = {
     gast.Name: _name,
+    gast.Attribute: _attribute,
+    gast.BinOp: _binary,
+    gast.Assign: _assign,
     gast.FunctionDef: _function,
     gast.AsyncFunctionDef: _function,
     gast.Lambda: _function,

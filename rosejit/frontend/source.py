@@ -111,11 +111,25 @@ def _refuse_unknown(node: Definition, code: CodeType) -> None:
 def _definitions(text: str) -> dict[int, list[Definition]]:
     """The functions of a file by the line in which their code starts (that of the first decorator)."""
     found: dict[int, list[Definition]] = {}
-    for node in inside(ast.parse(text)):
+    tree = ast.parse(text)
+    for node in inside(tree) if "lambda" in text else _statements(tree):
         if isinstance(node, Definition):
             first = node.decorator_list[0] if not isinstance(node, ast.Lambda) and node.decorator_list else node
             found.setdefault(first.lineno, []).append(node)
     return found
+
+
+def _statements(tree: Any) -> Iterator[Any]:
+    """`tree` and all statements in it, with the clauses that hold some."""
+    pending = [tree]
+    while pending:
+        node = pending.pop()
+        yield node
+        for name in _BLOCKS.intersection(node._fields):
+            pending += getattr(node, name)
+
+
+_BLOCKS = frozenset({"body", "orelse", "finalbody", "handlers", "cases"})
 
 
 def _pick(candidates: list[Definition] | tuple[()], code: CodeType, rewritten: bool = False) -> Definition | None:

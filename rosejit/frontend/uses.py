@@ -66,6 +66,9 @@ class Uses:
             if bit and type(node.ctx) is gast.Load:
                 use.reads |= bit & ~use.kills
                 use.sites.append((bit, node))
+        elif kind is gast.BinOp:
+            self._gather(node.left, use, maybe)
+            self._gather(node.right, use, maybe)
         elif kind is gast.NamedExpr:
             self._gather(node.value, use, maybe)
             bit = self.bits.get(node.target.id, 0)
@@ -139,11 +142,12 @@ class Uses:
         """The names that targets bind: `a`, `(a, b)`, `[a, *b]`, but neither `a[i]` nor `a.b`."""
         found = 0
         for node in nodes:
-            if isinstance(node, gast.Name):
+            kind = type(node)
+            if kind is gast.Name:
                 found |= self.bits.get(node.id, 0)
-            elif isinstance(node, (gast.Tuple, gast.List)):
+            elif kind is gast.Tuple or kind is gast.List:
                 found |= self.targets(*node.elts)
-            elif isinstance(node, gast.Starred):
+            elif kind is gast.Starred:
                 found |= self.targets(node.value)
         return found
 
