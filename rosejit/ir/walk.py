@@ -136,11 +136,10 @@ def lets(block: Block) -> Iterator[Let]:
 
 def forms(block: Block) -> Iterator[Let]:
     """As `lets`, without primitives: they are most of a program, and few look for them."""
-    for let in block.lets:
-        if not isinstance(let.expr, Apply):
-            yield let
-            for _, inner in scopes(let.expr):
-                yield from forms(inner)
+    for let in [let for let in block.lets if let.expr.__class__ is not Apply]:
+        yield let
+        for _, inner in scopes(let.expr):
+            yield from forms(inner)
 
 
 def size(f: Function) -> int:
