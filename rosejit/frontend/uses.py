@@ -77,9 +77,8 @@ class Uses:
         elif kind is Go:
             use.reads |= self.mask(node.flags)
         elif kind in FUNCTIONS:
-            for default in (*node.args.defaults, *node.args.kw_defaults, *getattr(node, "decorator_list", ())):
-                if default is not None:
-                    self._gather(default, use, maybe)
+            for default in _around(node):
+                self._gather(default, use, maybe)
         elif kind is not gast.Constant:
             first = kind in (gast.BoolOp, gast.IfExp, gast.Compare)
             inside = maybe or kind in COMPREHENSIONS
@@ -150,6 +149,12 @@ class Uses:
             elif kind is gast.Starred:
                 found |= self.targets(node.value)
         return found
+
+
+def _around(node: Any) -> list[Any]:
+    """What is evaluated where a function is made."""
+    found = (*node.args.defaults, *node.args.kw_defaults, *getattr(node, "decorator_list", ()))
+    return [part for part in found if part is not None]
 
 
 def _evaluated(node: Any) -> list[Any]:
