@@ -36,7 +36,9 @@ _PLAIN: dict[type, Kind] = {bool: "bool", int: "int", float: "real"}
 def as_number(kind: Kind, value: Any) -> float | int | bool | None:
     """`value` as a Python number of that kind; None where it is none."""
     found = number_kind(value)
-    if found == kind or (kind == "real" and found is not None):
+    if found is None or getattr(value, "mask", False):  # NumPy takes 0 or NaN for what is masked
+        return None
+    if kind in (found, "real"):
         return float(value) if kind == "real" else operator.index(value) if kind == "int" else bool(value)
     return None
 

@@ -108,5 +108,7 @@ def _scalar(value: Any, kinds: str, wanted: str) -> Any:
     numpy = loaded()  # without it nothing can be one of its values
     known = numpy is not None and isinstance(value, (numpy.generic, numpy.ndarray))
     if known and value.ndim == 0 and value.dtype.kind in kinds:
+        if getattr(value, "mask", False):
+            raise Mismatch("a masked number has no value")
         return value.item()
     raise Mismatch(f"{wanted} is needed, not a {type(value).__name__}")

@@ -409,3 +409,18 @@ def test_kinds_that_no_hint_says_do_not_depend_on_earlier_calls():
 
     assert [repr(hinted(x)) for x in (2.0, 2, np.float32(2))] == ["4.0"] * 3
     assert hinted.cache_info().size == 1
+
+
+@pytest.mark.parametrize("value", [np.ma.masked, np.ma.array(2.0, mask=True), np.ma.array(2, mask=True)])
+def test_what_is_masked_has_no_value(value):
+    """NumPy takes 0 for it, or NaN."""
+
+    @rose.jit
+    def f(x: float, k: int = 1) -> float:
+        return x * k
+
+    y, pullback = rose.vjp(f, 2.0)
+    assert (y, f(np.ma.array(2.0))) == (2.0, 2.0)
+    for call in (f, rose.grad(f), rose.jit(lambda x: x * 2.0), lambda x: f(2.0, x), lambda x: f([x][0]), pullback):
+        with pytest.raises(rose.StagingTypeError):
+            call(value)
