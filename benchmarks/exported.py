@@ -125,8 +125,11 @@ def add_pages(table: Table, playwright: str, folder: Path) -> None:
     for name, row in found.items():
         table.add(program=name, system="rosejit, kernels, Chromium", fresh=row["fresh"], into=row["into"])
     if "rose" not in table.absent:
-        power_job = ("-", "rose", *jobs["x ** y, to order 2"][2:])
-        for name, row in in_page(playwright, folder, {"x ** y, to order 2": power_job}):
+        theirs = {"x ** y, to order 2": ("-", "rose", *jobs["x ** y, to order 2"][2:])}
+        theirs |= {
+            name: (f"{app}.json", app, "[]", "3") for name, app in (("billiards", "billiards"), ("robot D", "robot"))
+        }
+        for name, row in in_page(playwright, folder, theirs):
             table.add(program=name, system="npm rose, Chromium", fresh=row["fresh"])
 
 

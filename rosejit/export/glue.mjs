@@ -8,10 +8,10 @@ const $kind = (x) =>
 // Where loops over alike parts of a structure are; a path has the number of the loop behind a NUL.
 const $turn = [0];
 
-const $said = (path) => `\`${path.replace(/\0(\d)/g, (_, k) => $turn[k])}\``;
+const $said = (path) => path.replace(/\0(\d)/g, (_, k) => $turn[k]);
 
 const $wrong = (wanted, path, x) => {
-  throw new TypeError(`${$said(path)} must be ${wanted}, not ${$kind(x)}`);
+  throw new TypeError(`\`${$said(path)}\` must be ${wanted}, not ${$kind(x)}`);
 };
 
 const $many = (name, most, given) => {
@@ -23,7 +23,7 @@ const $real = (x, path) => (typeof x === "number" ? x : $wrong("a number", path,
 const $int = (x, path) => {
   const given = Number.isSafeInteger(x) ? BigInt(x) : x;
   if (typeof given !== "bigint") $wrong("an integer (a BigInt beyond 2 ** 53)", path, x);
-  if (BigInt.asIntN(64, given) !== given) throw new RangeError(`${$said(path)} does not fit 64 bits: ${x}`);
+  if (BigInt.asIntN(64, given) !== given) throw new RangeError(`\`${$said(path)}\` does not fit 64 bits: ${x}`);
   return given;
 };
 
@@ -37,7 +37,7 @@ const $object = (x, path) => (typeof x === "object" && x !== null && !Array.isAr
 
 const $list = (x, n, path) => {
   if (!Array.isArray(x) && !(ArrayBuffer.isView(x) && "length" in x)) $wrong("an array", path, x);
-  if (x.length !== n) throw new RangeError(`${$said(path)} must have length ${n}, not ${x.length}`);
+  if (x.length !== n) throw new RangeError(`\`${$said(path)}\` must have length ${n}, not ${x.length}`);
   return x;
 };
 
@@ -164,12 +164,11 @@ const $failure = (error, failures) => {
 
 const $module = async (source) => {
   if (source instanceof WebAssembly.Module) return source;
-  if (typeof source === "string" && source.startsWith("file:")) source = new URL(source);
-  if (source?.protocol === "file:" && globalThis.process) {
-    const files = "node:fs/promises";
-    source = await (await import(/* webpackIgnore: true */ /* @vite-ignore */ files)).readFile(source);
-  }
   if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return WebAssembly.compile(source);
+  if (/^file:/.test(source) && globalThis.process) {
+    const files = "node:fs/promises", { readFile } = await import(/* webpackIgnore: true */ /* @vite-ignore */ files);
+    return WebAssembly.compile(await readFile(new URL(source)));
+  }
   const found = await (source instanceof URL || typeof source === "string" ? fetch(source) : source);
   if (!found.ok) throw new Error(`${found.url} cannot be loaded: ${found.status} ${found.statusText}`);
   const streams = found.headers.get("Content-Type") === "application/wasm";

@@ -31,6 +31,10 @@ def module_text(bundle: Bundle, stem: str) -> str:
     body = [*_bind(bundle, imports)]
     glue = _glue("\n".join(body))
     check = [f"$function(imports, {names.text(given.name)});" for given in pages if given.needed]
+    if "$turn[" not in "\n".join(body):
+        glue = {
+            name: text.replace("$said(path)", "path") for name, text in glue.items() if name not in ("$said", "$turn")
+        }
     glue |= {name: text for name, text in _glue("$module" + "$function" * bool(check)).items() if name not in glue}
     outside = [glue.pop(name) for name in ("$module", "$function") if name in glue]
     given = "{ print: console.log, ...imports }" if any(not page.needed for page in pages) else "imports"
@@ -61,7 +65,7 @@ def module_text(bundle: Bundle, stem: str) -> str:
 @cache
 def _definitions() -> dict[str, str]:
     text = Path(__file__).with_name("glue.mjs").read_text(encoding="utf-8")
-    parts = re.split(r"\n(?=const \$)", text)[1:]
+    parts = re.split(r"\n(?=const \$)", re.sub(r"(?m)^//.*\n", "", text))[1:]
     return {match[0]: part.strip() for part in parts if (match := re.search(r"\$\w+", part))}
 
 
@@ -88,6 +92,7 @@ class _Ways:
     """
 
     fails: bool
+    calls: bool
     reentrant: bool
 
     def run(self, entry: str) -> Iterator[str]:
@@ -104,7 +109,7 @@ def _ways(bundle: Bundle, imports: Sequence[Any]) -> _Ways:
     grows = any(f.name == "heap.extend" for f in decode(artifact.wasm).functions)
     fails = bool(artifact.failures or artifact.imports or artifact.recursive or grows)
     calls = any(isinstance(given, PageImport) for given in imports)
-    return _Ways(fails, calls or any(_visits(tree) for f in bundle.functions for tree in (*f.trees, f.result)))
+    return _Ways(fails, calls, calls or any(_visits(tree) for f in bundle.functions for tree in (*f.trees, f.result)))
 
 
 def _visits(tree: Tree) -> bool:
@@ -181,25 +186,27 @@ def _function(number: int, function: Exported, entry: Entry, ways: _Ways) -> Ite
     yield from _at_most(function.name, len(shown), function.rest)
     inner = f"$inner()[{names.text(function.name)}]"
     fresh = [f"$s{number}({handed});", f"return {Writer().read(function.result, results)};"]
-    yield from indented(_alone(fresh, f"{inner}(...arguments)", ways))
+    visits = ways.calls or any(map(_visits, function.trees))
+    yield from indented(_alone(fresh, f"{inner}(...arguments)", ways, visits))
     yield "};"
     if can_be_filled(function.result):
         yield f"$e{number}.into = function ({', '.join(['$out', *outside])}) {{"
         yield from _at_most(f"{function.name}.into", len(shown) + 1, function.rest)
         spread = ", ".join(["$out", *(_spread(parameter, function.rest) for parameter in shown)])
         filled = [*Writer().fill(function.result, results, "$out", "out")]
-        yield from indented(
-            _alone([f"$s{number}({handed});", *filled, "return $out;"], f"{inner}.into({spread})", ways)
-        )
+        lines = [f"$s{number}({handed});", *filled, "return $out;"]
+        yield from indented(_alone(lines, f"{inner}.into({spread})", ways, visits=True))
         yield "};"
 
 
-def _alone(lines: list[str], elsewhere: str, ways: _Ways) -> list[str]:
-    """The lines of a call; while another one is not at its end, an instance of its own is called."""
+def _alone(lines: list[str], elsewhere: str, ways: _Ways, visits: bool) -> list[str]:
+    """The lines of a call, which the page may interrupt by another: that one gets an instance of its own."""
     if not ways.reentrant:
         return lines
-    head = [f"if ($busy) return {elsewhere};", "$busy = true;", "try {"]
-    return [*head, *indented(lines), "} finally {", "  $busy = false;", "}"]
+    head = f"if ($busy) return {elsewhere};"
+    return (
+        [head, "$busy = true;", "try {", *indented(lines), "} finally { $busy = false; }"] if visits else [head, *lines]
+    )
 
 
 def _at_most(name: str, most: int, rest: Parameter | None) -> Iterator[str]:
