@@ -10,6 +10,7 @@ import pytest
 from rosejit.abi import Entry, Import, Slot
 from rosejit.errors import WasmTrap
 from rosejit.runtime import backend, tiers
+from rosejit.runtime import cache as disk
 from rosejit.runtime.cache import Cache
 from rosejit.runtime.compiled import Compiled, load
 from tests.runtime.programs import REAL, artifact, product, real, signature
@@ -204,6 +205,18 @@ def test_the_disk_has_quick_code_first_and_then_what_is_final(dear, tmp_path):
         found = cache.load("a", tier=tier)
         assert isinstance(found, Compiled)
         assert (found.module.final, found.function("f", PRODUCT)(3.0, 4.0)) == (True, 12.0)
+
+
+def test_quick_code_of_large_programs_goes_to_disk_when_they_are_met_again(dear, monkeypatch, tmp_path):
+    monkeypatch.setattr(disk, "_LITTLE", 0)
+    cache = Cache(tmp_path)
+    program = load(brief(product()), (), "auto")
+    cache.store("a", program)
+    assert not isinstance(cache.load("a"), Compiled)
+    cache.store("a", program)
+    found = cache.load("a")
+    assert isinstance(found, Compiled)
+    assert (found.module.final, found.function("f", PRODUCT)(3.0, 4.0)) == (False, 12.0)
 
 
 def test_there_is_one_file_for_both(slow, tmp_path: Path):
