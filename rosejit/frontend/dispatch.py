@@ -60,6 +60,7 @@ class Dispatcher:
 
     def __init__(self, session: Any) -> None:
         self._session = session
+        self._tape = session.tape
         self._macros: dict[int, tuple[FunctionType, FunctionType, Any]] = {}
         """The user's functions that were called, by `id`: as they are rewritten, and what the session notes of them."""
 
@@ -82,7 +83,7 @@ class Dispatcher:
         elif kind is BuiltinFunctionType:
             op = _OF_REALS.get(function)
             if op is not None and len(args) == len(op.params) and not kwargs:
-                tape = self._session.tape
+                tape = self._tape
                 atoms = reals(tape, args)
                 if atoms:  # as what is below does, in half the time
                     return made_real(tape, op, atoms, tape.places.of(frame_at(1)))

@@ -162,6 +162,8 @@ def real_atom(tape: Tape, value: Any) -> Atom | None:
 
 def reals(tape: Tape, values: tuple[Any, ...]) -> tuple[Atom, ...]:
     """Reals and floats as atoms; none where others are among them, or nothing is staged."""
+    if len(values) == 2 and type(values[0]) is Real and type(values[1]) is Real:  # most of them
+        return values[0].atom, values[1].atom
     atoms: list[Atom] = []
     staged = False
     for value in values:
