@@ -37,7 +37,7 @@ class Surroundings:
 Rule = Callable[[Any, Surroundings], Iterator[Fault]]
 
 _ASYNC = "remove `async` and `await`: staged code runs from beginning to end"
-_FRAME_READERS = {"eval", "exec", "locals", "vars", "dir"}
+_FRAME_READERS = {"eval", "exec", "globals", "locals", "vars", "dir"}
 _FUNCTIONS = frozenset({gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda})
 _LOOPS = frozenset({gast.For, gast.While, gast.AsyncFor})
 _SURROUNDING = _FUNCTIONS | _LOOPS | {gast.IfExp, gast.Try}

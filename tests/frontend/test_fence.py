@@ -11,6 +11,7 @@ REFUSED = {
     "async def g(): pass": ("`async def`", "async def g(): pass", "remove `async`"),
     "global counter": ("`counter`", "global counter", "return the new value"),
     "locals()": ("`locals()`", "locals()", "name the variables"),
+    "globals()": ("`globals()`", "globals()", "name the variables"),  # would be those of ours
     "eval('x')": ("`eval()`", "eval('x')", "name the variables"),
     "exec('x = 1')": ("`exec()`", "exec('x = 1')", ""),
     "vars()": ("`vars()`", "vars()", ""),
