@@ -151,7 +151,7 @@ def _told(each: Any) -> int | str:
     if isinstance(each, str):
         return each
     if isinstance(each, bool) or not hasattr(type(each), "__index__") or getattr(each, "ndim", 0):
-        raise NotDifferentiable(f"an argument has no number {each!r}", help=_ARGNUMS)
+        raise NotDifferentiable(f"there is no argument {each!r}", help=_ARGNUMS)
     return operator.index(each)
 
 
