@@ -41,7 +41,7 @@ def checkpoint(f: Callable[..., Any]) -> Function:
     def rebuilt(self: Function) -> Any:
         return checkpoint, (base,)
 
-    made = Function(base.binding, base.options, Kind(stage, rebuilt))
+    made = Function(base.binding, base.options, Kind(stage, rebuilt, parts=("checkpoint", base, every)))
     wrapped_like(made, base, f"checkpoint_{base.__name__}")
     share(made, base, checkpoint)
     return made

@@ -5,30 +5,29 @@ import inspect
 import operator
 import threading
 import weakref
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from rosejit.abi import Static, Tree
-from rosejit.api import interpreted, sessions
+from rosejit.api import interpreted, keys, sessions
 from rosejit.api.entry import entry, public
+from rosejit.api.interfaces import interface_of, known_as
 from rosejit.api.kept import Key, Known, Specialisation, reckon
 from rosejit.api.lowered import Lowered
 from rosejit.api.options import Options
 from rosejit.api.outputs import placed
-from rosejit.api.staged import Staged, with_host_values
+from rosejit.api.staged import Staged
 from rosejit.errors import NotDifferentiable, RoseError, StagingTypeError
 from rosejit.frontend.binding import Call
 from rosejit.frontend.binding import Signature as Binding
-from rosejit.frontend.exactness import exact
+from rosejit.frontend.codes import Open
 from rosejit.frontend.guards import Guard
 from rosejit.frontend.rules import stage_rule
 from rosejit.frontend.stage import Session
 from rosejit.frontend.structures import has_tangent
 from rosejit.log import note
 from rosejit.runtime.marshal import Mismatch
-from rosejit.runtime.marshal import Signature as Interface
 from rosejit.runtime.recycled import spare
 
 _STAGING = threading.RLock()
@@ -52,6 +51,8 @@ class Kind:
     rebuilt: "Callable[[Function], Any]"
     python: Callable[[Call], Any] | None = None
     source: Callable[..., Any] | None = None
+    parts: tuple[Any, ...] = ()
+    """All that tells what it is from other functions, if there is no more to it (`keys.py`)."""
 
 
 class Function:
@@ -67,7 +68,7 @@ class Function:
         self._options = options
         self._kind = kind
         self._rule: Callable[..., Any] | None = None
-        self._known = Known()
+        self.known = Known()
         self._running: set[Key] = set()
         self._lock = threading.RLock()
         self.latest: Callable[..., Any] = _unstaged
@@ -82,6 +83,14 @@ class Function:
     def __reduce__(self) -> Any:
         return self._kind.rebuilt(self)
 
+    def __rose_world__(self) -> Any:
+        """What it is by content (`frontend/world.py`). Raises `Open` for what cannot be told from others so."""
+        if not self._kind.parts:
+            raise Open(f"`{self.__name__}`")
+        parameters = [(p.name, p.kind.name, p.description) for p in self._binding.parameters]
+        names = (self.__name__, self.__qualname__, self._options.text)
+        return "decorated", self._kind.parts, names, parameters, self._binding.result, self._rule
+
     # --- its derivative
 
     @property
@@ -95,7 +104,7 @@ class Function:
 
     def _set_rule(self, rule: Callable[..., Any]) -> Callable[..., Any]:
         self._rule = rule
-        self._known = Known()  # what it shares does not have the rule
+        self.known = Known()  # what it shares does not have the rule
         clear_caches()  # whoever calls this function may have been compiled with its old derivative
         return rule
 
@@ -132,13 +141,13 @@ class Function:
         if at is not None:
             return self._call_inside(at, call)
         found = ready(self, call)
-        run = None if found is None else found.call
+        run = self.known.found.get(known_as(call)) if found is None else found.call
         if run is None:
-            with sessions.session() as made:
-                run = self._compiled(call, made)
+            run = keys.first(self, call, self._compiled, is_staged=found is not None)
         try:
             result = run(*args, **kwargs)
         except Mismatch:  # a value from outside is equal, but not the same object any more
+            self.known.found.pop(known_as(call), None)
             with sessions.session() as made:
                 run = self._compiled(call, made, anew=True)
             result = self._fitting(run, args, kwargs)
@@ -229,11 +238,12 @@ class Function:
     def _specialised(self, call: Call, at: Session) -> Specialisation:
         key = known_as(call)
         with _STAGING:
-            found = self._known.get(key)
-            if found is not None and sessions.is_current(found.staged.source, found.guards, at):
+            found = self.known.get(key)
+            is_current = found is not None and sessions.is_current(found.staged.source, found.guards, at)
+            if found is not None and is_current and keys.counts(found, self, call, at.seen):
                 sessions.collect(found.guards)
                 return found
-            if found is not None:
+            if found is not None and not is_current:
                 note("compile", lambda: f"staging {self.__name__} again: {sessions.what_changed(found)}")
             if key in self._running:
                 raise self._unfinished(at, self.__name__)
@@ -245,7 +255,7 @@ class Function:
                     made = Specialisation(staged, sessions.distinct((*staged.source.guards, *inherited)))
                     self._settle(made, call, at, key)
             except BaseException:
-                self._known.pop(key, None)
+                self.known.pop(key, None)
                 raise
             finally:
                 self._running.discard(key)
@@ -264,8 +274,10 @@ class Function:
 
     def _know(self, made: Specialisation, call: Call, at: Session, key: Key, guards: tuple[Guard, ...]) -> None:
         made.guards = guards
+        if at.seen is not None:
+            at.seen.made[id(made)] = made
         made.staged = made.staged.settled(self._options.fastmath)
-        self._known[key] = made
+        self.known[key] = made
         self._stage_rule(made, call, at)
 
     def _compiled(self, call: Call, at: Session, anew: bool = False) -> Callable[..., Any]:
@@ -275,26 +287,8 @@ class Function:
                 found.loaded = self._options.load({"main": found.staged.program})
                 has_code(self, call)
             if found.call is None or anew:
-                found.call = found.loaded.function("main", self.interface(found))
+                found.call = found.loaded.function("main", interface_of(self, found))
             return found.call
-
-    def interface(self, found: Specialisation) -> Interface:
-        """How a caller sees the entry of a specialisation."""
-        staged = found.staged
-        return Interface(
-            name=self.__name__,
-            parameters=tuple(self.__signature__.parameters.values()),
-            trees=staged.trees,
-            result=with_host_values(staged.result, iter(staged.statics)),
-            reads=sessions.reads(staged.source, found.guards),
-            same=sessions.same_static,
-            exact=frozenset(k for k, on in enumerate(self._exact(staged.trees)) if on),
-            qualname=self.__qualname__,
-        )
-
-    def _exact(self, trees: tuple[Tree, ...]) -> Iterator[bool]:
-        for parameter, tree in zip(self._binding.parameters, trees, strict=True):
-            yield from exact(parameter.description, tree)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         """As functions do: a method when read from an instance."""
@@ -308,17 +302,17 @@ class Function:
         call = self._bound(args, kwargs)
         with sessions.session() as at:
             found = self.specialisation(call, at)
-        return Lowered(found.staged.function, lambda loaded: loaded.function("main", self.interface(found)))
+        return Lowered(found.staged.function, lambda loaded: loaded.function("main", interface_of(self, found)))
 
     def cache_info(self) -> CacheInfo:
         """What the memory cache holds, and how often it served."""
         calls = self._calls[0]
-        return CacheInfo(max(calls - self._misses, 0), self._misses, len(self._known))
+        return CacheInfo(max(calls - self._misses, 0), self._misses, len(self.known.every))
 
     def cache_clear(self) -> None:
         """Forget all compiled code of this function; the disk cache stays."""
         with self._lock:
-            for known in (self._known, *self._shared.values()):
+            for known in (self.known, *self._shared.values()):
                 known.clear()
             self._calls[0] = self._misses = 0
             self.latest = _unstaged
@@ -329,11 +323,6 @@ class Function:
 
 FUNCTIONS: "weakref.WeakSet[Function]" = weakref.WeakSet()
 """All functions, for `rose.clear_caches`."""
-
-
-def known_as(call: Call) -> Key:
-    """The key of a call; what is interpreted is kept apart from what is compiled."""
-    return (*call.key, Static("interpreted")) if interpreted.is_disabled() else call.key
 
 
 @contextmanager
@@ -371,17 +360,17 @@ def clear_caches() -> None:
 def share(function: Function, base: Function, *made: Any) -> None:
     """Give `function` one memory with all that were `made` of `base` in the same way: `rose.grad(f)(x)` may be written
     anew for each call."""
-    function._known = base._shared.setdefault(made, Known())
+    function.known = base._shared.setdefault(made, Known())
 
 
 def has_code(function: Function, call: Call) -> None:
     """Reckon with code that was compiled for the arguments of `call`."""
-    reckon(function._known, known_as(call))
+    reckon(function.known, known_as(call))
 
 
 def ready(function: Function, call: Call) -> Specialisation | None:
     """What `function` knows for the arguments of `call`, if it is right as it is; where nothing is being staged."""
-    found = function._known.get(known_as(call))
+    found = function.known.get(known_as(call))
     return found if found is not None and sessions.is_current(found.staged.source, found.guards, None) else None
 
 

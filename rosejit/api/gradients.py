@@ -33,7 +33,8 @@ def derived(base: Function, name: str, derive: Derive, transform: Callable[..., 
     def rebuilt(self: Function) -> Any:
         return transform, (base, *arguments)
 
-    made = Function(base.binding, base.options, Kind(stage, rebuilt))
+    parts = (transform.__name__, base, *arguments)
+    made = Function(base.binding, base.options, Kind(stage, rebuilt, parts=parts))
     wrapped_like(made, base, name)
     share(made, base, transform, *arguments)
     return made

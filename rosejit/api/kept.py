@@ -33,12 +33,32 @@ class Specialisation:
     loaded: Loaded | None = None
     call: Callable[..., Any] | None = None
     extras: dict[str, Any] = field(default_factory=dict[str, Any])
+    world: str | None = None
+    """If its staging was watched, and may have a key: that (see `keys.py`)."""
 
 
 class Known(dict[Key, Specialisation]):
-    """What a function knows by the kind of its arguments."""
+    """What a function knows by the kind of its arguments; beside it the calls that were found on disk, of which there
+    is no more."""
 
-    __slots__ = ("__weakref__",)
+    __slots__ = ("__weakref__", "found")
+
+    def __init__(self) -> None:
+        self.found: dict[Key, Callable[..., Any]] = {}
+
+    def clear(self) -> None:
+        """Forget everything."""
+        super().clear()
+        self.found.clear()
+
+    def holds(self, key: Key) -> bool:
+        """Whether there is code for a kind."""
+        return key in self or key in self.found
+
+    @property
+    def every(self) -> set[Key]:
+        """The kinds for which there is code."""
+        return {*self, *self.found}
 
 
 _lock = threading.Lock()
@@ -54,11 +74,12 @@ def reckon(known: Known, key: Key) -> None:
 
 
 def _forget() -> None:
-    alive = [(each, key) for each, key in _compiled if key in (each() or ())]
+    alive = [(each, key) for each, key in _compiled if (known := each()) is not None and known.holds(key)]
     oldest = max(len(alive) - 3 * MOST // 4, 0)
     for each, key in alive[:oldest]:
         held = each()
         if held is not None:
             held.pop(key, None)
+            held.found.pop(key, None)
     _compiled.clear()
     _compiled.extend(alive[oldest:])

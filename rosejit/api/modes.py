@@ -9,6 +9,7 @@ from rosejit.abi import Leaf, Node, Static, Tree, leaves
 from rosejit.api import sessions
 from rosejit.api.entry import public
 from rosejit.api.function import Function, has_code, ready
+from rosejit.api.interfaces import interface_of
 from rosejit.api.linear_map import LinearMap
 from rosejit.api.program import Loaded
 from rosejit.api.recipe import Recipe
@@ -233,11 +234,11 @@ def _outside(base: Function, primals: tuple[Any, ...], which: str) -> tuple[Any,
             found.extras[key] = _compiled(base, found.staged, given_trees(base, found.staged, len(primals)))
         has_code(base, call)
     loaded, maps = found.extras[key]
-    forward = found.extras.get(f"forward {key}") or loaded.function("forward", base.interface(found))
+    forward = found.extras.get(f"forward {key}") or loaded.function("forward", interface_of(base, found))
     try:
         result, handle = forward(*primals)
     except Mismatch:  # a value from outside is equal, but not the same object any more
-        forward = loaded.function("forward", base.interface(found))
+        forward = loaded.function("forward", interface_of(base, found))
         result, handle = forward(*primals)
     found.extras[f"forward {key}"] = forward
     linear = maps[which]

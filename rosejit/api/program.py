@@ -16,7 +16,7 @@ from rosejit.ir import syntax as ir
 from rosejit.ir.walk import callees, forms, reachable, size
 from rosejit.log import note
 from rosejit.runtime import cache as disk
-from rosejit.runtime.compiled import Compiled
+from rosejit.runtime.compiled import Compiled, Settled
 from rosejit.runtime.compiled import load as load_artifact
 from rosejit.text import show
 from rosejit.text.printer import closure
@@ -45,33 +45,57 @@ def load(roots: Roots, keep: bool, options: str = "", tier: Tier = "auto") -> Lo
         exceptions = _exceptions(sources) if kept else []
         straight = rows(sources[0]) if len(sources) == 1 and not nans.is_wanted() else None
         digest = _digest(roots, sources, straight, options) if kept else ""
-
-        def keep_it(made: Compiled, error: Exception | None = None) -> None:
-            """Native code goes to disk as it was made first, and again when it is final."""
-            if kept and error is None:
-                if disk.current().store(digest, made, exceptions):
-                    note("cache", lambda: f"stored {_names(roots)} in {disk.current().directory}")
-            elif error is not None:
-                note("compile", lambda: f"{_names(roots)} stays as it was made first: {error}")
-
-        found = disk.current().load(digest, (), exceptions, tier, keep_it) if kept else None
+        found = recalled(digest, exceptions, tier, _names(roots)) if kept else None
         if found is not None:
-            note("cache", lambda: f"loaded {_names(roots)} from {disk.current().directory}")
             note("ir", lambda: show(*map(function_of, roots.values())))
-        if isinstance(found, Compiled):
             return found
-        if found is not None:
-            made = load_artifact(found, (), tier, keep_it)
-            keep_it(made)
-            return made
         started = time.perf_counter()
         artifact, hosts = _compiled(roots, straight)
-        made = load_artifact(artifact, hosts, tier, keep_it)
+        settled = _keeper(digest, exceptions, _names(roots)) if kept else _keeps_nothing(_names(roots))
+        made = load_artifact(artifact, hosts, tier, settled)
         seconds = time.perf_counter() - started
         note("compile", lambda: _took(roots, artifact, seconds))
         note("ir", lambda: show(*map(function_of, roots.values())))
-        keep_it(made)
+        settled(made, None)
+        if kept:
+            made.kept_as = (digest, exceptions)
         return made
+
+
+def recalled(digest: str, exceptions: list[Any], tier: Tier, title: str) -> Compiled | None:
+    """The program of that digest, if it is on disk; `exceptions` are those that it names, in order."""
+    settled = _keeper(digest, exceptions, title)
+    found = disk.current().load(digest, (), exceptions, tier, settled)
+    if found is None:
+        return None
+    note("cache", lambda: f"loaded {title} from {disk.current().directory}")
+    if isinstance(found, Compiled):
+        made = found
+    else:
+        made = load_artifact(found, (), tier, settled)
+        settled(made, None)
+    made.kept_as = (digest, exceptions)
+    return made
+
+
+def _keeper(digest: str, exceptions: list[Any], title: str) -> Settled:
+    """Native code goes to disk as it was made first, and again when it is final."""
+
+    def keep(made: Compiled, error: Exception | None) -> None:
+        if error is not None:
+            _keeps_nothing(title)(made, error)
+        elif disk.current().store(digest, made, exceptions):
+            note("cache", lambda: f"stored {title} in {disk.current().directory}")
+
+    return keep
+
+
+def _keeps_nothing(title: str) -> Settled:
+    def told(made: Compiled, error: Exception | None) -> None:
+        if error is not None:
+            note("compile", lambda: f"{title} stays as it was made first: {error}")
+
+    return told
 
 
 def _names(roots: Roots) -> str:

@@ -155,7 +155,12 @@ def what_changed(found: Any) -> str:
 
 def reads(source: Any, guards: Sequence[Guard]) -> tuple[Read, ...]:
     """What the compiled call must read again: arrays that it is handed, and values that must still be the same."""
-    captured = [_capture_read(capture) for capture in source.captures]
+    return reads_of(source.captures, guards)
+
+
+def reads_of(captures: Sequence[Capture], guards: Sequence[Guard]) -> tuple[Read, ...]:
+    """The same, of the arrays themselves."""
+    captured = [_capture_read(capture) for capture in captures]
     return (*captured, *(_guard_read(guard) for guard in guards))
 
 

@@ -57,7 +57,7 @@ def from_source(
     def rebuilt(self: Function) -> Any:
         return by_reference(self) or remade or (from_source, (function, options, static, self.__name__, self.rule))
 
-    made = Function(bound, options, Kind(stage, rebuilt, source=function))
+    made = Function(bound, options, Kind(stage, rebuilt, source=function, parts=("source", plain)))
     wrapped_like(made, plain, name or plain.__name__, bound.python)
     made.__wrapped__ = function
     if rule is not None:

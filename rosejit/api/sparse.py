@@ -12,6 +12,7 @@ from rosejit.abi import Leaf, Node, Tree, leaves
 from rosejit.api import sessions
 from rosejit.api.function import Function
 from rosejit.api.gradients import counted
+from rosejit.api.interfaces import interface_of
 from rosejit.api.kept import Specialisation
 from rosejit.api.program import Loaded
 from rosejit.api.recipe import source_of
@@ -146,7 +147,7 @@ class Compressed:
         return found.extras[key]
 
     def _interface(self, found: Specialisation, count: int, width: int) -> Interface:
-        like = self.base.interface(found)
+        like = interface_of(self.base, found)
         sums = [Leaf("array", (count, *leaf.shape)) for leaf in leaves(found.staged.result) if is_real(leaf)]
         trees = (Leaf("array", (width,), "int"), *like.trees)
         parameters = (sessions.positional("_colours"), *like.parameters)

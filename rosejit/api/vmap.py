@@ -60,7 +60,7 @@ def vmap(f: Callable[..., Any], in_axes: Axes = 0, threads: int = 1) -> Function
         return vmap, (base, in_axes, threads)
 
     python = None if threads == 1 else spread(vmap(base, in_axes), binding, threads)
-    made = Function(binding, base.options, Kind(stage, rebuilt, python))
+    made = Function(binding, base.options, Kind(stage, rebuilt, python, parts=("vmap", base, in_axes, every)))
     wrapped_like(made, base, f"vmap_{base.__name__}")
     made.__signature__ = _unhinted(base.__signature__)
     return made
@@ -79,6 +79,10 @@ class _Rows:
 
     base: Function
     binding: Batched
+
+    def __rose_world__(self) -> Any:
+        """What the batch is of; along which axes it goes belongs to who made it."""
+        return "rows", self.base
 
     def __rose_stage__(self, at: Session, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         call = self.binding.bind(args, kwargs)

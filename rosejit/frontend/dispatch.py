@@ -101,6 +101,8 @@ class Dispatcher:
             raise self._session.tape.type_fault(f"{shown(function)} is called, and is no function")
         handler = _handler(function)
         if handler is not None:
+            if self._session.seen is not None:
+                self._session.seen.handled(function, args)
             return handler(self._session, function, args, kwargs)
         if kind is FunctionType:
             return self._function(function, args, kwargs)
@@ -150,6 +152,8 @@ class Dispatcher:
 
     def _class(self, cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """An instance; a constructor that the user wrote is rewritten too."""
+        if self._session.seen is not None:
+            self._session.seen.constructed(cls)
         self._session.methods.meet_class(cls)
         init = cls.__init__
         if type(init) is FunctionType and type(cls).__call__ is type.__call__ and is_users_code(init.__code__):
@@ -179,6 +183,8 @@ class Dispatcher:
 
     def plain(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call that Python makes. Arrays that are known go in as NumPy's, and come out as ours."""
+        if self._session.seen is not None:
+            self._session.seen.called(function, args, kwargs)
         if function in _HIGHER_ORDER if _is_hashable(function) else False:
             args = tuple(self._rewritten(arg) for arg in args)
             kwargs = {name: self._rewritten(value) for name, value in kwargs.items()}

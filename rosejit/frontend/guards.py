@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
-from typing import Any
+from typing import Any, Literal
 
 from rosejit.abi import Leaf
 from rosejit.errors import UnsupportedSyntax
@@ -236,6 +236,29 @@ def guard(read: Read, read_elements: set[int]) -> Guard | None:
     if id(value) in read_elements:
         return _ElementsGuard(chain, content_key(value), identical=False)
     return Guard(chain, outside_key(value), identical=False)
+
+
+Form = Literal["identical", "frozen", "content", "elements", "alias"]
+
+
+def form_of(guard: Guard) -> Form:
+    """What `guard_again` has to know of a guard but for its chains."""
+    if isinstance(guard, _Alias):
+        return "alias"
+    if isinstance(guard, _ElementsGuard):
+        return "elements"
+    return "identical" if guard.identical else "frozen" if guard.frozen else "content"
+
+
+def guard_again(form: Form, chain: Chain, other: Chain | None) -> Guard:
+    """A guard as an equal world had it: what it expects is what is there now."""
+    if form == "alias":
+        return _Alias(chain, other, identical=False)
+    value = chain.read()
+    if form == "elements":
+        return _ElementsGuard(chain, content_key(value), identical=False)
+    expected = outside_key(value) if form == "content" else value
+    return Guard(chain, expected, identical=form == "identical", frozen=form == "frozen")
 
 
 class _ElementsGuard(Guard):

@@ -20,6 +20,7 @@ from rosejit.frontend.dispatch import Dispatcher
 from rosejit.frontend.guards import Capture, Chain, Guard, Read, aliases, chains, check_unspoilt, guard
 from rosejit.frontend.hooks import Hooks
 from rosejit.frontend.methods import Methods
+from rosejit.frontend.observed import Seen
 from rosejit.frontend.recursion import Captures, Cycles, Member
 from rosejit.frontend.rewrite import TRANSLATIONS, Translation, instantiate, rebound
 from rosejit.frontend.structures import Supply, build, objects, paths
@@ -96,6 +97,8 @@ class Session:
         """The rewritten code of the function that is being staged."""
         self._open: list[Opened] = []
         self._inlining: list[Any] = []
+        self.seen: Seen | None = None
+        """What watches it, if the program may get a key (`observed.py`)."""
 
     # --- staging
 
@@ -144,6 +147,8 @@ class Session:
     def _begin(self, opened: Opened) -> None:
         if not self._open:
             self.methods.begin()
+            for cls in self.seen.world.classes if self.seen is not None else ():
+                self.methods.meet_class(cls)  # else what their operators do might go unseen
         self._open.append(opened)
         self.functions, self.code = opened.functions, None
 
@@ -221,6 +226,8 @@ class Session:
         translation = TRANSLATIONS.of(function)
         self.tape.places.enter(translation.code)
         self.functions[id(function)] = (function, translation)
+        if self.seen is not None:
+            self.seen.ran(function, translation)
         return instantiate(function, translation, self.hooks.module)
 
     def _arguments(self, signature: Signature, call: Call, made: ir.Function) -> Callable[[FunctionType], Any]:

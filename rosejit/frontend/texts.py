@@ -154,6 +154,8 @@ def _items(tape: Tape, value: Any, conversion: str, spec: Any) -> list[str | Fie
     if value.__class__ in (tuple, list) and not spec and _is_staged(value):
         return _of_sequence(tape, value)
     known = shown(tape, value)
+    if tape.session.seen is not None:
+        tape.session.seen.shown(known)
     return [format(_CONVERSIONS[conversion](known) if conversion else known, spec)]
 
 

@@ -18,6 +18,8 @@ class Compiled:
         self.artifact = artifact
         self.module = module
         self._tapes = Tapes(module, artifact)
+        self.kept_as: tuple[str, list[Any]] | None = None
+        """The digest under which it is on disk, and the exceptions that it names."""
 
     def function(self, entry: str, signature: Signature) -> Callable[..., Any]:
         """The entry as a function of Python values; see `marshal.py`. Raises `marshal.Mismatch` when called."""

@@ -155,6 +155,7 @@ class _Writer:
         if not self.signature.reads:
             return
         yield "try:"
+        others: list[str] = []
         for k, read in enumerate(self.signature.reads):
             names = [f"$g{k}_{i}" for i in range(len(read.constants))]
             self.scope.update(zip(names, read.constants, strict=True))
@@ -163,7 +164,9 @@ class _Writer:
                 yield f"    $c{k} = {expression}"
             else:
                 self.scope[f"$v{k}"] = read.value
-                yield f'    if {expression} is not $v{k}: raise $Mismatch("another value")'
+                others.append(f"{expression} is not $v{k}")
+        if others:
+            yield f'    if {" or ".join(others)}: raise $Mismatch("another value")'
         yield f"except {_NOT_THERE}:"
         yield '    raise $Mismatch("a value is gone") from None'
 
