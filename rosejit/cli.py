@@ -4,6 +4,7 @@ import argparse
 import importlib.util
 import sys
 import tempfile
+import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -123,12 +124,25 @@ def _functions(place: str) -> tuple[list[Any], dict[str, Any]]:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except RoseError:
+        raise
+    except Exception as error:
+        raise _UserError(f"`{file}` cannot be run\n{_told(error, file)}") from None
     found = [getattr(module, name, None) for name in names.split(",")]
     for name, function in zip(names.split(","), found, strict=True):
         if not callable(function):
             raise _UserError(f"`{file}` has no function `{name}`")
     return found, vars(module)
+
+
+def _told(error: Exception, file: str) -> str:
+    """A traceback that begins in the file of the user."""
+    frames = error.__traceback__
+    while frames is not None and Path(frames.tb_frame.f_code.co_filename).resolve() != Path(file).resolve():
+        frames = frames.tb_next
+    return "".join(traceback.format_exception(type(error), error, frames)).rstrip()
 
 
 def _halves(lowered: Lowered, half: str) -> str:

@@ -72,3 +72,14 @@ def test_a_port_that_cannot_be_had(monkeypatch, tmp_path, capsys, beyond):
         port = 99_999 if beyond else running.server_port
         assert main(["demo", "--no-browser", "-o", str(tmp_path), "-p", str(port)]) == 1
     assert f"nothing can be served at port {port}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["raise ValueError('not here')\n", "def f(:\n", "import nothing_of_that_name\n"])
+def test_a_file_that_cannot_be_run_is_told_from_its_own_line_on(tmp_path, capsys, text):
+    file = tmp_path / "wrong.py"
+    file.write_text(text)
+    assert main(["export", f"{file}:f"]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith(f"rosejit: `{file}` cannot be run\n")
+    assert f'File "{file}", line 1' in said
+    assert "cli.py" not in said
