@@ -7,7 +7,7 @@ from rosejit.codegen.columns import BOTH
 from rosejit.codegen.lanes import paired
 from rosejit.codegen.module import Callee, Module
 from rosejit.codegen.program import write_pending
-from rosejit.ir.primitive import Emit, Primitive
+from rosejit.ir.primitive import Emit, Instr, Primitive
 from rosejit.ir.syntax import Function
 from rosejit.ops.kernels import KERNELS
 from rosejit.transforms.rows import OPS
@@ -57,6 +57,14 @@ _written: dict[tuple[tuple[int, ...], int], _Written] = {}
 
 def codes_of(module: Module, ops: tuple[int, ...]) -> dict[int, bytes]:
     """What is written for each op, by code, behind its operands. All kernels that they call are in `module` then."""
+    plain = [op for op in ops if op < BOTH and isinstance(OPS[op].wasm, Instr | Emit)]
+    more = (columns.LONE_SIN, columns.LONE_COS) if BOTH in ops else ()  # they take no other kernel
+    called = tuple(sorted({*ops, *more}.difference(plain)))
+    return {**{op: _code(module, op) for op in plain}, **_of_called(module, called)}
+
+
+def _of_called(module: Module, ops: tuple[int, ...]) -> dict[int, bytes]:
+    """The same of ops that are more than an instruction. Few sets of them are met."""
     key = ops, module.end
     known = _written.get(key)
     if known is not None:
