@@ -53,6 +53,10 @@ _PUT: dict[Kind, Immediate] = {"f64": Immediate("f64x2.replace_lane"), "i64": Im
 _SPLAT: dict[Kind, bytes] = {"f64": OP["f64x2.splat"], "i64": OP["i64x2.splat"]}
 COLUMNS = [shuffle([*range(k, k + 8), *range(k + 16, k + 24)]) for k in (0, 8)]
 """What makes of two rows of a table the lanes of a column."""
+ENDS = shuffle([*range(8), *range(24, 32)])
+"""The first lane of one, and the second of another."""
+MIDDLE = shuffle(range(8, 24))
+"""The second lane of one, and the first of another."""
 _TO_MASK = OP["i64.extend_i32_u"] + i64_const[-1] + OP["i64.mul"]
 _FROM_MASK = OP["i32.wrap_i64"] + i32_const[1] + OP["i32.and"]
 

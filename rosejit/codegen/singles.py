@@ -9,9 +9,15 @@ from rosejit.codegen.emitter import Emitter, literal
 from rosejit.codegen.turns import Turns
 from rosejit.ir.primitive import Emit
 from rosejit.ir.syntax import Add, Apply, Atom, Index, Let, Lit, Path, Update, Var, View
+from rosejit.ir.types import BOOL
 from rosejit.ops.kernels import small_kernel
-from rosejit.wasm.instructions import f64_load, f64_store, i64_const, local_get, local_set
+from rosejit.wasm.instructions import bool_store, f64_load, f64_store, i64_const, local_get, local_set
 from rosejit.wasm.opcodes import OP
+
+
+def put(value: Atom, turn: int) -> bytes:
+    """Takes the address of a row and an element; puts that where the row has the one of turn `turn`."""
+    return bool_store[turn] if value.type is BOOL else f64_store[8 * turn]
 
 
 class Numbers:
@@ -77,7 +83,7 @@ class Singles:
         for let in x.body.lets:
             self._let(let)
         for address, value in rows:  # some of them what is carried into this turn
-            self.code += (address, self._numbers.value(value), f64_store[8 * self.turn])
+            self.code += (address, self._numbers.value(value), put(value, self.turn))
         moved: list[tuple[int, Var]] = []
         for c, new in zip(x.carries, x.body.results, strict=False):
             if c in self._places and c not in self._t.arrays and new is not c:

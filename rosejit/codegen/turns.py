@@ -7,7 +7,7 @@ from rosejit.codegen.lanes import can_apply
 from rosejit.ir.primitive import Emit, Instr, Kernel
 from rosejit.ir.sums import in_lanes
 from rosejit.ir.syntax import Accum, Add, Apply, Atom, Field, Index, Let, Lit, Loop, Path, Update, Var, View
-from rosejit.ir.types import REAL, TAN, Array, Ref, Scalar, Type
+from rosejit.ir.types import BOOL, REAL, TAN, Array, Ref, Scalar, Type
 from rosejit.ops.kernels import small_kernel
 
 FEWEST = 4
@@ -91,6 +91,11 @@ def _is_real(t: Type) -> bool:
 def is_column_of_reals(t: Type) -> bool:
     """Whether it is an array of numbers."""
     return isinstance(t, Array) and _is_real(t.element)
+
+
+def _is_column(t: Type) -> bool:
+    """Whether turns can write their elements of an array of this type."""
+    return is_column_of_reals(t) or (isinstance(t, Array) and t.element is BOOL)
 
 
 class _Look:
@@ -198,7 +203,7 @@ class _Look:
         return isinstance(place.type, Ref) and place not in self.inner
 
     def ends(self) -> bool:
-        """Whether carried arrays stay where they are, and stacks are of numbers."""
+        """Whether carried arrays stay where they are, and stacks are of numbers or Bools."""
         t, x = self.turns, self.x
         n = len(x.carries)
         stays = all(
@@ -209,7 +214,7 @@ class _Look:
         t.counts = t.counts or any(a in t.own for a in x.body.results)
         pairs = zip(x.carries, x.body.results, strict=False)
         t.wide = t.wide and not any(c in t.summed and new in t.serial for c, new in pairs)
-        return stays and all(is_column_of_reals(v.type) for v in self.binding.binders[n:])
+        return stays and all(_is_column(v.type) for v in self.binding.binders[n:])
 
 
 # --- do turns meet?

@@ -3,14 +3,16 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 
 from rosejit.codegen.carries import load, store
 from rosejit.codegen.elements import Element, element
-from rosejit.codegen.emitter import Emitter
-from rosejit.codegen.lanes import COLUMNS, Lanes
-from rosejit.codegen.singles import Numbers
+from rosejit.codegen.emitter import Emitter, literal
+from rosejit.codegen.lanes import COLUMNS, ENDS, MIDDLE, Lanes
+from rosejit.codegen.singles import Numbers, put
 from rosejit.codegen.turns import Turns
-from rosejit.ir.syntax import Add, Apply, Atom, Index, Let, Path, Update, Var, View
+from rosejit.ir.syntax import Add, Apply, Atom, Index, Let, Lit, Path, Update, Var, View
+from rosejit.ir.types import BOOL
 from rosejit.wasm.instructions import (
     Immediate,
     br_if,
@@ -26,6 +28,8 @@ from rosejit.wasm.opcodes import OP
 
 _EXTRACT, _REPLACE = Immediate("f64x2.extract_lane"), Immediate("f64x2.replace_lane")
 _SPLAT = OP["f64x2.splat"]
+_THREE = 24
+"""Bytes of rows of three, which lie in memory as three vectors for two turns."""
 _OUT = 1  # blocks from the turns to where they are left
 _LOAD_BOTH, _LOAD_FIRST = Immediate("v128.load64_splat"), Immediate("v128.load64_zero")
 
@@ -63,9 +67,9 @@ class Pairs(Lanes):
         self._views: dict[Atom, Element] = {}
         self._negated: dict[Atom, Atom] = {}
         self._held: dict[tuple[bytes, int], int] = {}  # numbers in memory that all turns add to, and nobody else
-        self._beside: dict[Var, tuple[Element, Var, Var]] = {}  # of two numbers that lie side by side in a row
+        self._beside: dict[Var, tuple[Element, tuple[Var, ...]]] = {}  # of numbers that lie side by side in a row
         self._read_two: set[Var] = set()  # those of them that have been read in these turns
-        self._added: _Added | None = None  # the last thing that was done
+        self._added: list[_Added] = []  # what was done last, to numbers that lie side by side
         self.turn = 0
 
     # --- before and behind all turns
@@ -107,7 +111,7 @@ class Pairs(Lanes):
             self.codes[c] = local_get[pairs[self.turn // 2 % 2]]
         for v, address in scans:
             self.bind(v, address, v128_load[8 * self.turn])
-        self._chain, self._rows, self._added = [], {}, None
+        self._chain, self._rows, self._added = [], {}, []
         self._beside, self._read_two = self._neighbours(), set()
         self.run(x.body.lets)
         rows = list(rows)
@@ -119,7 +123,7 @@ class Pairs(Lanes):
                 self._effects += (self.value(new), local_set[self._sums[c][self.turn // 2 % 2]])
         for address, value in rows:
             if value not in self._t.serial:
-                self._effects += (address, self.value(value), v128_store[8 * self.turn])
+                self._put(address, value)
         self.turn += 2
 
     def finish(self) -> list[bytes]:
@@ -130,6 +134,15 @@ class Pairs(Lanes):
     def leaves(self) -> bool:
         """Whether turns may be left for one alone."""
         return br_if[_OUT] in self.code
+
+    def _put(self, address: bytes, value: Atom) -> None:
+        """The elements of both turns into a row."""
+        if value.type is not BOOL:
+            self._effects += (address, self.value(value), v128_store[8 * self.turn])
+            return
+        for lane in (0, 1):
+            one = literal(value) if isinstance(value, Lit) else self._lane(lane, value)
+            self._effects += (address, one, put(value, self.turn + lane))
 
     def _one_after_the_other(self, lane: int, rows: list[tuple[bytes, Atom]]) -> None:
         """What depends on the turn before, in one of the two turns."""
@@ -144,7 +157,7 @@ class Pairs(Lanes):
                 case _:
                     raise AssertionError("this is done to two turns at a time")
         for address, value in rows:
-            self._effects += (address, numbers.value(value), f64_store[8 * (self.turn + lane)])
+            self._effects += (address, numbers.value(value), put(value, self.turn + lane))
         nexts = [(new, self._chained[c]) for c, new in self._ends() if c in self._chained]
         self._effects += [numbers.value(new) for new, _ in nexts]
         self._effects += [local_set[place] for _, place in reversed(nexts)]
@@ -170,9 +183,9 @@ class Pairs(Lanes):
                 case Update(value=value) if value in serial:
                     self._chain.append(let)
                 case Index() if let.binders[0] in self._beside:
-                    at, *both = self._beside[let.binders[0]]
+                    at, together = self._beside[let.binders[0]]
                     if let.binders[0] not in self._read_two:
-                        self._read_both(at, both)
+                        self._read_together(at, together)
                 case Index(base=base, path=path):
                     self._read(let.binders[0], self._element(base, path))
                 case Apply(op=op, args=args) if op.negates:
@@ -190,10 +203,11 @@ class Pairs(Lanes):
     def _element(self, base: Atom, path: Path) -> Element:
         return element(self._e, self._t, self._t.arrays.get(base, base), path)
 
-    def _neighbours(self) -> dict[Var, tuple[Element, Var, Var]]:
-        """The numbers that are read two by two."""
-        found: dict[Var, tuple[Element, Var, Var]] = {}
+    def _neighbours(self) -> dict[Var, tuple[Element, tuple[Var, ...]]]:
+        """The numbers that are read two by two, or as a row of three."""
+        found: dict[Var, tuple[Element, tuple[Var, ...]]] = {}
         alone: dict[tuple[bytes, int, int], tuple[Element, Var]] = {}
+        pairs: dict[tuple[bytes, int], tuple[Element, Var, Var]] = {}  # by code and offset, of rows of three
         for let in self._t.x.body.lets:
             if not isinstance(let.expr, Index):
                 continue
@@ -202,22 +216,33 @@ class Pairs(Lanes):
             behind = None if before else alone.pop((at.code, at.stride, at.offset + 8), None)
             if at.stride in (0, 8):
                 continue
-            if before is not None:
-                found[before[1]] = found[v] = (before[0], before[1], v)
-            elif behind is not None:
-                found[behind[1]] = found[v] = (at, v, behind[1])
+            if before is not None or behind is not None:
+                both = (before[0], before[1], v) if before is not None else (at, v, behind[1])  # type: ignore[index]  # one is there
+                pairs[at.code, both[0].offset] = both
+                found[both[1]] = found[both[2]] = (both[0], both[1:])
             else:
                 alone[at.code, at.stride, at.offset] = at, v
+        for (code, stride, offset), (at, v) in alone.items():
+            before, behind = pairs.get((code, offset - 16)), pairs.get((code, offset + 8))
+            three = (before[0], (*before[1:], v)) if before else (at, (v, *behind[1:])) if behind else None
+            if stride == _THREE and three is not None:
+                found |= dict.fromkeys(three[1], three)
         return found
 
-    def _read_both(self, at: Element, both: Sequence[Var]) -> None:
-        """Two numbers that lie side by side, in both turns."""
-        rows = [self._body.fresh("v128"), self._body.fresh("v128")]
-        for lane, row in enumerate(rows):
-            self.code += (at.code, v128_load[at.at(self.turn + lane)], local_set[row])
-        for v, column in zip(both, COLUMNS, strict=True):
-            self.bind(v, local_get[rows[0]], local_get[rows[1]], column)
-        self._read_two.update(both)
+    def _read_together(self, at: Element, together: Sequence[Var]) -> None:
+        """Numbers that lie side by side, in both turns."""
+        start, end = at.at(self.turn), at.at(self.turn + 1)
+        offsets = (start, end) if len(together) == 2 else (start, start + 16, start + 32)
+        rows = [self._body.fresh("v128") for _ in offsets]
+        for offset, row in zip(offsets, rows, strict=True):
+            self.code += (at.code, v128_load[offset], local_set[row])
+        a, b, c = (local_get[rows[k]] for k in (0, 1, -1))
+        columns = (
+            [a + b + column for column in COLUMNS] if len(rows) == 2 else [a + b + ENDS, a + c + MIDDLE, b + c + ENDS]
+        )
+        for v, column in zip(together, columns, strict=True):
+            self.bind(v, column)
+        self._read_two.update(together)
 
     def _read(self, v: Var, at: Element) -> None:
         if at.stride == 8:
@@ -273,25 +298,34 @@ class Pairs(Lanes):
             self._effects.append(local_set[held])
 
     def _add_to_row(self, new: _Added) -> None:
-        """Add to a number of a row in both turns; together with the last one, if that lies beside it."""
+        """Add to a number of a row in both turns; together with the last ones, if they lie beside it."""
         at, last, effects = new.at, self._added, self._effects
-        if last is not None and last.end == new.start and _are_neighbours(last, new):
-            del effects[last.start :]
-            low, high = (last, new) if last.at.offset < at.offset else (new, last)
-            for lane, column in enumerate(COLUMNS):
-                offset = low.at.at(self.turn + lane)
-                effects += (at.code, at.code, v128_load[offset], low.value, high.value, column)
+        if last and last[-1].end == new.start and _are_neighbours([*last, new]):
+            del effects[last[0].start :]
+            low, *others = sorted((*last, new), key=lambda added: added.at.offset)
+            start, end = low.at.at(self.turn), low.at.at(self.turn + 1)
+            one, two = low.value, others[0].value
+            parts = [(start, one, two, COLUMNS[0]), (end, one, two, COLUMNS[1])]
+            if len(others) == 2:
+                three = others[1].value
+                parts = [parts[0], (start + 16, three, one, ENDS), (start + 32, two, three, COLUMNS[1])]
+            for offset, first, second, lanes in parts:
+                effects += (at.code, at.code, v128_load[offset], first, second, lanes)
                 effects += (OP[f"f64x2.{new.name}"], v128_store[offset])
+            new.start, new.end = last[0].start, len(effects)
+            self._added = [*last, new]
             return
         for lane in (0, 1):
             offset = at.at(self.turn + lane)
             effects += (at.code, at.code, f64_load[offset], new.value, _EXTRACT[lane])
             effects += (OP[f"f64.{new.name}"], f64_store[offset])
         new.end = len(effects)
-        self._added = new
+        self._added = [new]
 
 
-def _are_neighbours(one: _Added, other: _Added) -> bool:
-    """Whether the numbers lie side by side in the same row, and the same is done to both."""
-    near = abs(one.at.offset - other.at.offset) == 8 and one.name == other.name
-    return near and one.at.code == other.at.code and one.at.stride == other.at.stride
+def _are_neighbours(all_: Sequence[_Added]) -> bool:
+    """Whether the numbers, two or a whole row of three, lie side by side, and the same is done to them."""
+    offsets = sorted([added.at.offset for added in all_])
+    near = [high - low for low, high in pairwise(offsets)] == [8] * (len(all_) - 1)
+    few = len(all_) == 2 or (len(all_) == 3 and all_[0].at.stride == _THREE)
+    return few and near and len({(added.name, added.at.code, added.at.stride) for added in all_}) == 1

@@ -185,3 +185,65 @@ def f(x: [33]Real, c: Real): [33]Real, [33]Real, [33]Real =
 """
     agrees(text, ([0.02 + 0.27 * k for k in range(33)], 1.37))
     assert paired(text)
+
+
+@pytest.mark.parametrize("n", [4, 5, 6, 7, 40, 41])
+def test_rows_of_bools(n):
+    """Of what the turns do one after the other, of what two of them do side by side, and constant ones."""
+    steps = " ".join([f"let c{k + 1} = c{k} * 0.5 + a in" for k in range(16)])
+    for body, value in (("", "c0"), (steps, "c16")):
+        text = f"""
+def f(x: [{n}]Real, b: Bool): Real, [{n}]Bool, [{n}]Bool, [{n}]Bool, [{n}]Bool, [{n}]Real =
+  let m: Real, bs: [{n}]Bool, cs: [{n}]Bool, ds: [{n}]Bool, es: [{n}]Bool, y: [{n}]Real =
+    loop i < {n} carry (top: Real = 0.0, seen: Bool = false) scan (a in x) {{
+      let c0 = a * a in
+      {body}
+      let large = {value} > top in
+      let new = large or not seen in
+      let next = select(new, {value}, top) in
+      let low = a < 0.25 in
+      next, true, new, low, true, b, {value}
+    }} in
+  m, bs, cs, ds, es, y
+""".replace("let m: Real, bs", "let m: Real, s: Bool, bs")
+        machine = agrees(text, ([0.3 * (k * 7 % 5) - 0.6 for k in range(n)], True), ([math.nan] * n, False))
+        assert OP["f64x2.mul"] in machine.artifact.wasm
+
+
+@pytest.mark.parametrize("n", [4, 5, 7, 40])
+def test_rows_of_bools_of_turns_that_all_wait(n):
+    text = f"""
+def f(x: [{n}]Real): Real, [{n}]Bool, [{n}]Bool =
+  loop i < {n} carry (top: Real = 0.0) scan (a in x) {{
+    let large = a > top in
+    let next = select(large, a, top) in
+    next, large, true
+  }}
+"""
+    machine = agrees(text, ([0.3 * (k * 7 % 5) - 0.6 for k in range(n)],))
+    assert OP["v128.load"] not in machine.artifact.wasm
+
+
+@pytest.mark.parametrize("n", [4, 5, 9])
+@pytest.mark.parametrize("order", ["012", "210", "120", "102", "0122"])
+def test_rows_of_three_are_read_and_added_to_whole(n, order):
+    """A row that is read across its end, too; what is added to twice is added in order."""
+    adds = " ".join([f"let at{m} = &p[i, {k}] in let () = at{m} += y{k} in" for m, k in enumerate(order)])
+    text = f"""
+def f(x: [{n + 1}][3]Real, z: [{n}][3]Real): [{n}][3]Real, [{n}]Real =
+  let w = copy z in
+  let p = accum w in
+  let r: [{n}]Real = loop i < {n} {{
+    let j = wadd(i, 1) in
+    let x1 = x[i, 1] in let x2 = x[i, 2] in let x3 = x@[j, 0] in let x0 = x[i, 0] in
+    let y0 = x0 * x1 in let y1 = x1 * x2 in let y2 = x2 * x3 in
+    {adds}
+    let r0 = y0 + y1 in
+    r0
+  }} in
+  let s = resolve p in
+  s, r
+"""
+    x = [[0.3 * (3 * k + c) * (-1) ** k for c in range(3)] for k in range(n + 1)]
+    agrees(text, (x, x[:n]))
+    assert paired(text)
