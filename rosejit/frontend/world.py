@@ -103,6 +103,10 @@ class _Walk(pickle.Pickler):
         """Whatever pickle does not know as data: a number."""
         if value is Mark:
             return NotImplemented
+        if (
+            value is set or value is frozenset or value is bytearray
+        ):  # named, or called for what pickle makes of their objects
+            raise Open(f"a {value.__name__}")
         self._met.append(value)
         return Mark, (len(self._met),)
 
