@@ -190,7 +190,7 @@ class Cache:
 
 def _above() -> int:
     """How far above its caller's the user's line is, as `warnings.warn` counts."""
-    frame, level = sys._getframe(1), 1
+    frame, level = sys._getframe(1), 1  # pyright: ignore[reportPrivateUsage] - the one fast way to it
     while frame.f_back is not None and _is_ours(frame):
         frame, level = frame.f_back, level + 1
     return level
