@@ -12,7 +12,7 @@ from typing import Any
 
 from rosejit.abi import Leaf, Node, Tree, leaf_of, leaves
 from rosejit.abi import Static as StaticTree
-from rosejit.errors import RoseError, ShapeError, StagingTypeError
+from rosejit.errors import RoseError, RoseOverflowError, ShapeError, StagingTypeError
 from rosejit.frontend.annotations import (
     ArrayOf,
     Description,
@@ -127,7 +127,10 @@ class Binder:
             if staged.kind == kind or (kind == "real" and staged.kind == "int"):
                 return self._leaf(Leaf(kind), value)
             raise self._error(_WORDS[kind], value, where)
-        host = as_number(kind, value)
+        try:
+            host = as_number(kind, value)
+        except OverflowError:
+            raise self._error("a number that a float is near to", value, where, kind=RoseOverflowError) from None
         if host is None:
             raise self._error(_WORDS[kind], value, where)
         if kind == "int" and not -LARGEST - 1 <= host <= LARGEST:
@@ -365,6 +368,8 @@ def described(value: Any) -> str:
         return f"a {type(items).__name__} of {len(items)}"
     if isinstance(value, types.FunctionType):
         return f"the function `{value.__qualname__}`"
+    if isinstance(value, int) and value.bit_length() > 128:  # CPython refuses to show ints of 4,300 digits
+        return f"an int of {value.bit_length():,} bits"
     shown = repr(value)
     return f"{type(value).__name__} {shown}" if len(shown) <= 40 else f"a {type(value).__name__}"
 

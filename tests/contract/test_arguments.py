@@ -143,6 +143,14 @@ def test_what_is_no_real(x):
         scaled(x, 2, True)  # refused
 
 
+@pytest.mark.parametrize("digits", [400, 5000])
+def test_an_int_that_no_float_is_near_to(digits):
+    x = 10**digits
+    last = "scaled(x, 2, True)  # too large"
+    with fault(rose.RoseOverflowError, "`scaled`", "`x`", "float", line="def scaled(", at="x: float", last=last):
+        scaled(x, 2, True)  # too large
+
+
 @pytest.mark.parametrize("n", [2.0, "2", None, True, np.float64(2), np.bool_(True), [2]])
 def test_what_is_no_int(n):
     with fault(rose.StagingTypeError, "`scaled`", "`n`", "int", line="def scaled(", at="n: int", last="scaled(1.0, n,"):
