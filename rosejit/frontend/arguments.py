@@ -3,9 +3,7 @@
 # Values of users are of any type: what they are is asked while staging.
 # pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
-import enum
 import inspect
-import types
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -33,6 +31,7 @@ from rosejit.frontend.annotations import (
 )
 from rosejit.frontend.columns import Columns, widened
 from rosejit.frontend.content import content_key
+from rosejit.frontend.given import described, remedy, shown
 from rosejit.frontend.host import LARGEST, as_array, as_number, number_kind
 from rosejit.frontend.making import staged_items
 from rosejit.frontend.source import find
@@ -282,7 +281,7 @@ class Binder:
                 del self.call.values[marks[0] :]
                 del self.call.statics[marks[1] :]
                 self.call.dims = marks[2]
-        raise self._error(f"a `{_shown(union.hint)}`", value, where)
+        raise self._error(f"a `{shown(union.hint)}`", value, where)
 
     def _consult(self, hint: Any, value: Any, where: str) -> None:
         """Beartype settles what is not settled above."""
@@ -293,7 +292,7 @@ class Binder:
         try:
             die_if_unbearable(value, hint, conf=conf)
         except TypeError as error:
-            raise self._error(f"a `{_shown(hint)}`", value, where, fact=str(error)) from None
+            raise self._error(f"a `{shown(hint)}`", value, where, fact=str(error)) from None
 
     def _error(
         self, wanted: str, value: Any, where: str, *, fact: str | None = None, kind: type[RoseError] = StagingTypeError
@@ -304,7 +303,7 @@ class Binder:
         returns = self.parameter.name == "return"
         if self.parameter.hint is not None:
             subject = "the result" if returns else f"`{self.parameter.name}`"
-            facts = (f"the hint of {subject} is `{_shown(self.parameter.hint)}`", *facts)
+            facts = (f"the hint of {subject} is `{shown(self.parameter.hint)}`", *facts)
         needs = f"`{name}` needs {wanted} for `{where}`, given {described(value)}"
         if returns:
             place = "" if where == "return" else f" in `{where.replace('return', 'result')}`"
@@ -313,7 +312,7 @@ class Binder:
             needs,
             self.place or parameter_span(self.function, self.parameter.name),
             facts=facts,
-            help=_remedy(value),
+            help=remedy(value),
         )
 
 
@@ -351,45 +350,6 @@ def check_expressions(function: Callable[..., Any], call: Call) -> None:
                 parameter_span(function, where),
                 facts=(", ".join(f"`{name}` is {size}" for name, size in call.dims.items()),),
             )
-
-
-# --- words
-
-
-def described(value: Any) -> str:
-    """A value in the words of an error: its type, and its shape or its value where that is short."""
-    staged = getattr(value, "leaf", None)
-    if isinstance(staged, Leaf):
-        return f"a staged {_staged_words(staged)}"
-    if isinstance(value, np.ndarray):
-        return f"an array of shape {value.shape} and dtype {value.dtype}"
-    if isinstance(value, (list, tuple)):
-        items: Any = value
-        return f"a {type(items).__name__} of {len(items)}"
-    if isinstance(value, types.FunctionType):
-        return f"the function `{value.__qualname__}`"
-    if isinstance(value, int) and value.bit_length() > 128:  # CPython refuses to show ints of 4,300 digits
-        return f"an int of {value.bit_length():,} bits"
-    shown = repr(value)
-    return f"{type(value).__name__} {shown}" if len(shown) <= 40 else f"a {type(value).__name__}"
-
-
-def _staged_words(leaf: Leaf) -> str:
-    if leaf.kind in ("array", "dyn"):
-        return f"{leaf.element.capitalize()} array of shape {leaf.shape}"
-    return leaf.kind.capitalize()
-
-
-def _shown(hint: Any) -> str:
-    return hint.__name__ if isinstance(hint, type) else str(hint).removeprefix("typing.")
-
-
-def _remedy(value: Any) -> str | None:
-    if isinstance(value, (str, enum.Enum, types.FunctionType)) or value is None:
-        return "a value that Python needs is hinted `rose.Static[...]` or named in `static_argnames`"
-    if isinstance(value, (complex, np.complexfloating)):
-        return "pass the real and the imaginary part"
-    return None
 
 
 def parameter_span(function: Any, where: str) -> Span | None:

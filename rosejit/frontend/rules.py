@@ -9,9 +9,9 @@ from rosejit.abi import Leaf, Node, Tree, leaves
 from rosejit.errors import NotDifferentiable, ShapeError
 from rosejit.frontend import tangents
 from rosejit.frontend.annotations import Dual
-from rosejit.frontend.arguments import described
 from rosejit.frontend.arrays import Array, fresh, host_data, of_host
 from rosejit.frontend.elementwise import converted
+from rosejit.frontend.given import described
 from rosejit.frontend.guards import Capture, Guard, aliases
 from rosejit.frontend.host import number_kind
 from rosejit.frontend.making import as_array
