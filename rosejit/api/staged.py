@@ -8,6 +8,7 @@ from typing import Any
 from rosejit.abi import Leaf, Node, Static, Tree, leaves
 from rosejit.api.recipe import Program, Recipe, function_of, source_of
 from rosejit.errors import NotDifferentiable
+from rosejit.frontend.host import number_kind
 from rosejit.frontend.rules import Primal, Ruled
 from rosejit.ir import syntax as ir
 from rosejit.ir.types import is_heavy
@@ -150,7 +151,7 @@ def told(argnums: Any) -> Argnums:
 def _told(each: Any) -> int | str:
     if isinstance(each, str):
         return each
-    if isinstance(each, bool) or not hasattr(type(each), "__index__") or getattr(each, "ndim", 0):
+    if number_kind(each) != "int":
         raise NotDifferentiable(f"there is no argument {each!r}", help=_ARGNUMS)
     return operator.index(each)
 

@@ -52,9 +52,10 @@ def content(world: World, value: Any) -> Any:
     asked = getattr(kind, "__rose_world__", None)
     if asked is not None:
         return asked(value)
-    if kind.__module__ == "numpy":
+    module = str(kind.__module__)  # Cython's classes of functions have a descriptor there
+    if module == "numpy":
         return _of_numpy(value, kind)
-    if kind.__module__.startswith("rosejit."):
+    if module.startswith("rosejit."):
         return _of_ours(value, kind)
     if is_users_class(kind):
         return classes.of_object(value, kind)

@@ -45,9 +45,10 @@ def _is_users(file: str) -> bool:
 @functools.lru_cache(maxsize=1024)
 def is_users_class(cls: type) -> bool:
     """Whether a `class` statement of the user's made a class."""
-    if not cls.__flags__ & _HEAP_TYPE:
+    module: Any = cls.__module__  # a descriptor in Cython's classes of functions
+    if not cls.__flags__ & _HEAP_TYPE or not isinstance(module, str):
         return False
-    file = getattr(sys.modules.get(cls.__module__), "__file__", None)
+    file = getattr(sys.modules.get(module), "__file__", None)
     return file is None or _is_users(file)
 
 
