@@ -6,6 +6,7 @@ import os
 import sys
 import sysconfig
 from types import CodeType
+from typing import Any
 
 from rosejit.frontend.source import is_written
 
