@@ -55,6 +55,13 @@ class Kind:
     """All that tells what it is from other functions, if there is no more to it (`keys.py`)."""
 
 
+_OWN = frozenset({
+    "_binding", "_options", "_kind", "_rule", "known", "_running", "_lock", "latest", "_calls", "_misses", "along",
+    "_shared", "_entry",
+})  # fmt: skip
+"""What a `Function` has for itself; it may be given more, which staged code can read."""
+
+
 class Function:
     """A function of staged values: binds arguments, stages and compiles once for each kind, and calls."""
 
@@ -88,8 +95,10 @@ class Function:
         if not self._kind.parts:
             raise Open(f"`{self.__name__}`")
         parameters = [(p.name, p.kind.name, p.description) for p in self._binding.parameters]
-        names = (self.__name__, self.__qualname__, self._options.text)
-        return "decorated", self._kind.parts, names, parameters, self._binding.result, self._rule
+        defaults = [p.default for p in self._binding.python.parameters.values()]
+        names = (self.__name__, self.__qualname__, self._options.text, self._options.tier, self._options.cache)
+        given = [(name, value) for name, value in vars(self).items() if name not in _OWN and not name.startswith("__")]
+        return "decorated", self._kind.parts, names, parameters, defaults, self._binding.result, self._rule, given
 
     # --- its derivative
 

@@ -5,12 +5,9 @@ otherwise is the key kept, as a note beside the program: which program it is, th
 arrays and guards are found in a world that is equal. See docs/adr/0015.
 """
 
-import functools
 import importlib
-import importlib.util
 import json
 import os
-import platform
 import sys
 import threading
 import warnings
@@ -28,6 +25,7 @@ from rosejit.api.kept import Known, Specialisation, reckon
 from rosejit.api.options import Options
 from rosejit.api.program import recalled
 from rosejit.api.staged import with_host_values
+from rosejit.api.surroundings import surroundings
 from rosejit.errors import CacheError
 from rosejit.frontend.binding import Call
 from rosejit.frontend.codes import Open, is_read_now
@@ -37,10 +35,8 @@ from rosejit.frontend.stage import Session
 from rosejit.frontend.world import World
 from rosejit.ir import syntax as ir
 from rosejit.log import note
-from rosejit.numeric import loaded
 from rosejit.runtime import cache as disk
 from rosejit.runtime.compiled import Compiled
-from rosejit.transforms import nans
 
 
 class Keyed(Called, Protocol):
@@ -107,7 +103,7 @@ def _wanted(function: Keyed, call: Call) -> _Wanted | None:
 
 
 def _digest(world: World, function: Keyed, call: Call) -> str:
-    return world.digest(function, call.trees, call.dims, call.statics, _environment())
+    return world.digest(function, call.trees, call.dims, call.statics, surroundings())
 
 
 def counts(found: Specialisation, function: Keyed, call: Call, seen: Seen | None) -> bool:
@@ -139,46 +135,6 @@ def _is_small(found: Specialisation) -> bool:
     return isinstance(program, ir.Function) and program.body is not None and len(program.body.lets) <= SMALL
 
 
-# --- what is in a key beside the world
-
-
-def _environment() -> tuple[Any, ...]:
-    numpy = loaded()
-    ours = (os.environ.get("ROSE_UNROLL_LIMIT"), nans.is_wanted())
-    if numpy is None:
-        return (*_process(), ours)
-    errors = [*numpy.geterr().values()] if hasattr(numpy, "geterr") else []
-    return (*_process(), ours, getattr(numpy, "__version__", "plain"), errors)
-
-
-@functools.cache
-def _process() -> tuple[Any, ...]:
-    """Versions, and the machine, on which the last bits of what the host computes depend."""
-    flags = sys.flags
-    gast = importlib.util.find_spec("gast")
-    place = os.stat(gast.origin) if gast is not None and gast.origin else None
-    return (
-        sys.version,
-        (flags.optimize, flags.utf8_mode),
-        (place.st_size, place.st_mtime_ns) if place else None,
-        (sys.platform, platform.machine(), _libc(), _processor()),
-    )
-
-
-def _libc() -> str | None:
-    return os.confstr("CS_GNU_LIBC_VERSION") if "CS_GNU_LIBC_VERSION" in getattr(os, "confstr_names", {}) else None
-
-
-def _processor() -> str:
-    """What the first processor is and can do, where the system tells."""
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
-            lines = file.read(8192).partition("\n\n")[0].splitlines()
-    except OSError:
-        return ""
-    return "\n".join([line for line in lines if line.startswith(("model name", "flags", "Features", "CPU part"))])
-
-
 # --- filling
 
 
@@ -201,7 +157,7 @@ def _warnings_kept(seen: Seen) -> Generator[None]:
 
 
 def _store(wanted: _Wanted, seen: Seen, made: Specialisation) -> None:
-    if not seen.why and not all([is_read_now(file) for file in seen.files]):
+    if not seen.why and not all([is_read_now(file, found) for file, found in seen.sources.items()]):
         seen.refuse("a file has changed since it was read")
     if not seen.why:
         try:

@@ -10,6 +10,8 @@ from hashlib import blake2b
 from types import CodeType
 from typing import Any
 
+from rosejit.frontend.source import Source
+
 
 class Open(Exception):
     """Something is reached whose content is not all there is to it: there is no key for that."""
@@ -87,8 +89,11 @@ def _registered(file: str) -> list[str] | None:
     return entry[2] if entry is not None and len(entry) > 1 and entry[1] is None else None
 
 
-def is_read_now(file: str) -> bool:
+def is_read_now(file: str, sources: list[Source]) -> bool:
     """Whether what staging has read of a file is what is in it."""
+    held = linecache.getlines(file)
+    if not all(["".join(held[s.node.lineno - 1 : s.node.end_lineno]) in s.text for s in sources]):
+        return False
     if _registered(file) is not None:
         return True
     try:
@@ -98,4 +103,4 @@ def is_read_now(file: str) -> bool:
         return False
     if lines and not lines[-1].endswith("\n"):
         lines[-1] += "\n"
-    return lines == linecache.getlines(file)
+    return lines == held

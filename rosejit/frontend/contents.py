@@ -25,6 +25,7 @@ from types import (
 )
 from typing import Any
 
+from rosejit import abi
 from rosejit.frontend import classes
 from rosejit.frontend.codes import Open, Scope, facts, text_of
 from rosejit.frontend.rewrite import TRANSLATIONS
@@ -44,19 +45,16 @@ _LARGE = 16 << 20
 def content(world: World, value: Any) -> Any:
     """What is to be walked for `value`."""
     kind: Any = type(value)
-    known = _KINDS.get(kind)
+    known = _KINDS.get(kind) if type(kind) is type else None  # a metaclass may say what is equal
     if known is not None:
         return known(world, value)
-    if isinstance(value, type):
+    if issubclass(kind, type):
         return classes.of_class(world, value) if is_users_class(value) and not _is_ours(value) else _named(value)
-    asked = getattr(kind, "__rose_world__", None)
-    if asked is not None:
-        return asked(value)
     module = str(kind.__module__)  # Cython's classes of functions have a descriptor there
     if module == "numpy":
         return _of_numpy(value, kind)
     if module.startswith("rosejit."):
-        return _of_ours(value, kind)
+        return value.__rose_world__() if hasattr(kind, "__rose_world__") else _of_ours(value, kind)
     if is_users_class(kind):
         return classes.of_object(value, kind)
     return classes.of_hint(world, value)
@@ -68,9 +66,10 @@ def _function(world: World, function: FunctionType) -> Any:
         raise Open(f"`{function.__qualname__}` was made by staged code")
     public = _public().get(id(function))
     if public is not None:
+        _without_attributes(function)
         return "rosejit", public
     if not is_users_code(code) and not is_ours(code) and _found(function.__module__, function.__qualname__) is function:
-        return "named", function.__module__, function.__qualname__
+        return _named(function)
     world.functions.append(function)
     names = (function.__name__, function.__qualname__)
     defaults = (function.__defaults__, function.__kwdefaults__)
@@ -87,6 +86,8 @@ def _scope(world: World, scope: Scope) -> Any:
     is_users = is_users_code(scope.code)
     text = text_of(scope.code.co_filename) if is_users else None
     held = scope.globals
+    if type(held) is not dict:
+        raise Open("globals that are no dict")
     given = held.get("__builtins__")
     if is_users and given is not sys.modules["builtins"] and given is not vars(sys.modules["builtins"]):
         raise Open("builtins of its own")
@@ -117,7 +118,34 @@ def _named(value: Any) -> Any:
     module, name = value.__module__, value.__qualname__
     if _found(module, name) is not value:
         raise Open(f"`{name}` is not to be found in `{module}`")
+    if not isinstance(value, type):
+        _without_attributes(value)
+    elif not _is_fixed(value):
+        raise Open(f"`{name}`, a class that anybody can change")
     return "named", module, name
+
+
+_HEAP_TYPE, _IMMUTABLE = 1 << 9, 1 << 8
+"""Flags of classes that are made when Python runs, and of those whose attributes cannot be set."""
+_LEFT_ALONE = frozenset({
+    "abc", "enum", "typing", "types", "inspect", "numbers", "collections", "dataclasses", "rosejit",
+})  # fmt: skip
+"""Modules whose classes have attributes that nobody sets: hints and bases are made of them."""
+
+
+def _is_fixed(cls: type) -> bool:
+    is_immutable = not cls.__flags__ & _HEAP_TYPE or bool(cls.__flags__ & _IMMUTABLE)
+    return is_immutable or issubclass(cls, BaseException) or str(cls.__module__).partition(".")[0] in _LEFT_ALONE
+
+
+_NUMPYS = "_implementation"
+"""What NumPy gave its functions before they were written in C."""
+
+
+def _without_attributes(function: Any) -> None:
+    given = [name for name in getattr(function, "__dict__", ()) if not name.startswith("__") and name != _NUMPYS]
+    if given:
+        raise Open(f"`{function.__qualname__}`, which was given a `{given[0]}`,")
 
 
 def _found(module: Any, name: str) -> Any:
@@ -131,11 +159,12 @@ def _of_numpy(value: Any, kind: Any) -> Any:
     if isinstance(value, np.generic):
         if value.dtype.kind not in "fiubc":
             raise Open(f"a {kind.__name__} of NumPy's")
-        return "scalar", value.dtype.str, value.tobytes()
+        return "scalar", kind.__name__, value.dtype.str, value.tobytes()
     if kind is np.ndarray:
         if value.dtype.kind not in "fiubc" or value.nbytes > _LARGE:
             raise Open(f"an array of {value.size} {value.dtype}")
-        return "array", value.dtype.str, value.shape, value.strides, value.flags.writeable, value.tobytes()
+        facts = (value.dtype.char, value.dtype.str, value.shape, value.strides, value.flags.writeable)
+        return "array", *facts, value.tobytes()
     if kind is np.ufunc:
         if getattr(np, value.__name__, None) is not value:
             raise Open(f"the function `{value.__name__}`")
@@ -166,7 +195,7 @@ def _of_ours(value: Any, kind: Any) -> Any:
     name: str = kind.__qualname__
     if kind.__module__ not in _DATA or not dataclasses.is_dataclass(kind):
         raise Open(f"a {name}")
-    if name == "Static":  # its value is walked itself
+    if kind is abi.Static:  # its value is walked itself
         return "Static"
     return name, [getattr(value, field.name) for field in dataclasses.fields(kind)]
 

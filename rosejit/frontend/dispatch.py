@@ -102,7 +102,7 @@ class Dispatcher:
         handler = _handler(function)
         if handler is not None:
             if self._session.seen is not None:
-                self._session.seen.handled(function, args)
+                self._session.seen.handled(function, args, kwargs)
             return handler(self._session, function, args, kwargs)
         if kind is FunctionType:
             return self._function(function, args, kwargs)

@@ -13,7 +13,7 @@ from rosejit.frontend.context import Context
 from rosejit.frontend.grammar import gast
 from rosejit.frontend.jumps import Go
 from rosejit.frontend.matches import Ask
-from rosejit.frontend.nodes import LOAD, at, constant, hook, load, method, runtime, store, stores
+from rosejit.frontend.nodes import LOAD, at, constant, hook, is_number, load, method, runtime, store, stores
 from rosejit.frontend.scope import Scope
 
 _FRAME_DEPENDENT = frozenset({"super"})
@@ -140,6 +140,8 @@ def _is_append(node: Any) -> bool:
 
 def _binary(context: Context, node: Any) -> Any:
     left, right = expression(context, node.left), expression(context, node.right)
+    if type(node.op) is gast.Mod and not (context.plain or is_number(node.left) or is_number(node.right)):
+        left = runtime(node.left, "divides", left)
     return at(node, ast.BinOp(left, _operator(node.op), right))
 
 

@@ -136,6 +136,12 @@ class Containers:
         if kind not in _STILL and hasattr(kind, method):
             self.written(value)
 
+    def divides(self, value: Any) -> Any:
+        """The left side of `%`, which is of numbers, or fills texts."""
+        if self.tape.session.seen is not None:
+            self.tape.session.seen.divides(value)
+        return value
+
     def new(self, container: Any) -> Any:
         """A container that was just made."""
         if len(self.tape.frames) > 1:
@@ -277,8 +283,8 @@ class Hooks:
         self.text = lambda *items: text(tape, *items)
         self.raises, self.raise_later = messages.raises, messages.raise_later
         self.given, self.item, self.written = containers.given, containers.item, containers.written
-        self.new, self.member, self.grows = containers.new, containers.member, containers.grows
-        self.append = containers.append
+        self.new, self.member, self.append = containers.new, containers.member, containers.append
+        self.grows, self.divides = containers.grows, containers.divides
         attributes = Attributes(tape, containers.written)
         self.owner, self.assign = attributes.of, attributes.assign
         self.bound, self.cell, self.result, self.returned = names.bound, names.cell, names.result, names.returned

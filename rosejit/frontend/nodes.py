@@ -86,6 +86,11 @@ def assign_all(place: Any, names: tuple[str, ...], value: Any) -> Any:
     return assign(place, stores(place, names), value) if names else do(place, value)
 
 
+def is_number(node: Any) -> bool:
+    """Whether a node is a number that is written out."""
+    return isinstance(node, (ast.Constant, gast.Constant)) and isinstance(node.value, (int, float))
+
+
 _ENDS = (ast.Name, ast.Constant, gast.Constant)
 """Nodes below which there is nothing."""
 

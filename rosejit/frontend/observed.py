@@ -8,19 +8,22 @@ shows when the world is walked again.
 # Values of users are of any type: what they are is asked while staging.
 # pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
+import dataclasses
 import functools
 import itertools
 import math
 import operator
 import sys
-from types import BuiltinFunctionType, FunctionType, ModuleType
+from collections.abc import Callable, Iterator
+from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 from rosejit.frontend.contents import is_ours
-from rosejit.frontend.grammar import gast
+from rosejit.frontend.listed import hidden, is_harmless, unlisted
 from rosejit.frontend.nodes import inside
-from rosejit.frontend.rewrite import Translation
-from rosejit.frontend.users import is_users_class, is_users_code
+from rosejit.frontend.rewrite import TRANSLATIONS, Translation
+from rosejit.frontend.source import Source
+from rosejit.frontend.users import is_users, is_users_class, is_users_code
 from rosejit.frontend.world import World
 from rosejit.numeric import loaded, np
 
@@ -52,7 +55,7 @@ _OF_NUMPY = frozenset({
     "argmin", "argmax", "cumsum", "cumprod", "diff", "clip", "where", "sort", "argsort", "searchsorted", "nonzero",
     "flatnonzero", "argwhere", "unique", "all", "any", "median", "ndim", "shape", "size", "allclose", "isclose",
     "array_equal", "round", "interp", "polyval", "trapezoid", "copy", "norm", "det", "inv", "solve", "float64",
-    "int64", "bool_", "count_nonzero", "take", "pad", "delete", "append",
+    "int64", "bool_", "count_nonzero", "take", "delete", "append",
 })  # fmt: skip
 _OF_ARRAYS = frozenset({
     "sum", "prod", "mean", "std", "var", "min", "max", "argmin", "argmax", "cumsum", "cumprod", "copy", "reshape",
@@ -71,26 +74,6 @@ _METHODS_OF = (list, dict, tuple, str, bytes, int, float, bool, complex, range, 
 _SHOWN = frozenset({int, float, bool, str, bytes, complex, type(None)})
 """What has a text that no address is in."""
 
-_EXACT = (
-    "FunctionDef Lambda arguments Return Delete Assign AugAssign AnnAssign For While If With withitem Raise Try "
-    "ExceptHandler Assert Global Nonlocal Expr Pass Break Continue BoolOp NamedExpr BinOp UnaryOp IfExp Dict ListComp "
-    "DictComp GeneratorExp comprehension Yield YieldFrom Compare Call keyword FormattedValue JoinedStr Constant "
-    "Attribute Subscript Starred Name List Tuple Slice Load Store Del Param And Or Add Sub Mult MatMult Div Mod Pow "
-    "LShift RShift BitOr BitXor BitAnd FloorDiv Invert Not UAdd USub Eq NotEq Lt LtE Gt GtE Is IsNot In NotIn"
-)
-_SYNTAX = frozenset(_EXACT.split())
-_EQUALITY = frozenset({"Eq", "NotEq", "In", "NotIn"})
-_SPECIAL = frozenset({"__init__", "__post_init__", "__name__", "__class__", "__len__"})
-_PEEKING = frozenset({
-    "ctypes", "gi_frame", "gi_code", "f_back", "f_globals", "f_locals", "f_builtins", "tb_frame", "tb_next", "keys",
-    "items",
-})  # fmt: skip
-"""Attributes that lead out of the world, and views of dicts, which make sets, unless they are just gone through."""
-
-_GOING_THROUGH = frozenset(
-    {"list", "tuple", "len", "zip", "sorted", "enumerate", "sum", "max", "min", "any", "all", "dict"}
-)
-
 
 class Seen:
     """What a staging was seen to do; `why` says what speaks against a key."""
@@ -100,31 +83,69 @@ class Seen:
         self.why = ""
         self.made: dict[int, Any] = {}
         """By `id`: what this staging has specialised."""
-        self.files: set[str] = set()
-        self._checked: set[int] = set()
+        self.sources: dict[str, list[Source]] = {}
+        """By file: the text that was staged."""
+        self._checked: set[tuple[int, int]] = set()
+        self._runs: dict[int, CodeType] = {}
+        self._profile = self._profiled  # one object, to be known again
 
     def refuse(self, why: str) -> None:
         """There will be no key."""
         self.why = self.why or why
 
+    def begin(self, meet: Callable[[type], None]) -> None:
+        """Staging begins. Classes are met first: else what their operators do might go unseen."""
+        for cls in self.world.classes:
+            meet(cls)
+        if sys.getprofile() is None:
+            sys.setprofile(self._profile)
+        else:
+            self.refuse("somebody else is watching")
+
+    def end(self) -> None:
+        """Staging is over."""
+        if sys.getprofile() is self._profile:
+            sys.setprofile(None)
+        else:  # an error in a profile function removes it
+            self.refuse("nobody was watching")
+
+    def _profiled(self, frame: FrameType, event: str, argument: Any) -> None:
+        """Code of the user's runs that is not rewritten: Python, or a library, calls it."""
+        code = frame.f_code
+        if event != "call" or id(code) in self._runs:
+            return
+        self._runs[id(code)] = code
+        if TRANSLATIONS.made(code) or is_ours(code) or not is_users(code.co_filename):
+            return
+        if code.co_name == "__getattr__" and frame.f_back is not None and is_ours(frame.f_back.f_code):
+            self._runs.pop(id(code))
+            return  # asked for what is ours alone
+        self.refuse(f"`{code.co_name}` is called by Python")
+
     def ran(self, function: FunctionType, translation: Translation) -> None:
         """A function was rewritten, to be run."""
         code = function.__code__
-        if id(code) in self._checked or is_ours(code):
+        key = (id(code), id(function.__globals__))
+        if key in self._checked or is_ours(code):
             return
-        self._checked.add(id(code))
-        self.files.add(code.co_filename)
+        self._checked.add(key)
+        self.sources.setdefault(code.co_filename, []).append(translation.source)
         if not self.world.covers(code):
             self.refuse(f"`{function.__qualname__}` is from outside")
+        read = {chain[0] for chain in translation.chains}.difference(code.co_freevars)
+        if not self.world.names >= read:
+            self.refuse("the text of a file is not that of the code")
         node = translation.source.node
-        self.refuse(_unlisted(node) or self.why)
-        if self.world.has_nan and any(map(_compares, inside(node))):
-            self.refuse("a nan is compared")
+        nodes = [*inside(node)]
+        self.refuse(unlisted(node, nodes) or hidden(function, nodes) or self.why)
+        if self.world.nans > 1:
+            self.refuse("there is more than one nan")
 
     def called(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Python calls a function that nobody looks into."""
+        self._given(function, args, kwargs)
         if function is getattr or function is hasattr:
-            if isinstance(args[0], ModuleType) or type(args[1]) is not str or not _is_harmless(args[1]):
+            if len(args) < 2 or isinstance(args[0], ModuleType) or type(args[1]) is not str or not is_harmless(args[1]):
                 self.refuse(f"`{function.__name__}` is called")
         elif _is_of_rose(function, _TRANSFORMS):
             if any(_is_code(value) and not _is_without_hints(value) for value in (*args, *kwargs.values())):
@@ -138,39 +159,83 @@ class Seen:
             held = isinstance(function, BuiltinFunctionType) and isinstance(function.__self__, _METHODS_OF)
             if any(_is_code(value) for value in (*(() if held else args), *kwargs.values())):
                 self.refuse(f"`{function.__qualname__}` is given a function")
-        self._not_of_sets(args)
 
-    def handled(self, function: Any, args: tuple[Any, ...]) -> None:
+    def handled(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """A function is called that staging knows."""
+        self._given(function, args, kwargs)
         if function is print or getattr(function, "__name__", "").startswith("empty"):
             self.refuse(f"`{function.__name__}` is called")
         if function is type and len(args) != 1:
             self.refuse("a class is made")
         if _is_in(function, _TEXTS) and args:
             self.shown(args[0])
-        self._not_of_sets(args)
 
-    def shown(self, value: Any) -> None:
-        """A value is made a text, which may hold an address."""
+    def shown(self, value: Any, spec: Any = "") -> None:
+        """A value is made a text, which may hold an address, or be what the user's country writes."""
+        if spec and (type(spec) is not str or spec.endswith("n")):
+            self.refuse("a text as the country writes it")
         if type(value) in (list, tuple):
             for item in value:
                 self.shown(item)
-        elif type(value) not in _SHOWN and not hasattr(value, "leaf"):
+        elif type(value) not in _SHOWN and not _is_of_staging(value):
             self.refuse(f"a {type(value).__qualname__} is made a text")
 
     def constructed(self, cls: Any) -> None:
         """An object is made, its constructor staged if it is the user's."""
         if not is_users_class(cls):
+            is_record = hasattr(cls, "__dataclass_fields__") or hasattr(cls, "_fields")
+            if is_record and str(cls.__module__).partition(".")[0] != "rosejit":
+                self.refuse(f"`{cls.__qualname__}` is from a library")
             return
         if type(cls.__new__) is FunctionType and is_users_code(cls.__new__.__code__):
             self.refuse(f"`{cls.__qualname__}` has a `__new__`")
         fields = getattr(cls, "__dataclass_fields__", {})
-        if any(_is_code(field.default_factory) for field in fields.values()):
+        if not all(_is_in(field.default_factory, _MAKING) for field in fields.values()):
             self.refuse(f"a field of `{cls.__qualname__}` is made by a function")
 
-    def _not_of_sets(self, args: tuple[Any, ...]) -> None:
+    def divides(self, value: Any) -> None:
+        """What `%` has on its left: texts may hold an address after it."""
+        if isinstance(value, (str, bytes)):
+            self.refuse("a text is made by `%`")
+
+    def _given(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """What a function that nobody looks into is given."""
         if any(isinstance(value, (set, frozenset)) for value in args):
             self.refuse("a set is gone through")
+        if function is operator.mod and args:
+            self.divides(args[0])
+        if (function is isinstance or function is issubclass) and len(args) == 2:
+            own = args[0] if function is issubclass and issubclass(type(args[0]), type) else type(args[0])
+            known = own.__mro__
+            if not _is_of_staging(args[0]) and any(type(c) is not type and c not in known for c in _classes(args[1])):
+                self.refuse("a class is asked that others can join")
+        if _is_numpys_own(function) and any(map(_has_object, (*args, *kwargs.values()))):
+            self.refuse("NumPy is given an object")
+
+
+_MAKING = frozenset(map(id, (dataclasses.MISSING, list, dict, tuple, int, float, bool, str)))
+
+
+def _classes(given: Any) -> Iterator[Any]:
+    """The classes that `isinstance` is given, in tuples and unions."""
+    inside = given if isinstance(given, tuple) else getattr(given, "__args__", None)
+    if inside is None:
+        yield given
+    for each in inside or ():
+        yield from _classes(each)
+
+
+def _has_object(value: Any) -> bool:
+    """Whether an object of the user's, whose methods NumPy may call, is in a value."""
+    if type(value) in (list, tuple):
+        return any(map(_has_object, value))
+    if type(value) is dict:
+        return any(map(_has_object, value.values()))
+    return is_users_class(type(value))
+
+
+def _is_numpys_own(function: Any) -> bool:
+    return str(getattr(function, "__module__", None) or type(function).__module__).partition(".")[0] == "numpy"
 
 
 def _is_in(function: Any, listed: frozenset[int]) -> bool:
@@ -178,9 +243,12 @@ def _is_in(function: Any, listed: frozenset[int]) -> bool:
 
 
 def _is_code(value: Any) -> bool:
-    return (
-        callable(value) and not (isinstance(value, type) and not is_users_class(value)) and not hasattr(value, "leaf")
-    )
+    return callable(value) and not (isinstance(value, type) and not is_users_class(value)) and not _is_of_staging(value)
+
+
+def _is_of_staging(value: Any) -> bool:
+    """Whether a value is a staged one, or another of ours that is no function."""
+    return str(type(value).__module__).startswith("rosejit.frontend.")
 
 
 def _is_listed(function: Any) -> bool:
@@ -220,7 +288,7 @@ def _is_listed_builtin(function: Any) -> bool:
             (float, "fromhex"),
         )
     if type(owner) in _METHODS_OF:
-        return not function.__name__.startswith("format")
+        return not function.__name__.startswith(("format", "encode", "decode"))
     return loaded() is not None and type(owner) is np.ndarray and function.__name__ in _OF_ARRAYS
 
 
@@ -240,65 +308,3 @@ def _is_of_rose(function: Any, listed: frozenset[str]) -> bool:
 def _is_without_hints(function: Any) -> bool:
     """Whether no hint, which may name anything, says what a function takes; those of decorated ones have been read."""
     return hasattr(type(function), "__rose_stage__") or not getattr(function, "__annotations__", True)
-
-
-# --- syntax
-
-
-def _unlisted(node: Any) -> str:
-    """What is in a function that is not listed."""
-    fine = _gone_through(node)
-    for inner in inside(node):
-        if type(inner).__name__ not in _SYNTAX and id(inner) not in fine:
-            return f"`{type(inner).__name__}`"
-        if type(inner) is gast.Compare and not _compares_values(inner):
-            return "`is`"
-        if type(inner) is gast.Attribute and not _is_harmless(inner.attr) and id(inner) not in fine:
-            return f"`.{inner.attr}`"
-        if inner is not node and type(inner) is gast.FunctionDef and inner.decorator_list:
-            return f"a decorator of `{inner.name}`"
-    return ""
-
-
-def _compares(node: Any) -> bool:
-    """Whether something may be compared that is equal to itself alone."""
-    if type(node) is gast.Attribute:
-        return node.attr in ("index", "count", "remove", "eq", "ne", "contains", "indexOf", "countOf")
-    return type(node) is gast.Compare and any(type(op).__name__ in _EQUALITY for op in node.ops)
-
-
-def _gone_through(node: Any) -> set[int]:
-    """By `id`: sets written out that are only asked for members, and views of dicts that are only gone through."""
-    fine: set[int] = set()
-    for inner in inside(node):
-        match inner:
-            case gast.Compare():
-                asked = [
-                    c for op, c in zip(inner.ops, inner.comparators, strict=True) if type(op) in (gast.In, gast.NotIn)
-                ]
-                fine |= {id(c) for c in asked if type(c) is gast.Set}
-            case gast.For() | gast.comprehension():
-                asked = [inner.iter]
-            case gast.Call(func=gast.Name(id=name)) if name in _GOING_THROUGH:
-                asked = inner.args
-            case _:
-                asked = []
-        called = [c.func for c in asked if type(c) is gast.Call]
-        fine |= {id(f) for f in called if type(f) is gast.Attribute and f.attr in ("keys", "items")}
-    return fine
-
-
-def _is_harmless(name: str) -> bool:
-    return name in _SPECIAL or (name not in _PEEKING and not name.startswith("__"))
-
-
-def _compares_values(node: Any) -> bool:
-    """Whether a comparison asks for no identity, but for that of None and the like."""
-    for op, left, right in zip(node.ops, [node.left, *node.comparators], node.comparators, strict=False):
-        if type(op) in (gast.Is, gast.IsNot) and not (_is_single(left) or _is_single(right)):
-            return False
-    return True
-
-
-def _is_single(node: Any) -> bool:
-    return type(node) is gast.Constant and (node.value is None or node.value is ... or type(node.value) is bool)

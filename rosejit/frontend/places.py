@@ -3,6 +3,7 @@
 import linecache
 import os
 import sys
+from opcode import opmap
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
@@ -107,7 +108,7 @@ class Places:
         found: Place | None = None
         while traceback is not None:
             code = traceback.tb_frame.f_code
-            if id(code) in self._tables:
+            if id(code) in self._tables and (found is None or _has_begun(code, traceback.tb_lasti)):
                 found = Place(code, traceback.tb_lasti)
             traceback = traceback.tb_next
         return found
@@ -127,3 +128,12 @@ class Places:
         if not error.chain and not isinstance(error.span, Place):
             error.chain = self.chain(frame)
         return error
+
+
+_RESUME = opmap.get("RESUME")
+"""The first instruction of a function, since Python 3.11."""
+
+
+def _has_begun(code: CodeType, at: int) -> bool:
+    """Whether an error is one of the code: a profile function may fail before it, where there is no depth left."""
+    return at >= 0 and code.co_code[at] != _RESUME

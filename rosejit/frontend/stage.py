@@ -13,7 +13,7 @@ from typing import Any
 from rosejit.abi import Leaf, Tree, leaves
 from rosejit.errors import RoseError, RoseMemoryError, UnrollLimit
 from rosejit.frontend import array_methods, operators, scalar_methods
-from rosejit.frontend.arrays import Array, Box, Host, constant, fresh, is_small, of_host, parameter
+from rosejit.frontend.arrays import Array, Box, constant, fresh, is_small, of_host, parameter
 from rosejit.frontend.binding import Call, Signature, conform
 from rosejit.frontend.control import rows
 from rosejit.frontend.dispatch import Dispatcher
@@ -29,7 +29,7 @@ from rosejit.frontend.trials import Trials
 from rosejit.frontend.values import ATOMS, TYPES, Real, leaf_type, passed_tangent, wrap
 from rosejit.frontend.views import element, number, variable
 from rosejit.ir import syntax as ir
-from rosejit.ir.syntax import Atom, Block, Lit, Var
+from rosejit.ir.syntax import Atom, Block, Var
 from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar, array
 from rosejit.numeric import np
 from rosejit.span import Span
@@ -147,8 +147,8 @@ class Session:
     def _begin(self, opened: Opened) -> None:
         if not self._open:
             self.methods.begin()
-            for cls in self.seen.world.classes if self.seen is not None else ():
-                self.methods.meet_class(cls)  # else what their operators do might go unseen
+            if self.seen is not None:
+                self.seen.begin(self.methods.meet_class)
         self._open.append(opened)
         self.functions, self.code = opened.functions, None
 
@@ -157,6 +157,8 @@ class Session:
         self.functions = self._open[-1].functions if self._open else {}
         self.code = self._open[-1].code if self._open else None
         if not self._open:
+            if self.seen is not None:
+                self.seen.end()
             self.methods.end()
 
     def _doubt(self, member: Member, error: Exception) -> None:
@@ -395,6 +397,3 @@ class Session:
         tape.bind_all(ir.Call(function, tuple(atoms)), binders)
         values = [wrap(tape, b) if isinstance(b.type, Scalar) else fresh(tape, b) for b in binders]
         return build(result, Supply(values), Supply(statics))
-
-
-_ = (Host, Lit)

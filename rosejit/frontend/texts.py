@@ -155,7 +155,7 @@ def _items(tape: Tape, value: Any, conversion: str, spec: Any) -> list[str | Fie
         return _of_sequence(tape, value)
     known = shown(tape, value)
     if tape.session.seen is not None:
-        tape.session.seen.shown(known)
+        tape.session.seen.shown(known, spec)
     return [format(_CONVERSIONS[conversion](known) if conversion else known, spec)]
 
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from rosejit.frontend.codes import Open, Scope
 
-_SPECIAL = re.compile(rb"(?s)G([\x7f\xff][\xf0-\xff].{6})")
+_SPECIAL = re.compile(rb"(?s)(?=G([\x7f\xff][\xf0-\xff].{6}))")
 _REAL = struct.Struct(">d")
 """How pickle writes a float."""
 
@@ -39,8 +39,8 @@ class World:
         """By `id`: the code of all functions in it, and of functions that those make."""
         self.names: set[str] = set()
         """All names in that code: of globals, of attributes."""
-        self.has_nan = False
-        """Whether a float in it is no number, and so equal to what it is identical with and to nothing else."""
+        self.nans = 0
+        """How many floats in it are no numbers: each is equal to what it is identical with, and to nothing else."""
         self._met: list[Any] = []
         self._scopes: dict[tuple[int, int], Scope] = {}
         self._modules: dict[int, tuple[ModuleType, set[str]]] = {}
@@ -60,9 +60,11 @@ class World:
                 done += 1
                 if done == len(self._met):
                     walk.dump(self._of_modules())
-        except (pickle.PicklingError, RecursionError, RuntimeError) as error:  # a dict that another thread changes
-            raise Open(str(error)) from None
-        self.has_nan = any(number != number for (number,) in map(_REAL.unpack, _SPECIAL.findall(out.getbuffer())))
+        except Open:
+            raise
+        except Exception as error:  # a dict that another thread changes, a class whose `__module__` is no text
+            raise Open(f"what cannot be walked ({error})") from None
+        self.nans = sum(number != number for (number,) in map(_REAL.unpack, _SPECIAL.findall(out.getbuffer())))
         return blake2b(out.getbuffer(), digest_size=32).hexdigest()
 
     def scope(self, function: FunctionType) -> Scope:

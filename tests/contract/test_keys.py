@@ -1,8 +1,9 @@
 """A program that is on disk is found without staging it, and never in the place of another.
 
-`keys.txt` has programs: those that have keys (`found`), those that must have none (`refused`), and pairs that differ in
-one thing and so in their keys (`changed`). They run in processes of their own, which hash texts differently: one fills
-the cache, one must find the program, one has what it is after the change, and one has no keys and knows what is right.
+`keys.txt` has programs: those that have keys (`found`), those that must have none (`refused`), pairs that differ in
+one thing and so in their keys (`changed`), and programs of one text whose process differs in one thing, `STEP`
+(`stepped`: no key or another). They run in processes of their own, which hash texts differently: one fills the cache,
+one must find the program, one has what it is after the change, and one has no keys and knows what is right.
 """
 
 import json
@@ -12,6 +13,7 @@ import sys
 import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import rosejit as rose
@@ -21,6 +23,7 @@ HEAD = """
 import collections, dataclasses, enum, functools, math, operator, typing
 import numpy as np
 import rosejit as rose
+STEP = int(__import__("os").environ["STEP"])
 """
 Files = dict[str, str]
 
@@ -43,7 +46,7 @@ def read(kind: str) -> dict[str, tuple[Files, Files]]:
     return found
 
 
-CHANGED, REFUSED, FOUND = read("changed"), read("refused"), read("found")
+CHANGED, REFUSED, FOUND, STEPPED = read("changed"), read("refused"), read("found"), read("stepped")
 Results = dict[str, list[object]]
 
 
@@ -54,6 +57,7 @@ def run(folder: Path, cache: Path, seed: int, **environment: str) -> Results:
         "ROSE_CACHE_DIR": str(cache),
         "PYTHONHASHSEED": str(seed),
         "ROSE_KEYS": "1",
+        "STEP": "1",
         **environment,
     }
     command = [sys.executable, keyed.__file__, str(folder)]
@@ -73,13 +77,15 @@ def write(folder: Path, programs: dict[str, Files]) -> None:
 def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Results]:
     """By name: what all programs give in one process after the other."""
     folder, cache = tmp_path_factory.mktemp("programs"), tmp_path_factory.mktemp("cache")
-    cases = {f"{k}{name}": pair for k, table in enumerate((CHANGED, REFUSED, FOUND)) for name, pair in table.items()}
+    cases = {
+        f"{k}{name}": pair for k, table in enumerate((CHANGED, REFUSED, FOUND, STEPPED)) for name, pair in table.items()
+    }
     write(folder, {name: before for name, (before, _) in cases.items()})
     found = {"fill": run(folder, cache, 1), "again": run(folder, cache, 2)}
     found["checked"] = run(folder, cache, 3, ROSE_KEYS="verify")
     write(folder, {name: after for name, (_, after) in cases.items()})
-    found["changed"] = run(folder, cache, 4)
-    found["without"] = run(folder, cache, 5, ROSE_KEYS="0")
+    found["changed"] = run(folder, cache, 4, STEP="2")
+    found["without"] = run(folder, cache, 5, STEP="2", ROSE_KEYS="0")
     return found
 
 
@@ -105,6 +111,28 @@ def test_what_is_the_same_is_found(runs, name):
     assert runs["fill"][name] == runs["without"][name]
     assert runs["again"][name] == [runs["fill"][name][0], 0]
     assert runs["checked"][name][0] == runs["fill"][name][0]
+
+
+@pytest.mark.parametrize("name", STEPPED)
+def test_what_the_process_decides_is_in_the_key_or_refused(runs, name):
+    name = f"3{name}"
+    assert runs["fill"][name][1] != 0
+    again, changed = runs["again"][name], runs["changed"][name]
+    if again[1] == 0:
+        assert again[0] == runs["fill"][name][0]
+        assert changed[0] == runs["without"][name][0]
+    else:  # what it gives may be of the process
+        assert changed[1] != 0
+
+
+def test_what_differs_has_another_key_if_nobody_looks_at_texts(tmp_path, monkeypatch):
+    """The text of a file alone tells most of the pairs apart: what else there is must do it too."""
+    folder, cache = tmp_path / "programs", tmp_path / "cache"
+    found: list[Results] = []
+    for k, keys in ((0, "1"), (1, "1"), (1, "0")):
+        write(folder, {name: pair[k] for name, pair in CHANGED.items()})
+        found.append(run(folder, cache, k, ROSE_KEYS=keys, WITHOUT_TEXTS="1"))
+    assert {name: given for name, (given, _) in found[1].items()} == {n: given for n, (given, _) in found[2].items()}
 
 
 # --- in one process
@@ -208,3 +236,66 @@ def test_a_function_that_was_staged_before_is_trusted_while_it_is_what_it_was(em
     assert names["f"](3.0) == 6.0
     names["f"].__wrapped__.__defaults__ = (4.0,)
     assert names["h"](3.0) == 6.0
+
+
+OUTSIDE = """
+import dataclasses
+import numpy as np
+import rosejit as rose
+k = 2.0
+items = [1.0, 2.0]
+table = {"a": 1.0}
+a = np.array([1.0, 2.0])
+b = a
+class B:
+    n = 1.0
+class C(B):
+    m = 1.0
+    def __init__(self): self.o = 1.0
+    def at(self, x): return x * self.m + self.n
+    @property
+    def p(self): return self.o
+c = C()
+def deep(x, d=3.0): return x * d
+def make(n):
+    def inner(x): return x * n
+    def put(value):
+        nonlocal n
+        n = value
+    return inner, put
+inner, put = make(2.0)
+@rose.jit
+def h(x: float): return x * x
+def ruled(x: rose.Dual) -> rose.Dual: return rose.Dual(h(x.re), x.du * 3.0)
+def g(x):
+    y = x * k + items[-1] + table["a"] + c.at(x) + c.o + c.p + deep(x) + inner(x) + h(x)
+    return y + np.sum(a * b) + len(items)
+f = rose.jit(g)
+df = rose.grad(g)
+"""
+CHANGES = [
+    "k = 3.0", "items.append(5.0)", "items[1] = 7.0", "items = (1.0, 4.0)", "table['a'] = 3.0", "a[0] = 5.0",
+    "a = np.array([3.0, 4.0])", "b = np.array([3.0, 4.0])", "a = b = np.arange(3.0)", "B.n = 4.0", "C.m = 5.0",
+    "c.o = 6.0", "c.at = lambda x: x", "C.at = lambda self, x: x * 7.0", "C.p = 3.0", "c = C(); c.o = 9.0",
+    "deep.__defaults__ = (8.0,)", "deep = lambda x: x", "put(5.0)", "inner = make(4.0)[0]", "h = rose.jit(deep)",
+    "h.jvp(ruled)", "abs", "np.sum = np.prod", "len = lambda items: 9.0",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_changes_after_a_program_was_found_shows_as_ever(empty, monkeypatch, change):
+    found: list[list[float]] = []
+    for keys in ("1", "1", "0"):
+        monkeypatch.setenv("ROSE_KEYS", keys)
+        monkeypatch.setattr(np, "sum", np.sum)
+        names = defined(empty.parent, OUTSIDE)
+        rose.clear_caches()
+        given = [names["f"](1.5), names["df"](1.5)]
+        hits = names["f"].cache_info().misses
+        exec(change, names)
+        given += [names["f"](1.5), names["df"](1.5), names["f"](2.5)]
+        found.append(given)
+        monkeypatch.undo()
+        monkeypatch.setenv("ROSE_CACHE_DIR", str(empty))
+        assert hits == (0 if len(found) == 2 else 1)
+    assert found[0] == found[1] == found[2]
