@@ -282,11 +282,7 @@ def _is_listed_builtin(function: Any) -> bool:
             return function.__name__ in _OF_OPERATOR
         return function is getattr(functools, "reduce", None) or _is_numpys(function)
     if isinstance(owner, type):
-        return (owner, function.__name__) in (
-            (dict, "fromkeys"),
-            (itertools.chain, "from_iterable"),
-            (float, "fromhex"),
-        )
+        return (owner, function.__name__) in _CLASS_METHODS
     if type(owner) in _METHODS_OF:
         return not function.__name__.startswith(("format", "encode", "decode"))
     return loaded() is not None and type(owner) is np.ndarray and function.__name__ in _OF_ARRAYS
