@@ -75,6 +75,11 @@ def _caught(node: Any) -> str:
     return "" if fine else "`except` of errors that depend on the process, or of their texts"
 
 
+def _annotated(node: Any) -> str:
+    """What has nothing but names in it is read by nobody."""
+    return "" if _is_hint(node.annotation) else "an annotation that computes"
+
+
 def _augmented(node: Any) -> str:
     return "`%=`" if type(node.op) is gast.Mod and not is_number(node.value) else ""
 
@@ -85,6 +90,7 @@ _REFUSED = {
     gast.FunctionDef: _defined,
     gast.Try: _tried,
     gast.ExceptHandler: _caught,
+    gast.AnnAssign: _annotated,
     gast.AugAssign: _augmented,
 }
 """What some nodes must not be; the function itself was decorated, and its hints read, before."""
@@ -101,7 +107,11 @@ def _computes_hints(node: Any) -> bool:
     a = node.args
     parameters = [p for p in (*a.posonlyargs, *a.args, a.vararg, *a.kwonlyargs, a.kwarg) if p is not None]
     hints = [hint for hint in (node.returns, *(p.annotation for p in parameters)) if hint is not None]
-    return any(type(inner).__name__ not in _OF_HINTS for hint in hints for inner in inside(hint))
+    return not all(map(_is_hint, hints))
+
+
+def _is_hint(node: Any) -> bool:
+    return all(type(inner).__name__ in _OF_HINTS for inner in inside(node))
 
 
 def _gone_through(nodes: list[Any]) -> set[int]:

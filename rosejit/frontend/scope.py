@@ -124,6 +124,14 @@ def _assign(node: Any, scope: Scope, hidden: frozenset[str]) -> None:
     _collect((*node.targets, node.value), scope, hidden)
 
 
+def _annotated(node: Any, scope: Scope, hidden: frozenset[str]) -> None:
+    """Annotations of variables are read by nobody, but where a class is made."""
+    _collect((node.target, node.value), scope, hidden)
+    names = scope if isinstance(scope.node, gast.ClassDef) else Scope(scope.node)
+    _collect([node.annotation], names, hidden)
+    scope.bound |= names.bound
+
+
 def _attribute(node: Any, scope: Scope, hidden: frozenset[str]) -> None:
     names: list[str] = []
     base = node
@@ -227,6 +235,7 @@ _COLLECTORS: dict[type, Any] = {
     gast.Attribute: _attribute,
     gast.BinOp: _binary,
     gast.Assign: _assign,
+    gast.AnnAssign: _annotated,
     gast.FunctionDef: _function,
     gast.AsyncFunctionDef: _function,
     gast.Lambda: _function,

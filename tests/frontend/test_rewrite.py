@@ -208,3 +208,9 @@ def test_what_is_read_from_outside():
     chains = TRANSLATIONS.of(f).chains
     assert {("math",), ("math", "sin"), ("cfg",), ("cfg", "a"), ("cfg", "a", "b"), ("shift",)} <= set(chains)
     assert not any(chain[0] in ("x", "y", "g") for chain in chains)
+
+
+def test_annotations_of_variables_are_read_where_a_class_is_made_alone():
+    f = define("def f(x):\n    y: T = x\n    class C:\n        n: U = 1\n    return y + C.n", U=int)
+    assert [chain for chain in TRANSLATIONS.of(f).chains if chain[0] in "TU"] == [("U",)]
+    assert rewritten(f)(1) == 2
