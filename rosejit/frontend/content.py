@@ -5,8 +5,16 @@
 
 import builtins
 import dataclasses
+import enum
 from itertools import chain
-from types import BuiltinFunctionType, FunctionType, MemberDescriptorType, MethodType, ModuleType
+from types import (
+    BuiltinFunctionType,
+    FunctionType,
+    MappingProxyType,
+    MemberDescriptorType,
+    MethodType,
+    ModuleType,
+)
 from typing import Any
 
 from rosejit.numeric import np
@@ -34,7 +42,7 @@ def content_key(value: Any, inside: frozenset[int] = frozenset()) -> Key:
     if isinstance(value, (list, tuple)):
         items: Any = value
         return (kind, *(content_key(item, inside) for item in items))
-    if isinstance(value, dict):
+    if isinstance(value, (dict, MappingProxyType)):
         pairs: Any = value
         return (kind, *((content_key(k, inside), content_key(v, inside)) for k, v in pairs.items()))
     if isinstance(value, (set, frozenset)):
@@ -96,7 +104,10 @@ def attributes_of(value: Any) -> dict[str, Any]:
                     found[name] = getattr(value, name)
             elif not hasattr(held, "__get__"):
                 found[name] = held
-    return found | getattr(value, "__dict__", {})
+    found |= getattr(value, "__dict__", {})
+    if isinstance(value, enum.Enum):  # which notes under such names what it makes on demand, as `A | B`
+        found = {name: held for name, held in found.items() if name[0] != "_" or name[-1] != "_" or name == "_value_"}
+    return found
 
 
 _FIXED = _ATOMS | {FunctionType, BuiltinFunctionType, ModuleType, type}

@@ -1,6 +1,7 @@
 """Nothing stale is run: whatever of Python's that staging read may change between two calls, in any way."""
 
 import dataclasses
+import enum
 import functools
 import types
 
@@ -48,6 +49,14 @@ CASES = {
     "a method": ("o = Box(k=1.0)", "o.scaled(x)", "o.k = 5.0"),
     "a property": ("o = Box(k=1.0)", "x * o.doubled", "o.k = 5.0"),
     "a property of a list": ("o = Box(k=[1.0])", "x * o.doubled[1]", "o.k[0] = 5.0"),
+    "the dict of a class": ("class C:\n    k = 1.0", "x * C.__dict__['k']", "C.k = 5.0"),
+    "a dict behind a proxy": ("k = {'a': 1.0}\na = types.MappingProxyType(k)", "x * a['a']", "k['a'] = 5.0"),
+    "members of an enum": ("o = enum.Flag('O', 'A B')", "x * (o.A | o.B).value", "o = enum.Flag('O', 'Z A B')"),
+    "an attribute of a member": (
+        "o = enum.Enum('O', 'A')\no.A.k = 1.0\ndef h(m): return m.k",
+        "x * h(o.A)",
+        "o.A.k = 5.0",
+    ),
     "a module": ("import types\nm = types.ModuleType('m')\nm.k = 1.0", "x * m.k", "m.k = 5.0"),
     "an array": ("a = np.array([1.0, 2.0])", "x * a[1]", "a[1] = 5.0"),
     "another array": ("a = np.array([1.0, 2.0])", "x * a[1]", "a = np.array([1.0, 7.0])"),
@@ -102,7 +111,8 @@ class Data:
     b: list
 
 
-SCOPE = {"rose": rose, "np": np, "functools": functools, "types": types, "Box": Box, "Slots": Slots, "Data": Data}
+MODULES = {"rose": rose, "np": np, "enum": enum, "functools": functools, "types": types}
+SCOPE = {**MODULES, "Box": Box, "Slots": Slots, "Data": Data}
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
@@ -191,6 +201,16 @@ def test_what_did_not_change_is_not_staged_again():
     for k in range(5):
         o.w[0] = k
         assert g(1.0) == 1.0 + k
+    assert g.cache_info().misses == 1
+
+
+def test_what_an_enum_notes_for_itself_is_no_change():
+    class Mode(enum.Flag):
+        A = 1
+        B = 2
+
+    g = rose.jit(lambda x: x * (Mode.A | Mode.B).value if Mode.B in ~Mode.A else x)
+    assert [g(1.0), g(2.0)] == [3.0, 6.0]
     assert g.cache_info().misses == 1
 
 
