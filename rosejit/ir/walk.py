@@ -138,8 +138,9 @@ def forms(block: Block) -> Iterator[Let]:
     """As `lets`, without primitives: they are most of a program, and few look for them."""
     for let in [let for let in block.lets if let.expr.__class__ is not Apply]:
         yield let
-        for _, inner in scopes(let.expr):
-            yield from forms(inner)
+        if let.expr.__class__ in _WITH_BLOCKS:
+            for _, inner in scopes(let.expr):
+                yield from forms(inner)
 
 
 def size(f: Function) -> int:
@@ -149,9 +150,8 @@ def size(f: Function) -> int:
     while pending:
         found = pending.pop().lets
         total += len(found)
-        for let in found:
-            if not isinstance(let.expr, Apply):
-                pending += [block for _, block in scopes(let.expr)]
+        for let in [let for let in found if let.expr.__class__ in _WITH_BLOCKS]:
+            pending += [block for _, block in scopes(let.expr)]
     return total
 
 
@@ -260,6 +260,10 @@ def rebuild(
 
     Operands first, then binders, then blocks, so that a map may be filled on the way.
     """
+    if type(e) is Call:  # most of what is rebuilt, and of no other pieces than operands
+        return Call(e.function, tuple([atom(a) for a in e.args]))
+    if type(e) is Index:
+        return Index(atom(e.base), tuple([s if type(s) is Field else atom(s) for s in e.path]), e.checked)
 
     def atoms(many: tuple[Atom, ...]) -> tuple[Atom, ...]:
         return tuple([atom(a) for a in many])
@@ -273,10 +277,6 @@ def rebuild(
     match e:
         case Apply(op=op, args=args):
             return Apply(op, atoms(args))
-        case Index():
-            return Index(atom(e.base), path(e.path), e.checked)
-        case Call():
-            return Call(e.function, atoms(e.args))
         case MakeTuple():
             return MakeTuple(atoms(e.items))
         case Untuple():

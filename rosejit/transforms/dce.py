@@ -37,13 +37,13 @@ class _Sweep:
         backwards: list[ir.Let] = []
         for let in reversed(block.lets):
             e = let.expr
-            if isinstance(e, ir.Apply):
+            if type(e) is ir.Apply:
                 if let.binders[0] in live or e.op.failure:
                     live.update(e.args)
                     backwards.append(let)
                 else:
                     self.dropped += 1
-            elif isinstance(e, ir.Index) and let.binders[0] in live:
+            elif type(e) is ir.Index and let.binders[0] in live:
                 live.update(operands(e))
                 backwards.append(let)
             elif self.needed(let):

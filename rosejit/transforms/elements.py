@@ -8,7 +8,7 @@ from rosejit.ir.types import BOOL, INT, Array, Type
 from rosejit.ir.walk import reachable, rebuild
 from rosejit.transforms.relax import keep_order
 from rosejit.transforms.simplify import folded
-from rosejit.transforms.small import Atoms, Whole, apart, has_small, is_unrolled, leaf, numbers, paths, types
+from rosejit.transforms.small import Atoms, Whole, apart, has_small, is_unrolled, leaf, numbers, paths, types, unchanged
 
 
 def elements(f: ir.Function) -> ir.Function:
@@ -23,10 +23,11 @@ def elements(f: ir.Function) -> ir.Function:
 
 
 class _Program:
-    """New functions for `root` and all that it calls. Those that are called take and give numbers in place of small
-    arrays, unless somebody else knows their parameters: the host, or a custom derivative."""
+    """New functions for `root` and what it calls, but for the `same`. Those that are called take and give numbers in
+    place of small arrays, unless somebody else knows their parameters: the host, or a custom derivative."""
 
     def __init__(self, root: ir.Function) -> None:
+        self.same = unchanged(reachable(root))
         self.new: dict[ir.Function, ir.Function] = {}
         self.pending: list[tuple[ir.Function, ir.Function, bool]] = []
         self.root = self._shell(root, fixed=True)
@@ -44,11 +45,9 @@ class _Program:
 
     def called(self, f: ir.Function) -> ir.Function:
         """What takes the place of a function that is called."""
-        if f.body is None:
+        if f.body is None or f in self.same:
             return f
-        if f not in self.new:
-            self.new[f] = self._shell(f, self.is_fixed(f))
-        return self.new[f]
+        return self.new.get(f) or self.new.setdefault(f, self._shell(f, self.is_fixed(f)))
 
     def is_fixed(self, f: ir.Function) -> bool:
         """Whether a function keeps its parameters and results."""

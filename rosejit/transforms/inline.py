@@ -76,10 +76,8 @@ def _survey(f: ir.Function) -> _Survey:
     while pending:
         block, turns = pending.pop()
         found.lets += len(block.lets)
-        for let in block.lets:
+        for let in [let for let in block.lets if type(let.expr) is not ir.Apply]:
             e = let.expr
-            if isinstance(e, ir.Apply):
-                continue
             if isinstance(e, ir.Call):
                 found.calls.append(e.function)
                 if not turns:
@@ -163,7 +161,7 @@ class _Copy(Renaming):
         get, same, keep, bound = self.atoms.get, self.atoms.keys().isdisjoint, self.keep, self.into.bound
         for let in lets:
             e = let.expr
-            if not isinstance(e, ir.Apply):
+            if type(e) is not ir.Apply:
                 self.form(let, e, done)
                 continue
             args = e.args
@@ -183,14 +181,14 @@ class _Copy(Renaming):
     def form(self, let: ir.Let, e: ir.Expr, done: list[ir.Let]) -> None:
         """Append the copy of a let that is no primitive."""
         plan, tuples = self.into.plan, self.into.tuples
-        if isinstance(e, ir.Index) and (found := self.field(let, e)) is not None:
+        if type(e) is ir.Index and tuples and (found := self.field(let, e)) is not None:
             self.atoms[let.binders[0]] = found
             return
-        if isinstance(e, ir.Call) and e.function in plan.inlined:
+        if type(e) is ir.Call and e.function in plan.inlined:
             self.inline(let, e, done)
             return
         changed = rebuild(e, self.atom, self.fresh, self.block)
-        if isinstance(changed, ir.Call):
+        if type(changed) is ir.Call:
             changed.function = plan.new[changed.function]
         done.append(ir.Let(tuple([self.fresh(b) for b in let.binders]), changed, let.span))
         if isinstance(changed, ir.MakeTuple):

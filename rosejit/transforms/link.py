@@ -3,8 +3,9 @@
 What clones become (`outline.py`), and the ways back of their calls (`straight.py`), need no other pass, and no frame.
 """
 
+import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from rosejit.ir import syntax as ir
 from rosejit.ir.primitive import Emit, Primitive
@@ -14,7 +15,8 @@ from rosejit.transforms.inline import SMALL
 from rosejit.transforms.numbering import Result
 from rosejit.transforms.routines import Add, Invoke, Offset, Out, Param, Place, Program, Routine, Step
 from rosejit.transforms.rows import CODES, WORTHWHILE
-from rosejit.transforms.sharing import Numbering, is_step
+from rosejit.transforms.sharing import Numbering
+from rosejit.transforms.simplify import NEGATION
 
 FORMS = {ir.Apply, ir.Index, ir.View, ir.Add, ir.Call, ir.If, ir.Zero, ir.Accum, ir.Resolve}
 """What there may be in a body."""
@@ -27,6 +29,9 @@ MOST = 100
 
 VERSIONS = 4
 """Of one function, for different arrays."""
+
+EVERYTHING: Container[int] = range(-sys.maxsize, sys.maxsize)
+"""All numbers of values."""
 
 WIDTHS: dict[Type, int] = {REAL: 8, INT: 8, BOOL: 1}
 """The bytes of an element of an array."""
@@ -46,6 +51,9 @@ def link(f: ir.Function) -> Program | None:
     except _Unfit:
         return None
 
+
+_Way = tuple[int, Container[int]]
+"""The code of an op, and the operands for which there are rules."""
 
 Arrays = dict[ir.Atom, int]
 """Arrays and places by what they are for the whole program: its argument `k`, or `~k`, its result `k`."""
@@ -136,7 +144,7 @@ class _Body:
     def __init__(self, maker: _Maker, f: ir.Function, arrays: Arrays) -> None:
         self.maker, self.f, self.arrays = maker, f, arrays
         self.numbering = Numbering()
-        self.ways: dict[Primitive, int] = {}
+        self.ways: dict[Primitive, _Way] = {}
         self.at: dict[ir.Atom, int] = {}
         self.views: dict[ir.Atom, Place] = {}
         self.params: list[Scalar] = []
@@ -169,8 +177,8 @@ class _Body:
 
     def number(self, a: ir.Atom) -> int:
         """Of a scalar."""
-        if isinstance(a, ir.Lit):
-            return self.numbering.leaf(a)
+        if type(a) is ir.Lit:
+            return self.numbering.literal(a)
         if a not in self.at:
             raise _Unfit
         return self.at[a]
@@ -181,29 +189,48 @@ class _Body:
             self.counted.update([self.indices[n] for n in numbers if n in self.indices])
 
     def lets(self, lets: list[ir.Let]) -> None:
-        """Number all values."""
-        at, leaf, apply, ways = self.at, self.numbering.leaf, self.numbering.apply, self.ways
-        known, special = self.numbering.known, self.numbering.special
+        """Number all values. Nearly all are one step each: no calls for these."""
+        at, ways, numbering, var = self.at, self.ways, self.numbering, ir.Var
+        known, literal, constants = numbering.known, numbering.literal, numbering.constants
+        setdefault, opposite = known.setdefault, numbering.opposite
         for let in lets:
             e = let.expr
             if type(e) is not ir.Apply:
                 self.form(let, e)
                 continue
-            op = e.op
-            code = ways.get(op) or self.way(op)
-            given = [at[a] if type(a) is ir.Var else leaf(a) for a in e.args]
-            if code > 0 and special.isdisjoint(given):
-                at[let.binders[0]] = known.setdefault((code - 1, *given), len(known))
+            op, args = e.op, e.args
+            code, closed = ways.get(op) or self.way(op)
+            if len(args) == 2:
+                a, b = args
+                x = at[a] if type(a) is var else literal(a)
+                y = at[b] if type(b) is var else literal(b)
+                plain = x not in closed and y not in closed
+                if plain and (x >= 0 or y >= 0 or x not in constants or y not in constants):
+                    at[let.binders[0]] = setdefault((code, x, y), len(known))
+                else:
+                    at[let.binders[0]] = self.applied(op, x, y)
+            elif op is NEGATION:
+                (a,) = args
+                at[let.binders[0]] = opposite(at[a] if type(a) is var else literal(a))
             else:
-                self.use(given)
-                at[let.binders[0]] = apply(op, *given)
+                given = [at[a] if type(a) is var else literal(a) for a in args]
+                if max(given) >= 0 and not any([x in closed for x in given]):
+                    at[let.binders[0]] = setdefault((code, *given), len(known))
+                else:
+                    at[let.binders[0]] = self.applied(op, *given)
 
-    def way(self, op: Primitive) -> int:
-        """One more than the code of an op that is a step of Reals as it is; -1 for others."""
+    def way(self, op: Primitive) -> _Way:
+        """What `lets` needs to know of an op."""
         if op.failure or (isinstance(op.wasm, Emit) and op.wasm.name != "select"):
             raise _Unfit
-        self.ways[op] = found = CODES[op] + 1 if is_step(op) and INT not in op.params else -1
+        closed = None if INT in op.params else self.numbering.closed(op)
+        self.ways[op] = found = CODES[op], EVERYTHING if closed is None else closed
         return found
+
+    def applied(self, op: Primitive, *given: int) -> int:
+        """The number of what an op gives for which there may be rules."""
+        self.use(given)
+        return self.numbering.apply(op, *given)
 
     def form(self, let: ir.Let, e: ir.Expr) -> None:
         match e:

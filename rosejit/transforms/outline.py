@@ -10,7 +10,7 @@ from typing import Any
 
 from rosejit.ir import syntax as ir
 from rosejit.ir.types import INT
-from rosejit.ir.walk import reachable, rebuild
+from rosejit.ir.walk import callees, reachable, rebuild, scopes
 from rosejit.transforms.shapes import shape
 
 LEAST = 12
@@ -91,15 +91,16 @@ def _copy(f: ir.Function, slots: list[ir.Var | None], more: tuple[ir.Var, ...]) 
     def atom(a: ir.Atom) -> ir.Atom:
         return next(rest) or a if isinstance(a, ir.Lit) else atoms[a]
 
-    def expression(e: ir.Expr) -> ir.Expr:
-        if isinstance(e, ir.Index):
-            steps = [atom(step) for step in e.path if not isinstance(step, ir.Field)]
-            return ir.Index(atom(e.base), tuple(steps), False)
-        return rebuild(e, atom)
-
     lets: list[ir.Let] = []
     for let in f.body.lets:
-        e = expression(let.expr)
+        e = let.expr
+        if type(e) is ir.Apply:
+            e = ir.Apply(e.op, tuple([atoms[a] if type(a) is ir.Var else next(rest) or a for a in e.args]))
+        elif type(e) is ir.Index:
+            steps = [atom(step) for step in e.path if not isinstance(step, ir.Field)]
+            e = ir.Index(atom(e.base), tuple(steps), False)
+        else:
+            e = rebuild(e, atom)
         binders = tuple([ir.Var(b.type, b.hint) for b in let.binders])
         atoms.update(zip(let.binders, binders, strict=True))
         lets.append(ir.Let(binders, e, let.span))
@@ -113,23 +114,18 @@ def _redirected(
     calls: dict[ir.Function, tuple[ir.Function, tuple[ir.Lit, ...]]],
 ) -> ir.Function:
     """`f` with calls of what has taken the place of the functions that it calls; `f` itself where nothing has."""
-    found = False
+    if f.body is None or not any([g in calls or new.get(g, g) is not g for g in callees(f)]):
+        return f
 
     def block(old: ir.Block) -> ir.Block:
-        return ir.Block([let if isinstance(let.expr, ir.Apply) else other(let) for let in old.lets], old.results)
+        return ir.Block([let if type(let.expr) is ir.Apply else other(let) for let in old.lets], old.results)
 
     def other(let: ir.Let) -> ir.Let:
-        nonlocal found
-        e = rebuild(let.expr, lambda a: a, block=block)
-        if isinstance(e, ir.Call):
+        e = let.expr
+        if type(e) is ir.Call:
             target, constants = calls.get(e.function) or (new.get(e.function, e.function), ())
-            found |= target is not e.function
-            e = ir.Call(target, (*e.args, *constants))
-        return ir.Let(let.binders, e, let.span)
+            return ir.Let(let.binders, ir.Call(target, (*e.args, *constants)), let.span)
+        return ir.Let(let.binders, rebuild(e, lambda a: a, block=block), let.span) if scopes(e) else let
 
-    if f.body is None:
-        return f
     body = block(f.body)
-    if not found:
-        return f
     return ir.Function(f.name, f.params, f.results, body, f.own, None, f.rule, f.checkpoint, f.span)

@@ -3,6 +3,8 @@
 By the rules of `simplify.py`, so the bits are those of the passes.
 """
 
+from collections.abc import Container
+from functools import cache
 from typing import Any
 
 from rosejit.ir import syntax as ir
@@ -25,8 +27,8 @@ def is_step(op: Primitive) -> bool:
 class Numbering:
     """The steps in order: the number of a value is its place among them, `~k` stands for `leaves[k]`.
 
-    Who applies an op that `is_step` often does so itself: `known.setdefault(step, len(known))` is its number, unless an
-    operand is special.
+    Who applies an op often makes its step without a call where no rule may apply: `known.setdefault(step, len(known))`
+    is its number. That is so for an op that `is_step`, unless an operand is `special`; and see `closed`.
     """
 
     def __init__(self) -> None:
@@ -34,20 +36,36 @@ class Numbering:
         self.special: set[int] = set()
         """Values that an op has rules for: constants, and what is minus something."""
         self.leaves: list[Any] = []
+        self.constants: dict[int, ir.Lit] = {}
+        """The leaves that are."""
         self._leaves: dict[Any, int] = {}
-        self._literals: dict[int, ir.Lit] = {}
         self._negated: dict[int, int] = {}  # what a value is minus of
+
+    def closed(self, op: Primitive) -> Container[int] | None:
+        """The values that `op` has rules for; beside them there is one where all operands are constants. None for an
+        op that is no step."""
+        if op.failure or small_kernel(op) is not None:
+            return None
+        return self.special if op.neutral or op.negates else self._negated if op.minus else ()
 
     def leaf(self, leaf: Any) -> int:
         """The number of an argument, of an element, of a constant or of whatever else a user of this reads."""
-        literal = isinstance(leaf, ir.Lit)
-        key = (leaf.type, leaf.value or repr(leaf.value)) if literal else leaf  # tells 0.0 from -0.0
-        number = self._leaves.setdefault(key, ~len(self.leaves))
+        if type(leaf) is ir.Lit:
+            return self.literal(leaf)
+        number = self._leaves.setdefault(leaf, ~len(self.leaves))
         if number == ~len(self.leaves):
             self.leaves.append(leaf)
-            if literal:
-                self._literals[number] = leaf
-                self.special.add(number)
+        return number
+
+    def literal(self, a: ir.Lit) -> int:
+        """The number of a constant."""
+        key = a.type, a.value or repr(a.value)  # tells 0.0 from -0.0
+        number = self._leaves.get(key)
+        if number is None:
+            self._leaves[key] = number = ~len(self.leaves)
+            self.leaves.append(a)
+            self.constants[number] = a
+            self.special.add(number)
         return number
 
     def opposite(self, a: int) -> int:
@@ -63,22 +81,22 @@ class Numbering:
         """The number of what `op` gives."""
         if op.negates and args[0] in self._negated:
             return self._negated[args[0]]
-        if not self._negated.keys().isdisjoint(args):
+        if op.minus and not self._negated.keys().isdisjoint(args):
             bare, args, odd = without_signs(op, args, self._negated)
             found = self._made(bare, args)
-            return self.apply(NEGATION, found) if odd else found
+            return self.opposite(found) if odd else found
         return self._made(op, args)
 
     def _made(self, op: Primitive, args: tuple[int, ...]) -> int:
-        literals = self._literals
-        if not literals.keys().isdisjoint(args) and (op.neutral or all([a in literals for a in args])):
-            atoms = tuple([literals.get(a, a) for a in args])
+        constants = self.constants
+        if not constants.keys().isdisjoint(args) and (op.neutral or all([a in constants for a in args])):
+            atoms = tuple([constants.get(a, a) for a in args])
             simpler, rest = as_negation(op, atoms)
             if simpler is not op:
-                return self.apply(simpler, *[self.leaf(a) if isinstance(a, ir.Lit) else a for a in rest])
+                return self.apply(simpler, *[self.literal(a) if type(a) is ir.Lit else a for a in rest])
             found = folded(op, atoms)
             if found is not None:
-                return self.leaf(found) if isinstance(found, ir.Lit) else found
+                return self.literal(found) if type(found) is ir.Lit else found
         kernel = small_kernel(op)
         if kernel is not None:
             return self._inlined(kernel, args)
@@ -89,11 +107,26 @@ class Numbering:
         return number
 
     def _inlined(self, kernel: ir.Function, args: tuple[int, ...]) -> int:
-        assert kernel.body is not None
-        at: dict[ir.Atom, int] = dict(zip(kernel.params, args, strict=True))
-        for let in kernel.body.lets:
-            assert isinstance(let.expr, ir.Apply)
-            given = [self.leaf(a) if isinstance(a, ir.Lit) else at[a] for a in let.expr.args]
-            at[let.binders[0]] = self.apply(let.expr.op, *given)
-        (result,) = kernel.body.results
-        return self.leaf(result) if isinstance(result, ir.Lit) else at[result]
+        values, known = [*args], self.known
+        for op, code, operands in _steps(kernel):
+            given = [values[a] if type(a) is int else self.literal(a) for a in operands]
+            plain = code is not None and max(given) >= 0
+            values.append(known.setdefault((code, *given), len(known)) if plain else self.apply(op, *given))
+        return values[-1]
+
+
+@cache
+def _steps(kernel: ir.Function) -> list[tuple[Primitive, int | None, tuple[Any, ...]]]:
+    """The ops of a small kernel, the last of which gives its result; their codes, where there are no rules for them;
+    their operands: constants, and numbers of parameters or, behind those, of steps."""
+    assert kernel.body is not None
+    places = {v: k for k, v in enumerate((*kernel.params, *[let.binders[0] for let in kernel.body.lets]))}
+    assert kernel.body.results == kernel.body.lets[-1].binders
+    found: list[tuple[Primitive, int | None, tuple[Any, ...]]] = []
+    for let in kernel.body.lets:
+        assert isinstance(let.expr, ir.Apply)
+        op, args = let.expr.op, let.expr.args
+        ruled = op.neutral or op.minus or op.negates or op.failure or small_kernel(op)
+        operands = tuple([a if isinstance(a, ir.Lit) else places[a] for a in args])
+        found.append((op, None if ruled else CODES[op], operands))
+    return found

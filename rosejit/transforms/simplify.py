@@ -76,7 +76,7 @@ class _Sweep:
         get, same, unsigned = atoms.get, atoms.keys().isdisjoint, negated.keys().isdisjoint
         for let in block.lets:
             e = let.expr
-            if not isinstance(e, ir.Apply):
+            if type(e) is not ir.Apply:
                 self.form(let, e, new)
                 continue
             op, binder = e.op, let.binders[0]
@@ -139,13 +139,13 @@ class _Sweep:
         """What `binder`, bound to `op` of `args`, is equal to: a constant, an operand, an earlier variable, or itself,
         which is then known to later lets of the block."""
         for a in args:
-            if isinstance(a, ir.Lit):
+            if type(a) is ir.Lit:
                 found = folded(op, args)
                 return self.known.setdefault((op, *map(_identity, args)), binder) if found is None else found
         return self.known.setdefault((op, args), binder)
 
     def form(self, let: ir.Let, e: ir.Expr, new: list[ir.Let]) -> None:
-        if isinstance(e, ir.Index) and len(e.path) == 1 and not isinstance(e.path[0], ir.Var):
+        if type(e) is ir.Index and len(e.path) == 1 and type(e.path[0]) is not ir.Var:
             self.step(let, e, e.path[0], new)
             return
         if isinstance(e, ir.If) and isinstance(self.atom(e.condition), ir.Lit):
@@ -230,27 +230,29 @@ def without_signs(
 def as_negation(op: Primitive, args: tuple[_A | ir.Lit, ...]) -> tuple[Primitive, tuple[_A | ir.Lit, ...]]:
     """What `op` does with minus the constant that does nothing."""
     for k, neutral in enumerate(op.neutral):
-        a = args[k]
-        if neutral is not None and isinstance(a, ir.Lit) and a.value == -neutral and op.minus[k][:1] == "-":
-            return NEGATION, (args[1 - k],)
+        if neutral is not None:
+            a = args[k]
+            if type(a) is ir.Lit and a.value == -neutral and op.minus[k][:1] == "-":
+                return NEGATION, (args[1 - k],)
     return op, args
 
 
 def _identity(a: ir.Atom) -> Any:
     """A key that tells 0.0 from -0.0 and 1 from 1.0 and True."""
-    if isinstance(a, ir.Var):
-        return a
-    return (a.type, repr(a.value))
+    if type(a) is ir.Lit:
+        return a.type, a.value or repr(a.value)
+    return a
 
 
 def folded(op: Primitive, args: tuple[_A | ir.Lit, ...]) -> _A | ir.Lit | None:
     """What `op` gives without running: a constant of constants, or an operand that it leaves as it is."""
-    if all([isinstance(a, ir.Lit) for a in args]) and not op.erased:
+    if all([type(a) is ir.Lit for a in args]) and not op.erased:
         return _evaluated(op, args)
     for k, neutral in enumerate(op.neutral):
-        a = args[k]
-        if neutral is not None and isinstance(a, ir.Lit) and a.value == neutral:
-            return args[1 - k]
+        if neutral is not None:
+            a = args[k]
+            if type(a) is ir.Lit and a.value == neutral:
+                return args[1 - k]
     return None
 
 

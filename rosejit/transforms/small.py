@@ -6,7 +6,8 @@ from itertools import product
 from rosejit.ir import syntax as ir
 from rosejit.ir.sums import in_lanes
 from rosejit.ir.types import BOOL, INT, REAL, Array, Scalar, Type, is_heavy
-from rosejit.ir.walk import forms, scopes
+from rosejit.ir.walk import callees, forms, scopes
+from rosejit.transforms.ranges import has_loops
 
 Atoms = tuple[ir.Atom, ...]
 
@@ -61,15 +62,25 @@ def paths(t: Type) -> list[Atoms]:
 
 def has_small(f: ir.Function) -> bool:
     """Whether a small array occurs in `f` itself."""
-    if any([numbers(p.type) for p in f.params]):
+    if _is_any_small(f.params):
         return True
     for let in () if f.body is None else forms(f.body):
-        if any([numbers(b.type) for b in let.binders]):
+        if _is_any_small(let.binders) or any([_is_any_small(bound) for bound, _ in scopes(let.expr)]):
             return True
-        for bound, _ in scopes(let.expr):
-            if any([numbers(b.type) for b in bound]):
-                return True
     return False
+
+
+def _is_any_small(variables: tuple[ir.Var, ...]) -> bool:
+    return any([type(v.type) is Array and numbers(v.type) for v in variables])
+
+
+def unchanged(program: list[ir.Function]) -> set[ir.Function]:
+    """Functions of `program`, callees first, without small arrays and loops, that call nothing but such functions."""
+    found: set[ir.Function] = set()
+    for f in program:
+        if not has_small(f) and not (f.body and has_loops(f.body)) and found.issuperset(callees(f)):
+            found.add(f)
+    return found
 
 
 def is_unrolled(let: ir.Let, e: ir.Loop) -> bool:
