@@ -3,9 +3,9 @@
 `$` begins every name that is not the user's. A value that does not fit raises `Mismatch` before anything is written.
 """
 
-import array
 import math
 from collections.abc import Callable, Iterator
+from struct import Struct, error
 from typing import Any
 
 from rosejit.abi import Leaf, Node, Slot, Static, Tree
@@ -13,9 +13,11 @@ from rosejit.numeric import np
 from rosejit.runtime import convert, dynamic
 
 MANY = 4
-"""From so many scalars of one kind on, a list is copied as a block."""
+"""So many scalars in a row are packed at once, into memory and out of it."""
 _EXACT = {"real": "float", "int": "int", "bool": "bool"}
 _MEMORY = {"real": ("reals", 8), "int": ("ints", 8), "bool": ("octets", 1)}
+_LETTER = {"real": "d", "int": "q"}
+"""Of the kinds that take 8 bytes, as `struct` names them."""
 
 
 class Arguments:
@@ -26,7 +28,6 @@ class Arguments:
         self, slots: Iterator[Slot], same: Callable[[Any, Any], bool], exact: frozenset[int] = frozenset()
     ) -> None:
         self.checks: list[str] = []
-        self.writes: list[str] = []
         self.lent: list[str] = []
         """The lines that free after the call what was allocated for it."""
         self.views: list[Slot] = []
@@ -35,14 +36,27 @@ class Arguments:
         """The variables of ints, and of lists of ints, which may turn out too big when they are written."""
         self.scope: dict[str, Any] = {
             "$Mismatch": convert.Mismatch, "$real": convert.real, "$int": convert.integer, "$bool": convert.boolean,
-            "$array": convert.array, "$pack": array.array, "$too_big": convert.too_big, "$same": same,
+            "$array": convert.array, "$too_big": convert.too_big, "$same": same,
             "$exact_real": convert.exact_real, "$exact_array": convert.exact_array,
-            "$rows": dynamic.rows, "$send": dynamic.send, "$give_back": dynamic.give_back,
+            "$PackingError": error, "$rows": dynamic.rows, "$send": dynamic.send, "$give_back": dynamic.give_back,
         }  # fmt: skip
         self._slots = slots
         self._exact = exact
         self._leaves = 0
         self._names = 0
+        self._scalars: list[tuple[Slot, str]] = []
+        self._others: list[str] = []
+        """The lines that write what is no scalar by itself."""
+
+    def writes(self) -> list[str]:
+        """The lines that write to memory what was checked."""
+        lines: list[str] = []
+        for run in _runs(self._scalars):
+            if len(run) < MANY:
+                lines += [self._written(slot, value) for slot, value in run]
+            else:
+                lines.append(self._packed([slot for slot, _ in run], ", ".join([value for _, value in run])))
+        return lines + self._others
 
     def take(self, tree: Tree, value: str) -> None:
         """Add the lines for the expression `value`, which is a name."""
@@ -56,10 +70,9 @@ class Arguments:
                 self._leaves += 1
                 self._dynamic(next_slot(self._slots, tree), value)
             case Leaf(kind=kind):
-                memory, size = self._memory(kind)
                 converter = self._converter(kind)
                 self.checks.append(f"if type({value}) is not {_EXACT[kind]}: {value} = {converter}({value})")
-                self.writes.append(f"${memory}[{next_slot(self._slots, tree).offset // size}] = {value}")
+                self._scalars.append((next_slot(self._slots, tree), value))
                 self.ints += [value] * (kind == "int")
             case Node():
                 self._node(tree, value)
@@ -76,7 +89,7 @@ class Arguments:
             case kind:
                 other = f"type({value}) is not {kind} and not isinstance({value}, {kind})"
                 self._check(f"{other} or len({value}) != {count}")
-        if uniform(tree):
+        if tree.kind in ("list", "tuple") and packs(tree) and len(_kinds(tree)) == 1:
             self._block(tree, value)
         elif count:
             names = [self._name() for _ in tree.children]
@@ -98,16 +111,21 @@ class Arguments:
 
     def _block(self, tree: Node, value: str) -> None:
         slots = [next_slot(self._slots, child) for child in tree.children]
-        kind, start = slots[0].kind, slots[0].offset // 8
-        assert [slot.offset for slot in slots] == list(range(8 * start, 8 * (start + len(slots)), 8))
-        memory, _ = self._memory(kind)
-        name = self._name()
+        kind, name = slots[0].kind, self._name()
         converter = max({self._converter(kind) for _ in slots}, key=len)  # the exact one, if one is
         self.checks.append(f"{name} = {value}")
         self.checks.append(f"if {{*map(type, {name})}} != {{{_EXACT[kind]}}}: {name} = [*map({converter}, {name})]")
-        letter = "d" if kind == "real" else "q"
         self.ints += [name] * (kind == "int")
-        self.writes.append(f"${memory}[{start}:{start + len(slots)}] = $pack('{letter}', {name})")
+        self._others.append(self._packed(slots, f"*{name}"))
+
+    def _written(self, slot: Slot, value: str) -> str:
+        memory, size = _MEMORY[slot.kind]
+        self.memories.add(memory)
+        return f"${memory}[{slot.offset // size}] = {value}"
+
+    def _packed(self, slots: list[Slot], values: str) -> str:
+        self.memories.add("octets")
+        return f"{self._constant(packing(slots).pack_into)}($octets, {slots[0].offset}, {values})"
 
     def _converter(self, kind: str) -> str:
         """What makes the next leaf of a value of another type."""
@@ -122,20 +140,15 @@ class Arguments:
             f"{value} = {converter}({value}, {slot.shape}, {slot.element!r})"
         )
         if math.prod(slot.shape):
-            self.writes.append(f"$in{len(self.views)}[...] = {value}")
+            self._others.append(f"$in{len(self.views)}[...] = {value}")
             self.views.append(slot)
 
     def _dynamic(self, slot: Slot, value: str) -> None:
         constant, place = self._constant(slot), f"$words[{slot.offset // 4}]"
         self.memories.add("words")
         self.checks.append(f"{value} = $rows({value}, {slot.shape}, {slot.element!r})")
-        self.writes.append(f"{place} = $sent{len(self.lent)} = $send($instance, {value}, {constant})")
+        self._others.append(f"{place} = $sent{len(self.lent)} = $send($instance, {value}, {constant})")
         self.lent.append(f"$give_back($instance, $sent{len(self.lent)}, {constant})")
-
-    def _memory(self, kind: str) -> tuple[str, int]:
-        memory, size = _MEMORY[kind]
-        self.memories.add(memory)
-        return memory, size
 
     def _check(self, wrong: str) -> None:
         self.checks.append(f'if {wrong}: raise $Mismatch("another type")')
@@ -160,7 +173,30 @@ def next_slot(slots: Iterator[Slot], leaf: Tree) -> Slot:
     return slot
 
 
-def uniform(tree: Node) -> bool:
-    """Whether the children are many scalars of 8 bytes, all of one kind."""
-    kinds = {child.kind if isinstance(child, Leaf) else "" for child in tree.children}
-    return tree.kind in ("list", "tuple") and len(tree.children) >= MANY and kinds in ({"real"}, {"int"})
+def _runs(scalars: list[tuple[Slot, str]]) -> Iterator[list[tuple[Slot, str]]]:
+    """Scalars that `packing` knows, side by side in memory; others each by itself."""
+    run: list[tuple[Slot, str]] = []
+    for slot, value in scalars:
+        follows = run and slot.kind in _LETTER and run[-1][0].kind in _LETTER and slot.offset == run[-1][0].offset + 8
+        if run and not follows:
+            yield run
+            run = []
+        run.append((slot, value))
+    if run:
+        yield run
+
+
+def packing(slots: list[Slot]) -> Struct:
+    """How scalars of 8 bytes lie side by side."""
+    start = slots[0].offset
+    assert [slot.offset for slot in slots] == list(range(start, start + 8 * len(slots), 8))
+    return Struct("".join([_LETTER[slot.kind] for slot in slots]))
+
+
+def packs(tree: Node) -> bool:
+    """Whether the children are many scalars of 8 bytes."""
+    return len(tree.children) >= MANY and _kinds(tree) <= _LETTER.keys()
+
+
+def _kinds(tree: Node) -> set[str]:
+    return {child.kind if isinstance(child, Leaf) else "" for child in tree.children}

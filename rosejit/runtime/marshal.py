@@ -129,6 +129,7 @@ class _Writer:
         self.results = Results(signature.result, results)
         assert next(params, None) is None, "the entry has more parameters than the signature"
         assert next(results, None) is None, "the entry has more results than the signature"
+        self.writes = self.arguments.writes()
         names = {parameter.name for parameter in signature.parameters}
         self.takes_out = bool(self.results.views) and "out" not in names
         words = {"words"} if self.handles or self.made else set[str]()
@@ -226,10 +227,10 @@ class _Writer:
 
     def _running(self) -> list[str]:
         """The lines from the writing of arguments to the reading of results."""
-        writes = self.arguments.writes
+        writes = self.writes
         if self.arguments.ints:
-            refused = f"    $too_big({', '.join(self.arguments.ints)})"
-            writes = ["try:", *(f"    {line}" for line in writes), "except (ValueError, OverflowError):", refused]
+            refused = ["except (ValueError, $PackingError):", f"    $too_big({', '.join(self.arguments.ints)})"]
+            writes = ["try:", *(f"    {line}" for line in writes), *refused]
         result = self.results.expression
         if self.takes_out:
             result = f"{result} if $out is None else {self.results.into_given}"

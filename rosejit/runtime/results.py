@@ -8,7 +8,7 @@ from rosejit.abi import Leaf, Node, Slot, Static, Tree
 from rosejit.errors import ShapeError, StagingTypeError
 from rosejit.numeric import np
 from rosejit.runtime import convert
-from rosejit.runtime.arguments import next_slot, uniform
+from rosejit.runtime.arguments import next_slot, packing, packs
 from rosejit.runtime.dynamic import receive
 from rosejit.runtime.recycled import is_worthwhile, spare
 
@@ -57,7 +57,7 @@ class Results:
                 return self._leaf(next_slot(self._slots, tree))
             case Node(kind="none"):
                 return "None"
-            case Node() if uniform(tree):
+            case Node(kind=kind) if packs(tree) and kind != "dict":
                 return self._block(tree)
             case Node(children=children):
                 return self._build(tree, [self._read(child) for child in children])
@@ -78,10 +78,8 @@ class Results:
 
     def _block(self, tree: Node) -> str:
         slots = [next_slot(self._slots, child) for child in tree.children]
-        memory = self._memory("reals" if slots[0].kind == "real" else "ints")
-        start = slots[0].offset // 8
-        values = f"{memory}[{start}:{start + len(slots)}].tolist()"
-        return self._build_from(tree, values if tree.kind == "list" else f"tuple({values})")
+        values = f"{self._constant(packing(slots).unpack_from)}({self._memory('octets')}, {slots[0].offset})"
+        return self._build_from(tree, values) if tree.kind == "tuple" else self._build(tree, [f"*{values}"])
 
     def _build(self, tree: Node, items: list[str]) -> str:
         listed = ", ".join(items)

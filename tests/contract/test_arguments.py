@@ -1,5 +1,6 @@
 """What is taken for an argument, what is refused, and that nobody's memory is written but our own."""
 
+import math
 import re
 import traceback
 from dataclasses import dataclass
@@ -432,3 +433,52 @@ def test_what_is_masked_has_no_value(value):
     for call in (f, rose.grad(f), rose.jit(lambda x: x * 2.0), lambda x: f(2.0, x), lambda x: f([x][0]), pullback):
         with pytest.raises(rose.StagingTypeError):
             call(value)
+
+
+class Five(NamedTuple):
+    a: float
+    n: int
+    b: float
+    m: int
+    c: float
+
+
+@dataclass
+class Four:
+    p: float
+    q: float
+    r: float
+    s: float
+
+
+def test_many_scalars_side_by_side_of_several_kinds():
+    @rose.jit
+    def f(a: float, n: int, flag: bool, b: float, m: int, c: float, d: float, k: int) -> tuple:
+        sign = 1.0 if flag else -1.0
+        return Five(a * sign, n + k, b, m, c), Four(d, c, b, a), [n, m, k, 0], {"a": a, "b": b, "c": c, "d": d}, flag
+
+    given = (1.5, 2, False, -0.0, 2**62, 4.0, math.inf, -(2**63))
+    for _ in range(2):
+        five, four, ints, known, flag = f(*given)
+        assert five == Five(-1.5, 2 - 2**63, -0.0, 2**62, 4.0)
+        assert (type(five), type(five.n), type(five.a)) == (Five, int, float)
+        assert four == Four(math.inf, 4.0, -0.0, 1.5)
+        assert ints == [2, 2**62, -(2**63), 0]
+        assert known == {"a": 1.5, "b": -0.0, "c": 4.0, "d": math.inf}
+        assert flag is False
+    assert f(1, 2, True, 3, 4, 5, 6, 7)[0] == Five(1.0, 9, 3.0, 4, 5.0)
+    with pytest.raises(rose.RoseOverflowError, match="9223372036854775808"):
+        f(1.0, 2, True, 3.0, 2**63, 4.0, 5.0, 6)
+    assert f(*given)[0].m == 2**62
+
+
+def test_lists_and_tuples_of_many_scalars():
+    @rose.jit
+    def f(x: list[float], n: tuple[int, int, int, int]) -> tuple:
+        return x[::-1], n[::-1]
+
+    x, n = [0.1 * k for k in range(100)], (1, 2, 3, 2**63 - 1)
+    assert f(x, n) == (x[::-1], n[::-1])
+    assert f([np.float64(v) for v in x], n) == (x[::-1], n[::-1])
+    with pytest.raises(rose.RoseOverflowError):
+        f(x, (1, 2, 3, 2**63))
