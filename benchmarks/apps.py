@@ -2,7 +2,8 @@
 
 `billiards` is `examples/billiards.py`; `billiards, arrays` the same with NumPy rows of two numbers where that has
 dataclasses; `robot` is robot D of `examples/robot.py`. The peers are programs of our own in `benchmarks/peers`, one
-thread each. Errors are relative to the largest entry of Taichi's recorded gradient.
+thread each; Taichi may be in another interpreter, `PEER_PYTHON`. Errors are relative to the largest entry of Taichi's
+recorded gradient.
 """
 
 import importlib.util
@@ -17,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import billiards_arrays
-from benchmarks.measure import PEERS, ROOT, Row, Table, has, has_rose, node, once, options, process
+from benchmarks.measure import PEER_PYTHON, PEERS, ROOT, Row, Table, has_rose, node, once, options, peer_has, process
 
 
 def example(name: str) -> Any:
@@ -78,7 +79,7 @@ def peers(app: str, spec: Row, repeat: int, absent: Sequence[str]) -> list[tuple
     """The same by those that are here."""
     runs: dict[str, Callable[[str], Row]] = {
         "rose": lambda path: node(PEERS / "apps.mjs", app, path, str(repeat)),
-        "taichi": lambda path: process([sys.executable, str(PEERS / "taichi_apps.py"), app, path, str(repeat)]),
+        "taichi": lambda path: process([PEER_PYTHON, str(PEERS / "taichi_apps.py"), app, path, str(repeat)]),
     }
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "spec.json"
@@ -88,7 +89,7 @@ def peers(app: str, spec: Row, repeat: int, absent: Sequence[str]) -> list[tuple
 
 def main() -> None:
     asked = options(__doc__ or "", repeat=9)
-    here = {"rose": has_rose(), "taichi": has("taichi")}
+    here = {"rose": has_rose(), "taichi": peer_has("taichi")}
     absent = [name for name, found in here.items() if not found or name in asked.without]
     title = "one loss and gradient of an application (ms of CPU; first: from the Python function to its first result)"
     form = {"app": "", "system": "", "first": ".0f", "call": ".2f", "bytes": ",", "tape": ",", "error": ".0e"}

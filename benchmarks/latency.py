@@ -28,11 +28,11 @@ from benchmarks.measure import (
     Table,
     alone,
     has,
-    has_casadi,
     has_rose,
     node,
     once,
     options,
+    peer_has,
     per_call,
     process,
 )
@@ -290,7 +290,7 @@ def _of_tier(case: Case, tier: Tier) -> Row:
 def main() -> None:
     """The tables."""
     given = options(__doc__ or "", ops=[1_000, 10_000], times=5)
-    here = {"jax": has("jax"), "rose": has_rose(), "casadi": has_casadi()}
+    here = {"jax": has("jax"), "rose": has_rose(), "casadi": peer_has("casadi")}
     absent = [peer for peer, found in here.items() if not found or peer in given.without]
     with tempfile.TemporaryDirectory() as folder:
         os.environ["ROSE_CACHE_DIR"] = folder

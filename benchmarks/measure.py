@@ -113,9 +113,9 @@ PEER_PYTHON = os.environ.get("PEER_PYTHON", sys.executable)
 """The interpreter that has the peers of Python that this one may lack."""
 
 
-def has_casadi() -> bool:
-    """Whether that interpreter has CasADi."""
-    return subprocess.run([PEER_PYTHON, "-c", "import casadi"], capture_output=True).returncode == 0
+def peer_has(module: str) -> bool:
+    """Whether that interpreter has a module."""
+    return subprocess.run([PEER_PYTHON, "-c", f"import {module}"], capture_output=True).returncode == 0
 
 
 def process(command: list[str], env: dict[str, str] | None = None, timeout: float = 600) -> Row:

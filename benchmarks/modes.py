@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import rosejit as rose
-from benchmarks.measure import PEER_PYTHON, PEERS, Table, has_casadi, once, options, per_call, process
+from benchmarks.measure import PEER_PYTHON, PEERS, Table, once, options, peer_has, per_call, process
 from rosejit import Mat, Vec
 from rosejit.transforms import columns, mixed
 
@@ -149,7 +149,7 @@ def sparse(table: Table) -> None:
         if n == 100:
             row["difference"] = difference(found.toarray(), rose.hessian(fresh(rosenbrock))(x))
         table.add(**row)
-        if has_casadi():
+        if peer_has("casadi"):
             peer = process([PEER_PYTHON, str(PEERS / "casadi_sparse.py"), str(n)])
             assert peer["entries"] == found.nnz
             row = {"what": f"the same beside CasADi {peer['version']}", "this": "sparse", "us": 1e6 * seconds}
