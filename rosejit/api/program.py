@@ -8,13 +8,13 @@ from typing import Any
 from rosejit import collector
 from rosejit.abi import Artifact, Tier
 from rosejit.api import interpreted
-from rosejit.api.recipe import Program, Recipe, function_of, source_of, straight_of, words_of
+from rosejit.api.recipe import LONG, Program, Recipe, function_of, source_of, straight_of, words_of
 from rosejit.codegen.program import compile_program
-from rosejit.codegen.routines import compile_routines
-from rosejit.codegen.straight import compile_straight
+from rosejit.codegen.routines import compile_routines, compile_straight
 from rosejit.ir import syntax as ir
 from rosejit.ir.walk import callees, forms, reachable, size
 from rosejit.log import note
+from rosejit.numeric import is_at_hand
 from rosejit.runtime import cache as disk
 from rosejit.runtime.compiled import Compiled, Settled
 from rosejit.runtime.compiled import load as load_artifact
@@ -109,7 +109,9 @@ def _compiled(roots: Roots, straight: Rows | None) -> tuple[Artifact, tuple[Call
         if line is not None:
             return compile_straight(line), ()
         whole = roots["main"]
-        linked = link(outline(whole) if isinstance(whole, ir.Function) else function_of(whole))
+        f = outline(whole) if isinstance(whole, ir.Function) else function_of(whole)
+        is_long = sum(map(size, reachable(f))) >= LONG
+        linked = link(f) if is_at_hand(worth_loading=is_long) else None
         if linked is not None:
             return compile_routines(linked), ()
     functions = {name: function_of(program) for name, program in roots.items()}

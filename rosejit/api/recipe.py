@@ -44,7 +44,7 @@ def function_of(program: Program) -> ir.Function:
 
 
 LONG = 5_000
-"""Rows for which the passes take longer than to load NumPy."""
+"""Rows, or lets, for which the passes take longer than to load NumPy."""
 
 
 def straight_of(program: Program, source: Rows | None) -> Straight | None:

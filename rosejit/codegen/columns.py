@@ -7,7 +7,7 @@ Whatever is done for each of thousands of steps is done here for all of them at 
 # pyright: reportUnknownMemberType=false
 
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any
 
 from rosejit.numeric import np
@@ -32,12 +32,28 @@ _ROUNDS = 50
 
 
 @dataclass(slots=True)
+class Steps:
+    """The steps of several functions, side by side. Operands and leaves are numbered in each function by itself."""
+
+    code: list[Step]
+    values: list[int]
+    """How many steps each function has."""
+    leaves: list[int]
+    """How many leaves each function has."""
+    needed: Column
+    """The steps that matter, and with them what they read."""
+    behind: Column
+    """For each action: with so many operands it stands behind the last one, in the same part."""
+
+
+@dataclass(slots=True)
 class Columns:
     """Steps in the order in which they are done. An operand is a value, leaf `k` is `leaf + k`, none is `none`."""
 
     values: Column
     """What each step makes."""
     ops: Column
+    """Action `k` is `CODES_END + k`."""
     operands: list[Column]
     """In the order of the stack."""
     leaf: int
@@ -45,18 +61,22 @@ class Columns:
     """Behind it is `none + 1`, what makes lanes of the operand in front."""
     starts: Column
     """Of the parts; and the end of the last one."""
+    functions: list[int]
+    """The first part of each function; and how many there are."""
     part: Column
     """Of each value; of leaves and of what is never made -1."""
     last: Column
     """The last part that reads a value which is read in a later part than it is made in; else -1."""
 
 
-def columns(code: list[Step], leaves: int, results: Column, most: int, whole: int) -> Columns:
-    """The steps of `code` that `results` need, in parts of `most` steps, or in one if they are no more than `whole`."""
-    ops, operands, none = _split(code, leaves)
-    values = _ordered(_live(operands, len(code), none, results), ops, operands[0], none)
+def columns(steps: Steps, most: int, whole: int) -> Columns:
+    """The steps that are needed, each function in parts of `most` steps, or in one if they are no more than `whole`."""
+    count = len(steps.code)
+    of = np.repeat(np.arange(len(steps.values)), steps.values)
+    ops, operands, behind, none = _split(steps, of)
+    values = _ordered(_live(operands, count, none, steps.needed), ops, operands[0], none)
     ops, operands = ops[values], [column[values] for column in operands]
-    values, ops, operands = _in_lanes(values, ops, operands, none)
+    values, ops, operands = _in_lanes(values, ops, operands, none, of)
     if BOTH in ops:
         for alone, instead in ((SIN, LONE_SIN), (COS, LONE_COS)):
             lone = np.flatnonzero(ops == alone)
@@ -67,31 +87,44 @@ def columns(code: list[Step], leaves: int, results: Column, most: int, whole: in
         condition, *others = operands
         pairs = zip((*others, condition), operands, strict=True)
         operands: list[Column] = [np.where(chosen, a, b) for a, b in pairs]
-    starts = _cut(ops, most if len(ops) > whole else whole)
+    bounds = np.searchsorted(of[values], np.arange(len(steps.values) + 1)).tolist()
+    starts, functions = _cut((ops >= OTHER) & (ops < CODES_END) | behind[values], bounds, most, whole)
     part = np.full(none + 2, -1)
     own = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     part[values] = own
     last = np.full(none + 2, -1)
     for column in operands:
-        outside = (part[column] != own) & (column < len(code))
+        outside = (part[column] != own) & (column < count)
         found = np.full(none + 2, -1)
         found[column[outside]] = own[outside]  # the last of equal ones stays
         np.maximum(last, found, out=last)
-    return Columns(values, ops, operands, len(code), none, starts, part, last)
+    return Columns(values, ops, operands, count, none, starts, functions, part, last)
 
 
-def _split(code: list[Step], leaves: int) -> tuple[Column, list[Column], int]:
-    """Ops and operands of all steps."""
-    none = len(code) + leaves
-    lengths = np.fromiter(map(len, code), np.int64, len(code))
+def _split(steps: Steps, of: Column) -> tuple[Column, list[Column], Column, int]:
+    """Ops and operands of all steps, and which steps stand behind others. `of`: the function of each step."""
+    code, count = steps.code, len(steps.code)
+    none = count + sum(steps.leaves)
+    lengths = np.fromiter(map(len, code), np.int64, count)
     flat = np.fromiter(chain.from_iterable(code), np.int64, int(lengths.sum()))
-    flat = np.where(flat < 0, len(code) + ~flat, flat)
     at = np.cumsum(lengths) - lengths
-    operands = [flat[at + 1]]
-    for k in range(2, int(lengths.max(initial=2))):
+    ops = flat[at]
+    ops = np.where(ops < 0, CODES_END + ~ops, ops)
+    first, leaf = [np.cumsum(many) - many for many in (np.array(steps.values), np.array(steps.leaves))]
+    own = np.repeat(of, lengths)
+    flat = np.where(flat < 0, count + leaf[own] + ~flat, flat + first[own])
+    operands: list[Column] = []
+    for k in range(1, max(2, int(lengths.max(initial=2)))):
         there = lengths > k
         operands.append(np.where(there, flat[np.where(there, at + k, 0)], none))
-    return flat[at], operands, none
+    return ops, operands, _behind(steps.behind, ops, lengths), none
+
+
+def _behind(behind: Column, ops: Column, lengths: Column) -> Column:
+    found = np.zeros(len(ops), bool)
+    acts = np.flatnonzero(ops >= CODES_END)
+    found[acts] = lengths[acts] - 1 == behind[ops[acts] - CODES_END]
+    return found
 
 
 def _live(operands: list[Column], steps: int, none: int, results: Column) -> Column:
@@ -135,10 +168,15 @@ def _ordered(values: Column, ops: Column, angles: Column, none: int) -> Column:
     return values[np.argsort(place[values], kind="stable")]
 
 
-def _in_lanes(values: Column, ops: Column, operands: list[Column], none: int) -> tuple[Column, Column, list[Column]]:
-    """The same with two calls for a cosine and a sine done at once, if what the first gives is not read before the
-    second: then it waits."""
+def _in_lanes(
+    values: Column, ops: Column, operands: list[Column], none: int, of: Column
+) -> tuple[Column, Column, list[Column]]:
+    """The same with two calls for a cosine and a sine of one function done at once, if what the first gives is not read
+    before the second: then it waits."""
     calls = np.flatnonzero(ops == BOTH)
+    if len(calls) < 2 * _FEW:
+        return values, ops, operands
+    own = of[values[calls]].tolist()
     first = np.full(none + 2, len(ops))
     for column in operands:
         read = np.full(none + 2, len(ops))
@@ -147,7 +185,7 @@ def _in_lanes(values: Column, ops: Column, operands: list[Column], none: int) ->
     until = np.minimum(first[values[calls]], first[values[calls + 1]])
     pairs, waiting = list[tuple[int, int]](), -1
     for k, at in enumerate(calls.tolist()):
-        if waiting >= 0 and at < until[waiting]:
+        if waiting >= 0 and at < until[waiting] and own[k] == own[waiting]:
             pairs.append((waiting, k))
             waiting = -1
         else:
@@ -167,12 +205,20 @@ def _in_lanes(values: Column, ops: Column, operands: list[Column], none: int) ->
     return values[order], ops[order], [column[order] for column in columns]
 
 
-def _cut(ops: Column, most: int) -> Column:
-    """Where parts of `most` steps start; no part ends between a cosine and its sine."""
-    starts = [0]
-    while starts[-1] < len(ops):
-        end = min(starts[-1] + most, len(ops))
-        while end < len(ops) and ops[end] >= OTHER:
-            end += 1
-        starts.append(end)
-    return np.array(starts)
+def _cut(stays: Column, bounds: list[int], most: int, whole: int) -> tuple[Column, list[int]]:
+    """Where parts start, and which part is the first of each function. What `stays` is in the part of what is in front
+    of it: the sine behind a cosine, what belongs to one call."""
+    starts: list[int] = []
+    functions: list[int] = []
+    for start, end in pairwise(bounds):
+        functions.append(len(starts))
+        length = most if end - start > whole else whole
+        starts.append(start)
+        while starts[-1] + length < end:
+            cut = starts[-1] + length
+            while cut < end and stays[cut]:
+                cut += 1
+            if cut == end:
+                break
+            starts.append(cut)
+    return np.array([*starts, bounds[-1]]), [*functions, len(starts)]

@@ -1,26 +1,69 @@
-"""Routines to an artifact: each a function without parameters, whose arguments and results lie at fixed addresses.
+"""Straight code to an artifact: each routine a function without parameters. What it takes and gives lies in globals.
 
 None is entered twice at a time: they do not call themselves, and an instance runs one call at a time.
 """
 
 from dataclasses import dataclass
+from itertools import chain, count
+from typing import cast
 
 from rosejit.abi import Artifact
-from rosejit.codegen.body import LOADS, Kind, kind_of
+from rosejit.codegen.body import LOADS, STORES, Kind, kind_of
+from rosejit.codegen.columns import Steps
 from rosejit.codegen.emitter import literal
 from rosejit.codegen.entries import Border, border
 from rosejit.codegen.module import Module
-from rosejit.codegen.parts import ADDRESS, Part, Slot, Writer
-from rosejit.codegen.program import add_memory, write_pending
+from rosejit.codegen.program import add_memory
+from rosejit.codegen.straight import ADDRESS, Given, Writer
 from rosejit.collector import paused
-from rosejit.ir.syntax import Lit
-from rosejit.ir.types import BOOL
-from rosejit.transforms.numbering import Result
-from rosejit.transforms.routines import Add, Invoke, Offset, Out, Param, Place, Program, Routine, Step
+from rosejit.ir.syntax import Function, Lit
+from rosejit.ir.types import BOOL, Scalar, Type
+from rosejit.numeric import np
+from rosejit.transforms.numbering import Result, Straight
+from rosejit.transforms.routines import (
+    Action,
+    Add,
+    End,
+    Give,
+    Guard,
+    Invoke,
+    Offset,
+    Out,
+    Param,
+    Place,
+    Program,
+    Routine,
+    Sum,
+)
+from rosejit.transforms.sharing import Step
 from rosejit.wasm.encode import encode
-from rosejit.wasm.instructions import bool_load, call, f64_load, f64_store, i32_const, if_, local_set, memory_fill
+from rosejit.wasm.instructions import (
+    bool_load,
+    call,
+    f64_const,
+    f64_load,
+    f64_store,
+    global_get,
+    global_set,
+    i32_const,
+    i64_const,
+    if_,
+    memory_fill,
+)
 from rosejit.wasm.module import Export, ModuleBuilder
 from rosejit.wasm.opcodes import OP
+
+_ROUND = 4096
+"""The constants of kernels begin at a multiple of it: kernels are written once for each place."""
+_ZEROS: dict[Kind, bytes] = {"f64": f64_const(0.0), "i64": i64_const[0], "i32": i32_const[0]}
+_BEHIND: dict[type, int] = {Give: 2, Invoke: 1, End: 1, Out: 1}
+"""With so many operands an action stands behind the last one."""
+
+
+def compile_straight(made: Straight) -> Artifact:
+    """The module with `made` as its entry `main`."""
+    f = Function(made.name, made.base.params, tuple([r.type for r in made.results]), span=made.base.span)
+    return compile_routines(Program([Routine(f, made.code, [*made.leaves])], made.results))
 
 
 def compile_routines(program: Program) -> Artifact:
@@ -29,140 +72,181 @@ def compile_routines(program: Program) -> Artifact:
         builder = ModuleBuilder()
         f = program.routines[-1].function
         place = border("main", f, {})
-        module = Module(builder, place.end)
-        linked = _Linked(module, place)
-        for routine in program.routines[:-1]:
-            linked.write(routine)
-        index = linked.whole(program)
+        module = Module(builder, -(-place.end // _ROUND) * _ROUND)
+        index = _Linked(module, place, program).write()
         builder.exports.append(Export("main", "func", index))
-        write_pending(module, {}, set())
         add_memory(module)
         wasm, entries = encode(builder.build()), {"main": place.entry}
         names, places = module.names, module.places
         return Artifact(wasm, entries, (), (), names, places, lasting=False, recursive=False)
 
 
-@dataclass(slots=True)
-class _Callee:
-    """A routine that is written: its function, and where what it takes and gives lies."""
+@dataclass(slots=True, eq=False)
+class _Store:
+    """A step that puts its last operand where a result lies."""
 
-    index: int
-    params: list[Slot]
-    results: list[Slot]
+    code: bytes
 
 
 class _Linked:
-    """The routines of one module."""
+    """The routines of one module: their steps side by side, what they take and give in globals."""
 
-    def __init__(self, module: Module, place: Border) -> None:
-        self.module = module
-        self.place = place
-        self.callees: dict[Routine, _Callee] = {}
+    def __init__(self, module: Module, place: Border, program: Program) -> None:
+        self.module, self.place, self.program = module, place, program
+        self.actions: list[Action | _Store] = [*program.actions]
+        self.params: dict[Routine, list[int]] = {}
+        """The globals of the parameters of each routine."""
+        self.results: dict[Routine, range] = {}
+        """The globals of its results."""
+        self.codes: list[list[Step]] = []
+        self.leaves: list[list[bytes]] = []
+        self.needed: list[int] = []
+        """The steps that matter."""
+        self.held: dict[int, int] = {}
+        self.homes: dict[int, int] = {}
+        """The values that are results, and where they lie: in globals, or in memory those of the whole."""
+        self.before = 0
+        """So many steps have the routines so far."""
 
-    def write(self, routine: Routine) -> None:
-        """Write a routine that others call."""
-        params = self.slots([_kind(routine, k) for k in range(len(routine.params))])
-        results = self.slots(["f64"] * len(routine.results))
-        index = self.function(routine, params, list(zip(routine.results, results, strict=True)))
-        self.callees[routine] = _Callee(index, params, results)
-
-    def whole(self, program: Program) -> int:
-        """Write the last routine, which is the entry; sums start from zero."""
-        homes: list[tuple[int, Slot]] = []
-        zeros: list[bytes] = []
-        for result, slot in zip(program.results, self.place.entry.results, strict=True):
-            if isinstance(result, Result):
-                kind = kind_of(result.type)
-                assert kind is not None
-                homes.append((result.elements[0], Slot.of(kind, slot.offset)))
-            else:
-                zeros += (i32_const[slot.offset], i32_const[0], i32_const[result], memory_fill)
-        index = self.function(program.routines[-1], [], homes)
-        builder = self.module.builder
-        main = builder.declare_function((), (), program.routines[-1].function.name)
-        builder.define(main, (), [*zeros, call[index]])
-        return main
-
-    def function(self, routine: Routine, params: list[Slot], homes: list[tuple[int, Slot]]) -> int:
-        """The function of a routine."""
-        body = _Body(self, params)
-        leaves = [body.leaf(leaf) for leaf in routine.leaves]
-        forms = {Add: body.add, Invoke: body.invoke, Out: _nothing}
-        name = routine.function.name
-        index = Writer(self.module, name, routine.code, leaves, homes, routine.acts, forms).write()
-        self.module.told(index, routine.function)
+    def write(self) -> int:
+        """The index of the entry; sums start from zero there."""
+        *others, whole = self.program.routines
+        for routine in others:
+            self.routine(routine)
+        zeros = self.whole(whole)
+        given = Given(
+            Steps(
+                list(chain.from_iterable(self.codes)),
+                list(map(len, self.codes)),
+                list(map(len, self.leaves)),
+                np.array(self.needed, np.int64),
+                np.array([_BEHIND.get(type(action), -1) for action in self.actions], np.int64),
+            ),
+            [routine.function.name for routine in self.program.routines],
+            list(chain.from_iterable(self.leaves)),
+            self.done,
+            np.array([type(action) is Out for action in self.actions], bool),
+            self.held,
+            self.homes,
+        )
+        writer = Writer(self.module, given)
+        index = writer.write()
+        for routine, function in zip(self.program.routines, writer.functions, strict=True):
+            self.module.told(function, routine.function)
+        if zeros:
+            builder = self.module.builder
+            main = builder.declare_function((), (), whole.function.name)
+            builder.define(main, (), [*zeros, call[index]])
+            self.module.told(main, whole.function)
+            return main
         return index
 
-    def slots(self, kinds: list[Kind]) -> list[Slot]:
-        """Places that nothing else has."""
-        start = self.module.end
-        self.module.reserve(8 * len(kinds))
-        return [Slot.of(kind, start + 8 * k) for k, kind in enumerate(kinds)]
+    def routine(self, routine: Routine) -> None:
+        """Add a routine that others call."""
+        add = self.module.builder.add_global
+        kinds: list[Kind] = ["i32" if k in routine.strides else _kind(t) for k, t in enumerate(routine.params)]
+        self.params[routine] = [add(kind, _ZEROS[kind]) for kind in kinds]
+        first = add("f64", _ZEROS["f64"], count=len(routine.results))
+        self.results[routine] = places = range(first, first + len(routine.results))
+        code = self.code(routine)
+        for a, place in zip(routine.results, places, strict=True):
+            self.settle(code, a, (self.held, place), _Store(global_set[place]))
+        self.before += len(code)
 
+    def whole(self, routine: Routine) -> list[bytes]:
+        """Add the last routine; what makes its sums zero."""
+        self.params[routine] = []
+        code, zeros = self.code(routine), list[bytes]()
+        address = ~len(routine.leaves)
+        self.leaves[-1].append(ADDRESS)
+        for result, slot in zip(self.program.results, self.place.entry.results, strict=True):
+            if not isinstance(result, Result):
+                zeros += (i32_const[slot.offset], i32_const[0], i32_const[result], memory_fill)
+                continue
+            store = STORES[_kind(result.type)]
+            for a, at in zip(result.elements, count(slot.offset, 8), strict=False):
+                self.settle(code, a, (self.homes, at), _Store(store[at]), address)
+        return zeros
 
-def _kind(routine: Routine, k: int) -> Kind:
-    """What a parameter is: an index is a number of bytes."""
-    kind = "i32" if k in routine.strides else kind_of(routine.params[k])
-    assert kind is not None
-    return kind
+    def code(self, routine: Routine) -> list[Step]:
+        """The steps of a routine, to which more may be added."""
+        params, code = self.params[routine], [*routine.code]
+        self.codes.append(code)
+        self.leaves.append([self.leaf(leaf, params) for leaf in routine.leaves])
+        self.needed += [self.before + k for k in routine.acts]
+        return code
 
+    def settle(self, code: list[Step], a: int, home: tuple[dict[int, int], int], store: _Store, *front: int) -> None:
+        """The value `a` is a result: made where that lies, or put there if it is no step, or a result already."""
+        places, place = home
+        value = self.before + a
+        if a < 0 or value in places:
+            value = self.before + len(code)
+            code.append((~len(self.actions), *front, a))
+            self.actions.append(store)
+        else:
+            places[value] = place
+        self.needed.append(value)
 
-def _nothing(part: Part, k: int, step: Step) -> None:
-    """The step before has done it."""
+    # --- code
 
-
-class _Body:
-    """What is written for the leaves of one routine, and for its steps that are no primitives."""
-
-    def __init__(self, linked: _Linked, params: list[Slot]) -> None:
-        self.linked = linked
-        self.params = params
-
-    def leaf(self, leaf: object) -> bytes:
+    def leaf(self, leaf: object, params: list[int]) -> bytes:
         """Leaves a constant, an argument or an element of one."""
         match leaf:
             case Lit():
                 return literal(leaf)
+            case Param(number=k):
+                return global_get[params[k]]
+            case Place():
+                base, address = self.address(leaf, params)
+                return base + (bool_load if leaf.type is BOOL else LOADS[_kind(leaf.type)])[address]
             case Offset(bytes=n):
                 return i32_const[n]
-            case Param(number=k):
-                return self.params[k].load
+            case Sum(place=place):
+                base, address = self.address(place, params)
+                return base + base + f64_load[address]
             case _:
-                assert isinstance(leaf, Place)
-                base, address = self.address(leaf)
-                kind = kind_of(leaf.type)
-                assert kind is not None
-                return base + (bool_load if leaf.type is BOOL else LOADS[kind])[address]
+                number, offset = cast("tuple[int, int]", leaf)
+                slot = self.place.entry.params[number]
+                return ADDRESS + LOADS["i64" if slot.kind == "int" else "f64"][slot.offset + 8 * offset]
 
-    def address(self, place: Place) -> tuple[bytes, int]:
+    def address(self, place: Place, params: list[int]) -> tuple[bytes, int]:
         """What leaves a part of the address of an element, and the rest of it."""
-        entry = self.linked.place.entry
+        return ADDRESS if place.by is None else global_get[params[place.by]], self.offset(place)
+
+    def offset(self, place: Place) -> int:
+        """How far an element is from what its parameter says."""
+        entry = self.place.entry
         slot = entry.params[place.array] if place.array >= 0 else entry.results[~place.array]
-        return ADDRESS if place.by is None else self.params[place.by].load, slot.offset + place.bytes
+        return slot.offset + place.bytes
 
-    def add(self, part: Part, k: int, step: Step) -> None:
-        """Add to an element of a result."""
-        add, value = step
-        base, address = self.address(add.place)
-        part.top = None
-        part.out += (base, base, f64_load[address], part.whole.reads[value], OP["f64.add"], f64_store[address])
+    def done(self, functions: list[int]) -> list[bytes]:
+        """What each action does with its operands; `functions` are the indices of the routines."""
+        indices = dict(zip(self.program.routines, functions, strict=True))
+        return [self.action(action, indices) for action in self.actions]
 
-    def invoke(self, part: Part, k: int, step: Step) -> None:
-        """Call a routine, and give its results locals: they are zero where it does not run."""
-        invoked, *given = step
-        callee = self.linked.callees[invoked.routine]
-        out, reads = part.out, part.whole.reads
-        part.top = None
-        if invoked.side is not None:
-            out += (reads[given.pop(0)], b"" if invoked.side else OP["i32.eqz"], if_())
-        for a, slot in zip(given, callee.params, strict=True):
-            out += (ADDRESS, reads[a], slot.store)
-        out.append(call[callee.index])
-        found = [k + 1 + n for n in range(len(callee.results)) if part.whole.uses[k + 1 + n]]
-        places = {v: part.named() for v in found}
-        for v, place in places.items():
-            out += (callee.results[v - k - 1].load, local_set[place])
-        if invoked.side is not None:
-            out.append(OP["end"])
-        for v in found:
-            part.keep(v, places[v])
+    def action(self, action: Action | _Store, indices: dict[Routine, int]) -> bytes:
+        """Of one action."""
+        match action:
+            case Give(routine=routine, number=k):
+                return global_set[self.params[routine][k]]
+            case Out(routine=routine, number=k):
+                return global_get[self.results[routine][k]]
+            case Invoke(routine=routine):
+                return call[indices[routine]]
+            case Add(place=place):
+                return OP["f64.add"] + f64_store[self.offset(place)]
+            case Guard(side=side):
+                return (b"" if side else OP["i32.eqz"]) + if_()
+            case End(routine=routine):
+                zeros = [_ZEROS["f64"] + global_set[place] for place in self.results[routine]]
+                return b"".join([*([OP["else"]] if zeros else []), *zeros, OP["end"]])
+            case _Store(code=code):
+                return code
+
+
+def _kind(t: Type) -> Kind:
+    """Of a scalar, or of the elements of an array of Reals."""
+    kind = kind_of(t) if isinstance(t, Scalar) else "f64"
+    assert kind is not None
+    return kind

@@ -1,32 +1,24 @@
-"""Straight code as numbers to an artifact: functions of some hundreds of steps each, with no parameters and no frame.
+"""Straight code as numbers to functions of some hundreds of steps each, with no parameters and no frame.
 
 A value has a local where it is made. What a later part reads is in a global: an instance runs one call at a time, and
-this code calls nothing but kernels.
+no function is entered again before it is left.
 """
 
 # Several functions of NumPy 2.5 are of types that are unknown in part.
 # pyright: reportUnknownMemberType=false
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from itertools import groupby, pairwise
 
-from rosejit.abi import Artifact
 from rosejit.codegen.body import LOADS, STORES, Kind, kind_of
-from rosejit.codegen.columns import CODES_END, TWICE, Column, columns
-from rosejit.codegen.emitter import literal
-from rosejit.codegen.entries import Border, border
+from rosejit.codegen.columns import CODES_END, TWICE, Column, Steps, columns
 from rosejit.codegen.kernels import codes_of
 from rosejit.codegen.module import Module
 from rosejit.codegen.pieces import Pieces, lengths_of
-from rosejit.codegen.program import add_memory
-from rosejit.collector import paused
-from rosejit.ir.syntax import Function, Lit
-from rosejit.ir.types import INT
 from rosejit.numeric import np
-from rosejit.transforms.numbering import Straight
-from rosejit.transforms.rows import OPS, Leaf
-from rosejit.wasm.encode import encode
+from rosejit.transforms.rows import OPS
 from rosejit.wasm.instructions import (
     Immediate,
     call,
@@ -37,7 +29,7 @@ from rosejit.wasm.instructions import (
     local_get,
     local_set,
 )
-from rosejit.wasm.module import Export, Locals, ModuleBuilder
+from rosejit.wasm.module import Locals
 from rosejit.wasm.opcodes import OP
 
 PART = 512
@@ -48,68 +40,78 @@ _WHOLE = 8
 _CHUNK = 16
 """Parts that are written at a time: then columns are short enough for the caches."""
 
-_ADDRESS = i32_const[0]
+ADDRESS = i32_const[0]
 """Stands in front of what a load reads or a store writes; the address itself is in the instruction."""
-_ROUND = 4096
-"""The constants of kernels begin at a multiple of it: kernels are written once for each place."""
 _GLOBALS = 50_000
 """What crosses beyond that is in memory: engines take a million globals at most."""
 _KINDS: tuple[Kind, ...] = ("f64", "i64", "i32")
 
 
-def compile_straight(made: Straight) -> Artifact:
-    """The module with `made` as its entry `main`."""
-    with paused():
-        builder = ModuleBuilder()
-        f = Function(made.name, made.base.params, tuple([r.type for r in made.results]), span=made.base.span)
-        place = border("main", f, {})
-        module = Module(builder, -(-place.end // _ROUND) * _ROUND)
-        index = _Writer(module, made, place).write()
-        builder.exports.append(Export("main", "func", index))
-        module.told(index, f)
-        add_memory(module)
-        wasm, entries = encode(builder.build()), {"main": place.entry}
-        names, places = module.names, module.places
-        return Artifact(wasm, entries, (), (), names, places, lasting=False, recursive=False)
+@dataclass(slots=True)
+class Given:
+    """Functions without parameters, as steps, and what these are where they are no primitives."""
+
+    steps: Steps
+    names: list[str]
+    leaves: list[bytes]
+    """What leaves each leaf."""
+    actions: Callable[[list[int]], list[bytes]]
+    """What each action does with its operands, given the index of each function."""
+    makes: Column
+    """Whether an action makes a Real, for each; the others make nothing."""
+    held: dict[int, int]
+    """The globals of some values."""
+    homes: dict[int, int]
+    """Where other values lie in memory."""
 
 
-class _Writer:
+class Writer:
     """Writes the parts in order, many steps at once: operands, what is done to them, the local where it is put."""
 
-    def __init__(self, module: Module, made: Straight, place: Border) -> None:
-        self.module = module
-        self.name = made.name
-        self.leaves = [_leaf(leaf, place) for leaf in made.leaves]
-        homes, self.copies = _results(made, place)
-        results = np.fromiter(homes, np.int64, len(homes))
-        self.columns = c = columns(made.code, len(made.leaves), results, PART, _WHOLE * PART)
-        self.codes = codes_of(module, tuple(np.unique(c.ops).tolist()))
+    def __init__(self, module: Module, given: Given) -> None:
+        self.module, self.given = module, given
+        self.columns = c = columns(given.steps, PART, _WHOLE * PART)
+        self.codes = codes_of(module, tuple(np.unique(c.ops[c.ops < CODES_END]).tolist()))
+        self.kinds = np.array([*_kinds(), *[0] * len(given.makes)])[c.ops]
+        """Of what each step makes."""
+        self.makes = np.concatenate((np.ones(CODES_END, bool), given.makes))[c.ops]
+        """Whether a step makes anything."""
         self.local = np.zeros(c.none + 2, np.int64)
         """Of each value, in the part that makes it."""
         self.lanes: Locals = ((1, "v128"),) if TWICE in self.codes else ()
         """The locals in front of the others."""
-        self.local[c.values] = len(self.lanes) + np.arange(len(c.values)) - np.repeat(c.starts[:-1], np.diff(c.starts))
-        self.kinds = np.array(_kinds())[c.ops]
-        """Of what each step makes."""
+        before = np.concatenate(([0], np.cumsum(self.makes)))
+        first = np.repeat(before[c.starts[:-1]], np.diff(c.starts))
+        self.local[c.values] = len(self.lanes) + before[:-1] - first
         self.held = np.full(c.none + 2, -1)
         """The global of a value that is read outside of its part."""
         self.address = np.full(c.none + 2, -1)
         """Where a value lies that is a result, or has no global."""
-        self.address[results] = np.fromiter(homes.values(), np.int64, len(homes))
+        for column, places in ((self.held, given.held), (self.address, given.homes)):
+            column[np.fromiter(places, np.int64, len(places))] = np.fromiter(places.values(), np.int64, len(places))
         self._keep()
+        self.indices: list[int] = []
+        """Of each part."""
+        self.functions = [
+            self._function(name, span) for name, span in zip(given.names, pairwise(c.functions), strict=True)
+        ]
         self._pieces()
 
     def _keep(self) -> None:
         """Give what crosses a global until its last read: compilers do less for those than for memory."""
         c, module, free, count = self.columns, self.module, list[int](), 0
-        steps = np.flatnonzero((c.last[c.values] >= 0) & (self.address[c.values] < 0))
+        placed = (self.address[c.values] >= 0) | (self.held[c.values] >= 0)
+        steps = np.flatnonzero((c.last[c.values] >= 0) & ~placed)
         crossing = c.values[steps]
         slots = np.zeros(len(crossing), np.int64)
         parts = np.arange(len(c.starts))
         made = np.searchsorted(c.part[crossing], parts).tolist()
         ending = np.argsort(c.last[crossing], kind="stable")
         ends = np.searchsorted(c.last[crossing][ending], parts).tolist()
+        functions = set(c.functions)
         for part in range(len(made) - 1):
+            if part in functions:  # what another one holds is needed when it goes on
+                free = list[int]()
             wanted = made[part + 1] - made[part]
             new = max(0, wanted - len(free))
             kept = len(free) - wanted + new
@@ -118,32 +120,49 @@ class _Writer:
             free += slots[ending[ends[part] : ends[part + 1]]].tolist()
             count += new
         real = (slots < _GLOBALS) & (self.kinds[steps] == 0)
-        self.held[crossing[real]] = slots[real]
+        first = module.builder.add_global("f64", f64_const(0.0), count=min(count, _GLOBALS))
+        self.held[crossing[real]] = first + slots[real]
         self.address[crossing[~real]] = module.end + 8 * slots[~real]
         module.reserve(0 if real.all() else 8 * count)
-        module.builder.add_global("f64", f64_const(0.0), count=min(count, _GLOBALS))
+
+    def _function(self, name: str, span: tuple[int, int]) -> int:
+        """The index of a function that runs all its parts."""
+        builder = self.module.builder
+        parts = [builder.declare_function((), (), name) for _ in range(*span)]
+        self.indices += parts
+        if len(parts) == 1:
+            return parts[0]
+        whole = builder.declare_function((), (), name)
+        builder.define(whole, (), [call[part] for part in parts])
+        return whole
 
     def _pieces(self) -> None:
         c = self.columns
         self.pieces = pieces = Pieces()
         longest = int(np.diff(c.starts).max(initial=0)) + len(self.lanes)
         count = max(PART, 1 << longest.bit_length())
-        self.gets, self.sets = [pieces.put(*made) for made in _of_locals(count)]
-        code = np.zeros(CODES_END, np.int64)
-        code[list(self.codes)] = pieces.add(self.codes.values()) + np.arange(len(self.codes))
+        gets, sets = [pieces.put(*made) for made in _of_locals(count)]
+        self.inside = np.zeros(c.none + 2, np.int64)
+        """What leaves a value in the part that makes it."""
+        self.inside[c.values] = np.where(self.makes, gets + self.local[c.values], 0)
+        self.sets = np.where(self.makes, sets + self.local[c.values], 0)
+        """What puts what a step makes into its local."""
+        codes = [*self.codes.values(), *self.given.actions(self.functions)]
+        code = np.zeros(CODES_END + len(codes) - len(self.codes), np.int64)
+        code[[*self.codes, *range(CODES_END, len(code))]] = pieces.add(codes) + np.arange(len(codes))
         self.done = code[c.ops]
         """What each step does with its operands."""
         self.outside = np.zeros(c.none + 2, np.int64)
         """What leaves a value where it is no local; nothing leaves nothing."""
         self.outside[c.none + 1] = pieces.add([OP["f64x2.splat"]])
-        self.outside[c.leaf : c.none] = pieces.add(self.leaves) + np.arange(len(self.leaves))
+        self.outside[c.leaf : c.none] = pieces.add(self.given.leaves) + np.arange(c.none - c.leaf)
         self.stores = np.zeros((len(c.values), 2), np.int64)
         """What puts what a step makes where it is read elsewhere: in front of it and behind it."""
         held, kept = np.flatnonzero(self.held[c.values] >= 0), np.flatnonzero(self.address[c.values] >= 0)
         first, kinds = np.zeros(len(held), np.int64), self.kinds[kept]
         self._put(held, self.held, (_heads([global_get])[first], _heads([global_set])[first]), 0)
         loads, stores = [[table[kind] for kind in _KINDS] for table in (LOADS, STORES)]
-        self._put(kept, self.address, (_heads(loads, _ADDRESS)[kinds], _heads(stores)[kinds]), pieces.add([_ADDRESS]))
+        self._put(kept, self.address, (_heads(loads, ADDRESS)[kinds], _heads(stores)[kinds]), pieces.add([ADDRESS]))
 
     def _put(self, at: Column, places: Column, heads: tuple[Column, Column], before: int) -> None:
         """Steps put what they make at `places`; `heads` are what begins to read it there, and to write it."""
@@ -152,69 +171,40 @@ class _Writer:
         self.stores[at, 0], self.stores[at, 1] = before, self.pieces.add_numbered(heads[1], places[values]) + each
 
     def write(self) -> int:
-        """The index of a function that runs all parts."""
+        """The index of the last function."""
         c = self.columns
-        parts: list[int] = []
-        for first in range(0, len(c.starts) - 1, _CHUNK):
+        for first in range(0, len(self.indices), _CHUNK):
             bounds = c.starts[first : first + _CHUNK + 1].tolist()
-            for (start, end), code in zip(pairwise(bounds), self.written(bounds), strict=True):
-                parts.append(self.function(self.locals(start, end), code))
-        for k in range(0, len(self.copies), PART):
-            copies = [self._copy(*copy) for copy in self.copies[k : k + PART]]
-            parts.append(self.function((), b"".join(copies)))
-        return self.function((), b"".join([call[part] for part in parts]))
+            indices = self.indices[first : first + _CHUNK]
+            for index, (start, end), code in zip(indices, pairwise(bounds), self.written(bounds), strict=True):
+                self.module.builder.define(index, self.locals(start, end), (code,))
+        return self.functions[-1]
 
     def written(self, bounds: list[int]) -> Iterator[bytes]:
         """The code of the parts that start and end at these steps."""
         c, here = self.columns, slice(bounds[0], bounds[-1])
         values = c.values[here]
-        own, local, stores = c.part[values], self.local[values], self.stores[here]
-        operands = [
-            np.where(c.part[x] == own, self.gets + self.local[x], self.outside[x])
-            for x in (o[here] for o in c.operands)
-        ]
+        own, inside, stores = c.part[values], self.inside, self.stores[here]
+        operands = [np.where(c.part[x] == own, inside[x], self.outside[x]) for x in (o[here] for o in c.operands)]
         kept = stores[:, 1] > 0
         before = np.concatenate(([0], np.cumsum(kept)))  # so many rows are stores
         at = np.arange(len(values)) + before[:-1]
         rows = np.zeros((len(values) + before[-1], max(3, len(operands) + 2)), np.int64)
-        for k, column in enumerate((*operands, self.done[here], self.sets + local)):
+        for k, column in enumerate((*operands, self.done[here], self.sets[here])):
             rows[at, k] = column
-        for k, column in enumerate((stores[kept, 0], self.gets + local[kept], stores[kept, 1])):
+        for k, column in enumerate((stores[kept, 0], inside[values[kept]], stores[kept, 1])):
             rows[at[kept] + 1, k] = column
         code, ends = self.pieces.joined(rows)
-        cuts = [0, *[int(ends[k - bounds[0] + before[k - bounds[0]] - 1]) for k in bounds[1:]]]
+        cuts = [int(ends[k + before[k] - 1]) if k else 0 for k in [bound - bounds[0] for bound in bounds]]
         data = code.tobytes()
         for start, end in pairwise(cuts):
             yield data[start:end]
 
     def locals(self, start: int, end: int) -> Locals:
-        """One for each step."""
-        kinds = self.kinds[start:end]
-        runs = groupby(kinds.tolist()) if kinds.any() else [(0, range(start, end))]
+        """One for each step that makes something."""
+        kinds = self.kinds[start:end][self.makes[start:end]]
+        runs = groupby(kinds.tolist()) if kinds.any() else [(0, kinds)]
         return (*self.lanes, *[(len(list(run)), _KINDS[kind]) for kind, run in runs])
-
-    def function(self, locals_: Locals, code: bytes) -> int:
-        """The index of a function without parameters."""
-        index = self.module.builder.declare_function((), (), self.name)
-        self.module.builder.define(index, locals_, (code,))
-        return index
-
-    def _copy(self, a: int, kind: Kind, to: int) -> bytes:
-        value = self.leaves[~a] if a < 0 else _ADDRESS + LOADS[kind][int(self.address[a])]
-        return _ADDRESS + value + STORES[kind][to]
-
-
-def _results(made: Straight, place: Border) -> tuple[dict[int, int], list[tuple[int, Kind, int]]]:
-    """Where values that are results lie; then results that are no steps, or are results already, and where they go."""
-    homes: dict[int, int] = {}
-    copies: list[tuple[int, Kind, int]] = []
-    for result, slot in zip(made.results, place.entry.results, strict=True):
-        for k, a in enumerate(result.elements):
-            if a >= 0 and a not in homes:
-                homes[a] = slot.offset + 8 * k
-            else:
-                copies.append((a, "i64" if result.type is INT else "f64", slot.offset + 8 * k))
-    return homes, copies
 
 
 @cache
@@ -232,12 +222,3 @@ def _heads(instructions: Sequence[Immediate], before: bytes = b"") -> Column:
 def _kinds() -> list[int]:
     """Of what each code makes."""
     return [_KINDS.index(kind_of(op.result) or "f64") for op in OPS] + [0] * (CODES_END - len(OPS))
-
-
-def _leaf(leaf: Leaf, place: Border) -> bytes:
-    """Leaves a constant, an argument or an element of one."""
-    if isinstance(leaf, Lit):
-        return literal(leaf)
-    number, offset = leaf
-    slot = place.entry.params[number]
-    return _ADDRESS + LOADS["i64" if slot.kind == "int" else "f64"][slot.offset + 8 * offset]

@@ -13,7 +13,21 @@ from rosejit.ir.types import BOOL, INT, REAL, Array, Ref, Scalar, Type
 from rosejit.ir.walk import callees, forms, reachable, size
 from rosejit.transforms.inline import SMALL
 from rosejit.transforms.numbering import Result
-from rosejit.transforms.routines import Add, Invoke, Offset, Out, Param, Place, Program, Routine, Step
+from rosejit.transforms.routines import (
+    Action,
+    Add,
+    End,
+    Give,
+    Guard,
+    Invoke,
+    Offset,
+    Out,
+    Param,
+    Place,
+    Program,
+    Routine,
+    Sum,
+)
 from rosejit.transforms.rows import CODES, WORTHWHILE
 from rosejit.transforms.sharing import Numbering
 from rosejit.transforms.simplify import NEGATION
@@ -64,6 +78,7 @@ class _Maker:
 
     def __init__(self, program: list[ir.Function]) -> None:
         self.made: dict[tuple[object, ...], Routine] = {}
+        self.actions: list[Action] = []
         self.versions: Counter[ir.Function] = Counter()
         self.acting: dict[ir.Function, bool] = {}
         self.short: set[ir.Function] = set()
@@ -102,7 +117,7 @@ class _Maker:
             taken = _bytes(a.type)
             results.append(Result(a.type, (body.number(a),)) if isinstance(a.type, Scalar) else taken)
         whole = body.routine(())
-        return Program([*self.made.values(), whole], tuple(results))
+        return Program([*self.made.values(), whole], tuple(results), self.actions)
 
     def routine(self, f: ir.Function, arrays: Arrays) -> Routine:
         """A callee, which is given these arrays."""
@@ -240,7 +255,8 @@ class _Body:
             case ir.View(place=of, path=path) if of in self.arrays and isinstance(of.type, Ref):
                 self.views[let.binders[0]] = self.place(self.arrays[of], of.type.target, path, e.checked)
             case ir.Add(place=of, value=value) if of in self.views:
-                self.act((Add(self.views[of]), self.number(value)))
+                place = self.views[of]
+                self.act(Add(place), self.numbering.leaf(Sum(place)), self.number(value))
             case ir.Call():
                 self.call(let.binders, e, None)
             case ir.If():
@@ -288,14 +304,17 @@ class _Body:
             raise _Unfit
         return k
 
-    def act(self, step: Step) -> int:
-        """A step that is done even if others are equal to it."""
+    def act(self, action: Action, *operands: int) -> int:
+        """A step that is done even if nobody reads it."""
         self.acts.append(len(self.numbering.known))
-        return self.plain(step)
+        return self.step(action, *operands)
 
-    def plain(self, step: Step) -> int:
-        known = self.numbering.known
-        return known.setdefault(step, len(known))
+    def step(self, action: Action, *operands: int) -> int:
+        """A step of its own."""
+        known, actions = self.numbering.known, self.maker.actions
+        number = known[(~len(actions), *operands)] = len(known)
+        actions.append(action)
+        return number
 
     # --- calls
 
@@ -327,15 +346,20 @@ class _Body:
             self.lets(f.body.lets)
             self.at |= {b: self.number(a) for b, a in zip(binders, f.body.results, strict=True)}
             return
-        routine = maker.routine(f, arrays)
-        step = (Invoke(routine, None if guard is None else guard[1]), *([] if guard is None else [guard[0]]))
-        given = [a for p, a in zip(f.params, e.args, strict=True) if p not in arrays]
-        step = (*step, *[self.argument(a, routine.strides.get(k)) for k, a in enumerate(given)])
-        number = self.act(step) if maker.acting[f] else self.plain(step)
         if any([t is not REAL for t in f.results]):
             raise _Unfit
+        routine = maker.routine(f, arrays)
+        given = [a for p, a in zip(f.params, e.args, strict=True) if p not in arrays]
+        numbers = [self.argument(a, routine.strides.get(k)) for k, a in enumerate(given)]
+        step = self.act if guard is not None or maker.acting[f] else self.step
+        before = () if guard is None else (step(Guard(guard[1]), guard[0]),)
+        for k, number in enumerate(numbers):
+            before = (step(Give(routine, k), number, *before),)
+        before = (step(Invoke(routine), *before),)
+        if guard is not None:
+            before = (step(End(routine), *before),)
         for k, b in enumerate(binders):
-            self.at[b] = self.plain((Out(k), number))
+            self.at[b] = self.step(Out(routine, k), *before)
 
     def argument(self, a: ir.Atom, stride: int | None) -> int:
         """What is given for a parameter; a number of bytes for an index."""

@@ -1,18 +1,17 @@
 """Routines: straight-line functions as numbers, in which calls, and what is added to arrays, are steps too.
 
-A routine is never entered twice at a time, so that what it takes and gives lies at fixed addresses. Data only:
-`link.py` makes them.
+A routine is never entered twice at a time, so that what it takes and gives lies at fixed places. Data only: `link.py`
+makes them.
 """
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from rosejit.ir import syntax as ir
 from rosejit.ir.types import Scalar
 from rosejit.transforms.numbering import Result
+from rosejit.transforms.sharing import Step
 
-Step = tuple[Any, ...]
-"""What is done, the code of a primitive or one of the steps below, and the numbers of operands."""
+# --- leaves
 
 
 @dataclass(slots=True, frozen=True)
@@ -40,36 +39,71 @@ class Place:
     by: int | None
 
 
+@dataclass(slots=True, frozen=True)
+class Sum:
+    """Where an element of a result lies that is added to, and what it is."""
+
+    place: Place
+
+
+# --- steps that are no primitives
+
+
 @dataclass(slots=True, eq=False)
 class Add:
-    """A step that adds its operand to an element of a result."""
+    """Adds its second operand to the first, a `Sum`."""
 
     place: Place
 
 
 @dataclass(slots=True, eq=False)
-class Invoke:
-    """A step that calls a routine: operands are what it is given, behind the condition that must be `side`, if that is
-    known."""
+class Guard:
+    """Goes on only if its operand is `side`, up to the `End`."""
 
-    routine: "Routine"
-    side: bool | None
+    side: bool
 
 
 @dataclass(slots=True, eq=False)
-class Out:
-    """A step that is a result of the one that it reads; zero where that did not run."""
+class Give:
+    """Gives its first operand to a routine for its parameter `number`."""
 
+    routine: "Routine"
     number: int
 
 
 @dataclass(slots=True, eq=False)
+class Invoke:
+    """Calls a routine that has been given all it takes."""
+
+    routine: "Routine"
+
+
+@dataclass(slots=True, eq=False)
+class End:
+    """Results of the routine are zero where a guard has kept it from being called."""
+
+    routine: "Routine"
+
+
+@dataclass(slots=True, eq=False)
+class Out:
+    """Is a result of the routine that was called last."""
+
+    routine: "Routine"
+    number: int
+
+
+Action = Add | Guard | Give | Invoke | End | Out
+
+
+@dataclass(slots=True, eq=False)
 class Routine:
-    """A function as numbers: value `k` is `code[k]`, `~k` stands for `leaves[k]`."""
+    """A function as numbers: value `k` is `code[k]`, `~k` stands for `leaves[k]`. What has `~k` in place of the code of
+    a primitive is action `k` of the program; its last operand may be a step that it is behind, and does not read."""
 
     function: ir.Function
-    code: list[Step] = field(default_factory=list[Step])
-    leaves: list[object] = field(default_factory=list[object])
+    code: list[Step]
+    leaves: list[object]
     params: list[Scalar] = field(default_factory=list[Scalar])
     strides: dict[int, int] = field(default_factory=dict[int, int])
     """Of the parameters that are indices: bytes from one element to the next."""
@@ -85,3 +119,4 @@ class Program:
     routines: list[Routine]
     results: tuple[Result | int, ...]
     """Numbers, and how many bytes an array has."""
+    actions: list[Action] = field(default_factory=list[Action])

@@ -7,7 +7,7 @@ import pytest
 import rosejit as rose
 from rosejit import interp
 from rosejit.abi import Leaf, Node
-from rosejit.codegen import parts
+from rosejit.codegen import straight
 from rosejit.codegen.routines import compile_routines
 from rosejit.ir import syntax as ir
 from rosejit.ir.builder import Builder
@@ -122,7 +122,8 @@ def test_random_programs_and_their_gradients(seed):
 @pytest.mark.parametrize("seed", range(4))
 def test_routines_in_many_parts(monkeypatch, seed):
     """What one part makes and another reads lies in memory; so do the results of calls."""
-    monkeypatch.setattr(parts, "PART", 7)
+    monkeypatch.setattr(straight, "PART", 7)
+    monkeypatch.setattr(straight, "_WHOLE", 1)
     f = caller(seed, length=40, calls=12)
     agrees(f, ARGS)
     agrees(derive.gradient(f, (True, True, False), True), ARGS)

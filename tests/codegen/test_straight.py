@@ -8,7 +8,7 @@ from rosejit import interp
 from rosejit.abi import Leaf, Node
 from rosejit.codegen import columns
 from rosejit.codegen import straight as codegen
-from rosejit.codegen.straight import compile_straight
+from rosejit.codegen.routines import compile_straight
 from rosejit.ir import syntax as ir
 from rosejit.ir.builder import Builder
 from rosejit.ir.types import BOOL, INT, REAL, Array
@@ -41,6 +41,11 @@ def run(made, args):
         found.append(bits(call(*args)))
     assert found[0] == found[1]
     return found[0]
+
+
+def steps(made):
+    results = codegen.np.array([a for result in made.results for a in result.elements])
+    return columns.Steps(made.code, [len(made.code)], [len(made.leaves)], results, codegen.np.array([]))
 
 
 def _leaf(t):
@@ -153,8 +158,7 @@ def test_sines_and_cosines_of_two_values_are_one_call(part, ahead, pairs, monkey
             total = b.apply(P["add"], b.apply(P["mul"], total, total), sines[k - ahead + 1])
     f = ir.Function("f", (x, y), (REAL,), b.block(total))
     made = numbering.gradient(flat.rows(f), (True, True))
-    results = codegen.np.array([a for result in made.results for a in result.elements])
-    found = columns.columns(made.code, len(made.leaves), results, part, part).ops.tolist()
+    found = columns.columns(steps(made), part, part).ops.tolist()
     assert found.count(columns.TWICE) == found.count(columns.FIRST) == pairs
     for args in ([0.01, 0.3], [1e-9, 0.5], [3e7, -0.1], [1e300, 0.1], [float("inf"), 1.0]):
         agrees(f, (True, True), args)
@@ -185,8 +189,7 @@ def test_a_sine_beside_pairs_is_half_of_one(few, monkeypatch):
     alone = b.apply(P["mul"], b.apply(P["sin"], half), b.apply(P["cos"], third))
     f = ir.Function("f", (x, y), (REAL,), b.block(b.apply(P["mul"], b.apply(P["sin"], x), alone)))
     made = numbering.gradient(flat.rows(f), (True, False))
-    results = codegen.np.array([a for result in made.results for a in result.elements])
-    found = columns.columns(made.code, len(made.leaves), results, 100, 100).ops.tolist()
+    found = columns.columns(steps(made), 100, 100).ops.tolist()
     assert [found.count(op) for op in (columns.BOTH, columns.LONE_SIN, columns.LONE_COS)] == [1, few > 0, few > 0]
     for args in ([0.01, 0.3], [1e-9, 0.5], [3e7, -0.1], [1.0, float("inf")]):
         agrees(f, (True, False), args)
@@ -206,5 +209,5 @@ def test_what_results_need(seed, rounds, monkeypatch):
         if k >= 0 and k not in reached:
             reached.add(k)
             waiting += code[k][1:]
-    found = columns.columns(code, 2, codegen.np.array(wanted), 100, 100)
+    found = columns.columns(columns.Steps(code, [60], [2], codegen.np.array(wanted), codegen.np.array([])), 100, 100)
     assert found.values.tolist() == sorted(reached)
