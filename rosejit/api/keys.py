@@ -197,12 +197,14 @@ def _facts(wanted: _Wanted, made: Specialisation) -> dict[str, Any] | None:
         return None
     try:
         places = _Places(wanted.world)
+        guards = [guard for guard in made.guards if places.has(guard.chain)]
         return {
             "program": kept.kept_as[0],
             "exceptions": [_exception(wanted.world, each) for each in kept.kept_as[1]],
             "result": _tree(wanted.world, with_host_values(made.staged.result, iter(made.staged.statics))),
             "captures": [places.of(capture.chain) for capture in source.captures],
-            "guards": [[form_of(g), *[places.of(c) for c in _chains(g)]] for g in made.guards if places.has(g.chain)],
+            "still": [places.of(guard.chain) for guard in guards if form_of(guard) == "still"],
+            "guards": [[form_of(g), *[places.of(c) for c in _chains(g)]] for g in guards if form_of(g) != "still"],
         }
     except LookupError:
         return None
@@ -294,8 +296,9 @@ def _found(wanted: _Wanted) -> Callable[..., Any] | None:
     if program is None:
         return None
     captures = [_captured(_chain(world, place)) for place in facts["captures"]]
-    guards = [_guard(world, form, *places) for form, *places in facts["guards"]]
-    reads = sessions.reads_of(captures, guards)
+    guards = [guard_again(form, *[_chain(world, place) for place in places]) for form, *places in facts["guards"]]
+    still = [sessions.still(_chain(world, place)) for place in facts["still"]]
+    reads = (*sessions.reads_of(captures, guards), *still)
     trees = tuple(wanted.call.trees)
     return program.function("main", interface(function, trees, _tree_of(world, facts["result"]), reads))
 
@@ -314,10 +317,6 @@ def _chain(world: World, place: list[Any]) -> Chain:
     function = world.functions[number]
     cells: Any = function.__closure__
     return Chain(function.__globals__ if cell < 0 else cells[cell], tuple(names))
-
-
-def _guard(world: World, form: Any, place: list[Any], other: list[Any] | None = None) -> Guard:
-    return guard_again(form, _chain(world, place), None if other is None else _chain(world, other))
 
 
 def _captured(chain: Chain) -> Capture:

@@ -160,8 +160,7 @@ def reads(source: Any, guards: Sequence[Guard]) -> tuple[Read, ...]:
 
 def reads_of(captures: Sequence[Capture], guards: Sequence[Guard]) -> tuple[Read, ...]:
     """The same, of the arrays themselves."""
-    captured = [_capture_read(capture) for capture in captures]
-    return (*captured, *(_guard_read(guard) for guard in guards))
+    return (*map(_capture_read, captures), *map(_guard_read, guards))
 
 
 def distinct(guards: Sequence[Guard]) -> tuple[Guard, ...]:
@@ -169,25 +168,27 @@ def distinct(guards: Sequence[Guard]) -> tuple[Guard, ...]:
     return tuple({guard.key: guard for guard in guards}.values())
 
 
-def _chain(chain: Chain) -> tuple[str, Any]:
-    first, *attributes = chain.names
-    start = "{0}" + (f"[{first!r}]" if isinstance(chain.root, dict) else ".cell_contents")
-    return "".join([start, *(f".{name}" for name in attributes)]), chain.root
+def _chain(chain: Chain) -> str:
+    start = f"{{0}}[{chain.names[0]!r}]" if isinstance(chain.root, dict) else "{0}.cell_contents"
+    return start if len(chain.names) == 1 else ".".join([start, *chain.names[1:]])
 
 
 def _capture_read(capture: Capture) -> Read:
     leaf = leaf_of(capture.array.shape, SCALAR_OF[capture.array.dtype.kind])
     if capture.chain is None:
         return Read("{0}", (capture.array,), tree=leaf)
-    expression, root = _chain(capture.chain)
-    return Read(expression, (root,), tree=leaf)
+    return Read(_chain(capture.chain), (capture.chain.root,), tree=leaf)
 
 
 def _guard_read(guard: Guard) -> Read:
     if guard.identical or guard.frozen:
-        expression, root = _chain(guard.chain)
-        return Read(expression, (root,), value=guard.chain.read())
+        return still(guard.chain)
     return Read("{0}()", (guard.holds,), value=True)
+
+
+def still(chain: Chain) -> Read:
+    """What a chain is now must stay the same object."""
+    return Read(_chain(chain), (chain.root,), chain.read())
 
 
 def same_static(given: Any, key: Any) -> bool:

@@ -62,18 +62,21 @@ def content(world: World, value: Any) -> Any:
 
 def _function(world: World, function: FunctionType) -> Any:
     code = function.__code__
-    if TRANSLATIONS.made(code):
-        raise Open(f"`{function.__qualname__}` was made by staged code")
     public = _public().get(id(function))
     if public is not None:
         _without_attributes(function)
         return "rosejit", public
-    if not is_users_code(code) and not is_ours(code) and _found(function.__module__, function.__qualname__) is function:
-        return _named(function)
+    if id(code) not in world.usual:
+        if TRANSLATIONS.made(code):
+            raise Open(f"`{function.__qualname__}` was made by staged code")
+        if is_users_code(code):
+            world.usual.add(id(code))
+        elif not is_ours(code) and _found(function.__module__, function.__qualname__) is function:
+            return _named(function)
     world.functions.append(function)
     names = (function.__name__, function.__qualname__)
     defaults = (function.__defaults__, function.__kwdefaults__)
-    held = None if is_ours(code) else function.__dict__
+    held = function.__dict__ if id(code) in world.usual or not is_ours(code) else None
     return "function", world.scope(function), names, defaults, function.__closure__, held
 
 

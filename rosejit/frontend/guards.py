@@ -238,27 +238,26 @@ def guard(read: Read, read_elements: set[int]) -> Guard | None:
     return Guard(chain, outside_key(value), identical=False)
 
 
-Form = Literal["identical", "frozen", "content", "elements", "alias"]
+Form = Literal["still", "content", "elements", "alias"]
 
 
 def form_of(guard: Guard) -> Form:
-    """What `guard_again` has to know of a guard but for its chains."""
+    """What kind of guard it is: `still` wants the very object, of the others `guard_again` makes equal ones."""
     if isinstance(guard, _Alias):
         return "alias"
     if isinstance(guard, _ElementsGuard):
         return "elements"
-    return "identical" if guard.identical else "frozen" if guard.frozen else "content"
+    return "still" if guard.identical or guard.frozen else "content"
 
 
-def guard_again(form: Form, chain: Chain, other: Chain | None) -> Guard:
+def guard_again(form: Form, chain: Chain, other: Chain | None = None) -> Guard:
     """A guard as an equal world had it: what it expects is what is there now."""
     if form == "alias":
         return _Alias(chain, other, identical=False)
     value = chain.read()
     if form == "elements":
         return _ElementsGuard(chain, content_key(value), identical=False)
-    expected = outside_key(value) if form == "content" else value
-    return Guard(chain, expected, identical=form == "identical", frozen=form == "frozen")
+    return Guard(chain, outside_key(value), identical=False)
 
 
 class _ElementsGuard(Guard):

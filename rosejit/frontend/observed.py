@@ -95,6 +95,8 @@ class Seen:
 
     def begin(self, meet: Callable[[type], None]) -> None:
         """Staging begins. Classes are met first: else what their operators do might go unseen."""
+        if self.world.nans() > 1:
+            self.refuse("there is more than one nan")
         for cls in self.world.classes:
             meet(cls)
         if sys.getprofile() is None:
@@ -138,8 +140,6 @@ class Seen:
         node = translation.source.node
         nodes = [*inside(node)]
         self.refuse(unlisted(node, nodes) or hidden(function, nodes) or self.why)
-        if self.world.nans > 1:
-            self.refuse("there is more than one nan")
 
     def called(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Python calls a function that nobody looks into."""

@@ -39,8 +39,9 @@ class World:
         """By `id`: the code of all functions in it, and of functions that those make."""
         self.names: set[str] = set()
         """All names in that code: of globals, of attributes."""
-        self.nans = 0
-        """How many floats in it are no numbers: each is equal to what it is identical with, and to nothing else."""
+        self.usual: set[int] = set()
+        """By `id`: the user's code that functions in it have."""
+        self._written = memoryview(b"")
         self._met: list[Any] = []
         self._scopes: dict[tuple[int, int], Scope] = {}
         self._modules: dict[int, tuple[ModuleType, set[str]]] = {}
@@ -56,16 +57,21 @@ class World:
             walk.dump(given)
             done = 0
             while done < len(self._met):
-                walk.dump(content(self, self._met[done]))
-                done += 1
+                fresh = self._met[done:]
+                done = len(self._met)
+                walk.dump([content(self, each) for each in fresh])
                 if done == len(self._met):
                     walk.dump(self._of_modules())
         except Open:
             raise
         except Exception as error:  # a dict that another thread changes, a class whose `__module__` is no text
             raise Open(f"what cannot be walked ({error})") from None
-        self.nans = sum(number != number for (number,) in map(_REAL.unpack, _SPECIAL.findall(out.getbuffer())))
-        return blake2b(out.getbuffer(), digest_size=32).hexdigest()
+        self._written = out.getbuffer()
+        return blake2b(self._written, digest_size=32).hexdigest()
+
+    def nans(self) -> int:
+        """How many floats in it are no numbers: each is equal to what it is identical with, and to nothing else."""
+        return sum(number != number for (number,) in map(_REAL.unpack, _SPECIAL.findall(self._written)))
 
     def scope(self, function: FunctionType) -> Scope:
         """What all functions of one code have in common: that, and the globals that it names."""
