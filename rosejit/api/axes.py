@@ -133,7 +133,7 @@ def batched(signature: Signature, title: str, in_axes: Axes, found: inspect.Sign
     plain = tuple(replace(p, description=_open(p.description)) for p in signature.parameters)
     return Batched(
         signature.function, plain, hints.Inferred(), None, signature.arrange, signature.python,
-        signature, title, tuple(axes), tuple(optional),
+        signature.defaults, signature, title, tuple(axes), tuple(optional),
     )  # fmt: skip
 
 

@@ -57,7 +57,7 @@ class Kind:
 
 _OWN = frozenset({
     "_binding", "_options", "_kind", "_rule", "known", "_running", "_lock", "latest", "_calls", "_misses", "along",
-    "_shared", "_entry",
+    "_shared", "_entry", "__wrapped__", "__signature__", *functools.WRAPPER_ASSIGNMENTS,
 })  # fmt: skip
 """What a `Function` has for itself; it may be given more, which staged code can read."""
 
@@ -94,11 +94,11 @@ class Function:
         """What it is by content (`frontend/world.py`). Raises `Open` for what cannot be told from others so."""
         if not self._kind.parts:
             raise Open(f"`{self.__name__}`")
-        parameters = [(p.name, p.kind.name, p.description) for p in self._binding.parameters]
-        defaults = [p.default for p in self._binding.python.parameters.values()]
-        names = (self.__name__, self.__qualname__, self._options.text, self._options.tier, self._options.cache)
-        given = [(name, value) for name, value in vars(self).items() if name not in _OWN and not name.startswith("__")]
-        return "decorated", self._kind.parts, names, parameters, defaults, self._binding.result, self._rule, given
+        held, options, binding = vars(self), self._options, self._binding
+        given = [] if held.keys() <= _OWN else [each for each in held.items() if each[0] not in _OWN]
+        how = (options.fastmath, options.tier, options.cache)
+        bound = (binding.parameters, binding.defaults, binding.result)
+        return "decorated", self._kind.parts, self.__name__, self.__qualname__, how, *bound, self._rule, given
 
     # --- its derivative
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from types import BuiltinFunctionType
 from typing import Any, Protocol
 
-from rosejit import log
+from rosejit import collector, log
 from rosejit.abi import Leaf, Node, Static, Tree
 from rosejit.api import interpreted, sessions
 from rosejit.api.interfaces import Called, interface, known_as
@@ -65,11 +65,13 @@ class _Wanted:
 
 def first(function: Keyed, call: Call, compiled: Compile, is_staged: bool) -> Callable[..., Any]:
     """What to run for a call that there is no code for in this process."""
-    wanted = None if is_staged else _wanted(function, call)
+    if is_staged or not _is_on(function):
+        return _unwatched(call, compiled)
+    with collector.paused():
+        wanted = _wanted(function, call)
+        run = None if wanted is None else _found(wanted)
     if wanted is None:
-        with sessions.session() as at:
-            return compiled(call, at)
-    run = _found(wanted)
+        return _unwatched(call, compiled)
     if run is not None and _mode() != "verify":
         function.known.found[known_as(call)] = run
         reckon(function.known, known_as(call))
@@ -84,15 +86,23 @@ def first(function: Keyed, call: Call, compiled: Compile, is_staged: bool) -> Ca
     return made
 
 
+def _unwatched(call: Call, compiled: Compile) -> Callable[..., Any]:
+    with sessions.session() as at:
+        return compiled(call, at)
+
+
 def _mode() -> str:
     """`ROSE_KEYS`: "1" is on, "verify" stages what was found too, and compares; they are off if nobody asks."""
     return os.environ.get("ROSE_KEYS", "0")
 
 
+def _is_on(function: Keyed) -> bool:
+    if _mode() in ("", "0") or not function.options.cache or log.wants("ir"):
+        return False
+    return not interpreted.may_be_disabled() and sessions.current() is None
+
+
 def _wanted(function: Keyed, call: Call) -> _Wanted | None:
-    off = not function.options.cache or _mode() in ("", "0") or log.wants("ir") or interpreted.may_be_disabled()
-    if off or sessions.current() is not None:
-        return None
     try:
         world = World()
         return _Wanted(function, call, world, _digest(world, function, call))

@@ -73,6 +73,10 @@ class Parameter:
     hint: Any
     kind: Any = inspect.Parameter.POSITIONAL_OR_KEYWORD
 
+    def __rose_world__(self) -> Any:
+        """What it is by content (`world.py`)."""
+        return "parameter", self.name, self.kind.name, self.description
+
 
 @dataclass(slots=True)
 class Binder:

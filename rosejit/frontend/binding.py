@@ -26,6 +26,7 @@ class Signature:
     arrange: Callable[..., tuple[Any, ...]]
     python: inspect.Signature
     """As Python shows it."""
+    defaults: tuple[Any, ...]
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
         """The call with these arguments; raises StagingTypeError or ShapeError where they do not fit."""
@@ -123,7 +124,9 @@ def signature(
     returned = hints.get("return", inspect.Parameter.empty)
     known = returned is not inspect.Parameter.empty
     result = reader.description(returned) if known else Inferred()
-    return Signature(target, tuple(parameters), result, returned if known else None, _arrange(target, found), found)
+    result_hint = returned if known else None
+    defaults = tuple([parameter.default for parameter in found.parameters.values()])
+    return Signature(target, tuple(parameters), result, result_hint, _arrange(target, found), found, defaults)
 
 
 def _scope(function: Any, extra: dict[str, Any] | None) -> dict[str, Any]:

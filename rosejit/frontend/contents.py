@@ -74,10 +74,9 @@ def _function(world: World, function: FunctionType) -> Any:
         elif not is_ours(code) and _found(function.__module__, function.__qualname__) is function:
             return _named(function)
     world.functions.append(function)
-    names = (function.__name__, function.__qualname__)
-    defaults = (function.__defaults__, function.__kwdefaults__)
-    held = function.__dict__ if id(code) in world.usual or not is_ours(code) else None
-    return "function", world.scope(function), names, defaults, function.__closure__, held
+    given = function.__dict__ if id(code) in world.usual or not is_ours(code) else None
+    names, defaults = (function.__name__, function.__qualname__), (function.__defaults__, function.__kwdefaults__)
+    return "function", world.scope(function), *names, *defaults, function.__closure__, given
 
 
 def _scope(world: World, scope: Scope) -> Any:
