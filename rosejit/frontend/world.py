@@ -41,7 +41,7 @@ class World:
         """All names in that code: of globals, of attributes."""
         self.usual: set[int] = set()
         """By `id`: the user's code that functions in it have."""
-        self._written = memoryview(b"")
+        self._written = b""
         self._met: list[Any] = []
         self._scopes: dict[tuple[int, int], Scope] = {}
         self._modules: dict[int, tuple[ModuleType, set[str]]] = {}
@@ -66,7 +66,7 @@ class World:
             raise
         except Exception as error:  # a dict that another thread changes, a class whose `__module__` is no text
             raise Open(f"what cannot be walked ({error})") from None
-        self._written = out.getbuffer()
+        self._written = out.getvalue()
         return blake2b(self._written, digest_size=32).hexdigest()
 
     def nans(self) -> int:
