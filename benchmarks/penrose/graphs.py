@@ -4,9 +4,10 @@ import gzip
 import json
 import math
 import os
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -180,13 +181,12 @@ def files(folder: Path | None = None) -> list[Path]:
     return sorted(chosen.glob("*.json.gz"))
 
 
-def reachable(nodes: tuple[Node, ...], roots: Iterable[int], known: Container[int] = ()) -> list[int]:
-    """The nodes that `roots` need, in order, but for those that are known."""
-    todo = [root for root in roots if root not in known]
-    seen = set(todo)
-    while todo:
-        for k in operands(nodes[todo.pop()]):
-            if k not in seen and k not in known:
-                seen.add(k)
-                todo.append(k)
-    return sorted(seen)
+def reachable(reads: Sequence[Iterable[int]], roots: Iterable[int], among: set[int] | None = None) -> list[int]:
+    """The nodes that `roots` need, in order, those `among` which they are looked for; all, if none are given. `reads`
+    are the operands of each node."""
+    wanted = set(range(len(reads))) if among is None else among
+    level, found = wanted.intersection(roots), set[int]()
+    while level:
+        found |= level
+        level = wanted.intersection(chain.from_iterable([reads[k] for k in level])) - found
+    return sorted(found)

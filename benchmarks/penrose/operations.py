@@ -91,8 +91,8 @@ STAGED: dict[str, Callable[..., Any]] = {
 KNOWN: dict[str, Callable[..., Any]] = {
     **STAGED,
     **{name: getattr(rose, name) for name in (*UNARY.split(), "abs", "atan2", "pow", "sqrt")},
-    "div": lambda a, b: np.float64(a) / b,
-    "inverse": lambda a: np.float64(1.0) / a,
+    "div": lambda a, b: float(np.float64(a) / b),
+    "inverse": lambda a: float(np.float64(1.0) / a),
     "sqrt_raw": rose.sqrt,
     "not": operator.not_,
     "select": lambda p, a, b: a if p else b,

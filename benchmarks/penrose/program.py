@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 import rosejit as rose
-from benchmarks.penrose.graphs import Flags, Floats, Graph, Node, Procedure, operands, reachable
+from benchmarks.penrose.graphs import LEAVES, Flags, Floats, Graph, Node, Procedure, operands, reachable
 from benchmarks.penrose.operations import KNOWN, STAGED, larger
 from rosejit import Array, Vec
 
@@ -16,6 +18,9 @@ from rosejit import Array, Vec
 
 Operation = Callable[..., Any]
 Step = tuple[Operation, tuple[int, ...]]
+"""What makes a value, and of which values before it."""
+Reads = Sequence[tuple[int, ...]]
+"""For each node the numbers of those that it reads."""
 
 
 def run(steps: Sequence[Step], values: list[Any]) -> list[Any]:
@@ -25,6 +30,7 @@ def run(steps: Sequence[Step], values: list[Any]) -> list[Any]:
     return values
 
 
+@cache
 def result(k: int) -> Operation:
     """What takes one result of a procedure."""
     return lambda results: results[k]
@@ -32,111 +38,109 @@ def result(k: int) -> Operation:
 
 @dataclass(slots=True)
 class Library:
-    """The procedures of a graph: decorated functions, and the same for numbers that the host knows."""
+    """What nodes do: operations by name, and the procedures of a graph."""
 
-    staged: list[Operation]
-    known: list[Operation]
+    operations: dict[str, Operation]
+    procedures: list[Operation]
 
-    def step(self, node: Node) -> Operation:
-        """What a node does in staged code."""
-        return self.staged[node[1]] if node[0] == "call" else result(node[2]) if node[0] == "out" else STAGED[node[0]]
+    def steps(self, nodes: Sequence[Node], reads: Reads, first: Sequence[int], then: Sequence[int]) -> tuple[Step, ...]:
+        """How the nodes `then` are computed from those that come `first`, each from what is before it."""
+        at, known = places([*first, *then]).__getitem__, self.operations
+        return tuple([
+            (known.get(nodes[k][0]) or self._operation(nodes[k]), tuple([at(a) for a in reads[k]])) for k in then
+        ])  # fmt: skip
 
-    def value(self, node: Node, leaf: Sequence[Any], values: dict[int, Any]) -> Any:
-        """What a node is, where the host knows its operands."""
-        match node:
-            case ("const", value):
-                return value
-            case ("input" | "param", k):
-                return leaf[k]
-            case ("call", k, *_):
-                return self.known[k](*[values[a] for a in operands(node)])
-            case ("out", call, k):
-                return values[call][k]
-            case _:
-                found = KNOWN[node[0]](*[values[a] for a in operands(node)])
-                return bool(found) if isinstance(found, (bool, np.bool_)) else float(found)
+    def _operation(self, node: Node) -> Operation:
+        return self.procedures[node[1]] if node[0] == "call" else result(node[2])
 
 
-Path = tuple[tuple[Any, ...], tuple[int, ...], tuple[Step, ...], tuple[int, ...]]
-"""How values are computed: constants, where the inputs are read, steps, and which values are the results."""
+def places(numbers: Sequence[int]) -> dict[int, int]:
+    """Where each of these numbers is."""
+    return {k: place for place, k in enumerate(numbers)}
 
 
-def path(
-    library: Library, nodes: tuple[Node, ...], roots: Sequence[int], known: dict[int, Any], places: dict[int, int]
-) -> Path:
-    """How `roots` are computed where `known` are the values of nodes, and `places` say where inputs are."""
-    inner = reachable(nodes, roots, known)
-    outside = dict.fromkeys([k for i in inner for k in operands(nodes[i]) if k in known])
-    outside |= dict.fromkeys([root for root in roots if root in known])
-    leaves = [i for i in inner if nodes[i][0] in ("input", "param")]
-    at = {k: n for n, k in enumerate([*outside, *leaves])}
-    steps: list[Step] = []
-    for i in inner:
-        if i not in at:
-            steps.append((library.step(nodes[i]), tuple([at[k] for k in operands(nodes[i])])))
-            at[i] = len(at)
-    constants = tuple([known[k] for k in outside])
-    reads = tuple([places[nodes[i][1]] for i in leaves])
-    return constants, reads, tuple(steps), tuple([at[r] for r in roots])
+def leaves(nodes: Sequence[Node], wanted: Iterable[int]) -> tuple[list[int], list[int]]:
+    """The `wanted` nodes that compute nothing, and the others."""
+    first = [k for k in wanted if nodes[k][0] in LEAVES]
+    return first, [k for k in wanted if nodes[k][0] not in LEAVES]
 
 
-def procedure(library: Library, p: Procedure) -> None:
-    """Add a procedure to the library."""
-    constants = {i: node[1] for i, node in enumerate(p.nodes) if node[0] == "const"}
-    made = path(library, p.nodes, p.results, constants, {k: k for k in range(p.params)})
+def procedure(staging: Library, knowing: Library, p: Procedure) -> None:
+    """Add a procedure to the libraries: a decorated function, and the same for numbers that the host knows."""
+    nodes, reads = p.nodes, [operands(node) for node in p.nodes]
+    first, then = leaves(nodes, reachable(reads, p.results))
+    constants = [k for k in first if nodes[k][0] == "const"]
+    params = [k for k in first if nodes[k][0] == "param"]
+    at = places([*constants, *params, *then])
+    values = tuple([nodes[k][1] for k in constants])
+    taken = tuple([nodes[k][1] for k in params])
+    results = tuple([at[k] for k in p.results])
+    made = (values, taken, staging.steps(nodes, reads, [*constants, *params], then), results)
+    steps = knowing.steps(nodes, reads, [*constants, *params], then)
 
     @rose.jit(name=p.name if p.name.isidentifier() else "procedure")
     def staged(given: list[float]):
-        constants, reads, steps, results = made
-        values = run(steps, [*constants, *[given[k] for k in reads]])
+        constants, taken, steps, results = made
+        values = run(steps, [*constants, *[given[k] for k in taken]])
         return tuple([values[k] for k in results])
 
     def known(*given: float) -> tuple[Any, ...]:
-        values: dict[int, Any] = {}
-        for i, node in enumerate(p.nodes):
-            values[i] = library.value(node, given, values)
-        return tuple([values[k] for k in p.results])
+        found = run(steps, [*values, *[given[k] for k in taken]])
+        return tuple([found[k] for k in results])
 
-    library.staged.append(lambda *given: staged(list(given)))
-    library.known.append(known)
+    staging.procedures.append(lambda *given: staged(list(given)))
+    knowing.procedures.append(known)
+
+
+Point = Vec["n"]
+Path = tuple[tuple[Any, ...], tuple[int, ...], tuple[Step, ...]]
+"""How a value is computed: constants, where the inputs are read, and steps, of which it is the last."""
 
 
 def term(made: Path) -> rose.Function:
     """A term of the energy, as a function of what is optimised."""
 
     @rose.jit
-    def term(x: Vec["n"]) -> float:
-        constants, reads, steps, (root,) = made
-        return run(steps, [*constants, *[x[k] for k in reads]])[root]
+    def term(x: Point) -> float:
+        constants, inputs, steps = made
+        return run(steps, [*constants, *[x[k] for k in inputs]])[-1]
 
     return term
 
 
-def reached(nodes: tuple[Node, ...], free: Flags) -> list[bool]:
-    """For each node whether it depends on a free input."""
-    found: list[bool] = []
-    for node in nodes:
-        found.append(bool(free[node[1]]) if node[0] == "input" else any([found[k] for k in operands(node)]))
+def dependent(nodes: Sequence[Node], reads: Reads, wanted: Iterable[int], free: Flags) -> set[int]:
+    """The `wanted` nodes that depend on a free input."""
+    inputs, found = free.tolist(), set[int]()
+    for k in wanted:
+        if inputs[nodes[k][1]] if nodes[k][0] == "input" else not found.isdisjoint(reads[k]):
+            found.add(k)
     return found
 
 
 def energy(graph: Graph, free: Flags, x: Floats) -> rose.Function:
     """The energy as a function of the free inputs, the weight of the constraints, and which terms count. The other
     inputs are what they are in `x`, so that all that depends on no others is computed here and now."""
-    library = Library([], [])
+    staging, knowing = Library(STAGED, []), Library(KNOWN, [])
     for p in graph.procedures:
-        procedure(library, p)
-    nodes, depends = graph.nodes, reached(graph.nodes, free)
-    known: dict[int, Any] = {}
+        procedure(staging, knowing, p)
+    nodes, reads = graph.nodes, [operands(node) for node in graph.nodes]
+    wanted = reachable(reads, (*graph.objectives, *graph.constraints))
+    depends = dependent(nodes, reads, wanted, free)
+    first, then = leaves(nodes, [k for k in wanted if k not in depends])
     given = x.tolist()
+    values = [given[nodes[k][1]] if nodes[k][0] == "input" else nodes[k][1] for k in first]
     with np.errstate(all="ignore"):
-        for i in reachable(nodes, (*graph.objectives, *graph.constraints)):
-            if not depends[i]:
-                known[i] = library.value(nodes[i], given, known)
-    places = {int(k): n for n, k in enumerate(np.flatnonzero(free))}
+        known = dict(zip([*first, *then], run(knowing.steps(nodes, reads, first, then), values), strict=True))
+    place = places(np.flatnonzero(free).tolist())
+
+    def path(root: int) -> Path:
+        inputs, inner = leaves(nodes, reachable(reads, (root,), depends))
+        outside = {k: known[k] for k in chain.from_iterable([reads[i] for i in inner]) if k not in depends}
+        steps = staging.steps(nodes, reads, [*outside, *inputs], inner)
+        return tuple(outside.values()), tuple([place[nodes[k][1]] for k in inputs]), steps
 
     def terms(roots: Iterable[int]) -> tuple[Any, ...]:
-        return tuple([term(path(library, nodes, (r,), known, places)) if depends[r] else known[r] for r in roots])
+        return tuple([term(path(root)) if root in depends else known[root] for root in roots])
 
     always = [np.logical_and.reduce([getattr(stage, kind) for stage in graph.stages]) for kind in KINDS]
     return combined(terms(graph.objectives), terms(graph.constraints), *[tuple(on.tolist()) for on in always])
@@ -151,7 +155,7 @@ def combined(
     """The energy of terms, of which some are numbers; some count in all stages."""
 
     @rose.jit
-    def energy(x: Vec["n"], weight: float, on: Array["objectives", bool], held: Array["constraints", bool]) -> float:
+    def energy(x: Point, weight: float, on: Array["objectives", bool], held: Array["constraints", bool]) -> float:
         value: Any = 0.0
         penalty: Any = 0.0
         for k, term in enumerate(objectives):
