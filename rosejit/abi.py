@@ -125,6 +125,13 @@ class Node:
     keys: tuple[Any, ...] = ()
     cls: type | None = None
 
+    def __hash__(self) -> int:
+        """Lists of numbers are long, and all alike: one of them is asked."""
+        items = self.children
+        first = items[0] if items else None
+        alike = items.count(first) == len(items)
+        return hash((self.kind, len(items), first if alike else items, self.keys, self.cls))
+
 
 @dataclass(slots=True, frozen=True)
 class Leaf:
@@ -176,11 +183,9 @@ def leaves(tree: Tree) -> list[Leaf]:
     found: list[Leaf] = []
     pending: list[Tree] = [tree]
     while pending:
-        match pending.pop():
-            case Node(children=children):
-                pending += reversed(children)
-            case Leaf() as leaf:
-                found.append(leaf)
-            case Static():
-                pass
+        one = pending.pop()
+        if isinstance(one, Leaf):
+            found.append(one)
+        elif isinstance(one, Node):
+            pending += reversed(one.children)
     return found

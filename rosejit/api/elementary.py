@@ -24,10 +24,15 @@ NAMES = {
 """The public functions, and the primitives that they are."""
 
 
+_FLOATS = frozenset({float})
+
+
 def _function(name: str) -> Callable[..., Any]:
     op = PRIMITIVES[NAMES[name]]
 
     def function(*args: Any) -> Any:
+        if _FLOATS.issuperset(map(type, args)):
+            return op.evaluate(*args)
         arrays = [a for a in args if isinstance(a, Array)]
         if arrays:
             return mapped(arrays[0].tape, op.__call__, *args)

@@ -125,7 +125,7 @@ class Function:
         with sessions.collecting() as inherited:
             ruled = stage_rule(at, plain, made.staged.primal(self.__name__), list(call.statics))
         made.staged = made.staged.ruled(ruled)
-        made.guards = sessions.distinct((*made.guards, *ruled.guards, *inherited))
+        made.guards = sessions.distinct(made.guards, ruled.guards, *inherited.values())
 
     # --- calling
 
@@ -197,7 +197,7 @@ class Function:
             unfinished = at.cycles.unfinished(owner)  # it may call one that is
             if unfinished is None:
                 atoms = sessions.arguments(at, staged, call)
-                return at.apply(staged.function, atoms, staged.result, list(staged.statics))
+                return at.apply(staged.function, atoms, staged.result, staged.statics)
         return at.cycles.apply(unfinished, call)
 
     # --- specialising
@@ -245,7 +245,7 @@ class Function:
         )
 
     def _specialised(self, call: Call, at: Session) -> Specialisation:
-        key = known_as(call)
+        key = known_as(call, at)
         with _STAGING:
             found = self.known.get(key)
             is_current = found is not None and sessions.is_current(found.staged.source, found.guards, at)
@@ -261,7 +261,7 @@ class Function:
             try:
                 with sessions.entered(at), at.tape.undo, sessions.collecting() as inherited:
                     staged = self._kind.stage(self, call, at)
-                    made = Specialisation(staged, sessions.distinct((*staged.source.guards, *inherited)))
+                    made = Specialisation(staged, sessions.distinct(staged.source.guards, *inherited.values()))
                     self._settle(made, call, at, key)
             except BaseException:
                 self.known.pop(key, None)

@@ -3,13 +3,14 @@
 import inspect
 from typing import Protocol
 
-from rosejit.abi import Static, Tree
+from rosejit.abi import Tree
 from rosejit.api import interpreted, sessions
 from rosejit.api.kept import Key, Specialisation
 from rosejit.api.staged import with_host_values
 from rosejit.frontend.binding import Call
 from rosejit.frontend.binding import Signature as Binding
 from rosejit.frontend.exactness import exact
+from rosejit.frontend.stage import Session
 from rosejit.runtime.marshal import Read
 from rosejit.runtime.marshal import Signature as Interface
 
@@ -50,6 +51,6 @@ def interface_of(function: Called, found: Specialisation) -> Interface:
     return interface(function, staged.trees, result, sessions.reads(staged.source, found.guards))
 
 
-def known_as(call: Call) -> Key:
-    """The key of a call; what is interpreted is kept apart from what is compiled."""
-    return (*call.key, Static("interpreted")) if interpreted.is_disabled() else call.key
+def known_as(call: Call, at: Session | None = None) -> Key:
+    """The key of a call (in the staging `at`); what is interpreted is kept apart from what is compiled."""
+    return call.key + (interpreted.marks() if at is None else at.marks)

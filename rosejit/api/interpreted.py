@@ -30,6 +30,14 @@ def is_disabled() -> bool:
     return _disabled.get() or os.environ.get("ROSE_DISABLE_JIT", "0") not in ("", "0")
 
 
+_MARKS: tuple[Tree, ...] = (Static("interpreted"),)
+
+
+def marks() -> tuple[Tree, ...]:
+    """What tells the keys of calls of what is interpreted from others."""
+    return _MARKS if is_disabled() else ()
+
+
 def may_be_disabled() -> bool:
     """Whether programs are interpreted here, or in another thread."""
     return bool(_blocks[0]) or is_disabled()

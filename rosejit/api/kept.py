@@ -32,7 +32,7 @@ class Specialisation:
     """What it and all that it calls have read from outside."""
     loaded: Loaded | None = None
     call: Callable[..., Any] | None = None
-    extras: dict[str, Any] = field(default_factory=dict[str, Any])
+    extras: dict[str, Any] = field(default_factory=lambda: {})
     world: str | None = None
     """If its staging was watched, and may have a key: that (see `keys.py`)."""
 

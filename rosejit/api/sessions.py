@@ -8,6 +8,7 @@ from typing import Any
 
 from rosejit import collector
 from rosejit.abi import SCALAR_OF, Leaf, Node, Tree, leaf_of, leaves
+from rosejit.api import interpreted
 from rosejit.errors import StagingTypeError
 from rosejit.frontend import stage
 from rosejit.frontend.arrays import Array
@@ -16,17 +17,19 @@ from rosejit.frontend.guards import Capture, Chain, Guard
 from rosejit.frontend.stage import Session
 from rosejit.frontend.structures import Supply, build, with_parts
 from rosejit.frontend.structures import parts as parts_of_value
-from rosejit.frontend.values import wrap
+from rosejit.frontend.values import Real, wrap
 from rosejit.ir import syntax as ir
 from rosejit.ir.builder import Builder
 from rosejit.ir.primitive import Staged
 from rosejit.ir.types import Scalar
 from rosejit.runtime.marshal import Read
 
+_REAL = frozenset({Real})
+
 
 class _Current(threading.local):
     session: Session | None = None
-    guards: list[Guard] | None = None
+    guards: dict[int, Sequence[Guard]] | None = None
     """What the functions called by the one that is being staged have read from outside."""
 
 
@@ -46,28 +49,38 @@ def entered(given: Session) -> AbstractContextManager[Any]:
 @contextmanager
 def session(given: Session | None = None) -> Generator[Session]:
     """A new staging, or `given`, as the current one."""
-    outer, _current.session = _current.session, given or Session()
+    made = given or Session()
+    if given is None:
+        made.marks = interpreted.marks()
+    outer, _current.session = _current.session, made
     try:
         with collector.paused():
-            yield _current.session
+            yield made
     finally:
         _current.session = outer
 
 
-@contextmanager
-def collecting() -> Generator[list[Guard]]:
-    """Collects the guards of all functions that are specialised inside."""
-    outer, _current.guards = _current.guards, []
-    try:
-        yield _current.guards
-    finally:
-        _current.guards = outer
+class collecting:
+    """Collects the guards of all functions that are specialised inside, by `id` of those of one function."""
+
+    __slots__ = ("_outer",)
+
+    def __enter__(self) -> dict[int, Sequence[Guard]]:
+        self._outer = _current.guards
+        found: dict[int, Sequence[Guard]] = {}
+        _current.guards = found
+        return found
+
+    def __exit__(self, *_: object) -> None:
+        _current.guards = self._outer
 
 
 def collect(guards: Sequence[Guard]) -> None:
     """Make what a callee has read the caller's concern too."""
-    if _current.guards is not None:
-        _current.guards += guards
+    found = _current.guards
+    if found is not None and guards:
+        found.pop(id(guards), None)  # the last ones of a place are those that hold
+        found[id(guards)] = guards
 
 
 def staging_of(values: Sequence[Any]) -> Session | None:
@@ -102,8 +115,11 @@ def atom(at: Session, leaf: Leaf, given: Any) -> ir.Atom:
 
 def arguments(at: Session, staged: Any, call: Any) -> list[ir.Atom]:
     """The atoms for all parameters of the IR function of `staged`, for a call bound to its signature."""
-    wanted = [leaf for tree in call.trees for leaf in leaves(tree)]
-    atoms = [at.atom(leaf, v) for leaf, v in zip(wanted, call.values, strict=True)]
+    if _REAL.issuperset(map(type, call.values)):  # most of them
+        atoms = [v.atom for v in call.values]
+    else:
+        wanted = [leaf for tree in call.trees for leaf in leaves(tree)]
+        atoms = [at.atom(leaf, v) for leaf, v in zip(wanted, call.values, strict=True)]
     atoms += [stage.variable(at.captured_again(capture)) for capture in staged.source.captures]
     return atoms + list(staged.source.outer)
 
@@ -138,12 +154,14 @@ def filled(at: Session, result: Any, out: Any) -> Any:
 
 def is_current(source: Any, guards: Sequence[Guard], at: Session | None) -> bool:
     """Whether the code would be staged the same way again."""
-    return (
-        all(guard.holds() for guard in guards)
-        and all(capture.read() is not None for capture in source.captures)
-        and (at is not None or not (source.outer or source.boxes))
-        and all(at is not None and at.tape.content(box) is held for box, held in source.boxes)
-    )
+    for guard in guards:  # asked at every call that is staged
+        if not guard.holds():
+            return False
+    if source.captures and any([capture.read() is None for capture in source.captures]):
+        return False
+    if at is None:
+        return not (source.outer or source.boxes)
+    return not source.boxes or all([at.tape.content(box) is held for box, held in source.boxes])
 
 
 def what_changed(found: Any) -> str:
@@ -163,9 +181,9 @@ def reads_of(captures: Sequence[Capture], guards: Sequence[Guard]) -> tuple[Read
     return (*map(_capture_read, captures), *map(_guard_read, guards))
 
 
-def distinct(guards: Sequence[Guard]) -> tuple[Guard, ...]:
-    """`guards`, each place once."""
-    return tuple({guard.key: guard for guard in guards}.values())
+def distinct(*guards: Sequence[Guard]) -> tuple[Guard, ...]:
+    """All `guards`, each place once."""
+    return tuple({guard.key: guard for each in guards for guard in each}.values())
 
 
 def _chain(chain: Chain) -> str:

@@ -17,7 +17,7 @@ from rosejit.transforms.own import own, owned
 from rosejit.transforms.relax import relax
 
 
-@dataclass(slots=True, frozen=True)
+@dataclass(slots=True, eq=False)
 class Staged:
     """`program` takes the leaves of `trees`, then those of `source.captures` and of `source.outer`, and returns the
     leaves of `result`; `statics` are the host values in the result."""
@@ -60,7 +60,7 @@ class Staged:
         program = self.source.function
         if fastmath:
             program.body = relax(program).body  # in place: others may call it already
-        return replace(self, program=program, result=self.source.result)
+        return Staged(program, self.trees, self.source.result, self.statics, self.source)
 
     def primal(self, title: str) -> Primal:
         """What a rule for `title` belongs to. Raises `NotDifferentiable` if that closes over staged values."""

@@ -5,7 +5,7 @@
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from rosejit.abi import Leaf, Node, Tree, leaf_of, leaves
@@ -42,21 +42,25 @@ from rosejit.numeric import np
 from rosejit.span import Span
 
 _A_REAL = Scalar("real")
+_NUMBERS: dict[Kind, Leaf] = {"real": Leaf("real"), "int": Leaf("int"), "bool": Leaf("bool")}
 _STAGED_REAL = frozenset({Real})
 _WORDS: dict[str, str] = {"real": "a number", "int": "an integer", "bool": "a truth value"}
 
 
-@dataclass(slots=True)
 class Call:
-    """The arguments of one call: `values` are its leaves in order, `trees` their structure, one tree a parameter."""
+    """The arguments of one call: `values` are its leaves in order, `trees` their structure, one tree a parameter.
+    Written out: every call that is staged makes one."""
 
-    dims: dict[str, int] = field(default_factory=dict[str, int])
-    trees: list[Tree] = field(default_factory=list[Tree])
-    values: list[Any] = field(default_factory=list[Any])
-    statics: list[Any] = field(default_factory=list[Any])
-    """The host values, in the order of the `Static` trees."""
-    pending: list[tuple[Dim, int, str]] = field(default_factory=list[tuple[Dim, int, str]])
-    """Expressions of dimensions that are checked once all names are known."""
+    __slots__ = ("dims", "pending", "statics", "trees", "values")
+
+    def __init__(self, dims: dict[str, int] | None = None) -> None:
+        self.dims: dict[str, int] = {} if dims is None else dims
+        self.trees: list[Tree] = []
+        self.values: list[Any] = []
+        self.statics: list[Any] = []
+        """The host values, in the order of the `Static` trees."""
+        self.pending: list[tuple[Dim, int, str]] = []
+        """Expressions of dimensions that are checked once all names are known."""
 
     @property
     def key(self) -> tuple[Tree, ...]:
@@ -76,6 +80,12 @@ class Parameter:
     def __rose_world__(self) -> Any:
         """What it is by content (`world.py`)."""
         return "parameter", self.name, self.kind.name, self.description
+
+
+def admits_reals(description: Description) -> bool:
+    """Whether a description admits a staged Real as it is."""
+    kind = description.__class__
+    return kind is Inferred or (kind is Scalar and description.kind == "real")  # type: ignore[union-attr]  # a Scalar
 
 
 @dataclass(slots=True)
@@ -128,7 +138,7 @@ class Binder:
             staged = Leaf(value.kind)
         if isinstance(staged, Leaf):
             if staged.kind == kind or (kind == "real" and staged.kind == "int"):
-                return self._leaf(Leaf(kind), value)
+                return self._leaf(_NUMBERS[kind], value)
             raise self._error(_WORDS[kind], value, where)
         try:
             host = as_number(kind, value)
@@ -138,7 +148,7 @@ class Binder:
             raise self._error(_WORDS[kind], value, where)
         if kind == "int" and not -LARGEST - 1 <= host <= LARGEST:
             raise self._error("an integer of 64 bits", value, where)
-        return self._leaf(Leaf(kind), host)
+        return self._leaf(_NUMBERS[kind], host)
 
     def _array(self, wanted: ArrayOf, value: Any, where: str) -> Leaf:
         staged = leaf_of(value.shape, value.kind) if isinstance(value, ShapeOf) else getattr(value, "leaf", None)

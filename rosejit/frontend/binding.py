@@ -3,16 +3,20 @@
 import inspect
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import CodeType, FunctionType
 from typing import Any
 
 from rosejit.errors import StagingTypeError
 from rosejit.frontend.annotations import Description, Hints, Inferred, Repeated, Static, parameter_hints
-from rosejit.frontend.arguments import Binder, Call, Parameter, check_expressions
+from rosejit.frontend.arguments import Binder, Call, Parameter, admits_reals, check_expressions
+from rosejit.frontend.values import Real
 from rosejit.span import Span
 
 __all__ = ["Call", "Parameter", "Signature", "conform", "signature"]
+
+
+_IN_ORDER = frozenset({inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD})
 
 
 @dataclass(slots=True)
@@ -32,6 +36,10 @@ class Signature:
         """The call with these arguments; raises StagingTypeError or ShapeError where they do not fit."""
         call = Call()
         for parameter, value in zip(self.parameters, self.arrange(*args, **kwargs), strict=True):
+            if value.__class__ is Real and admits_reals(parameter.description):  # most of them
+                call.values.append(value)
+                call.trees.append(Real.leaf)
+                continue
             binder = Binder(self.function, parameter, call)
             call.trees.append(binder.tree(parameter.description, value, parameter.name))
         check_expressions(self.function, call)
@@ -43,6 +51,8 @@ class Signature:
 
     def apply(self, function: Callable[..., Any], values: list[Any]) -> Any:
         """Call `function` with one value for each parameter."""
+        if all([parameter.kind in _IN_ORDER for parameter in self.parameters]):
+            return function(*values)
         args: list[Any] = []
         kwargs: dict[str, Any] = {}
         for parameter, value in zip(self.parameters, values, strict=True):
@@ -61,6 +71,10 @@ def conform(signature: Signature, dims: dict[str, int], value: Any, place: Span 
     """The value that a function returns (at `place`), checked against its hint."""
     call = Call(dict(dims))
     description = signature.returns(value)
+    if value.__class__ is Real and admits_reals(description):
+        call.values.append(value)
+        call.trees.append(Real.leaf)
+        return call
     parameter = Parameter("return", description, signature.result_hint)
     call.trees.append(Binder(signature.function, parameter, call, place).tree(description, value, "return"))
     check_expressions(signature.function, call)
@@ -87,7 +101,8 @@ class Signatures:
         if found is None:
             found = (weakref.ref(code, lambda _: self._known.pop(key, None)), signature(function, static))
             self._known[key] = found
-        return replace(found[1], function=function)
+        one = found[1]
+        return Signature(function, one.parameters, one.result, one.result_hint, one.arrange, one.python, one.defaults)
 
 
 SIGNATURES = Signatures()

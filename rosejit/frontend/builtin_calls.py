@@ -5,6 +5,7 @@
 
 import functools
 import numbers
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -165,7 +166,7 @@ def _sum(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
         and not start
     ):
         return reductions.total(items)
-    return fold(session, _items(session, items), start, lambda s, x: s + x, "sum")
+    return fold(session, _items(session, items), start, operator.add, "sum")
 
 
 def _all(session: Any, function: Any, args: Args, kwargs: Options) -> Any:

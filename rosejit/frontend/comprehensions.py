@@ -270,10 +270,14 @@ class Comprehensions:
 
     def open_list(self, items: Any, binds: bool, single: bool) -> Iterable[Opened]:
         """Begin one that makes a list; `single`: with one `for`."""
-        kind = items.__class__
-        if single and (kind is tuple or kind is list) and len(items) < _MANY:
+        if single and self.few(items):
             return ((self._on_host, items),)
         return self._once(Comprehension(self._tape, items, binds))
+
+    def few(self, items: Any) -> bool:
+        """Whether a list over these is what Python makes."""
+        kind = items.__class__
+        return (kind is tuple or kind is list) and len(items) < _MANY
 
     def _once(self, made: Comprehension) -> Iterator[Opened]:
         """Asked again, it is complete, and the last one that was."""

@@ -123,6 +123,8 @@ def is_frozen(value: Any) -> bool:
         kinds = set(map(type, level))
         if not all([kind in _FIXED or kind in _FROZEN or counts_as_itself(kind) for kind in kinds]):
             return False
+        if kinds.isdisjoint(_FROZEN):
+            return True
         level = level if kinds <= _FROZEN else [item for item in level if type(item) in _FROZEN]
         level = list(chain.from_iterable(level))
     return True

@@ -26,6 +26,8 @@ class Dim:
         """What an expression gives; None while a name in it is unknown."""
         if self.size is not None:
             return self.size
+        if self.text.isidentifier():
+            return known.get(self.text)
         if any(name not in known for name in re.findall(r"[A-Za-z_]\w*", self.text)):
             return None
         return int(

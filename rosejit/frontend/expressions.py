@@ -9,11 +9,12 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+from rosejit.frontend.clauses import comprehension
 from rosejit.frontend.context import Context
 from rosejit.frontend.grammar import gast
 from rosejit.frontend.jumps import Go
 from rosejit.frontend.matches import Ask
-from rosejit.frontend.nodes import LOAD, at, constant, hook, is_number, load, method, runtime, store, stores
+from rosejit.frontend.nodes import LOAD, at, constant, hook, is_number, load, method, runtime, store
 from rosejit.frontend.scope import Scope
 
 _FRAME_DEPENDENT = frozenset({"super"})
@@ -296,51 +297,7 @@ def _display(context: Context, node: Any) -> Any:
 
 
 def _comprehension(context: Context, node: Any) -> Any:
-    """`[e for i in a if p]` as `[c.put(e) for c, items in comp(a) for i in items for _ in c.when(p)]`."""
-    if context.plain:
-        return generic(context, node)
-    variable = context.counter.next("comp")
-    binds = any(isinstance(inner, gast.NamedExpr) for inner in gast.walk(node))
-    clauses = [_opening(context, node, variable, binds)]
-    outer = context.hidden
-    context.hidden |= {n.id for g in node.generators for n in gast.walk(g.target) if isinstance(n, gast.Name)}
-    for position, generator in enumerate(node.generators):
-        place = generator.iter
-        items = load(place, f"{variable}@items")
-        if position:
-            items = method(place, variable, "over", expression(context, generator.iter))
-        clauses.append(ast.comprehension(expression(context, generator.target), items, [], 0))
-        for test in generator.ifs:
-            if any(isinstance(inner, gast.NamedExpr) for inner in gast.walk(test)):  # Python allows it in no `for`
-                clauses[-1].ifs.append(method(test, variable, "holds", expression(context, test)))
-                continue
-            turns = method(test, variable, "when", expression(context, test))
-            clauses.append(ast.comprehension(store(test, f"{variable}@if"), turns, [], 0))
-    made = _collected(context, node, variable, clauses)
-    context.hidden = outer
-    return made
-
-
-def _opening(context: Context, node: Any, variable: str, binds: bool) -> Any:
-    """The clause that goes around those of the user once."""
-    lists = isinstance(node, gast.ListComp)
-    items = expression(context, node.generators[0].iter)
-    more = [constant(node, len(node.generators) == 1)] if lists else []
-    opened = runtime(node, "listing" if lists else "comprehension", items, constant(node, binds), *more)
-    return ast.comprehension(stores(node, (variable, f"{variable}@items")), opened, [], 0)
-
-
-def _collected(context: Context, node: Any, variable: str, clauses: list[Any]) -> Any:
-    if isinstance(node, gast.DictComp):
-        key, value = expression(context, node.key), expression(context, node.value)
-        return runtime(node, "new", at(node, ast.DictComp(key, value, clauses)))
-    element = expression(context, node.elt)
-    if isinstance(node, gast.SetComp):
-        return runtime(node, "new", at(node, ast.SetComp(element, clauses)))
-    element = method(node.elt, variable, "put", element)
-    if isinstance(node, gast.GeneratorExp):
-        return runtime(node, "generator", at(node, ast.GeneratorExp(element, clauses)))
-    return runtime(node, "listed", at(node, ast.ListComp(element, clauses)))
+    return generic(context, node) if context.plain else comprehension(context, node, expression)
 
 
 # --- functions inside expressions

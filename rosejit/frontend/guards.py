@@ -39,7 +39,7 @@ class Chain:
         """What it is now; `_MISSING` where there is nothing."""
         root, names = self.root, self.names
         try:
-            value = root.cell_contents if isinstance(root, CellType) else root[names[0]]
+            value = root[names[0]] if isinstance(root, dict) else root.cell_contents
             if len(names) > 1:
                 for name in names[1:]:
                     value = getattr(value, name)
@@ -62,7 +62,7 @@ class Read:
         self.frozen = is_frozen(self.value)
 
 
-@dataclass(slots=True, frozen=True)
+@dataclass(slots=True, eq=False)
 class Guard:
     """What `chain` was when the code was staged: the very object, or a value that is compared by content."""
 
@@ -76,7 +76,8 @@ class Guard:
     @property
     def key(self) -> Any:
         """What tells it from others."""
-        return type(self), self.chain.place
+        chain = self.chain
+        return self.__class__, id(chain.root), chain.names
 
     def holds(self) -> bool:
         """Whether it still is."""
@@ -175,11 +176,8 @@ def _package(name: Any) -> str:
 
 def _is_bound(value: Any) -> bool:
     """Whether a value is a method of an object, made anew at each reading: the object is guarded itself."""
-    return (
-        isinstance(getattr(value, "__self__", None), object)
-        and isinstance(value, (MethodType, BuiltinFunctionType))
-        and not isinstance(value.__self__, (ModuleType, type(None)))
-    )
+    bound = isinstance(value, (MethodType, BuiltinFunctionType))
+    return bound and not isinstance(value.__self__, (ModuleType, type(None)))
 
 
 def check_unspoilt(tape: Tape, functions: Iterable[FunctionType], reads: Iterable[Read], place: Span | None) -> None:

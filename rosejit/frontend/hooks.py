@@ -68,16 +68,17 @@ _STILL = NUMBERS | {Array, float, int, bool, str, tuple}
 """Types whose augmented assignment is an operation, or is known to be in place."""
 
 
-@dataclass(slots=True)
 class Containers:
     """Reads and writes of containers of the host, and of arrays."""
 
-    tape: Tape
-    call: Callable[..., Any]
-    captured: Callable[[Any], Any]
-    methods: Methods
-    known: set[type]
-    """Classes that the methods have met."""
+    def __init__(self, tape: Tape, call: Callable[..., Any], captured: Callable[[Any], Any], methods: Methods) -> None:
+        self.tape = tape
+        self.call = call
+        self.captured = captured
+        self.methods = methods
+        self.known = methods.known
+        """Classes that the methods have met."""
+        self._frames, self._changed, self._sealed = tape.frames, tape.undo.known, tape.sealed
 
     def given(self, value: Any) -> Any:
         """A value from outside: arrays become staged ones, and the methods of objects are staged from now on."""
@@ -101,14 +102,20 @@ class Containers:
         """`container.append(value)`, by far the most frequent method of the host's."""
         if type(container) is not list:
             return self.call(container.append, value)
-        tape = self.tape
-        frames = tape.frames
-        if id(container) not in tape.undo.known or tape.sealed or not frames or frames[-1].staged:
-            self.written(container)
+        if not self._may_change(container):
+            self._change(container)
         return container.append(value)
+
+    def _may_change(self, container: Any) -> bool:
+        """Whether it was seen before that a container may be changed, and nothing may have come between."""
+        key, frames = id(container), self._frames
+        return key in self._changed and key not in self._sealed and bool(frames) and not frames[-1].staged
 
     def written(self, container: Any) -> Any:
         """A container that is about to be changed: in staged code it must have been made in the same block."""
+        return container if self._may_change(container) else self._change(container)
+
+    def _change(self, container: Any) -> Any:
         tape = self.tape
         if container.__class__ is Array or container.__class__ is Columns:
             return container
@@ -258,7 +265,7 @@ class Hooks:
 
     def __init__(self, tape: Tape, call: Callable[..., Any], captured: Callable[[Any], Any], methods: Methods) -> None:
         circuits, made = Circuits(tape), Comprehensions(tape)
-        containers, messages = Containers(tape, call, captured, methods, methods.known), Messages(tape)
+        containers, messages = Containers(tape, call, captured, methods), Messages(tape)
         names, attempts, patterns = Names(tape), Attempts(tape, circuits), Patterns(tape, call, containers.item)
         self.tape = tape
         self.comprehensions = made
@@ -278,7 +285,7 @@ class Hooks:
         self.choose, self.first, self.second = circuits.choose, circuits.first, circuits.second
         self.chosen = circuits.chosen
         self.comprehension, self.listing = made.open, made.open_list
-        self.listed, self.generator = made.listed, made.generator
+        self.listed, self.few, self.generator = made.listed, made.few, made.generator
         self.holds, self.unless = messages.holds, messages.unless
         self.text = lambda *items: text(tape, *items)
         self.raises, self.raise_later = messages.raises, messages.raise_later

@@ -68,7 +68,7 @@ def _element_of(a: Array, indices: tuple[Any, ...]) -> Any:
     at = tuple([single(a, k, dimension) for dimension, k in enumerate(indices)])
     if not at:
         return number(a.tape, held)
-    checked = Int in map(type, indices) or any(k.__class__ is Var for k in at)
+    checked = Int in map(type, indices) or Var in map(type, at)
     return number(a.tape, a.tape.bind(Index(held, at, checked=checked), a.type))
 
 

@@ -289,7 +289,7 @@ def arrive(value: Any) -> None:
             unite(value.box.sources)
             value.box.sources = None
         return
-    if value.__class__ is tuple and _WITHOUT_ARRAYS.issuperset(map(type, value)):
+    if value.__class__ in (tuple, list) and _WITHOUT_ARRAYS.issuperset(map(type, value)):
         return
     for item in members(value) or ():
         if item.__class__ not in _WITHOUT_ARRAYS:

@@ -87,10 +87,9 @@ class Methods:
         """`value`, which staged code will use; of a container also the classes of what is in it."""
         kind: type = value.__class__
         if kind in _CONTAINERS:
-            inside = value.values() if kind is dict else value
-            if not self.known.issuperset(map(type, inside)):
-                for inner in set(map(type, inside)) - self.known:
-                    self.meet_class(inner)
+            kinds = set(map(type, value.values() if kind is dict else value))
+            for inner in kinds - self.known - _CONTAINERS:
+                self.meet_class(inner)
         elif kind not in self.known:
             self.meet_class(kind)
         return value

@@ -30,7 +30,7 @@ from rosejit.frontend.masks import Selection
 from rosejit.frontend.number_theory import STAGED
 from rosejit.frontend.reductions import chosen, maximum
 from rosejit.frontend.structures import is_staged_deep
-from rosejit.frontend.values import Bool, P, Real, type_of
+from rosejit.frontend.values import Bool, P, made_real, reals, type_of
 from rosejit.ir.types import INT, REAL
 from rosejit.numeric import np
 
@@ -114,8 +114,10 @@ def _where(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     """`np.where`: both sides are computed, one is selected."""
     if len(args) == 1 and _is_staged(args[0]):
         return _places(session, function, args, kwargs)
-    if len(args) == 3 and args[0].__class__ is Bool and all([a.__class__ in (Real, float) for a in args[1:]]):
-        return chosen(*args)
+    if len(args) == 3 and args[0].__class__ is Bool:
+        atoms = reals(session.tape, args[1:])
+        if atoms:  # most of them
+            return made_real(session.tape, P["select"], (args[0].atom, *atoms), session.tape.here())
     return _elementwise(chosen)(session, function, args, kwargs)
 
 

@@ -51,7 +51,7 @@ class Member:
     """The lowest open function that it reaches by calls."""
     expected: Tree | None = None
     """What its calls give, known when the first one is staged before the end."""
-    statics: list[Any] = field(default_factory=list[Any])
+    statics: list[Any] = field(default_factory=lambda: [])
     called: bool = False
     """Whether a call of it was staged before it was whole."""
     guessed: bool = False
@@ -59,7 +59,7 @@ class Member:
     result: Tree | None = None
     """What it returns, known at its end."""
     body: ir.Block | None = None
-    captured: Captures = field(default_factory=Captures)
+    captured: Captures = field(default_factory=lambda: {})
     outer: tuple[ir.Var, ...] = ()
     staged: Any = None
     """What the caller was given for it, filled in when its cycle ends."""

@@ -8,7 +8,7 @@ import re
 import sys
 import weakref
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
@@ -35,6 +35,11 @@ class Translation:
     source: Source
     code: CodeType
     chains: tuple[tuple[str, ...], ...]
+    span: Span = field(init=False)
+    """Where the function is written."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "span", self.source.span(self.source.node))
 
 
 class Translations:

@@ -4,9 +4,9 @@
 # pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import CodeType, FrameType, FunctionType
 from typing import Any
 
@@ -17,12 +17,13 @@ from rosejit.frontend.arrays import Array, Box, constant, fresh, is_small, of_ho
 from rosejit.frontend.binding import Call, Signature, conform
 from rosejit.frontend.control import rows
 from rosejit.frontend.dispatch import Dispatcher
-from rosejit.frontend.guards import Capture, Chain, Guard, Read, aliases, chains, check_unspoilt, guard
+from rosejit.frontend.guards import Capture, Guard, Read, aliases, chains, check_unspoilt, guard
 from rosejit.frontend.hooks import Hooks
 from rosejit.frontend.methods import Methods
 from rosejit.frontend.observed import Seen
+from rosejit.frontend.opened import Opened, Ran
 from rosejit.frontend.recursion import Captures, Cycles, Member
-from rosejit.frontend.rewrite import TRANSLATIONS, Translation, instantiate, rebound
+from rosejit.frontend.rewrite import TRANSLATIONS, instantiate, rebound
 from rosejit.frontend.structures import Supply, build, objects, paths
 from rosejit.frontend.tape import Frame, Tape
 from rosejit.frontend.trials import Trials
@@ -32,7 +33,6 @@ from rosejit.ir import syntax as ir
 from rosejit.ir.syntax import Atom, Block, Var
 from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar, array
 from rosejit.numeric import np
-from rosejit.span import Span
 
 assert operators  # importing it gives staged numbers their operators
 assert array_methods
@@ -56,30 +56,6 @@ class Staged:
     """Arrays of the staging around this one, and what they held."""
 
 
-Ran = tuple[FunctionType, Translation]
-"""A plain function that staged code runs."""
-
-
-@dataclass(slots=True)
-class Opened:
-    """A function that is being staged; `member` is what others know of it, if they may call it."""
-
-    root: Frame
-    member: Member | None = None
-    captured: dict[int, tuple[Any, Var]] = field(default_factory=dict[int, tuple[Any, Var]])
-    """Arrays from outside, by `id`, and the parameters that they become."""
-    arrays: dict[int, tuple[Any, Array]] = field(default_factory=dict[int, tuple[Any, Array]])
-    functions: dict[int, Ran] = field(default_factory=dict[int, Ran])
-    check: Callable[[Any, Span | None], Call] | None = None
-    """Checks the result of the function."""
-    code: CodeType | None = None
-    checked: Call | None = None
-    static_arrays: set[int] = field(default_factory=set[int])
-    read_elements: set[int] = field(default_factory=set[int])
-    handed: dict[int, list[Chain]] = field(default_factory=dict[int, list[Chain]])
-    """By `id` of an array where those that are called find it."""
-
-
 class Session:
     """One staging and those nested in it: they share a tape."""
 
@@ -99,6 +75,8 @@ class Session:
         self._inlining: list[Any] = []
         self.seen: Seen | None = None
         """What watches it, if the program may get a key (`observed.py`)."""
+        self.marks: tuple[Tree, ...] = ()
+        """What the keys of calls in it end with."""
 
     # --- staging
 
@@ -111,8 +89,7 @@ class Session:
         tape = self.tape
         label = name or function.__name__
         made = ir.Function(label if label.isidentifier() else "lambda_", (), ())
-        source = TRANSLATIONS.of(function).source
-        made.span = source.span(source.node)
+        made.span = TRANSLATIONS.of(function).span
         member = Member(owner, made, function, signature, call)
         opened = Opened(tape.open("function"), member)
         self._begin(opened)
@@ -237,6 +214,11 @@ class Session:
         params: list[Var] = []
         values: list[Any] = []
         for p, tree in zip(signature.parameters, call.trees, strict=True):
+            if isinstance(tree, Leaf):  # most of them: a number, or an array, which is sealed by itself
+                var, value = self._parameter(tree, p.name)
+                params.append(var)
+                values.append(value)
+                continue
             pairs = [self._parameter(leaf, path) for leaf, path in paths(tree, p.name)]
             params += [var for var, _ in pairs]
             value = self.methods.meet(build(tree, Supply([value for _, value in pairs]), statics))
@@ -388,12 +370,12 @@ class Session:
             opened.handed.setdefault(id(data), []).append(capture.chain)
         return self.captured(data)
 
-    def apply(self, function: ir.Function, atoms: list[Atom], result: Tree, statics: list[Any]) -> Any:
+    def apply(self, function: ir.Function, atoms: list[Atom], result: Tree, statics: Sequence[Any]) -> Any:
         """Stage a call of an IR function: its results in the structure of `result`."""
         tape = self.tape
         if tape.trying:
             tape.refuse_in_try(f"`{function.name}`")
-        binders = tuple(Var(t, function.name) for t in function.results)
+        binders = tuple([Var(t, function.name) for t in function.results])
         tape.bind_all(ir.Call(function, tuple(atoms)), binders)
         values = [wrap(tape, b) if isinstance(b.type, Scalar) else fresh(tape, b) for b in binders]
-        return build(result, Supply(values), Supply(statics))
+        return values[0] if result.__class__ is Leaf else build(result, Supply(values), Supply(statics))

@@ -214,7 +214,7 @@ class Tape:
 
     def open(self, kind: Kind) -> Frame:
         """Begin a block: what is staged from now on goes there."""
-        frame = Frame(kind, self.places.of(frame_at(1)))
+        frame = Frame(kind, None if kind == "function" else self.places.of(frame_at(1)))
         frame.staged = kind == "branch" or kind == "loop" or self.is_staged
         frame.budget = frame.room = self.limit if kind == "function" else self.room - len(self.lets)
         if frame.room < 0:

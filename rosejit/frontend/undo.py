@@ -27,9 +27,10 @@ class Undo:
         self._depth -= 1
         if self._depth:
             return
-        known, self.known = self.known, {}
+        known = list(self.known.values())
+        self.known.clear()
         if kind is not None:
-            for owner, items, named in known.values():
+            for owner, items, named in known:
                 _put_items(owner, items)
                 _put_attributes(owner, named)
 
@@ -37,7 +38,7 @@ class Undo:
         """`owner` is about to be changed."""
         if id(owner) in self.known:
             return
-        if owner.__class__ is list:  # most of them
+        if owner.__class__ is list or owner.__class__ is dict:  # most of them
             self.known[id(owner)] = (owner, owner.copy(), None)
         else:
             self.known[id(owner)] = (owner, _items(owner), _attributes(owner))

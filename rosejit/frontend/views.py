@@ -90,6 +90,8 @@ def element(a: Array, indices: Indices) -> Atom:
 
 def variable(a: Array) -> Var:
     """A variable that holds exactly `a`: the content, a view of it, or a copy of a view that skips."""
+    if a.axes is None:
+        return atom_of(a.tape, a.box)
     fixed = is_prefix(a)
     if fixed is None:
         return gathered(a)

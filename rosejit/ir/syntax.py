@@ -305,7 +305,7 @@ class Function:
     rule: "Function | None" = None
     checkpoint: bool = False
     span: Span | None = None
-    derived: dict[Any, Any] = field(default_factory=dict[Any, Any], repr=False)
+    derived: dict[Any, Any] = field(default_factory=lambda: {}, repr=False)
     """What passes have made of this function, under their own keys."""
 
     def __repr__(self) -> str:

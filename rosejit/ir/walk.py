@@ -1,6 +1,7 @@
 """The only generic traversals: what an expression reads, what it binds inside, and copies of it under new names."""
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
 
 from rosejit.ir.syntax import (
     Accum,
@@ -186,6 +187,11 @@ def free(block: Block, bound: tuple[Var, ...] = ()) -> dict[Var, None]:
     """The variables that `block` reads and neither it nor `bound` binds, in the order of the first read."""
     known: set[Atom] = set(bound)
     found: dict[Var, None] = {}
+    if _WITH_BLOCKS.isdisjoint([let.expr.__class__ for let in block.lets]):  # what is bound is bound before it is read
+        known.update(chain.from_iterable([let.binders for let in block.lets]))
+        read = [let.expr.args if isinstance(let.expr, Apply) else operands(let.expr) for let in block.lets]
+        atoms = chain(chain.from_iterable(read), block.results)
+        return dict.fromkeys([a for a in atoms if isinstance(a, Var) and a not in known])
 
     def visit(inner: Block) -> None:
         for let in inner.lets:

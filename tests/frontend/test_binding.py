@@ -178,6 +178,17 @@ def test_classes_that_contain_themselves():
     assert [child.kind for child in items.children] == ["namedtuple", "dataclass"]
 
 
+@pytest.mark.parametrize("count", [0, 1, 2, 50])
+def test_lists_of_one_kind_are_one_key(count):
+    """The trees are equal, and made of other objects."""
+    one, other = [Node("list", tuple(Leaf(kind) for kind in ["real"] * count)) for _ in range(2)]
+    assert one == other
+    assert hash(one) == hash(other)
+    mixed = [Node("list", (*one.children, Leaf(kind), Static(("x", count)))) for kind in ("int", "int", "real")]
+    assert mixed[0] == mixed[1] != mixed[2]
+    assert hash(mixed[0]) == hash(mixed[1])
+
+
 def test_statics():
     for value in (3, "s", [1, {"a": (2,)}], np.arange(3), Mode.FAST, Point(1, 2), len):
         (one,) = bound(hints.Static, value).trees
