@@ -110,12 +110,16 @@ def _compiled(roots: Roots, straight: Rows | None) -> tuple[Artifact, tuple[Call
             return compile_straight(line), ()
         whole = roots["main"]
         f = outline(whole) if isinstance(whole, ir.Function) else function_of(whole)
-        is_long = sum(map(size, reachable(f))) >= LONG
-        linked = link(f) if is_at_hand(worth_loading=is_long) else None
+        linked = link(f) if _is_for_columns(f) else None
         if linked is not None:
             return compile_routines(linked), ()
     functions = {name: function_of(program) for name, program in roots.items()}
     return compile_roots(functions, _is_derived(roots))
+
+
+def _is_for_columns(f: ir.Function) -> bool:
+    """Whether NumPy is there for the code of `f`."""
+    return is_at_hand(worth_loading=False) or is_at_hand(worth_loading=sum(map(size, reachable(f))) >= LONG)
 
 
 def _took(roots: Roots, artifact: Artifact, seconds: float) -> str:

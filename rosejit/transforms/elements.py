@@ -17,7 +17,8 @@ def elements(f: ir.Function) -> ir.Function:
         return f
     body, made = f.derived.get("elements", (None, f))
     if body is not f.body:
-        made = _Program(f).root if any(map(has_small, reachable(f))) else f
+        small = set(filter(has_small, program := reachable(f)))
+        made = _Program(f, unchanged(program, small)).root if small else f
         f.derived["elements"] = (f.body, made)
     return made
 
@@ -26,8 +27,8 @@ class _Program:
     """New functions for `root` and what it calls, but for the `same`. Those that are called take and give numbers in
     place of small arrays, unless somebody else knows their parameters: the host, or a custom derivative."""
 
-    def __init__(self, root: ir.Function) -> None:
-        self.same = unchanged(reachable(root))
+    def __init__(self, root: ir.Function, same: set[ir.Function]) -> None:
+        self.same = same
         self.new: dict[ir.Function, ir.Function] = {}
         self.pending: list[tuple[ir.Function, ir.Function, bool]] = []
         self.root = self._shell(root, fixed=True)

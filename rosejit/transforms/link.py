@@ -10,7 +10,7 @@ from collections.abc import Container, Sequence
 from rosejit.ir import syntax as ir
 from rosejit.ir.primitive import Emit, Primitive
 from rosejit.ir.types import BOOL, INT, REAL, Array, Ref, Scalar, Type
-from rosejit.ir.walk import callees, forms, reachable, size
+from rosejit.ir.walk import forms, reachable, size
 from rosejit.transforms.inline import SMALL
 from rosejit.transforms.numbering import Result
 from rosejit.transforms.routines import (
@@ -32,8 +32,8 @@ from rosejit.transforms.rows import CODES, WORTHWHILE
 from rosejit.transforms.sharing import Numbering
 from rosejit.transforms.simplify import NEGATION
 
-FORMS = {ir.Apply, ir.Index, ir.View, ir.Add, ir.Call, ir.If, ir.Zero, ir.Accum, ir.Resolve}
-"""What there may be in a body."""
+FORMS = {ir.Index, ir.View, ir.Add, ir.Call, ir.If, ir.Zero, ir.Accum, ir.Resolve}
+"""What there may be in a body beside primitives."""
 
 DEEPEST = 50
 """Calls inside each other: they are numbered by recursion."""
@@ -77,23 +77,25 @@ class _Maker:
     """Makes each routine once for each set of arrays that it is given."""
 
     def __init__(self, program: list[ir.Function]) -> None:
-        self.made: dict[tuple[object, ...], Routine] = {}
+        self.callees: dict[tuple[object, ...], _Callee] = {}
         self.actions: list[Action] = []
         self.versions: Counter[ir.Function] = Counter()
         self.acting: dict[ir.Function, bool] = {}
         self.short: set[ir.Function] = set()
         """What stands where it is called."""
-        times = Counter([h for g in program for h in _calls(g)])
+        others = {g: [] if g.body is None else list(forms(g.body)) for g in program}
+        calls = {g: [e.function for let in lets if type(e := let.expr) is ir.Call] for g, lets in others.items()}
+        times = Counter([h for called in calls.values() for h in called])
         lengths: dict[ir.Function, int] = {}
         depths: dict[ir.Function, int] = {}
         for g in program:
             assert g.body is not None
-            called = callees(g)
+            called = calls[g]
             depths[g] = 1 + max([depths.get(h, DEEPEST) for h in called], default=0)
-            kinds = {type(let.expr) for let in g.body.lets}
+            kinds = {type(let.expr) for let in others[g]}
             if g.own or depths[g] > DEEPEST or len(g.results) > MOST or not kinds <= FORMS:
                 raise _Unfit
-            lengths[g] = len(g.body.lets) + sum([lengths[h] for h in _calls(g) if h in self.short])
+            lengths[g] = len(g.body.lets) + sum([lengths[h] for h in called if h in self.short])
             self.acting[g] = ir.Add in kinds or any([self.acting[h] for h in called])
             if lengths[g] <= SMALL or times[g] == 1:
                 self.short.add(g)
@@ -117,28 +119,35 @@ class _Maker:
             taken = _bytes(a.type)
             results.append(Result(a.type, (body.number(a),)) if isinstance(a.type, Scalar) else taken)
         whole = body.routine(())
-        return Program([*self.made.values(), whole], tuple(results), self.actions)
+        routines = [callee.routine for callee in self.callees.values()]
+        return Program([*routines, whole], tuple(results), self.actions)
 
-    def routine(self, f: ir.Function, arrays: Arrays) -> Routine:
+    def routine(self, f: ir.Function, arrays: Arrays) -> "_Callee":
         """A callee, which is given these arrays."""
         key = (f, *arrays.values())
-        if key not in self.made:
+        if key not in self.callees:
             assert f.body is not None
             body = _Body(self, f, arrays)
             for p in f.params:
                 if isinstance(p.type, Scalar):
                     body.param(p)
             body.lets(f.body.lets)
-            self.made[key] = body.routine(f.body.results)
+            self.callees[key] = _Callee(body.routine(f.body.results))
             self.versions[f] += 1
             if self.versions[f] > VERSIONS:
                 raise _Unfit
-        return self.made[key]
+        return self.callees[key]
 
 
-def _calls(f: ir.Function) -> list[ir.Function]:
-    """What `f` calls, as often as it does."""
-    return [let.expr.function for let in forms(f.body) if isinstance(let.expr, ir.Call)] if f.body is not None else []
+class _Callee:
+    """A routine, and the steps that calls of it are made of."""
+
+    def __init__(self, routine: Routine) -> None:
+        self.routine = routine
+        self.gives = [Give(routine, k) for k in range(len(routine.params))]
+        self.strides = [routine.strides.get(k) for k in range(len(routine.params))]
+        self.invoke, self.end = Invoke(routine), End(routine)
+        self.outs = [Out(routine, k) for k in range(len(routine.results))]
 
 
 def _bytes(t: Type) -> int:
@@ -208,6 +217,7 @@ class _Body:
         at, ways, numbering, var = self.at, self.ways, self.numbering, ir.Var
         known, literal, constants = numbering.known, numbering.literal, numbering.constants
         setdefault, opposite = known.setdefault, numbering.opposite
+        apply = self.applied if self.indices else numbering.apply
         for let in lets:
             e = let.expr
             if type(e) is not ir.Apply:
@@ -223,7 +233,7 @@ class _Body:
                 if plain and (x >= 0 or y >= 0 or x not in constants or y not in constants):
                     at[let.binders[0]] = setdefault((code, x, y), len(known))
                 else:
-                    at[let.binders[0]] = self.applied(op, x, y)
+                    at[let.binders[0]] = apply(op, x, y)
             elif op is NEGATION:
                 (a,) = args
                 at[let.binders[0]] = opposite(at[a] if type(a) is var else literal(a))
@@ -232,7 +242,7 @@ class _Body:
                 if max(given) >= 0 and not any([x in closed for x in given]):
                     at[let.binders[0]] = setdefault((code, *given), len(known))
                 else:
-                    at[let.binders[0]] = self.applied(op, *given)
+                    at[let.binders[0]] = apply(op, *given)
 
     def way(self, op: Primitive) -> _Way:
         """What `lets` needs to know of an op."""
@@ -244,7 +254,8 @@ class _Body:
 
     def applied(self, op: Primitive, *given: int) -> int:
         """The number of what an op gives for which there may be rules."""
-        self.use(given)
+        if not self.indices.keys().isdisjoint(given):
+            self.use(given)
         return self.numbering.apply(op, *given)
 
     def form(self, let: ir.Let, e: ir.Expr) -> None:
@@ -348,18 +359,18 @@ class _Body:
             return
         if any([t is not REAL for t in f.results]):
             raise _Unfit
-        routine = maker.routine(f, arrays)
+        callee = maker.routine(f, arrays)
         given = [a for p, a in zip(f.params, e.args, strict=True) if p not in arrays]
-        numbers = [self.argument(a, routine.strides.get(k)) for k, a in enumerate(given)]
+        numbers = [self.argument(a, stride) for a, stride in zip(given, callee.strides, strict=True)]
         step = self.act if guard is not None or maker.acting[f] else self.step
         before = () if guard is None else (step(Guard(guard[1]), guard[0]),)
-        for k, number in enumerate(numbers):
-            before = (step(Give(routine, k), number, *before),)
-        before = (step(Invoke(routine), *before),)
+        for give, number in zip(callee.gives, numbers, strict=True):
+            before = (step(give, number, *before),)
+        before = (step(callee.invoke, *before),)
         if guard is not None:
-            before = (step(End(routine), *before),)
-        for k, b in enumerate(binders):
-            self.at[b] = self.step(Out(routine, k), *before)
+            before = (step(callee.end, *before),)
+        for out, b in zip(callee.outs, binders, strict=True):
+            self.at[b] = self.step(out, *before)
 
     def argument(self, a: ir.Atom, stride: int | None) -> int:
         """What is given for a parameter; a number of bytes for an index."""

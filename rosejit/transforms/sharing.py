@@ -17,6 +17,7 @@ Step = tuple[int, ...]
 """The code of a primitive and the numbers of its operands."""
 
 _NEGATION = CODES[NEGATION]
+_NEUTRAL = {sign * n for op in CODES for n in op.neutral if n is not None for sign in (1, -1)}
 
 
 def is_step(op: Primitive) -> bool:
@@ -35,6 +36,8 @@ class Numbering:
         self.known: dict[Step, int] = {}
         self.special: set[int] = set()
         """Values that an op has rules for: constants, and what is minus something."""
+        self.ruled: set[int] = set()
+        """Those that an op has rules for beside any other: constants that are neutral, and what is minus something."""
         self.leaves: list[Any] = []
         self.constants: dict[int, ir.Lit] = {}
         """The leaves that are."""
@@ -46,7 +49,7 @@ class Numbering:
         op that is no step."""
         if op.failure or small_kernel(op) is not None:
             return None
-        return self.special if op.neutral or op.negates else self._negated if op.minus else ()
+        return self.ruled if op.neutral or op.negates else self._negated if op.minus else ()
 
     def leaf(self, leaf: Any) -> int:
         """The number of an argument, of an element, of a constant or of whatever else a user of this reads."""
@@ -66,6 +69,8 @@ class Numbering:
             self.leaves.append(a)
             self.constants[number] = a
             self.special.add(number)
+            if a.value in _NEUTRAL:
+                self.ruled.add(number)
         return number
 
     def opposite(self, a: int) -> int:
@@ -73,23 +78,30 @@ class Numbering:
         if a in self.special:
             return self.apply(NEGATION, a)
         number = self.known.setdefault((_NEGATION, a), len(self.known))
-        self._negated[number] = a
-        self.special.add(number)
+        if number not in self._negated:
+            self._negated[number] = a
+            self.special.add(number)
+            self.ruled.add(number)
         return number
 
     def apply(self, op: Primitive, *args: int) -> int:
         """The number of what `op` gives."""
-        if op.negates and args[0] in self._negated:
-            return self._negated[args[0]]
-        if op.minus and not self._negated.keys().isdisjoint(args):
-            bare, args, odd = without_signs(op, args, self._negated)
-            found = self._made(bare, args)
-            return self.opposite(found) if odd else found
+        negated = self._negated
+        if op.negates and args[0] in negated:
+            return negated[args[0]]
+        if op.minus:
+            a, b = args
+            if a in negated or b in negated:
+                one, other = negated.get(a), negated.get(b)
+                bare, (x, y), odd = _bare(op, one is not None, other is not None)
+                given = a, b, one, other
+                found = self._made(bare, (given[x], given[y]))
+                return self.opposite(found) if odd else found
         return self._made(op, args)
 
     def _made(self, op: Primitive, args: tuple[int, ...]) -> int:
         constants = self.constants
-        if not constants.keys().isdisjoint(args) and (op.neutral or all([a in constants for a in args])):
+        if (op.neutral or max(args) < 0) and not constants.keys().isdisjoint(args):
             atoms = tuple([constants.get(a, a) for a in args])
             simpler, rest = as_negation(op, atoms)
             if simpler is not op:
@@ -100,11 +112,9 @@ class Numbering:
         kernel = small_kernel(op)
         if kernel is not None:
             return self._inlined(kernel, args)
-        number = self.known.setdefault((CODES[op], *args), len(self.known))
-        if op.negates:
-            self._negated[number] = args[0]
-            self.special.add(number)
-        return number
+        if op.negates and args[0] not in self.special:
+            return self.opposite(args[0])
+        return self.known.setdefault((CODES[op], *args), len(self.known))
 
     def _inlined(self, kernel: ir.Function, args: tuple[int, ...]) -> int:
         values, known = [*args], self.known
@@ -113,6 +123,13 @@ class Numbering:
             plain = code is not None and max(given) >= 0
             values.append(known.setdefault((code, *given), len(known)) if plain else self.apply(op, *given))
         return values[-1]
+
+
+@cache
+def _bare(op: Primitive, one: bool, other: bool) -> tuple[Primitive, tuple[int, ...], bool]:
+    """An op of two operands, some of which are minus something, after signs have gone into it; which it takes of these
+    two and of what they are minus of; and whether the result is minus what it gives."""
+    return without_signs(op, (0, 1), {k: k + 2 for k, on in enumerate((one, other)) if on})
 
 
 @cache

@@ -138,10 +138,10 @@ class _Sweep:
     def equal(self, binder: ir.Var, op: Primitive, args: tuple[ir.Atom, ...]) -> ir.Atom:
         """What `binder`, bound to `op` of `args`, is equal to: a constant, an operand, an earlier variable, or itself,
         which is then known to later lets of the block."""
-        for a in args:
-            if type(a) is ir.Lit:
-                found = folded(op, args)
-                return self.known.setdefault((op, *map(_identity, args)), binder) if found is None else found
+        constants = [a for a in args if type(a) is ir.Lit]
+        if constants:
+            found = folded(op, args) if op.neutral or len(constants) == len(args) else None
+            return self.known.setdefault((op, *map(_identity, args)), binder) if found is None else found
         return self.known.setdefault((op, args), binder)
 
     def form(self, let: ir.Let, e: ir.Expr, new: list[ir.Let]) -> None:

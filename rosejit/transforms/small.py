@@ -74,11 +74,11 @@ def _is_any_small(variables: tuple[ir.Var, ...]) -> bool:
     return any([type(v.type) is Array and numbers(v.type) for v in variables])
 
 
-def unchanged(program: list[ir.Function]) -> set[ir.Function]:
-    """Functions of `program`, callees first, without small arrays and loops, that call nothing but such functions."""
+def unchanged(program: list[ir.Function], small: set[ir.Function]) -> set[ir.Function]:
+    """Functions of `program`, callees first, that are not `small` and have no loops, and call only such functions."""
     found: set[ir.Function] = set()
     for f in program:
-        if not has_small(f) and not (f.body and has_loops(f.body)) and found.issuperset(callees(f)):
+        if f not in small and not (f.body and has_loops(f.body)) and found.issuperset(callees(f)):
             found.add(f)
     return found
 

@@ -168,10 +168,11 @@ class Sweep:
         active, steps = self.active, self.steps
         for let in f.body.lets:
             e = let.expr
-            if isinstance(e, ir.Apply):
-                if e.op.differentiable and not active.isdisjoint(e.args):
-                    on = tuple([a in active for a in e.args])
-                    steps.append((let, e, pullback(e.op, on), [a for a in e.args if a in active]))
+            if type(e) is ir.Apply:
+                args = e.args
+                if e.op.differentiable and not active.isdisjoint(args):
+                    on = tuple([a in active for a in args])
+                    steps.append((let, e, pullback(e.op, on), [a for a in args if a in active]))
                     active.add(let.binders[0])
             elif isinstance(e, ir.Index) and e.base in active and has_real(let.binders[0].type):
                 steps.append((let, e, None, []))
@@ -213,9 +214,7 @@ class Sweep:
                 b.do(ir.Add(at, ct))
                 continue
             assert not isinstance(e, ir.Index)
-            for x, part in zip(operands, make(lets, let.span, "ct", *e.args, y, ct), strict=True):
-                if part is not None:
-                    give(b, x, part)
+            give(b, operands, make(lets, let.span, "ct", *e.args, y, ct))
 
     def called(self, b: Builder, let: ir.Let, e: ir.Call, places: dict[ir.Atom, ir.Var]) -> None:
         """The way back of a call: one of the function that goes it."""
@@ -230,9 +229,8 @@ class Sweep:
         seeds = [ct or ir.real(0.0) for ct in cts]
         back = ir.Call(way.function, (*e.args, *seeds, *into))
         found = _called(b, back, self.guard(b, [ct for ct in cts if ct is not None]))
-        for a, ct in zip([a for p, a in wanted if not is_heavy(p.type)], found, strict=True):
-            if a in self.active:
-                self.give(b, a, ct)
+        given = [a for p, a in wanted if not is_heavy(p.type)]
+        self.give(b, given, tuple([ct if a in self.active else None for a, ct in zip(given, found, strict=True)]))
 
     def guard(self, b: Builder, cts: list[ir.Atom]) -> Guard | None:
         """When all of `cts` are zero, if one selection decides that."""
@@ -244,14 +242,17 @@ class Sweep:
         found = {self.guards.get(ct) for ct in cts}
         return found.pop() if len(found) == 1 else None
 
-    def give(self, b: Builder, x: ir.Atom, ct: ir.Atom) -> None:
-        """Add to the cotangent of a number."""
-        have = self.sums.get(x)
-        if have is not None:
-            var = ir.Var(REAL, "ct")
-            b.lets.append(ir.Let((var,), ir.Apply(ADD, (have, ct)), b.span))
-            ct = var
-        self.sums[x] = ct
+    def give(self, b: Builder, numbers: list[ir.Atom], cts: tuple[ir.Atom | None, ...]) -> None:
+        """Add to the cotangents of numbers, of each if there is anything to add."""
+        sums, span = self.sums, b.span
+        for x, ct in zip(numbers, cts, strict=True):
+            if ct is not None:
+                have = sums.get(x)
+                if have is None:
+                    sums[x] = ct
+                else:
+                    sums[x] = var = ir.Var(REAL, "ct")
+                    b.lets.append(ir.Let((var,), ir.Apply(ADD, (have, ct)), span))
 
 
 def guard_of(condition: ir.Atom, one: ir.Atom, other: ir.Atom) -> Guard | None:
