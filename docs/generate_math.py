@@ -30,6 +30,7 @@ Zeros with their signs, infinities, NaN, subnormals and exact cases are those of
 | function | here | C99 | reason |
 |---|---|---|---|
 | all | no flags are raised; a NaN has any bits | flags, payloads | WebAssembly has no flags and leaves NaNs open |
+| `logsumexp` | the slope by what is 690 below the largest is 0 | | no bit of a sum; subnormal products are slow |
 | `round` | half to even | `round`: half away from zero | Python and NumPy (C's `rint` does so too) |
 | `max`, `min` | the first of equals; `max(1.0, nan)` is 1.0, `max(nan, 1.0)` NaN | `fmax`: the number | Python |
 | `np.maximum`, `np.minimum` | NaN if one is | `fmax`: the number | NumPy |

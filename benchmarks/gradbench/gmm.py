@@ -7,27 +7,20 @@ import numpy as np
 
 import rosejit as rose
 from benchmarks.gradbench.task import Task, plain
-from rosejit import Array, Mat, Vec
+from rosejit import Mat, Vec
 
 
 @rose.jit
-def factor(q: Vec["d"], below: Vec["t"]) -> Mat["d", "d"]:
-    """The lower triangle: exponentials on the diagonal, `below` it column by column."""
-    d = len(q)
-    made = np.zeros((d, d))
+def distance(scale: Vec["d"], below: Vec["t"], x: Vec["d"], mu: Vec["d"]) -> float:
+    """The squared length of x - mu times a lower triangle: `scale` on the diagonal, `below` it column by column."""
+    d = len(x)
+    y = x - mu
+    z = scale * y
     at = 0
     for j in rose.range(d):
-        made[j, j] = math.exp(q[j])
         for i in rose.range(j + 1, d):
-            made[i, j] = below[at]
+            z[i] += below[at] * y[j]
             at += 1
-    return made
-
-
-@rose.jit
-def distance(lower: Mat["d", "d"], x: Vec["d"], mu: Vec["d"]) -> float:
-    """The squared length of `lower @ (x - mu)`."""
-    z = lower @ (x - mu)
     return z @ z
 
 
@@ -41,11 +34,11 @@ def objective(
     alpha: Vec["k"], mu: Mat["k", "d"], q: Mat["k", "d"], below: Mat["k", "t"], x: Mat["n", "d"], gamma: float, m: int
 ) -> float:
     (k, d), n = mu.shape, len(x)
-    factors: Array["k", "d", "d"] = [factor(q[a], below[a]) for a in rose.range(k)]
+    scales = np.exp(q)
     weights = [alpha[a] + q[a].sum() for a in rose.range(k)]
     total = 0.0
     for i in rose.range(n):
-        total += rose.logsumexp([weights[a] - 0.5 * distance(factors[a], x[i], mu[a]) for a in rose.range(k)])
+        total += rose.logsumexp([weights[a] - 0.5 * distance(scales[a], below[a], x[i], mu[a]) for a in rose.range(k)])
     freedom = d + m + 1
     prior = k * (freedom * d * math.log(gamma / math.sqrt(2)) - log_gamma(freedom / 2, d))
     squares = np.sum(np.exp(2 * q)) + np.sum(below * below)

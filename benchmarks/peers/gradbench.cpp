@@ -200,7 +200,7 @@ void gmm_jacobian(long d, long k, long n, const double* alpha, const double* mu,
     }
     double top = log_sum_exp(terms.data(), k);
     for (long a = 0; a < k; a++) {
-      double p = std::exp(terms[a] - top);
+      double p = terms[a] - top < -690 ? 0 : std::exp(terms[a] - top);  // below: denormal numbers, which are slow
       share[a] += p;
       const double *y = &ys[a * d], *z = &zs[a * d], *column = &below[a * t];
       double *to = &d_below[a * t], *to_q = &d_q[a * d], *to_mu = &d_mu[a * d];

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from rosejit.codegen.body import Kind
 from rosejit.codegen.carries import Carry, load, poll, store
-from rosejit.codegen.elements import offset_of
+from rosejit.codegen.elements import number_at, offset_of
 from rosejit.codegen.emitter import Emitter
 from rosejit.codegen.heap import END
 from rosejit.codegen.layout import Column, Layout, Rows
@@ -115,13 +115,13 @@ def several(e: Emitter, m: LoopCode, t: Turns, code: bytes, *, read: bool) -> li
     rows: list[tuple[bytes, Atom]] = [(_row(e, x.index, a), r) for a, r in zip(m.stacks, results, strict=True)]
     while writer.turn < turns:
         writer.run_turns(local_get[e.fixed[x.index]], scans, rows)
-    before = after = rotated = b""
-    if isinstance(writer, Pairs):
-        before, after = writer.opened(), writer.closed()
-        rotated = writer.rotated() if turns == 2 else b""
-    count = _Count(e, m, read or t.counts)
-    bounds, end, last = count.bounds(m.trips, turns)
-    only = m.trips is not None and m.trips % turns == 0 and not (isinstance(writer, Pairs) and writer.leaves)
+    before, after = writer.opened(), writer.closed()
+    rotated = writer.rotated() if isinstance(writer, Pairs) and turns == 2 else b""
+    tested = _tested(e, m, t)
+    count = _Count(e, m, read or t.counts, exact=bool(tested))
+    bounds, end, last = count.bounds(m.trips, turns, tested)
+    leaves = tested or (isinstance(writer, Pairs) and writer.leaves)
+    only = m.trips is not None and m.trips % turns == 0 and not leaves
     look = _poll_at(e, m, 1 if only else BULK + m.guarded)
     bulk = (loop_(), look, *writer.finish(), rotated, count.step(turns), count.at, last, count.most, br_if[0], END)
     if only:
@@ -133,14 +133,32 @@ def several(e: Emitter, m: LoopCode, t: Turns, code: bytes, *, read: bool) -> li
     ]
 
 
-class _Count:
-    """What counts upwards: an offset where there is one, else the index, which is there too if it is `read`."""
+def _tested(e: Emitter, m: LoopCode, t: Turns) -> bytes:
+    """What leaves whether no test of any turn fails; nothing where there are none."""
+    trips = i64_const[m.trips] if m.trips is not None else e.read(m.x.trips)  # type: ignore[arg-type]  # a Var where it is no constant
+    code: list[bytes] = []
+    for step, length in t.tests:
+        own = t.own.get(step)
+        if own is None:
+            code.append(e.read(step) + i64_const[length] + OP["i64.lt_u"])  # type: ignore[arg-type]  # a Var
+            continue
+        most = i64_const[length] + trips + OP["i64.sub"]
+        code.append(number_at(e, own) + most + OP["i64.le_u"])
+        if m.trips is None:
+            code.append(trips + i64_const[length] + OP["i64.le_s"])
+    return b"".join((*code, *(OP["i32.and"] for _ in code[1:])))
 
-    def __init__(self, e: Emitter, m: LoopCode, read: bool) -> None:
+
+class _Count:
+    """What counts upwards: an offset where there is one, else the index, which is there too if it is `read`. An `exact`
+    one is not too small for numbers of turns that are larger than any array."""
+
+    def __init__(self, e: Emitter, m: LoopCode, read: bool, *, exact: bool) -> None:
         self._e = e
         self._trips = m.x.trips
         self._offsets = {stride: e.where[v] for stride, v in m.offsets.items()}
-        self._stride = next((s for s in self._offsets if s > 0 and s * (m.trips or 0) < 1 << 31), 0)
+        small = m.trips is not None or not exact
+        self._stride = next((s for s in self._offsets if small and s > 0 and s * (m.trips or 0) < 1 << 31), 0)
         kind: Kind = "i32" if self._stride else "i64"
         self._kind: Kind = kind
         self._index = None if self._stride and not read else e.fixed[m.x.index]
@@ -165,16 +183,22 @@ class _Count:
             code.append(store(e, "i64", self._index, load(e, "i64", self._index) + i64_const[turns] + OP["i64.add"]))
         return b"".join(code)
 
-    def bounds(self, trips: int | None, turns: int) -> tuple[bytes, bytes, bytes]:
-        """What is done first, and what leaves where the turns end and where the last `turns` of them begin."""
+    def bounds(self, trips: int | None, turns: int, tested: bytes) -> tuple[bytes, bytes, bytes]:
+        """What is done first, and what leaves where the turns end and where the last `turns` of them begin: before the
+        first where `tested` says that a test fails."""
         unit, const = (self._stride, i32_const) if self._stride else (1, i64_const)
-        if trips is not None:
+        if trips is not None and not tested:
             return b"", const[unit * trips], const[unit * (trips - turns)]
         body = self._e.body
-        end, last = body.fresh(self._kind), body.fresh(self._kind)  # they live through turns that are written already
-        count = self._e.read(self._trips) + (scaled(unit) if self._stride else b"")  # type: ignore[arg-type]  # a Var
-        start = count + local_tee[end] + const[-unit * turns] + OP[f"{self._kind}.add"] + local_set[last]
-        return start, local_get[end], local_get[last]
+        last = body.fresh(self._kind)  # it lives through turns that are written already
+        if trips is not None:
+            start, end = const[unit * (trips - turns)], const[unit * trips]
+        else:
+            held = body.fresh(self._kind)
+            count = self._e.read(self._trips) + (scaled(unit) if self._stride else b"")  # type: ignore[arg-type]  # a Var
+            start, end = count + local_tee[held] + const[-unit * turns] + OP[f"{self._kind}.add"], local_get[held]
+        never = const[-1] + tested + OP["select"] if tested else b""
+        return start + never + local_set[last], end, local_get[last]
 
 
 def _row(e: Emitter, index: Var, array: WalkedArray) -> bytes:

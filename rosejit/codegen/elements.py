@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 from rosejit.codegen.emitter import Emitter
 from rosejit.codegen.paths import ADD, Way, behind, kept_offset, scaled
-from rosejit.codegen.turns import Turns
+from rosejit.codegen.turns import Own, Turns
 from rosejit.ir.syntax import Atom, Field, Lit, Path, Var
-from rosejit.wasm.instructions import i32_const
+from rosejit.wasm.instructions import i32_const, i64_const, local_get, local_set
+from rosejit.wasm.opcodes import OP
 
 
 @dataclass(slots=True)
@@ -22,27 +23,58 @@ class Element:
         return self.offset + turn * self.stride
 
 
-def element(e: Emitter, t: Turns, base: Atom, path: Path) -> Element:
-    """Where `path` leads from `base`, a heavy value or a place."""
-    assert isinstance(base, Var)
-    way = Way(e, base)
-    stride = 0
-    for step in path:
-        rows = way.rows(step)
-        if rows is None or isinstance(step, Field):
-            continue
-        way.data(rows)
-        if isinstance(step, Lit):
-            assert isinstance(step.value, int)
-            way.offset += behind(rows, step.value)
-            continue
-        if step in t.own:
-            way.offset, stride = way.offset + behind(rows, t.own[step]), rows.stride
-            way.items += (e.read(offset_of(e, t.x.index, stride)), ADD)
-        else:
-            way.items += (_scaled(e, step, rows.stride), ADD)
-    code = [item if isinstance(item, bytes) else e.read(base) for item in way.items]  # all but the base is code
-    return Element(b"".join(code), way.offset, stride)
+class Elements:
+    """The elements of one loop that is written by turns. Where the elements of a row begin that starts behind a
+    variable from outside is found once, in front of all turns."""
+
+    def __init__(self, e: Emitter, t: Turns) -> None:
+        self._e = e
+        self._t = t
+        self._starts: dict[bytes, int] = {}
+
+    def opened(self) -> bytes:
+        """What is done in front of all turns."""
+        return b"".join([code + local_set[local] for code, local in self._starts.items()])
+
+    def of(self, base: Atom, path: Path) -> Element:
+        """Where `path` leads from `base`, a heavy value or a place, or another name of such a one."""
+        e, t = self._e, self._t
+        base = t.arrays.get(base, base)
+        assert isinstance(base, Var)
+        way = Way(e, base)
+        stride, grows, starts = 0, b"", False
+        for step in path:
+            rows = way.rows(step)
+            if rows is None or isinstance(step, Field):
+                continue
+            way.data(rows)
+            if isinstance(step, Lit):
+                assert isinstance(step.value, int)
+                way.offset += behind(rows, step.value)
+            elif step in t.own:
+                own, stride = t.own[step], rows.stride
+                grows = e.read(offset_of(e, t.x.index, stride)) + ADD
+                if own.start is None:
+                    way.offset += behind(rows, own.constant)
+                else:
+                    way.items += (number_at(e, own), scaled(stride), ADD)
+                    starts = True
+            else:
+                way.items += (_scaled(e, step, rows.stride), ADD)
+        code = b"".join([item if isinstance(item, bytes) else e.read(base) for item in way.items])  # all else is code
+        return Element((self._start(code) if starts else code) + grows, way.offset, stride)
+
+    def _start(self, code: bytes) -> bytes:
+        if code not in self._starts:
+            self._starts[code] = self._e.body.fresh("i32")
+        return local_get[self._starts[code]]
+
+
+def number_at(e: Emitter, own: Own) -> bytes:
+    """What leaves the index that a turn has before the number of the turn is added, an Int."""
+    if own.start is None:
+        return i64_const[own.constant]
+    return e.read(own.start) + (i64_const[own.constant] + OP["i64.add"] if own.constant else b"")
 
 
 def offset_of(e: Emitter, index: Var, stride: int) -> Var:

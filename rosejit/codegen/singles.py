@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterable
 
 from rosejit.codegen.body import KINDS
 from rosejit.codegen.carries import load, store
-from rosejit.codegen.elements import Element, element
+from rosejit.codegen.elements import Element, Elements, number_at
 from rosejit.codegen.emitter import Emitter, literal
-from rosejit.codegen.turns import Turns
+from rosejit.codegen.turns import Own, Turns
 from rosejit.ir.primitive import Emit
 from rosejit.ir.syntax import Add, Apply, Atom, Index, Let, Lit, Path, Update, Var, View
 from rosejit.ir.types import BOOL
 from rosejit.ops.kernels import small_kernel
-from rosejit.wasm.instructions import bool_store, f64_load, f64_store, i64_const, local_get, local_set
+from rosejit.wasm.instructions import bool_store, f64_load, f64_store, local_get, local_set
 from rosejit.wasm.opcodes import OP
 
 
@@ -68,14 +68,16 @@ class Singles:
         self._places = places
         self.code: list[bytes] = []
         self._numbers = Numbers(e, self.code, e.read)
+        self._elements = Elements(e, t)
         self._views: dict[Atom, Element] = {}
         self.turn = 0
 
     def run_turns(self, index: bytes, scans: Iterable[tuple[Var, bytes]], rows: Iterable[tuple[bytes, Atom]]) -> None:
         """The next turn; see `Pairs`."""
         x = self._t.x
-        for v, constant in self._t.own.items():
-            self._numbers.codes[v] = index + i64_const[self.turn + constant] + OP["i64.add"]
+        for v, own in self._t.own.items():
+            turn = Own(own.start, own.constant + self.turn)
+            self._numbers.codes[v] = index + number_at(self._e, turn) + OP["i64.add"]
         for c in self._t.summed:
             self._numbers.codes[c] = local_get[self._places[c][self.turn % 4]]
         for v, address in scans:
@@ -91,6 +93,14 @@ class Singles:
                 moved.append((self._places[c][self.turn % 4 if c in self._t.summed else 0], c))
         self.code += [local_set[place] for place, _ in reversed(moved)]
         self.turn += 1
+
+    def opened(self) -> bytes:
+        """What is done in front of all turns."""
+        return self._elements.opened()
+
+    def closed(self) -> bytes:
+        """What is done behind them."""
+        return b""
 
     def finish(self) -> list[bytes]:
         """The whole code of all turns."""
@@ -115,7 +125,7 @@ class Singles:
                 raise AssertionError("these turns cannot be written so")
 
     def _element(self, base: Atom, path: Path) -> Element:
-        return element(self._e, self._t, self._t.arrays.get(base, base), path)
+        return self._elements.of(base, path)
 
     def _add(self, place: Atom, value: Atom) -> None:
         e = self._e

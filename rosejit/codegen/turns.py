@@ -7,7 +7,7 @@ from rosejit.codegen.lanes import can_apply
 from rosejit.ir.primitive import Emit, Instr, Kernel
 from rosejit.ir.sums import in_lanes
 from rosejit.ir.syntax import Accum, Add, Apply, Atom, Field, Index, Let, Lit, Loop, Path, Update, Var, View
-from rosejit.ir.types import BOOL, REAL, TAN, Array, Ref, Scalar, Type
+from rosejit.ir.types import BOOL, REAL, TAN, Array, Ref, Scalar, Type, fields_of
 from rosejit.ops.kernels import small_kernel
 
 FEWEST = 4
@@ -24,23 +24,33 @@ LONGEST = 16
 """Lets of a body up to which four turns are written; longer ones have their own work to do meanwhile."""
 
 
+@dataclass(frozen=True, slots=True)
+class Own:
+    """The index plus `start`, a variable from outside, if there is one, plus a constant."""
+
+    start: Var | None = None
+    constant: int = 0
+
+
 @dataclass(slots=True)
 class Touch:
-    """An element that a turn reads or writes: `own` is what is added to the index, None where it is the same one."""
+    """An element that a turn reads or writes: `own` is where from the index, None where it is the same one."""
 
     root: Atom
     path: Path
-    own: int | None
+    own: Own | None
     writes: bool
 
 
 @dataclass(slots=True)
 class Turns:
-    """A loop whose turns are nothing but arithmetic, elements at the index plus a constant, and sums."""
+    """A loop whose turns are nothing but arithmetic, elements at an index that grows with the turns, and sums."""
 
     x: Loop
-    own: dict[Atom, int]
-    """What is the index plus a constant."""
+    own: dict[Atom, Own]
+    """What grows with the index."""
+    tests: dict[tuple[Atom, int], None] = field(default_factory=dict[tuple[Atom, int], None])
+    """Indices that the turns test, and the lengths that they must stay below."""
     summed: set[Var] = field(default_factory=set[Var])
     """The carries that are sums in lanes."""
     arrays: dict[Atom, Var] = field(default_factory=dict[Atom, Var])
@@ -106,7 +116,7 @@ class _Look:
         self.e = e
         self.binding = let
         self.x = x
-        self.turns = Turns(x, {x.index: 0})
+        self.turns = Turns(x, {x.index: Own()})
         self.inner: set[Atom] = {x.index, *x.carries, *(scan.param for scan in x.scans)}
         self.views: set[Atom] = set()
         self.single = True
@@ -163,9 +173,9 @@ class _Look:
 
     def apply(self, v: Var, x: Apply) -> bool:
         t, op = self.turns, x.op
-        if op.adds == (1, 1) and x.args[0] in t.own and isinstance(x.args[1], Lit) and not op.failure:
-            assert isinstance(x.args[1].value, int)
-            t.own[v] = t.own[x.args[0]] + x.args[1].value
+        own = self.sum_of(x) if op.adds == (1, 1) and not op.failure else None
+        if own is not None:
+            t.own[v] = own
             return True
         t.counts = t.counts or any([a in t.own for a in x.args])
         single = isinstance(op.wasm, Instr | Emit) or small_kernel(op) is not None
@@ -178,11 +188,22 @@ class _Look:
             self.work += 1
         return not op.failure and (t.wide or self.single)
 
+    def sum_of(self, x: Apply) -> Own | None:
+        """What grows with the index, and a constant or a variable from outside."""
+        one, other = x.args if x.args[0] in self.turns.own else x.args[::-1]
+        own = self.turns.own.get(one)
+        if own is None:
+            return None
+        if isinstance(other, Lit):
+            assert isinstance(other.value, int)
+            return Own(own.start, own.constant + other.value)
+        return Own(other, own.constant) if own.start is None and other not in self.inner else None
+
     def element(self, let: Index | Update | View, root: Atom, path: Path, changes: bool, writes: bool = False) -> bool:
         """Whether a path leads to the own element of each turn, or to one that is the same for all."""
         own = [self.turns.own[step] for step in path if step in self.turns.own]
         fixed = all(isinstance(step, Field) or step in self.turns.own or step not in self.inner for step in path)
-        if let in self.e.plan.tests or not fixed or len(own) > 1:
+        if not fixed or len(own) > 1 or not self.can_test(let, root, path):
             return False
         if writes and not own and isinstance(let, Update):
             self.turns.wide = False
@@ -190,7 +211,24 @@ class _Look:
             self.turns.ordered = True
         if changes:
             self.turns.touches.append(Touch(root, path, own[0] if own else None, writes))
-        return not own or own[0] >= 0
+        return not own or own[0].start is not None or own[0].constant >= 0
+
+    def can_test(self, let: Index | Update | View, root: Atom, path: Path) -> bool:
+        """Whether what is tested in each turn can be tested in front of all."""
+        tests, trips = self.e.plan.tests.get(let, ()), self.x.trips
+        t = root.type.target if isinstance(root.type, Ref) else root.type
+        for k, step in enumerate(path if tests else ()):
+            if isinstance(step, Field):
+                t = fields_of(t)[step.number]
+                continue
+            assert isinstance(t, Array)
+            if k in tests:
+                turns = trips.value if isinstance(trips, Lit) and step in self.turns.own else 1
+                if t.length is None or isinstance(step, Lit) or int(turns or 0) > t.length:
+                    return False
+                self.turns.tests[step, t.length] = None
+            t = t.element
+        return True
 
     def adds(self, place: Atom) -> bool:
         """Whether adding there is known to be harmless: to a view of this turn, or a number outside."""
@@ -253,7 +291,7 @@ def _differ(t: Turns, a: Atom | Field, b: Atom | Field) -> bool:
         return a.value != b.value
     if b in t.own:
         a, b = b, a
-    if t.own.get(a) != 0:
+    if t.own.get(a) != Own():
         return False
     trips = t.x.trips
     return b is trips or (  # the index stays below the number of turns

@@ -6,7 +6,7 @@ from functools import partial
 from itertools import pairwise
 
 from rosejit.codegen.carries import load, store
-from rosejit.codegen.elements import Element, element
+from rosejit.codegen.elements import Element, Elements
 from rosejit.codegen.emitter import Emitter, literal
 from rosejit.codegen.lanes import COLUMNS, ENDS, MIDDLE, Lanes
 from rosejit.codegen.singles import Numbers, put
@@ -64,6 +64,7 @@ class Pairs(Lanes):
         self._sums = {c: [e.body.fresh("v128"), e.body.fresh("v128")] for c in self._lanes}
         self._chain: list[Let] = []
         self._effects: list[bytes] = []
+        self._elements = Elements(e, t)
         self._views: dict[Atom, Element] = {}
         self._negated: dict[Atom, Atom] = {}
         self._held: dict[tuple[bytes, int], int] = {}  # numbers in memory that all turns add to, and nobody else
@@ -75,8 +76,9 @@ class Pairs(Lanes):
     # --- before and behind all turns
 
     def opened(self) -> bytes:
-        """The lanes of sums, two by two, and the numbers that all turns add to."""
-        code = [at + f64_load[offset] + local_set[held] for (at, offset), held in self._held.items()]
+        """Where rows start, the lanes of sums, two by two, and the numbers that all turns add to."""
+        code = [self._elements.opened()]
+        code += [at + f64_load[offset] + local_set[held] for (at, offset), held in self._held.items()]
         for c, pairs in self._sums.items():
             for k, pair in enumerate(pairs):
                 low, high = [load(self._e, "f64", place) for place in self._lanes[c][2 * k : 2 * k + 2]]
@@ -104,9 +106,10 @@ class Pairs(Lanes):
         """The next two turns: `index` leaves the number of the first of all, `scans` and `rows` are elements of 8 bytes
         that are read and written at the index."""
         x = self._t.x
-        for v, constant in self._t.own.items():
-            numbers = i64x2_const(self.turn + constant, self.turn + constant + 1)
-            self.codes[v] = index + OP["i64x2.splat"] + numbers + OP["i64x2.add"]  # type: ignore[index]  # a Var
+        for v, own in self._t.own.items():
+            numbers = i64x2_const(self.turn + own.constant, self.turn + own.constant + 1)
+            first = index if own.start is None else index + self._e.read(own.start) + OP["i64.add"]
+            self.codes[v] = first + OP["i64x2.splat"] + numbers + OP["i64x2.add"]  # type: ignore[index]  # a Var
         for c, pairs in self._sums.items():
             self.codes[c] = local_get[pairs[self.turn // 2 % 2]]
         for v, address in scans:
@@ -201,7 +204,7 @@ class Pairs(Lanes):
                     super().run((let,))
 
     def _element(self, base: Atom, path: Path) -> Element:
-        return element(self._e, self._t, self._t.arrays.get(base, base), path)
+        return self._elements.of(base, path)
 
     def _neighbours(self) -> dict[Var, tuple[Element, tuple[Var, ...]]]:
         """The numbers that are read two by two, or as a row of three."""

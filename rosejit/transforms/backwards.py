@@ -8,6 +8,7 @@ from rosejit.ir.types import Ref, is_linear
 from rosejit.ir.walk import captures, consumed, forms, operands, scopes, size
 from rosejit.transforms import templates
 from rosejit.transforms.cotangents import Cotangents, is_light
+from rosejit.transforms.in_place import in_place
 from rosejit.transforms.selected import SHORT, selected
 
 Seeds = list[tuple[ir.Atom, ir.Atom | None]]
@@ -42,7 +43,7 @@ class Walk(Cotangents):
         self, parent: Cotangents | None, b: Builder, block: ir.Block, bound: tuple[ir.Var, ...], forms: Forms
     ) -> None:
         super().__init__(parent, b, bound)
-        self.source = selected(block)
+        self.source = selected(in_place(block))
         self.forms = forms
         self.guards: dict[ir.Atom, tuple[ir.Atom, bool]] = {}
         """Of cotangents that may be zero because another side was selected: the condition, and where it is not zero."""

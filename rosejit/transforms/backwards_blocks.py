@@ -2,9 +2,10 @@
 
 from rosejit.ir import syntax as ir
 from rosejit.ir.types import Array, Ref, is_heavy, is_linear
-from rosejit.ir.walk import captures, consumed, scopes
+from rosejit.ir.walk import captures, consumed, rebuild, scopes
 from rosejit.transforms.backwards import Seeds, Walk
 from rosejit.transforms.cotangents import cotangent, is_light, needs_shape
+from rosejit.transforms.relax import sums_in_lanes
 
 
 def _captured(e: ir.Expr) -> list[ir.Var]:
@@ -112,14 +113,34 @@ def loop(s: Walk, let: ir.Let, e: ir.Loop) -> None:
     after += [inner.get(scan.param) for scan in stacked]
     same = [new is old for new, old in zip(after[:n], params, strict=False)]
     down = e.down if all(same) else not e.down
-    new = ir.Loop(e.trips, e.index, params, tuple(starts), tuple(scans), inner.b.block(*after), down)
     finals = tuple(cotangent(p, p.hint) for p in params)
     stacks = tuple(cotangent(scan.array) for scan in stacked)
-    s.b.lets.append(ir.Let((*finals, *stacks), new, s.b.span))
+    new = ir.Loop(e.trips, e.index, params, tuple(starts), tuple(scans), inner.b.block(*after), down)
+    kept = [k for k, p in enumerate(params) if k >= n or not same[k] or is_light(p.type)]
+    new = _without_carries(new, kept) if len(kept) < len(params) else new
+    sums_in_lanes(new, set(params[n:]))
+    s.b.lets.append(ir.Let((*[finals[k] for k in kept], *stacks), new, s.b.span))
     s.sums.update(zip(light, finals[n:], strict=True))
     ends = [start if unchanged else final for start, final, unchanged in zip(starts, finals, same, strict=False)]
     for a, ct in zip((*e.inits, *(scan.array for scan in stacked)), (*ends, *stacks), strict=True):
         s.give(a, ct)
+
+
+def _without_carries(e: ir.Loop, kept: list[int]) -> ir.Loop:
+    """A loop without the heavy carries that pass unchanged and are only read: the turns read what they begin with."""
+    atoms: dict[ir.Atom, ir.Atom] = {c: e.inits[k] for k, c in enumerate(e.carries) if k not in kept}
+
+    def atom(a: ir.Atom) -> ir.Atom:
+        return atoms.get(a, a)
+
+    def block(old: ir.Block) -> ir.Block:
+        lets = [ir.Let(let.binders, rebuild(let.expr, atom, block=block), let.span) for let in old.lets]
+        return ir.Block(lets, tuple(map(atom, old.results)))
+
+    results = (*[e.body.results[k] for k in kept], *e.body.results[len(e.carries) :])
+    body = block(ir.Block(e.body.lets, results))
+    carries, inits = tuple([e.carries[k] for k in kept]), tuple([e.inits[k] for k in kept])
+    return ir.Loop(e.trips, e.index, carries, inits, e.scans, body, e.down)
 
 
 def _stacked_seeds(e: ir.Loop, cts: list[ir.Atom | None], seeds: Seeds) -> list[ir.Scan]:

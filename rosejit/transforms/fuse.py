@@ -164,8 +164,8 @@ class _Joiner:
         return [v for v in outputs if v in self.results or any(let is not second for let in self.readers[v])]
 
     def order(self, between: list[ir.Let], first: ir.Let, second: ir.Let) -> tuple[list[ir.Let], list[ir.Let]] | None:
-        """The lets between the two loops: those that the second one needs come before both, the others behind. None
-        where one of them would then see or do something else."""
+        """The lets between the two loops: those that the second one needs, or that must come before it, come before
+        both, the others behind. None where one of them would then see or do something else."""
         one, two = self.facts(first), self.facts(second)
         if two.acts or meet(one.places, two.places) or one.reads & two.consumes.difference(first.binders):
             return None
@@ -174,9 +174,8 @@ class _Joiner:
         after: list[ir.Let] = []
         for let in reversed(between):
             known = self.facts(let)
-            if wanted.isdisjoint(let.binders):
-                if known.reads & taken or meet(known.places, touched) or (known.acts and acted):
-                    return None
+            behind = known.reads & taken or meet(known.places, touched) or (known.acts and acted)
+            if wanted.isdisjoint(let.binders) and not behind:
                 after.append(let)
                 continue
             if (known.acts and one.acts) or meet(known.places, one.places) or known.consumes & one.reads:

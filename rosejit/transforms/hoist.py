@@ -3,7 +3,8 @@
 from rosejit.ir import syntax as ir
 from rosejit.ir.types import INT
 from rosejit.ir.walk import operands, rebuild
-from rosejit.transforms.ranges import Range, has_loops, in_range, index_range, result_range
+from rosejit.transforms.bounds import Range, in_range, index_range, result_range
+from rosejit.transforms.ranges import has_loops
 
 
 def hoist(f: ir.Function, reads: bool = False) -> ir.Function:

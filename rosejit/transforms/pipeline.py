@@ -73,9 +73,10 @@ def _kept(f: ir.Function) -> set[ir.Function]:
 
 
 def _with_loops_joined(f: ir.Function) -> ir.Function:
-    """`f`, fresh from `inline` with all that it calls, whose bodies are then changed in place."""
-    for g in set(reachable(f)) - _kept(f):
-        if g.body is not None:
+    """`f`, fresh from `inline` with all that it calls, whose bodies are then changed in place. Checkpointed functions
+    are derived of their bodies too, as often as these are run."""
+    for g in reachable(f):
+        if g.body is not None and g.rule is None:
             g.body = _checked(hoist(_joined(_checked(ranges(g))), reads=True)).body
     return f
 

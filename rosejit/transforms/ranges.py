@@ -1,16 +1,15 @@
-"""Drops the checks of indices and of Ints that the ranges of loops prove needless, in one forward sweep."""
+"""Drops the checks of indices and of Ints that the ranges of loops prove needless, in one forward sweep; Ints that all
+turns add the same to are counted by the turns."""
 
 from rosejit.ir import syntax as ir
-from rosejit.ir.types import INT, REAL, Array, Ref, Type, fields_of
+from rosejit.ir.types import INT, REAL
 from rosejit.ir.walk import forms, rebuild
 from rosejit.ops import PRIMITIVES
 from rosejit.ops.integer import LARGEST, SMALLEST
+from rosejit.transforms.bounds import Range, in_range, index_range, range_of, result_range
+from rosejit.transforms.growth import after, growth
 
-Range = tuple[int, int]
-"""The least and the largest value that a variable can have, wherever it is in scope."""
-
-ANY = (SMALLEST, LARGEST)
-SUM = PRIMITIVES["wadd"]
+SUM, PRODUCT, LARGER, WRAPPED = (PRIMITIVES[name] for name in ("wadd", "wmul", "imax", "wrap_index"))
 EXACT = 2**53
 """Up to here all Ints are Reals."""
 ON_REALS = {PRIMITIVES[f"r{name}"]: PRIMITIVES[name] for name in ("lt", "le", "gt", "ge", "eq", "ne")}
@@ -29,50 +28,15 @@ def has_loops(body: ir.Block) -> bool:
     return any(isinstance(let.expr, ir.Loop | ir.While) for let in forms(body))
 
 
-def range_of(a: ir.Atom | ir.Field, known: dict[ir.Atom, Range]) -> Range:
-    """What an Int can be."""
-    if isinstance(a, ir.Lit):
-        return (a.value, a.value) if isinstance(a.value, int) else ANY
-    return ANY if isinstance(a, ir.Field) else known.get(a, ANY)
-
-
-def result_range(op: ir.Primitive, args: tuple[ir.Atom, ...], known: dict[ir.Atom, Range]) -> Range | None:
-    """What `op` gives, if that is sure to fit 64 bits; None else."""
-    given = [range_of(a, known) for a in args]
-    if op.adds:
-        pairs = [(low, high) if sign > 0 else (-high, -low) for sign, (low, high) in zip(op.adds, given, strict=True)]
-        found = sum(low for low, _ in pairs), sum(high for _, high in pairs)
-    else:
-        found = op.bounds(*given) if op.bounds is not None else None
-    return found if found is not None and found[0] >= SMALLEST and found[1] <= LARGEST else None
-
-
-def index_range(trips: ir.Atom, known: dict[ir.Atom, Range]) -> Range:
-    """The numbers of the turns of a loop; no turn at all has any number."""
-    return 0, max(range_of(trips, known)[1] - 1, 0)
-
-
-def in_range(base: Type, path: ir.Path, known: dict[ir.Atom, Range]) -> bool:
-    """Whether a path is sure to lead somewhere."""
-    t = base.target if isinstance(base, Ref) else base
-    for step in path:
-        if isinstance(step, ir.Field):
-            t = fields_of(t)[step.number]
-            continue
-        assert isinstance(t, Array)
-        low, high = range_of(step, known)
-        if t.length is None or low < 0 or high >= t.length:
-            return False
-        t = t.element
-    return True
-
-
 class _Sweep:
-    """`known` has the ranges, `sums` what is a variable plus a constant, `atoms` what is just that variable."""
+    """`known` has the ranges, `sums` what is a variable plus a constant, `atoms` what is just that variable, `rests`
+    what is a constant less something, `ends` by indices of loops of so many turns the same."""
 
     def __init__(self) -> None:
         self.known: dict[ir.Atom, Range] = {}
         self.sums: dict[ir.Atom, tuple[ir.Var, int]] = {}
+        self.rests: dict[ir.Atom, tuple[int, ir.Atom]] = {}
+        self.ends: dict[ir.Atom, tuple[int, ir.Atom]] = {}
         self.atoms: dict[ir.Atom, ir.Atom] = {}
 
     def atom(self, a: ir.Atom) -> ir.Atom:
@@ -91,21 +55,50 @@ class _Sweep:
                     args = tuple(map(self.atoms.get, e.args, e.args))
                     new.append(let if args == e.args else ir.Let(let.binders, ir.Apply(e.op, args), let.span))
                 continue
+            counted: list[ir.Let] = []
             if isinstance(e, ir.Loop):
-                self.known[e.index] = index_range(self.atom(e.trips), self.known)
+                let, e, counted = self.loop(let, e)
             changed = rebuild(e, self.atom, block=self.block)
             if isinstance(changed, ir.Index | ir.Update | ir.View) and changed.checked:
                 base = changed.place if isinstance(changed, ir.View) else changed.base
                 changed.checked = not in_range(base.type, changed.path, self.known)
             new.append(ir.Let(let.binders, changed, let.span))
+            if counted:
+                new += self.block(ir.Block(counted, ())).lets
         return ir.Block(new, tuple(map(self.atoms.get, block.results, block.results)))
+
+    def loop(self, let: ir.Let, e: ir.Loop) -> tuple[ir.Let, ir.Loop, list[ir.Let]]:
+        """What is known in a loop; the loop without carries that the turns count, and lets for them behind it."""
+        trips = self.atom(e.trips)
+        self.known[e.index] = index_range(trips, self.known)
+        if trips in self.rests:
+            self.ends[e.index] = self.rests[trips]
+        turns = max(range_of(trips, self.known)[1], 0)
+        gone: dict[ir.Var, int] = {}
+        for c, added in growth(e, self.known).items():
+            k = e.carries.index(c)
+            start = range_of(e.inits[k], self.known)
+            inside, behind = after(start, added, max(turns - 1, 0)), after(start, added, turns)
+            if inside is not None and behind is not None:
+                self.known[c], self.known[let.binders[k]] = inside, behind
+                if added[0] == added[1] and not e.down:
+                    gone[c] = added[0]
+        if not gone:
+            return let, e, []
+        return _counted(let, e, gone, never=range_of(trips, self.known)[0] < 0)
 
     def integer(self, let: ir.Let, e: ir.Apply, new: list[ir.Let]) -> None:
         """An op that gives an Int."""
         (binder,), op, args = let.binders, e.op, tuple(map(self.atoms.get, e.args, e.args))
         found = result_range(op, args, self.known)
+        if op is WRAPPED and range_of(args[0], self.known)[0] >= 0:
+            self.atoms[binder] = args[0]
+            self.known[binder] = range_of(args[0], self.known)
+            return
         if found is not None:
-            self.known[binder] = found
+            self.known[binder] = found = self.ended(op, args, found)
+            if op.adds == (1, -1) and isinstance(args[0], ir.Lit) and isinstance(args[0].value, int):
+                self.rests[binder] = args[0].value, args[1]
             op = PRIMITIVES[op.unchecked] if op.unchecked else op
             split = self.split(op, args)
             if split is not None:
@@ -115,6 +108,15 @@ class _Sweep:
                     return
                 op, args = SUM, (var, ir.integer(constant))
         new.append(ir.Let(let.binders, ir.Apply(op, args), let.span))
+
+    def ended(self, op: ir.Primitive, args: tuple[ir.Atom, ...], found: Range) -> Range:
+        """The range of a sum: an index of a loop of n - a turns and a are less than n."""
+        if op.adds == (1, 1):
+            for one, other in (args, args[::-1]):
+                end, start = self.ends.get(one, (0, None))
+                if start is not None and start == other:
+                    return found[0], max(min(found[1], end - 1), found[0])
+        return found
 
     def comparison(self, let: ir.Let, e: ir.Apply, new: list[ir.Let]) -> None:
         """Of an Int with a Real: of two Reals, where the Int is sure to be one."""
@@ -138,3 +140,35 @@ class _Sweep:
         var, constant = self.sums.get(one, (one, 0))
         constant += last * other.value
         return (var, constant) if SMALLEST <= constant <= LARGEST else None
+
+
+def _counted(let: ir.Let, e: ir.Loop, gone: dict[ir.Var, int], *, never: bool) -> tuple[ir.Let, ir.Loop, list[ir.Let]]:
+    """A loop without carries to which each turn adds a constant, which is a sum with so many times the index; `never`
+    says whether the number of turns may be negative."""
+    kept = [k for k, c in enumerate(e.carries) if c not in gone]
+    inside: list[ir.Let] = []
+    behind: list[ir.Let] = []
+    whole = e.trips
+    if never:
+        whole = ir.Var(INT)
+        behind.append(ir.Let((whole,), ir.Apply(LARGER, (e.trips, ir.integer(0))), let.span))
+    for k, c in enumerate(e.carries):
+        if c in gone:
+            _sum_to(inside, c, e.inits[k], e.index, gone[c], let)
+            _sum_to(behind, let.binders[k], e.inits[k], whole, gone[c], let)
+    n = len(e.carries)
+    results = (*[e.body.results[k] for k in kept], *e.body.results[n:])
+    body = ir.Block([*inside, *e.body.lets], results)
+    carries, inits = tuple([e.carries[k] for k in kept]), tuple([e.inits[k] for k in kept])
+    binders = (*[let.binders[k] for k in kept], *let.binders[n:])
+    loop = ir.Loop(e.trips, e.index, carries, inits, e.scans, body, e.down)
+    return ir.Let(binders, loop, let.span), loop, behind
+
+
+def _sum_to(into: list[ir.Let], v: ir.Var, start: ir.Atom, turns: ir.Atom, added: int, let: ir.Let) -> None:
+    """Appends lets that make `v` that start and so many times what each turn adds."""
+    if added != 1:
+        product = ir.Var(INT)
+        into.append(ir.Let((product,), ir.Apply(PRODUCT, (turns, ir.integer(added))), let.span))
+        turns = product
+    into.append(ir.Let((v,), ir.Apply(SUM, (start, turns)), let.span))

@@ -4,7 +4,7 @@ its sums have no order is settled before any pass."""
 from collections.abc import Mapping
 
 from rosejit.ir import syntax as ir
-from rosejit.ir.sums import in_lanes
+from rosejit.ir.sums import FEWEST, in_lanes
 from rosejit.ir.types import REAL
 from rosejit.ir.walk import forms, reachable, rebuild, scopes
 from rosejit.ops import PRIMITIVES
@@ -12,6 +12,7 @@ from rosejit.transforms import templates
 from rosejit.transforms.inline import inline
 
 MINUS, TIMES = PRIMITIVES["sub"], PRIMITIVES["mul"]
+TADD, TLADD = PRIMITIVES["tadd"], PRIMITIVES["tladd"]
 
 
 def relax(f: ir.Function) -> ir.Function:
@@ -80,6 +81,38 @@ def _with(primitives: Mapping[ir.Primitive, ir.Primitive], loop: ir.Loop, carrie
             if let.expr.op in primitives:
                 found[k] = ir.Let(let.binders, ir.Apply(primitives[let.expr.op], let.expr.args), let.span)
     return found
+
+
+LONGEST = 16
+"""Lets of a loop up to which cotangents of what all turns read are added up in lanes: of longer ones the sums would
+take the registers."""
+
+
+def sums_in_lanes(loop: ir.Loop, carries: set[ir.Var]) -> None:
+    """Puts sums of cotangents, which no program has given an order, in lanes, if the loop is short and has no loops
+    and branches inside."""
+    lets = loop.body.lets
+    few = isinstance(loop.trips, ir.Lit) and int(loop.trips.value or 0) < FEWEST
+    if few or len(lets) > LONGEST or any([isinstance(let.expr, ir.Call) or scopes(let.expr) for let in lets]):
+        return
+    running: dict[ir.Atom, ir.Var] = {c: c for c in carries}
+    added: dict[ir.Var, list[int]] = {}
+    for k, let in enumerate(lets):
+        if isinstance(let.expr, ir.Apply) and let.expr.op is TADD:
+            for a in let.expr.args:
+                if a in running:
+                    running[let.binders[0]] = running[a]
+                    added.setdefault(running[a], []).append(k)
+    old = list(lets)
+    for k in {k for numbers in added.values() for k in numbers}:
+        e = lets[k].expr
+        assert isinstance(e, ir.Apply)
+        lets[k] = ir.Let(lets[k].binders, ir.Apply(TLADD, e.args), lets[k].span)
+    on = {c for c, lanes in zip(loop.carries, in_lanes(loop), strict=True) if lanes}
+    for c, numbers in added.items():
+        if c not in on:
+            for k in numbers:
+                lets[k] = old[k]
 
 
 def settled(f: ir.Function) -> ir.Function:

@@ -189,7 +189,7 @@ class Splitter:
         trips: ir.Atom = e.trips if isinstance(e, ir.Loop) else let.binders[0]
         length = trips.value if isinstance(trips, ir.Lit) else None
         assert length is None or isinstance(length, int)
-        self.memory.turns.append(1 if length is None else length)
+        self.memory.turns.append(length if length is not None else SOME if isinstance(e, ir.Loop) else 1)
         self.memory.bind(e.carries)
         split = single(e) if self.mixed and isinstance(e, ir.Loop) else None
         split = split or self.block(e.body, owned)
@@ -237,6 +237,10 @@ class Splitter:
         two.primal.append(ir.Let((*primal_binders, *residuals), ir.Call(halves.forward, nonlinear), let.span))
         two.linear.append(ir.Let(linear_binders, ir.Call(halves.linear, (*read, *duals)), let.span))
 
+
+SOME = 64
+"""Turns that a counted loop is taken to have of which only the run knows how many: what it stacked would be arrays of
+their own, allocated one by one."""
 
 FORMS = (ir.If, ir.Case, ir.Loop, ir.While, ir.Call)
 

@@ -5,7 +5,7 @@ import pytest
 
 from rosejit.text import parse
 from rosejit.wasm.opcodes import OP
-from tests.codegen.machine import Machine, agrees
+from tests.codegen.machine import Machine, agrees, fails
 
 LENGTHS = (4, 5, 6, 7, 16, 17, 18, 19)
 
@@ -141,3 +141,88 @@ def f(x: [40]Real): Real =
     rare[6] = 710.0
     rare[38] = float("inf")
     agrees(text, (values(40),), (rare,))
+
+
+RANGE = """
+def f(x: [20]Real, first: Int, end: Int, at: Int): [20]Real, Real =
+  let n = wsub(end, first) in
+  let z = copy x in
+  let z1, s = loop i < n carry (z: [20]Real = z, s: Real = 0.5) {{
+    let k = wadd(first, i) in
+    let h = wadd(i, at) in
+    let g = wadd(h, 1) in
+    let a = z[k] in
+    let b = x[h] in
+    let c = x[g] in
+    let d = b * c in
+    let e = a + d in
+    let z1 = update z[k] = e in
+    {add} in
+    z1, t
+  }} in
+  z1, s
+"""
+
+
+@pytest.mark.parametrize("add", ["let t = fadd(s, d)", "let t = s + d", "let q = d * s in let t = q + d"])
+def test_rows_that_start_behind_a_variable(add):
+    text = RANGE.format(add=add)
+    agrees(
+        text,
+        *[(values(20), start, start + n, at) for n in (0, 1, 3, 4, 7, 8, 10) for start, at in ((0, 5), (9, 0), (3, 9))],
+    )
+    assert wide(text)
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "at"),
+    [
+        (0, 21, 0),
+        (-1, 5, 3),
+        (3, 12, 11),
+        (0, 8, -1),
+        (0, 8, -(2**63)),
+        (-(2**63), 5 - 2**63, 0),
+        (0, 2**62, 0),
+        (19, 25, 0),
+    ],
+)
+def test_tests_in_front_of_all_turns_fail_where_one_of_a_turn_does(start, end, at):
+    fails(RANGE.format(add="let t = s + d"), values(20), start, end, at)
+
+
+def test_rows_of_constant_length_behind_a_variable():
+    text = """
+def f(x: [20]Real, y: [9]Real, at: Int, k: Int): [9]Real =
+  loop i < 9 { let h = wadd(i, at) in let a = x[h] in let b = y[k] in let c = a * b in c + x[k] }
+"""
+    agrees(text, *[(values(20), values(9), at, k) for at in (0, 4, 11) for k in (0, 8)])
+    assert wide(text)
+    for at, k in ((-1, 0), (12, 0), (2**62, 0), (0, 9), (0, -1)):
+        fails(text, values(20), values(9), at, k)
+
+
+@pytest.mark.parametrize("other", ["j", "h"])
+def test_rows_of_one_array_behind_several_variables_may_meet(other):
+    text = f"""
+def f(x: [20]Real, at: Int, behind: Int): [20]Real =
+  let z = copy x in
+  loop i < 8 carry (z: [20]Real = z) {{
+    let j = wadd(i, at) in
+    let h = wadd(i, behind) in
+    let a = z[{other}] in
+    let b = a * 1.5 in
+    update z[j] = b
+  }}
+"""
+    agrees(text, *[(values(20), at, behind) for at in (0, 1, 9) for behind in (0, 2, 3)])
+    assert wide(text) == (other == "j")
+
+
+def test_the_number_of_a_turn_behind_a_variable_is_a_value_too():
+    text = """
+def f(x: [20]Real, at: Int): [9]Real =
+  loop i < 9 { let h = wadd(i, at) in let r = to_real(h) in let a = x[h] in a * r }
+"""
+    agrees(text, *[(values(20), at) for at in (0, 4, 11)])
+    assert wide(text)

@@ -476,6 +476,19 @@ def test_logsumexp_of_infinities(values, expected):
     assert rose.jit(lambda v: rose.logsumexp(v))(np.array(values)) == expected
 
 
+def test_what_is_negligible_in_logsumexp_is_nothing_in_its_derivative():
+    v = np.array([3.0, -686.5, -687.5, -720.0, -INF, 2.5])
+    e = np.exp(v - 3.0)
+    assert rose.logsumexp(v) == rose.jit(lambda v: rose.logsumexp(v))(v) == 3.0 + math.log(e.sum())
+    slopes = rose.grad(lambda v: rose.logsumexp(v))(v)
+    assert slopes == pytest.approx(e / e.sum(), rel=1e-13, abs=1e-299)
+    assert slopes[1] > 0.0
+    assert not slopes[2:5].any()
+    rows = np.array([v, v])
+    assert rose.grad(lambda a: rose.logsumexp(a, axis=1).sum())(rows).tolist() == [slopes.tolist()] * 2
+    assert rose.logsumexp(rows, axis=1).tolist() == [rose.logsumexp(v)] * 2
+
+
 def test_the_hessian_of_a_power_at_exponent_0():
     """x**y is 1 + y log(x) near there."""
 

@@ -114,6 +114,38 @@ def test_the_gradient_of_a_sum_is_one_loop_without_residuals() -> None:
         assert interp.run(new, args) == interp.run(program, args)
 
 
+BETWEEN = """
+def f(x: [3]Real, y: Real): Real, [3]Real =
+  let o: [3]Real = zero in
+  let acc: &[3]Real = accum o in
+  let a: [3]Real = loop i < 3 { let v: Real = x[i] in let w: Real = v * y in w } in
+  let at: &Real = &acc@[1] in
+  let () = at += %s in
+  let s: Real = loop j < 3 carry (t: Real = 0.0) scan (u: Real in a) {
+    let to: &Real = &acc@[1] in
+    let () = to += u in
+    let n: Real = t + u in
+    n
+  } in
+  let r: [3]Real = resolve acc in
+  s, r
+"""
+
+
+def test_what_adds_to_a_place_of_the_second_loop_comes_before_both() -> None:
+    f = parse(BETWEEN % "1e16")
+    new = fuse(f)
+    verify_program(new)
+    assert loops(new) == 1
+    args: list[object] = [[1.0, -2.25, 0.3], 1.0]
+    assert interp.run(new, args) == interp.run(f, args)
+
+
+def test_not_where_it_needs_the_first_one() -> None:
+    f = parse(BETWEEN.replace("let at:", "let b: Real = a@[0] in\n  let at:") % "b")
+    assert fuse(f) is f
+
+
 ADDING = """
 def f(x: [3]Real, y: Real, p: &[3]Real, q: &[3]Real): [3]Real =
   let z: [3]Real = zero in

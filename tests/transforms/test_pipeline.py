@@ -4,8 +4,8 @@ import math
 
 from rosejit import interp
 from rosejit.ir import syntax as ir
-from rosejit.ir.walk import lets
-from rosejit.text import parse
+from rosejit.ir.walk import callees, lets
+from rosejit.text import parse, show
 from rosejit.transforms.derive import gradient
 from rosejit.transforms.pipeline import optimise, prepared
 from tests.laws import check_laws
@@ -56,3 +56,28 @@ def test_no_turns_poison_nothing() -> None:
     f = prepared(parse(NO_TURNS))
     assert interp.run(gradient(f, (True, False), False), [0.0, 0]) == (1.0,)
     assert interp.run(gradient(f, (True, False), False), [0.0, 1]) == (math.inf,)
+
+
+CHECKPOINTED = """
+def g(x: [20]Real, y: Real): Real =
+  let at, s = loop i < 20 carry (at: Int = 0, s: Real = 0.5) {
+    let k = wrap_index(at, 20) in
+    let v = x[k] in
+    let w = v * y in
+    let t = s * w in
+    let next = at + 1 in
+    next, t
+  } in
+  s
+def f(x: [20]Real, y: Real): Real = let a = g(x, y) in let b = y * 2.0 in let c = g(x, b) in a * c
+"""
+
+
+def test_the_bodies_of_checkpointed_functions_are_prepared_too() -> None:
+    f = parse(CHECKPOINTED)
+    (g,) = callees(f)
+    g.checkpoint = True
+    check_laws(f, [[0.9 + 0.3 * math.sin(k) for k in range(20)], 0.8], order=2)
+    (kept,) = callees(prepared(f))
+    assert kept.checkpoint
+    assert "wrap_index" not in show(kept)

@@ -1,5 +1,7 @@
 """What `fastmath` makes of a function, by text, and that its derivatives are as relaxed."""
 
+import math
+
 import pytest
 
 from rosejit import interp
@@ -8,6 +10,7 @@ from rosejit.text import parse, show
 from rosejit.transforms.derive import cotangents, gradient
 from rosejit.transforms.pipeline import optimise
 from rosejit.transforms.relax import relax, settled
+from tests.laws import check_laws
 from tests.machines import wasm
 
 
@@ -67,3 +70,35 @@ def test_sums_stay_in_lanes_when_their_turns_become_known(count: str) -> None:
         assert wasm(program, tier=tier)([x, 5]) == wanted
     slopes = cotangents(program, (True, False))
     assert wasm(slopes)([x, 5, 1.5]) == interp.run(slopes, [x, 5, 1.5])
+
+
+COLUMN = """
+def f(x: [40]Real, z: [40]Real, y: Real, n: Int): [40]Real =
+  let z0: [40]Real = copy z in
+  loop i < {turns} carry (z: [40]Real = z0) {{
+    let v = x[i] in let a = {term} in let o = z[i] in let n = o + a in update z[i] = n
+  }}
+"""
+
+
+@pytest.mark.parametrize("turns", ["n", "40"])
+def test_cotangents_of_what_all_turns_read_are_added_up_in_lanes(turns: str) -> None:
+    f = parse(COLUMN.format(turns=turns, term="v * y"))
+    (back,) = optimise(cotangents(f, (False, False, True, False)))
+    assert "ladd(" in show(back)
+    x = [0.9 + 0.3 * math.sin(k) for k in range(40)]
+    args = [x, x[::-1], 1.3, 40]
+    check_laws(f, args, order=2)
+    given = [*args, x]
+    assert wasm(back)(given) == interp.run(back, given)
+
+
+LONG = "let p0 = v * y in " + " ".join(f"let p{k + 1} = p{k} * v in" for k in range(17))
+BRANCH = "let c = v < 0.0 in let b = if c { let p = v * y in p } { let p = y * 2.0 in p } in"
+
+
+@pytest.mark.parametrize(("turns", "before", "term"), [("15", "", "v * y"), ("40", BRANCH, "b"), ("40", LONG, "p17")])
+def test_not_those_of_few_turns_nor_of_long_ones(turns: str, before: str, term: str) -> None:
+    text = COLUMN.format(turns=turns, term=f"{term} * 1.5").replace("let a =", f"{before} let a =")
+    (back,) = optimise(cotangents(parse(text), (False, False, True, False)))
+    assert "ladd(" not in show(back)

@@ -124,6 +124,25 @@ def f(q: [5][4]Real, x: [12][4]Real): Real =
 """
 
 
+TRIANGLE = """
+def f(x: [40]Real, b: [820]Real): Real =
+  let y: Real = loop j < 40 carry (s: Real = 0.0) {
+    let v: Real = x@[j] in
+    let a: Int = j * 20 in
+    let w: Real = loop i < j carry (t: Real = s) {
+      let k: Int = wadd(i, a) in
+      let p: Real = b[k] in
+      let q: Real = p * p in
+      let r: Real = q * v in
+      let u: Real = t + r in
+      u
+    } in
+    w
+  } in
+  y
+"""
+
+
 def numbers(*shape):
     values = iter(range(1, 1000))
 
@@ -151,6 +170,11 @@ KEPT = {
         MATRICES,
         [numbers(5, 4), numbers(12, 4)],
         8 * 2 * (5 * 4 * 4 + 4 * 4 + 4),
+    ),
+    "an array is read again in loops of which only the run knows the turns": (
+        TRIANGLE,
+        [numbers(40), numbers(820)],
+        0,
     ),
     "one element of a long array is kept, not the array": (LAST, [numbers(29)], 2 * 13 * 8),
 }
