@@ -15,13 +15,14 @@ import math
 import operator
 import sys
 from collections.abc import Callable, Iterator
-from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, ModuleType
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 from rosejit.frontend.contents import is_ours
 from rosejit.frontend.listed import hidden, is_harmless, unlisted
 from rosejit.frontend.nodes import inside
 from rosejit.frontend.rewrite import TRANSLATIONS, Translation
+from rosejit.frontend.runs import runs
 from rosejit.frontend.source import Source
 from rosejit.frontend.users import is_users, is_users_class, is_users_code
 from rosejit.frontend.world import World
@@ -86,8 +87,7 @@ class Seen:
         self.sources: dict[str, list[Source]] = {}
         """By file: the text that was staged."""
         self._checked: set[tuple[int, int]] = set()
-        self._runs: dict[int, CodeType] = {}
-        self._profile = self._profiled  # one object, to be known again
+        self._watch = runs(self._begins)
 
     def refuse(self, why: str) -> None:
         """There will be no key."""
@@ -99,30 +99,22 @@ class Seen:
             self.refuse("there is more than one nan")
         for cls in self.world.classes:
             meet(cls)
-        if sys.getprofile() is None:
-            sys.setprofile(self._profile)
-        else:
+        if not self._watch.begin():
             self.refuse("somebody else is watching")
 
     def end(self) -> None:
         """Staging is over."""
-        if sys.getprofile() is self._profile:
-            sys.setprofile(None)
-        else:  # an error in a profile function removes it
+        if not self._watch.end():
             self.refuse("nobody was watching")
 
-    def _profiled(self, frame: FrameType, event: str, argument: Any) -> None:
+    def _begins(self, code: CodeType, caller: CodeType | None) -> bool:
         """Code of the user's runs that is not rewritten: Python, or a library, calls it."""
-        code = frame.f_code
-        if event != "call" or id(code) in self._runs:
-            return
-        self._runs[id(code)] = code
         if TRANSLATIONS.made(code) or is_ours(code) or not is_users(code.co_filename):
-            return
-        if code.co_name == "__getattr__" and frame.f_back is not None and is_ours(frame.f_back.f_code):
-            self._runs.pop(id(code))
-            return  # asked for what is ours alone
+            return True
+        if code.co_name == "__getattr__" and caller is not None and is_ours(caller):
+            return False  # asked for what is ours alone
         self.refuse(f"`{code.co_name}` is called by Python")
+        return True
 
     def ran(self, function: FunctionType, translation: Translation) -> None:
         """A function was rewritten, to be run."""
