@@ -109,22 +109,20 @@ def _split(steps: Steps, of: Column) -> tuple[Column, list[Column], Column, int]
     flat = np.fromiter(chain.from_iterable(code), np.int64, int(lengths.sum()))
     at = np.cumsum(lengths) - lengths
     ops = flat[at]
-    ops = np.where(ops < 0, CODES_END + ~ops, ops)
-    first, leaf = [np.cumsum(many) - many for many in (np.array(steps.values), np.array(steps.leaves))]
-    own = np.repeat(of, lengths)
-    flat = np.where(flat < 0, count + leaf[own] + ~flat, flat + first[own])
+    if len(steps.values) > 1:
+        first, leaf = [np.cumsum(many) - many for many in (np.array(steps.values), np.array(steps.leaves))]
+        own = np.repeat(of, lengths)
+        flat += np.where(flat < 0, -leaf[own], first[own])
+    flat = np.where(flat < 0, count + ~flat, flat)
     operands: list[Column] = []
     for k in range(1, max(2, int(lengths.max(initial=2)))):
         there = lengths > k
         operands.append(np.where(there, flat[np.where(there, at + k, 0)], none))
-    return ops, operands, _behind(steps.behind, ops, lengths), none
-
-
-def _behind(behind: Column, ops: Column, lengths: Column) -> Column:
-    found = np.zeros(len(ops), bool)
-    acts = np.flatnonzero(ops >= CODES_END)
-    found[acts] = lengths[acts] - 1 == behind[ops[acts] - CODES_END]
-    return found
+    behind = np.zeros(count, bool)
+    acts = np.flatnonzero(ops < 0)
+    ops[acts] = CODES_END + ~ops[acts]
+    behind[acts] = lengths[acts] - 1 == steps.behind[ops[acts] - CODES_END]
+    return ops, operands, behind, none
 
 
 def _live(operands: list[Column], steps: int, none: int, results: Column) -> Column:

@@ -3,6 +3,7 @@
 None is entered twice at a time: they do not call themselves, and an instance runs one call at a time.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain, count
 from typing import cast
@@ -96,7 +97,7 @@ class _Linked:
         self.actions: list[Action | _Store] = [*program.actions]
         self.params: dict[Routine, list[int]] = {}
         """The globals of the parameters of each routine."""
-        self.results: dict[Routine, range] = {}
+        self.results: dict[Routine, list[int]] = {}
         """The globals of its results."""
         self.codes: list[list[Step]] = []
         self.leaves: list[list[bytes]] = []
@@ -143,15 +144,19 @@ class _Linked:
 
     def routine(self, routine: Routine) -> None:
         """Add a routine that others call."""
-        add = self.module.builder.add_global
         kinds: list[Kind] = ["i32" if k in routine.strides else _kind(t) for k, t in enumerate(routine.params)]
-        self.params[routine] = [add(kind, _ZEROS[kind]) for kind in kinds]
-        first = add("f64", _ZEROS["f64"], count=len(routine.results))
-        self.results[routine] = places = range(first, first + len(routine.results))
+        free = {kind: self.globals(kind, kinds.count(kind)) for kind in dict.fromkeys(kinds)}
+        self.params[routine] = [next(free[kind]) for kind in kinds]
+        self.results[routine] = places = [*self.globals("f64", len(routine.results))]
         code = self.code(routine)
         for a, place in zip(routine.results, places, strict=True):
             self.settle(code, a, (self.held, place), _Store(global_set[place]))
         self.before += len(code)
+
+    def globals(self, kind: Kind, number: int) -> Iterator[int]:
+        """So many new globals."""
+        first = self.module.builder.add_global(kind, _ZEROS[kind], count=number)
+        return iter(range(first, first + number))
 
     def whole(self, routine: Routine) -> list[bytes]:
         """Add the last routine; what makes its sums zero."""
@@ -223,7 +228,8 @@ class _Linked:
     def done(self, functions: list[int]) -> list[bytes]:
         """What each action does with its operands; `functions` are the indices of the routines."""
         indices = dict(zip(self.program.routines, functions, strict=True))
-        return [self.action(action, indices) for action in self.actions]
+        known = {action: self.action(action, indices) for action in dict.fromkeys(self.actions)}
+        return [known[action] for action in self.actions]
 
     def action(self, action: Action | _Store, indices: dict[Routine, int]) -> bytes:
         """Of one action."""

@@ -10,13 +10,13 @@ no function is entered again before it is left.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import groupby, pairwise
+from itertools import pairwise
 
 from rosejit.codegen.body import LOADS, STORES, Kind, kind_of
 from rosejit.codegen.columns import CODES_END, TWICE, Column, Steps, columns
 from rosejit.codegen.kernels import codes_of
 from rosejit.codegen.module import Module
-from rosejit.codegen.pieces import Pieces, lengths_of
+from rosejit.codegen.pieces import Pieces
 from rosejit.numeric import np
 from rosejit.transforms.rows import OPS
 from rosejit.wasm.instructions import (
@@ -76,13 +76,12 @@ class Writer:
         """Of what each step makes."""
         self.makes = np.concatenate((np.ones(CODES_END, bool), given.makes))[c.ops]
         """Whether a step makes anything."""
-        self.local = np.zeros(c.none + 2, np.int64)
-        """Of each value, in the part that makes it."""
         self.lanes: Locals = ((1, "v128"),) if TWICE in self.codes else ()
         """The locals in front of the others."""
-        before = np.concatenate(([0], np.cumsum(self.makes)))
-        first = np.repeat(before[c.starts[:-1]], np.diff(c.starts))
-        self.local[c.values] = len(self.lanes) + before[:-1] - first
+        self.local = np.zeros(c.none + 2, np.int64)
+        """Of each value, in the part that makes it."""
+        self.counts = self._locals()
+        """Of each part: how many values of each kind it makes."""
         self.held = np.full(c.none + 2, -1)
         """The global of a value that is read outside of its part."""
         self.address = np.full(c.none + 2, -1)
@@ -96,6 +95,19 @@ class Writer:
             self._function(name, span) for name, span in zip(given.names, pairwise(c.functions), strict=True)
         ]
         self._pieces()
+
+    def _locals(self) -> list[list[int]]:
+        """Give each value that a step makes a local; those of one kind lie together."""
+        c, steps = self.columns, np.flatnonzero(self.makes)
+        values = c.values[steps]
+        kinds = c.part[values] * len(_KINDS) + self.kinds[steps]
+        counts = np.bincount(kinds, minlength=len(_KINDS) * (len(c.starts) - 1)).reshape(-1, len(_KINDS))
+        every = counts.sum(1)
+        place = np.arange(len(steps))
+        if self.kinds.any():
+            place[np.argsort(kinds, kind="stable")] = np.arange(len(steps))
+        self.local[values] = len(self.lanes) + place - (np.cumsum(every) - every)[c.part[values]]
+        return counts.tolist()
 
     def _keep(self) -> None:
         """Give what crosses a global until its last read: compilers do less for those than for memory."""
@@ -176,8 +188,10 @@ class Writer:
         for first in range(0, len(self.indices), _CHUNK):
             bounds = c.starts[first : first + _CHUNK + 1].tolist()
             indices = self.indices[first : first + _CHUNK]
-            for index, (start, end), code in zip(indices, pairwise(bounds), self.written(bounds), strict=True):
-                self.module.builder.define(index, self.locals(start, end), (code,))
+            counts = self.counts[first : first + _CHUNK]
+            for index, count, code in zip(indices, counts, self.written(bounds), strict=True):
+                kinds = [(n, kind) for n, kind in zip(count, _KINDS, strict=True) if n]
+                self.module.builder.define(index, (*self.lanes, *kinds), (code,))
         return self.functions[-1]
 
     def written(self, bounds: list[int]) -> Iterator[bytes]:
@@ -200,17 +214,22 @@ class Writer:
         for start, end in pairwise(cuts):
             yield data[start:end]
 
-    def locals(self, start: int, end: int) -> Locals:
-        """One for each step that makes something."""
-        kinds = self.kinds[start:end][self.makes[start:end]]
-        runs = groupby(kinds.tolist()) if kinds.any() else [(0, kinds)]
-        return (*self.lanes, *[(len(list(run)), _KINDS[kind]) for kind, run in runs])
-
 
 @cache
 def _of_locals(count: int) -> list[tuple[Column, Column]]:
     """What reads and what writes each of so many locals."""
-    return [lengths_of([instruction[k] for k in range(count)]) for instruction in (local_get, local_set)]
+    groups = np.arange(count)[:, None] >> 7 * np.arange(1 + count.bit_length() // 7)
+    used = groups > 0
+    used[:, 0] = True
+    lengths = 1 + used.sum(1)
+    numbers = groups & 0x7F | np.roll(used, -1, axis=1) << 7
+    numbers[:, -1] &= 0x7F
+    rows = np.column_stack((np.zeros(count, np.int64), numbers))
+    found: list[tuple[Column, Column]] = []
+    for instruction in (local_get, local_set):
+        rows[:, 0] = instruction[0][0]
+        found.append((rows[np.column_stack((np.ones(count, bool), used))].astype(np.uint8), lengths))
+    return found
 
 
 def _heads(instructions: Sequence[Immediate], before: bytes = b"") -> Column:
