@@ -44,12 +44,13 @@ def flags(bits: str) -> Flags:
     return np.array([bit == "1" for bit in bits], dtype=bool)
 
 
-def operands(node: Node) -> Node:
-    """The numbers of the nodes that a node reads."""
-    op = node[0]
-    if op in LEAVES:
-        return ()
-    return node[1:2] if op == "out" else node[2:] if op == "call" else node[1:]
+_OPERANDS = {**dict.fromkeys(LEAVES, slice(0)), "out": slice(1, 2), "call": slice(2, None)}
+_OTHERS = slice(1, None)
+
+
+def operands(nodes: Iterable[Node]) -> list[Node]:
+    """For each node the numbers of those that it reads."""
+    return [node[_OPERANDS.get(node[0], _OTHERS)] for node in nodes]
 
 
 def _absolute(nodes: list[list[Any]]) -> tuple[Node, ...]:
@@ -181,12 +182,10 @@ def files(folder: Path | None = None) -> list[Path]:
     return sorted(chosen.glob("*.json.gz"))
 
 
-def reachable(reads: Sequence[Iterable[int]], roots: Iterable[int], among: set[int] | None = None) -> list[int]:
-    """The nodes that `roots` need, in order, those `among` which they are looked for; all, if none are given. `reads`
-    are the operands of each node."""
-    wanted = set(range(len(reads))) if among is None else among
-    level, found = wanted.intersection(roots), set[int]()
+def reachable(reads: Sequence[Iterable[int]], roots: Iterable[int], among: set[int]) -> list[int]:
+    """The nodes of `among` that `roots` need, in order; `reads` are the operands of each node."""
+    level, found = among.intersection(roots), set[int]()
     while level:
         found |= level
-        level = wanted.intersection(chain.from_iterable([reads[k] for k in level])) - found
+        level = among.intersection(chain.from_iterable([reads[k] for k in level])) - found
     return sorted(found)

@@ -45,9 +45,9 @@ class Library:
 
     def steps(self, nodes: Sequence[Node], reads: Reads, first: Sequence[int], then: Sequence[int]) -> tuple[Step, ...]:
         """How the nodes `then` are computed from those that come `first`, each from what is before it."""
-        at, known = places([*first, *then]).__getitem__, self.operations
+        at, known = places((*first, *then)).__getitem__, self.operations
         return tuple([
-            (known.get(nodes[k][0]) or self._operation(nodes[k]), tuple([at(a) for a in reads[k]])) for k in then
+            (known.get(nodes[k][0]) or self._operation(nodes[k]), tuple(map(at, reads[k]))) for k in then
         ])  # fmt: skip
 
     def _operation(self, node: Node) -> Operation:
@@ -67,8 +67,8 @@ def leaves(nodes: Sequence[Node], wanted: Iterable[int]) -> tuple[list[int], lis
 
 def procedure(staging: Library, knowing: Library, p: Procedure) -> None:
     """Add a procedure to the libraries: a decorated function, and the same for numbers that the host knows."""
-    nodes, reads = p.nodes, [operands(node) for node in p.nodes]
-    first, then = leaves(nodes, reachable(reads, p.results))
+    nodes, reads = p.nodes, operands(p.nodes)
+    first, then = leaves(nodes, reachable(reads, p.results, set(range(len(nodes)))))
     constants = [k for k in first if nodes[k][0] == "const"]
     params = [k for k in first if nodes[k][0] == "param"]
     at = places([*constants, *params, *then])
@@ -108,11 +108,11 @@ def term(made: Path) -> rose.Function:
     return term
 
 
-def dependent(nodes: Sequence[Node], reads: Reads, wanted: Iterable[int], free: Flags) -> set[int]:
-    """The `wanted` nodes that depend on a free input."""
+def dependent(nodes: Sequence[Node], reads: Reads, free: Flags) -> set[int]:
+    """The nodes that depend on a free input."""
     inputs, found = free.tolist(), set[int]()
-    for k in wanted:
-        if inputs[nodes[k][1]] if nodes[k][0] == "input" else not found.isdisjoint(reads[k]):
+    for k, node in enumerate(nodes):
+        if inputs[node[1]] if node[0] == "input" else not found.isdisjoint(reads[k]):
             found.add(k)
     return found
 
@@ -123,10 +123,9 @@ def energy(graph: Graph, free: Flags, x: Floats) -> rose.Function:
     staging, knowing = Library(STAGED, []), Library(KNOWN, [])
     for p in graph.procedures:
         procedure(staging, knowing, p)
-    nodes, reads = graph.nodes, [operands(node) for node in graph.nodes]
-    wanted = reachable(reads, (*graph.objectives, *graph.constraints))
-    depends = dependent(nodes, reads, wanted, free)
-    first, then = leaves(nodes, [k for k in wanted if k not in depends])
+    nodes, reads = graph.nodes, operands(graph.nodes)
+    depends = dependent(nodes, reads, free)
+    first, then = leaves(nodes, [k for k in range(len(nodes)) if k not in depends])
     given = x.tolist()
     values = [given[nodes[k][1]] if nodes[k][0] == "input" else nodes[k][1] for k in first]
     with np.errstate(all="ignore"):
