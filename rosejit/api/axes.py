@@ -44,6 +44,11 @@ class Batched(Signature):
         self.length(call)
         return call
 
+    @property
+    def reals(self) -> int:
+        """A number may have to be an array."""
+        return -1
+
     def describe(self, k: int, value: Any) -> hints.Description:
         """What parameter `k` admits: its hint speaks of one element."""
         inner = self.inner

@@ -97,10 +97,18 @@ def entry(called: Called, function: Any, calls: list[int]) -> Callable[..., Any]
         "_frame": sys._getframe,
         "__builtins__": builtins,
     }
+    written = code is not None and not code.co_filename.startswith(_OURS)
+    place = (code.co_filename, code.co_firstlineno) if code is not None and written else None
+    return FunctionType(_code_at(name, place), scope, name)
+
+
+@functools.lru_cache(maxsize=1024)
+def _code_at(name: str, place: tuple[str, int] | None) -> CodeType:
+    """The code of an entry of that name, at a line of a file."""
     known: dict[str, Any] = {"co_qualname": name} if sys.version_info >= (3, 11) else {}
-    if code is not None and not code.co_filename.startswith(_OURS):
-        known |= {"co_filename": code.co_filename, "co_firstlineno": code.co_firstlineno}
-    return FunctionType(_entry_code().replace(co_name=name, **known), scope, name)
+    if place is not None:
+        known |= {"co_filename": place[0], "co_firstlineno": place[1]}
+    return _entry_code().replace(co_name=name, **known)
 
 
 @functools.cache

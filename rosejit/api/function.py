@@ -42,7 +42,7 @@ class CacheInfo(NamedTuple):
     size: int
 
 
-@dataclass(slots=True, frozen=True)
+@dataclass(slots=True, eq=False)
 class Kind:
     """What tells one function from another: how it is staged, how it is pickled, what it does where nothing is staged
     (`rose.opaque`), and the Python that it is staged from, unless it was made of another function."""
@@ -57,7 +57,7 @@ class Kind:
 
 _OWN = frozenset({
     "_binding", "_options", "_kind", "_rule", "known", "_running", "_lock", "latest", "_calls", "_misses", "along",
-    "_shared", "_entry", "__wrapped__", "__signature__", *functools.WRAPPER_ASSIGNMENTS,
+    "_shared", "_entry", "_reals", "__wrapped__", "__signature__", *functools.WRAPPER_ASSIGNMENTS,
 })  # fmt: skip
 """What a `Function` has for itself; it may be given more, which staged code can read."""
 
@@ -84,6 +84,7 @@ class Function:
         self.along: dict[int, Function] = {}
         """By their number: `jvp` of this function as a function of primals and tangents."""
         self._shared: dict[tuple[Any, ...], Known] = {}
+        self._reals = binding.reals
         self._entry = entry(self, binding.function, self._calls)
         FUNCTIONS.add(self)
 
@@ -182,6 +183,9 @@ class Function:
 
     def __rose_stage__(self, at: Session, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call in staged code; arrays are written to those of `out`, as in a compiled call."""
+        found = sessions.of_reals(at, self.known, args) if len(args) == self._reals and not kwargs else None
+        if found is not None:
+            return sessions.applied(at, found, [arg.atom for arg in args])
         if self._kind.source is not None and at.cycles.in_rule and "out" not in kwargs and has_tangent((args, kwargs)):
             return at.inlined(self._kind.source, args, kwargs)
         if "out" not in kwargs or "out" in self.__signature__.parameters:

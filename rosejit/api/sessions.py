@@ -9,6 +9,7 @@ from typing import Any
 from rosejit import collector
 from rosejit.abi import SCALAR_OF, Leaf, Node, Tree, leaf_of, leaves
 from rosejit.api import interpreted
+from rosejit.api.kept import Known, Specialisation
 from rosejit.errors import StagingTypeError
 from rosejit.frontend import stage
 from rosejit.frontend.arrays import Array
@@ -122,6 +123,23 @@ def arguments(at: Session, staged: Any, call: Any) -> list[ir.Atom]:
         atoms = [at.atom(leaf, v) for leaf, v in zip(wanted, call.values, strict=True)]
     atoms += [stage.variable(at.captured_again(capture)) for capture in staged.source.captures]
     return atoms + list(staged.source.outer)
+
+
+def of_reals(at: Session, known: Known, args: tuple[Any, ...]) -> Specialisation | None:
+    """What is known of a function for so many staged Reals, if it is right as it is: of small functions, which are
+    called often, the calls need not be bound."""
+    if at.seen is not None or not _REAL.issuperset(map(type, args)):
+        return None
+    found = known.get((Real.leaf,) * len(args) + at.marks)
+    if found is None or found.staged.source.captures or found.staged.source.outer:
+        return None
+    return found if is_current(found.staged.source, found.guards, at) else None
+
+
+def applied(at: Session, found: Specialisation, atoms: list[ir.Atom]) -> Any:
+    """Stage a call of what is known."""
+    collect(found.guards)
+    return at.apply(found.staged.function, atoms, found.staged.result, found.staged.statics)
 
 
 def parts(tree: Node, given: Any) -> list[Any]:

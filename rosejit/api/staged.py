@@ -60,6 +60,8 @@ class Staged:
         program = self.source.function
         if fastmath:
             program.body = relax(program).body  # in place: others may call it already
+        if program is self.program and self.source.result is self.result:  # it calls nothing that was not whole
+            return self
         return Staged(program, self.trees, self.source.result, self.statics, self.source)
 
     def primal(self, title: str) -> Primal:

@@ -41,7 +41,7 @@ from rosejit.ir.types import TAN
 from rosejit.numeric import np
 from rosejit.span import Span
 
-_A_REAL = Scalar("real")
+_ACCEPTED: dict[str, Any] = {"tuple": tuple, "list": (list, tuple), "dict": dict}
 _NUMBERS: dict[Kind, Leaf] = {"real": Leaf("real"), "int": Leaf("int"), "bool": Leaf("bool")}
 _STAGED_REAL = frozenset({Real})
 _WORDS: dict[str, str] = {"real": "a number", "int": "an integer", "bool": "a truth value"}
@@ -260,13 +260,12 @@ class Binder:
     def _repeated(self, kind: str, item: Description, value: Any, where: str) -> Tree:
         if value.__class__ is Columns and kind == "list":
             return self._columns(item, value, where)
-        accepted: Any = {"tuple": tuple, "list": (list, tuple), "dict": dict}[kind]
-        if not isinstance(value, accepted):
+        if not isinstance(value, _ACCEPTED[kind]):
             raise self._error(f"a {kind}", value, where)
         if kind == "dict":
             children = tuple(self.tree(item, v, f"{where}[{k!r}]") for k, v in value.items())
             return Node("dict", children, tuple(value))
-        if item == _A_REAL and _STAGED_REAL.issuperset(map(type, value)):  # of numbers that are being computed
+        if admits_reals(item) and _STAGED_REAL.issuperset(map(type, value)):  # of numbers that are being computed
             self.call.values += value
             return Node("tuple" if kind == "tuple" else "list", (Real.leaf,) * len(value))
         children = tuple(self.tree(item, v, f"{where}[{k}]") for k, v in enumerate(value))

@@ -32,6 +32,12 @@ class Signature:
     """As Python shows it."""
     defaults: tuple[Any, ...]
 
+    @property
+    def reals(self) -> int:
+        """How many parameters there are, if all are taken in order and admit Reals; else -1."""
+        simple = [p.kind in _IN_ORDER and admits_reals(p.description) for p in self.parameters]
+        return len(simple) if all(simple) else -1
+
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
         """The call with these arguments; raises StagingTypeError or ShapeError where they do not fit."""
         call = Call()

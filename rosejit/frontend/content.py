@@ -6,6 +6,7 @@
 import builtins
 import dataclasses
 import enum
+from functools import lru_cache
 from itertools import chain
 from types import (
     BuiltinFunctionType,
@@ -79,6 +80,7 @@ def is_identity(value: Any) -> bool:
     return isinstance(value, _IDENTICAL) or counts_as_itself(type(value))
 
 
+@lru_cache(maxsize=1024)
 def counts_as_itself(kind: type) -> bool:
     """Whether the values of a type count as the objects that they are."""
     return issubclass(kind, _IDENTICAL) or hasattr(kind, "__rose_stage__") or _is_numpys(kind)
@@ -112,6 +114,7 @@ def attributes_of(value: Any) -> dict[str, Any]:
 
 _FIXED = _ATOMS | {FunctionType, BuiltinFunctionType, ModuleType, type}
 _FROZEN = frozenset((tuple, frozenset))
+_SURE = _FIXED | _FROZEN
 
 
 def is_frozen(value: Any) -> bool:
@@ -121,7 +124,7 @@ def is_frozen(value: Any) -> bool:
     level: list[Any] = [value]
     while level:  # tables are long: all that is equally deep is asked at once
         kinds = set(map(type, level))
-        if not all([kind in _FIXED or kind in _FROZEN or counts_as_itself(kind) for kind in kinds]):
+        if not kinds <= _SURE and not all([counts_as_itself(kind) for kind in kinds - _SURE]):
             return False
         if kinds.isdisjoint(_FROZEN):
             return True

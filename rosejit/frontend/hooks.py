@@ -102,18 +102,17 @@ class Containers:
         """`container.append(value)`, by far the most frequent method of the host's."""
         if type(container) is not list:
             return self.call(container.append, value)
-        if not self._may_change(container):
+        key, frames = id(container), self._frames
+        if key not in self._changed or key in self._sealed or not frames or frames[-1].staged:
             self._change(container)
         return container.append(value)
 
-    def _may_change(self, container: Any) -> bool:
-        """Whether it was seen before that a container may be changed, and nothing may have come between."""
-        key, frames = id(container), self._frames
-        return key in self._changed and key not in self._sealed and bool(frames) and not frames[-1].staged
-
     def written(self, container: Any) -> Any:
         """A container that is about to be changed: in staged code it must have been made in the same block."""
-        return container if self._may_change(container) else self._change(container)
+        key, frames = id(container), self._frames  # most were seen before, and nothing has come between
+        if key not in self._changed or key in self._sealed or not frames or frames[-1].staged:
+            self._change(container)
+        return container
 
     def _change(self, container: Any) -> Any:
         tape = self.tape

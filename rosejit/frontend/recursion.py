@@ -212,14 +212,32 @@ class Cycles:
 
 def _close(group: Sequence[Member], nested: bool) -> None:
     """Give the functions of a cycle, or one that is in none, all their parameters, results and bodies."""
-    cycle = _Cycle({member.function: member for member in group})
-    recursive = any([member.called for member in group])
-    if recursive:
+    if any([member.called for member in group]):
+        cycle = _Cycle({member.function: member for member in group})
         cycle.widen()
         cycle.share_captures()
-    if recursive or nested:
-        cycle.pass_outer(nested, recursive)
-    cycle.finish()
+        cycle.pass_outer(nested)
+    elif nested:
+        for member in group:
+            member.outer = _outer(member)
+    for member in group:
+        _finish(member)
+
+
+def _outer(member: Member) -> tuple[ir.Var, ...]:
+    """The variables of the staging around that a function reads."""
+    return tuple(free(_body(member), (*member.function.params, *hidden(member))))
+
+
+def _finish(member: Member) -> None:
+    """The variables of the staging around become parameters, and the function is whole."""
+    f, body = member.function, _body(member)
+    inside = {var: ir.Var(var.type, var.hint) for var in member.outer}
+    if inside:
+        mend(body, dict(inside))
+    f.params = (*f.params, *hidden(member), *inside.values())
+    f.body = body
+    f.results = tuple([atom.type for atom in body.results])
 
 
 @dataclass(slots=True)
@@ -266,34 +284,23 @@ class _Cycle:
                 for key, (capture, var) in shared.items()
             }
 
-    def pass_outer(self, nested: bool, recursive: bool) -> None:
+    def pass_outer(self, nested: bool) -> None:
         """Calls hand on the captured arrays, and the variables of the staging around that the callee wants."""
-        given = [(member, call, call.args) for member, _, call in self.calls()] if recursive else []
+        given = [(member, call, call.args) for member, _, call in self.calls()]
         wide = True
         while wide:
             for member, call, args in given:
                 call.args = (*args, *hidden(member), *self.members[call.function].outer)
             wide = False
             for member in self.members.values() if nested else ():
-                outer = tuple(free(_body(member), (*member.function.params, *hidden(member))))
-                wide = wide or (recursive and outer != member.outer)
+                outer = _outer(member)
+                wide = wide or outer != member.outer
                 member.outer = outer
-
-    def finish(self) -> None:
-        """The variables of the staging around become parameters, and the functions are whole."""
-        inside = {f: {var: ir.Var(var.type, var.hint) for var in member.outer} for f, member in self.members.items()}
-        for f, member in self.members.items():
-            f.params = (*f.params, *hidden(member), *inside[f].values())
-        for f, member in self.members.items():
-            if inside[f]:
-                mend(_body(member), dict(inside[f]))
-            f.body = _body(member)
-            f.results = tuple(atom.type for atom in f.body.results)
 
 
 def hidden(member: Member) -> tuple[ir.Var, ...]:
     """The parameters for captured arrays."""
-    return tuple(var for _, var in member.captured.values())
+    return tuple([var for _, var in member.captured.values()])
 
 
 def _body(member: Member) -> ir.Block:

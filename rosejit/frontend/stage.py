@@ -269,19 +269,21 @@ class Session:
 
     def outside(self, opened: Opened) -> tuple[Captures, tuple[Guard, ...]]:
         """The arrays that a function has read from outside, and what else of it must stay as it is."""
-        named = {key: list(found) for key, found in opened.handed.items()}
         reads = [Read(chain) for f, t in opened.functions.values() if t.chains for chain in chains(f, t)]
-        for read in reads if opened.captured else ():
-            named.setdefault(id(read.value), []).append(read.chain)
-        captured: Captures = {}
         place = opened.member.function.span if opened.member is not None else None
-        check_unspoilt(self.tape, (f for f, _ in opened.functions.values()), reads, place)
-        found = [guard(read, opened.read_elements) for read in reads]
+        check_unspoilt(self.tape, [f for f, _ in opened.functions.values()], reads, place)
+        found = [g for read in reads if (g := guard(read, opened.read_elements)) is not None]
+        captured: Captures = {}
+        if not opened.captured:
+            return captured, tuple(found)
+        named = {key: list(places) for key, places in opened.handed.items()}
+        for read in reads:
+            named.setdefault(id(read.value), []).append(read.chain)
         for a, var in opened.captured.values():
             names = [] if id(a) in opened.static_arrays else named.get(id(a), [])
             captured[id(a)] = Capture(a, names[0] if names else None), var
             found += aliases(names)
-        return captured, tuple(g for g in found if g is not None)
+        return captured, tuple(found)
 
     def _check_writes(self, root: Frame) -> None:
         for key in root.contents:

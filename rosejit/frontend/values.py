@@ -110,20 +110,14 @@ def wrap(tape: Tape, atom: Atom) -> Any:
 _new = object.__new__
 
 
-def bound(tape: Tape, op: Primitive, args: tuple[Atom, ...], place: Place | None) -> Var:
+def made_real(tape: Tape, op: Primitive, args: tuple[Atom, ...], place: Place | None) -> Real:
     """The result of `op`, staged at `place`. Written out, since to call the classes takes half as long again."""
-    var, expr, let = _new(Var), _new(Apply), _new(Let)
+    var, expr, let, made = _new(Var), _new(Apply), _new(Let), _new(Real)
     var.type, var.hint, var.like = op.result, "x", None
     expr.op, expr.args = op, args
     let.binders, let.expr, let.span = (var,), expr, place
     tape.lets.append(let)
-    return var
-
-
-def made_real(tape: Tape, op: Primitive, args: tuple[Atom, ...], place: Place | None) -> Real:
-    """`bound` as a Real."""
-    made = _new(Real)
-    made.tape, made.atom = tape, bound(tape, op, args, place)
+    made.tape, made.atom = tape, var
     return made
 
 

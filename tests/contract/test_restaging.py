@@ -236,3 +236,41 @@ def test_a_helper_that_several_functions_run():
     assert (both(1.0), g(1.0), f(1.0)) == (6.0, 4.0, 2.0)
     change()
     assert (g(1.0), f(1.0), both(1.0)) == (10.0, 5.0, 15.0)
+
+
+def test_a_change_between_two_calls_of_one_staging():
+    """Of the calls of a function of numbers each is staged with what is outside by then."""
+    change = define(
+        """
+        k = 2.0
+        @rose.jit
+        def scaled(x: float) -> float: return x * k
+        @rose.jit
+        def f(x: float) -> float:
+            change(2.0)
+            y = scaled(x) + 10.0 * scaled(x)
+            change(3.0)
+            return y + 100.0 * scaled(x)
+        def change(to):
+            global k
+            k = to
+        """,
+        rose=rose,
+    )
+    f = change.__globals__["f"]
+    assert [f(1.0), f(1.0)] == [322.0, 322.0]
+
+
+def test_a_rule_between_two_calls_of_one_staging():
+    """Who has called a function that is given a rule later is staged again."""
+    f = rose.jit(lambda x: x * x)
+    g = rose.jit(lambda x: f(x) + f(x))
+    assert rose.grad(g)(3.0) == 12.0
+    f.jvp(lambda x: rose.Dual(f(x.re), 7.0 * x.du))
+    assert rose.grad(g)(3.0) == 14.0
+
+
+def test_functions_of_numbers_are_mapped_over_arrays():
+    f = rose.jit(lambda x: x * 2.0)
+    g = rose.jit(lambda x: f(x[0]) + rose.vmap(f)(x).sum() + f(x[1]))
+    assert g(np.array([1.0, 2.0])) == 12.0
