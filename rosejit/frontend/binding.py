@@ -1,15 +1,15 @@
 """Binds the arguments of a call to the parameters of a function: what crosses the border, and the key of the call."""
 
 import inspect
-import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import CodeType, FunctionType
+from types import FunctionType
 from typing import Any
 
 from rosejit.errors import StagingTypeError
 from rosejit.frontend.annotations import Description, Hints, Inferred, Repeated, Static, parameter_hints
 from rosejit.frontend.arguments import Binder, Call, Parameter, admits_reals, check_expressions
+from rosejit.frontend.by_code import ByCode
 from rosejit.frontend.values import Real
 from rosejit.span import Span
 
@@ -91,7 +91,7 @@ class Signatures:
     """The signatures of functions that one `def` makes again and again, by code object: as long as that lives."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[Any, ...], tuple[weakref.ref[CodeType], Signature]] = {}
+        self._known = ByCode[dict[tuple[Any, ...], Signature]]()
 
     def of(self, function: FunctionType, static: tuple[str, ...]) -> Signature:
         """As `signature`. What a hint in quotes means depends on the function, and defaults are its own."""
@@ -99,15 +99,15 @@ class Signatures:
         if function.__defaults__ or function.__kwdefaults__ or any([isinstance(hint, str) for _, hint in hints]):
             return signature(function, static)
         code = function.__code__
-        key = (id(code), static, hints)
+        known, key = self._known.get(code), (static, hints)
+        if known is None:
+            known = self._known.put(code, {})
         try:
-            found = self._known.get(key)
+            one = known.get(key)
         except TypeError:  # a hint without a hash
             return signature(function, static)
-        if found is None:
-            found = (weakref.ref(code, lambda _: self._known.pop(key, None)), signature(function, static))
-            self._known[key] = found
-        one = found[1]
+        if one is None:
+            one = known[key] = signature(function, static)
         return Signature(function, one.parameters, one.result, one.result_hint, one.arrange, one.python, one.defaults)
 
 

@@ -4,12 +4,12 @@ import linecache
 import marshal
 import os
 import tokenize
-import weakref
 from dataclasses import dataclass
 from hashlib import blake2b
 from types import CodeType
 from typing import Any
 
+from rosejit.frontend.by_code import ByCode
 from rosejit.frontend.source import Source
 
 
@@ -34,14 +34,14 @@ class Facts:
     ids: frozenset[int]
 
 
-_facts: dict[int, tuple["weakref.ref[CodeType]", Facts]] = {}
+_facts = ByCode[Facts]()
 
 
 def facts(code: CodeType) -> Facts:
     """What is known of `code`, found once for the process: code does not change."""
-    known = _facts.get(id(code))
+    known = _facts.get(code)
     if known is not None:
-        return known[1]
+        return known
     names, ids = set[str](), set[int]()
     pending = [code]
     while pending:
@@ -53,10 +53,7 @@ def facts(code: CodeType) -> Facts:
         digest = blake2b(marshal.dumps(code, 2), digest_size=32).digest()  # no references, no interning: by content
     except ValueError as error:
         raise Open(str(error)) from None
-    made = Facts(digest, tuple(sorted(names)), frozenset(ids))
-    key = id(code)
-    _facts[key] = (weakref.ref(code, lambda _: _facts.pop(key, None)), made)
-    return made
+    return _facts.put(code, Facts(digest, tuple(sorted(names)), frozenset(ids)))
 
 
 _texts: dict[str, tuple[tuple[int, ...], bytes]] = {}

@@ -6,7 +6,6 @@ import ast
 import inspect
 import re
 import sys
-import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from types import CellType, CodeType, FunctionType
@@ -15,6 +14,7 @@ from typing import Any
 from rosejit.collector import deep_recursion, paused
 from rosejit.errors import UnsupportedSyntax
 from rosejit.frontend import fence, flow, jumps, matches, scope
+from rosejit.frontend.by_code import ByCode
 from rosejit.frontend.context import Context, Counter
 from rosejit.frontend.expressions import expression
 from rosejit.frontend.grammar import gast
@@ -46,14 +46,14 @@ class Translations:
     """The translations of all functions seen so far, while their code lives."""
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[weakref.ref[CodeType], Translation | UnsupportedSyntax]] = {}
-        self._ours: dict[int, weakref.ref[CodeType]] = {}
+        self._known = ByCode[Translation | UnsupportedSyntax]()
+        self._ours = ByCode[None]()
 
     def of(self, function: FunctionType) -> Translation:
         """The translation of `function`; raises UnsupportedSyntax, always the same, where there is none."""
         code = function.__code__
-        entry = self._known.get(id(code))
-        if entry is None:
+        made = self._known.get(code)
+        if made is None:
             try:
                 with paused(), deep_recursion():
                     ours = self.made(code)
@@ -63,11 +63,10 @@ class Translations:
                 made = error
             except RecursionError:
                 made = _too_deep(function)
-            key = id(code)
-            entry = self._known[key] = (weakref.ref(code, lambda _: self._known.pop(key, None)), made)
-        if isinstance(entry[1], UnsupportedSyntax):
-            raise entry[1].with_traceback(None)
-        return entry[1]
+            self._known.put(code, made)
+        if isinstance(made, UnsupportedSyntax):
+            raise made.with_traceback(None)
+        return made
 
     def check(self, function: FunctionType) -> None:
         """Raise UnsupportedSyntax if `function` cannot be staged by itself, called by nobody."""
@@ -77,11 +76,10 @@ class Translations:
 
     def made(self, code: CodeType) -> bool:
         """Whether `code` is itself the result of a translation (or of a function inside one)."""
-        return id(code) in self._ours
+        return code in self._ours
 
     def _enter(self, code: CodeType) -> None:
-        key = id(code)
-        self._ours[key] = weakref.ref(code, lambda _: self._ours.pop(key, None))
+        self._ours.put(code, None)
         for inner in code.co_consts:
             if isinstance(inner, CodeType):
                 self._enter(inner)

@@ -1,0 +1,33 @@
+"""What is known of code objects, as long as they live."""
+
+import weakref
+from types import CodeType
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class ByCode(Generic[T]):
+    """A table by code object: by which one it is, since those of one text in one place are equal.
+
+    An address alone is not enough: what Python does when an object goes is not done where it fails, at the end of the
+    stack for one, and then another object is at that address.
+    """
+
+    def __init__(self) -> None:
+        self._held: dict[int, tuple[weakref.ref[CodeType], T]] = {}
+
+    def get(self, code: CodeType) -> T | None:
+        """What is known of `code`."""
+        found = self._held.get(id(code))
+        return found[1] if found is not None and found[0]() is code else None
+
+    def __contains__(self, code: CodeType) -> bool:
+        found = self._held.get(id(code))
+        return found is not None and found[0]() is code
+
+    def put(self, code: CodeType, value: T) -> T:
+        """Know `value` of `code` from now on; gives it."""
+        key = id(code)
+        self._held[key] = (weakref.ref(code, lambda _: self._held.pop(key, None)), value)
+        return value
