@@ -154,8 +154,7 @@ class Comprehension(Tests):
     def _emit(self, carries: Carries, loop: Loop, count: int) -> list[Var]:
         for carry in carries.found:
             carry.out.type = carry.var.type
-        length = max(0, int(loop.trips.value or 0)) if isinstance(loop.trips, Lit) else None
-        outs = [Var(ArrayType(length, atom.type)) for atom in loop.body.results[count:]]
+        outs = [Var(ArrayType(loop.turns, atom.type)) for atom in loop.body.results[count:]]
         if loop.body.lets or outs or count:
             self.tape.bind_all(loop, (*(carry.out for carry in carries.found), *outs), carries.frame.place)
         for write in carries.later:

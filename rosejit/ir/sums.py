@@ -8,7 +8,7 @@ others with -0.0, which adds nothing; in the end they are added up crosswise.
 
 from collections.abc import Sequence
 
-from rosejit.ir.syntax import Apply, Atom, Lit, Loop, Var
+from rosejit.ir.syntax import Apply, Atom, Loop, Var
 from rosejit.ir.types import REAL, TAN
 from rosejit.ir.walk import captures, operands
 
@@ -28,7 +28,7 @@ def total(lanes: Sequence[float]) -> float:
 
 def in_lanes(e: Loop) -> list[bool]:
     """For each carry whether it is a sum in lanes."""
-    few = isinstance(e.trips, Lit) and isinstance(e.trips.value, int) and e.trips.value < FEWEST
+    few = e.turns is not None and e.turns < FEWEST
     if not any([type(let.expr) is Apply and let.expr.op.gathers for let in e.body.lets]):
         return [False] * len(e.carries)
     sums: dict[Atom, Var] = {c: c for c in e.carries if c.type is REAL or c.type is TAN}

@@ -227,6 +227,12 @@ class Loop:
     body: Block
     down: bool = False
 
+    @property
+    def turns(self) -> int | None:
+        """How many turns there are, as far as a literal says: none where `trips` is negative."""
+        trips = self.trips
+        return max(trips.value, 0) if isinstance(trips, Lit) and isinstance(trips.value, int) else None
+
 
 @dataclass(slots=True, eq=False)
 class While:

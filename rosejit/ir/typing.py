@@ -238,7 +238,7 @@ def _carries(e: Loop | While) -> tuple[Type, ...]:
 def _loop(e: Loop, given: tuple[Type, ...]) -> tuple[Type, ...]:
     _same(e.trips.type, INT, "a trip count")
     _same(e.index.type, INT, "a loop index")
-    length = max(e.trips.value, 0) if isinstance(e.trips, Lit) and isinstance(e.trips.value, int) else None
+    length = e.turns
     for scan in e.scans:
         t = scan.array.type
         if not isinstance(t, Array) or t.length not in (None, length):

@@ -356,9 +356,8 @@ class _Body:
     def unrolled(self, let: ir.Let, e: ir.Loop) -> None:
         """The turns of a loop one after the other."""
         n = len(e.carries)
-        assert isinstance(e.trips, ir.Lit)
-        assert isinstance(e.trips.value, int)
-        turns = range(e.trips.value)
+        assert e.turns is not None
+        turns = range(e.turns)
         rows: list[list[Atoms]] = [[()] * len(turns) for _ in let.binders[n:]]
         self.hand_on(zip(e.carries, e.inits, strict=True))
         self.copying += 1

@@ -123,8 +123,7 @@ class _Plan:
         for stack, a in made:
             for k, item in enumerate(self._made[a]):
                 places[stack, k] = place(item)
-        length = e.trips.value if isinstance(e, ir.Loop) and isinstance(e.trips, ir.Lit) else None
-        assert length is None or isinstance(length, int)
+        length = e.turns if isinstance(e, ir.Loop) else None
         row = Tuple(tuple([a.type for a in items]))
         return _Pack(ir.Var(Array(length, row), "tape"), tuple(items), places)
 

@@ -92,7 +92,7 @@ def sums_in_lanes(loop: ir.Loop, carries: set[ir.Var]) -> None:
     """Puts sums of cotangents, which no program has given an order, in lanes, if the loop is short and has no loops
     and branches inside."""
     lets = loop.body.lets
-    few = isinstance(loop.trips, ir.Lit) and int(loop.trips.value or 0) < FEWEST
+    few = loop.turns is not None and loop.turns < FEWEST
     if few or len(lets) > LONGEST or any([isinstance(let.expr, ir.Call) or scopes(let.expr) for let in lets]):
         return
     running: dict[ir.Atom, ir.Var] = {c: c for c in carries}

@@ -141,9 +141,7 @@ def _branch(two: _Two, let: ir.Let, e: ir.If | ir.Case) -> None:
 def _loop(two: _Two, let: ir.Let, e: ir.Loop) -> None:
     """One more stack for each value that a turn has."""
     inner = _block(e.body)
-    length = e.trips.value if isinstance(e.trips, ir.Lit) else None
-    assert length is None or isinstance(length, int)
-    stacks = [ir.Var(Array(length, v.type), f"{v.hint}s") for v in inner.saved]
+    stacks = [ir.Var(Array(e.turns, v.type), f"{v.hint}s") for v in inner.saved]
     body = ir.Block(inner.record.lets, (*inner.record.results, *inner.saved))
     record = ir.Loop(e.trips, e.index, e.carries, e.inits, e.scans, body, e.down)
     scans = (*e.scans, *[ir.Scan(v, stack) for v, stack in zip(inner.saved, stacks, strict=True)])

@@ -85,8 +85,8 @@ def unchanged(program: list[ir.Function], small: set[ir.Function]) -> set[ir.Fun
 
 def is_unrolled(let: ir.Let, e: ir.Loop) -> bool:
     """Whether a loop becomes straight code."""
-    trips = e.trips.value if isinstance(e.trips, ir.Lit) else None
-    if not isinstance(trips, int) or not 0 < trips <= SMALL:
+    turns = e.turns or 0
+    if not 0 < turns <= SMALL:
         return False
     if any([s.consumes and is_heavy(s.param.type) and not numbers(s.param.type) for s in e.scans]):
         return False  # it owns rows that are too large to be made again
@@ -96,7 +96,7 @@ def is_unrolled(let: ir.Let, e: ir.Loop) -> bool:
         return False  # its sums have another order
     if any(map(_sums_in_lanes, forms(e.body))):
         return False  # a number of turns that became known, and small, would change the order of the sum
-    return trips * _weight(e.body, LONGEST // trips) <= LONGEST
+    return turns * _weight(e.body, LONGEST // turns) <= LONGEST
 
 
 def _sums_in_lanes(let: ir.Let) -> bool:
@@ -116,10 +116,8 @@ def _weight(block: ir.Block, limit: int) -> int:
     """The lets of a block when the loops in it are unrolled; no more is counted than passes `limit`."""
     total = 0
     for let in block.lets:
-        turns = 1
-        if isinstance(let.expr, ir.Loop) and isinstance(let.expr.trips, ir.Lit):
-            trips = let.expr.trips.value
-            turns = trips if isinstance(trips, int) and 0 < trips <= SMALL else 1
+        turns = (let.expr.turns if isinstance(let.expr, ir.Loop) else None) or 1
+        turns = turns if turns <= SMALL else 1
         total += 1 + turns * sum([_weight(inner, limit) for _, inner in scopes(let.expr)])
         if total > limit:
             break

@@ -187,8 +187,7 @@ class Splitter:
         self.memory.rows.update({s.param: s.array for s in scans if not s.consumes})
         owned = (*e.carries, *(s.param for s in scans if s.consumes))
         trips: ir.Atom = e.trips if isinstance(e, ir.Loop) else let.binders[0]
-        length = trips.value if isinstance(trips, ir.Lit) else None
-        assert length is None or isinstance(length, int)
+        length = e.turns if isinstance(e, ir.Loop) else None
         self.memory.turns.append(length if length is not None else SOME if isinstance(e, ir.Loop) else 1)
         self.memory.bind(e.carries)
         split = single(e) if self.mixed and isinstance(e, ir.Loop) else None

@@ -77,6 +77,21 @@ def f(x: Real): Real =
 """,
         [1.1],
     ),
+    "loop of fewer turns than none": (
+        """
+def f(a: [4]Real, x: Real): Real =
+  let y: Real, rows: [0]Real = loop i < -2 carry (y: Real = x) {
+    let k: Real = a[i] in
+    let p: Real = y * k in
+    let z: Real = sin(p) in
+    let w: Real = loop j < -1 carry (u: Real = z) { let v: Real = u * k in v } in
+    w, p
+  } in
+  let t: Real = loop i < 0 carry (t: Real = y) scan (r: Real in rows) { let q: Real = t * r in q } in
+  t
+""",
+        [[1.0, 2.0, 3.0, 4.0], 1.1],
+    ),
     "loop whose trips are an argument": (
         """
 def f(n: Int, x: Real): Real =
