@@ -61,6 +61,7 @@ class Elements:
                     starts = True
             else:
                 way.items += (_scaled(e, step, rows.stride), ADD)
+                starts = starts or kept_offset(e, step, rows.stride) is None
         code = b"".join([item if isinstance(item, bytes) else e.read(base) for item in way.items])  # all else is code
         return Element((self._start(code) if starts else code) + grows, way.offset, stride)
 
