@@ -220,8 +220,7 @@ def _close(group: Sequence[Member], nested: bool) -> None:
     elif nested:
         for member in group:
             member.outer = _outer(member)
-    for member in group:
-        _finish(member)
+    _finish(group)
 
 
 def _outer(member: Member) -> tuple[ir.Var, ...]:
@@ -229,15 +228,17 @@ def _outer(member: Member) -> tuple[ir.Var, ...]:
     return tuple(free(_body(member), (*member.function.params, *hidden(member))))
 
 
-def _finish(member: Member) -> None:
-    """The variables of the staging around become parameters, and the function is whole."""
-    f, body = member.function, _body(member)
-    inside = {var: ir.Var(var.type, var.hint) for var in member.outer}
-    if inside:
-        mend(body, dict(inside))
-    f.params = (*f.params, *hidden(member), *inside.values())
-    f.body = body
-    f.results = tuple([atom.type for atom in body.results])
+def _finish(group: Sequence[Member]) -> None:
+    """The variables of the staging around become parameters, and the functions are whole."""
+    taken = [{var: ir.Var(var.type, var.hint) for var in member.outer} for member in group]
+    for member, inside in zip(group, taken, strict=True):  # all of them: the bodies call each other
+        member.function.params = (*member.function.params, *hidden(member), *inside.values())
+    for member, inside in zip(group, taken, strict=True):
+        f, body = member.function, _body(member)
+        if inside:
+            mend(body, dict(inside))
+        f.body = body
+        f.results = tuple([atom.type for atom in body.results])
 
 
 @dataclass(slots=True)
