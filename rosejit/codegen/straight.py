@@ -29,7 +29,7 @@ from rosejit.wasm.instructions import (
     local_get,
     local_set,
 )
-from rosejit.wasm.module import Locals
+from rosejit.wasm.module import Locals, ValueType
 from rosejit.wasm.opcodes import OP
 
 PART = 512
@@ -190,7 +190,7 @@ class Writer:
             indices = self.indices[first : first + _CHUNK]
             counts = self.counts[first : first + _CHUNK]
             for index, count, code in zip(indices, counts, self.written(bounds), strict=True):
-                kinds = [(n, kind) for n, kind in zip(count, _KINDS, strict=True) if n]
+                kinds: list[tuple[int, ValueType]] = [(n, kind) for n, kind in zip(count, _KINDS, strict=True) if n]
                 self.module.builder.define(index, (*self.lanes, *kinds), (code,))
         return self.functions[-1]
 

@@ -69,7 +69,7 @@ class Monitored:
     def _starts(self, code: CodeType, offset: int) -> Any:
         if get_ident() != self._thread:
             return None
-        caller = sys._getframe(1).f_back  # pyright: ignore[reportPrivateUsage] - no other way to it
+        caller = sys._getframe(1).f_back  # no other way to it
         known = self._told(code, None if caller is None else caller.f_code)
         return MONITORING.DISABLE if known else None
 

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, final
 
 from rosejit.ir.primitive import Primitive
 from rosejit.ir.types import BOOL, INT, REAL, TAN, UNIT, Scalar, Type
 from rosejit.span import Span
 
 
+@final  # so `type(atom) is Var`, the quickest question, tells a checker as much as isinstance
 @dataclass(slots=True, eq=False)
 class Var:
     """A variable is its object; `hint` is for people, the printer makes names unique.
@@ -24,6 +25,7 @@ class Var:
         return f"{self.hint}:{self.type!r}"
 
 
+@final
 @dataclass(slots=True, frozen=True)
 class Lit:
     """A constant: float, int, bool or None for `()`."""
@@ -50,6 +52,7 @@ def integer(value: int) -> Lit:
     return Lit(value, INT)
 
 
+@final
 @dataclass(slots=True, frozen=True)
 class Field:
     """A step into a tuple, as an index is a step into an array."""

@@ -266,9 +266,9 @@ def rebuild(
 
     Operands first, then binders, then blocks, so that a map may be filled on the way.
     """
-    if type(e) is Call:  # most of what is rebuilt, and of no other pieces than operands
+    if isinstance(e, Call):  # most of what is rebuilt, and of no other pieces than operands
         return Call(e.function, tuple([atom(a) for a in e.args]))
-    if type(e) is Index:
+    if isinstance(e, Index):
         return Index(atom(e.base), tuple([s if type(s) is Field else atom(s) for s in e.path]), e.checked)
 
     def atoms(many: tuple[Atom, ...]) -> tuple[Atom, ...]:

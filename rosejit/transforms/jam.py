@@ -128,7 +128,7 @@ def _goes_apart(p: _Parts) -> bool:
     if len(heavy) > 1 or (heavy and inner.inits[heavy[0]] not in e.carries):
         return False
     if heavy:
-        p.array = e.carries.index(inner.inits[heavy[0]])  # type: ignore[arg-type]  # it is one of them
+        p.array = e.carries.index(inner.inits[heavy[0]])  # it is one of them
         if not _keeps_to_its_element(p, heavy[0]):
             return False
     bound = {e.index, *(v for let in p.before for v in let.binders), *(scan.param for scan in e.scans)}

@@ -65,7 +65,7 @@ def _shape(f: ir.Function, body: ir.Block) -> Shape | None:
                     append(numbers[a])
                 else:
                     append(_CONSTANT)
-                    constant(a)  # type: ignore[arg-type]  # a Lit
+                    constant(a)
             numbers[let.binders[0]] = len(numbers)
         elif not sweep.form(let, e):
             return None

@@ -92,9 +92,8 @@ class Numbering:
         if op.minus:
             a, b = args
             if a in negated or b in negated:
-                one, other = negated.get(a), negated.get(b)
-                bare, (x, y), odd = _bare(op, one is not None, other is not None)
-                given = a, b, one, other
+                bare, (x, y), odd = _bare(op, a in negated, b in negated)
+                given = a, b, negated.get(a, a), negated.get(b, b)
                 found = self._made(bare, (given[x], given[y]))
                 return self.opposite(found) if odd else found
         return self._made(op, args)
@@ -120,8 +119,10 @@ class Numbering:
         values, known = [*args], self.known
         for op, code, operands in _steps(kernel):
             given = [values[a] if type(a) is int else self.literal(a) for a in operands]
-            plain = code is not None and max(given) >= 0
-            values.append(known.setdefault((code, *given), len(known)) if plain else self.apply(op, *given))
+            if code is None or max(given) < 0:
+                values.append(self.apply(op, *given))
+            else:
+                values.append(known.setdefault((code, *given), len(known)))
         return values[-1]
 
 
