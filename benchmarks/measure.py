@@ -109,7 +109,7 @@ def node(script: Path, *args: str, timeout: float = 600) -> Row:
     return process(["node", "--expose-gc", str(script), *args], None, timeout)
 
 
-PEER_PYTHON = os.environ.get("PEER_PYTHON", sys.executable)
+PEER_PYTHON = os.environ.get("PEER_PYTHON") or sys.executable
 """The interpreter that has the peers of Python that this one may lack."""
 
 
