@@ -48,6 +48,22 @@ def energy(p: Mat["n", 3], m: Vec["n"]) -> float:
     return total
 
 
+def forces(p: Mat[3, "n"], m: Vec["n"]) -> Mat[3, "n"]:
+    """The gradient of the energy of softened bodies, written by hand: all pairs, coordinates in rows."""
+    f = np.zeros(p.shape)
+    for i in rose.range(len(m)):
+        x = y = z = 0.0
+        for j in rose.range(len(m)):
+            dx, dy, dz = p[0, i] - p[0, j], p[1, i] - p[1, j], p[2, i] - p[2, j]
+            s = dx * dx + dy * dy + dz * dz + 1e-3
+            g = m[j] / (s * math.sqrt(s))
+            x += g * dx
+            y += g * dy
+            z += g * dz
+        f[0, i], f[1, i], f[2, i] = x, y, z
+    return f
+
+
 def recurrence(a: Vec["n"], b: Vec["n"]) -> float:
     x = 0.5
     for i in rose.range(len(a)):
@@ -141,6 +157,15 @@ def np_energy(p: Mat["n", 3], m: Vec["n"]) -> float:
     return total
 
 
+def np_forces(p: Mat[3, "n"], m: Vec["n"]) -> Mat[3, "n"]:
+    f = np.zeros(p.shape)
+    for i in rose.range(len(m)):
+        d = p[:, i][:, None] - p
+        s = (d * d).sum(axis=0) + 1e-3
+        f[:, i] = (m / (s * np.sqrt(s)) * d).sum(axis=1)
+    return f
+
+
 def np_logsumexp(x: Vec["n"]) -> float:
     top = x.max()
     return top + np.log(np.exp(x - top).sum())
@@ -203,6 +228,14 @@ void energy_gradient(const double *restrict p, const double *restrict m, double 
     double s = x*x + y*y + z*z, f = m[i] * m[j] / (s * sqrt(s));
     r[3*i] += f * x; r[3*i+1] += f * y; r[3*i+2] += f * z;
     r[3*j] -= f * x; r[3*j+1] -= f * y; r[3*j+2] -= f * z; } }
+void forces(const double *restrict p, const double *restrict m, double *restrict r) {
+  LOOP(i, 40) {
+    double x = 0, y = 0, z = 0;
+    LOOP(j, 40) {
+      double a = p[i] - p[j], b = p[40+i] - p[40+j], c = p[80+i] - p[80+j];
+      double s = a*a + b*b + c*c + 1e-3, g = m[j] / (s * sqrt(s));
+      x += g * a; y += g * b; z += g * c; }
+    r[i] = x; r[40+i] = y; r[80+i] = z; } }
 void recurrence(const double *restrict a, const double *restrict b, double *restrict r) {
   double x = 0.5; LOOP(i, 1000) x = a[i] * x + b[i]; *r = x; }
 void logsumexp(const double *restrict x, const double *restrict unused, double *restrict r) {
@@ -257,6 +290,7 @@ def programs() -> list[Program]:
         Program("matmul", matmul, np_matmul, (left, right)),
         Program("energy", energy, np_energy, bodies),
         Program("energy_gradient", energy, np_energy, bodies, gradient=True),
+        Program("forces", forces, np_forces, (bodies[0].T.copy(), bodies[1])),
         Program("recurrence", recurrence, None, (x, y)),
         Program("logsumexp", logsumexp, np_logsumexp, (10.0 * x,)),
         Program("saxpy", saxpy, np_saxpy, (x, y)),
