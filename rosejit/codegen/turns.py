@@ -210,7 +210,7 @@ class _Look:
         if writes and not own:
             self.turns.ordered = True
         if changes:
-            self.turns.touches.append(Touch(root, path, own[0] if own else None, writes))
+            self.turns.touches.append(Touch(*_whole(self.e, root, path), own[0] if own else None, writes))
         return not own or own[0].start is not None or own[0].constant >= 0
 
     def can_test(self, let: Index | Update | View, root: Atom, path: Path) -> bool:
@@ -237,7 +237,7 @@ class _Look:
         self.turns.ordered = True
         if place in self.e.plan.cells and place not in self.e.plan.addressed:
             return place not in self.inner
-        self.turns.touches.append(Touch(place, (), None, True))
+        self.turns.touches.append(Touch(*_whole(self.e, place, ()), None, True))
         return isinstance(place.type, Ref) and place not in self.inner
 
     def ends(self) -> bool:
@@ -258,6 +258,16 @@ class _Look:
 # --- do turns meet?
 
 
+def _whole(e: Emitter, root: Atom, path: Path) -> tuple[Atom, Path]:
+    """The same element by its path from the place that others are views of."""
+    while isinstance(root, Var) and root in e.plan.defined:
+        made = e.plan.defined[root][0].expr
+        if not isinstance(made, View):
+            break
+        root, path = made.place, (*made.path, *path)
+    return root, path
+
+
 def _clash(e: Emitter, t: Turns) -> bool:
     """Whether a turn may touch what another one changes, other than both adding to one number in turn."""
     for k, one in enumerate(t.touches):
@@ -272,15 +282,17 @@ def _apart(e: Emitter, t: Turns, one: Touch, other: Touch) -> bool:
     if one.own is not None and one.own == other.own and (mine == others or (mine[-1] and others[-1])):
         return True  # the same turn
     if one.root is not other.root:
-        return any([root in t.arrays or _is_opened(e, root) for root in (one.root, other.root)])
+        return one.root in t.arrays or other.root in t.arrays or _are_opened_apart(e, one.root, other.root)
     return len(one.path) == len(other.path) and any(
         [_differ(t, a, b) for a, b in zip(one.path, other.path, strict=True)]
     )
 
 
-def _is_opened(e: Emitter, root: Atom) -> bool:
-    """Whether a place is opened in this function, so that no other is the same."""
-    return isinstance(root, Var) and root in e.plan.defined and isinstance(e.plan.defined[root][0].expr, Accum)
+def _are_opened_apart(e: Emitter, one: Atom, other: Atom) -> bool:
+    """Whether one of two places is, or is part of, one that is opened in this function, and the other is not."""
+    owners = [e.plan.owner.get(root, root) if isinstance(root, Var) else root for root in (one, other)]
+    opened = [v in e.plan.defined and isinstance(e.plan.defined[v][0].expr, Accum) for v in owners]
+    return owners[0] is not owners[1] and any(opened)
 
 
 def _differ(t: Turns, a: Atom | Field, b: Atom | Field) -> bool:

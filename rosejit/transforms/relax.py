@@ -73,13 +73,21 @@ def keep_order(loop: ir.Loop, before: list[bool]) -> None:
 
 def _with(primitives: Mapping[ir.Primitive, ir.Primitive], loop: ir.Loop, carries: set[ir.Var]) -> dict[int, ir.Let]:
     """The lets of the body, by number, that add to one of `carries`, with other primitives."""
-    running: set[ir.Atom] = {*carries}
     found: dict[int, ir.Let] = {}
+    for k, (let, e) in _adding(loop, carries).items():
+        if e.op in primitives:
+            found[k] = ir.Let(let.binders, ir.Apply(primitives[e.op], e.args), let.span)
+    return found
+
+
+def _adding(loop: ir.Loop, carries: set[ir.Var]) -> dict[int, tuple[ir.Let, ir.Apply]]:
+    """The lets of the body, by number, that add to one of `carries`."""
+    running: set[ir.Atom] = {*carries}
+    found: dict[int, tuple[ir.Let, ir.Apply]] = {}
     for k, let in enumerate(loop.body.lets if carries else ()):
         if isinstance(let.expr, ir.Apply) and let.expr.op.gathers and not running.isdisjoint(let.expr.args):
             running.update(let.binders)
-            if let.expr.op in primitives:
-                found[k] = ir.Let(let.binders, ir.Apply(primitives[let.expr.op], let.expr.args), let.span)
+            found[k] = let, let.expr
     return found
 
 
@@ -139,11 +147,10 @@ def _unsettled(let: ir.Let) -> dict[int, ir.Let]:
     if not isinstance(e, ir.Loop):
         return {}
     lanes = in_lanes(e)
-    if not isinstance(e.trips, ir.Lit) and any(lanes):
-        kept = _with(IN_LANES, e, {c for c, on in zip(e.carries, lanes, strict=True) if on})
-    else:
-        kept = {}
-    return kept | _with(IN_ORDER, e, {c for c, on in zip(e.carries, lanes, strict=True) if not on})
+    summed, ordered = ({c for c, lane in zip(e.carries, lanes, strict=True) if lane is on} for on in (True, False))
+    kept = _with(IN_LANES, e, summed) if not isinstance(e.trips, ir.Lit) else {}
+    terms = _adding(e, summed)  # one may be what another carry has become
+    return kept | {k: changed for k, changed in _with(IN_ORDER, e, ordered).items() if k not in terms}
 
 
 def _settled(block: ir.Block) -> ir.Block:

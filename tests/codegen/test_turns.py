@@ -103,6 +103,31 @@ def test_turns_that_meet_go_one_after_the_other():
         assert wide(SCATTER.format(n=8, other=other, column=0)) == together
 
 
+VIEWS = """
+def f(x: [{n}]Real, k: Int): [2][{n}]Real =
+  let z: [2][{n}]Real = zero in
+  let p = accum z in
+  let q = &p[{row}] in
+  let o = &q[k] in
+  let () = loop i < {n} {{
+    let v = x@[i] * 1.5 in
+    let a = &p@[1, i] in
+    let () = a += v in
+    let () = {other} += x@[i] in
+  }} in
+  resolve p
+"""
+
+
+@pytest.mark.parametrize("n", LENGTHS)
+@pytest.mark.parametrize("row", ["0", "1", "k"])
+@pytest.mark.parametrize("other", ["o", "&q@[0]", "&q@[k]", "&q@[i]"])
+def test_parts_of_a_place_are_what_that_place_is(n, row, other):
+    text = VIEWS.format(n=n, row=row, other=other)
+    agrees(text, (values(n), 1), (values(n), 0))
+    assert wide(text) == (row == "0" or other == "&q@[i]")
+
+
 @pytest.mark.parametrize("n", LENGTHS)
 def test_arrays_that_are_changed_in_place(n):
     text = f"""

@@ -55,6 +55,22 @@ def test_which_sums_are_in_lanes_is_settled_once() -> None:
     verify_program(settled(called))
 
 
+@pytest.mark.parametrize("turns", ["n", "40"])
+def test_a_sum_of_what_another_carry_becomes_stays_in_lanes(turns: str) -> None:
+    f = parse(f"""
+def f(x: [40]Real, n: Int): Real, Real =
+  loop i < {turns} carry (s: Real = 0.5, t: Real = 0.1) {{
+    let v = x[i] in let h = t * 0.5 in let a = fadd(v, h) in let u = fadd(t, a) in let r = fadd(s, u) in
+    r, u
+  }}
+""")
+    args = [[0.7 + math.sin(k) for k in range(40)], 40]
+    wanted = interp.run(f, args)
+    assert interp.run(settled(f), args) == wanted
+    assert wasm(f)(args) == wanted
+    assert settled(settled(f)) is settled(f)
+
+
 @pytest.mark.parametrize("count", ["let k = 5", "let k = few(n)", "let k = if n < 9 { 5 } { 5 }"])
 def test_sums_stay_in_lanes_when_their_turns_become_known(count: str) -> None:
     program = parse(
