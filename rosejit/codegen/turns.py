@@ -84,7 +84,7 @@ def turns_of(e: Emitter, let: Let, x: Loop) -> Turns | None:
     t = look.turns
     t.wide = t.wide and not _clash(e, t) and (look.work > 0 or not t.serial)
     if t.wide:
-        return None if x.down and t.ordered else t
+        return None if x.down and (t.ordered or t.tests) else t  # the last turn is the first to fail
     return t if t.short and not x.down and look.single else None
 
 

@@ -227,6 +227,16 @@ def f(x: [20]Real, y: [9]Real, at: Int, k: Int): [9]Real =
         fails(text, values(20), values(9), at, k)
 
 
+@pytest.mark.parametrize("st", [-21, -12, -5, -1, 9, 20, 2**63 - 12])
+def test_downwards_the_last_turn_is_the_first_to_fail(st):
+    text = """
+def f(x: [20]Real, st: Int): [12]Real =
+  loop i < 12 down { let j = wadd(i, st) in let a = x[j] in a * 1.5 }
+"""
+    agrees(text, *[(values(20), at) for at in (0, 3, 8)])
+    fails(text, values(20), st)
+
+
 @pytest.mark.parametrize("other", ["j", "h"])
 def test_rows_of_one_array_behind_several_variables_may_meet(other):
     text = f"""
