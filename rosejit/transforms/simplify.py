@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from rosejit.ir import syntax as ir
 from rosejit.ir.failure import FAULTS
 from rosejit.ir.primitive import Primitive
-from rosejit.ir.types import Array, Scalar, is_heavy
+from rosejit.ir.types import Scalar, is_heavy
 from rosejit.ir.walk import forms, operands, rebuild, scopes, steps
 from rosejit.ops import PRIMITIVES
 from rosejit.span import Span
@@ -56,8 +56,6 @@ class _Sweep:
     def __init__(self, f: ir.Function) -> None:
         assert f.body is not None
         self.body = f.body
-        self.given = {p for p in f.params if isinstance(p.type, Array) and p not in f.own}
-        """Arrays that nobody changes."""
         self.atoms: dict[ir.Atom, ir.Atom] = {}
         self.known: dict[Key, ir.Var] = {}
         self.negated: dict[ir.Atom, ir.Atom] = {}
@@ -161,6 +159,8 @@ class _Sweep:
             case ir.Index(base=base, path=path) if base in self.tuples:
                 assert isinstance(path[0], ir.Field)
                 changed = ir.Index(self.tuples[base][path[0].number], path[1:], changed.checked)
+            case ir.Index(base=base, path=path) if self.is_known(let.binders[0], base, path):
+                return
             case _:
                 pass
         new.append(ir.Let(let.binders, changed, let.span))
@@ -186,13 +186,17 @@ class _Sweep:
         if items is not None and isinstance(step, ir.Field):
             self.atoms[let.binders[0]] = items[step.number]
             return
-        found = let.binders[0]
-        if base in self.given and isinstance(found.type, Scalar):
-            found = self.known.setdefault((base, step), found)
-        if found is not let.binders[0]:
-            self.atoms[let.binders[0]] = found
-        else:
+        if not self.is_known(let.binders[0], base, e.path):
             new.append(let if base is e.base else ir.Let(let.binders, ir.Index(base, e.path, e.checked), let.span))
+
+    def is_known(self, binder: ir.Var, base: ir.Atom, path: ir.Path) -> bool:
+        """Whether what `binder` reads has been read: an array is a value, and one that changes has another name."""
+        if not isinstance(binder.type, Scalar):
+            return False
+        found = self.known.setdefault((base, path), binder)
+        if found is not binder:
+            self.atoms[binder] = found
+        return found is not binder
 
     def taken(self, let: ir.Let, e: ir.If, new: list[ir.Let]) -> None:
         """The side that a known condition takes, in place of the branch."""

@@ -62,6 +62,33 @@ def test_equal_expressions_are_shared() -> None:
     assert simplified(body) == "let a: Real = x * y in let c: Real = a + a in c"
 
 
+def test_what_was_read_is_not_read_again() -> None:
+    body = (
+        "let k: Int = 1 + n in let a: Real = v[k, 0] in let b: Real = v[k, 0] in let c: Real = v@[k, 0] in"
+        " let d: Real = v[k, 1] in let s: Real = a * b in let t: Real = s * c in let r: Real = t * d in r"
+    )
+    f = parse(f"def f(v: [3][2]Real, n: Int): Real = {body}")
+    args = [[[1.0, 2.0], [3.0, 5.0], [7.0, 11.0]], 1]
+    assert show(dce(simplify(f))).count("v") == 3
+    assert interp.run(simplify(f), args) == interp.run(f, args) == (7.0**3 * 11.0,)
+
+
+def test_an_array_that_has_changed_is_read_again() -> None:
+    body = (
+        "let u: [2]Real = [x, y] in let a: Real = u[0] in let w: [2]Real = update u[0] = y in let b: Real = w[0] in"
+        " let r: Real = a / b in r"
+    )
+    assert simplified(body).count("[0]") == 3
+
+
+def test_what_only_one_side_reads_the_other_side_does_not_know() -> None:
+    body = (
+        "let u: [2]Real = [x, y] in let c: Bool = x < y in"
+        " let a: Real = if c { let b: Real = u[0] in b } { let b: Real = u[0] in let d: Real = u[0] in b - d } in a"
+    )
+    assert simplified(body).count("u[0]") == 2
+
+
 def test_tuples_in_tuples_dissolve_at_once() -> None:
     body = "let t = (x, y) in let u = (t, x) in let v = u[.0] in let a: Real = v[.1] in let b: Real = u[.1] in a * b"
     assert simplified(body) == "let x1: Real = y * x in x1"
