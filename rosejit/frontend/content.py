@@ -18,6 +18,7 @@ from types import (
 )
 from typing import Any
 
+from rosejit.frontend.users import is_users_class
 from rosejit.numeric import np
 
 Key = tuple[Any, ...]
@@ -58,17 +59,21 @@ def content_key(value: Any, inside: frozenset[int] = frozenset()) -> Key:
 def _object_key(value: Any, kind: Any, inside: frozenset[int]) -> Key:
     """An object that compares by content without a hash is its attributes; one that compares by identity is itself as
     long as they stay; others say themselves what they are equal to."""
+    if isinstance(value, type) and has_data(value):
+        return (kind, value, content_key(data_of(value), inside))
+    if isinstance(value, MethodType):
+        return (kind, value.__func__, content_key(value.__self__, inside))
     if is_identity(value):
         return (kind, value)
     attributes = attributes_of(value)
     if kind.__hash__ is None:
-        return (kind, content_key(attributes, inside) if attributes else _Same(value))
+        return (kind, content_key(attributes, inside) if attributes else Same(value))
     if kind.__eq__ is object.__eq__ and attributes:
-        return (kind, _Same(value), content_key(attributes, inside))
+        return (kind, Same(value), content_key(attributes, inside))
     try:
         hash(value)
     except TypeError:  # it is made of something that has none
-        return (kind, _Same(value))
+        return (kind, Same(value))
     return (kind, value)
 
 
@@ -96,20 +101,30 @@ def attributes_of(value: Any) -> dict[str, Any]:
     kind: Any = type(value)
     if getattr(builtins, kind.__name__, None) is kind:
         return {}
-    found: dict[str, Any] = {}
+    found = data_of(kind)
     for cls in reversed(kind.__mro__[:-1]):
         for name, held in vars(cls).items():
-            if name.startswith("__"):
-                continue
-            if type(held) is MemberDescriptorType:
-                if hasattr(value, name):
-                    found[name] = getattr(value, name)
-            elif not hasattr(held, "__get__"):
-                found[name] = held
+            if type(held) is MemberDescriptorType and not name.startswith("__") and hasattr(value, name):
+                found[name] = getattr(value, name)
     found |= getattr(value, "__dict__", {})
     if isinstance(value, enum.Enum):  # which notes under such names what it makes on demand, as `A | B`
         found = {name: held for name, held in found.items() if name[0] != "_" or name[-1] != "_" or name == "_value_"}
     return found
+
+
+def data_of(cls: type) -> dict[str, Any]:
+    """The data that a class holds itself, or one above it."""
+    found: dict[str, Any] = {}
+    for each in reversed(cls.__mro__[:-1]):
+        for name, held in vars(each).items():
+            if not name.startswith("__") and not hasattr(held, "__get__"):
+                found[name] = held
+    return found
+
+
+def has_data(cls: type) -> bool:
+    """Whether a class of the user's holds what can be set: that of an enumeration cannot."""
+    return is_users_class(cls) and not issubclass(cls, enum.Enum) and bool(data_of(cls))
 
 
 _FIXED = _ATOMS | {FunctionType, BuiltinFunctionType, ModuleType, type}
@@ -133,7 +148,7 @@ def is_frozen(value: Any) -> bool:
     return True
 
 
-class _Same:
+class Same:
     """Equal to another stand-in for the same object, which it keeps alive."""
 
     __slots__ = ("value",)
@@ -142,7 +157,7 @@ class _Same:
         self.value = value
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and other.value is self.value
+        return isinstance(other, Same) and other.value is self.value
 
     def __hash__(self) -> int:
         return id(self.value)

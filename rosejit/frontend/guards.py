@@ -3,6 +3,7 @@
 # Values of users are of any type: what they are is asked while staging.
 # pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
+import functools
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import Any, Literal
 
 from rosejit.abi import Leaf
 from rosejit.errors import UnsupportedSyntax
-from rosejit.frontend.content import attributes_of, content_key, is_frozen, is_identity
+from rosejit.frontend.content import attributes_of, content_key, data_of, has_data, is_frozen, is_identity
 from rosejit.frontend.rewrite import Translation
 from rosejit.frontend.structures import attributes, is_object, parts
 from rosejit.frontend.tape import Tape
@@ -132,11 +133,19 @@ def outside_key(value: Any, depth: int = 0, inside: frozenset[int] = frozenset()
     `depth` counts the objects around, whose attributes are looked at down to a few of them.
     """
     kind: Any = type(value)
-    if is_identity(value) or depth > _DEEPEST or id(value) in inside:
+    if depth > _DEEPEST or id(value) in inside:
         return (kind, id(value))
+    around = inside | {id(value)}
+    if isinstance(value, type) and has_data(value):
+        return (kind, id(value), outside_key(data_of(value), depth + 1, around))
+    if _is_bound(value):
+        return (kind, value.__name__, id(getattr(value, "__func__", None)), outside_key(value.__self__, depth, around))
+    if is_identity(value):
+        return (kind, id(value))
+    if isinstance(value, functools.partial):
+        return (kind, outside_key((value.func, value.args, value.keywords), depth, around))
     if isinstance(value, np.ndarray):
         return (kind, id(value) if inside else value.shape, value.dtype.str)
-    around = inside | {id(value)}
     if isinstance(value, (list, tuple, set, frozenset)):
         items: Any = value
         return (kind, *(outside_key(item, depth, around) for item in items))
@@ -175,9 +184,21 @@ def _package(name: Any) -> str:
 
 
 def _is_bound(value: Any) -> bool:
-    """Whether a value is a method of an object, made anew at each reading: the object is guarded itself."""
+    """Whether a value is a method of an object, which is made anew at each reading."""
     bound = isinstance(value, (MethodType, BuiltinFunctionType))
     return bound and not isinstance(value.__self__, (ModuleType, type(None)))
+
+
+def _is_guarded(chain: Chain, owner: Any) -> bool:
+    """Whether an object, a method of which is read, is guarded itself, or holds nothing that a method could read."""
+    if isinstance(owner, type):
+        return not has_data(owner)
+    if len(chain.names) > 1 and Chain(chain.root, chain.names[:-1]).read() is owner:
+        return True
+    return not (isinstance(owner, _HELD) or is_object(owner))
+
+
+_HELD = (list, dict, set, deque)
 
 
 def check_unspoilt(tape: Tape, functions: Iterable[FunctionType], reads: Iterable[Read], place: Span | None) -> None:
@@ -223,12 +244,18 @@ def _is_known(value: Any) -> bool:
 def guard(read: Read, read_elements: set[int]) -> Guard | None:
     """What must stay as it is for the code to stay right; `read_elements` are arrays whose elements the host read."""
     chain, value = read.chain, read.value
-    if value is _MISSING or is_stable(chain) or _is_bound(value):
+    if value is _MISSING or is_stable(chain):
         return None
+    if _is_bound(value):
+        if not _is_guarded(chain, value.__self__):
+            return Guard(chain, outside_key(value), identical=False)
+        whose = Chain(chain.root, (*chain.names, "__func__"))  # the class may be given another method
+        return Guard(whose, value.__func__, identical=True) if isinstance(value, MethodType) else None
     if len(chain.names) > 1 and chain.read() is not value:  # a property makes it anew: then there is only its content
         return Guard(chain, outside_key(value), identical=False)
     if is_identity(value):
-        return Guard(chain, value, identical=True)
+        is_whole = not isinstance(value, type) or hasattr(value, "__dataclass_fields__") or not has_data(value)
+        return Guard(chain, value if is_whole else outside_key(value), identical=is_whole)
     if read.frozen:
         return Guard(chain, value, identical=False, frozen=True)
     if id(value) in read_elements:

@@ -47,6 +47,28 @@ CASES = {
     "of a class, in a helper": ("class C:\n    k = 1.0\no = C()\ndef h(p): return p.k", "x * h(o)", "C.k = 5.0"),
     "an attribute that hides it": ("class C:\n    k = 1.0\no = C()", "x * o.k", "o.k = 5.0"),
     "a method": ("o = Box(k=1.0)", "o.scaled(x)", "o.k = 5.0"),
+    "a decorated method": ("o = Box(k=1.0)", "o.compiled(x)", "o.k = 5.0"),
+    "a method of another name": ("o = Box(k=1.0)\nh = o.scaled", "h(x)", "o.k = 5.0"),
+    "a method of another object": ("h = Box(k=1.0).scaled", "h(x)", "h = Box(k=5.0).scaled"),
+    "a method in a list": ("o = Box(k=1.0)\nh = [o.scaled]", "h[0](x)", "o.k = 5.0"),
+    "a method of a dict": ("k = {'a': 1.0}\nh = k.get", "x * h('a')", "k['a'] = 5.0"),
+    "a method that the class is given": (
+        "class C:\n    def h(self, x): return x\no = C()\ndef h(self, x): return 5.0 * x",
+        "o.h(x)",
+        "C.h = h",
+    ),
+    "a method of a class": (
+        "class C:\n    k = 1.0\n    @classmethod\n    def h(cls, x): return x * cls.k",
+        "C.h(x)",
+        "C.k = 5.0",
+    ),
+    "a decorated method of a class": (
+        "class C:\n    k = 1.0\n    @classmethod\n    @rose.jit\n    def h(cls, x): return x * cls.k",
+        "C.h(x)",
+        "C.k = 5.0",
+    ),
+    "of a class of another name": ("class C:\n    k = 1.0\ndef h(c): return c.k", "x * h(C)", "C.k = 5.0"),
+    "of a class in a list": ("class C:\n    k = 1.0\nl = [C]", "x * l[0].k", "C.k = 5.0"),
     "a property": ("o = Box(k=1.0)", "x * o.doubled", "o.k = 5.0"),
     "a property of a list": ("o = Box(k=[1.0])", "x * o.doubled[1]", "o.k[0] = 5.0"),
     "the dict of a class": ("class C:\n    k = 1.0", "x * C.__dict__['k']", "C.k = 5.0"),
@@ -94,6 +116,10 @@ class Box:
         vars(self).update(attributes)
 
     def scaled(self, x):
+        return x * self.k
+
+    @rose.jit
+    def compiled(self, x):
         return x * self.k
 
     @property
@@ -156,6 +182,8 @@ STATIC = {
     "a list in an object": (Box(k=[2.0]), "x * c.k[0]", "c.k[0] = 3.0"),
     "an array in an object": (Box(k=np.ones(2)), "x if c.k[0] > 2 else x * 9", "c.k[0] = 3.0"),
     "a class attribute": (type("C", (), {"k": 2.0})(), "x * c.k", "type(c).k = 3.0"),
+    "a class": (type("C", (), {"k": 2.0}), "x * c.k", "c.k = 3.0"),
+    "a method": (Box(k=2.0).scaled, "c(x)", "c.__self__.k = 3.0"),
 }
 
 
