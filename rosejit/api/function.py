@@ -126,7 +126,7 @@ class Function:
         with sessions.collecting() as inherited:
             ruled = stage_rule(at, plain, made.staged.primal(self.__name__), list(call.statics))
         made.staged = made.staged.ruled(ruled)
-        made.guards = sessions.distinct(made.guards, ruled.guards, *inherited.values())
+        made.guards = sessions.distinct(made.guards, ruled.guards, *sessions.lasting(at, made.staged.source, inherited))
 
     # --- calling
 
@@ -265,7 +265,8 @@ class Function:
             try:
                 with sessions.entered(at), at.tape.undo, sessions.collecting() as inherited:
                     staged = self._kind.stage(self, call, at)
-                    made = Specialisation(staged, sessions.distinct(staged.source.guards, *inherited.values()))
+                    read = sessions.lasting(at, staged.source, inherited)
+                    made = Specialisation(staged, sessions.distinct(staged.source.guards, *read))
                     self._settle(made, call, at, key)
             except BaseException:
                 self.known.pop(key, None)

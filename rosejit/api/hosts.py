@@ -24,6 +24,7 @@ class Source:
     outer: tuple[Any, ...] = ()
     guards: tuple[Any, ...] = ()
     boxes: tuple[Any, ...] = ()
+    codes: tuple[Any, ...] = ()
 
 
 def stage_opaque(function: Callable[..., Any], signature: Signature, call: Call) -> Staged:

@@ -1,7 +1,7 @@
 """The staging that is going on in this thread, and the ways in and out of it."""
 
 import threading
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from inspect import Parameter
 from typing import Any
@@ -11,7 +11,7 @@ from rosejit.abi import SCALAR_OF, Leaf, Node, Tree, leaf_of, leaves
 from rosejit.api import interpreted
 from rosejit.api.kept import Known, Specialisation
 from rosejit.errors import StagingTypeError
-from rosejit.frontend import stage
+from rosejit.frontend import around, stage
 from rosejit.frontend.arrays import Array
 from rosejit.frontend.content import content_key
 from rosejit.frontend.guards import Capture, Chain, Guard
@@ -82,6 +82,15 @@ def collect(guards: Sequence[Guard]) -> None:
     if found is not None and guards:
         found.pop(id(guards), None)  # the last ones of a place are those that hold
         found[id(guards)] = guards
+
+
+def lasting(at: Session, source: Any, inherited: dict[int, Sequence[Guard]]) -> Iterable[Sequence[Guard]]:
+    """Of what was collected while `source` was staged that which means something after its end."""
+    if not at.has_around:
+        return inherited.values()
+    if at.is_open:
+        return [around.lasting(each, source.codes) for each in inherited.values()]
+    return [[guard for guard in each if not isinstance(guard, around.Around)] for each in inherited.values()]
 
 
 def staging_of(values: Sequence[Any]) -> Session | None:

@@ -11,6 +11,7 @@ from typing import Any
 from rosejit.abi import Leaf, Node, Tree, leaves
 from rosejit.errors import RoseError, StagingTypeError, UnsupportedSyntax
 from rosejit.frontend.arguments import parameter_span
+from rosejit.frontend.around import numbers_around
 from rosejit.frontend.binding import Call, Signature, conform
 from rosejit.frontend.expected import returned_yet, returns_nothing, returns_truth, running, tree_of
 from rosejit.frontend.guards import Capture
@@ -61,6 +62,8 @@ class Member:
     body: ir.Block | None = None
     captured: Captures = field(default_factory=lambda: {})
     outer: tuple[ir.Var, ...] = ()
+    around: list[Any] = field(default_factory=lambda: [])
+    """The numbers that it reads around it, if staged code has made it."""
     staged: Any = None
     """What the caller was given for it, filled in when its cycle ends."""
     settled: Callable[[Any], None] = _nobody
@@ -171,6 +174,12 @@ class Cycles:
                 UnsupportedSyntax,
                 f"a rule is staged because of `{name}`, and calls `{name}`, which is not whole yet",
                 help=f"let the rule call other functions than `{name}`",
+            )
+        if member.around != numbers_around(member.python):
+            raise tape.fault(
+                UnsupportedSyntax,
+                f"a number that `{name}` reads around it has changed between two calls, and `{name}` is not whole yet",
+                help=f"make it a parameter of `{name}`",
             )
         top.low = min(top.low, member.low)
         member.called = True

@@ -6,6 +6,7 @@ import ast
 import inspect
 import re
 import sys
+import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from types import CellType, CodeType, FunctionType
@@ -47,7 +48,8 @@ class Translations:
 
     def __init__(self) -> None:
         self._known = ByCode[Translation | UnsupportedSyntax]()
-        self._ours = ByCode[None]()
+        self._ours = ByCode[weakref.ref[CodeType] | None]()
+        """What was made, with the code around it."""
 
     def of(self, function: FunctionType) -> Translation:
         """The translation of `function`; raises UnsupportedSyntax, always the same, where there is none."""
@@ -58,7 +60,8 @@ class Translations:
                 with paused(), deep_recursion():
                     ours = self.made(code)
                     made = Translation(find(function, rewritten=True), code, ()) if ours else translate(function)
-                self._enter(made.code)
+                if not ours:
+                    self._enter(made.code)
             except UnsupportedSyntax as error:
                 made = error
             except RecursionError:
@@ -78,11 +81,18 @@ class Translations:
         """Whether `code` is itself the result of a translation (or of a function inside one)."""
         return code in self._ours
 
-    def _enter(self, code: CodeType) -> None:
-        self._ours.put(code, None)
+    def around(self, code: CodeType) -> Iterator[CodeType]:
+        """The code of the functions that a function of translated code stands in, innermost first."""
+        outer = self._ours.get(code)
+        while outer is not None and (found := outer()) is not None:
+            yield found
+            outer = self._ours.get(found)
+
+    def _enter(self, code: CodeType, outer: weakref.ref[CodeType] | None = None) -> None:
+        self._ours.put(code, outer)
         for inner in code.co_consts:
             if isinstance(inner, CodeType):
-                self._enter(inner)
+                self._enter(inner, weakref.ref(code))
 
 
 TRANSLATIONS = Translations()

@@ -13,6 +13,7 @@ from typing import Any
 from rosejit.abi import Leaf, Tree, leaves
 from rosejit.errors import RoseError, RoseMemoryError, UnrollLimit
 from rosejit.frontend import array_methods, operators, scalar_methods
+from rosejit.frontend.around import Around, numbers_around
 from rosejit.frontend.arrays import Array, Box, constant, fresh, is_small, of_host, parameter
 from rosejit.frontend.binding import Call, Signature, conform
 from rosejit.frontend.control import rows
@@ -54,6 +55,8 @@ class Staged:
     guards: tuple[Guard, ...]
     boxes: tuple[tuple[Box, Any], ...]
     """Arrays of the staging around this one, and what they held."""
+    codes: tuple[CodeType, ...]
+    """The rewritten code that ran."""
 
 
 class Session:
@@ -75,10 +78,17 @@ class Session:
         self._inlining: list[Any] = []
         self.seen: Seen | None = None
         """What watches it, if the program may get a key (`observed.py`)."""
+        self.has_around = False
+        """Whether functions that were made in it have been staged."""
         self.marks: tuple[Tree, ...] = ()
         """What the keys of calls in it end with."""
 
     # --- staging
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a function is being staged."""
+        return bool(self._open)
 
     def stage(
         self, function: FunctionType, signature: Signature, call: Call, name: str = "", owner: Any = None
@@ -91,6 +101,7 @@ class Session:
         made = ir.Function(label if label.isidentifier() else "lambda_", (), ())
         made.span = TRANSLATIONS.of(function).span
         member = Member(owner, made, function, signature, call)
+        member.around = numbers_around(function)
         opened = Opened(tape.open("function"), member)
         self._begin(opened)
         self.cycles.enter(member)
@@ -264,7 +275,12 @@ class Session:
         captured, guards = self.outside(opened)
         member.end(tree, checked.statics, Block(root.lets, tuple(results)), captured)
         boxes = tuple((box, held) for box in root.touched if (held := tape.content(box, root)) is not None)
-        member.staged = Staged(member.function, tree, checked.statics, (), (), guards, boxes)
+        codes = [translation.code for _, translation in opened.functions.values()]
+        if TRANSLATIONS.made(member.python.__code__):
+            guards = (*guards, Around(member.python))
+            codes.append(member.python.__code__)
+            self.has_around = True
+        member.staged = Staged(member.function, tree, checked.statics, (), (), guards, boxes, tuple(codes))
         return member.staged
 
     def outside(self, opened: Opened) -> tuple[Captures, tuple[Guard, ...]]:

@@ -81,11 +81,12 @@ def objects(value: Any, but: tuple[Any, ...] = ()) -> Iterator[Any]:
 
 def is_object(value: Any) -> bool:
     """Whether a value is an object of the user's that is known by its attributes and by nothing else."""
-    return _is_open(value.__class__) and not isinstance(getattr(value, "leaf", None), Leaf)
+    return is_open(value.__class__) and not isinstance(getattr(value, "leaf", None), Leaf)
 
 
 @functools.lru_cache(maxsize=1024)
-def _is_open(cls: Any) -> bool:
+def is_open(cls: Any) -> bool:
+    """Whether the objects of a class are known by their attributes."""
     if cls is types.SimpleNamespace:
         return True
     bases: Any = cls.__mro__[:-1]

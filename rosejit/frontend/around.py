@@ -1,0 +1,192 @@
+"""What a function that staged code has made reads around it: whether a later call would be staged the same way.
+
+What a function of a module reads is guarded by name (`guards.py`), and looked at again when compiled code runs. What
+one inside a staging reads lives as long as that, and changes between two of its calls: `s = s + 1` binds a variable
+of its closure anew. The whole of it is compared, so that nothing depends on which names are read.
+"""
+
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
+
+import functools
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from types import CellType, CodeType, FunctionType, MethodType
+from typing import Any
+
+from rosejit.frontend.by_code import ByCode
+from rosejit.frontend.content import Same, content_key
+from rosejit.frontend.guards import Chain, Guard
+from rosejit.frontend.rewrite import TRANSLATIONS
+from rosejit.frontend.structures import attributes, is_open
+from rosejit.frontend.tape import Cell
+from rosejit.frontend.values import NUMBERS
+from rosejit.ir.syntax import Lit
+from rosejit.numeric import np
+
+_EXACT = frozenset({int, bool, str, bytes, type(None)})
+_ATOMS = _EXACT | {float, complex}
+_NUMBERS = _ATOMS | NUMBERS
+
+
+class Around(Guard):
+    """What `function`, which staged code has made, read around it when it was staged."""
+
+    __slots__ = ("function",)
+
+    def __init__(self, function: FunctionType) -> None:
+        super().__init__(Chain(function.__globals__, (function.__name__,)), _read(function), identical=False)
+        self.function = function
+
+    @property
+    def key(self) -> Any:
+        """What tells it from others."""
+        return Around, id(self.function)
+
+    def holds(self) -> bool:
+        """Whether it would read the same now."""
+        return _read(self.function) == self.expected
+
+
+def lasting(guards: Iterable[Guard], codes: Iterable[CodeType]) -> list[Guard]:
+    """Those of `guards` that mean something after the end of a function that ran `codes`: what was made in it is of
+    the past."""
+    ran = set(map(id, codes))
+    return [guard for guard in guards if not isinstance(guard, Around) or not _is_inside(guard, ran)]
+
+
+def _is_inside(guard: Around, ran: set[int]) -> bool:
+    return not ran.isdisjoint(map(id, TRANSLATIONS.around(guard.function.__code__)))
+
+
+def numbers_around(function: FunctionType) -> list[Any]:
+    """The numbers that `function` reads around it, if staged code has made it; texts and the like count as such."""
+    if not TRANSLATIONS.made(function.__code__):
+        return []
+    held = map(_content, function.__closure__ or ())
+    return [_number(value) if value.__class__ in _NUMBERS else None for value in held]
+
+
+def _number(value: Any) -> Any:
+    if value.__class__ in _EXACT:
+        return (value.__class__, value)
+    if value.__class__ in _ATOMS:
+        return content_key(value)
+    atom = value.atom
+    return (value.__class__, content_key(atom.value)) if atom.__class__ is Lit else Same(atom)
+
+
+def _read(function: FunctionType) -> list[Any]:
+    """All that `function` can reach, one thing after the other: what can change by content, the rest by which it is."""
+    found: list[Any] = []
+    pending: list[Any] = [function]
+    seen = set[int]()
+    while pending:
+        value = pending.pop()
+        kind = value.__class__
+        if kind in _NUMBERS:
+            found.append(_number(value))
+        elif id(value) in seen:
+            found.append(Same(value))
+        else:
+            seen.add(id(value))
+            what, inside = _rule(kind)(value)
+            found += kind, what, len(inside)
+            if _NUMBERS.issuperset(map(type, inside)):
+                found += map(_number, inside)
+            else:
+                pending += inside
+    return found
+
+
+Opened = tuple[Any, list[Any]]
+"""What a thing is, and what is in it."""
+
+
+def _function(value: FunctionType) -> Opened:
+    if not TRANSLATIONS.made(value.__code__):
+        return Same(value), []  # if it runs, it has guards of its own
+    held: list[Any] = [*map(_content, value.__closure__ or ())]
+    variables = value.__globals__
+    for name in _names(value.__code__):
+        if name in variables and _rule(type(variables[name])) in _CHANGED:
+            held.append(variables[name])
+    return value.__code__, [*held, value.__defaults__, value.__kwdefaults__]
+
+
+def _content(cell: CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # nothing yet
+        return cell
+
+
+_known_names = ByCode[tuple[str, ...]]()
+
+
+def _names(code: CodeType) -> tuple[str, ...]:
+    """Every name in `code`, and in that of functions inside, that could be a global."""
+    known = _known_names.get(code)
+    return _known_names.put(code, tuple(sorted(set(_every_name(code))))) if known is None else known
+
+
+def _every_name(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield from _every_name(inner)
+
+
+def _cell(value: Cell) -> Opened:
+    return None, [value.tape.content(value)]
+
+
+def _decorated(value: Any) -> Opened:
+    made = getattr(value, "__wrapped__", None)
+    return Same(value), [made] if isinstance(made, FunctionType) else []
+
+
+def _object(value: Any) -> Opened:
+    named = attributes(value)
+    return Same(value), [*named, *named.values()]
+
+
+def _array(value: Any) -> Opened:
+    return Same(value), [] if value.dtype == object else [value.tobytes()]
+
+
+def _itself(value: Any) -> Opened:
+    return Same(value), []
+
+
+def _mapping(value: Any) -> Opened:
+    return None, [*value, *value.values()]
+
+
+def _many(value: Any) -> Opened:
+    return None, list(value)
+
+
+_CHANGED = (_mapping, _many, _object)
+"""How what globals hold is opened, where that can change in a staging."""
+_RULES: tuple[tuple[Any, Callable[[Any], Opened]], ...] = (
+    (FunctionType, _function),
+    (Cell, _cell),
+    (dict, _mapping),
+    ((list, tuple, set, frozenset, deque), _many),
+    (MethodType, lambda value: (None, [value.__func__, value.__self__])),
+    (functools.partial, lambda value: (None, [value.func, value.args, value.keywords])),
+)
+
+
+@functools.lru_cache(maxsize=1024)
+def _rule(kind: type) -> Callable[[Any], Opened]:
+    """How values of a type are opened; of most counts which object it is."""
+    for kinds, rule in _RULES:
+        if issubclass(kind, kinds):
+            return rule
+    if hasattr(kind, "__rose_stage__"):
+        return _decorated
+    if issubclass(kind, np.ndarray):
+        return _array
+    return _object if is_open(kind) else _itself
