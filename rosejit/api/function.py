@@ -2,7 +2,6 @@
 
 import functools
 import inspect
-import operator
 import threading
 import weakref
 from collections.abc import Callable, Generator
@@ -57,7 +56,7 @@ class Kind:
 
 _OWN = frozenset({
     "_binding", "_options", "_kind", "_rule", "known", "_running", "_lock", "latest", "_calls", "_misses", "along",
-    "_shared", "_entry", "_reals", "__wrapped__", "__signature__", *functools.WRAPPER_ASSIGNMENTS,
+    "_shared", "_reals", "__wrapped__", "__signature__", *functools.WRAPPER_ASSIGNMENTS,
 })  # fmt: skip
 """What a `Function` has for itself; it may be given more, which staged code can read."""
 
@@ -65,6 +64,10 @@ _OWN = frozenset({
 class Function:
     """A function of staged values: binds arguments, stages and compiles once for each kind, and calls."""
 
+    __slots__ = ("__call__", "__dict__", "__weakref__")
+    __call__: Callable[..., Any]
+    """Run the compiled function; with staged arguments, stage a call. (No method: its frame would be in tracebacks; a
+    place of its own, which Python finds without a call.)"""
     __name__: str
     __qualname__: str
     __wrapped__: Callable[..., Any]
@@ -85,7 +88,7 @@ class Function:
         """By their number: `jvp` of this function as a function of primals and tangents."""
         self._shared: dict[tuple[Any, ...], Known] = {}
         self._reals = binding.reals
-        self._entry = entry(self, binding.function, self._calls)
+        self.__call__ = entry(self, binding.function, self._calls)
         FUNCTIONS.add(self)
 
     def __reduce__(self) -> Any:
@@ -129,9 +132,6 @@ class Function:
         made.guards = sessions.distinct(made.guards, ruled.guards, *sessions.lasting(at, made.staged.source, inherited))
 
     # --- calling
-
-    __call__: Callable[..., Any] = property(operator.attrgetter("_entry"))  # type: ignore[assignment]  # a function when read
-    """Run the compiled function; with staged arguments, stage a call. (No method: its frame would be in tracebacks.)"""
 
     def other(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Exception | None]:
         """The result of a call that the latest code does not fit, or what it raises."""

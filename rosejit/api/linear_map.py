@@ -1,6 +1,5 @@
 """The derivative of a function at a point, as a function that users call: a pullback or a pushforward."""
 
-import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -11,11 +10,13 @@ from rosejit.errors import StagingTypeError
 class LinearMap:
     """A pullback or a pushforward. What its forward pass has kept is in the memory of this process."""
 
+    __slots__ = ("__call__", "__dict__", "__weakref__")
+    __call__: Callable[..., Any]
+    """As in `Function`."""
+
     def __init__(self, name: str, apply: Callable[..., Any]) -> None:
         apply.__name__ = apply.__qualname__ = self.__name__ = self.__qualname__ = name
-        self._entry = public(apply)
-
-    __call__: Callable[..., Any] = property(operator.attrgetter("_entry"))  # type: ignore[assignment]  # as in `Function`
+        self.__call__ = public(apply)
 
     def __repr__(self) -> str:
         return f"<rose {self.__name__}>"

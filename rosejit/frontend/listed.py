@@ -24,7 +24,7 @@ _OF_HINTS = frozenset(["Name", "Attribute", "Subscript", "Constant", "Tuple", "L
 _SPECIAL = frozenset({"__init__", "__post_init__", "__name__", "__class__", "__len__"})
 _PEEKING = frozenset({
     "ctypes", "gi_frame", "gi_code", "f_back", "f_globals", "f_locals", "f_builtins", "tb_frame", "tb_next", "keys",
-    "items", "base", "flags", "obj", "_calls", "_misses", "_shared", "_running", "_entry", "_kind", "_binding", "along",
+    "items", "base", "flags", "obj", "_calls", "_misses", "_shared", "_running", "_kind", "_binding", "along",
     "known", "latest", "encode", "decode",
 })  # fmt: skip
 """Attributes that lead out of the world (arrays know of which one they are a part), and views of dicts, which make

@@ -3,6 +3,8 @@
 import functools
 import math
 import pickle
+import types
+import weakref
 
 import numpy as np
 import pytest
@@ -81,6 +83,17 @@ def test_inside_staged_code() -> None:
 def test_they_pickle() -> None:
     assert pickle.loads(pickle.dumps(rose.jit(math.hypot)))(3.0, 4.0) == 5.0
     assert pickle.loads(pickle.dumps(rose.grad(Spring(3.0).energy)))(2.0) == 6.0
+
+
+def test_python_finds_what_a_call_runs_without_a_call() -> None:
+    f = rose.jit(Spring(3.0).energy)
+    _, pullback = rose.vjp(f, 2.0)
+    for function in (f, rose.grad(f), pullback):
+        assert type(vars(type(function))["__call__"]) is types.MemberDescriptorType
+        assert function.__call__(1.0) == function(1.0)
+        assert weakref.ref(function)() is function
+    f.note = "its own"
+    assert f.note == "its own"
 
 
 def test_argument_errors_are_those_of_the_function_underneath() -> None:
