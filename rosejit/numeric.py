@@ -39,7 +39,7 @@ def loaded() -> Any:
 
 def is_at_hand(worth_loading: bool) -> bool:
     """Whether NumPy itself is there; where it has not been loaded yet, only if what it does is worth 0.1 s."""
-    if "numpy" in sys.modules:
+    if sys.modules.get("numpy"):
         return True
     return worth_loading and _PLAIN not in sys.modules and find_spec("numpy") is not None
 

@@ -64,6 +64,53 @@ def test_long_code_needs_no_numpy(tmp_path) -> None:
     assert not done.returncode, done.stderr
 
 
+PLAIN = """
+import sys
+sys.modules["numpy"] = None
+import rosejit as rose
+from rosejit import plain
+
+@rose.jit(cache=False)
+def twice(x: rose.Vec["n"]) -> rose.Vec["n"]:
+    return 2.0 * x
+
+for n in (0, 1, 3, 64, 65, 5000, 9000):
+    x = plain.arange(2.0 * n)
+    for given in (x, x[1::2], x[::-1]):
+        for _ in range(2):
+            assert twice(given).tolist() == [2.0 * number for number in given.tolist()]
+"""
+
+
+def test_arrays_of_every_size_do_without_numpy(tmp_path) -> None:
+    (tmp_path / "program.py").write_text(PLAIN)
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent), "ROSE_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert not done.returncode, done.stderr
+
+
+LISTS = """
+import sys
+import rosejit as rose
+
+@rose.jit
+def first(x: rose.Vec["n"]) -> float:
+    return x[0]
+
+assert first([1.0, 2.0]) == 1.0
+import numpy as np
+assert first(np.array([3.0, 4.0])) == 3.0
+assert first.latest.__globals__["_rose_ndarray"] is np.ndarray, "arrays would be taken for something else at each call"
+"""
+
+
+def test_arrays_are_known_after_lists(tmp_path) -> None:
+    (tmp_path / "program.py").write_text(LISTS)
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent), "ROSE_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert not done.returncode, done.stderr
+
+
 def test_numpy_is_loaded_where_it_is_worth_it(monkeypatch) -> None:
     assert is_at_hand(worth_loading=False) == ("numpy" in sys.modules)
     monkeypatch.delitem(sys.modules, "numpy", raising=False)

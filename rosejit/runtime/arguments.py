@@ -9,12 +9,23 @@ from struct import Struct, error
 from typing import Any
 
 from rosejit.abi import Leaf, Node, Slot, Static, Tree
-from rosejit.numeric import np
+from rosejit.numeric import is_at_hand, np
 from rosejit.runtime import convert, dynamic
+from rosejit.runtime.memory import AT_ONCE
 
 MANY = 4
 """So many scalars in a row are packed at once, into memory and out of it."""
-_EXACT = {"real": "float", "int": "int", "bool": "bool"}
+_PYTHON: dict[str, Any] = {
+    f"$py_{known.__name__}": known
+    for known in (
+        type, isinstance, len, map, float, int, bool, tuple, list, dict,
+        BaseException, LookupError, IndexError, KeyError, NameError, AttributeError, ValueError,
+    )
+}  # fmt: skip
+"""What the lines need of Python's own: a parameter may be called `type`."""
+_FEW = 1 << 9
+"""So many bytes are copied twice in the time of a look at what order they are in."""
+_EXACT = {"real": "$py_float", "int": "$py_int", "bool": "$py_bool"}
 _MEMORY = {"real": ("reals", 8), "int": ("ints", 8), "bool": ("octets", 1)}
 _LETTER = {"real": "d", "int": "q"}
 """Of the kinds that take 8 bytes, as `struct` names them."""
@@ -39,6 +50,7 @@ class Arguments:
             "$array": convert.array, "$too_big": convert.too_big, "$same": same,
             "$exact_real": convert.exact_real, "$exact_array": convert.exact_array,
             "$PackingError": error, "$rows": dynamic.rows, "$send": dynamic.send, "$give_back": dynamic.give_back,
+            **_PYTHON,
         }  # fmt: skip
         self._slots = slots
         self._exact = exact
@@ -71,7 +83,7 @@ class Arguments:
                 self._dynamic(next_slot(self._slots, tree), value)
             case Leaf(kind=kind):
                 converter = self._converter(kind)
-                self.checks.append(f"if type({value}) is not {_EXACT[kind]}: {value} = {converter}({value})")
+                self.checks.append(f"if $py_type({value}) is not {_EXACT[kind]}: {value} = {converter}({value})")
                 self._scalars.append((next_slot(self._slots, tree), value))
                 self.ints += [value] * (kind == "int")
             case Node():
@@ -85,10 +97,10 @@ class Arguments:
             case "none":
                 self._check(f"{value} is not None")
             case "dataclass" | "namedtuple":
-                self._check(f"type({value}) is not {self._constant(tree.cls)}")
+                self._check(f"$py_type({value}) is not {self._constant(tree.cls)}")
             case kind:
-                other = f"type({value}) is not {kind} and not isinstance({value}, {kind})"
-                self._check(f"{other} or len({value}) != {count}")
+                other = f"$py_type({value}) is not $py_{kind} and not $py_isinstance({value}, $py_{kind})"
+                self._check(f"{other} or $py_len({value}) != {count}")
         if tree.kind in ("list", "tuple") and packs(tree) and len(_kinds(tree)) == 1:
             self._block(tree, value)
         elif count:
@@ -105,7 +117,7 @@ class Arguments:
                 keys = [self._constant(key) for key in tree.keys]
                 self.checks.append("try:")
                 self.checks += [f"    {name} = {value}[{key}]" for name, key in zip(names, keys, strict=True)]
-                self.checks += ["except KeyError:", '    raise $Mismatch("a key is missing") from None']
+                self.checks += ["except $py_KeyError:", '    raise $Mismatch("a key is missing") from None']
             case _:
                 self.checks.append(f"{', '.join(names)}, = {value}")
 
@@ -114,7 +126,9 @@ class Arguments:
         kind, name = slots[0].kind, self._name()
         converter = max({self._converter(kind) for _ in slots}, key=len)  # the exact one, if one is
         self.checks.append(f"{name} = {value}")
-        self.checks.append(f"if {{*map(type, {name})}} != {{{_EXACT[kind]}}}: {name} = [*map({converter}, {name})]")
+        self.checks.append(
+            f"if {{*$py_map($py_type, {name})}} != {{{_EXACT[kind]}}}: {name} = [*$py_map({converter}, {name})]"
+        )
         self.ints += [name] * (kind == "int")
         self._others.append(self._packed(slots, f"*{name}"))
 
@@ -133,14 +147,10 @@ class Arguments:
         return f"$exact_{kind}" if self._leaves - 1 in self._exact and kind in ("real", "array") else f"${kind}"
 
     def _array(self, slot: Slot, value: str, converter: str) -> None:
-        dtype = f"${slot.element}_dtype"
-        self.scope.update({"$ndarray": np.ndarray, dtype: convert.dtype(slot.element)})
-        self.checks.append(
-            f"if type({value}) is not $ndarray or {value}.dtype is not {dtype} or {value}.shape != {slot.shape}: "
-            f"{value} = {converter}({value}, {slot.shape}, {slot.element!r})"
-        )
+        self.scope |= names_of(slot)
+        self.checks.append(f"if {unlike(value, slot)}: {value} = {converter}({value}, {slot.shape}, {slot.element!r})")
         if math.prod(slot.shape):
-            self._others.append(f"$in{len(self.views)}[...] = {value}")
+            self._others.append(f"$in{len(self.views)}{_copied(slot, value)}")
             self.views.append(slot)
 
     def _dynamic(self, slot: Slot, value: str) -> None:
@@ -161,6 +171,28 @@ class Arguments:
     def _name(self) -> str:
         self._names += 1
         return f"$a{self._names}"
+
+
+def _copied(slot: Slot, value: str) -> str:
+    """What is written behind the name of the place of an array, to copy `value` there."""
+    if slot.bytes > AT_ONCE:
+        return f"[...] = {value}"
+    if slot.bytes <= _FEW or not is_at_hand(worth_loading=False):  # plain arrays have no other bytes
+        return f".raw = {value}.tobytes()"
+    return f".raw = {value} if {value}.flags.c_contiguous else {value}.copy()"
+
+
+def unlike(value: str, slot: Slot) -> str:
+    """The condition that `value` is no plain array as that of `slot`; it needs `names_of(slot)`."""
+    shape = f"{value}.shape != {slot.shape}"
+    if len(slot.shape) == 1:
+        shape = f"{value}.ndim != 1 or $py_len({value}) != {slot.shape[0]}"  # no tuple is made
+    return f"$py_type({value}) is not $ndarray or {value}.dtype is not ${slot.element}_dtype or {shape}"
+
+
+def names_of(slot: Slot) -> dict[str, Any]:
+    """What lines that name the type of the array of `slot` need."""
+    return {f"${slot.element}_dtype": convert.dtype(slot.element), "$ndarray": np.ndarray}  # loaded by the dtype
 
 
 def next_slot(slots: Iterator[Slot], leaf: Tree) -> Slot:

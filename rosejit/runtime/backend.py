@@ -52,8 +52,8 @@ class Instance(Protocol):
         """All of the memory."""
         ...
 
-    trap: Sequence[int]
-    """After a call of an entry: its first item is not 0 if the call trapped."""
+    trap: object
+    """True, as a condition, after a call of an entry that trapped."""
     usable: bool
     """False once a call has failed: the allocator and the stack are then as the failure left them."""
     stack: int

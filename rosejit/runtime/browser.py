@@ -103,7 +103,7 @@ class Instance:
     def __init__(self, module: Module) -> None:
         self._module = module
         self._page = module.page
-        self.trap = (0,)  # the status says it all
+        self.trap: object = None  # the status says it all
         self.usable = True
         self.stack = 0
         self._error: Any = None

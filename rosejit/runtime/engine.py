@@ -239,7 +239,8 @@ class Instance:
         self._module = module
         block = bytearray(_CONTROL_SIZE)
         self._at = ctypes.addressof(ctypes.c_char.from_buffer(block))
-        self._control = self.trap = memoryview(block).cast("Q")
+        self._control = memoryview(block).cast("Q")
+        self.trap: object = ctypes.c_uint64.from_buffer(block, 8 * _TRAP)  # looked at a call: an index takes longer
         self.usable = True
         self.stack = 0
         module.raised.pop(self._at, None)  # of an instance that was there before and that a signal ended
@@ -329,7 +330,7 @@ class Instance:
         if call is None:
             call = self._calls[name] = self._call(name, 1)
         status = call()
-        if status or self.trap[0]:
+        if status or self.trap:
             self.usable = False
             self.fault(status)
         return self.usable

@@ -27,7 +27,7 @@ from rosejit.runtime.tiers import Code
 __all__ = ["Mismatch", "Read", "Signature", "entry_function"]
 
 _PREFIX = "_rose_"  # what `$` stands for
-_NOT_THERE = "(LookupError, NameError, AttributeError, ValueError)"
+_NOT_THERE = "($py_LookupError, $py_NameError, $py_AttributeError, $py_ValueError)"
 
 
 @dataclass(slots=True, frozen=True)
@@ -134,7 +134,7 @@ class _Writer:
         self.takes_out = bool(self.results.views) and "out" not in names
         words = {"words"} if self.handles or self.made else set[str]()
         memories = sorted(self.arguments.memories | self.results.memories | words)
-        self.binder = Binder(entry.name, tuple(memories), (*self.arguments.views, *self.results.views))
+        self.binder = Binder(entry.name, tuple(memories), tuple(self.arguments.views), tuple(self.results.views))
         self.scope: dict[str, Any] = {**self.arguments.scope, **self.results.scope}
 
     def header(self) -> str:
@@ -173,7 +173,7 @@ class _Writer:
 
     def checks(self) -> list[str]:
         """Whatever can be wrong with the arguments, before an instance is touched."""
-        return [*self.arguments.checks, *([f"$out = {self.results.given}"] if self.takes_out else [])]
+        return [*self.arguments.checks, *(self.results.given() if self.takes_out else [])]
 
     def on_any_instance(self, pool: Pool) -> list[str]:
         """Take a free instance, or make one, and give it back if all went well."""
@@ -182,7 +182,7 @@ class _Writer:
             "$free = $pool.free[$thread()]" if pool.by_thread else "$free = $pool.free",
             "try:",
             "    $bound = $free.pop()",
-            "except IndexError:",
+            "except $py_IndexError:",
             "    $bound = None",
             "if $bound is None:",
             "    $bound = $fresh()",
@@ -209,7 +209,7 @@ class _Writer:
             "$outer = $tape.enter()",
             "try:",
             *(f"    {line}" for line in inside),
-            "except BaseException:",
+            "except $py_BaseException:",
             "    $tape.instance.usable = False",
             "    raise",
             "finally:",
@@ -222,24 +222,22 @@ class _Writer:
         """The names of what the binder gives."""
         memories = [f"${memory}" for memory in self.binder.memories]
         ins = [f"$in{k}" for k in range(len(self.arguments.views))]
-        outs = [f"$view{k}" for k in range(len(self.results.views))]
+        outs = [f"${name}{k}" for name in ("view", "copy") for k in range(len(self.results.views))]
         return ", ".join(["$instance", "$run", "$trap", *memories, *ins, *outs])
 
     def _running(self) -> list[str]:
         """The lines from the writing of arguments to the reading of results."""
         writes = self.writes
         if self.arguments.ints:
-            refused = ["except (ValueError, $PackingError):", f"    $too_big({', '.join(self.arguments.ints)})"]
+            refused = ["except ($py_ValueError, $PackingError):", f"    $too_big({', '.join(self.arguments.ints)})"]
             writes = ["try:", *(f"    {line}" for line in writes), *refused]
-        result = self.results.expression
-        if self.takes_out:
-            result = f"{result} if $out is None else {self.results.into_given}"
+        result = self.results.into_given() if self.takes_out else self.results.fresh()
         return [
             *writes,
             "$status = $run()",
-            "if $status or $trap[0]:",
+            "if $status or $trap:",
             "    $fail($instance, $status)",
-            f"$result = {result}",
+            *result,
             *self.arguments.lent,
         ]
 

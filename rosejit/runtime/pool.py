@@ -16,6 +16,8 @@ from typing import Any
 from rosejit.abi import Slot
 from rosejit.runtime.backend import Instance
 from rosejit.runtime.interrupt import watch
+from rosejit.runtime.memory import AT_ONCE, place
+from rosejit.runtime.recycled import copier
 from rosejit.runtime.tiers import Code
 
 Bound = tuple[Any, ...]
@@ -24,17 +26,28 @@ Bound = tuple[Any, ...]
 
 @dataclass(slots=True, frozen=True, eq=False)
 class Binder:
-    """An instance to what the function of an entry needs of it: the call, the memory, and arrays in the memory."""
+    """An instance to what the function of an entry needs of it: the call, the memory, and the arrays in the memory."""
 
     entry: str
     memories: tuple[str, ...]
-    views: tuple[Slot, ...]
+    params: tuple[Slot, ...]
+    results: tuple[Slot, ...]
 
     def __call__(self, instance: Instance) -> Bound:
-        """The instance, its call and trap, then the memories, then the arrays."""
+        """The instance, its call and trap, the memories, the arrays (of parameters of few bytes the places), and for
+        each result what copies it."""
         memories = [getattr(instance, name) for name in self.memories]
-        arrays = [instance.array(slot.offset, slot.shape, slot.element) for slot in self.views]
-        return (instance, instance.entry(self.entry), instance.trap, *memories, *arrays)
+        params = [
+            place(instance.octets, slot.offset, slot.bytes) if slot.bytes <= AT_ONCE else _array(instance, slot)
+            for slot in self.params
+        ]
+        results = [_array(instance, slot) for slot in self.results]
+        run = instance.entry(self.entry)
+        return (instance, run, instance.trap, *memories, *params, *results, *map(copier, results))
+
+
+def _array(instance: Instance, slot: Slot) -> Any:
+    return instance.array(slot.offset, slot.shape, slot.element)
 
 
 class ByThread(dict[int, list[Bound]]):

@@ -9,6 +9,7 @@ import functools
 import os
 import sys
 import threading
+from collections.abc import Callable
 from typing import Any
 
 from rosejit.numeric import is_at_hand, np
@@ -90,6 +91,11 @@ class Spare:
 def spare() -> Spare:
     """That of this process."""
     return Spare(int(os.environ.get("ROSE_SPARE_BYTES") or _LIMIT))
+
+
+def copier(view: Any) -> Callable[[], Any]:
+    """What gives a copy of the array `view`, which stays where it is, at each call."""
+    return functools.partial(spare().copy, view) if is_worthwhile(view.nbytes) else view.copy
 
 
 def is_worthwhile(size: int) -> bool:

@@ -8,42 +8,45 @@ from rosejit.abi import Leaf, Node, Slot, Static, Tree
 from rosejit.errors import ShapeError, StagingTypeError
 from rosejit.numeric import np
 from rosejit.runtime import convert
-from rosejit.runtime.arguments import next_slot, packing, packs
+from rosejit.runtime.arguments import names_of, next_slot, packing, packs, unlike
 from rosejit.runtime.dynamic import receive
-from rosejit.runtime.recycled import is_worthwhile, spare
+from rosejit.runtime.recycled import copier
 
 
 class Results:
-    """The expressions for the results of an entry: one for fresh arrays, one for arrays that the caller gave."""
+    """The lines for the results of an entry, which leave them in `$result`."""
 
     def __init__(self, tree: Tree, slots: Iterator[Slot]) -> None:
         self.views: list[Slot] = []
         self.memories: set[str] = set()
-        self.scope: dict[str, Any] = {"$dyn": receive, "$fill": _fill, "$copy": spare().copy, "$outputs": self.outputs}
+        self.scope: dict[str, Any] = {"$dyn": receive, "$fill": _fill, "$outputs": self.outputs}
         self._slots = slots
         self._tree = tree
-        self.expression = self._read(tree)
+        self._expression = self._read(tree)
         for slot in self.views:
-            self.scope |= {"$ndarray": np.ndarray, f"${slot.element}_dtype": convert.dtype(slot.element)}
+            self.scope |= names_of(slot)
 
-    @property
-    def into_given(self) -> str:
-        """The expression that fills the arrays of `$out`."""
-        text = self.expression
-        for k, slot in enumerate(self.views):
-            text = text.replace(_copied(k, slot), f"$fill($out[{k}], $view{k})")
-        return text
+    def fresh(self) -> list[str]:
+        """The line that makes arrays of the caller's own."""
+        return [f"$result = {self._expression}"]
 
-    @property
-    def given(self) -> str:
-        """The expression that makes `$out` of the argument `out`; a lone array is checked in line."""
-        match self._tree:
-            case Leaf(kind="array", shape=shape, element=element):
-                dtype = f"${element}_dtype"
-                same = f"type(out) is $ndarray and out.dtype is {dtype} and out.shape == {shape}"
-                return f"None if out is None else (out,) if {same} and out.flags.writeable else $outputs(out)"
-            case _:
-                return "None if out is None else $outputs(out)"
+    def into_given(self) -> list[str]:
+        """The lines that do so too, or write the arrays of the argument `out` where there is one."""
+        if isinstance(self._tree, Leaf):
+            given = ["out[...] = $view0", "$result = out"]
+        else:
+            text = self._expression
+            for k in range(len(self.views)):
+                text = text.replace(f"$copy{k}()", f"$fill($out[{k}], $view{k})")
+            given = [f"$result = {text}"]
+        return ["if out is None:", *_indented(self.fresh()), "else:", *_indented(given)]
+
+    def given(self) -> list[str]:
+        """The line that checks the argument `out`: a lone array in place, a structure becomes the list `$out`."""
+        if isinstance(self._tree, Leaf):
+            wrong = f"{unlike('out', self.views[0])} or not out.flags.writeable"
+            return [f"if out is not None and ({wrong}): $outputs(out)"]
+        return ["if out is not None: $out = $outputs(out)"]
 
     def outputs(self, out: Any) -> list[Any]:
         """The arrays of `out`, which has the structure of the result, in order; None where a fresh one is wanted."""
@@ -72,7 +75,7 @@ class Results:
                 return f"{self._memory('octets')}[{slot.offset}] != 0"
             case "array":
                 self.views.append(slot)
-                return _copied(len(self.views) - 1, slot)
+                return f"$copy{len(self.views) - 1}()"
             case _:
                 return f"$dyn($instance, {self._memory('words')}[{slot.offset // 4}], {self._constant(slot)})"
 
@@ -125,13 +128,13 @@ def maker(tree: Node) -> Callable[..., Any]:
     return make
 
 
-def _copied(k: int, slot: Slot) -> str:
-    return f"$copy($view{k})" if is_worthwhile(slot.bytes) else f"$view{k}.copy()"
+def _indented(lines: list[str]) -> list[str]:
+    return [f"    {line}" for line in lines]
 
 
 def _fill(given: Any, view: Any) -> Any:
     if given is None:
-        return spare().copy(view) if is_worthwhile(view.nbytes) else view.copy()
+        return copier(view)()
     given[...] = view
     return given
 

@@ -30,9 +30,9 @@ from tests.runtime.programs import (
 )
 
 
-def echo(tree, *slots, names="x", out=None, **more):
+def echo(tree, *slots, names="x", out=None, pages=1, **more):
     """The identity: results are read where the arguments were written."""
-    program = artifact('(func (export "f"))', Entry("f", slots, slots), recursive=False)
+    program = artifact('(func (export "f"))', Entry("f", slots, slots), pages=pages, recursive=False)
     return function(program, signature(names, [tree], out or tree, **more))
 
 
@@ -197,6 +197,46 @@ def test_an_array_without_axes():
     f = echo(Leaf("array", ()), array(64))
     assert f(np.array(2.0)).shape == ()
     assert f(3.0) == 3.0
+
+
+LAYOUTS = {
+    "of C": np.ascontiguousarray,
+    "of Fortran": np.asfortranarray,
+    "backwards": lambda x: np.ascontiguousarray(x[::-1])[::-1],
+    "with gaps": lambda x: np.repeat(x, 2, axis=-1)[..., ::2],
+    "a part": lambda x: np.concatenate([x, x])[: len(x)],
+    "the same everywhere": lambda x: np.broadcast_to(x[:1, :1], x.shape),
+    "unaligned": lambda x: np.frombuffer(b"." + x.tobytes(), "V1")[1:].view(x.dtype).reshape(x.shape),
+    "of the other byte order": lambda x: x.astype(x.dtype.newbyteorder()),
+    "that cannot be written": lambda x: np.frombuffer(x.tobytes(), x.dtype).reshape(x.shape),
+    "of a subclass": lambda x: x.view(Tagged),
+}
+
+
+@pytest.mark.parametrize("element", ["real", "int", "bool"])
+@pytest.mark.parametrize("rows", [1, 31, 32, 33, 256, 4095, 4096, 4097, 32768, 32769])
+def test_arrays_of_every_layout_and_size_arrive_whole(rows, element):
+    """Around the sizes at which they begin to be copied in another way: 512 bytes and 64 KiB."""
+    at = 64
+    f = echo(Leaf("array", (rows, 2), element), array(at, rows, 2, element=element), pages=10)
+    numbers = np.arange(2 * rows).reshape(rows, 2) - 7
+    x = numbers % 3 == 0 if element == "bool" else numbers.astype("f8" if element == "real" else "i8")
+    other = np.zeros_like(x)
+    for name, arranged in LAYOUTS.items():
+        given = arranged(x)
+        f(other)
+        assert np.array_equal(f(given), given), name
+        with pytest.raises(Mismatch):
+            f(given[: rows - 1])
+        with pytest.raises(Mismatch):
+            f(given.T if rows != 2 else given[:, :1])
+
+
+def test_small_arrays_are_copied_without_numpy():
+    """Its assignment takes longer than all else that a small array costs; large ones let other threads run."""
+    sizes = {3: "x.tobytes()", 64: "x.tobytes()", 65: "x.flags", 8192: "x.flags", 8193: "[...] = x"}
+    for size, way in sizes.items():
+        assert way in echo(Leaf("array", (size,)), array(64, size), pages=10).__source__
 
 
 # ---- structures
@@ -368,6 +408,25 @@ def test_names_of_parameters_do_not_meet_ours():
     assert f(**{name: k for k, name in enumerate(names)}) == tuple(map(float, range(len(names))))
 
 
+def test_parameters_may_have_the_names_of_what_python_has():
+    tree = Node("tuple", (REAL, INT, VECTOR, Node("list", (REAL,) * 5), Node("dict", (REAL,), ("z",)), BOOL))
+    names = "type isinstance len map KeyError bool".split()
+    slots = (real(64), integer(72), array(80, 3), *[real(104 + 8 * k) for k in range(5)], real(144), Slot("bool", 152))
+    program = artifact('(func (export "f"))', Entry("f", slots, slots))
+    f = function(
+        program, signature(" ".join(names), list(tree.children), tree, reads=[Read("{0}['s']", ({"s": 1},), 1)])
+    )
+    for numbers in ([1.0] * 5, [1] * 5):
+        given = f(1, 2, [1, 2, 3], numbers, {"z": 4}, True)
+        assert (given[:2], given[2].tolist(), given[3:]) == ((1.0, 2), [1, 2, 3], ([1.0] * 5, {"z": 4.0}, True))
+    with pytest.raises(Mismatch):
+        f(1, 2, [1, 2, 3], [1.0] * 5, {}, True)
+    with pytest.raises(RoseOverflowError):
+        f(1, 2**63, [1, 2, 3], [1.0] * 5, {"z": 4}, True)
+    for name in ("IndexError", "ValueError", "LookupError", "float", "list", "tuple"):
+        assert function(product(), signature(f"{name} y", [REAL, REAL], REAL))(2, 3.0) == 6.0
+
+
 def test_a_lambda_and_a_unicode_name():
     assert function(product(), signature("λ μ", [REAL, REAL], REAL, name="<lambda>"))(2, μ=3) == 6.0
 
@@ -424,6 +483,10 @@ def test_out_is_filled_and_given_back():
     x = np.array([1.0, 2, 3])
     assert ECHO_VECTOR(x, out=x) is x
     assert ECHO_VECTOR(x, out=None) is not x
+    tagged = np.zeros(3).view(Tagged)
+    assert ECHO_VECTOR(x, out=tagged) is tagged
+    assert tagged.tolist() == [1, 2, 3]
+    assert "out[...] = " in ECHO_VECTOR.__source__  # no call of ours fills it
 
 
 @pytest.mark.parametrize(
@@ -436,6 +499,7 @@ def test_out_is_filled_and_given_back():
         ([0, 0, 0], StagingTypeError),
         (np.float64(0), StagingTypeError),
         (np.broadcast_to(0.0, 3), StagingTypeError),
+        (np.array(0.0), ShapeError),
     ],
 )
 def test_out_must_be_a_writable_array_like_the_result(out, error):
