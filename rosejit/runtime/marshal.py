@@ -19,6 +19,7 @@ from rosejit.runtime.arguments import Arguments
 from rosejit.runtime.convert import Mismatch
 from rosejit.runtime.faults import raise_fault
 from rosejit.runtime.interrupt import CALL_FILE
+from rosejit.runtime.lent import Lender, is_lendable, result
 from rosejit.runtime.pool import Binder, Pool
 from rosejit.runtime.results import Results
 from rosejit.runtime.tape import Handle, Tapes
@@ -178,6 +179,10 @@ class _Writer:
     def on_any_instance(self, pool: Pool) -> list[str]:
         """Take a free instance, or make one, and give it back if all went well."""
         self.scope |= {"$pool": pool, "$thread": get_ident, "$fresh": pool.fresh}
+        lends = is_lendable(self.results.views)
+        if lends:
+            lender = Lender(sum([slot.bytes for slot in self.results.views]))
+            self.scope |= {"$lend": lender.lend, "$lent": result}
         return [
             "$free = $pool.free[$thread()]" if pool.by_thread else "$free = $pool.free",
             "try:",
@@ -187,8 +192,8 @@ class _Writer:
             "if $bound is None:",
             "    $bound = $fresh()",
             f"{self._unpacked()} = $bound",
-            *self._running(),
-            "$free.append($bound)",
+            *self._running(lends),
+            "if $loan is None: $free.append($bound)" if lends else "$free.append($bound)",
             "return $result",
         ]
 
@@ -225,13 +230,13 @@ class _Writer:
         outs = [f"${name}{k}" for name in ("view", "copy") for k in range(len(self.results.views))]
         return ", ".join(["$instance", "$run", "$trap", *memories, *ins, *outs])
 
-    def _running(self) -> list[str]:
-        """The lines from the writing of arguments to the reading of results."""
+    def _running(self, lends: bool = False) -> list[str]:
+        """The lines from the writing of arguments to the reading of results, which stay where they are if `lends`."""
         writes = self.writes
         if self.arguments.ints:
             refused = ["except ($py_ValueError, $PackingError):", f"    $too_big({', '.join(self.arguments.ints)})"]
             writes = ["try:", *(f"    {line}" for line in writes), *refused]
-        result = self.results.into_given() if self.takes_out else self.results.fresh()
+        result = self.results.into_given(lends) if self.takes_out else self.results.fresh(lends)
         return [
             *writes,
             "$status = $run()",

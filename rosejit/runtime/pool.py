@@ -110,6 +110,7 @@ def _forget() -> None:
     """In the child of a fork: nothing is shared with the parent."""
     for pool in _pools:
         pool.free.clear()
+        pool.renew()  # instances that are lent go back to the old list
 
 
 if hasattr(os, "register_at_fork"):

@@ -26,20 +26,28 @@ class Results:
         for slot in self.views:
             self.scope |= names_of(slot)
 
-    def fresh(self) -> list[str]:
-        """The line that makes arrays of the caller's own."""
-        return [f"$result = {self._expression}"]
+    def fresh(self, lends: bool = False) -> list[str]:
+        """The lines that make arrays of the caller's own, or leave them where they are, as far as there is a `$loan`."""
+        if not lends:
+            return [f"$result = {self._expression}"]
+        return ["$loan = $lend($free, $bound)", "$result = " + self._with("$lent($loan, $view{k})")]
 
-    def into_given(self) -> list[str]:
+    def into_given(self, lends: bool = False) -> list[str]:
         """The lines that do so too, or write the arrays of the argument `out` where there is one."""
         if isinstance(self._tree, Leaf):
             given = ["out[...] = $view0", "$result = out"]
         else:
-            text = self._expression
-            for k in range(len(self.views)):
-                text = text.replace(f"$copy{k}()", f"$fill($out[{k}], $view{k})")
-            given = [f"$result = {text}"]
-        return ["if out is None:", *_indented(self.fresh()), "else:", *_indented(given)]
+            given = ["$result = " + self._with("$fill($out[{k}], $view{k})")]
+        if lends:
+            given.insert(0, "$loan = None")
+        return ["if out is None:", *_indented(self.fresh(lends)), "else:", *_indented(given)]
+
+    def _with(self, taken: str) -> str:
+        """The expression of the result, an array being taken as it says, with its number."""
+        text = self._expression
+        for k in range(len(self.views)):
+            text = text.replace(f"$copy{k}()", taken.format(k=k))
+        return text
 
     def given(self) -> list[str]:
         """The line that checks the argument `out`: a lone array in place, a structure becomes the list `$out`."""
