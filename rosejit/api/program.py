@@ -21,6 +21,7 @@ from rosejit.runtime.compiled import load as load_artifact
 from rosejit.text import show
 from rosejit.text.printer import closure
 from rosejit.transforms import nans
+from rosejit.transforms.both import both
 from rosejit.transforms.link import link
 from rosejit.transforms.outline import outline
 from rosejit.transforms.pipeline import optimise
@@ -135,7 +136,9 @@ def compile_roots(
     roots: dict[str, ir.Function], derived: bool = False
 ) -> tuple[Artifact, tuple[Callable[..., Any], ...]]:
     """The artifact and the host functions that it imports, in order. `derived`: they compute a derivative."""
-    return compile_program(_watched(roots, derived) if nans.is_wanted() else _optimised(roots))
+    made = _watched(roots, derived) if nans.is_wanted() else _optimised(roots)
+    both(*made.values())
+    return compile_program(made)
 
 
 def _optimised(roots: dict[str, ir.Function]) -> dict[str, ir.Function]:

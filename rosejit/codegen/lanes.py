@@ -12,7 +12,7 @@ from rosejit.codegen.module import Module
 from rosejit.ir.primitive import Emit, Instr, Kernel, Primitive, Table
 from rosejit.ir.syntax import Apply, Atom, Block, Call, Function, If, Let, Lit, Var
 from rosejit.ir.types import BOOL, INT, REAL, TAN, Type
-from rosejit.ops.kernels import small_kernel
+from rosejit.ops.kernels import is_kernel, small_kernel
 from rosejit.wasm.instructions import (
     Immediate,
     br_if,
@@ -93,6 +93,11 @@ def _worthwhile(module: Module, f: Function) -> bool:
         assert f.body is not None
         known = module.worthwhile[f] = _usual(module, f.body) and all(_possible(b) for b in _rare(f.body))
     return known
+
+
+def can_call(module: Module, f: Function) -> bool:
+    """Whether a function that is called is a kernel that is done faster to two lanes than to one after the other."""
+    return is_kernel(f) and _worthwhile(module, f)
 
 
 def _usual(module: Module, block: Block) -> bool:
@@ -302,7 +307,7 @@ class Lanes:
             locals_ = [self._body.fresh("v128") for _ in binders]
             self.codes.update(zip(f.params, given, strict=True))
             self._one_by_one(self._module.callee(f).code, f.params, locals_, f.results)
-        elif self.inlines and _length(f.body) <= INLINED:
+        elif self.inlines and _length(f.body) <= INLINED * len(binders):
             self.codes.update(zip(binders, self.inline(f, given), strict=True))
             return
         else:

@@ -27,6 +27,7 @@ from rosejit.ir.syntax import (
 )
 from rosejit.ir.types import Array, Ref, Scalar, Type, fields_of, is_heavy
 from rosejit.ir.walk import consumed, operands, scopes
+from rosejit.ops.kernels import is_kernel
 
 LONG = 1 << 17
 """A loop that does more lets than this looks at the interrupt flag at each turn."""
@@ -167,6 +168,8 @@ class _Planner:
     def _plain(self, let: Let, e: Expr) -> int:
         """What a let without blocks does besides; the lets that it counts for."""
         plan = self.plan
+        if isinstance(e, Call) and is_kernel(e.function):
+            return 0
         if isinstance(e, Call):
             plan.addressed.update(a for a in e.args if type(a) is Var and a in plan.cells)
             if e.function not in plan.calls:

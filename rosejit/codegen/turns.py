@@ -3,10 +3,10 @@
 from dataclasses import dataclass, field
 
 from rosejit.codegen.emitter import Emitter
-from rosejit.codegen.lanes import can_apply
+from rosejit.codegen.lanes import can_apply, can_call
 from rosejit.ir.primitive import Emit, Instr, Kernel
 from rosejit.ir.sums import in_lanes
-from rosejit.ir.syntax import Accum, Add, Apply, Atom, Field, Index, Let, Lit, Loop, Path, Update, Var, View
+from rosejit.ir.syntax import Accum, Add, Apply, Atom, Call, Field, Index, Let, Lit, Loop, Path, Update, Var, View
 from rosejit.ir.types import BOOL, REAL, TAN, Array, Ref, Scalar, Type, fields_of
 from rosejit.ops.kernels import small_kernel
 
@@ -91,7 +91,8 @@ def turns_of(e: Emitter, let: Let, x: Loop) -> Turns | None:
 def _calls(e: Emitter, x: Loop) -> bool:
     """Whether the body calls kernels."""
     ops = [let.expr.op for let in x.body.lets if isinstance(let.expr, Apply)]
-    return any(isinstance(op.wasm, Kernel) and small_kernel(op) is None for op in ops)
+    primitives = any(isinstance(op.wasm, Kernel) and small_kernel(op) is None for op in ops)
+    return primitives or any(isinstance(let.expr, Call) for let in x.body.lets)
 
 
 def _is_real(t: Type) -> bool:
@@ -143,6 +144,11 @@ class _Look:
         match let.expr:
             case Apply() as apply:
                 if not self.apply(let.binders[0], apply):
+                    return False
+            case Call(function=f, args=args):
+                self.single = False
+                self.work += 1
+                if not can_call(self.e.module, f) or not self.turns.serial.isdisjoint(args):
                     return False
             case Index(base=base, path=path) as read:
                 root = self.turns.arrays.get(base, base)

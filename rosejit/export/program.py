@@ -18,6 +18,7 @@ from rosejit.export.mathematics import with_page_functions
 from rosejit.ir import syntax as ir
 from rosejit.ir.builder import Builder
 from rosejit.ir.types import BOOL, INT, REAL, Scalar, array
+from rosejit.transforms.both import both
 from rosejit.transforms.own import own
 from rosejit.transforms.pipeline import optimise
 
@@ -68,6 +69,7 @@ def bundle(given: Mapping[str, tuple[Callable[..., Any], tuple[Any, ...]]], math
         optimised = optimise(*roots.values())
         if math == "js":
             optimised = with_page_functions(optimised)
+        both(*optimised)
         artifact, hosts = compile_program(dict(zip(roots, optimised, strict=True)))
     made = [_for_pages(function, artifact.entries[function.entry]) for function in functions]
     entries = artifact.entries | {entry.name: entry for _, entry in made}

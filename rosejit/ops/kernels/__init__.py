@@ -54,3 +54,8 @@ def small_kernel(op: Primitive) -> Function | None:
 
 KERNELS: Mapping[str, Callable[[], Function]] = {d.name: _function(d) for d in _ALL}
 """What makes the IR function of a kernel, when a program needs it: the same object every time."""
+
+
+def is_kernel(f: Function) -> bool:
+    """Whether `f` is a kernel, and no function of the program."""
+    return f.name in DEFINITIONS and KERNELS[f.name]() is f

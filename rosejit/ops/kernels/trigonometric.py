@@ -98,27 +98,33 @@ def cosine(r: Any, rl: Any) -> Pair:
     return s, e + ((z * z) * estrin(COS, z) - (r * rl + (lo * 0.5) * (r + hi)))
 
 
-def _turned(n: Any, r: Any, rl: Any) -> Any:
-    """The sine of r + n quarter turns."""
+def _even_odd(r: Any, rl: Any) -> tuple[Any, Any]:
+    """The bits of sine and cosine of r + rl: what the sine of an even number of quarter turns more is, or of an odd."""
     (sh, sl), (ch, cl) = sine(r, rl), cosine(r, rl)
-    value = iselect((n & 1) == 1, bits(ch + cl), bits(sh + sl))
+    return bits(sh + sl), bits(ch + cl)
+
+
+def _turned(n: Any, even: Any, odd: Any) -> Any:
+    """The sine n quarter turns on."""
+    value = iselect((n & 1) == 1, odd, even)
     return from_bits(value ^ ((n & 2) << 62))
 
 
 def _sin(x: Any) -> Any:
     n, r, rl = reduced(x)
-    return select(abs_(x) < 2.0**-27, x, _turned(n, r, rl))
+    return select(abs_(x) < 2.0**-27, x, _turned(n, *_even_odd(r, rl)))
 
 
 def _cos(x: Any) -> Any:
     n, r, rl = reduced(x)
-    return _turned(n + 1, r, rl)
+    return _turned(n + 1, *_even_odd(r, rl))
 
 
 def _sin_cos(x: Any) -> tuple[Any, Any]:
     """Both, for the work of one."""
     n, r, rl = reduced(x)
-    return select(abs_(x) < 2.0**-27, x, _turned(n, r, rl)), _turned(n + 1, r, rl)
+    known = _even_odd(r, rl)
+    return select(abs_(x) < 2.0**-27, x, _turned(n, *known)), _turned(n + 1, *known)
 
 
 def _tan(x: Any) -> Any:
