@@ -6,6 +6,7 @@ from rosejit.ir import syntax as ir
 from rosejit.ir.verify import verify
 from rosejit.ir.walk import callees, reachable
 from rosejit.transforms.cells import cells
+from rosejit.transforms.chosen import chosen
 from rosejit.transforms.dce import dce
 from rosejit.transforms.elements import elements
 from rosejit.transforms.fill import fill
@@ -78,7 +79,7 @@ def _with_loops_joined(f: ir.Function) -> ir.Function:
     are derived of their bodies too, as often as these are run."""
     for g in reachable(f):
         if g.body is not None and g.rule is None:
-            g.body = _checked(hoist(_joined(_checked(ranges(g))), reads=True)).body
+            g.body = _checked(chosen(_checked(hoist(_joined(_checked(ranges(g))), reads=True)))).body
     return f
 
 
