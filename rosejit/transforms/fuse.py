@@ -153,7 +153,10 @@ class _Joiner:
             return None
         if e.down != other.down and not _in_any_order(e, self.places):
             return None
-        if not {*captures(other), *other.inits}.isdisjoint(first.binders):
+        read = {*captures(other), *operands(other)}
+        if not read.isdisjoint(first.binders[: len(e.carries)]):
+            return None
+        if not set(outputs).isdisjoint(other.inits) or not _reads_own_rows(other, set(outputs)):
             return None
         return None if any(is_heavy(_element(v)) for v in self.elsewhere(first, second)) else second
 
@@ -210,6 +213,12 @@ def _in_any_order(e: ir.Loop, places: Places) -> bool:
     return None not in rows and not any(meet({a}, {b}) for a, b in combinations(rows, 2) if a and b)
 
 
+def _reads_own_rows(e: ir.Loop, arrays: set[ir.Var]) -> bool:
+    """Whether each turn reads nothing of these arrays but its own row, as if they were scanned."""
+    reads = [let.expr for let in lets(e.body) if not arrays.isdisjoint(operands(let.expr))]
+    return all([isinstance(x, ir.Index) and x.base in arrays and x.path[0] is e.index for x in reads])
+
+
 def _element(v: ir.Atom) -> Type:
     assert isinstance(v.type, Array)
     return v.type.element
@@ -233,7 +242,7 @@ def _loop(first: ir.Let, second: ir.Let, kept: list[ir.Var]) -> ir.Let:
             known[scan.param] = rows[scan.array]
         else:
             scans.append(scan)
-    body = _substituted(other.body, known)
+    body = _substituted(other.body, known, stacked, other.index)
     given = (*e.body.results[:n], *body.results, *(stacked[v] for v in kept))
     loop = ir.Loop(
         e.trips,
@@ -247,14 +256,26 @@ def _loop(first: ir.Let, second: ir.Let, kept: list[ir.Var]) -> ir.Let:
     return ir.Let((*first.binders[:n], *second.binders[:m], *second.binders[m:], *kept), loop, second.span)
 
 
-def _substituted(block: ir.Block, known: dict[ir.Atom, ir.Atom]) -> ir.Block:
-    """`block` with other atoms; its binders stay."""
+def _substituted(
+    block: ir.Block, known: dict[ir.Atom, ir.Atom], stacked: dict[ir.Var, ir.Atom], index: ir.Var
+) -> ir.Block:
+    """`block` with other atoms, and what is stacked in place of rows at the index; its binders stay."""
 
     def atom(a: ir.Atom) -> ir.Atom:
         return known.get(a, a)
 
     def inner(old: ir.Block) -> ir.Block:
-        new = [ir.Let(let.binders, rebuild(let.expr, atom, block=inner), let.span) for let in old.lets]
+        new: list[ir.Let] = []
+        for let in old.lets:
+            e = let.expr
+            if isinstance(e, ir.Index) and e.base in stacked:
+                assert isinstance(e.base, ir.Var)
+                row = stacked[e.base]
+                if e.path == (index,):
+                    known[let.binders[0]] = row
+                    continue
+                e = ir.Index(row, e.path[1:], e.checked)
+            new.append(ir.Let(let.binders, rebuild(e, atom, block=inner), let.span))
         return ir.Block(new, tuple([atom(a) for a in old.results]))
 
     return inner(block)

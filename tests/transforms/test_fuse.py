@@ -36,6 +36,52 @@ def test_a_map_and_its_sum() -> None:
     check(MAP + SUM + "s", 1)
 
 
+READ = "let s: Real = loop j < 3 carry (t: Real = 0.0) { let u: Real = a@[j] in let n: Real = t + u in n } in\n"
+
+
+def test_what_is_read_at_the_index_is_walked_too() -> None:
+    check(MAP + READ + "s", 1)
+    check(
+        MAP
+        + READ.replace("let n:", "let v: Real = a@[j] in let m: Real = u * v in let n:").replace("t + u", "t + m")
+        + "s",
+        1,
+    )
+    check(MAP + READ.replace("let n:", "let z: Real = a@[0] in let n:").replace("t + u", "t + z") + "s", 2)
+
+
+GRID = """
+def f(x: [3][4]Real): [5][6]Real =
+  let a: [3][4]Real = loop i < 3 { loop j < 4 { let v = x@[i, j] in v * v } } in
+  let z: [5][6]Real = zero in
+  loop i < 3 carry (y: [5][6]Real = z) {
+    let k = wadd(i, 1) in
+    loop j < 4 carry (y: [5][6]Real = y) { let v = a@[i, j] in let l = wadd(j, 2) in update y@[k, l] = v }
+  }
+"""
+
+
+def test_rows_of_rows_that_are_read_at_both_indices() -> None:
+    f = parse(GRID)
+    new = fuse(fuse(f))
+    verify_program(new)
+    assert loops(new) == 2
+    x: list[object] = [[[0.5 * i - j for j in range(4)] for i in range(3)]]
+    assert interp.run(new, x) == interp.run(f, x)
+
+
+WRITTEN = (
+    "let z: [3]Real = zero in let y: [3]Real, a: [3]Real = loop i < 3 carry (y: [3]Real = z)"
+    " { let v: Real = x@[i] in let y1: [3]Real = update y@[i] = v in y1, v } in\n"
+)
+
+
+def test_a_loop_that_walks_what_the_first_one_has_written_waits() -> None:
+    both = SUM.replace("in a)", "in a, w: Real in y)").replace("t + u", "t + w")
+    check(WRITTEN + both + "s", 2)
+    check(WRITTEN + READ.replace("let n:", "let w: Real = y@[j] in let n:").replace("t + u", "t + w") + "s", 2)
+
+
 def test_what_lies_between_goes_before_or_behind() -> None:
     check(MAP + "let z: Real = y * y in\n" + SUM.replace("= 0.0", "= z") + "s", 1)
     check(MAP + "let z: Real = y * y in\n" + SUM + "let r: Real = s * z in r", 1)
