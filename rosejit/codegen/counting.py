@@ -115,17 +115,28 @@ def several(e: Emitter, m: LoopCode, t: Turns, code: bytes, *, read: bool) -> li
     rows: list[tuple[bytes, Atom]] = [(_row(e, x.index, a), r) for a, r in zip(m.stacks, results, strict=True)]
     while writer.turn < turns:
         writer.run_turns(local_get[e.fixed[x.index]], scans, rows)
+    body = writer.finish()
+    tested = _tested(e, m, t)
+    leaves = tested or (isinstance(writer, Pairs) and writer.leaves)
+    known = m.trips if not leaves else None
+    left = known % turns if known is not None else 0
+    two: list[bytes] = []
+    if isinstance(writer, Pairs) and left >= 2:
+        writer.again()
+        writer.run_turns(local_get[e.fixed[x.index]], scans, rows)
+        two = [*writer.finish(), writer.rotated()]
     before, after = writer.opened(), writer.closed()
     rotated = writer.rotated() if isinstance(writer, Pairs) and turns == 2 else b""
-    tested = _tested(e, m, t)
-    count = _Count(e, m, read or t.counts, exact=bool(tested))
+    count = _Count(e, m, t.counts or (read and known is None), exact=bool(tested))
     bounds, end, last = count.bounds(m.trips, turns, tested)
-    leaves = tested or (isinstance(writer, Pairs) and writer.leaves)
-    only = m.trips is not None and m.trips % turns == 0 and not leaves
-    look = _poll_at(e, m, 1 if only else BULK + m.guarded)
-    bulk = (loop_(), look, *writer.finish(), rotated, count.step(turns), count.at, last, count.most, br_if[0], END)
-    if only:
-        return [count.start(), before, *bulk, after]
+    look = _poll_at(e, m, 1 if known is not None else BULK + m.guarded)
+    bulk = (loop_(), look, *body, rotated, count.step(turns), count.at, last, count.most, br_if[0], END)
+    if known is not None:
+        done = known - left
+        two = [count.from_turn(done), *two] if two else []
+        done += 2 if two else 0
+        one = [count.from_turn(turn) + block() + block() + code + END + END for turn in range(done, known)]
+        return [count.start(), before, *bulk, *two, after, *one]
     return [
         *(count.start(), bounds, loop_()),
         *(block(), count.at, last, count.more, br_if[0], before, block(), *bulk, END, after, END),
@@ -155,7 +166,7 @@ class _Count:
 
     def __init__(self, e: Emitter, m: LoopCode, read: bool, *, exact: bool) -> None:
         self._e = e
-        self._trips = m.x.trips
+        self._x = m.x
         self._offsets = {stride: e.where[v] for stride, v in m.offsets.items()}
         small = m.trips is not None or not exact
         self._stride = next((s for s in self._offsets if small and s > 0 and s * (m.trips or 0) < 1 << 31), 0)
@@ -171,6 +182,11 @@ class _Count:
         if self._index is not None:
             code.append(store(self._e, "i64", self._index, i64_const[0]))
         return b"".join(code)
+
+    def from_turn(self, turn: int) -> bytes:
+        """Sets all to what they are in that turn."""
+        code = [store(self._e, "i32", place, i32_const[turn * s]) for s, place in self._offsets.items()]
+        return b"".join((*code, store(self._e, "i64", self._e.fixed[self._x.index], i64_const[turn])))
 
     def step(self, turns: int) -> bytes:
         """So many turns are done."""
@@ -195,7 +211,7 @@ class _Count:
             start, end = const[unit * (trips - turns)], const[unit * trips]
         else:
             held = body.fresh(self._kind)
-            count = self._e.read(self._trips) + (scaled(unit) if self._stride else b"")  # type: ignore[arg-type]  # a Var
+            count = self._e.read(self._x.trips) + (scaled(unit) if self._stride else b"")  # type: ignore[arg-type]  # a Var
             start, end = count + local_tee[held] + const[-unit * turns] + OP[f"{self._kind}.add"], local_get[held]
         never = const[-1] + tested + OP["select"] if tested else b""
         return start + never + local_set[last], end, local_get[last]

@@ -6,8 +6,11 @@ from rosejit.codegen.emitter import Emitter
 from rosejit.codegen.paths import ADD, Way, behind, kept_offset, scaled
 from rosejit.codegen.turns import Own, Turns
 from rosejit.ir.syntax import Atom, Field, Lit, Path, Var
+from rosejit.ops import PRIMITIVES
 from rosejit.wasm.instructions import i32_const, i64_const, local_get, local_set
 from rosejit.wasm.opcodes import OP
+
+PRODUCT = PRIMITIVES["wmul"]
 
 
 @dataclass(slots=True)
@@ -60,8 +63,10 @@ class Elements:
                     way.items += (number_at(e, own), scaled(stride), ADD)
                     starts = True
             else:
-                way.items += (_scaled(e, step, rows.stride), ADD)
-                starts = starts or kept_offset(e, step, rows.stride) is None
+                start, constant = _apart(e, step)
+                way.items += (_scaled(e, start, rows.stride), ADD)
+                way.offset += behind(rows, constant)
+                starts = starts or kept_offset(e, start, rows.stride) is None
         code = b"".join([item if isinstance(item, bytes) else e.read(base) for item in way.items])  # all else is code
         return Element((self._start(code) if starts else code) + grows, way.offset, stride)
 
@@ -69,6 +74,25 @@ class Elements:
         if code not in self._starts:
             self._starts[code] = self._e.body.fresh("i32")
         return local_get[self._starts[code]]
+
+
+def _apart(e: Emitter, step: Var) -> tuple[Var, int]:
+    """An index from outside as a variable and a constant, neither of them negative: rows that are so many apart have
+    one address."""
+    x = e.plan.counted.get(step)
+    if x is not None and x.op.adds == (1, 1) and not x.op.failure:
+        one, other = x.args
+        if isinstance(one, Var) and isinstance(other, Lit) and int(other.value or 0) > 0 and _is_natural(e, one):
+            return one, int(other.value or 0)
+    return step, 0
+
+
+def _is_natural(e: Emitter, v: Var) -> bool:
+    """Whether it is the index of a loop, or a positive multiple of one."""
+    x = e.plan.counted.get(v)
+    if x is not None and x.op is PRODUCT and isinstance(x.args[1], Lit):
+        return x.args[0] in e.offsets and int(x.args[1].value or 0) > 0
+    return v in e.offsets
 
 
 def number_at(e: Emitter, own: Own) -> bytes:

@@ -25,7 +25,7 @@ from rosejit.ir.syntax import (
     View,
     While,
 )
-from rosejit.ir.types import Array, Ref, Scalar, Type, fields_of, is_heavy
+from rosejit.ir.types import INT, Array, Ref, Scalar, Type, fields_of, is_heavy
 from rosejit.ir.walk import consumed, operands, scopes
 from rosejit.ops.kernels import is_kernel
 
@@ -54,6 +54,8 @@ class Plan:
     """The owned variable that a view looks into, if there is one in this function."""
     defined: dict[Var, tuple[Let, Block]] = field(default_factory=dict[Var, tuple[Let, Block]])
     """The let that binds a heavy variable or a place, and its block."""
+    counted: dict[Var, Apply] = field(default_factory=dict[Var, Apply])
+    """What Ints inside other forms are made of."""
     consumed: set[Var] = field(default_factory=set[Var])
     """The heavy variables that something consumes."""
     cells: set[Var] = field(default_factory=set[Var])
@@ -118,6 +120,8 @@ class _Planner:
                 if depth:
                     self._use(e.args, used)
                     self._depth[let.binders[0]] = depth
+                    if e.op.result is INT:
+                        self.plan.counted[let.binders[0]] = e
             else:
                 heavier, longer = self._let(let, block, depth, used)
                 weight += heavier

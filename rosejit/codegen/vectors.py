@@ -71,6 +71,7 @@ class Pairs(Lanes):
         self._beside: dict[Var, tuple[Element, tuple[Var, ...]]] = {}  # of numbers that lie side by side in a row
         self._read_two: set[Var] = set()  # those of them that have been read in these turns
         self._added: list[_Added] = []  # what was done last, to numbers that lie side by side
+        self._added_to: tuple[int | bytes, ...] = ()  # where the last sum of two was written, and what reads it
         self.turn = 0
 
     # --- before and behind all turns
@@ -132,6 +133,10 @@ class Pairs(Lanes):
     def finish(self) -> list[bytes]:
         """The whole code of all turns."""
         return [*self.code, *self._effects]
+
+    def again(self) -> None:
+        """What comes next is not for all turns: the two behind the last ones."""
+        self.code, self._effects, self.turn = [], [], 0
 
     @property
     def leaves(self) -> bool:
@@ -279,15 +284,7 @@ class Pairs(Lanes):
             return
         at = self._views.get(place) or Element(e.read(place), 0, 0)  # type: ignore[arg-type]  # a Var
         if at.stride == 8:
-            offset = at.at(self.turn)
-            self._effects += (
-                at.code,
-                at.code,
-                v128_load[offset],
-                self.value(value),
-                OP[f"f64x2.{name}"],
-                v128_store[offset],
-            )
+            self._add_to_both(at.code, at.at(self.turn), self.value(value) + OP[f"f64x2.{name}"])
         elif at.stride:
             self._add_to_row(_Added(at, name, self.value(value), len(self._effects), 0))
         else:
@@ -299,6 +296,16 @@ class Pairs(Lanes):
             for lane in (0, 1):
                 self._effects += (self.value(value), _EXTRACT[lane], OP[f"f64.{name}"])
             self._effects.append(local_set[held])
+
+    def _add_to_both(self, address: bytes, offset: int, added: bytes) -> None:
+        """Add to two numbers side by side; what was done to them just now is written together with it."""
+        effects = self._effects
+        held = [address, address, v128_load[offset]]
+        if self._added_to == (len(effects), *held):
+            effects[-1:] = (added, v128_store[offset])
+        else:
+            effects += (*held, added, v128_store[offset])
+        self._added_to = (len(effects), *held)
 
     def _add_to_row(self, new: _Added) -> None:
         """Add to a number of a row in both turns; together with the last ones, if they lie beside it."""

@@ -5,6 +5,7 @@ import pytest
 
 from rosejit.text import parse
 from rosejit.wasm.opcodes import OP
+from rosejit.wasm.wat import wat
 from tests.codegen.machine import Machine, agrees, fails
 
 LENGTHS = (4, 5, 6, 7, 16, 17, 18, 19)
@@ -261,3 +262,74 @@ def f(x: [20]Real, at: Int): [9]Real =
 """
     agrees(text, *[(values(20), at) for at in (0, 4, 11)])
     assert wide(text)
+
+
+@pytest.mark.parametrize(("n", "two"), [(8, 2), (9, 2), (10, 3), (11, 3)])
+@pytest.mark.parametrize("add", ["s + p", "fadd(s, p)", "ladd(s, p)"])
+def test_two_turns_that_are_left_go_side_by_side(n, two, add):
+    text = f"""
+def f(x: [{n}]Real, s0: Real): Real, [{n}]Real =
+  loop i < {n} carry (s: Real = s0) {{ let a = x[i] in let p = a * 3.0 in let t = {add} in t, p }}
+"""
+    machine = agrees(text, (values(n), 0.25))
+    assert wat(machine.artifact.wasm).count("f64x2.mul") == two
+
+
+def test_rows_that_are_a_constant_apart_have_one_address():
+    text = """
+def f(x: [10][20]Real): [8][20]Real =
+  loop i < 8 {
+    let up = wadd(i, 1) in
+    let upper = wadd(i, 2) in
+    loop j < 20 { let a = x@[i, j] in let b = x@[up, j] in let c = x@[upper, j] in let d = a * b in d + c }
+  }
+"""
+    machine = agrees(text, ([values(20, 0.3 * k) for k in range(10)],))
+    code = wat(machine.artifact.wasm)
+    assert "v128.load offset=160" in code
+    assert "v128.load offset=320" in code
+
+
+@pytest.mark.parametrize("n", LENGTHS)
+@pytest.mark.parametrize("turns", ["i < 6", "i < 6 down"])
+def test_rows_behind_multiples_of_an_index(n, turns):
+    text = f"""
+def f(x: [12][{n}]Real): [6][{n}]Real =
+  loop {turns} {{
+    let k = wmul(i, 2) in
+    let up = wadd(k, 1) in
+    loop j < {n} {{ let a = x@[k, j] in let b = x@[up, j] in a * b }}
+  }}
+"""
+    agrees(text, ([values(n, 0.3 * k) for k in range(12)],))
+
+
+def test_rows_behind_negative_numbers_keep_their_addresses():
+    """An offset is added to an address without wrapping around."""
+    text = """
+def f(x: [10][20]Real, k: Int): [20]Real =
+  let up = k + 3 in
+  loop j < 20 { let a = x[up, j] in a * a }
+"""
+    agrees(text, *[([values(20, 0.3 * k) for k in range(10)], k) for k in (-3, -2, 0, 6)])
+
+
+@pytest.mark.parametrize("n", LENGTHS)
+@pytest.mark.parametrize("one", ["", "-"])
+def test_what_is_added_to_one_place_twice_is_written_once(n, one):
+    text = f"""
+def f(x: [{n}]Real, y: [{n}]Real): [{n}]Real =
+  let z = copy y in
+  let p = accum z in
+  let () = loop i < {n} {{
+    let a = x@[i] in
+    let b = a * 3.0 in
+    let c = {one}a in
+    let at = &p@[i] in
+    let () = at += b in
+    let () = at += c in
+  }} in
+  resolve p
+"""
+    machine = agrees(text, (values(n), values(n, -0.1)))
+    assert wat(machine.artifact.wasm).count("v128.store") == (3 if n % 4 > 1 else 2)
