@@ -86,6 +86,12 @@ class Places:
             elif isinstance(let.expr, ir.Accum):
                 self._opened.add(let.binders[0])
 
+    def note(self, let: ir.Let) -> None:
+        """A view that a pass has made."""
+        assert isinstance(let.expr, ir.View)
+        self._views[let.binders[0]] = let.expr
+        self._bases[let.binders[0]] = let.expr.place
+
     def part(self, place: ir.Atom) -> Part:
         """Where `place` is."""
         root, steps = self._way(place)

@@ -4,6 +4,7 @@ turns read is read once, and elements that each of them adds to are read and wri
 Each turn does what it did to the numbers that it did it to, in the same order, so all results are the same bits.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -106,10 +107,10 @@ def _is_plain_inside(e: ir.Loop) -> bool:
     few = isinstance(e.trips, ir.Lit) and int(e.trips.value or 0) < FEWEST
     if few or e.down or len(e.body.results) != len(e.carries) or any(scan.consumes for scan in e.scans):
         return False
-    return all(_is_short(let.expr) and not fails_or_acts(let.expr) for let in e.body.lets)
+    return all(is_short(let.expr) and not fails_or_acts(let.expr) for let in e.body.lets)
 
 
-def _is_short(e: ir.Expr) -> bool:
+def is_short(e: ir.Expr) -> bool:
     """Whether it is a few instructions, and no kernel that would stand there several times."""
     if isinstance(e, ir.Apply):
         return isinstance(e.op.wasm, Instr | Emit) or small_kernel(e.op) is not None
@@ -200,18 +201,20 @@ def _pays(p: _Parts) -> bool:
     )
 
 
-class _Jam:
+class Joined(ABC):
     """Writes the loop of joined turns, and that of the turns that are left."""
 
-    def __init__(self, new: list[ir.Let], let: ir.Let, parts: _Parts) -> None:
+    def __init__(self, new: list[ir.Let], let: ir.Let, turns: int) -> None:
+        assert isinstance(let.expr, ir.Loop)
         self.new = new
         self.let = let
-        self.parts = parts
+        self.whole = let.expr
+        self.turns = turns
         self.span = let.span
 
     def run(self) -> None:
         """Appends zeros for what was given in rows, and both loops."""
-        e, turns = self.parts.loop, self.parts.turns
+        e, turns = self.whole, self.turns
         trips = int(e.trips.value or 0) if isinstance(e.trips, ir.Lit) else 0
         count = len(e.carries)
         inits = list(e.inits)
@@ -228,23 +231,38 @@ class _Jam:
 
     def loop(self, trips: int, turns: int, first: int, inits: list[ir.Atom], binders: tuple[ir.Var, ...]) -> ir.Let:
         """A loop of so many times so many turns, from the first on."""
-        e = self.parts.loop
-        index = ir.Var(INT, e.index.hint)
+        index = ir.Var(INT, self.whole.index.hint)
         carries = tuple([ir.Var(v.type, v.hint) for v in binders])
-        lets, results = self.turn(index, turns, first, carries)
-        loop = ir.Loop(ir.integer(trips), index, carries, tuple(inits), (), ir.Block(lets, results))
-        return ir.Let(binders, loop, self.span)
-
-    def turn(
-        self, index: ir.Var, turns: int, first: int, carries: Sequence[ir.Var]
-    ) -> tuple[list[ir.Let], tuple[ir.Atom, ...]]:
-        """The lets of several turns as one, and what they carry on."""
-        p, e = self.parts, self.parts.loop
         lets: list[ir.Let] = []
         start = self.apply(lets, PRODUCT, index, turns) if turns > 1 else index
         copies = [Renaming() for _ in range(turns)]
         for k, copy in enumerate(copies):
-            copy.atoms[e.index] = self.apply(lets, SUM, start, first + k) if first + k else start
+            copy.atoms[self.whole.index] = self.apply(lets, SUM, start, first + k) if first + k else start
+        results = self.turn(lets, copies, carries)
+        loop = ir.Loop(ir.integer(trips), index, carries, tuple(inits), (), ir.Block(lets, results))
+        return ir.Let(binders, loop, self.span)
+
+    @abstractmethod
+    def turn(self, lets: list[ir.Let], copies: list[Renaming], carries: Sequence[ir.Var]) -> tuple[ir.Atom, ...]:
+        """Appends the lets of several turns as one; what they carry on."""
+
+    def apply(self, lets: list[ir.Let], op: ir.Primitive, a: ir.Atom, number: int) -> ir.Var:
+        """Appends an operation with a constant."""
+        made = ir.Var(INT)
+        lets.append(ir.Let((made,), ir.Apply(op, (a, ir.integer(number))), self.span))
+        return made
+
+
+class _Jam(Joined):
+    """Joins the turns of a loop around an innermost one."""
+
+    def __init__(self, new: list[ir.Let], let: ir.Let, parts: _Parts) -> None:
+        super().__init__(new, let, parts.turns)
+        self.parts = parts
+
+    def turn(self, lets: list[ir.Let], copies: list[Renaming], carries: Sequence[ir.Var]) -> tuple[ir.Atom, ...]:
+        p, e = self.parts, self.whole
+        for copy in copies:
             for scan in e.scans:
                 read = ir.Index(scan.array, (copy.atom(e.index),), False)
                 lets.append(ir.Let((copy.fresh(scan.param),), read, self.span))
@@ -266,13 +284,7 @@ class _Jam:
                 written = ir.Update(base, (copy.atom(e.index),), copy.atom(row), False)
                 lets.append(ir.Let((after,), written, self.span))
                 current[k] = after
-        return lets, tuple(current)
-
-    def apply(self, lets: list[ir.Let], op: ir.Primitive, a: ir.Atom, number: int) -> ir.Var:
-        """Appends an operation with a constant."""
-        made = ir.Var(INT)
-        lets.append(ir.Let((made,), ir.Apply(op, (a, ir.integer(number))), self.span))
-        return made
+        return tuple(current)
 
     def side_by_side(self, copies: list[Renaming]) -> ir.Let:
         """One inner loop for those of all turns. An array that they carry goes from turn to turn, and the element that
@@ -348,12 +360,12 @@ class _Bodies:
         self.written = copy.atom(e.value)
         if copy is self.copies[-1]:
             first = self.copies[0]
-            written = ir.Update(first.atom(e.base), _renamed(copy, e.path), self.written, False)
+            written = ir.Update(first.atom(e.base), renamed(copy, e.path), self.written, False)
             self.lets.append(ir.Let((first.fresh(let.binders[0]),), written, let.span))
 
     def share(self, copy: Renaming, let: ir.Let, e: ir.Index) -> None:
         """What another one has read is there."""
-        key = copy.atom(e.base), _renamed(copy, e.path)
+        key = copy.atom(e.base), renamed(copy, e.path)
         if key in self.read:
             copy.atoms[let.binders[0]] = self.read[key]
         else:
@@ -361,5 +373,6 @@ class _Bodies:
             self.read[key] = self.lets[-1].binders[0]
 
 
-def _renamed(copy: Renaming, path: ir.Path) -> ir.Path:
+def renamed(copy: Renaming, path: ir.Path) -> ir.Path:
+    """A path in a copy."""
     return tuple([step if isinstance(step, ir.Field) else copy.atom(step) for step in path])

@@ -15,6 +15,7 @@ from rosejit.transforms.fuse import fuse
 from rosejit.transforms.hoist import hoist
 from rosejit.transforms.inline import inline
 from rosejit.transforms.jam import jam
+from rosejit.transforms.nests import nests
 from rosejit.transforms.outline import outline
 from rosejit.transforms.ranges import has_loops, ranges
 from rosejit.transforms.records import records
@@ -104,7 +105,7 @@ def optimise(*roots: ir.Function) -> tuple[ir.Function, ...]:
         moved = _checked(hoist(made))
         if moved is not made:  # what was inside two loops is shared outside
             made = _checked(dce(_checked(simplify(moved))))
-        joined = _checked(jam(made))
+        joined = _checked(nests(_checked(jam(made))))
         if joined is not made:  # what several turns read is read once
             made = _checked(dce(_checked(simplify(joined))))
         f.body = _checked(dce(_checked(records(made)))).body  # `f` is fresh from `inline`: calls of it stay right
