@@ -27,7 +27,7 @@ class Results:
             self.scope |= names_of(slot)
 
     def fresh(self, lends: bool = False) -> list[str]:
-        """The lines that make arrays of the caller's own, or leave them where they are, as far as there is a `$loan`."""
+        """The lines that make arrays of the caller's own, or leave them where they are, as far as `$loan` allows."""
         if not lends:
             return [f"$result = {self._expression}"]
         return ["$loan = $lend($free, $bound)", "$result = " + self._with("$lent($loan, $view{k})")]

@@ -112,7 +112,7 @@ def _sides(let: ir.Let, v: ir.Atom) -> tuple[ir.Atom, ir.Atom, ir.Atom] | None:
         condition, one, other = e.args
         return condition, one, other
     if isinstance(e, ir.If):
-        k = let.binders.index(v)  # type: ignore[arg-type]  # a Var, which this let binds
+        k = let.binders.index(v)
         one, other = e.then.results[k], e.orelse.results[k]
         inside = {b for side in (e.then, e.orelse) for inner in side.lets for b in inner.binders}
         return None if one in inside or other in inside else (e.condition, one, other)
