@@ -12,6 +12,7 @@ import rosejit as rose
 from rosejit.abi import Leaf, Node, Tier
 from rosejit.api import sessions
 from rosejit.codegen.program import compile_program
+from rosejit.errors import RoseError
 from rosejit.ir import syntax as ir
 from rosejit.ir.builder import Builder
 from rosejit.ir.types import UNIT, Array, Scalar, Tuple, Type, fields_of
@@ -41,6 +42,14 @@ def flat(value: Any) -> Iterator[float | int | bool]:
 def bits(value: Any) -> list[str]:
     """The numbers in a value so that they are equal if their bits are; all NaN are one."""
     return [repr(number) for number in flat(value)]
+
+
+def outcome(run: Callable[[], Any]) -> list[str]:
+    """The bits of what a call gives, or the class and the words of its error."""
+    try:
+        return bits(run())
+    except RoseError as error:
+        return [type(error).__name__, str(error)]
 
 
 # --- CPython

@@ -33,23 +33,32 @@ def in_lanes(e: Loop) -> list[bool]:
         return [False] * len(e.carries)
     sums: dict[Atom, Var] = {c: c for c in e.carries if c.type is REAL or c.type is TAN}
     latest = dict(sums)  # by carry: what it has become
+    ends = _ends(e)
     for let in e.body.lets:
         read = operands(let.expr) if type(let.expr) is Apply else (*operands(let.expr), *captures(let.expr))
-        found = [a for a in read if a in sums]
-        if not found:
-            continue
-        carry = sums[found[0]]
-        if len(found) == 1 and found[0] is latest.get(carry) and _gathers(let.expr, found[0], few):
-            latest[carry] = let.binders[0]
-            sums[let.binders[0]] = carry
-        else:
-            for a in found:
-                latest.pop(sums[a], None)
+        for a in [a for a in read if a in sums]:
+            carry = sums[a]
+            grows = a is latest.get(carry) and read.count(a) == 1 and _gathers(let.expr, a, few)
+            if grows and ends.get(let.binders[0]) is carry:
+                latest[carry] = let.binders[0]
+                sums[let.binders[0]] = carry
+            else:
+                latest.pop(carry, None)
     given = [sums[r] for r in e.body.results if r in sums]
     return [
         c in latest and latest[c] is r and r is not c and given.count(c) == 1
         for c, r in zip(e.carries, e.body.results, strict=False)
     ]
+
+
+def _ends(e: Loop) -> dict[Atom, Var]:
+    """Which carry a running sum becomes: a term of it may be another carry."""
+    found: dict[Atom, Var] = dict(zip(e.body.results, e.carries, strict=False))
+    for let in reversed(e.body.lets):
+        carry = found.get(let.binders[0]) if let.binders else None
+        if carry is not None and isinstance(let.expr, Apply):
+            found.update({let.expr.args[k]: carry for k in let.expr.op.gathers if let.expr.args[k] not in found})
+    return found
 
 
 def _gathers(e: object, running: Atom, few: bool) -> bool:

@@ -3,10 +3,15 @@ do not meet."""
 
 import pytest
 
+from rosejit import interp
+from rosejit.ir.verify import verify_program
 from rosejit.text import parse
+from rosejit.transforms.own import own
 from rosejit.wasm.opcodes import OP
 from rosejit.wasm.wat import wat
 from tests.codegen.machine import Machine, agrees, fails
+from tests.machines import outcome, wasm
+from tests.rows import program
 
 LENGTHS = (4, 5, 6, 7, 16, 17, 18, 19)
 
@@ -333,3 +338,12 @@ def f(x: [{n}]Real, y: [{n}]Real): [{n}]Real =
 """
     machine = agrees(text, (values(n), values(n, -0.1)))
     assert wat(machine.artifact.wasm).count("v128.store") == (3 if n % 4 > 1 else 2)
+
+
+def test_random_loops_over_parts_of_rows():
+    """The bits of the interpreter, or its error."""
+    for seed in range(200):
+        text, args = program(seed)
+        f = own(parse(text))
+        verify_program(f)
+        assert outcome(lambda: wasm(f)(args)) == outcome(lambda: interp.run(f, args)), f"seed {seed}"

@@ -39,6 +39,16 @@ def test_what_has_an_order(body: str) -> None:
     assert lanes(body) == [False]
 
 
+@pytest.mark.parametrize(("s", "t"), [("fadd(s, t)", "t * x"), ("fadd(t, s)", "t * x"), ("fsub(s, t)", "fadd(t, x)")])
+def test_a_term_may_be_another_carry(s: str, t: str) -> None:
+    text = f"loop i < 20 carry (s: Real = x, t: Real = x) {{ let a = {s} in let b = {t} in a, b }}"
+    f = parse(f"def f(x: Real): Real, Real = let s: Real, t: Real = {text} in s, t")
+    assert f.body is not None
+    loop = f.body.lets[0].expr
+    assert isinstance(loop, Loop)
+    assert in_lanes(loop) == [True, False]
+
+
 def test_short_loops_add_in_order() -> None:
     assert lanes("fadd(s, x)", FEWEST - 1) == [False]
     assert lanes("let t = ladd(s, x) in lsub(t, x)", FEWEST - 1) == [True]

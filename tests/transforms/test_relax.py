@@ -55,20 +55,26 @@ def test_which_sums_are_in_lanes_is_settled_once() -> None:
     verify_program(settled(called))
 
 
-@pytest.mark.parametrize("turns", ["n", "40"])
-def test_a_sum_of_what_another_carry_becomes_stays_in_lanes(turns: str) -> None:
+TERMS = ["let r = fadd(s, u)", "let m = -t in let r = fadd(s, m)", "let m = t * 1.0 in let r = fadd(m, s)"]
+
+
+@pytest.mark.parametrize("turns", ["n", "40", "18 down"])
+@pytest.mark.parametrize("term", TERMS)
+def test_sums_of_what_another_carry_is_stay_in_lanes(turns: str, term: str) -> None:
     f = parse(f"""
 def f(x: [40]Real, n: Int): Real, Real =
   loop i < {turns} carry (s: Real = 0.5, t: Real = 0.1) {{
-    let v = x[i] in let h = t * 0.5 in let a = fadd(v, h) in let u = fadd(t, a) in let r = fadd(s, u) in
+    let v = x[i] in let h = t * 0.5 in let a = fadd(v, h) in let u = fadd(t, a) in {term} in
     r, u
   }}
 """)
     args = [[0.7 + math.sin(k) for k in range(40)], 40]
     wanted = interp.run(f, args)
     assert interp.run(settled(f), args) == wanted
-    assert wasm(f)(args) == wanted
     assert settled(settled(f)) is settled(f)
+    assert interp.run(optimise(f)[0], args) == wanted
+    for tier in ("best", "fast"):
+        assert wasm(f, tier=tier)(args) == wanted
 
 
 @pytest.mark.parametrize("count", ["let k = 5", "let k = few(n)", "let k = if n < 9 { 5 } { 5 }"])
