@@ -30,22 +30,32 @@ _NUMBERS = _ATOMS | NUMBERS
 
 
 class Around(Guard):
-    """What `function`, which staged code has made, read around it when it was staged."""
+    """What `function`, which staged code has made, read around it when it was staged; or what a value holds that has
+    such functions in it."""
 
-    __slots__ = ("function",)
+    __slots__ = ("codes", "value")
 
-    def __init__(self, function: FunctionType) -> None:
-        super().__init__(Chain(function.__globals__, (function.__name__,)), _read(function), identical=False)
-        self.function = function
+    def __init__(self, value: Any, name: str) -> None:
+        super().__init__(Chain({}, (name,)), _read(value), identical=False)
+        self.value = value
+        found = [each for each in self.expected if each.__class__ is CodeType]
+        self.codes: list[CodeType] = [value.__code__] if isinstance(value, FunctionType) and found else found
 
     @property
     def key(self) -> Any:
         """What tells it from others."""
-        return Around, id(self.function)
+        return Around, id(self.value)
 
     def holds(self) -> bool:
         """Whether it would read the same now."""
-        return _read(self.function) == self.expected
+        return _read(self.value) == self.expected
+
+
+def arounds(function: FunctionType, statics: Iterable[Any]) -> list[Around]:
+    """Guards for what a function, given these values, reaches of the staging around it."""
+    found = [Around(function, function.__name__)] if TRANSLATIONS.made(function.__code__) else []
+    given = [Around(value, function.__name__) for value in statics if value.__class__ not in _NUMBERS]
+    return found + [guard for guard in given if guard.codes]
 
 
 def lasting(guards: Iterable[Guard], codes: Iterable[CodeType]) -> list[Guard]:
@@ -56,7 +66,7 @@ def lasting(guards: Iterable[Guard], codes: Iterable[CodeType]) -> list[Guard]:
 
 
 def _is_inside(guard: Around, ran: set[int]) -> bool:
-    return not ran.isdisjoint(map(id, TRANSLATIONS.around(guard.function.__code__)))
+    return all([not ran.isdisjoint(map(id, TRANSLATIONS.around(code))) for code in guard.codes])
 
 
 def numbers_around(function: FunctionType) -> list[Any]:
@@ -76,10 +86,10 @@ def _number(value: Any) -> Any:
     return (value.__class__, content_key(atom.value)) if atom.__class__ is Lit else Same(atom)
 
 
-def _read(function: FunctionType) -> list[Any]:
-    """All that `function` can reach, one thing after the other: what can change by content, the rest by which it is."""
+def _read(value: Any) -> list[Any]:
+    """All that a value can reach, one thing after the other: what can change by content, the rest by which it is."""
     found: list[Any] = []
-    pending: list[Any] = [function]
+    pending = [value]
     seen = set[int]()
     while pending:
         value = pending.pop()

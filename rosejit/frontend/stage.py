@@ -13,7 +13,7 @@ from typing import Any
 from rosejit.abi import Leaf, Tree, leaves
 from rosejit.errors import RoseError, RoseMemoryError, UnrollLimit
 from rosejit.frontend import array_methods, operators, scalar_methods
-from rosejit.frontend.around import Around, numbers_around
+from rosejit.frontend.around import arounds, numbers_around
 from rosejit.frontend.arrays import Array, Box, constant, fresh, is_small, of_host, parameter
 from rosejit.frontend.binding import Call, Signature, conform
 from rosejit.frontend.control import rows
@@ -276,11 +276,10 @@ class Session:
         member.end(tree, checked.statics, Block(root.lets, tuple(results)), captured)
         boxes = tuple((box, held) for box in root.touched if (held := tape.content(box, root)) is not None)
         codes = [translation.code for _, translation in opened.functions.values()]
-        if TRANSLATIONS.made(member.python.__code__):
-            guards = (*guards, Around(member.python))
-            codes.append(member.python.__code__)
-            self.has_around = True
-        member.staged = Staged(member.function, tree, checked.statics, (), (), guards, boxes, tuple(codes))
+        codes.append(member.python.__code__)
+        around = arounds(member.python, member.call.statics if len(self._open) > 1 else ())
+        self.has_around = self.has_around or bool(around)
+        member.staged = Staged(member.function, tree, checked.statics, (), (), (*guards, *around), boxes, tuple(codes))
         return member.staged
 
     def outside(self, opened: Opened) -> tuple[Captures, tuple[Guard, ...]]:

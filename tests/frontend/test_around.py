@@ -1,5 +1,6 @@
 """Decorated functions inside others: what they read around them changes between two of their calls."""
 
+import functools
 import textwrap
 import types
 
@@ -174,3 +175,25 @@ def test_a_number_that_changes_inside_a_cycle_is_refused():
     with pytest.raises(UnsupportedSyntax, match="`b` reads around it has changed") as caught:
         f(2.5)
     assert "return r + b(t - 1.0)" in str(caught.value)
+
+
+@pytest.mark.parametrize("given", ["h", "[h]", "{'k': (h, 1.0)}", "Box(k=h)", "partial(h)"])
+def test_functions_that_are_arguments(given):
+    taken = {"h": "h", "[h]": "h[0]", "{'k': (h, 1.0)}": "h['k'][0]", "Box(k=h)": "h.k", "partial(h)": "h"}[given]
+    text = f"""
+    def make(jit):
+        @jit
+        def applied(x, h: Static):
+            return {taken}(x) + {taken}(2.0 * x)
+        @jit
+        def f(x):
+            s = x
+            def h(a): return a * s
+            given = {given}
+            r = applied(x, given)
+            s = s * 3.0
+            return r + 100.0 * applied(x, given)
+        return f
+    """
+    f, plain = made(text, Static=rose.Static, partial=functools.partial)
+    assert f(2.0) == plain(2.0)
