@@ -88,7 +88,7 @@ def lasting(at: Session, source: Any, inherited: dict[int, Sequence[Guard]]) -> 
     """Of what was collected while `source` was staged that which means something after its end."""
     if not at.has_around:
         return inherited.values()
-    if at.is_open:
+    if at.tape.frames:  # a function around is being staged
         return [around.lasting(each, source.codes) for each in inherited.values()]
     return [[guard for guard in each if not isinstance(guard, around.Around)] for each in inherited.values()]
 

@@ -10,11 +10,11 @@ of its closure anew. The whole of it is compared, so that nothing depends on whi
 
 import functools
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from types import CellType, CodeType, FunctionType, MethodType
 from typing import Any
 
-from rosejit.frontend.by_code import ByCode
+from rosejit.frontend.by_code import names_in
 from rosejit.frontend.content import Same, content_key
 from rosejit.frontend.guards import Chain, Guard
 from rosejit.frontend.rewrite import TRANSLATIONS
@@ -118,7 +118,7 @@ def _function(value: FunctionType) -> Opened:
         return Same(value), []  # if it runs, it has guards of its own
     held: list[Any] = [*map(_content, value.__closure__ or ())]
     variables = value.__globals__
-    for name in _names(value.__code__):
+    for name in names_in(value.__code__):
         if name in variables and _rule(type(variables[name])) in _CHANGED:
             held.append(variables[name])
     return value.__code__, [*held, value.__defaults__, value.__kwdefaults__]
@@ -129,22 +129,6 @@ def _content(cell: CellType) -> Any:
         return cell.cell_contents
     except ValueError:  # nothing yet
         return cell
-
-
-_known_names = ByCode[tuple[str, ...]]()
-
-
-def _names(code: CodeType) -> tuple[str, ...]:
-    """Every name in `code`, and in that of functions inside, that could be a global."""
-    known = _known_names.get(code)
-    return _known_names.put(code, tuple(sorted(set(_every_name(code))))) if known is None else known
-
-
-def _every_name(code: CodeType) -> Iterator[str]:
-    yield from code.co_names
-    for inner in code.co_consts:
-        if isinstance(inner, CodeType):
-            yield from _every_name(inner)
 
 
 def _cell(value: Cell) -> Opened:

@@ -1,6 +1,7 @@
 """What is known of code objects, as long as they live."""
 
 import weakref
+from collections.abc import Iterator
 from types import CodeType
 from typing import Generic, TypeVar
 
@@ -31,3 +32,19 @@ class ByCode(Generic[T]):
         key = id(code)
         self._held[key] = (weakref.ref(code, lambda _: self._held.pop(key, None)), value)
         return value
+
+
+_names = ByCode[frozenset[str]]()
+
+
+def names_in(code: CodeType) -> frozenset[str]:
+    """Every name in `code`, and in that of functions inside: of globals and of attributes."""
+    known = _names.get(code)
+    return _names.put(code, frozenset(_every_name(code))) if known is None else known
+
+
+def _every_name(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield from _every_name(inner)

@@ -5,7 +5,7 @@
 
 import functools
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import dataclass
 from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
 from typing import Any, Literal
@@ -191,11 +191,9 @@ def _is_bound(value: Any) -> bool:
 
 def _is_guarded(chain: Chain, owner: Any) -> bool:
     """Whether an object, a method of which is read, is guarded itself, or holds nothing that a method could read."""
-    if isinstance(owner, type):
-        return not has_data(owner)
     if len(chain.names) > 1 and Chain(chain.root, chain.names[:-1]).read() is owner:
         return True
-    return not (isinstance(owner, _HELD) or is_object(owner))
+    return not (isinstance(owner, _HELD) or is_object(owner) or (isinstance(owner, type) and has_data(owner)))
 
 
 _HELD = (list, dict, set, deque)
@@ -241,8 +239,9 @@ def _is_known(value: Any) -> bool:
     return value.__class__ in _PLAIN or (value.__class__ is tuple and _PLAIN.issuperset(map(type, value)))
 
 
-def guard(read: Read, read_elements: set[int]) -> Guard | None:
-    """What must stay as it is for the code to stay right; `read_elements` are arrays whose elements the host read."""
+def guard(read: Read, read_elements: set[int], named: Callable[[], Set[str]]) -> Guard | None:
+    """What must stay as it is for the code to stay right; `read_elements` are arrays whose elements the host read,
+    `named` gives all names in what ran."""
     chain, value = read.chain, read.value
     if value is _MISSING or is_stable(chain):
         return None
@@ -254,8 +253,8 @@ def guard(read: Read, read_elements: set[int]) -> Guard | None:
     if len(chain.names) > 1 and chain.read() is not value:  # a property makes it anew: then there is only its content
         return Guard(chain, outside_key(value), identical=False)
     if is_identity(value):
-        is_whole = not isinstance(value, type) or hasattr(value, "__dataclass_fields__") or not has_data(value)
-        return Guard(chain, value if is_whole else outside_key(value), identical=is_whole)
+        data = _data(value, named()) if isinstance(value, type) and has_data(value) else ()
+        return _ClassGuard(chain, value, data) if data else Guard(chain, value, identical=True)
     if read.frozen:
         return Guard(chain, value, identical=False, frozen=True)
     if id(value) in read_elements:
@@ -283,6 +282,30 @@ def guard_again(form: Form, chain: Chain, other: Chain | None = None) -> Guard:
     if form == "elements":
         return _ElementsGuard(chain, content_key(value), identical=False)
     return Guard(chain, outside_key(value), identical=False)
+
+
+class _ClassGuard(Guard):
+    """A class, and its data that staged code may have read by another name of the class: `cls.k`."""
+
+    __slots__ = ("cls", "names")
+
+    def __init__(self, chain: Chain, cls: type, names: tuple[str, ...]) -> None:
+        super().__init__(chain, _held(cls, names), identical=False)
+        self.cls = cls
+        self.names = names
+
+    def holds(self) -> bool:
+        """Whether it is the same class, and they are what they were."""
+        return self.chain.read() is self.cls and _held(self.cls, self.names) == self.expected
+
+
+def _data(cls: Any, named: Set[str]) -> tuple[str, ...]:
+    fields = getattr(cls, "__dataclass_fields__", ())
+    return tuple([name for name in data_of(cls) if name in named and name not in fields])
+
+
+def _held(cls: type, names: tuple[str, ...]) -> list[Any]:
+    return [outside_key(getattr(cls, name, _MISSING), 1) for name in names]
 
 
 class _ElementsGuard(Guard):

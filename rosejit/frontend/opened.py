@@ -6,6 +6,7 @@ from typing import Any
 
 from rosejit.frontend.arrays import Array
 from rosejit.frontend.binding import Call
+from rosejit.frontend.by_code import names_in
 from rosejit.frontend.guards import Chain
 from rosejit.frontend.recursion import Member
 from rosejit.frontend.rewrite import Translation
@@ -35,3 +36,7 @@ class Opened:
         self.read_elements: set[int] = set()
         self.handed: dict[int, list[Chain]] = {}
         """By `id` of an array where those that are called find it."""
+
+    def names(self) -> frozenset[str]:
+        """All names in the functions that it runs."""
+        return frozenset().union(*[names_in(f.__code__) for f, _ in self.functions.values()])

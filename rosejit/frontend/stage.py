@@ -85,11 +85,6 @@ class Session:
 
     # --- staging
 
-    @property
-    def is_open(self) -> bool:
-        """Whether a function is being staged."""
-        return bool(self._open)
-
     def stage(
         self, function: FunctionType, signature: Signature, call: Call, name: str = "", owner: Any = None
     ) -> Staged:
@@ -287,7 +282,7 @@ class Session:
         reads = [Read(chain) for f, t in opened.functions.values() if t.chains for chain in chains(f, t)]
         place = opened.member.function.span if opened.member is not None else None
         check_unspoilt(self.tape, [f for f, _ in opened.functions.values()], reads, place)
-        found = [g for read in reads if (g := guard(read, opened.read_elements)) is not None]
+        found = [g for read in reads if (g := guard(read, opened.read_elements, opened.names)) is not None]
         captured: Captures = {}
         if not opened.captured:
             return captured, tuple(found)

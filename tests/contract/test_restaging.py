@@ -67,6 +67,12 @@ CASES = {
         "C.h(x)",
         "C.k = 5.0",
     ),
+    "of a dataclass that is a class": (
+        "@dataclasses.dataclass\nclass C:\n    a: float = 1.0\n    k = 2.0\n"
+        "    @classmethod\n    def h(cls, x): return x * cls.k",
+        "C.h(x)",
+        "C.k = 5.0",
+    ),
     "of a class of another name": ("class C:\n    k = 1.0\ndef h(c): return c.k", "x * h(C)", "C.k = 5.0"),
     "of a class in a list": ("class C:\n    k = 1.0\nl = [C]", "x * l[0].k", "C.k = 5.0"),
     "a property": ("o = Box(k=1.0)", "x * o.doubled", "o.k = 5.0"),
@@ -137,7 +143,7 @@ class Data:
     b: list
 
 
-MODULES = {"rose": rose, "np": np, "enum": enum, "functools": functools, "types": types}
+MODULES = {"rose": rose, "dataclasses": dataclasses, "np": np, "enum": enum, "functools": functools, "types": types}
 SCOPE = {**MODULES, "Box": Box, "Slots": Slots, "Data": Data}
 
 
@@ -302,3 +308,18 @@ def test_functions_of_numbers_are_mapped_over_arrays():
     f = rose.jit(lambda x: x * 2.0)
     g = rose.jit(lambda x: f(x[0]) + rose.vmap(f)(x).sum() + f(x[1]))
     assert g(np.array([1.0, 2.0])) == 12.0
+
+
+def test_data_of_a_class_that_nobody_reads_is_nobodys_concern():
+    class Counted:
+        made = 0
+        scale = 2.0
+
+        def __init__(self):
+            type(self).made += 1
+
+    f = rose.jit(lambda x: x * Counted.scale)
+    for _ in range(3):
+        Counted()
+        assert f(1.0) == 2.0
+    assert f.cache_info().misses == 1

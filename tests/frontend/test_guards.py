@@ -54,7 +54,7 @@ def test_what_nobody_can_change():
 
 
 def _guard(chain, read_elements=frozenset()):
-    return guard(Read(chain), set(read_elements))
+    return guard(Read(chain), set(read_elements), frozenset)
 
 
 def guarded(value, read_elements=()):
