@@ -195,6 +195,7 @@ class Function:
 
     def _call_inside(self, at: Session, call: Call) -> Any:
         owner = (self, call.key)
+        at.gives_statics = at.gives_statics or bool(call.statics)
         unfinished = at.cycles.unfinished(owner)
         if unfinished is None:
             staged = self._specialised(call, at).staged

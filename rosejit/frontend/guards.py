@@ -239,9 +239,9 @@ def _is_known(value: Any) -> bool:
     return value.__class__ in _PLAIN or (value.__class__ is tuple and _PLAIN.issuperset(map(type, value)))
 
 
-def guard(read: Read, read_elements: set[int], named: Callable[[], Set[str]]) -> Guard | None:
+def guard(read: Read, read_elements: set[int], named: Callable[[], Set[str] | None]) -> Guard | None:
     """What must stay as it is for the code to stay right; `read_elements` are arrays whose elements the host read,
-    `named` gives all names in what ran."""
+    `named` gives all names in what ran, None where that is not known."""
     chain, value = read.chain, read.value
     if value is _MISSING or is_stable(chain):
         return None
@@ -299,9 +299,9 @@ class _ClassGuard(Guard):
         return self.chain.read() is self.cls and _held(self.cls, self.names) == self.expected
 
 
-def _data(cls: Any, named: Set[str]) -> tuple[str, ...]:
+def _data(cls: Any, named: Set[str] | None) -> tuple[str, ...]:
     fields = getattr(cls, "__dataclass_fields__", ())
-    return tuple([name for name in data_of(cls) if name in named and name not in fields])
+    return tuple([name for name in data_of(cls) if (named is None or name in named) and name not in fields])
 
 
 def _held(cls: type, names: tuple[str, ...]) -> list[Any]:

@@ -78,6 +78,8 @@ class Session:
         self._inlining: list[Any] = []
         self.seen: Seen | None = None
         """What watches it, if the program may get a key (`observed.py`)."""
+        self.gives_statics = False
+        """Whether functions were called with values of the host."""
         self.has_around = False
         """Whether functions that were made in it have been staged."""
         self.marks: tuple[Tree, ...] = ()
@@ -282,7 +284,8 @@ class Session:
         reads = [Read(chain) for f, t in opened.functions.values() if t.chains for chain in chains(f, t)]
         place = opened.member.function.span if opened.member is not None else None
         check_unspoilt(self.tape, [f for f, _ in opened.functions.values()], reads, place)
-        found = [g for read in reads if (g := guard(read, opened.read_elements, opened.names)) is not None]
+        named = (lambda: None) if self.gives_statics else opened.names
+        found = [g for read in reads if (g := guard(read, opened.read_elements, named)) is not None]
         captured: Captures = {}
         if not opened.captured:
             return captured, tuple(found)

@@ -74,6 +74,11 @@ CASES = {
         "C.k = 5.0",
     ),
     "of a class of another name": ("class C:\n    k = 1.0\ndef h(c): return c.k", "x * h(C)", "C.k = 5.0"),
+    "of a class that is handed on": (
+        "class C:\n    k = 1.0\n@rose.jit\ndef h(c: rose.Static, x): return c.k * x",
+        "h(C, x)",
+        "C.k = 5.0",
+    ),
     "of a class in a list": ("class C:\n    k = 1.0\nl = [C]", "x * l[0].k", "C.k = 5.0"),
     "a property": ("o = Box(k=1.0)", "x * o.doubled", "o.k = 5.0"),
     "a property of a list": ("o = Box(k=[1.0])", "x * o.doubled[1]", "o.k[0] = 5.0"),
