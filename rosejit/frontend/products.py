@@ -8,21 +8,18 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rosejit.errors import ShapeError
-from rosejit.frontend.arrays import Array, Run, atom_of, fresh, host_data, of_host
+from rosejit.frontend.arrays import Array, atom_of, fresh, host_data, of_host
 from rosejit.frontend.elementwise import mapped
 from rosejit.frontend.making import as_array
 from rosejit.frontend.reductions import FREE_SUM, atom
 from rosejit.frontend.shapes import reshape
+from rosejit.frontend.side_by_side import Labels, added_up, runs_along
 from rosejit.frontend.tape import Tape
 from rosejit.frontend.values import wrap
-from rosejit.frontend.views import build, element, number, whole_axes
-from rosejit.ir.syntax import Atom, Block, Index, Lit, Loop, Update, Var, Zero
-from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar, array
+from rosejit.frontend.views import build, element, number
+from rosejit.ir.syntax import Atom, Block, Lit, Loop, Var
+from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar
 from rosejit.numeric import np
-from rosejit.transforms.small import SMALL
-
-Labels = Sequence[Any]
-"""A name for each axis of an array: axes of one name run together."""
 
 
 def contracted(tape: Tape, operands: Sequence[tuple[Array, Labels]], result: Labels, name: str) -> Any:
@@ -56,45 +53,18 @@ def contracted(tape: Tape, operands: Sequence[tuple[Array, Labels]], result: Lab
     shape = tuple(lengths[label] for label in result)
     if kind is not INT and _goes_across(operands, result, lengths):
         order = [*result[:-1], *summed, result[-1]]
-        return fresh(tape, _added_up(tape, kind, {label: lengths[label] for label in order}, result, term))
+        return fresh(tape, added_up(tape, kind, {label: lengths[label] for label in order}, result, term))
     made = build(tape, shape, kind, cell)
     return fresh(tape, made) if result and isinstance(made, Var) else number(tape, made)
 
 
 def _goes_across(operands: Sequence[tuple[Array, Labels]], result: Labels, lengths: dict[Any, int]) -> bool:
     """Whether sums are made side by side, a term of each at a time: then what lies side by side is read so."""
-    if not result or lengths[result[-1]] <= SMALL:  # such rows are numbers, and stay in registers
+    if not result:
         return False
     of_column = [(a, labels) for a, labels in operands if result[-1] in labels]
     sums = any([label not in result for _, labels in of_column for label in labels])
-    return sums and all([_runs_along(a, labels, result[-1]) for a, labels in of_column])
-
-
-def _runs_along(a: Array, labels: Labels, label: Any) -> bool:
-    """Whether elements at the next index of that name lie side by side."""
-    last = whole_axes(a)[-1]
-    return isinstance(last, Run) and last.step == 1 and labels[last.axis] == label and labels.count(label) == 1
-
-
-def _added_up(
-    tape: Tape, kind: Scalar, lengths: dict[Any, int], result: Labels, term: Callable[[dict[Any, Atom]], Any]
-) -> Var:
-    """The array to whose elements all terms have been added, in loops in the order of `lengths`."""
-    whole = array(tuple(lengths[label] for label in result), kind)
-
-    def level(left: Labels, places: dict[Any, Atom], sums: Var) -> Var:
-        if not left:
-            at = tuple(places[label] for label in result)
-            before = wrap(tape, tape.bind(Index(sums, at, checked=False), kind))
-            added = atom(tape, before + term(places), kind)
-            return tape.bind(Update(sums, at, added, checked=False), whole, "sums")
-        carry, index = Var(whole, "sums"), Var(INT, "i")
-        with tape.block() as lets:
-            back = level(left[1:], {**places, left[0]: index}, carry)
-        loop = Loop(Lit(lengths[left[0]], INT), index, (carry,), (sums,), (), Block(lets, (back,)))
-        return tape.bind(loop, whole, "sums")
-
-    return level(list(lengths), {}, tape.bind(Zero(), whole, "sums"))
+    return sums and all([runs_along(a, labels, result[-1]) for a, labels in of_column])
 
 
 def _lengths(tape: Tape, operands: Sequence[tuple[Array, Labels]], name: str) -> dict[Any, int]:

@@ -12,12 +12,14 @@ from rosejit.errors import ShapeError
 from rosejit.frontend.arrays import Array, atom_of, fresh, host_data, of_host
 from rosejit.frontend.elementwise import cast, converted, mapped
 from rosejit.frontend.host import LARGEST, SMALLEST
+from rosejit.frontend.side_by_side import added_up, runs_along
 from rosejit.frontend.tape import Tape
 from rosejit.frontend.values import ATOMS, P, refuse_tangent, type_of, wrap
 from rosejit.frontend.views import build, element, is_prefix, number, variable
 from rosejit.ir.syntax import Atom, Block, Lit, Loop, Scan, Var
 from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar, array
 from rosejit.numeric import np, number_of
+from rosejit.transforms.small import SMALL
 
 Step = Callable[[Any, Any], Any]
 Axis = Any
@@ -162,8 +164,26 @@ def total(a: Array, axis: Axis = None, keepdims: bool = False, initial: Any = 0,
     zero = 0 if a.type in (INT, BOOL) else 0.0
     if a.type not in (INT, BOOL, REAL):
         zero = wrap(a.tape, Lit(0.0, a.type))
-    found = folded(_restricted(a, where, zero), FREE_SUM.get(a.type, operator.add), zero, axis, keepdims)
+    a = _restricted(a, where, zero)
+    gone, last = axes_of(a, axis), a.ndim - 1
+    far = gone and last not in gone and prod(a.shape[k] for k in gone) > SMALL
+    if far and a.type in FREE_SUM and runs_along(a, range(a.ndim), last):
+        found = _added_up(a, gone, keepdims)
+    else:
+        found = folded(a, FREE_SUM.get(a.type, operator.add), zero, axis, keepdims)
     return found if initial.__class__ is int and not initial else found + initial
+
+
+def _added_up(a: Array, gone: tuple[int, ...], keepdims: bool) -> Any:
+    """The sums along the axes `gone`, a row of them at a time."""
+    atom_of(a.tape, a.box)
+    kept = [k for k in range(a.ndim) if k not in gone]
+    order = {k: a.shape[k] for k in (*kept[:-1], *gone, kept[-1])}
+
+    def term(places: dict[int, Atom]) -> Any:
+        return wrap(a.tape, element(a, tuple([places[k] for k in range(a.ndim)])))
+
+    return kept_axes(a, gone, keepdims, added_up(a.tape, a.type, order, kept, term))
 
 
 def product(a: Array, axis: Axis = None, keepdims: bool = False, initial: Any = 1, where: Any = True) -> Any:
