@@ -54,7 +54,9 @@ def test_rules_do_not_go_through_the_elimination():
     """Reverse mode holds what the rule needs, not the steps of the elimination."""
     program = text.show(stage(lambda a, b: np.linalg.solve(a, b), matrix(3), np.ones(3)).function)
     assert "solve" in program
-    sizes = [rose.grad(lambda a, b: solved(a, b).sum()).lower(matrix(n), np.ones(n)).cost().tape_bytes for n in (16, 32)]
+    sizes = [
+        rose.grad(lambda a, b: solved(a, b).sum()).lower(matrix(n), np.ones(n)).cost().tape_bytes for n in (16, 32)
+    ]
     assert sizes[1] <= 6 * sizes[0]
 
 
