@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import Any
 
+from rosejit.ir.primitive import Emit
 from rosejit.numeric import np
 from rosejit.ops import PRIMITIVES
 from rosejit.transforms.rows import CODES, OPS
@@ -18,7 +19,8 @@ from rosejit.transforms.sharing import Step
 Column = Any
 """An array of integers."""
 
-SIN, COS, SELECT = CODES[PRIMITIVES["sin"]], CODES[PRIMITIVES["cos"]], CODES[PRIMITIVES["select"]]
+SIN, COS = CODES[PRIMITIVES["sin"]], CODES[PRIMITIVES["cos"]]
+SELECTS = [code for code, op in enumerate(OPS) if op.wasm == Emit("select")]
 BOTH, TWICE, LONE_SIN, LONE_COS, OTHER, FIRST, SECOND = range(len(OPS), len(OPS) + 7)
 """In place of a cosine and of the sine behind it: a call that leaves both, `BOTH`, and nothing, `OTHER`. In place of
 two cosines and their sines: a call for two lanes, `TWICE`, that leaves the first cosine; the second out of the local
@@ -82,7 +84,7 @@ def columns(steps: Steps, most: int, whole: int) -> Columns:
             lone = np.flatnonzero(ops == alone)
             if len(lone) <= _FEW:
                 ops[lone] = instead
-    chosen = ops == SELECT
+    chosen = np.isin(ops, SELECTS)
     if len(operands) > 2 and chosen.any():  # the condition is on top
         condition, *others = operands
         pairs = zip((*others, condition), operands, strict=True)

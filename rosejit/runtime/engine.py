@@ -326,9 +326,7 @@ class Instance:
     def _call_with(self, name: str, argument: int) -> bool:
         """Call an export that takes an i32; false, and no longer usable, if it fails."""
         self._control[_ARGUMENT] = argument & 0xFFFFFFFF
-        call = self._calls.get(name)
-        if call is None:
-            call = self._calls[name] = self._call(name, 1)
+        call = self._calls.get(name) or self._calls.setdefault(name, self._call(name, 1))
         status = call()
         if status or self.trap:
             self.usable = False

@@ -61,6 +61,41 @@ def f(x: [6]Real, y: Real): Real =
 """
 
 
+VALUES = {REAL: [-1.5, 0.25, 2.0], INT: [7, 2, 5], BOOL: [True, False, True]}
+
+
+@pytest.mark.parametrize(
+    "op", [op for op in P.values() if set(op.params) <= set(VALUES) and op.result in VALUES], ids=str
+)
+def test_every_primitive(op):
+    params = [ir.Var(t) for t in op.params]
+    result = ir.Var(op.result)
+    g = ir.Function(
+        "g", tuple(params), (op.result,), ir.Block([ir.Let((result,), ir.Apply(op, tuple(params)))], (result,))
+    )
+    given = [ir.Var(t) for t in op.params]
+    one, two = ir.Var(op.result), ir.Var(op.result)
+    calls = [ir.Let((one,), ir.Call(g, tuple(given))), ir.Let((two,), ir.Apply(op, tuple(given)))]
+    f = ir.Function("f", tuple(given), (op.result, op.result), ir.Block(calls, (one, two)))
+    if link.link(f) is not None:
+        for shift in range(3):
+            agrees(f, tuple([VALUES[t][(k + shift) % 3] for k, t in enumerate(op.params)]))
+
+
+@pytest.mark.parametrize("args", [(-1.5, 2.0, True), (2.0, -1.5, True), (1.0, 1.0, False), (float("nan"), 0.0, False)])
+def test_choices_of_every_kind(args):
+    text = """
+def g(a: Real, b: Real, p: Bool): Real =
+  let less: Bool = a < b in let same: Bool = a == b in
+  let q: Bool = bselect(less, same, p) in let r: Bool = bselect(q, less, same) in
+  let k: Int = iselect(q, 3, 5) in let m: Int = iselect(r, k, 7) in
+  let x: Real = select(q, a, b) in let y: Real = to_real(m) in x * y
+def f(a: Real, b: Real, p: Bool): Real =
+  let c: Real = g(a, b, p) in let d: Real = g(b, a, p) in let e: Real = c + d in e
+"""
+    agrees(parse(text), args)
+
+
 @pytest.mark.parametrize("mask", [(True, True), (True, False), (False, True)])
 @pytest.mark.parametrize("small", [0, 12])
 def test_gradients_through_calls(monkeypatch, mask, small):
