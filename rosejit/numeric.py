@@ -39,8 +39,9 @@ def loaded() -> Any:
 
 def is_at_hand(worth_loading: bool) -> bool:
     """Whether NumPy itself is there; where it has not been loaded yet, only if what it does is worth 0.1 s."""
-    if sys.modules.get("numpy"):
-        return True
+    there = sys.modules.get("numpy")
+    if there:
+        return there is not sys.modules.get(_PLAIN)  # who has no NumPy may give that to programs that import it
     return worth_loading and _PLAIN not in sys.modules and find_spec("numpy") is not None
 
 

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from rosejit.numeric import is_at_hand
 
 PROGRAM = """
@@ -82,8 +84,11 @@ for n in (0, 1, 3, 64, 65, 5000, 9000):
 """
 
 
-def test_arrays_of_every_size_do_without_numpy(tmp_path) -> None:
-    (tmp_path / "program.py").write_text(PLAIN)
+@pytest.mark.parametrize("numpy", ["None", "plain"])
+def test_arrays_of_every_size_do_without_numpy(tmp_path, numpy) -> None:
+    """Also where programs that import NumPy get what stands for it."""
+    text = PLAIN.replace("import plain\n", f'import plain\nsys.modules["numpy"] = {numpy}\n')
+    (tmp_path / "program.py").write_text(text)
     env = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent), "ROSE_CACHE_DIR": str(tmp_path)}
     done = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, env=env, capture_output=True, text=True)
     assert not done.returncode, done.stderr
