@@ -10,7 +10,7 @@ from typing import Any
 
 from rosejit.abi import Slot
 from rosejit.numeric import np
-from rosejit.runtime.recycled import is_worthwhile, spare
+from rosejit.runtime.recycled import copier, is_worthwhile
 
 MOST = 2
 """So many instances of a function are lent at a time."""
@@ -67,6 +67,6 @@ class Lender:
 
 def result(loan: Loan | None, view: Any) -> Any:
     """The array `view` of an instance as a result."""
-    if not is_worthwhile(view.nbytes):
-        return view.copy()
-    return spare().copy(view) if loan is None else np.asarray(_Part(loan, view))
+    if loan is None or not is_worthwhile(view.nbytes):
+        return copier(view)()
+    return np.asarray(_Part(loan, view))
