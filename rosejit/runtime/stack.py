@@ -5,6 +5,7 @@ process dies. So code that may recurse gets about half of the stack of its threa
 whether what is left still has room for one more call (`hosts.py`).
 """
 
+import contextlib
 import ctypes
 import sys
 import threading
@@ -58,18 +59,24 @@ _READERS: dict[str, Callable[[], Bounds]] = {
 
 
 class Stack(threading.local):
-    """The stack of the calling thread: read once a thread."""
+    """The stack of the calling thread: read once a thread.
+
+    Reading takes memory, so garbage may be collected meanwhile, and handles that are freed ask for the share: while a
+    thread reads, it has no bounds.
+    """
+
+    low = high = 0
+    """Where there are no bounds, the share is a cautious one."""
 
     def __init__(self) -> None:
-        try:
-            self.low, self.high = _READERS.get(sys.platform, _pthread_bounds)()
-        except (AttributeError, OSError):  # a C library without these functions: no bounds, a cautious share
-            self.low, self.high = 0, 0
+        with contextlib.suppress(AttributeError, OSError):  # a C library without these functions
+            low, high = _READERS.get(sys.platform, _pthread_bounds)()
+            self.low, self.high = low, high
 
     @property
     def share(self) -> int:
         """Bytes for code that may recurse: a power of two, about half of the stack."""
-        most = (self.high - self.low) * 5 // 8 or MODEST // 2  # 8 MiB less a page are still 4 for us
+        most = (self.high - self.low) * 5 // 8 if self.high else MODEST // 2  # 8 MiB less a page are still 4 for us
         return min(MOST, max(LEAST, 1 << (most.bit_length() - 1)))
 
     @property

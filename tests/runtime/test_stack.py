@@ -1,7 +1,9 @@
 """How much of a stack compiled code may take."""
 
+import sys
 import threading
 
+from rosejit.runtime import stack as stacks
 from rosejit.runtime.stack import LEAST, MOST, PYTHON, Stack, here
 
 
@@ -49,3 +51,16 @@ def test_a_system_that_does_not_tell():
     stack.low = stack.high = 0
     assert stack.floor == 0
     assert LEAST <= stack.share <= 1 << 19
+
+
+def test_garbage_that_is_collected_while_a_thread_reads_its_bounds_may_ask(monkeypatch):
+    asked = []
+
+    def bounds():
+        asked.append((stack.share, stack.floor))
+        return 1 << 40, (1 << 40) + (1 << 23)
+
+    stack = Stack()
+    monkeypatch.setitem(stacks._READERS, sys.platform, bounds)
+    assert in_a_thread(1 << 20, lambda: stack.share) == 1 << 22
+    assert asked == [(1 << 19, 0)]
