@@ -319,3 +319,8 @@ class Function:
 
     def __repr__(self) -> str:
         return f"<ir.Function {self.name}>"
+
+    def with_body(self, body: Block | None) -> "Function":
+        """The same function of another body (None while that is being made), of which nothing has been derived."""
+        f = self
+        return Function(f.name, f.params, f.results, body, f.own, f.host, f.rule, f.checkpoint, f.span)

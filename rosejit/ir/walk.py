@@ -324,3 +324,10 @@ def rebuild(
             return Resolve(atom(e.place))
         case Check():
             return Check(atom(e.condition), e.failure, atoms(e.values))
+
+
+def within(let: Let, block: Callable[[Block], Block]) -> Let:
+    """`let` with the blocks inside it through `block`; the same object where there are none."""
+    if let.expr.__class__ not in _WITH_BLOCKS:
+        return let
+    return Let(let.binders, rebuild(let.expr, lambda a: a, block=block), let.span)

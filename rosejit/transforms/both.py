@@ -1,7 +1,7 @@
 """Sines and cosines of one angle to one call that gives both, for the work of one: the last step before code."""
 
 from rosejit.ir import syntax as ir
-from rosejit.ir.walk import reachable, rebuild, scopes
+from rosejit.ir.walk import reachable, scopes, within
 from rosejit.ops import PRIMITIVES
 from rosejit.ops.kernels import KERNELS
 
@@ -48,5 +48,5 @@ def _block(block: ir.Block) -> ir.Block:
                 done.update(made.values())
                 lets.append(ir.Let((made[_SIN], made[_COS]), ir.Call(KERNELS["sin_cos"](), e.args), let.span))
         else:
-            lets.append(ir.Let(let.binders, rebuild(e, lambda a: a, block=_block), let.span) if scopes(e) else let)
+            lets.append(within(let, _block))
     return ir.Block(lets, block.results)

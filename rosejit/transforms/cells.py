@@ -19,7 +19,7 @@ def cells(f: ir.Function) -> ir.Function:
     if not opened:
         return f
     body = _Sweep(opened).block(f.body)
-    return ir.Function(f.name, f.params, f.results, body, f.own, None, f.rule, f.checkpoint, f.span)
+    return f.with_body(body)
 
 
 def _size(t: Type) -> int:

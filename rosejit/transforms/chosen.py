@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from rosejit.ir import syntax as ir
 from rosejit.ir.types import BOOL, INT, REAL, Ref
-from rosejit.ir.walk import Renaming, captures, operands, rebuild, scopes
+from rosejit.ir.walk import Renaming, captures, operands, scopes, within
 from rosejit.ir.walk import lets as all_lets
 from rosejit.ops import PRIMITIVES
 from rosejit.transforms.effects import fails_or_acts
@@ -29,7 +29,7 @@ def chosen(f: ir.Function) -> ir.Function:
     body = sweep.block(f.body)
     if not sweep.changed:
         return f
-    return ir.Function(f.name, f.params, f.results, body, f.own, f.host, f.rule, f.checkpoint, f.span)
+    return f.with_body(body)
 
 
 @dataclass(slots=True, frozen=True)
@@ -73,16 +73,14 @@ class _Sweep:
         """The block with its loops changed, those inside first."""
         new: list[ir.Let] = []
         for let in block.lets:
-            if isinstance(let.expr, ir.Apply) or not scopes(let.expr):
-                new.append(let)
-                continue
-            e = rebuild(let.expr, lambda a: a, block=self.block)
+            changed = within(let, self.block)
+            e = changed.expr
             choices = [c for c in _choices(e) if let.binders[c.carry] in self.read] if isinstance(e, ir.Loop) else []
             if isinstance(e, ir.Loop) and choices:
                 self.changed += 1
                 new += _behind(let, e, choices)
             else:
-                new.append(ir.Let(let.binders, e, let.span))
+                new.append(changed)
         return ir.Block(new, block.results)
 
 

@@ -18,7 +18,7 @@ def dce(f: ir.Function) -> ir.Function:
     body = sweep.block(f.body, f.body.results)
     if not sweep.dropped:
         return f
-    return ir.Function(f.name, f.params, f.results, body, f.own, None, f.rule, f.checkpoint, f.span)
+    return f.with_body(body)
 
 
 class _Sweep:

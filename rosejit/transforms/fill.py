@@ -16,7 +16,7 @@ def fill(f: ir.Function) -> ir.Function:
     body = sweep.block(f.body)
     if not sweep.changed:
         return f
-    return ir.Function(f.name, f.params, f.results, body, f.own, None, f.rule, f.checkpoint, f.span)
+    return f.with_body(body)
 
 
 class _Sweep:

@@ -10,7 +10,7 @@ from itertools import combinations
 
 from rosejit.ir import syntax as ir
 from rosejit.ir.types import INT, REAL, Array, Ref, Type, is_heavy
-from rosejit.ir.walk import captures, consumed, forms, lets, operands, rebuild, scopes
+from rosejit.ir.walk import captures, consumed, forms, lets, operands, rebuild, scopes, within
 from rosejit.transforms.effects import Part, Places, fails_or_acts, meet, writes_to
 
 
@@ -26,7 +26,7 @@ def fuse(f: ir.Function) -> ir.Function:
     body = sweep.block(f.body)
     if not sweep.joined:
         return f
-    return ir.Function(f.name, f.params, f.results, body, f.own, None, f.rule, f.checkpoint, f.span)
+    return f.with_body(body)
 
 
 class _Sweep:
@@ -44,12 +44,7 @@ class _Sweep:
             joiner = _Joiner(block, loops, self.places)
             found = joiner.run()
             self.joined += joiner.joined
-        new = [let if isinstance(let.expr, ir.Apply) or not scopes(let.expr) else self.inside(let) for let in found]
-        return ir.Block(new, block.results)
-
-    def inside(self, let: ir.Let) -> ir.Let:
-        """A let with its inner blocks gone through."""
-        return ir.Let(let.binders, rebuild(let.expr, lambda a: a, block=self.block), let.span)
+        return ir.Block([within(let, self.block) for let in found], block.results)
 
 
 @dataclass(slots=True)

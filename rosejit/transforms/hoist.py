@@ -21,7 +21,7 @@ def hoist(f: ir.Function, reads: bool = False) -> ir.Function:
     body = sweep.block(f.body)
     if not sweep.moved:
         return f
-    return ir.Function(f.name, f.params, f.results, body, f.own, None, f.rule, f.checkpoint, f.span)
+    return f.with_body(body)
 
 
 class _Sweep:

@@ -48,15 +48,11 @@ def inline(
             if times[f] == 1:
                 plan.once.add(f)
     kept = _closure(roots, remaining)
-    plan.new = {f: f if f.body is None else _empty(f) for f in kept}
+    plan.new = {f: f if f.body is None else f.with_body(None) for f in kept}
     for f in kept:
         if f.body is not None:
             plan.new[f].body = _Inliner(plan, f).body() if surveys[f].calls else f.body
     return plan.new
-
-
-def _empty(f: ir.Function) -> ir.Function:
-    return ir.Function(f.name, f.params, f.results, None, f.own, None, f.rule, f.checkpoint, f.span)
 
 
 @dataclass(slots=True)

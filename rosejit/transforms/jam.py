@@ -12,7 +12,7 @@ from rosejit.ir import syntax as ir
 from rosejit.ir.primitive import Emit, Instr
 from rosejit.ir.sums import in_lanes
 from rosejit.ir.types import INT, REAL, Array, Scalar, is_heavy
-from rosejit.ir.walk import Renaming, captures, operands, rebuild, scopes
+from rosejit.ir.walk import Renaming, captures, operands, scopes, within
 from rosejit.ops import PRIMITIVES
 from rosejit.ops.kernels import small_kernel
 from rosejit.transforms.effects import fails_or_acts
@@ -35,7 +35,7 @@ def jam(f: ir.Function) -> ir.Function:
     body = sweep.block(f.body)
     if not sweep.joined:
         return f
-    return ir.Function(f.name, f.params, f.results, body, f.own, None, f.rule, f.checkpoint, f.span)
+    return f.with_body(body)
 
 
 class _Sweep:
@@ -48,10 +48,7 @@ class _Sweep:
         """The block with the turns of its loops joined, those inside first."""
         new: list[ir.Let] = []
         for let in block.lets:
-            if isinstance(let.expr, ir.Apply) or not scopes(let.expr):
-                new.append(let)
-                continue
-            changed = ir.Let(let.binders, rebuild(let.expr, lambda a: a, block=self.block), let.span)
+            changed = within(let, self.block)
             parts = _parts(changed.expr) if isinstance(changed.expr, ir.Loop) else None
             if parts is None:
                 new.append(changed)

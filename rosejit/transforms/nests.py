@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from rosejit.ir import syntax as ir
 from rosejit.ir.types import INT, Scalar, is_heavy
-from rosejit.ir.walk import Renaming, operands, rebuild, scopes
+from rosejit.ir.walk import Renaming, operands, within
 from rosejit.transforms.effects import Part, Places, fails_or_acts, meet
 from rosejit.transforms.jam import FEWEST, Joined, is_short, renamed
 from rosejit.transforms.ranges import has_loops
@@ -25,7 +25,7 @@ def nests(f: ir.Function) -> ir.Function:
     body = sweep.block(f.body)
     if not sweep.joined:
         return f
-    return ir.Function(f.name, f.params, f.results, body, f.own, None, f.rule, f.checkpoint, f.span)
+    return f.with_body(body)
 
 
 class _Sweep:
@@ -41,19 +41,13 @@ class _Sweep:
         for let in block.lets:
             roots = _Look(let.expr, self.places).roots() if isinstance(let.expr, ir.Loop) else None
             if roots is None:
-                new.append(self.inside(let))
+                new.append(within(let, self.block))
                 continue
             self.joined += 1
             made: list[ir.Let] = []
             _Nest(made, let, roots, self.places).run()
-            new += [self.inside(each) for each in made]
+            new += [within(each, self.block) for each in made]
         return ir.Block(new, block.results)
-
-    def inside(self, let: ir.Let) -> ir.Let:
-        """A let with its inner blocks gone through."""
-        if isinstance(let.expr, ir.Apply) or not scopes(let.expr):
-            return let
-        return ir.Let(let.binders, rebuild(let.expr, lambda a: a, block=self.block), let.span)
 
 
 class _Look:

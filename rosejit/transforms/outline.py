@@ -10,7 +10,7 @@ from typing import Any
 
 from rosejit.ir import syntax as ir
 from rosejit.ir.types import INT
-from rosejit.ir.walk import callees, reachable, rebuild, scopes
+from rosejit.ir.walk import callees, reachable, rebuild, within
 from rosejit.transforms.shapes import shape
 
 LEAST = 12
@@ -125,7 +125,6 @@ def _redirected(
         if type(e) is ir.Call:
             target, constants = calls.get(e.function) or (new.get(e.function, e.function), ())
             return ir.Let(let.binders, ir.Call(target, (*e.args, *constants)), let.span)
-        return ir.Let(let.binders, rebuild(e, lambda a: a, block=block), let.span) if scopes(e) else let
+        return within(let, block)
 
-    body = block(f.body)
-    return ir.Function(f.name, f.params, f.results, body, f.own, None, f.rule, f.checkpoint, f.span)
+    return f.with_body(block(f.body))

@@ -62,7 +62,7 @@ def _own_all(functions: Closure) -> None:
     while changed:
         f = changed.pop()
         if f not in new:
-            new[f] = ir.Function(f.name, f.params, f.results, None, f.own, f.host, f.rule, f.checkpoint, f.span)
+            new[f] = f.with_body(None)
             changed += users.get(f, [])
     for f in functions:
         made = f.derived["own"] = new.get(f, f)

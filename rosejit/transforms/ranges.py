@@ -19,8 +19,7 @@ def ranges(f: ir.Function) -> ir.Function:
     """`f` without needless checks, sums of an Int and constants made of one constant; the same object without loops."""
     if f.body is None or not has_loops(f.body):
         return f
-    body = _Sweep().block(f.body)
-    return ir.Function(f.name, f.params, f.results, body, f.own, None, f.rule, f.checkpoint, f.span)
+    return f.with_body(_Sweep().block(f.body))
 
 
 def has_loops(body: ir.Block) -> bool:

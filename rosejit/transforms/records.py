@@ -26,7 +26,7 @@ def records(f: ir.Function) -> ir.Function:
     if not plan.packs:
         return f
     body = _Rewriting(plan).block(f.body)
-    return ir.Function(f.name, f.params, f.results, body, f.own, None, f.rule, f.checkpoint, f.span)
+    return f.with_body(body)
 
 
 @dataclass(slots=True, eq=False)

@@ -20,8 +20,7 @@ def relax(f: ir.Function) -> ir.Function:
     calls stay as they are; what is derived of it is as relaxed, since the twins have derivatives of their own."""
     if f.body is None:
         return f
-    body = _Sweep().block(f.body)
-    return ir.Function(f.name, f.params, f.results, body, f.own, f.host, f.rule, f.checkpoint, f.span)
+    return f.with_body(_Sweep().block(f.body))
 
 
 class _Sweep:

@@ -24,7 +24,7 @@ def simplify(f: ir.Function) -> ir.Function:
     if f.body is None:
         return f
     body = _Sweep(f).block(f.body)
-    return ir.Function(f.name, f.params, f.results, body, f.own, None, f.rule, f.checkpoint, f.span)
+    return f.with_body(body)
 
 
 def _used_whole(body: ir.Block) -> set[ir.Atom]:

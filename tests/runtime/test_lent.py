@@ -14,19 +14,9 @@ from rosejit.runtime import recycled
 from rosejit.runtime.lent import MOST, Lender
 from rosejit.runtime.recycled import LEAST
 from rosejit.runtime.tiers import Code
+from tests.runtime.large import SIZE, place
 
-SIZE = LEAST // 8
-
-
-@pytest.fixture(autouse=True)
-def no_spare_memory():
-    rose.clear_caches()
-    yield
-    rose.clear_caches()
-
-
-def place(array: Any) -> int:
-    return array.__array_interface__["data"][0]
+pytestmark = pytest.mark.usefixtures("no_spare_memory")
 
 
 def rows(x: float, y: Vec[2]) -> Mat[SIZE, 2]:

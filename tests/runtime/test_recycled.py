@@ -11,19 +11,9 @@ import rosejit as rose
 from rosejit import Vec
 from rosejit.runtime import recycled
 from rosejit.runtime.recycled import LEAST, Spare
+from tests.runtime.large import SIZE, place
 
-SIZE = LEAST // 8
-
-
-@pytest.fixture(autouse=True)
-def no_spare_memory():
-    rose.clear_caches()
-    yield
-    rose.clear_caches()
-
-
-def place(array: Any) -> int:
-    return array.__array_interface__["data"][0]
+pytestmark = pytest.mark.usefixtures("no_spare_memory")
 
 
 def double(x: Vec["n"]) -> Vec["n"]:
