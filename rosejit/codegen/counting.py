@@ -12,7 +12,7 @@ from rosejit.codegen.paths import ADD, scaled
 from rosejit.codegen.singles import Singles
 from rosejit.codegen.turns import Turns
 from rosejit.codegen.vectors import Pairs
-from rosejit.ir.syntax import Atom, Let, Lit, Loop, Scan, Var
+from rosejit.ir.syntax import Atom, Let, Loop, Scan, Var
 from rosejit.wasm.instructions import block, br, br_if, i32_const, i64_const, if_, local_get, local_set, local_tee
 from rosejit.wasm.instructions import loop as loop_
 from rosejit.wasm.opcodes import OP
@@ -52,8 +52,12 @@ class LoopCode:
     @property
     def trips(self) -> int | None:
         """The number of turns, where it is a constant."""
+        return self.x.turns
+
+    def count(self, e: Emitter) -> bytes:
+        """Code that leaves the number of turns, or a negative one where there are none."""
         trips = self.x.trips
-        return trips.value if isinstance(trips, Lit) else None  # type: ignore[return-value]  # an Int
+        return e.read(trips) if isinstance(trips, Var) else i64_const[self.trips or 0]
 
     @property
     def guarded(self) -> bool:
@@ -85,7 +89,7 @@ def _control(e: Emitter, m: LoopCode, *, read: bool) -> tuple[bytes, bytes]:
         test = i32_const[0] + OP["i32.ge_s"] if down else i32_const[n * by] + OP["i32.ne"]
         return b"".join(start), b"".join((*step, load(e, "i32", place), test))
     place = e.fixed[x.index]
-    count = i64_const[n] if n is not None else e.read(x.trips)  # type: ignore[arg-type]  # a Var where it is no constant
+    count = m.count(e)
     one = i64_const[-1 if down else 1] + OP["i64.add"]
     start.append(store(e, "i64", place, count + i64_const[1] + OP["i64.sub"] if down else i64_const[0]))
     step.append(store(e, "i64", place, load(e, "i64", place) + one))
@@ -96,8 +100,7 @@ def _control(e: Emitter, m: LoopCode, *, read: bool) -> tuple[bytes, bytes]:
 def _last_offset(e: Emitter, m: LoopCode, stride: int) -> bytes:
     if m.trips is not None:
         return i32_const[max(m.trips - 1, 0) * stride]
-    assert isinstance(m.x.trips, Var)
-    return e.read(m.x.trips) + i64_const[1] + OP["i64.sub"] + scaled(stride)
+    return m.count(e) + i64_const[1] + OP["i64.sub"] + scaled(stride)
 
 
 # --- several as one
@@ -128,7 +131,7 @@ def several(e: Emitter, m: LoopCode, t: Turns, code: bytes, *, read: bool) -> li
     before, after = writer.opened(), writer.closed()
     rotated = writer.rotated() if isinstance(writer, Pairs) and turns == 2 else b""
     count = _Count(e, m, t.counts or (read and known is None), exact=bool(tested))
-    bounds, end, last = count.bounds(m.trips, turns, tested)
+    bounds, end, last = count.bounds(turns, tested)
     look = _poll_at(e, m, 1 if known is not None else BULK + m.guarded)
     bulk = (loop_(), look, *body, rotated, count.step(turns), count.at, last, count.most, br_if[0], END)
     if known is not None:
@@ -146,12 +149,13 @@ def several(e: Emitter, m: LoopCode, t: Turns, code: bytes, *, read: bool) -> li
 
 def _tested(e: Emitter, m: LoopCode, t: Turns) -> bytes:
     """What leaves whether no test of any turn fails; nothing where there are none."""
-    trips = i64_const[m.trips] if m.trips is not None else e.read(m.x.trips)  # type: ignore[arg-type]  # a Var where it is no constant
+    trips = m.count(e)
     code: list[bytes] = []
     for step, length in t.tests:
         own = t.own.get(step)
         if own is None:
-            code.append(e.read(step) + i64_const[length] + OP["i64.lt_u"])  # type: ignore[arg-type]  # a Var
+            assert isinstance(step, Var)
+            code.append(e.read(step) + i64_const[length] + OP["i64.lt_u"])
             continue
         most = i64_const[length] + trips + OP["i64.sub"]
         code.append(number_at(e, own) + most + OP["i64.le_u"])
@@ -166,7 +170,7 @@ class _Count:
 
     def __init__(self, e: Emitter, m: LoopCode, read: bool, *, exact: bool) -> None:
         self._e = e
-        self._x = m.x
+        self._m = m
         self._offsets = {stride: e.where[v] for stride, v in m.offsets.items()}
         small = m.trips is not None or not exact
         self._stride = next((s for s in self._offsets if small and s > 0 and s * (m.trips or 0) < 1 << 31), 0)
@@ -186,7 +190,7 @@ class _Count:
     def from_turn(self, turn: int) -> bytes:
         """Sets all to what they are in that turn."""
         code = [store(self._e, "i32", place, i32_const[turn * s]) for s, place in self._offsets.items()]
-        return b"".join((*code, store(self._e, "i64", self._e.fixed[self._x.index], i64_const[turn])))
+        return b"".join((*code, store(self._e, "i64", self._e.fixed[self._m.x.index], i64_const[turn])))
 
     def step(self, turns: int) -> bytes:
         """So many turns are done."""
@@ -199,9 +203,10 @@ class _Count:
             code.append(store(e, "i64", self._index, load(e, "i64", self._index) + i64_const[turns] + OP["i64.add"]))
         return b"".join(code)
 
-    def bounds(self, trips: int | None, turns: int, tested: bytes) -> tuple[bytes, bytes, bytes]:
+    def bounds(self, turns: int, tested: bytes) -> tuple[bytes, bytes, bytes]:
         """What is done first, and what leaves where the turns end and where the last `turns` of them begin: before the
         first where `tested` says that a test fails."""
+        trips = self._m.trips
         unit, const = (self._stride, i32_const) if self._stride else (1, i64_const)
         if trips is not None and not tested:
             return b"", const[unit * trips], const[unit * (trips - turns)]
@@ -211,7 +216,7 @@ class _Count:
             start, end = const[unit * (trips - turns)], const[unit * trips]
         else:
             held = body.fresh(self._kind)
-            count = self._e.read(self._x.trips) + (scaled(unit) if self._stride else b"")  # type: ignore[arg-type]  # a Var
+            count = self._m.count(self._e) + (scaled(unit) if self._stride else b"")
             start, end = count + local_tee[held] + const[-unit * turns] + OP[f"{self._kind}.add"], local_get[held]
         never = const[-1] + tested + OP["select"] if tested else b""
         return start + never + local_set[last], end, local_get[last]

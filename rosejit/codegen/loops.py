@@ -63,8 +63,7 @@ def loop(e: Emitter, let: Let) -> None:
     for v in (index, *others):
         e.retire(v)
     if m.guarded:
-        count_code = e.read(x.trips) if isinstance(x.trips, Var) else i64_const[m.trips or 0]
-        whole = [count_code, i64_const[0], OP["i64.gt_s"], if_(), *whole, END]
+        whole = [m.count(e), i64_const[0], OP["i64.gt_s"], if_(), *whole, END]
     e.body.out.append(b"".join(whole))
     _close_arrays(e, m)
     close_carries(e, m.carried, x.inits)
@@ -217,7 +216,7 @@ def _close_arrays(e: Emitter, m: LoopCode) -> None:
 def _new_column(e: Emitter, m: LoopCode, array: WalkedArray) -> None:
     """Allocates a stack whose length only the run knows."""
     size = e.temporary("i32")
-    trips = e.read(m.x.trips) if isinstance(m.x.trips, Var) else i64_const[m.trips or 0]
+    trips = m.count(e)
     length = trips + i64_const[0] + trips + i64_const[0] + OP["i64.gt_s"] + OP["select"]
     data, record, bytes_ = e.read(array.base), e.read(array.var), e.read(size)
     code = [

@@ -87,9 +87,7 @@ def plan_function(f: Function, area: Callable[[Function], int]) -> Plan:
 
 def times_of(e: Expr) -> int:
     """How often a form runs its blocks, where that is known to be more than once."""
-    turns = e.trips.value if isinstance(e, Loop) and isinstance(e.trips, Lit) else 1
-    assert isinstance(turns, int)
-    return max(turns, 1)
+    return (e.turns or 1) if isinstance(e, Loop) else 1
 
 
 def _is_light(t: Type) -> bool:
@@ -267,8 +265,7 @@ class _Planner:
             self.plan.polls.add(let)
         if isinstance(e, Loop):
             self._rows(e)
-            turns = e.trips.value if isinstance(e.trips, Lit) else self._below.get(e.trips, LONG + 1)
-            assert isinstance(turns, int)
+            turns = self._below.get(e.trips, LONG + 1) if isinstance(e.trips, Var) else e.turns or 0
             work = min(work, LONG) * max(turns, 0)
             if work > LONG:
                 self.plan.polls.add(let)
@@ -283,8 +280,8 @@ class _Planner:
                     if not _is_light(param.type):
                         self._borrow(param, scrutinee)
         elif isinstance(e, Loop):
-            if isinstance(e.trips, Lit) and isinstance(e.trips.value, int):
-                self._know(e.index, e.trips.value)
+            if e.turns is not None:
+                self._know(e.index, e.turns)
             for scan in e.scans:
                 if not scan.consumes and is_heavy(scan.param.type):
                     self._borrow(scan.param, scan.array)

@@ -74,7 +74,7 @@ class Turns:
 
 def turns_of(e: Emitter, let: Let, x: Loop) -> Turns | None:
     """The facts of a loop, if several of its turns can be written as one."""
-    trips = x.trips.value if isinstance(x.trips, Lit) and isinstance(x.trips.value, int) else FEWEST_CALLS
+    trips = FEWEST_CALLS if x.turns is None else x.turns
     seldom = trips < FEWEST_CALLS and trips * e.times < OFTEN
     if trips < FEWEST or (seldom and _calls(e, x)) or not (x.scans or x.body.lets):
         return None
@@ -221,7 +221,7 @@ class _Look:
 
     def can_test(self, let: Index | Update | View, root: Atom, path: Path) -> bool:
         """Whether what is tested in each turn can be tested in front of all."""
-        tests, trips = self.e.plan.tests.get(let, ()), self.x.trips
+        tests = self.e.plan.tests.get(let, ())
         t = root.type.target if isinstance(root.type, Ref) else root.type
         for k, step in enumerate(path if tests else ()):
             if isinstance(step, Field):
@@ -229,8 +229,8 @@ class _Look:
                 continue
             assert isinstance(t, Array)
             if k in tests:
-                turns = trips.value if isinstance(trips, Lit) and step in self.turns.own else 1
-                if t.length is None or isinstance(step, Lit) or int(turns or 0) > t.length:
+                turns = self.x.turns if step in self.turns.own else None
+                if t.length is None or isinstance(step, Lit) or (1 if turns is None else turns) > t.length:
                     return False
                 self.turns.tests[step, t.length] = None
             t = t.element
@@ -311,7 +311,5 @@ def _differ(t: Turns, a: Atom | Field, b: Atom | Field) -> bool:
         a, b = b, a
     if t.own.get(a) != Own():
         return False
-    trips = t.x.trips
-    return b is trips or (  # the index stays below the number of turns
-        isinstance(b, Lit) and isinstance(trips, Lit) and int(b.value or 0) >= int(trips.value or 0)
-    )
+    turns = t.x.turns  # the index stays below them
+    return b is t.x.trips or (isinstance(b, Lit) and turns is not None and int(b.value or 0) >= turns)

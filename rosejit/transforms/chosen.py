@@ -86,7 +86,7 @@ class _Sweep:
 
 def _choices(e: ir.Loop) -> list[_Choice]:
     """The carries of a loop that are chosen from its turns."""
-    if isinstance(e.trips, ir.Lit) and int(e.trips.value or 0) < FEWEST:
+    if e.turns is not None and e.turns < FEWEST:
         return []
     made: dict[ir.Atom, ir.Let] = {b: let for let in e.body.lets for b in let.binders}
     found: list[_Choice] = []

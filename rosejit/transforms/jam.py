@@ -80,8 +80,7 @@ class _Parts:
 def _parts(e: ir.Loop) -> _Parts | None:
     """The parts of a loop whose turns can be joined."""
     at = next((k for k, let in enumerate(e.body.lets) if isinstance(let.expr, ir.Loop)), None)
-    trips = e.trips.value if isinstance(e.trips, ir.Lit) else 0
-    if at is None or e.down or int(trips or 0) < FEWEST or len(e.body.lets) > AROUND or any(in_lanes(e)):
+    if at is None or e.down or (e.turns or 0) < FEWEST or len(e.body.lets) > AROUND or any(in_lanes(e)):
         return None
     inner = e.body.lets[at].expr
     assert isinstance(inner, ir.Loop)
@@ -101,7 +100,7 @@ def _is_plain_outside(e: ir.Loop) -> bool:
 
 def _is_plain_inside(e: ir.Loop) -> bool:
     """Whether the inner loop is arithmetic and reads, and writes at most one element of one array a turn."""
-    few = isinstance(e.trips, ir.Lit) and int(e.trips.value or 0) < FEWEST
+    few = e.turns is not None and e.turns < FEWEST
     if few or e.down or len(e.body.results) != len(e.carries) or any(scan.consumes for scan in e.scans):
         return False
     return all(is_short(let.expr) and not fails_or_acts(let.expr) for let in e.body.lets)
@@ -212,7 +211,7 @@ class Joined(ABC):
     def run(self) -> None:
         """Appends zeros for what was given in rows, and both loops."""
         e, turns = self.whole, self.turns
-        trips = int(e.trips.value or 0) if isinstance(e.trips, ir.Lit) else 0
+        trips = e.turns or 0
         count = len(e.carries)
         inits = list(e.inits)
         for v in self.let.binders[count:]:

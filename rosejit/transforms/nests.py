@@ -71,7 +71,7 @@ class _Look:
     def roots(self) -> dict[ir.Atom, int] | None:
         """The names of carried arrays, if turns can be joined, and share something."""
         e = self.e
-        few = not isinstance(e.trips, ir.Lit) or int(e.trips.value or 0) < FEWEST
+        few = (e.turns or 0) < FEWEST
         if few or e.down or e.scans or len(e.body.results) != len(e.carries):
             return None
         plain = all(is_heavy(c.type) for c in e.carries) and any(isinstance(let.expr, ir.Loop) for let in e.body.lets)
@@ -148,7 +148,7 @@ class _Look:
     def loop(self, let: ir.Let, e: ir.Loop, around: tuple[ir.Var, ...]) -> bool:
         """Whether an inner loop is harmless."""
         inmost = not any([isinstance(inner.expr, ir.Loop) for inner in e.body.lets])
-        few = inmost and isinstance(e.trips, ir.Lit) and int(e.trips.value or 0) < FEWEST
+        few = inmost and e.turns is not None and e.turns < FEWEST
         if few or e.down or e.trips in self.bound or len(e.body.results) != len(e.carries):
             return False
         if any([scan.consumes or scan.array in self.root for scan in e.scans]):

@@ -147,7 +147,7 @@ def _unsettled(let: ir.Let) -> dict[int, ir.Let]:
         return {}
     lanes = in_lanes(e)
     summed, ordered = ({c for c, lane in zip(e.carries, lanes, strict=True) if lane is on} for on in (True, False))
-    kept = _with(IN_LANES, e, summed) if not isinstance(e.trips, ir.Lit) else {}
+    kept = _with(IN_LANES, e, summed) if e.turns is None else {}
     terms = _adding(e, summed)  # one may be what another carry has become
     return kept | {k: changed for k, changed in _with(IN_ORDER, e, ordered).items() if k not in terms}
 

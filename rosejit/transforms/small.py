@@ -102,7 +102,7 @@ def is_unrolled(let: ir.Let, e: ir.Loop) -> bool:
 def _sums_in_lanes(let: ir.Let) -> bool:
     """Whether a loop of turns that only the run counts has a sum in lanes."""
     e = let.expr
-    return isinstance(e, ir.Loop) and not isinstance(e.trips, ir.Lit) and any(in_lanes(e))
+    return isinstance(e, ir.Loop) and e.turns is None and any(in_lanes(e))
 
 
 def _has_unknown_length(let: ir.Let) -> bool:
