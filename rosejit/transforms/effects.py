@@ -1,7 +1,7 @@
 """Whether an expression does more than give its results: such a let is never dropped, doubled or moved."""
 
 from rosejit.ir import syntax as ir
-from rosejit.ir.types import Ref
+from rosejit.ir.types import Ref, is_heavy
 from rosejit.ir.walk import forms, lets, reachable
 
 
@@ -65,6 +65,22 @@ def bases(body: ir.Block) -> dict[ir.Atom, ir.Atom]:
             for side in (e.left, e.right):
                 pairs = zip(side.params, e.scrutinees, strict=True)
                 found.update({p: s for p, s in pairs if isinstance(p.type, Ref)})
+    return found
+
+
+def windows(body: ir.Block) -> dict[ir.Atom, ir.Atom]:
+    """Of each view of a value, what it is a view of."""
+    found: dict[ir.Atom, ir.Atom] = {}
+    for let in forms(body):
+        e = let.expr
+        if isinstance(e, ir.Index) and is_heavy(let.binders[0].type):
+            found[let.binders[0]] = e.base
+        elif isinstance(e, ir.Case):
+            for side in (e.left, e.right):
+                pairs = zip(side.params, e.scrutinees, strict=True)
+                found.update({p: s for p, s in pairs if is_heavy(p.type)})
+        elif isinstance(e, ir.Loop):
+            found.update({s.param: s.array for s in e.scans if not s.consumes and is_heavy(s.param.type)})
     return found
 
 

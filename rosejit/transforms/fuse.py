@@ -11,7 +11,7 @@ from itertools import combinations
 from rosejit.ir import syntax as ir
 from rosejit.ir.types import INT, REAL, Array, Ref, Type, is_heavy
 from rosejit.ir.walk import captures, consumed, forms, lets, operands, rebuild, scopes, within
-from rosejit.transforms.effects import Part, Places, fails_or_acts, meet, writes_to
+from rosejit.transforms.effects import Part, Places, fails_or_acts, meet, windows, writes_to
 
 
 def fuse(f: ir.Function) -> ir.Function:
@@ -22,7 +22,7 @@ def fuse(f: ir.Function) -> ir.Function:
     found = [let.expr for let in forms(f.body) if isinstance(let.expr, ir.Loop | ir.Add)]
     if len(found) < 2 or not any([isinstance(e, ir.Loop) for e in found]):
         return f
-    sweep = _Sweep(Places(f.body))
+    sweep = _Sweep(Places(f.body), windows(f.body))
     body = sweep.block(f.body)
     if not sweep.joined:
         return f
@@ -32,8 +32,9 @@ def fuse(f: ir.Function) -> ir.Function:
 class _Sweep:
     """Goes through all blocks; `joined` counts."""
 
-    def __init__(self, places: Places) -> None:
+    def __init__(self, places: Places, windows: dict[ir.Atom, ir.Atom]) -> None:
         self.places = places
+        self.windows = windows
         self.joined = 0
 
     def block(self, block: ir.Block) -> ir.Block:
@@ -41,7 +42,7 @@ class _Sweep:
         loops = [let for let in block.lets if isinstance(let.expr, ir.Loop)]
         found = list(block.lets)
         if len(loops) > 1 or (loops and any([isinstance(let.expr, ir.Add) for let in found])):
-            joiner = _Joiner(block, loops, self.places)
+            joiner = _Joiner(block, loops, self.places, self.windows)
             found = joiner.run()
             self.joined += joiner.joined
         return ir.Block([within(let, self.block) for let in found], block.results)
@@ -49,22 +50,30 @@ class _Sweep:
 
 @dataclass(slots=True)
 class _Facts:
-    """What a let reads and consumes, the places that it touches, at any depth, and whether it may fail or act."""
+    """What a let reads, what it needs alive for that, what it consumes, the places that it touches, at any depth, and
+    whether it may fail or act."""
 
     reads: set[ir.Atom]
+    needs: set[ir.Atom]
     consumes: set[ir.Atom]
     places: set[Part]
     acts: bool
 
 
-def _facts(let: ir.Let, places: Places) -> _Facts:
+def _facts(let: ir.Let, places: Places, windows: dict[ir.Atom, ir.Atom]) -> _Facts:
     e = let.expr
     if isinstance(e, ir.Apply):
-        return _Facts(set(e.args), set(), set(), fails_or_acts(e))
+        return _Facts(set(e.args), set(), set(), set(), fails_or_acts(e))
     everything = [let, *(inner for _, block in scopes(e) for inner in lets(block))]
     reads: set[ir.Atom] = {*operands(e), *captures(e)}
+    needs = set(reads)
+    for a in reads:
+        while a in windows:
+            a = windows[a]
+            needs.add(a)
     return _Facts(
         reads,
+        needs,
         {a for a in consumed(e) if is_heavy(a.type) or isinstance(a.type, Ref)},
         {places.part(a) for a in reads if isinstance(a.type, Ref) and not isinstance(e, ir.View)},
         any(fails_or_acts(inner.expr) for inner in everything),
@@ -74,8 +83,11 @@ def _facts(let: ir.Let, places: Places) -> _Facts:
 class _Joiner:
     """Joins the loops of one block; `readers` are the lets that read an output of a loop, in order."""
 
-    def __init__(self, block: ir.Block, loops: list[ir.Let], places: Places) -> None:
+    def __init__(
+        self, block: ir.Block, loops: list[ir.Let], places: Places, windows: dict[ir.Atom, ir.Atom]
+    ) -> None:
         self.places = places
+        self.windows = windows
         self.lets = list(block.lets)
         self.results = set(block.results)
         self.loops = loops
@@ -114,7 +126,7 @@ class _Joiner:
     def facts(self, let: ir.Let) -> _Facts:
         found = self.known.get(let)
         if found is None:
-            found = self.known[let] = _facts(let, self.places)
+            found = self.known[let] = _facts(let, self.places, self.windows)
         return found
 
     def run(self) -> list[ir.Let]:
@@ -165,18 +177,18 @@ class _Joiner:
         """The lets between the two loops: those that the second one needs, or that must come before it, come before
         both, the others behind. None where one of them would then see or do something else."""
         one, two = self.facts(first), self.facts(second)
-        if two.acts or meet(one.places, two.places) or one.reads & two.consumes.difference(first.binders):
+        if two.acts or meet(one.places, two.places) or one.needs & two.consumes.difference(first.binders):
             return None
         wanted, taken, touched, acted = set(two.reads), set(two.consumes), set(two.places), False
         before: list[ir.Let] = []
         after: list[ir.Let] = []
         for let in reversed(between):
             known = self.facts(let)
-            behind = known.reads & taken or meet(known.places, touched) or (known.acts and acted)
+            behind = known.needs & taken or meet(known.places, touched) or (known.acts and acted)
             if wanted.isdisjoint(let.binders) and not behind:
                 after.append(let)
                 continue
-            if (known.acts and one.acts) or meet(known.places, one.places) or known.consumes & one.reads:
+            if (known.acts and one.acts) or meet(known.places, one.places) or known.consumes & one.needs:
                 return None
             if not known.reads.isdisjoint(first.binders):
                 return None

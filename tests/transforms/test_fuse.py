@@ -10,6 +10,7 @@ from rosejit.text import parse
 from rosejit.transforms.derive import gradient
 from rosejit.transforms.fuse import fuse
 from rosejit.transforms.pipeline import optimise
+from tests.machines import wasm
 
 HEAD = "def f(x: [3]Real, y: Real): Real =\n"
 MAP = "let a: [3]Real = loop i < 3 { let v: Real = x@[i] in let w: Real = v * y in w } in\n"
@@ -288,3 +289,59 @@ def test_different_rows_are_apart(text: str, wanted: int) -> None:
     assert adds_in_loops(new) == wanted
     args = [[1.5, 2.5, 0.5], [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]]
     assert interp.run(new, args) == interp.run(parse(text), args)
+
+
+BEFORE_IT_IS_ZERO = """
+def f(x: [3]Real, y: [2][3]Real): [2][3]Real =
+  let z: [2][3]Real = copy y in
+  let row: [3]Real = z@[0] in
+  let a: [3]Real = loop i < 3 {
+    let v: Real = x@[i] in
+    let u: Real = row@[i] in
+    let w: Real = v + u in
+    w
+  } in
+  let zero0: [3]Real = zero in
+  let z1: [2][3]Real = update z@[0] = zero0 in
+  let acc: &[2][3]Real = accum z1 in
+  let p: &[3]Real = &acc@[0] in
+  let () = p += a in
+  let r: [2][3]Real = resolve acc in
+  r
+"""
+
+
+def test_a_row_is_read_before_its_array_is_written() -> None:
+    """The sum needs the array written, the loop reads a view of it as it was."""
+    f = parse(BEFORE_IT_IS_ZERO)
+    verify_program(f)
+    new = fuse(f)
+    verify_program(new)
+    args = [[1.5, 2.5, 0.5], [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]]
+    wanted = interp.run(f, args)
+    assert interp.run(new, args) == wanted == wasm(f)(args)
+    assert loops(new) == 1
+
+
+BEHIND_A_VIEW = """
+def f(x: [3]Real, y: [2][3]Real): [2][3]Real, [3]Real =
+  let z: [2][3]Real = copy y in
+  let row: [3]Real = z@[0] in
+  let a: [3]Real = loop i < 3 { let v: Real = x@[i] in let w: Real = v * v in w } in
+  let b: [3]Real = copy row in
+  let c: [2][3]Real = loop j < 3 carry (t: [2][3]Real = z) scan (u: Real in a) {
+    let s: [2][3]Real = update t@[0, j] = u in
+    s
+  } in
+  c, b
+"""
+
+
+def test_a_view_is_read_before_the_second_loop_has_its_array() -> None:
+    f = parse(BEHIND_A_VIEW)
+    verify_program(f)
+    new = fuse(f)
+    verify_program(new)
+    args = [[1.5, 2.5, 0.5], [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]]
+    assert interp.run(new, args) == interp.run(f, args) == wasm(f)(args)
+    assert loops(new) == 1
