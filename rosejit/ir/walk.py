@@ -106,6 +106,16 @@ def consumed(e: Expr) -> tuple[Atom, ...]:
             return ()
 
 
+def consumed_within(block: Block) -> set[Atom]:
+    """Everything that `block` consumes, in nested blocks too."""
+    found: set[Atom] = set(block.results)
+    for let in block.lets:
+        found.update(consumed(let.expr))
+        for _, inner in scopes(let.expr):
+            found |= consumed_within(inner)
+    return found
+
+
 _WITH_BLOCKS = frozenset({If, Case, Loop, While})
 
 

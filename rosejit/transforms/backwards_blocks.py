@@ -2,7 +2,7 @@
 
 from rosejit.ir import syntax as ir
 from rosejit.ir.types import Array, Ref, is_heavy, is_linear
-from rosejit.ir.walk import captures, consumed, rebuild, scopes
+from rosejit.ir.walk import captures, consumed, consumed_within, rebuild, scopes
 from rosejit.transforms.backwards import Seeds, Walk
 from rosejit.transforms.cotangents import cotangent, is_light, needs_shape
 from rosejit.transforms.relax import sums_in_lanes
@@ -17,16 +17,6 @@ def _nothing_flows(s: Walk, cts: list[ir.Atom | None], places: list[ir.Var]) -> 
     return all(ct is None for ct in cts) and all(s.read(v) is None for v in places)
 
 
-def _consumed_within(block: ir.Block) -> set[ir.Atom]:
-    """Everything that `block` consumes, in nested blocks too."""
-    found: set[ir.Atom] = set(block.results)
-    for let in block.lets:
-        found.update(consumed(let.expr))
-        for _, inner in scopes(let.expr):
-            found |= _consumed_within(inner)
-    return found
-
-
 # --- branches
 
 
@@ -37,7 +27,7 @@ def branch(s: Walk, let: ir.Let, e: ir.If | ir.Case) -> None:
     scrutinees = e.scrutinees if isinstance(e, ir.Case) else ()
     watched = [v for v in (*captured, *scrutinees) if isinstance(v, ir.Var) and isinstance(v.type, Ref)]
     cts = [s.draw(x) for x in let.binders]
-    taken = {v for _, block in scopes(e) for v in _consumed_within(block)}
+    taken = {v for _, block in scopes(e) for v in consumed_within(block)}
     adopted = tuple(v for v in captured if is_heavy(v.type) and v in taken)
     if _nothing_flows(s, cts, [v for v in watched if is_linear(v.type)]) and not any(map(needs_shape, adopted)):
         return

@@ -10,7 +10,7 @@ from itertools import combinations
 
 from rosejit.ir import syntax as ir
 from rosejit.ir.types import INT, REAL, Array, Ref, Type, is_heavy
-from rosejit.ir.walk import captures, consumed, forms, lets, operands, rebuild, scopes, within
+from rosejit.ir.walk import captures, consumed, consumed_within, forms, lets, operands, rebuild, scopes, within
 from rosejit.transforms.effects import Part, Places, fails_or_acts, meet, windows, writes_to
 
 
@@ -65,6 +65,7 @@ def _facts(let: ir.Let, places: Places, windows: dict[ir.Atom, ir.Atom]) -> _Fac
     if isinstance(e, ir.Apply):
         return _Facts(set(e.args), set(), set(), set(), fails_or_acts(e))
     everything = [let, *(inner for _, block in scopes(e) for inner in lets(block))]
+    taken = set(consumed(e)).union(*[consumed_within(block) for _, block in scopes(e)])
     reads: set[ir.Atom] = {*operands(e), *captures(e)}
     needs = set(reads)
     for a in reads:
@@ -74,7 +75,7 @@ def _facts(let: ir.Let, places: Places, windows: dict[ir.Atom, ir.Atom]) -> _Fac
     return _Facts(
         reads,
         needs,
-        {a for a in consumed(e) if is_heavy(a.type) or isinstance(a.type, Ref)},
+        {a for a in taken & reads if is_heavy(a.type) or isinstance(a.type, Ref)},
         {places.part(a) for a in reads if isinstance(a.type, Ref) and not isinstance(e, ir.View)},
         any(fails_or_acts(inner.expr) for inner in everything),
     )
@@ -83,9 +84,7 @@ def _facts(let: ir.Let, places: Places, windows: dict[ir.Atom, ir.Atom]) -> _Fac
 class _Joiner:
     """Joins the loops of one block; `readers` are the lets that read an output of a loop, in order."""
 
-    def __init__(
-        self, block: ir.Block, loops: list[ir.Let], places: Places, windows: dict[ir.Atom, ir.Atom]
-    ) -> None:
+    def __init__(self, block: ir.Block, loops: list[ir.Let], places: Places, windows: dict[ir.Atom, ir.Atom]) -> None:
         self.places = places
         self.windows = windows
         self.lets = list(block.lets)

@@ -345,3 +345,25 @@ def test_a_view_is_read_before_the_second_loop_has_its_array() -> None:
     args = [[1.5, 2.5, 0.5], [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]]
     assert interp.run(new, args) == interp.run(f, args) == wasm(f)(args)
     assert loops(new) == 1
+
+
+BEFORE_A_CHOICE = """
+def f(x: [3]Real, y: Real, c: Bool): Real =
+  let z: [3]Real = copy x in
+  let a: [3]Real = loop i < 3 scan (u: Real in z) { let w: Real = u * y in w } in
+  let b: [3]Real = if c { let z1: [3]Real = update z@[0] = 9.0 in z1 } { z } in
+  let s: Real = loop j < 3 carry (t: Real = 0.0) { let u: Real = b@[j] in let n: Real = t * 0.5 + u in n } in
+  let r: Real = loop k < 3 carry (t: Real = s) { let u: Real = a@[k] in let n: Real = t + u in n } in
+  r
+"""
+
+
+@pytest.mark.parametrize("chosen", [True, False])
+def test_what_a_choice_writes_is_read_before(chosen: bool) -> None:
+    """The first loop stays in front of a choice in which one side writes what it reads."""
+    f = parse(BEFORE_A_CHOICE)
+    verify_program(f)
+    new = fuse(f)
+    verify_program(new)
+    args = [[1.5, 2.5, 0.5], 0.7, chosen]
+    assert interp.run(new, args) == interp.run(f, args) == wasm(f)(args)
