@@ -31,6 +31,7 @@ from rosejit.frontend.binding import Call
 from rosejit.frontend.codes import Open, is_read_now
 from rosejit.frontend.guards import Capture, Chain, Guard, form_of, guard_again
 from rosejit.frontend.observed import Seen
+from rosejit.frontend.ran import of_classes, of_functions
 from rosejit.frontend.stage import Session
 from rosejit.frontend.world import World
 from rosejit.ir import syntax as ir
@@ -307,6 +308,7 @@ def _found(wanted: _Wanted) -> Callable[..., Any] | None:
         return None
     captures = [_captured(_chain(world, place)) for place in facts["captures"]]
     guards = [guard_again(form, *[_chain(world, place) for place in places]) for form, *places in facts["guards"]]
+    guards += [*of_functions(world.functions), *of_classes(world.classes, world.functions)]
     still = [sessions.still(_chain(world, place)) for place in facts["still"]]
     reads = (*sessions.reads_of(captures, guards), *still)
     trees = tuple(wanted.call.trees)

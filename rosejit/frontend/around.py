@@ -15,7 +15,7 @@ from types import CellType, CodeType, FunctionType, MethodType
 from typing import Any
 
 from rosejit.frontend.by_code import names_in
-from rosejit.frontend.content import Same, content_key
+from rosejit.frontend.content import Same, content_key, data_of, has_data
 from rosejit.frontend.guards import Chain, Guard
 from rosejit.frontend.rewrite import TRANSLATIONS
 from rosejit.frontend.structures import attributes, is_open
@@ -141,12 +141,17 @@ def _decorated(value: Any) -> Opened:
 
 
 def _object(value: Any) -> Opened:
-    named = attributes(value)
-    return Same(value), [*named, *named.values()]
+    named, kind = attributes(value), type(value)
+    return Same(value), [*named, *named.values(), *((kind,) if has_data(kind) else ())]
+
+
+def _class(value: Any) -> Opened:
+    held = data_of(value) if has_data(value) else {}
+    return Same(value), [*held, *held.values()]
 
 
 def _array(value: Any) -> Opened:
-    return Same(value), [] if value.dtype == object else [value.tobytes()]
+    return Same(value), [*value.flat] if value.dtype == object else [value.tobytes()]
 
 
 def _itself(value: Any) -> Opened:
@@ -161,10 +166,11 @@ def _many(value: Any) -> Opened:
     return None, list(value)
 
 
-_CHANGED = (_mapping, _many, _object)
+_CHANGED = (_mapping, _many, _object, _class)
 """How what globals hold is opened, where that can change in a staging."""
 _RULES: tuple[tuple[Any, Callable[[Any], Opened]], ...] = (
     (FunctionType, _function),
+    (type, _class),
     (Cell, _cell),
     (dict, _mapping),
     ((list, tuple, set, frozenset, deque), _many),

@@ -6,6 +6,8 @@
 import builtins
 import dataclasses
 import enum
+from collections import deque
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import chain
 from types import (
@@ -41,19 +43,47 @@ def content_key(value: Any, inside: frozenset[int] = frozenset()) -> Key:
     if id(value) in inside:
         return (kind, "again")
     inside |= {id(value)}
-    if isinstance(value, (list, tuple)):
-        items: Any = value
-        return (kind, *(content_key(item, inside) for item in items))
-    if isinstance(value, (dict, MappingProxyType)):
-        pairs: Any = value
-        return (kind, *((content_key(k, inside), content_key(v, inside)) for k, v in pairs.items()))
-    if isinstance(value, (set, frozenset)):
-        members: Any = value
-        return (kind, frozenset(content_key(member, inside) for member in members))
+    if isinstance(value, _CONTAINERS):
+        named = named_beside(value)
+        key = (kind, *_items_key(value, inside))
+        return (*key, content_key(named, inside)) if named else key
+    if isinstance(value, np.ndarray):
+        return (kind, value.shape, *(content_key(item, inside) for item in value.flat))
     if dataclasses.is_dataclass(kind):
         fields = dataclasses.fields(kind)
         return (kind, *(content_key(getattr(value, f.name), inside) for f in fields if hasattr(value, f.name)))
     return _object_key(value, kind, inside)
+
+
+def _items_key(value: Any, inside: frozenset[int]) -> Iterator[Any]:
+    """The keys of what is in a container."""
+    if isinstance(value, (dict, MappingProxyType)):
+        pairs: Any = value
+        yield from [(content_key(k, inside), content_key(v, inside)) for k, v in pairs.items()]
+    elif isinstance(value, (set, frozenset)):
+        members: Any = value
+        yield frozenset([content_key(member, inside) for member in members])
+    else:
+        yield from [content_key(item, inside) for item in value]
+
+
+_CONTAINERS = (list, tuple, deque, dict, MappingProxyType, set, frozenset)
+
+
+def named_beside(container: Any) -> dict[str, Any]:
+    """The attributes of a container that is of a class of the user's."""
+    kind: type = type(container)
+    return attributes_of(container) if is_users_class(kind) and not hasattr(kind, "_fields") else {}
+
+
+def content_of_bytes(value: Any) -> bytes | None:
+    """What is in memory that can be written as an array of numbers can; None for other values."""
+    if type(value).__hash__ is not None and not isinstance(value, memoryview):
+        return None
+    try:
+        return memoryview(value).tobytes()
+    except TypeError:
+        return None
 
 
 def _object_key(value: Any, kind: Any, inside: frozenset[int]) -> Key:
@@ -65,6 +95,9 @@ def _object_key(value: Any, kind: Any, inside: frozenset[int]) -> Key:
         return (kind, value.__func__, content_key(value.__self__, inside))
     if is_identity(value):
         return (kind, value)
+    held = content_of_bytes(value)
+    if held is not None:
+        return (kind, held)
     attributes = attributes_of(value)
     if kind.__hash__ is None:
         return (kind, content_key(attributes, inside) if attributes else Same(value))

@@ -20,6 +20,7 @@ from rosejit.frontend.builtin_calls import BUILTINS
 from rosejit.frontend.columns import Columns
 from rosejit.frontend.joins import shown
 from rosejit.frontend.math_calls import MATH, OF_REALS
+from rosejit.frontend.methods import member_of
 from rosejit.frontend.places import frame_at
 from rosejit.frontend.structures import detached, is_mutable, is_record, is_row, objects, parts, with_parts
 from rosejit.frontend.texts import marked
@@ -176,8 +177,9 @@ class Dispatcher:
             return self.call(whole.func, *whole.args, *args, **{**whole.keywords, **kwargs})
         if function.__class__ is MethodWrapperType and function.__name__ == "__setattr__":
             return self.call(object.__setattr__, function.__self__, *args, **kwargs)
-        own = getattr(type(function), "__call__", None)  # noqa: B004 - the method itself is wanted
+        own = member_of(type(function), "__call__")
         if type(own) is FunctionType and is_users_code(own.__code__):
+            self._session.methods.meet(function)
             return self.call(own, function, *args, **kwargs)
         return self.plain(function, args, kwargs)
 

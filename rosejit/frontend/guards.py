@@ -12,10 +12,20 @@ from typing import Any, Literal
 
 from rosejit.abi import Leaf
 from rosejit.errors import UnsupportedSyntax
-from rosejit.frontend.content import attributes_of, content_key, data_of, has_data, is_frozen, is_identity
+from rosejit.frontend.content import (
+    Same,
+    attributes_of,
+    content_key,
+    data_of,
+    has_data,
+    is_frozen,
+    is_identity,
+    named_beside,
+)
 from rosejit.frontend.rewrite import Translation
 from rosejit.frontend.structures import attributes, is_object, parts
 from rosejit.frontend.tape import Tape
+from rosejit.frontend.users import is_users_class
 from rosejit.numeric import np
 from rosejit.span import Span
 
@@ -127,35 +137,60 @@ def aliases(names: list[Chain]) -> list[Guard]:
     return [_Alias(chain, first, identical=False) for chain in [*places.values()][1:]]
 
 
-def outside_key(value: Any, depth: int = 0, inside: frozenset[int] = frozenset()) -> Any:
-    """A value from outside by content; arrays by their layout (their elements are read at each call).
+def outside_key(value: Any) -> list[Any]:
+    """A value from outside by content, down to all that it holds, one thing after the other; arrays by their layout
+    (their elements are read at each call). Of objects of libraries what is deep inside counts as the object it is."""
+    found: list[Any] = []
+    pending, depths = [value], [0]
+    seen = set[int]()
+    while pending:
+        value, depth = pending.pop(), depths.pop()
+        kind = value.__class__
+        if kind in _PLAIN:
+            found.append(content_key(value))
+        elif id(value) in seen:
+            found.append(Same(value))
+        else:
+            what, inside, further = _opened(value, kind, depth, is_first=not seen)
+            seen.add(id(value))
+            found += kind, what, len(inside)
+            if _PLAIN.issuperset(map(type, inside)):
+                found += map(content_key, inside)
+            else:
+                pending += inside
+                depths += (depth + further,) * len(inside)
+    return found
 
-    `depth` counts the objects around, whose attributes are looked at down to a few of them.
-    """
-    kind: Any = type(value)
-    if depth > _DEEPEST or id(value) in inside:
-        return (kind, id(value))
-    around = inside | {id(value)}
-    if isinstance(value, type) and has_data(value):
-        return (kind, id(value), outside_key(data_of(value), depth + 1, around))
-    if _is_bound(value):
-        return (kind, value.__name__, id(getattr(value, "__func__", None)), outside_key(value.__self__, depth, around))
-    if is_identity(value):
-        return (kind, id(value))
-    if isinstance(value, functools.partial):
-        return (kind, outside_key((value.func, value.args, value.keywords), depth, around))
+
+def _opened(value: Any, kind: Any, depth: int, is_first: bool) -> tuple[Any, list[Any], int]:
+    """What a thing is, what is in it, and whether that is deeper in the objects of a library."""
+    if kind is list or kind is tuple:
+        return None, list(value), 0
+    if isinstance(value, _CONTAINERS):
+        items = [*value, *value.values()] if isinstance(value, dict) else list(value)
+        named = named_beside(value)
+        return len(items), [*items, *named, *named.values()], 0
     if isinstance(value, np.ndarray):
-        return (kind, id(value) if inside else value.shape, value.dtype.str)
-    if isinstance(value, (list, tuple, set, frozenset)):
-        items: Any = value
-        return (kind, *(outside_key(item, depth, around) for item in items))
-    if isinstance(value, dict):
-        pairs: Any = value
-        return (kind, *((k, outside_key(v, depth, around)) for k, v in pairs.items()))
-    attributes = attributes_of(value)
-    if attributes:
-        return (kind, id(value), outside_key(attributes, depth + 1, around))
-    return content_key(value)
+        if value.dtype == object:
+            return value.shape, [*value.flat], 0
+        return (value.shape, None if is_first else Same(value), value.dtype.str), [], 0
+    if isinstance(value, functools.partial):
+        return None, [value.func, value.args, value.keywords], 0
+    if _is_bound(value):
+        return (value.__name__, Same(getattr(value, "__func__", None))), [value.__self__], 0
+    if isinstance(value, type) and has_data(value):
+        named = data_of(value)
+        return Same(value), [*named, *named.values()], 0
+    if is_identity(value):
+        return Same(value), [], 0
+    further = 0 if is_users_class(kind) else 1
+    named = attributes_of(value) if depth + further <= _DEEPEST else None
+    if not named:
+        return content_key(value) if named is not None else Same(value), [], 0
+    return Same(value), [*named, *named.values()], further
+
+
+_CONTAINERS = (dict, list, tuple, set, frozenset, deque)
 
 
 def chains(function: FunctionType, translation: Translation) -> Iterator[Chain]:
@@ -305,7 +340,7 @@ def _data(cls: Any, named: Set[str] | None) -> tuple[str, ...]:
 
 
 def _held(cls: type, names: tuple[str, ...]) -> list[Any]:
-    return [outside_key(getattr(cls, name, _MISSING), 1) for name in names]
+    return [outside_key([getattr(cls, name, _MISSING)]) for name in names]
 
 
 class _ElementsGuard(Guard):

@@ -84,14 +84,14 @@ class Methods:
         self.known |= _WITHOUT
 
     def meet(self, value: Any) -> Any:
-        """`value`, which staged code will use; of a container also the classes of what is in it."""
+        """`value`, which staged code will use, or a class itself; of a container also the classes of what is in it."""
         kind: type = value.__class__
         if kind in _CONTAINERS:
             kinds = set(map(type, value.values() if kind is dict else value))
             for inner in kinds - self.known - _CONTAINERS:
                 self.meet_class(inner)
         elif kind not in self.known:
-            self.meet_class(kind)
+            self.meet_class(value if isinstance(value, type) else kind)
         return value
 
     def meet_class(self, cls: type) -> None:
@@ -197,6 +197,16 @@ def _is_asked_by_us(name: str) -> bool:
 
 def _is_users(function: Any) -> bool:
     return type(function) is FunctionType and is_users_code(function.__code__)
+
+
+def member_of(cls: type, name: str) -> Any:
+    """What a class, or one above it, holds under a name, as its user wrote it; None if it holds nothing."""
+    for each in cls.__mro__:
+        if name in vars(each):
+            member = vars(each)[name]
+            entry = _replaced.get((each, name))
+            return member if entry is None or member is not entry.stand_in else entry.original
+    return None
 
 
 def own(value: Any, name: str) -> Any:

@@ -138,7 +138,8 @@ class Session:
         self.functions, self.code = opened.functions, None
 
     def _end(self) -> None:
-        self._open.pop()
+        for each in self._open.pop().sealed:
+            self.tape.sealed.pop(id(each), None)
         self.functions = self._open[-1].functions if self._open else {}
         self.code = self._open[-1].code if self._open else None
         if not self._open:
@@ -231,7 +232,7 @@ class Session:
             params += [var for var, _ in pairs]
             value = self.methods.meet(build(tree, Supply([value for _, value in pairs]), statics))
             why = f"`{p.name}` is an argument, and arguments are never written"
-            self.tape.seal(why, *objects(value))
+            self.tape.seal(why, *self._open[-1].own(objects(value), self.tape.sealed))
             values.append(value)
         made.params = tuple(params)
         return lambda function: signature.apply(function, values)
@@ -286,6 +287,7 @@ class Session:
         check_unspoilt(self.tape, [f for f, _ in opened.functions.values()], reads, place)
         named = (lambda: None) if self.gives_statics else opened.names
         found = [g for read in reads if (g := guard(read, opened.read_elements, named)) is not None]
+        found += opened.of_what_ran(self.methods.known)
         captured: Captures = {}
         if not opened.captured:
             return captured, tuple(found)

@@ -1,5 +1,7 @@
 """Nothing stale is run: whatever of Python's that staging read may change between two calls, in any way."""
 
+import array
+import collections
 import dataclasses
 import enum
 import functools
@@ -56,6 +58,80 @@ CASES = {
         "class C:\n    def h(self, x): return x\no = C()\ndef h(self, x): return 5.0 * x",
         "o.h(x)",
         "C.h = h",
+    ),
+    "a method that the class of an object given to a helper is given": (
+        "class C:\n    def h(self, x): return x\no = C()\ndef h(p, x): return p.h(x)\ndef u(self, x): return 5.0 * x",
+        "h(o, x)",
+        "C.h = u",
+    ),
+    "a method that only a base class has": (
+        "class B:\n    def h(self, x): return x\nclass C(B):\n    def h(self, x): return super().h(x)\n"
+        "o = C()\ndef u(self, x): return 5.0 * x",
+        "o.h(x)",
+        "B.h = u",
+    ),
+    "a method that hides that of a base class": (
+        "class B:\n    def h(self, x): return x\nclass C(B): pass\no = [C()]\ndef u(self, x): return 5.0 * x",
+        "o[0].h(x)",
+        "C.h = u",
+    ),
+    "an operator": (
+        "class C:\n    def __add__(self, x): return x\no = C()\ndef u(self, x): return 5.0 * x",
+        "o + x",
+        "C.__add__ = u",
+    ),
+    "what is called": (
+        "class C:\n    def __call__(self, x): return x\no = C()\ndef u(self, x): return 5.0 * x",
+        "o(x)",
+        "C.__call__ = u",
+    ),
+    "a property of the class": (
+        "class C:\n    @property\n    def k(self): return 1.0\no = C()\nu = property(lambda self: 5.0)",
+        "o.k * x",
+        "C.k = u",
+    ),
+    "a method of the class itself": (
+        "class C:\n    @classmethod\n    def h(cls, x): return x\nl = [C]\nu = classmethod(lambda cls, x: 5.0 * x)",
+        "l[0].h(x)",
+        "C.h = u",
+    ),
+    "the code of a function": (
+        "def h(x): return x\ndef u(x): return 5.0 * x",
+        "h(x)",
+        "h.__code__ = u.__code__",
+    ),
+    "the code of a method": (
+        "class C:\n    def h(self, x): return x\no = [C()]\ndef h(self, x): return 5.0 * x",
+        "o[0].h(x)",
+        "C.h.__code__ = h.__code__",
+    ),
+    "a default value": ("def h(x, b=2.0): return x * b", "h(x)", "h.__defaults__ = (5.0,)"),
+    "a list that is a default value": ("l = [2.0]\ndef h(x, b=l): return x * b[0]", "h(x)", "l[0] = 5.0"),
+    "a default value by name": ("def h(x, *, b=2.0): return x * b", "h(x)", "h.__kwdefaults__['b'] = 5.0"),
+    "a default value of a function in a list": (
+        "def h(x, b=2.0): return x * b\nl = [h]",
+        "l[0](x)",
+        "l[0].__defaults__ = (5.0,)",
+    ),
+    "a deque": ("k = collections.deque([1.0])", "x * sum(k)", "k.append(2.0)"),
+    "a deque in a list": ("k = [collections.deque([1.0])]", "x * k[0][0]", "k[0][0] = 2.0"),
+    "an array of Python's": ("k = array.array('d', [1.0])", "x * k[0]", "k[0] = 2.0"),
+    "bytes": ("k = bytearray(b'a')", "x * k[0]", "k[0] = 2"),
+    "an array of objects": ("k = np.array([1.0, None])", "x * k[0]", "k[0] = 2.0"),
+    "an array of objects in a list": ("k = [np.array([1.0, [2.0]], object)]", "x * k[0][1][0]", "k[0][1][0] = 3.0"),
+    "the shape of an array in a list": ("k = [np.ones((2, 3))]", "x * len(k[0])", "k[0].shape = (3, 2)"),
+    "an attribute of a list": ("class L(list): pass\no = L([1.0])\no.k = 1.0", "x * o.k", "o.k = 2.0"),
+    "an attribute of a dict in a list": ("class L(dict): pass\no = [L()]\no[0].k = 1.0", "x * o[0].k", "o[0].k = 2.0"),
+    "objects in objects": (
+        "o = Box(o=Box(o=Box(o=Box(o=Box(o=Box(k=1.0))))))",
+        "x * o.o.o.o.o.o.k",
+        "o.o.o.o.o.o.k = 5.0",
+    ),
+    "a list of linked objects": (
+        "o = Box(k=1.0, o=None)\nfor _ in range(999): o = Box(k=1.0, o=o)\na = o.o.o.o.o.o.o\n"
+        "def h(p):\n    s = 0.0\n    while p is not None:\n        s, p = s + p.k, p.o\n    return s",
+        "x * h(o)",
+        "a.k = 5.0",
     ),
     "a method of a class": (
         "class C:\n    k = 1.0\n    @classmethod\n    def h(cls, x): return x * cls.k",
@@ -148,8 +224,8 @@ class Data:
     b: list
 
 
-MODULES = {"rose": rose, "dataclasses": dataclasses, "np": np, "enum": enum, "functools": functools, "types": types}
-SCOPE = {**MODULES, "Box": Box, "Slots": Slots, "Data": Data}
+MODULES = {module.__name__: module for module in (array, collections, dataclasses, enum, functools, types)}
+SCOPE = {**MODULES, "rose": rose, "np": np, "Box": Box, "Slots": Slots, "Data": Data}
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
@@ -183,6 +259,29 @@ def test_nothing_stale_is_run(case, place):
         assert g(1.5) == f(1.5)
 
 
+def test_what_stays_as_it_is_stages_nothing_again():
+    scope = dict(SCOPE)
+    text = """
+    class B:
+        k = 1.0
+        def __call__(self, x): return self + x
+        def __add__(self, x): return self.h(x, self.p)
+    class C(B):
+        p = property(lambda self: self.o[0].k)
+        def __init__(self, *o): self.o = collections.deque(o)
+        def h(self, x, b=(1.0, 2.0), *, c=[3.0]): return x * sum(b if b is tuple else c)
+    o = C(C(), Box(k=[C()]))
+    @rose.jit
+    def u(x: float): return o(x) * C(C()).p
+    def f(x): return u(x) + o(x) + u(2.0 * x)
+    """
+    f = rose.jit(define(text, **scope))
+    text = str(f.lower(1.5).ir)
+    assert text.count("def u") == 1
+    assert [f(1.5), f(1.5)] == [f.__wrapped__(1.5)] * 2
+    assert f.cache_info().misses == f.__wrapped__.__globals__["u"].cache_info().misses == 1
+
+
 STATIC = {
     "a list": ([2.0], "x * c[0]", "c[0] = 3.0"),
     "a dict": ({"k": 2.0}, "x * c['k']", "c['k'] = 3.0"),
@@ -194,6 +293,10 @@ STATIC = {
     "an array in an object": (Box(k=np.ones(2)), "x if c.k[0] > 2 else x * 9", "c.k[0] = 3.0"),
     "a class attribute": (type("C", (), {"k": 2.0})(), "x * c.k", "type(c).k = 3.0"),
     "a class": (type("C", (), {"k": 2.0}), "x * c.k", "c.k = 3.0"),
+    "a deque": (collections.deque([2.0]), "x * c[0]", "c[0] = 3.0"),
+    "an array of Python's": (array.array("d", [2.0]), "x * c[0]", "c[0] = 3.0"),
+    "an array of objects": (np.array([2.0, None]), "x * c[0]", "c[0] = 3.0"),
+    "an attribute of a list": (type("L", (list,), {})(), "x * (len(c) + getattr(c, 'k', 2.0))", "c.k = 3.0"),
     "a method": (Box(k=2.0).scaled, "c(x)", "c.__self__.k = 3.0"),
 }
 

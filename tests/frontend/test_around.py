@@ -33,6 +33,10 @@ CASES = {
     "a default value": ("def h(a, s=x): return a * s", "h(a)", "h.__defaults__ = (x + 1.0,)"),
     "a cell that a helper binds": ("s = x\ndef h():\n    nonlocal s\n    s = s * 3.0", "a * s", "h()"),
     "an attribute of a global": ("GLOBAL.k = 1.0", "a * GLOBAL.k", "GLOBAL.k = 3.0"),
+    "an attribute of a class": ("class C: k = x", "a * C.k", "C.k = 3.0"),
+    "of a class, by an instance": ("class C: k = x\ns = C()", "a * s.k", "C.k = 3.0"),
+    "of a class in a list": ("class C: k = 2.0\ns = [C]", "a * s[0].k", "C.k = x"),
+    "an array of objects": ("s = np.array([2.0, None])", "a * s[0]", "s[0] = 3.0"),
     "a partial": ("from functools import partial\nh = partial(pow, x)", "a * h(2)", "h = partial(pow, x + 1.0)"),
     "a method": ("h = Box(k=x).scaled", "h(a)", "h = Box(k=x + 1.0).scaled"),
 }
@@ -61,6 +65,32 @@ def of(before, gives, change, calls="g(x)"):
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_the_second_call_sees_what_has_changed(case):
     f, plain = made(of(*case))
+    assert f(2.0) == plain(2.0)
+    assert f(3.0) == plain(3.0)
+
+
+def test_an_argument_of_a_call_may_be_changed_after_it():
+    """While a function runs its arguments are not written; then they are the caller's again."""
+    f, plain = made(
+        """
+    def make(jit):
+        class C:
+            def __init__(self, k): self.k = k
+            @jit
+            def scaled(self, a): return a * self.k
+        @jit
+        def g(c, a): return c["k"] * a
+        @jit
+        def f(x):
+            c, d = C(2.0), {"k": [1.0][0]}
+            r = c.scaled(x) + 10.0 * g(d, x)
+            c.k, d["k"] = 3.0, x
+            r += 100.0 * c.scaled(x) + 1000.0 * g(d, x)
+            c.k = x
+            return r + 10000.0 * c.scaled(x)
+        return f
+    """
+    )
     assert f(2.0) == plain(2.0)
     assert f(3.0) == plain(3.0)
 
