@@ -255,7 +255,7 @@ def _prologue(context: Context, node: Any) -> list[Any]:
 def _compile(function: FunctionType, made: Any, source: Source) -> CodeType:
     """`made` compiled where the free variables of `function` are free, under the user's file and lines."""
     node = source.node
-    place: list[Any] = [at(node, ast.Return(made))] if isinstance(made, ast.Lambda) else [made]
+    place: list[Any] = [at(node, ast.Expr(made))] if isinstance(made, ast.Lambda) else [made]
     if isinstance(made, ast.FunctionDef):
         made.name = "function@"  # its own name must not hide the global, or the variable, of that name
     enclosing = _class_name(function)

@@ -8,7 +8,7 @@ import pytest
 
 import rosejit as rose
 from rosejit.errors import StagingTypeError
-from tests.frontend.oracle import agrees, evaluate, fault, stage
+from tests.frontend.oracle import agrees, define, evaluate, fault, stage
 
 
 class Length:
@@ -173,3 +173,17 @@ def test_users_may_name_an_attribute_as_staged_values_do():
         return tree.leaf
 
     assert (f(1.5, 3), f(0.5, 3)) == (4.5, 0.5)
+
+
+def test_members_of_a_class_may_be_lambdas():
+    text = """
+    class C:
+        p = property(lambda self: self.__k)
+        q = staticmethod(lambda x: x * 2.0)
+        m = lambda self, x, n=3.0: x * n if x > self.__k else (lambda y: y * self.__k)(x)
+        def __init__(self, k): self.__k = k
+    c = C(1.5)
+    def f(x): return c.p * c.q(x) + c.m(x)
+    """
+    f = define(text)
+    assert [rose.jit(f)(x) for x in (1.0, 2.0)] == [f(1.0), f(2.0)]
