@@ -22,10 +22,11 @@ from rosejit.frontend.content import (
     is_identity,
     named_beside,
 )
+from rosejit.frontend.methods import member_of
 from rosejit.frontend.rewrite import Translation
 from rosejit.frontend.structures import attributes, is_object, parts
 from rosejit.frontend.tape import Tape
-from rosejit.frontend.users import is_users_class
+from rosejit.frontend.users import is_users_class, is_users_code
 from rosejit.numeric import np
 from rosejit.span import Span
 
@@ -199,9 +200,20 @@ def chains(function: FunctionType, translation: Translation) -> Iterator[Chain]:
     cells = dict(zip(function.__code__.co_freevars, variables, strict=True)) if variables else {}
     for names in translation.chains:
         if names[0] in cells:
-            yield Chain(cells[names[0]], names)
+            yield _to_property(Chain(cells[names[0]], names))
         elif names[0] in inside:
-            yield Chain(inside, names)
+            yield _to_property(Chain(inside, names))
+
+
+def _to_property(chain: Chain) -> Chain:
+    """`chain` up to the object of which it reads a property of the user's: that is a function, and has run already."""
+    for k in range(1, len(chain.names)):
+        before = Chain(chain.root, chain.names[:k])
+        member = member_of(type(before.read()), chain.names[k])
+        read = member.fget if isinstance(member, property) else None
+        if isinstance(read, FunctionType) and is_users_code(read.__code__):
+            return before
+    return chain
 
 
 def is_stable(chain: Chain) -> bool:

@@ -4,6 +4,7 @@ import functools
 import threading
 from dataclasses import dataclass
 
+import numpy as np
 import pytest
 
 import rosejit as rose
@@ -187,3 +188,35 @@ def test_members_of_a_class_may_be_lambdas():
     """
     f = define(text)
     assert [rose.jit(f)(x) for x in (1.0, 2.0)] == [f(1.0), f(2.0)]
+
+
+def test_a_property_from_outside_is_not_asked_again():
+    """What it reads of its object counts: it may compute what is staged, and is no number to compare."""
+    text = """
+    class Line:
+        def __init__(self, k): self.k, self.w = k, np.ones(2)
+        @rose.jit
+        def at(self, x: float) -> float: return self.k * x
+        @property
+        def two(self):
+            asked.append(1)
+            return self.at(2.0)
+        @property
+        def weights(self): return self.w
+        @property
+        def me(self): return self
+    line = Line(3.0)
+    def f(x): return line.two * x + line.me.weights[1] * line.me.me.k
+    """
+    asked = []
+    f = define(text, rose=rose, np=np, asked=asked)
+    line, g = f.__globals__["line"], rose.jit(f)
+    first = [g(1.0), g(1.0)]
+    assert len(asked) == 1
+    assert first == [f(1.0)] * 2
+    line.k = 5.0
+    assert g(1.0) == f(1.0)
+    line.w[1] = 7.0
+    assert g(1.0) == f(1.0)
+    line.w = np.full(2, 9.0)
+    assert g(1.0) == f(1.0)
