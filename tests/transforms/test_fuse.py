@@ -9,8 +9,10 @@ from rosejit.ir.walk import lets
 from rosejit.text import parse
 from rosejit.transforms.derive import gradient
 from rosejit.transforms.fuse import fuse
+from rosejit.transforms.own import own
 from rosejit.transforms.pipeline import optimise
-from tests.machines import wasm
+from tests.machines import bits, wasm
+from tests.wholes import program
 
 HEAD = "def f(x: [3]Real, y: Real): Real =\n"
 MAP = "let a: [3]Real = loop i < 3 { let v: Real = x@[i] in let w: Real = v * y in w } in\n"
@@ -367,3 +369,16 @@ def test_what_a_choice_writes_is_read_before(chosen: bool) -> None:
     verify_program(new)
     args = [[1.5, 2.5, 0.5], 0.7, chosen]
     assert interp.run(new, args) == interp.run(f, args) == wasm(f)(args)
+
+
+def test_random_programs_of_whole_arrays() -> None:
+    """Joined or not, they verify and give the same bits."""
+    joined = 0
+    for seed in range(500):
+        text, args = program(seed)
+        f = own(parse(text))
+        new = fuse(f)
+        verify_program(new)
+        assert bits(interp.run(new, args)) == bits(interp.run(f, args)), f"seed {seed}"
+        joined += new is not f
+    assert joined > 300
