@@ -25,9 +25,10 @@ from tests.programs import PROGRAMS
 from tests.programs.record import Call, Program
 
 CALLS = [
-    pytest.param(program, call, id=f"{program.name}-{k}")
+    pytest.param(program, call, id=f"{program.name}-{kind}{k}")
     for program in PROGRAMS
-    for k, call in enumerate([*program.calls, *program.kinks])
+    for kind, calls in (("", program.calls), ("kink", program.kinks))
+    for k, call in enumerate(calls)
 ]
 each_call = pytest.mark.parametrize(("program", "call"), CALLS)
 each_program = pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
