@@ -116,13 +116,15 @@ class Artifact:
 class Node:
     """A Python structure whose leaves cross the border one by one.
 
-    `keys` are field names or dict keys (empty for tuples and lists); `cls` rebuilds the user's class.
+    `keys` are field names or dict keys (empty for tuples and lists); `cls` rebuilds the user's class. The items of a
+    dict that is `ordered` come in the order of its keys, those of another one in any.
     """
 
     kind: Literal["tuple", "list", "dict", "namedtuple", "dataclass", "none"]
     children: tuple["Tree", ...] = ()
     keys: tuple[Any, ...] = ()
     cls: type | None = None
+    ordered: bool = False
 
     def __hash__(self) -> int:
         """Lists of numbers are long, and all alike: one of them is asked."""

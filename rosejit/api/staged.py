@@ -99,12 +99,12 @@ def is_real(leaf: Leaf) -> bool:
 
 
 def tree_map(tree: Tree, change: Callable[[Leaf], Tree]) -> Tree:
-    """`tree` with its leaves changed; host values become `None`."""
+    """`tree` with its leaves changed; host values become `None`, and the order of keys is that of `tree`."""
     match tree:
         case Leaf():
             return change(tree)
         case Node():
-            return replace(tree, children=tuple(tree_map(child, change) for child in tree.children))
+            return replace(tree, children=tuple(tree_map(child, change) for child in tree.children), ordered=False)
         case Static():
             return Node("none")
 

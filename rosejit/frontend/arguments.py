@@ -248,7 +248,9 @@ class Binder:
             items, names = list(value), [f"{where}[{k}]" for k in range(len(wanted.items))]
         parts = parts_of(wanted)
         children = tuple(self.tree(d, v, n) for d, v, n in zip(parts, items, names, strict=True))
-        return Node(wanted.kind, children, wanted.keys, None if wanted.kind == "dict" else wanted.cls)
+        if wanted.kind == "dict":  # the order of a `TypedDict` is that of the class
+            return Node("dict", children, wanted.keys, ordered=wanted.cls is None)
+        return Node(wanted.kind, children, wanted.keys, wanted.cls)
 
     def _exact(self, wanted: Structure, cls: type) -> Structure:
         """The description of the very class of a value, which may be below the one that is hinted."""
@@ -264,7 +266,7 @@ class Binder:
             raise self._error(f"a {kind}", value, where)
         if kind == "dict":
             children = tuple(self.tree(item, v, f"{where}[{k!r}]") for k, v in value.items())
-            return Node("dict", children, tuple(value))
+            return Node("dict", children, tuple(value), ordered=True)
         if admits_reals(item) and _STAGED_REAL.issuperset(map(type, value)):  # of numbers that are being computed
             self.call.values += value
             return Node("tuple" if kind == "tuple" else "list", (Real.leaf,) * len(value))

@@ -114,6 +114,8 @@ class Arguments:
             case "dataclass":
                 self.checks += [f"{name} = {value}.{key}" for name, key in zip(names, tree.keys, strict=True)]
             case "dict":
+                if tree.ordered:
+                    self._check(f"(*{value},) != {self._constant(tree.keys)}")
                 keys = [self._constant(key) for key in tree.keys]
                 self.checks.append("try:")
                 self.checks += [f"    {name} = {value}[{key}]" for name, key in zip(names, keys, strict=True)]

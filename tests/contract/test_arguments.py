@@ -6,7 +6,7 @@ import traceback
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 import pytest
@@ -482,3 +482,41 @@ def test_lists_and_tuples_of_many_scalars():
     assert f([np.float64(v) for v in x], n) == (x[::-1], n[::-1])
     with pytest.raises(rose.RoseOverflowError):
         f(x, (1, 2, 3, 2**63))
+
+
+def weighed(d: dict[str, float]) -> float:
+    total = 0.0
+    for k, (_, value) in enumerate(d.items()):
+        total = total * 3 + value * (k + 1)
+    return total
+
+
+ORDERED, TURNED = {"b": 1.0, "a": 2.0}, {"a": 2.0, "b": 1.0}
+
+
+def test_the_order_of_the_keys_of_a_dict_is_that_of_each_call():
+    f = rose.jit(weighed)
+    assert [f(d) for d in (ORDERED, TURNED, ORDERED)] == [7.0, 8.0, 7.0]
+    gradients = [rose.grad(f)(d) for d in (ORDERED, TURNED)]
+    assert gradients == [{"b": 3.0, "a": 2.0}, {"a": 3.0, "b": 2.0}]
+    columns = [{key: np.full(2, value) for key, value in d.items()} for d in (ORDERED, TURNED, ORDERED)]
+    assert [rose.vmap(f)(d).tolist() for d in columns] == [[7.0] * 2, [8.0] * 2, [7.0] * 2]
+
+
+def test_tangents_come_in_any_order():
+    f = rose.jit(weighed)
+    assert rose.jvp(f, (ORDERED,), (TURNED,)) == (7.0, 7.0)
+    assert rose.jvp(f, (TURNED,), (ORDERED,)) == (8.0, 8.0)
+
+
+class Weights(TypedDict):
+    b: float
+    a: float
+
+
+def test_the_order_of_a_typed_dict_is_that_of_its_class():
+    @rose.jit
+    def f(d: Weights) -> float:
+        return weighed(d)
+
+    assert [f(d) for d in (ORDERED, TURNED)] == [7.0, 7.0]
