@@ -11,6 +11,7 @@ of its closure anew. The whole of it is compared, so that nothing depends on whi
 import functools
 from collections import deque
 from collections.abc import Callable, Iterable
+from contextvars import ContextVar
 from types import CellType, CodeType, FunctionType, MethodType
 from typing import Any
 
@@ -166,12 +167,17 @@ def _many(value: Any) -> Opened:
     return None, list(value)
 
 
-_CHANGED = (_mapping, _many, _object, _class)
+def _variable(value: ContextVar[Any]) -> Opened:
+    return Same(value), [value.get(None)]
+
+
+_CHANGED = (_mapping, _many, _object, _class, _variable)
 """How what globals hold is opened, where that can change in a staging."""
 _RULES: tuple[tuple[Any, Callable[[Any], Opened]], ...] = (
     (FunctionType, _function),
     (type, _class),
     (Cell, _cell),
+    (ContextVar, _variable),
     (dict, _mapping),
     ((list, tuple, set, frozenset, deque), _many),
     (MethodType, lambda value: (None, [value.__func__, value.__self__])),

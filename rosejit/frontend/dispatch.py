@@ -24,7 +24,7 @@ from rosejit.frontend.methods import member_of
 from rosejit.frontend.places import frame_at
 from rosejit.frontend.structures import detached, is_mutable, is_record, is_row, objects, parts, with_parts
 from rosejit.frontend.texts import marked
-from rosejit.frontend.unbound import Poison
+from rosejit.frontend.unbound import Poison, told
 from rosejit.frontend.users import is_users_code
 from rosejit.frontend.values import NUMBERS, P, made_real, reals
 from rosejit.numeric import loaded, np
@@ -100,6 +100,8 @@ class Dispatcher:
             return self._decorated(stage, function, args, kwargs)
         if kind is Array or kind in NUMBERS:
             raise self._session.tape.type_fault(f"{shown(function)} is called, and is no function")
+        if Poison in map(type, (*args, *kwargs.values())) and _may_ask(kind, function):
+            any(map(told, (*args, *kwargs.values())))
         handler = _handler(function)
         if handler is not None:
             if self._session.seen is not None:
@@ -170,9 +172,7 @@ class Dispatcher:
         return self._session.hooks.new(made)
 
     def _object(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if function.__class__ is Poison:
-            function.use()
-        if isinstance(function, functools.partial):
+        if isinstance(told(function), functools.partial):
             whole: Any = function
             return self.call(whole.func, *whole.args, *args, **{**whole.keywords, **kwargs})
         if function.__class__ is MethodWrapperType and function.__name__ == "__setattr__":
@@ -247,6 +247,13 @@ class Dispatcher:
         if callable(value) and not isinstance(value, type):
             return functools.partial(self.call, value)
         return value
+
+
+def _may_ask(kind: Any, function: Any) -> bool:
+    """Whether a function may ask what its arguments are; those of users are staged, others may only keep them."""
+    if kind is BuiltinFunctionType:
+        return function is not setattr and isinstance(function.__self__, ModuleType)
+    return function is type or (kind is FunctionType and not is_users_code(function.__code__)) or _is_numpys(function)
 
 
 def _is_transform(function: Any) -> bool:

@@ -91,6 +91,8 @@ def _attribute(context: Context, node: Any) -> Any:
     if type(node.ctx) is not gast.Load:
         made.value = runtime(node.value, "owner", made.value)
         return made
+    if node.attr.startswith("__"):  # which every object has
+        made.value = runtime(node.value, "told", made.value)
     return made if _is_module_member(context, node) else runtime(node, "given", made)
 
 
@@ -230,10 +232,6 @@ def _text_item(context: Context, node: Any) -> Any:
     return at(node, ast.Tuple([expression(context, node.value), constant(node, how), spec], LOAD))
 
 
-def _is_none(node: Any) -> bool:
-    return isinstance(node, gast.Constant) and node.value is None
-
-
 def _chain(context: Context, node: Any, left: Any, position: int) -> Any:
     """`a < b < c`: `b` is kept on a stack while the first comparison is decided."""
     op = node.ops[position]
@@ -243,7 +241,7 @@ def _chain(context: Context, node: Any, left: Any, position: int) -> Any:
         right = runtime(node.comparators[position], "keep", right)
     if isinstance(op, (gast.In, gast.NotIn)):
         made = runtime(node, "member", left, right, constant(node, isinstance(op, gast.NotIn)))
-    elif isinstance(op, (gast.Is, gast.IsNot)) and not _is_none(node.comparators[position]):
+    elif isinstance(op, (gast.Is, gast.IsNot)):
         made = runtime(node, "same", left, right, constant(node, isinstance(op, gast.IsNot)))
     else:
         made = at(node, ast.Compare(left, [_operator(op)], [right]))

@@ -6,6 +6,7 @@
 import functools
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Set
+from contextvars import ContextVar
 from dataclasses import dataclass
 from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
 from typing import Any, Literal
@@ -177,18 +178,28 @@ def _opened(value: Any, kind: Any, depth: int, is_first: bool) -> tuple[Any, lis
         return (value.shape, None if is_first else Same(value), value.dtype.str), [], 0
     if isinstance(value, functools.partial):
         return None, [value.func, value.args, value.keywords], 0
-    if _is_bound(value):
-        return (value.__name__, Same(getattr(value, "__func__", None))), [value.__self__], 0
-    if isinstance(value, type) and has_data(value):
-        named = data_of(value)
-        return Same(value), [*named, *named.values()], 0
-    if is_identity(value):
-        return Same(value), [], 0
+    found = _opened_thing(value, kind)
+    if found is not None:
+        return *found, 0
     further = 0 if is_users_class(kind) else 1
     named = attributes_of(value) if depth + further <= _DEEPEST else None
     if not named:
         return content_key(value) if named is not None else Same(value), [], 0
     return Same(value), [*named, *named.values()], further
+
+
+def _opened_thing(value: Any, kind: Any) -> tuple[Any, list[Any]] | None:
+    """What a thing is, and what is in it, where it is no container and no object with attributes of its own."""
+    if _is_bound(value):
+        return (value.__name__, Same(getattr(value, "__func__", None))), [value.__self__]
+    if isinstance(value, type) and has_data(value):
+        named = data_of(value)
+        return Same(value), [*named, *named.values()]
+    if is_identity(value):
+        return Same(value), []
+    if kind is ContextVar:
+        return Same(value), [value.get(None)]
+    return None
 
 
 _CONTAINERS = (dict, list, tuple, set, frozenset, deque)

@@ -27,7 +27,7 @@ from rosejit.frontend.structures import Entry
 from rosejit.frontend.tape import UNDEFINED, Cell, Frame, Tape, stored
 from rosejit.frontend.texts import text
 from rosejit.frontend.truth import truth
-from rosejit.frontend.unbound import Part, Poison, settled, settled_attribute
+from rosejit.frontend.unbound import Part, settled, settled_attribute, told
 from rosejit.frontend.values import NUMBERS, Int
 from rosejit.frontend.whiles import WhileLoop
 
@@ -116,10 +116,8 @@ class Containers:
 
     def _change(self, container: Any) -> Any:
         tape = self.tape
-        if container.__class__ is Array or container.__class__ is Columns:
+        if told(container).__class__ is Array or container.__class__ is Columns:
             return container
-        if container.__class__ is Poison:
-            container.use()
         sealed = tape.sealed.get(id(container))
         if sealed is not None and sealed[0] is container:
             raise tape.fault(
@@ -211,9 +209,7 @@ class Names:
         return value
 
     def _arrived(self, value: Any) -> Any:
-        if value.__class__ is Poison:
-            value.use()
-        if value.__class__ is Array:
+        if told(value).__class__ is Array:
             content(self.tape, value.box)
         if value.__class__ is Part:
             value = settled(self.tape, value, "the result")
@@ -297,7 +293,7 @@ class Hooks:
         self.rebound = names.rebound
         self.trying, self.tried, self.unwound = attempts.trying, attempts.tried, attempts.unwound
         self.sequence, self.mapping, self.instance = patterns.sequence, patterns.mapping, patterns.instance
-        self.decided, self.same = patterns.decided, patterns.same
+        self.decided, self.same, self.told = patterns.decided, patterns.same, told
         self.suspension = lambda: Suspension(tape)
         self.module = ModuleType("rose@")
         """The same for rewritten code: Python finds what is in a module in half the time."""

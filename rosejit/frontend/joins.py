@@ -3,6 +3,7 @@
 # Values of users are of any type: what they are is asked while staging.
 # pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
 
+from types import NoneType
 from typing import Any
 
 from rosejit.frontend.arrays import FIRST, Array, Box, Host, atom_of, fresh, placed, placed_at
@@ -101,7 +102,7 @@ class Join:
             a, b = (self._listed(side, *pair) for side, pair in enumerate(((a, b), (b, a))))
         if members(a) is not None and is_alike(a, b):
             return self._structures(a, b, name)
-        if a.__class__ is b.__class__ and isinstance(a, (str, bytes)) and a == b:
+        if a.__class__ is b.__class__ and isinstance(a, (str, bytes, NoneType)) and a == b:
             return a
         return self._poison(name, a, b)
 

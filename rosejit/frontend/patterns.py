@@ -12,6 +12,7 @@ from rosejit.frontend.arrays import Array
 from rosejit.frontend.columns import Columns
 from rosejit.frontend.structures import is_staged_deep
 from rosejit.frontend.tape import Tape
+from rosejit.frontend.unbound import told
 from rosejit.frontend.values import NUMBERS, Bool
 from rosejit.numeric import np
 
@@ -32,7 +33,7 @@ class Patterns:
 
     def sequence(self, value: Any, before: int, starred: bool, after: int) -> tuple[Any, ...]:
         """The parts of `[a, b, *rest, c]`."""
-        count = self.call(len, value) if _is_sequence(value) else -1
+        count = self.call(len, value) if _is_sequence(told(value)) else -1
         if count < before + after or (count > before + after and not starred):
             return (False, *[None] * (before + starred + after))
         items = [self.item(value, k) for k in range(count)]
@@ -41,7 +42,7 @@ class Patterns:
 
     def mapping(self, value: Any, keys: tuple[Any, ...], rest: bool) -> tuple[Any, ...]:
         """The parts of `{key: a, **rest}`."""
-        if not isinstance(value, Mapping) or any(key not in value for key in keys):
+        if not isinstance(told(value), Mapping) or any(key not in value for key in keys):
             return (False, *[None] * (len(keys) + rest))
         others = {key: part for key, part in value.items() if key not in keys}
         return (True, *(self.item(value, key) for key in keys), *([others] if rest else []))
@@ -78,7 +79,7 @@ class Patterns:
 
     def same(self, a: Any, b: Any, negated: bool) -> Any:
         """`a is b`: truth values are themselves, staged ones too."""
-        bools = [value.__class__ is Bool or value is True or value is False for value in (a, b)]
+        bools = [told(value).__class__ is Bool or value is True or value is False for value in (a, b)]
         if not all(bools) or not (a.__class__ in NUMBERS or b.__class__ in NUMBERS):
             return (a is not b) if negated else (a is b)
         return a != b if negated else a == b

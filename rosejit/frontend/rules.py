@@ -18,7 +18,7 @@ from rosejit.frontend.making import as_array
 from rosejit.frontend.recursion import Captures
 from rosejit.frontend.stage import Session
 from rosejit.frontend.structures import Supply, build, parts, paths
-from rosejit.frontend.unbound import Poison
+from rosejit.frontend.unbound import told
 from rosejit.frontend.values import ATOMS, TYPES, leaf_type, type_of, wrap
 from rosejit.frontend.views import element, variable
 from rosejit.ir import syntax as ir
@@ -275,9 +275,7 @@ class _Border:
 
     def _held(self, value: Any) -> Any:
         """An array of the host's, or a list, as a staged array."""
-        if value.__class__ is Poison:
-            value.use()
-        if isinstance(value, np.ndarray):
+        if isinstance(told(value), np.ndarray):
             return of_host(self.at.tape, value)
         if not isinstance(value, (list, tuple)):
             return value

@@ -90,6 +90,13 @@ for _name in (
     setattr(Poison, f"__{_name}__", _using)
 
 
+def told(value: Any) -> Any:
+    """`value`, unless it differs between paths: Python itself would take that for an object like any other."""
+    if value.__class__ is Poison:
+        value.use()
+    return value
+
+
 def settled(tape: Tape, value: Any, name: str) -> Any:
     """The value of a name that is read; raises now or at run time where the name is unbound."""
     if value is UNDEFINED:

@@ -2,6 +2,7 @@
 
 import array
 import collections
+import contextvars
 import dataclasses
 import enum
 import functools
@@ -431,3 +432,29 @@ def test_data_of_a_class_that_nobody_reads_is_nobodys_concern():
         Counted()
         assert f(1.0) == 2.0
     assert f.cache_info().misses == 1
+
+
+def test_variables_of_a_context_are_read_at_each_call():
+    scale = contextvars.ContextVar("scale", default=2.0)
+    held = types.SimpleNamespace(scale=scale)
+
+    f = rose.jit(lambda x: x * scale.get())
+    g = rose.jit(lambda x: x * held.scale.get())
+    assert (f(1.0), g(1.0)) == (2.0, 2.0)
+    token = scale.set(3.0)
+    assert (f(1.0), g(1.0)) == (3.0, 3.0)
+    scale.reset(token)
+    assert (f(1.0), g(1.0)) == (2.0, 2.0)
+
+
+def test_variables_of_a_context_are_read_at_each_call_inside():
+    scale = contextvars.ContextVar("scale", default=2.0)
+
+    @rose.jit
+    def f(x: float) -> float:
+        inner = rose.jit(lambda y: y * scale.get())
+        first = inner(x)
+        scale.set(5.0)
+        return first + inner(x)
+
+    assert f(1.0) == 7.0

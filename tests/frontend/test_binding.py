@@ -146,7 +146,7 @@ STRUCTURES = [
     (Point, Point(1, 2), Node("namedtuple", (REAL, REAL), ("x", "y"), Point)),
     (list[float], [1, 2], Node("list", (REAL, REAL))),
     (list[Point], [Point(1, 2)], Node("list", (Node("namedtuple", (REAL, REAL), ("x", "y"), Point),))),
-    (dict[str, float], {"a": 1, "b": 2}, Node("dict", (REAL, REAL), ("a", "b"))),
+    (dict[str, float], {"a": 1, "b": 2}, Node("dict", (REAL, REAL), ("a", "b"), ordered=True)),
     (Options, {"steps": 1, "rate": 2}, Node("dict", (REAL, INT), ("rate", "steps"))),
     (Optional[float], None, Node("none")),
     (Optional[float], 1, REAL),
@@ -155,7 +155,7 @@ STRUCTURES = [
     (Point | None, Point(1, 2), Node("namedtuple", (REAL, REAL), ("x", "y"), Point)),
     (Any, 3, INT),
     (Any, [1.0, (2, True)], Node("list", (REAL, Node("tuple", (INT, BOOL))))),
-    (Any, {"a": None}, Node("dict", (Node("none"),), ("a",))),
+    (Any, {"a": None}, Node("dict", (Node("none"),), ("a",), ordered=True)),
     (Annotated[float, "metres"], 3, REAL),
 ]
 

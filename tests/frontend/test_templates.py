@@ -103,7 +103,7 @@ def test_match_that_binds_in_an_or_stays_with_the_host():
         ("x or y", "rose@.right(y) if rose@.left(x, True) else rose@.only()"),
         ("not x", "rose@.negate(x)"),
         ("x < y", "x < y"),
-        ("x is None", "x is None"),
+        ("x is None", "rose@.same(x, None, False)"),
         ("x[y]", "rose@.item(x, y)"),
         ("g(x, *y, k=1)", "rose@.call(g, x, *y, k=1)"),
         ("x.append(y)", "rose@.append(x, y)"),
