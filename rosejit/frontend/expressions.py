@@ -85,6 +85,8 @@ def _is_known(context: Context, name: str) -> bool:
 
 
 def _attribute(context: Context, node: Any) -> Any:
+    if node.attr == "__class__" and type(node.ctx) is gast.Load and not context.plain:
+        return runtime(node, "kind", expression(context, node.value))
     made = at(node, ast.Attribute(expression(context, node.value), node.attr, expression(context, node.ctx)))
     if context.plain:
         return made
@@ -115,7 +117,7 @@ def _is_module_member(context: Context, node: Any) -> bool:
 
 def _callee(context: Context, node: Any) -> Any:
     """What is called: a name or a method is taken as it is."""
-    if isinstance(node, gast.Attribute):
+    if isinstance(node, gast.Attribute) and node.attr != "__class__":
         return at(node, ast.Attribute(expression(context, node.value), node.attr, LOAD))
     if isinstance(node, gast.Name) and context.scope.owner(node.id) is None:
         return load(node, node.id)

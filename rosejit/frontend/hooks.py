@@ -265,7 +265,7 @@ class Hooks:
         self.tape = tape
         self.comprehensions = made
         self.containers = containers
-        self.call = call
+        self.call, self.kind = call, lambda value: call(type, value)
         self.If = choices(tape)
         self.While = lambda names, exposed, leaving=(): WhileLoop(tape, names, exposed, leaving)
         self.For = lambda items, names, exposed, leaving=(): iterate(tape, methods.meet(items), names, exposed, leaving)

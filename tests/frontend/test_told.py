@@ -89,3 +89,26 @@ def test_a_function_of_nothing_may_end_early_in_a_staged_loop():
 
     assert f(np.zeros(3)) is None
     assert f(np.ones(3)) is None
+
+
+class Base:
+    def made(self, value):
+        return self.__class__(value)
+
+    def __init__(self, value):
+        self.value = value
+
+
+class Below(Base):
+    pass
+
+
+def test_the_class_of_a_value_is_that_of_python():
+    @rose.jit
+    def f(x: float, n: int, v: Vec[2]) -> float:
+        kinds = (x.__class__, (x > 1.0).__class__, n.__class__, v.__class__, (2.5).__class__)
+        if kinds != (float, bool, int, np.ndarray, float) or Below(x).made(n).__class__ is not Below:
+            return 0.0
+        return x.__class__(n) + Below(x).__class__.__name__.count("B")
+
+    assert f(0.5, 3, np.zeros(2)) == 4.0
