@@ -187,12 +187,20 @@ def _inner(code: CodeType) -> CodeType:
 
 def _same_code(left: CodeType, right: CodeType) -> bool:
     """Whether two code objects do the same, wherever they stand."""
-    parts = ("co_code", "co_names", "co_varnames", "co_freevars", "co_cellvars", "co_argcount", "co_kwonlyargcount")
-    if any(getattr(left, part) != getattr(right, part) for part in parts):
+    if any(getattr(left, part) != getattr(right, part) for part in ("co_code", "co_argcount", "co_kwonlyargcount")):
         return False
+    for part in ("co_names", "co_varnames", "co_freevars", "co_cellvars"):
+        if [*map(_unmangled, getattr(left, part))] != [*map(_unmangled, getattr(right, part))]:
+            return False
     if len(left.co_consts) != len(right.co_consts):
         return False
     return all(_same_constant(a, b) for a, b in zip(left.co_consts, right.co_consts, strict=True))
+
+
+def _unmangled(name: str) -> str:
+    """`__x` of `_C__x`, which it is in code of a class `C`."""
+    is_mangled = name.startswith("_") and not name.startswith("__") and "__" in name
+    return "__" + name.partition("__")[2] if is_mangled else name
 
 
 def _same_constant(a: object, b: object) -> bool:
