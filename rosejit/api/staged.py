@@ -99,7 +99,7 @@ def is_real(leaf: Leaf) -> bool:
 
 
 def tree_map(tree: Tree, change: Callable[[Leaf], Tree]) -> Tree:
-    """`tree` with its leaves changed; host values become `None`, and the order of keys is that of `tree`."""
+    """`tree` with its leaves changed; host values become `None`, and dicts may have their keys in any order."""
     match tree:
         case Leaf():
             return change(tree)

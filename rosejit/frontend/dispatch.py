@@ -100,8 +100,9 @@ class Dispatcher:
             return self._decorated(stage, function, args, kwargs)
         if kind is Array or kind in NUMBERS:
             raise self._session.tape.type_fault(f"{shown(function)} is called, and is no function")
-        if Poison in map(type, (*args, *kwargs.values())) and _may_ask(kind, function):
-            any(map(told, (*args, *kwargs.values())))
+        untold = next((value for value in (*args, *kwargs.values()) if value.__class__ is Poison), None)
+        if untold is not None and _may_ask(kind, function):
+            untold.use()
         handler = _handler(function)
         if handler is not None:
             if self._session.seen is not None:

@@ -1,6 +1,7 @@
 """Values that differ between paths in a way that cannot be staged: whoever asks what they are is told, in time."""
 
 import math
+import operator
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +22,7 @@ def helper(value):
     return 1.0 if value is None else 2.0
 
 
-WORLD = {"rose": rose, "np": np, "math": math, "Held": Held, "helper": helper}
+WORLD = {"rose": rose, "np": np, "math": math, "operator": operator, "Held": Held, "helper": helper}
 MADE = {
     "a number": "q = None\n    if x > 1: q = x",
     "an array": "q = None\n    if x > 1: q = np.zeros(2)",
@@ -35,7 +36,8 @@ ASKED = [
     "q.__class__ is type(None)", "callable(q)", "id(q) == id(None)", "hasattr(q, '__len__')", "q in (None,)",
     "None in [1.0, q]", "[q].count(None)", "(q, 1) == (None, 1)", "helper(q) > 1", "Held(q).value is None", "repr(q)",
     "f'{q}'", "q or 7.0", "not q", "np.isscalar(q)", "np.ndim(q)", "{None: 1.0}.get(q, 2.0)", "(lambda *z: z[0] is None)(q)",
-    "all(z is None for z in [q])", "getattr(q, 'real', None)", "issubclass(type(q), float)",
+    "all(z is None for z in [q])", "getattr(q, 'real', None)", "getattr(1.0, 'k', q)",
+    "operator.is_(1.0, q)", "np.shape(a=q)", "issubclass(type(q), float)",
 ]  # fmt: skip
 PATTERNS = ["None", "[a]", "[a, *b]", "{'k': a}", "float()", "Held(value=1.0)", "int() | float()", "str()", "'a'"]
 
