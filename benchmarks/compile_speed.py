@@ -13,16 +13,16 @@ from typing import Any
 
 from benchmarks.measure import Row, Table, collector_off, once, options
 from benchmarks.straight_lines import INPUTS, random_program
-from rosejit.codegen.program import compile_program
+from rosejit.codegen.program.compile import compile_program
 from rosejit.ir import syntax as ir
 from rosejit.runtime import backend
 from rosejit.text import show
-from rosejit.transforms.derive import gradient
-from rosejit.transforms.erase import erase
-from rosejit.transforms.jvp import jvp
+from rosejit.transforms.autodiff.derivative_programs import gradient
+from rosejit.transforms.autodiff.jvp import jvp
+from rosejit.transforms.autodiff.transpose import transpose
+from rosejit.transforms.autodiff.unzip import unzip
+from rosejit.transforms.passes.erase import erase
 from rosejit.transforms.pipeline import optimise
-from rosejit.transforms.transpose import transpose
-from rosejit.transforms.unzip import unzip
 
 MASK = (True,) * INPUTS
 

@@ -1,4 +1,4 @@
-"""How time and linear memory of reverse passes grow with the number of turns of a loop: both must be linear.
+"""How time and linear memory of reverse passes grow with the number of iterations of a loop: both must be linear.
 
 `product`: `y[i] = y[i - 1] * x[i]`, value and pullback. `calls`: `s += g(x, i)` with `g` decorated, where cotangents of
 the array must be added to in place; its gradient, and the gradient of the sum of that (reverse over reverse).
@@ -75,14 +75,14 @@ CASES: list[Case] = [
 def instances() -> Iterator["weakref.WeakSet[Any]"]:
     """The engine's instances that are made meanwhile."""
     found: weakref.WeakSet[Any] = weakref.WeakSet()
-    original = engine.Module.instantiate
+    original = engine.NativeModule.instantiate
 
-    def noted(module: engine.Module) -> Any:
+    def noted(module: engine.NativeModule) -> Any:
         made = original(module)
         found.add(made)
         return made
 
-    with patch.object(engine.Module, "instantiate", noted):
+    with patch.object(engine.NativeModule, "instantiate", noted):
         yield found
 
 

@@ -24,7 +24,7 @@ import rosejit as rose
 from benchmarks.kernel_programs import C, Program, programs
 from benchmarks.measure import Row, Table, collector_off, options
 from rosejit.api.lowered import Lowered
-from rosejit.runtime import compiled
+from rosejit.runtime import loaded_program
 
 Repeat = Callable[[int], Any]
 """Does something so many times."""
@@ -80,7 +80,7 @@ def _repeat(repeat: Any, kernel: Any, pointers: list[Any], kept: tuple[Any, ...]
 def bare(lowered: Lowered, arguments: tuple[Any, ...]) -> Repeat:
     """The entry of the module, arguments written before."""
     artifact, hosts = lowered.compiled
-    instance = compiled.load(artifact, hosts).module.instantiate()
+    instance = loaded_program.load(artifact, hosts).module.instantiate()
     entry = artifact.entries["main"]
     for slot, value in zip(entry.params, arguments, strict=True):
         instance.array(slot.offset, slot.shape, slot.element)[...] = value
@@ -118,7 +118,7 @@ def empty() -> Repeat:
 
 
 def medians(runs: dict[str, Repeat], batches: int, batch: float = 2e-3) -> dict[str, float]:
-    """Seconds a turn: medians of batches of about `batch` seconds, all systems in turns."""
+    """Seconds an iteration: medians of batches of about `batch` seconds, all systems in turns."""
     with collector_off():
         times = {name: max(1, int(batch / _seconds(run, 50))) for name, run in runs.items()}
         found: dict[str, list[float]] = {name: [] for name in runs}

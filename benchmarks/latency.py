@@ -40,13 +40,14 @@ from benchmarks.straight_lines import INPUTS, Program, random_program
 from rosejit.abi import Tier
 
 STAGES = {
-    "rewrite": "rosejit.frontend.rewrite:Translations.of",
-    "staging": "rosejit.frontend.stage:Session.stage",
-    "numbers": "rosejit.api.program:straight_of",
-    "derivatives": "rosejit.api.program:function_of",
-    "key": "rosejit.api.program:_digest",
-    "optimiser": "rosejit.api.program:optimise rosejit.api.program:link",
-    "codegen": " ".join([f"rosejit.api.program:compile_{what}" for what in ("program", "straight", "routines")]),
+    "rewrite": "rosejit.frontend.syntax.translate:Translations.of",
+    "staging": "rosejit.frontend.session.session:Session.stage",
+    "numbers": "rosejit.api.compile_and_load:numbered_of",
+    "derivatives": "rosejit.api.compile_and_load:function_of",
+    "key": "rosejit.api.compile_and_load:_digest",
+    "optimiser": "rosejit.transforms.pipeline:optimise rosejit.transforms.straightline.build_routines:build_routines",
+    "codegen": "rosejit.codegen.program.compile:compile_program "
+    "rosejit.codegen.straightline.compile_routines:compile_routines",
     "engine": "rosejit.runtime.engine:Wasmtime.quick",
     "disk": "rosejit.runtime.cache:Cache.store",
 }
@@ -186,7 +187,7 @@ print(json.dumps({"total": end - start, "derivatives": traced - start, "engine":
 
 
 def npm_rose(program: Program, times: int) -> Row:
-    """What npm `rose` takes, warm, and `first`: in the process's first turn."""
+    """What npm `rose` takes, warm, and `first`: in the process's first iteration."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "program.json"
         path.write_text(json.dumps({"inputs": INPUTS, "point": program.point, "steps": program.steps}))

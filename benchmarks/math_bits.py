@@ -15,7 +15,7 @@ from benchmarks.math_points import TRIALS, points
 from benchmarks.measure import Table, options, process
 from rosejit import interp
 from rosejit.abi import Artifact
-from rosejit.codegen.program import compile_program
+from rosejit.codegen.program.compile import compile_program
 from rosejit.ir.syntax import Function
 from rosejit.ops import PRIMITIVES
 from rosejit.text import parse

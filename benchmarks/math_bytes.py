@@ -4,7 +4,7 @@ import sys
 
 from benchmarks.math_points import TRIALS
 from benchmarks.measure import Table, options
-from rosejit.codegen.program import compile_program
+from rosejit.codegen.program.compile import compile_program
 from rosejit.ops import PRIMITIVES
 from rosejit.text import parse
 from rosejit.transforms.pipeline import optimise

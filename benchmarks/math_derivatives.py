@@ -18,8 +18,8 @@ from benchmarks.math_points import TRIALS, points
 from benchmarks.measure import Table, options
 from rosejit import interp
 from rosejit.ops import PRIMITIVES
-from rosejit.ops.value import define
-from rosejit.transforms.derive import pushforward
+from rosejit.ops.traced_value import define
+from rosejit.transforms.autodiff.derivative_programs import pushforward
 
 ENOUGH = 1e-13
 BITS, STEP = 900, 200

@@ -56,7 +56,7 @@ def scalar(name: str, x: Any, y: Any) -> Run:
 
     def one(x: Vec["n"], y: Vec["n"]) -> float:
         total = 0.0
-        for i in rose.range(len(x) - 1, -1, -1):  # sums that run down go one turn at a time
+        for i in rose.range(len(x) - 1, -1, -1):  # sums that run down go one iteration at a time
             total += f(x[i])
         return total
 

@@ -46,8 +46,8 @@ def per_call(f: Callable[[], Any], *, batch: float = 0.02, batches: int = 9, clo
     that calls end up with."""
     with collector_off():
         f()
-        if "rosejit.runtime.tiers" in sys.modules:
-            sys.modules["rosejit.runtime.tiers"].wait()
+        if "rosejit.runtime.tiering" in sys.modules:
+            sys.modules["rosejit.runtime.tiering"].wait()
         number = 1
         while (spent := _spent(f, number, clock)) < batch and number < 1 << 24:
             number = max(2 * number, int(number * batch / spent)) if spent > batch / 100 else 10 * number
@@ -86,7 +86,7 @@ def repeated(f: Callable[[int], Any], times: int) -> float:
 
 
 def pulse() -> float:
-    """Nanoseconds of one turn of a plain Python loop: tells how fast the machine is just now."""
+    """Nanoseconds of one iteration of a plain Python loop: tells how fast the machine is just now."""
     return 1e9 * min(_spent(_turns, 1, time.process_time) for _ in range(5)) / 100_000
 
 

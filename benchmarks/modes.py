@@ -12,7 +12,8 @@ import numpy as np
 import rosejit as rose
 from benchmarks.measure import PEER_PYTHON, PEERS, Table, once, options, peer_has, per_call, process
 from rosejit import Mat, Vec
-from rosejit.transforms import columns, mixed
+from rosejit.transforms.autodiff import mixed_mode as mixed
+from rosejit.transforms.jacobians import columns
 
 
 def pendulum(x: float, v: float, k: float, c: float):

@@ -1,4 +1,5 @@
-"""What work costs as it grows: straight-line code, turns of loops, orders of derivatives, threads, and the two tiers.
+"""What work costs as it grows: straight-line code, iterations of loops, orders of derivatives, threads, and the two
+tiers.
 
 Each row of `ops` and of `loops` is a process of its own, whose memory is read when it ends: `KiB/op` is what its peak
 is above that of the smallest row. Times are CPU, but for threads and tiers, which are seconds on the wall.
@@ -19,7 +20,7 @@ from benchmarks.measure import Row, Table, alone, once, options, per_call
 from benchmarks.plot import exponent, loglog
 from benchmarks.straight_lines import INPUTS, random_program
 from rosejit import Vec
-from rosejit.runtime import tiers
+from rosejit.runtime import tiering
 
 OPS = """
 import json, resource, sys, time
@@ -82,7 +83,7 @@ def ops_table(sizes: list[int], folder: str) -> Table:
 
 
 def loops_table(sizes: list[int], folder: str) -> Table:
-    """Turns of a loop, in reverse."""
+    """Iterations of a loop, in reverse."""
     columns = {"turns": ",", "call_us": ".1f", "ns/turn": ".2f", "bytes/turn": ".1f", "error": ".0e"}
     table = Table("scaling_loops", "gradient of x = sin(x) + 0.5, repeated", columns)
     for n in sizes:
@@ -201,7 +202,7 @@ def tiers_table(ops: int) -> Table:
         row: Row = {"first ms": 1e3 * (time.perf_counter() - start)}
         wanted = wanted or found
         row["call_us"] = 1e6 * _side_by_side(lambda f=gradient: f(*program.point), 1, 20)
-        tiers.wait()
+        tiering.wait()
         row["final after ms"] = 1e3 * (time.perf_counter() - start)
         again = gradient(*program.point)
         row["then call_us"] = 1e6 * per_call(lambda f=gradient: f(*program.point), clock=time.perf_counter)

@@ -1,7 +1,7 @@
-"""How time and memory of loops without arrays grow with the number of turns: flat forwards, linear in reverse.
+"""How time and memory of loops without arrays grow with the number of iterations: flat forwards, linear in reverse.
 
-`loop` counts to n, `while` turns until a value says so, `nested` has a `while` in each turn of a `while`, `recursion`
-calls itself. Order 0 is the value, 1 the gradient, 2 the gradient of that.
+`loop` counts to n, `while` runs until a value says so, `nested` has a `while` in each iteration of a `while`,
+`recursion` calls itself. Order 0 is the value, 1 the gradient, 2 the gradient of that.
 """
 
 import gc
@@ -50,7 +50,7 @@ def recursion(x: float, n: int) -> float:
 
 
 def main() -> None:
-    """The table; memory is linear memory after many calls, `bytes/turn` what it is above that of one turn."""
+    """The table; memory is linear memory after many calls, `bytes/turn` what it is above that of one iteration."""
     given = options(__doc__ or "", sizes=[10_000, 100_000, 1_000_000], forward=[10_000, 1_000_000, 10_000_000])
     columns = {
         "case": "", "order": "", "n": ",", "ms": ".3f", "ns/turn": ".2f", "MiB": ".2f", "bytes/turn": ".1f",
@@ -92,7 +92,7 @@ def row(table: Table, name: str, order: int, f: Callable[..., Any], n: int) -> N
 
 
 def known(n: int) -> tuple[float, float, float]:
-    """Value, first and second derivative after n turns, by the chain rule."""
+    """Value, first and second derivative after n iterations, by the chain rule."""
     x, dx, ddx = 0.3, 1.0, 0.0
     for _ in range(n):
         x, dx, ddx = math.sin(x) + 0.5, math.cos(x) * dx, math.cos(x) * ddx - math.sin(x) * dx * dx

@@ -17,9 +17,9 @@ import numpy as np
 
 import rosejit as rose
 from rosejit import Array, Mat, Vec
-from rosejit.api.program import compile_roots
+from rosejit.api.compile_and_load import compile_roots
 from rosejit.runtime.cache import Cache
-from rosejit.runtime.compiled import load
+from rosejit.runtime.loaded_program import load
 from rosejit.text import parse
 
 TARGET = Path(__file__).parent / "errors.md"
@@ -43,7 +43,9 @@ class Case:
 CASES = (
     Case(
         "UnsupportedSyntax",
-        "Python that cannot be staged; mostly when the function is decorated. The list is at the end of this page.",
+        "Python that cannot be staged; mostly when the function is decorated. The list is at the end of this page. "
+        "Also a call in a staged branch or loop that has an effect on the host, or of which nobody knows that it has "
+        "none.",
         """
         @rose.jit
         async def later(x: float) -> float:
@@ -52,7 +54,8 @@ CASES = (
     ),
     Case(
         "StagingTypeError",
-        "Types disagree: an argument, the sides of a branch, what goes round a loop, the annotated result; or a staged "
+        "Types disagree: an argument, the sides of a branch, the loop-carried values of a loop, the annotated "
+        "result; or a staged "
         "value stands where Python needs to know the value.",
         """
         @rose.jit
@@ -129,6 +132,24 @@ CASES = (
         spin(1.0)
         """,
         (("ROSE_UNROLL_LIMIT", "1000"),),
+    ),
+    Case(
+        "UnrollWarning",
+        "A loop that is not written as `rose.unroll` is unrolled to more than 20,000 operations, or for more than a "
+        "second. Only ever a warning, once: the program is right.",
+        """
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+
+            @rose.jit
+            def powers(x: float) -> float:
+                total = 0.0
+                for k in range(5_000):
+                    total += x ** k
+                return total
+
+            powers(0.5)
+        """,
     ),
     Case(
         "RoseIndexError",
@@ -257,6 +278,23 @@ CASES = (
             Cache("/dev/null/rosejit").load("0" * 64, ())
         """,
     ),
+    Case(
+        "StagingWarning",
+        "A container or an object from outside is changed while a function is staged. Only ever a warning, once a "
+        "line: staging runs the change once for each specialisation, Python would at each call.",
+        """
+        calls = []
+
+        @rose.jit
+        def counted(x: float) -> float:
+            calls.append("counted")
+            return x
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            counted(1.0)
+        """,
+    ),
 )
 
 REFUSALS: dict[str, str] = {
@@ -283,7 +321,7 @@ REFUSALS: dict[str, str] = {
 }
 if sys.version_info >= (3, 11):
     REFUSALS["`except*`"] = "try: pass\n    except* ValueError: pass"
-"""What the fence refuses: names for people, and a statement each. `tests/frontend/test_fence.py` runs them too."""
+"""What the fence refuses: names for people, and a statement each. `tests/frontend/syntax/test_fence.py` runs them."""
 
 HEAD = """\
 # Errors

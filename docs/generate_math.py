@@ -17,9 +17,9 @@ HEAD = """\
 Written by `docs/generate_math.py` from the records of `benchmarks/math_accuracy.py`, `math_derivatives.py`,
 `math_speed.py`, `math_bits.py` and `math_bytes.py`. WebAssembly has `sqrt`, and no other function of this page: each is
 a *kernel*, a function of the IR in `rosejit/ops/kernels/`, compiled into the modules that use it, once. The
-interpreter, wasmtime and a browser take the same steps and give the same bits. Loops over arrays take two turns at a
-time with f64x2: that code is made from the kernel (`rosejit/codegen/lanes.py`), so the bits are the same again.
-`exp`, `exp2`, `sigmoid` and `tanh` look into 512 bytes of powers of two (`rosejit/ops/tables.py`).
+interpreter, wasmtime and a browser take the same steps and give the same bits. Loops over arrays take two iterations at
+a time with f64x2: that code is made from the kernel (`rosejit/codegen/loops/simd_kernels.py`), so the bits are the same
+again. `exp`, `exp2`, `sigmoid` and `tanh` look into 512 bytes of powers of two (`rosejit/ops/tables.py`).
 """
 
 EDGES = """\

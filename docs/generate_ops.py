@@ -1,14 +1,16 @@
-"""Writes docs/ops.md from the records: `python docs/generate_ops.py`."""
+"""Writes docs/ops.md and the public names of the operations from the records: `python docs/generate_ops.py`."""
 
+import re
 from pathlib import Path
 
 from rosejit.ir.primitive import Instr, Primitive
-from rosejit.ops import arith, compare, elementary, integer, linear, logic, relaxed, special, tables
+from rosejit.ops import arith, compare, elementary, fastmath, integer, linear, logic, special, tables
 
 TARGET = Path(__file__).parent / "ops.md"
+NAMES = Path(__file__).parent.parent / "rosejit" / "api" / "scalar_functions.py"
 ROOMS = (
     ("Reals", arith),
-    ("Reals that need not keep to the last bit", relaxed),
+    ("Reals that need not keep to the last bit", fastmath),
     ("Elementary functions", elementary),
     ("Special functions", special),
     ("Comparisons", compare),
@@ -55,5 +57,31 @@ def text() -> str:
     return "\n".join(parts)
 
 
+def _natural(name: str) -> list[int | str]:
+    """Numbers in names in the order of their size."""
+    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
+
+
+def names() -> str:
+    """The module of the public functions, so that editors and type checkers see them."""
+    public = sorted((op.rose for _, room in ROOMS for op in room.ALL if op.rose), key=_natural)
+    lines = [
+        '"""The public functions of numbers, for type checkers. Written by `docs/generate_ops.py` from the records."""',
+        "",
+        "from typing import TYPE_CHECKING",
+        "",
+        "if TYPE_CHECKING:  # Python finds them in the table when they are first asked for: `rosejit.__getattr__`",
+        "    from rosejit.api.math_functions import FUNCTIONS",
+        "",
+        *(f'    {name} = FUNCTIONS["{name}"]' for name in public),
+        "",
+        "__all__ = [",
+        *(f'    "{name}",' for name in public),
+        "]",
+    ]
+    return "\n".join(lines) + "\n"
+
+
 if __name__ == "__main__":
     TARGET.write_text(text(), encoding="utf-8")
+    NAMES.write_text(names(), encoding="utf-8")

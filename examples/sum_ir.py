@@ -6,7 +6,7 @@ prints flat: `accum`, `+=` and `resolve` are ordinary lets.
 
 from rosejit import interp, text
 from rosejit.ir.verify import verify
-from rosejit.transforms.derive import gradient, pushforward
+from rosejit.transforms.autodiff.derivative_programs import gradient, pushforward
 
 LISTING_7 = """
 def sum<n: Index>(v: [n]Real): Real =

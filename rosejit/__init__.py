@@ -1,125 +1,69 @@
-"""Typed Python functions, differentiated to any order and compiled to WebAssembly."""
+"""Typed Python functions, differentiated to any order and compiled to WebAssembly.
 
-import importlib as _importlib
-from typing import TYPE_CHECKING as _TYPE_CHECKING
+Each public name is imported when it is first asked for (PEP 562): `import rosejit` costs little, and a program loads
+what it uses. The block under `TYPE_CHECKING` says to type checkers what `_HOMES` says to Python.
+"""
 
-from rosejit.api import (
-    Cost,
-    Function,
-    Ir,
-    Lowered,
-    check_grads,
-    checkpoint,
-    clear_caches,
-    disable_jit,
-    grad,
-    hessian,
-    hvp,
-    jacfwd,
-    jacobian,
-    jacrev,
-    jit,
-    jvp,
-    linearize,
-    make_ir,
-    opaque,
-    show_versions,
-    value_and_grad,
-    vjp,
-    vmap,
-)
-from rosejit.api.elementary import FUNCTIONS as _FUNCTIONS
-from rosejit.api.elementary import logsumexp, softmax, stop_gradient
-from rosejit.api.hints import Array, Mat, Vec
-from rosejit.errors import (
-    CacheError,
-    NotDifferentiable,
-    ParseError,
-    RoseAssertionError,
-    RoseAttributeError,
-    RoseError,
-    RoseFloatingPointError,
-    RoseIndexError,
-    RoseMemoryError,
-    RoseOverflowError,
-    RoseRecursionError,
-    RoseValueError,
-    RoseZeroDivisionError,
-    ShapeError,
-    StagingTypeError,
-    UnboundStagedName,
-    UnrollLimit,
-    UnsupportedSyntax,
-    WasmTrap,
-)
-from rosejit.export import export
-from rosejit.frontend.annotations import Bool, Dual, Int, Real, ShapeOf, Static
-from rosejit.frontend.functions import range, unroll
-from rosejit.interop.sparse import sparse_hessian, sparse_jacobian
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING
 
-if _TYPE_CHECKING:
+from rosejit.api import scalar_functions as _scalar_functions
+from rosejit.export import export  # at once: a function has the name of its package
+
+if TYPE_CHECKING:
     from rosejit import optim as optim
-
-abs = _FUNCTIONS["abs"]
-acos = _FUNCTIONS["acos"]
-acosh = _FUNCTIONS["acosh"]
-asin = _FUNCTIONS["asin"]
-asinh = _FUNCTIONS["asinh"]
-atan = _FUNCTIONS["atan"]
-atan2 = _FUNCTIONS["atan2"]
-atanh = _FUNCTIONS["atanh"]
-cbrt = _FUNCTIONS["cbrt"]
-ceil = _FUNCTIONS["ceil"]
-copysign = _FUNCTIONS["copysign"]
-cos = _FUNCTIONS["cos"]
-cosh = _FUNCTIONS["cosh"]
-digamma = _FUNCTIONS["digamma"]
-erf = _FUNCTIONS["erf"]
-erfc = _FUNCTIONS["erfc"]
-exp = _FUNCTIONS["exp"]
-exp2 = _FUNCTIONS["exp2"]
-expm1 = _FUNCTIONS["expm1"]
-floor = _FUNCTIONS["floor"]
-fma = _FUNCTIONS["fma"]
-fmod = _FUNCTIONS["fmod"]
-gamma = _FUNCTIONS["gamma"]
-hypot = _FUNCTIONS["hypot"]
-isfinite = _FUNCTIONS["isfinite"]
-isinf = _FUNCTIONS["isinf"]
-isnan = _FUNCTIONS["isnan"]
-lgamma = _FUNCTIONS["lgamma"]
-log = _FUNCTIONS["log"]
-log10 = _FUNCTIONS["log10"]
-log1p = _FUNCTIONS["log1p"]
-log2 = _FUNCTIONS["log2"]
-max = _FUNCTIONS["max"]
-min = _FUNCTIONS["min"]
-pow = _FUNCTIONS["pow"]
-round = _FUNCTIONS["round"]
-sigmoid = _FUNCTIONS["sigmoid"]
-sign = _FUNCTIONS["sign"]
-sin = _FUNCTIONS["sin"]
-sinh = _FUNCTIONS["sinh"]
-softplus = _FUNCTIONS["softplus"]
-sqrt = _FUNCTIONS["sqrt"]
-tan = _FUNCTIONS["tan"]
-tanh = _FUNCTIONS["tanh"]
-trunc = _FUNCTIONS["trunc"]
+    from rosejit.api.check import check
+    from rosejit.api.checkpoints import checkpoint
+    from rosejit.api.compiled import Compiled, load
+    from rosejit.api.decorators import jit, make_ir, opaque
+    from rosejit.api.function import Function, clear_caches, disable_jit
+    from rosejit.api.gradient_checks import check_grads
+    from rosejit.api.gradients import grad, hessian, hvp, jacfwd, jacobian, jacrev, value_and_grad
+    from rosejit.api.hint_errors import Array, Mat, Vec
+    from rosejit.api.lowered import Cost, Ir, Lowered
+    from rosejit.api.math_functions import logsumexp, softmax, stop_gradient
+    from rosejit.api.modes import jvp, linearize, vjp
+    from rosejit.api.scalar_functions import *  # noqa: F403 - written from the records of the operations
+    from rosejit.api.versions import show_versions
+    from rosejit.api.vmap import vmap
+    from rosejit.errors import (
+        CacheError,
+        NotDifferentiable,
+        ParseError,
+        RoseAssertionError,
+        RoseAttributeError,
+        RoseError,
+        RoseFloatingPointError,
+        RoseIndexError,
+        RoseMemoryError,
+        RoseOverflowError,
+        RoseRecursionError,
+        RoseValueError,
+        RoseZeroDivisionError,
+        ShapeError,
+        StagingTypeError,
+        StagingWarning,
+        UnboundStagedName,
+        UnrollLimit,
+        UnrollWarning,
+        UnsupportedSyntax,
+        WasmTrap,
+    )
+    from rosejit.frontend.hints.hints import Bool, Dual, Int, Real, ShapeOf, Static
+    from rosejit.frontend.values.rose_functions import pure, range, unroll
+    from rosejit.interop.sparse import sparse_hessian, sparse_jacobian
+    from rosejit.solvers.fits import curve_fit, least_squares
+    from rosejit.solvers.ivp import solve_ivp
+    from rosejit.solvers.quadrature import quad
+    from rosejit.solvers.roots import fixed_point, implicit, root
 
 __version__ = "0.1.0"
-
-
-def __getattr__(name: str) -> object:
-    """`rose.optim`, imported when it is first asked for."""
-    if name == "optim":
-        return _importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
 
 __all__ = [
     "Array",
     "Bool",
     "CacheError",
+    "Compiled",
     "Cost",
     "Dual",
     "Function",
@@ -143,83 +87,107 @@ __all__ = [
     "ShapeError",
     "ShapeOf",
     "StagingTypeError",
+    "StagingWarning",
     "Static",
     "UnboundStagedName",
     "UnrollLimit",
+    "UnrollWarning",
     "UnsupportedSyntax",
     "Vec",
     "WasmTrap",
     "__version__",
-    "abs",
-    "acos",
-    "acosh",
-    "asin",
-    "asinh",
-    "atan",
-    "atan2",
-    "atanh",
-    "cbrt",
-    "ceil",
+    "check",
     "check_grads",
     "checkpoint",
     "clear_caches",
-    "copysign",
-    "cos",
-    "cosh",
-    "digamma",
+    "curve_fit",
     "disable_jit",
-    "erf",
-    "erfc",
-    "exp",
-    "exp2",
-    "expm1",
     "export",
-    "floor",
-    "fma",
-    "fmod",
-    "gamma",
+    "fixed_point",
     "grad",
     "hessian",
     "hvp",
-    "hypot",
-    "isfinite",
-    "isinf",
-    "isnan",
+    "implicit",
     "jacfwd",
     "jacobian",
     "jacrev",
     "jit",
     "jvp",
-    "lgamma",
+    "least_squares",
     "linearize",
-    "log",
-    "log1p",
-    "log2",
-    "log10",
+    "load",
     "logsumexp",
     "make_ir",
-    "max",
-    "min",
     "opaque",
-    "pow",
+    "pure",
+    "quad",
     "range",
-    "round",
+    "root",
     "show_versions",
-    "sigmoid",
-    "sign",
-    "sin",
-    "sinh",
     "softmax",
-    "softplus",
+    "solve_ivp",
     "sparse_hessian",
     "sparse_jacobian",
-    "sqrt",
     "stop_gradient",
-    "tan",
-    "tanh",
-    "trunc",
     "unroll",
     "value_and_grad",
     "vjp",
     "vmap",
 ]
+__all__ += _scalar_functions.__all__
+
+_HOMES = {
+    "rosejit.api.check": "check",
+    "rosejit.api.checkpoints": "checkpoint",
+    "rosejit.api.compiled": "Compiled load",
+    "rosejit.api.decorators": "jit make_ir opaque",
+    "rosejit.api.function": "Function clear_caches disable_jit",
+    "rosejit.api.gradient_checks": "check_grads",
+    "rosejit.api.gradients": "grad hessian hvp jacfwd jacobian jacrev value_and_grad",
+    "rosejit.api.hint_errors": "Array Mat Vec",
+    "rosejit.api.lowered": "Cost Ir Lowered",
+    "rosejit.api.math_functions": "logsumexp softmax stop_gradient",
+    "rosejit.api.modes": "jvp linearize vjp",
+    "rosejit.api.versions": "show_versions",
+    "rosejit.api.vmap": "vmap",
+    "rosejit.errors": """
+        CacheError NotDifferentiable ParseError RoseAssertionError RoseAttributeError RoseError
+        RoseFloatingPointError RoseIndexError RoseMemoryError RoseOverflowError RoseRecursionError RoseValueError
+        RoseZeroDivisionError ShapeError StagingTypeError StagingWarning UnboundStagedName UnrollLimit UnrollWarning
+        UnsupportedSyntax WasmTrap
+    """,
+    "rosejit.frontend.hints.hints": "Bool Dual Int Real ShapeOf Static",
+    "rosejit.frontend.values.rose_functions": "pure range unroll",
+    "rosejit.interop.sparse": "sparse_hessian sparse_jacobian",
+    "rosejit.solvers.fits": "curve_fit least_squares",
+    "rosejit.solvers.ivp": "solve_ivp",
+    "rosejit.solvers.quadrature": "quad",
+    "rosejit.solvers.roots": "fixed_point implicit root",
+}
+"""Where the names are defined, but for the functions of numbers: they are all in one table."""
+
+_HOME = {
+    **dict.fromkeys(__all__, "rosejit.api.math_functions:FUNCTIONS"),
+    **{name: home for home, names in _HOMES.items() for name in names.split()},
+}
+
+
+def _find(name: str) -> object:
+    """The public object `name`, which is an attribute of the package from then on."""
+    if name == "optim":
+        return _import_module("rosejit.optim")
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home, _, table = _HOME[name].partition(":")
+    module = _import_module(home)
+    found = getattr(module, table)[name] if table else getattr(module, name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, "optim"})
+
+
+if not TYPE_CHECKING:  # a checker would take every name for known
+    __getattr__ = _find

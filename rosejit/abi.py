@@ -25,11 +25,13 @@ result is written to memory whose address the module passes behind the other arg
 In memory a Real and a Tan take 8 bytes, an Int 8, a Bool 1.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import field
 from math import prod
 from typing import Any, Literal
 
 from rosejit.ir.syntax import Failure
+from rosejit.lazy_dataclass import dataclass
 from rosejit.span import Span
 
 INTERRUPT_FLAG = 4
@@ -117,14 +119,16 @@ class Node:
     """A Python structure whose leaves cross the border one by one.
 
     `keys` are field names or dict keys (empty for tuples and lists); `cls` rebuilds the user's class. The items of a
-    dict that is `ordered` come in the order of its keys, those of another one in any.
+    dict that is `ordered` come in the order of its keys, those of another one in any. `kind` is the name of a kind of
+    containers (`containers.KINDS`) or "none"; `state` is what such a container has beside its parts.
     """
 
-    kind: Literal["tuple", "list", "dict", "namedtuple", "dataclass", "none"]
+    kind: str
     children: tuple["Tree", ...] = ()
     keys: tuple[Any, ...] = ()
     cls: type | None = None
     ordered: bool = False
+    state: Any = None
 
     def __hash__(self) -> int:
         """Lists of numbers are long, and all alike: one of them is asked."""
@@ -177,6 +181,16 @@ class HostSignature:
     """Of what only ends the call: the name of the exception's class. The one argument is the message."""
     span: Span | None = None
     """Where that is."""
+
+
+def changed(trees: Iterable[Tree]) -> list[Leaf]:
+    """The leaves of arguments that a call changes, in order: the states of generators of random numbers. An entry gives
+    what they are afterwards behind its result, and the method `__rose_after__` of their class takes it."""
+    found: list[Leaf] = []
+    for tree in trees:
+        if isinstance(tree, Node):
+            found += leaves(tree) if hasattr(tree.cls, "__rose_after__") else changed(tree.children)
+    return found
 
 
 def leaves(tree: Tree) -> list[Leaf]:

@@ -11,14 +11,14 @@ from typing import Any
 
 import rosejit
 from rosejit import demo
+from rosejit.api.decorators import jit
 from rosejit.api.lowered import Lowered
-from rosejit.api.source import jit
 from rosejit.api.versions import versions
 from rosejit.errors import RoseError
 from rosejit.export import export
 from rosejit.runtime import cache
 from rosejit.text import show
-from rosejit.transforms import derive
+from rosejit.transforms.autodiff import derivative_programs
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -129,7 +129,7 @@ def _functions(place: str) -> tuple[list[Any], dict[str, Any]]:
     except RoseError:
         raise
     except Exception as error:
-        raise _UserError(f"`{file}` cannot be run\n{_told(error, file)}") from None
+        raise _UserError(f"`{file}` cannot be run\n{_described(error, file)}") from None
     found = [getattr(module, name, None) for name in names.split(",")]
     for name, function in zip(names.split(","), found, strict=True):
         if not callable(function):
@@ -137,7 +137,7 @@ def _functions(place: str) -> tuple[list[Any], dict[str, Any]]:
     return found, vars(module)
 
 
-def _told(error: Exception, file: str) -> str:
+def _described(error: Exception, file: str) -> str:
     """A traceback that begins in the file of the user."""
     frames = error.__traceback__
     while frames is not None and Path(frames.tb_frame.f_code.co_filename).resolve() != Path(file).resolve():
@@ -147,19 +147,19 @@ def _told(error: Exception, file: str) -> str:
 
 def _halves(lowered: Lowered, half: str) -> str:
     f = lowered.ir.function
-    return show(getattr(derive.pullback(f, derive.differentiable(f)), half))
+    return show(getattr(derivative_programs.vjp_programs(f, derivative_programs.differentiable(f)), half))
 
 
 def _tangents(lowered: Lowered) -> str:
     f = lowered.ir.function
-    return show(derive.pushforward(f, derive.differentiable(f)))
+    return show(derivative_programs.pushforward(f, derivative_programs.differentiable(f)))
 
 
 _FORMS: dict[str, Callable[[Lowered], str]] = {
     "ir": lambda lowered: str(lowered.ir),
     "jvp": _tangents,
     "fwd": lambda lowered: _halves(lowered, "forward"),
-    "bwd": lambda lowered: _halves(lowered, "back"),
+    "bwd": lambda lowered: _halves(lowered, "pullback"),
     "wat": lambda lowered: lowered.wat(),
 }
 

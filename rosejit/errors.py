@@ -5,7 +5,7 @@ from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import Any, NoReturn
 
-from rosejit.span import Span, quote
+from rosejit.span import PACKAGE, Span, quote
 
 
 class RoseError(Exception):
@@ -124,7 +124,15 @@ class WasmTrap(RoseError, RuntimeError):
 
 
 class CacheError(RoseError, OSError, Warning):
-    """The disk cache cannot be used; only ever a warning."""
+    """The disk cache cannot be used, which is only ever a warning; or a saved program cannot be loaded."""
+
+
+class StagingWarning(RoseError, UserWarning):
+    """The host is changed while a function is staged: once for each specialisation, and not at each call."""
+
+
+class UnrollWarning(RoseError, RuntimeWarning):
+    """A loop of the host is being unrolled to very many operations; only ever a warning."""
 
 
 class VerifyError(AssertionError):
@@ -181,7 +189,7 @@ def trimmed(error: BaseException) -> BaseException:
 
 
 def _without_internal_frames(traceback: TracebackType | None) -> TracebackType | None:
-    ours = os.path.dirname(__file__) + os.sep
+    ours = PACKAGE + os.sep
     frames: list[TracebackType] = []
     while traceback is not None:
         if not traceback.tb_frame.f_code.co_filename.startswith(ours):

@@ -1,7 +1,12 @@
 """Places in the user's source, and how they are quoted in messages."""
 
 import linecache
-from dataclasses import dataclass
+import os
+
+from rosejit.lazy_dataclass import dataclass
+
+PACKAGE = os.path.dirname(__file__)
+"""The folder of this package: code below it is ours, not the user's."""
 
 
 @dataclass(slots=True, frozen=True)

@@ -3,7 +3,7 @@
 `random_function(rng, size)` gives a function that verifies, `random_arguments(rng, f)` values to run it on; both depend
 on `rng` alone. `features` restricts the forms. Values are kept small: everything bound knows an upper limit of its
 magnitude, and what would grow is squashed by x / sqrt(1 + x*x), so results are finite and smooth but for `if`, `max`
-and the like. Loops make at most four turns, recursion goes at most three deep; nothing fails.
+and the like. Loops make at most four iterations, recursion goes at most three deep; nothing fails.
 """
 
 import random
@@ -12,10 +12,10 @@ from typing import Any
 
 from rosejit.ir import syntax as ir
 from rosejit.ir.builder import Builder
-from rosejit.ir.types import BOOL, INT, REAL, Array, Ref, Scalar, Sum, Tuple, Type, fields_of, is_heavy
+from rosejit.ir.types import BOOL, INT, REAL, Array, Ref, Scalar, Sum, Tuple, Type, fields_of, is_boxed
 from rosejit.ir.verify import verify_program
 from rosejit.ops import PRIMITIVES
-from rosejit.transforms.own import own
+from rosejit.transforms.passes.insert_copies import insert_copies
 
 FEATURES = frozenset(
     {"if", "loop", "while", "case", "array", "nested", "tuple", "accum", "call", "recursion", "check", "select", "math"}
@@ -48,8 +48,8 @@ def random_function(
     shape = _signature(rng, features, "f", places)
     _define(rng, shape, size, features, tuple(known))
     if copies:
-        verify_program(own(shape))
-    return own(shape) if copies else shape
+        verify_program(insert_copies(shape))
+    return insert_copies(shape) if copies else shape
 
 
 def random_arguments(rng: random.Random, f: ir.Function) -> list[Any]:
@@ -102,7 +102,7 @@ def _signature(rng: random.Random, features: frozenset[str], name: str, places: 
     if places and "accum" in features:
         types.append(Ref(rng.choice([REAL, *heavy])))
     params = tuple([ir.Var(t, hint) for t, hint in zip(types, "xyzuvwpqrst", strict=False)])
-    own_ = frozenset(p for p in params if is_heavy(p.type) and rng.random() < 0.4)
+    own_ = frozenset(p for p in params if is_boxed(p.type) and rng.random() < 0.4)
     results = (REAL, *rng.choices([REAL, INT, *heavy], k=rng.randint(0, 2)))
     return ir.Function(name, params, results, own=own_)
 
@@ -145,7 +145,7 @@ def _define(
     else:
         f.body = body.block(lambda: body.steps(size) or [body.value(t, LARGE) for t in f.results])
         limits = [body.limit(a) for a in f.body.results]
-    return _Known(own(f), limits)
+    return _Known(insert_copies(f), limits)
 
 
 class _Body:
@@ -368,7 +368,7 @@ class _Body:
             self.let(ir.Update(base, path, value), base.type, max(self.limits[base], self.limit(value)), base.hint)
 
     def copy(self) -> None:
-        base = self.some(is_heavy)
+        base = self.some(is_boxed)
         if base is not None:
             expr = self.rng.choice([ir.Copy(base), ir.Zero(base)])
             new = self.let(expr, base.type, self.limits[base], base.hint)

@@ -13,7 +13,7 @@ from rosejit import interp
 from rosejit.ir.syntax import Function
 from rosejit.ir.types import has_real
 from rosejit.ir.verify import verify_program
-from rosejit.transforms.derive import cotangents, differentiable, pushforward
+from rosejit.transforms.autodiff.derivative_programs import cotangents, differentiable, pushforward
 
 Run = Callable[[Function, Sequence[Any]], tuple[Any, ...]]
 

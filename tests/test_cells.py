@@ -79,7 +79,7 @@ HOST: dict[str, str] = {
     "match on host values": "hosts.host_matches", "comprehensions": "hosts.containers containers.dict_changed",
     "generators": "hosts.iteration containers.generators", "with": "hosts.tried", "try": "hosts.tried forms.errors",
     "sorted with keys": "containers.sorted_by_host_keys", "partial, reduce, map": "hosts.partially hosts.iteration",
-    "containers made in a staged turn": "containers.made_in_the_turn", "star arguments": "hosts.starred",
+    "containers made in a staged iteration": "containers.made_in_the_turn", "star arguments": "hosts.starred",
     "static arguments": "hosts.static_exponent hosts.dispatched", "globals": "hosts.global_number",
     "captured arrays": "hosts.captured_array hosts.captured_big_array", "default values": "hosts.default_values",
     "dataclasses in loops": "records.dataclass_in_a_loop records.dataclass_until",

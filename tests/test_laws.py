@@ -1,4 +1,4 @@
-"""The laws, over all programs of tests/programs and some random ones; `python -m tests.sweep` runs many more."""
+"""The laws, over all programs of tests/programs and some random ones; `python -m tests.random_ir` runs many more."""
 
 import dataclasses
 import math
@@ -13,14 +13,14 @@ from rosejit import interp
 from rosejit.abi import Static, leaves
 from rosejit.api import sessions
 from rosejit.api.modes import given_trees
+from rosejit.ir.traversal import reachable
 from rosejit.ir.types import has_real
 from rosejit.ir.verify import verify_program
-from rosejit.ir.walk import reachable
-from rosejit.transforms.derive import cotangents, differentiable, pushforward
+from rosejit.transforms.autodiff.derivative_programs import cotangents, differentiable, pushforward
 from rosejit.transforms.pipeline import prepared
-from tests import sweep
+from tests import random_ir
+from tests.backends import bits, flat, plainly, staged, wasm
 from tests.laws import check_laws
-from tests.machines import bits, flat, plainly, staged, wasm
 from tests.programs import PROGRAMS
 from tests.programs.record import Call, Program
 
@@ -53,7 +53,7 @@ def test_the_staged_program_verifies_and_reads_back(program: Program) -> None:
         ir = rose.make_ir(program.function)(*call).function
         verify_program(ir)
         if not any(f.host for f in reachable(ir)):
-            sweep.check_text(ir)
+            random_ir.check_text(ir)
 
 
 @each_call
@@ -123,8 +123,8 @@ def test_the_gradient_is_the_known_one(program: Program, call: Call) -> None:
 def test_derivatives_have_the_bits_of_the_interpreter(program: Program, call: Call) -> None:
     function, args = staged(program.function, call)
     if any(has_real(t) for t in function.results):
-        for derivative, given in sweep.derived(function, args, seed=1):
-            sweep.check_machines(derivative, given)
+        for derivative, given in random_ir.derived(function, args, seed=1):
+            random_ir.check_machines(derivative, given)
 
 
 @each_call
@@ -208,10 +208,10 @@ def test_second_derivatives_agree_in_all_modes(program: Program) -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_random_programs_obey_the_laws(seed: int) -> None:
-    sweep.check(seed)
+    random_ir.check(seed)
 
 
 def test_random_programs_branch_and_loop() -> None:
-    found = [sweep.forms(sweep.sample(seed)[0]) & {"If", "Case", "Loop", "While"} for seed in range(100)]
+    found = [random_ir.forms(random_ir.sample(seed)[0]) & {"If", "Case", "Loop", "While"} for seed in range(100)]
     assert sum(map(bool, found)) >= 30
     assert len({name for names in found for name in names}) == 4

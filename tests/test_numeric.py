@@ -53,7 +53,7 @@ def made():
     return rose.grad(f, argnums=(0, 1))(0.5, 0.25)
 
 first = made()
-assert "numpy" not in sys.modules, "long straight code brought NumPy in, which takes longer than to do without"
+assert "numpy" not in sys.modules, "long straight-line code brought NumPy in, which takes longer than to do without"
 import numpy
 assert made() == first
 """

@@ -58,10 +58,10 @@ def quartiles(rows: list[Row], key: str) -> Row | None:
 def main() -> None:
     given = options(__doc__ or "", graphs="", only="", repeat=3, budget=2)
     missing = peers.absent(given.without)
-    figures = dict.fromkeys(("build", "disk", "keyed", "host", "layout", "rose build", "rose layout"), ",.1f")
+    figures = dict.fromkeys(("build", "disk", "layout", "rose build", "rose layout"), ",.1f")
     figures |= dict.fromkeys(("call", "eval", "rose call", "rose eval", "C eval"), ",.2f")
     columns = {"diagram": "", "ops": ",", **figures, **dict.fromkeys(RATIOS, ".2f")}
-    title = "layouts of Penrose (ms of CPU to build, from disk, found by a key, its host code, laid out; us a gradient)"
+    title = "layouts of Penrose (ms of CPU to build, from the disk cache, and to build and lay out; us a gradient)"
     table = Table("penrose", title, {**columns, "gradient error": ".0e", "wrong": ""})
     folder = Path(given.graphs) if given.graphs else None
     with tempfile.TemporaryDirectory() as directory:

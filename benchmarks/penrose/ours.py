@@ -1,13 +1,11 @@
 """One diagram by `rosejit`: whether it is right, and how long it takes to build, to call and to lay out."""
 
-import os
 import shutil
 import statistics
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -16,12 +14,12 @@ import numpy as np
 
 import rosejit as rose
 from benchmarks.latency import STAGES, stages
-from benchmarks.measure import Row, collector_off, once, per_call
+from benchmarks.measure import Row, collector_off, per_call
 from benchmarks.penrose.graphs import LOOSE, TOLERANCES, Flags, Floats, Graph, Reference
 from benchmarks.penrose.layout import Energy, optimise
 from benchmarks.penrose.program import energy
-from rosejit.runtime import tiers
-from rosejit.runtime.engine import Instance, Module
+from rosejit.runtime import tiering
+from rosejit.runtime.engine import Instance, NativeModule
 
 WEIGHT = 1000.0
 
@@ -68,13 +66,13 @@ class Checked:
 def instances() -> Iterator[list[Instance]]:
     """The instances of compiled code that are made inside."""
     found: list[Instance] = []
-    original = Module.instantiate
+    original = NativeModule.instantiate
 
-    def kept(module: Module) -> Instance:
+    def kept(module: NativeModule) -> Instance:
         found.append(original(module))
         return found[-1]
 
-    with patch.object(Module, "instantiate", kept):
+    with patch.object(NativeModule, "instantiate", kept):
         yield found
 
 
@@ -83,8 +81,8 @@ def _nothing(x: float) -> float:
 
 
 def measured(graph: Graph, cache: Path, repeat: int) -> Row:
-    """Milliseconds of CPU of a build in a warm process, with the disk cache empty and filled, by part, and by a key; of
-    a build and the layout; microseconds of a call, and of the export alone."""
+    """Milliseconds of CPU of a build in a warm process, with the disk cache empty and filled, by part; of a build and
+    the layout; microseconds of a call, and of the export alone."""
     free, stage = graph.optimised, graph.stages[0]
     x = graph.x0[free]
     moves = [(each, each.inputs[free].astype(float)) for each in graph.stages]
@@ -95,25 +93,22 @@ def measured(graph: Graph, cache: Path, repeat: int) -> Row:
         parts, f = _built(graph, args)
         start = time.process_time()
         layout = optimise(f, x, moves)
-        tiers.idle()  # what has been begun is paid for
+        tiering.idle()  # what has been begun is paid for
         rows.append({**parts, "layout": parts["build"] + 1e3 * (time.process_time() - start)})
         if k and sum(row["layout"] for row in rows) > 20_000:
             break
     rows = rows[1:]
     disk = _built(graph, args)[0]["build"]
-    with patch.dict(os.environ, ROSE_KEYS="1"):
-        keyed = _keyed(graph, args, repeat)
     with instances() as made:
         f = gradient(graph, free, graph.x0)
         f(*args)
-        tiers.wait()
+        tiering.wait()
         f(*args)
     overhead = _overhead()
     raw = made[-1].entry("main")
     return {
         **{key: statistics.median([row[key] for row in rows]) for key in rows[0]},
         "disk": disk,
-        **keyed,
         "call": 1e6 * per_call(lambda: f(*args)),
         "eval": 1e6 * max(per_call(raw) - overhead, 1e-9),
         "calls": layout[2],
@@ -129,22 +124,6 @@ def _built(graph: Graph, args: tuple[Any, ...]) -> tuple[Row, Energy]:
         f(*args)
         total = time.process_time() - start
     return {"build": 1e3 * total, **{name: 1e3 * clock.spent[name] for name in (*STAGES, "other")}}, f
-
-
-def _keyed(graph: Graph, args: tuple[Any, ...], repeat: int) -> Row:
-    """Milliseconds of CPU of a build from disk that is not staged (clocks inside would speak against that), and of its
-    `host` code, which makes the functions, alone. Nothing for programs that have no key."""
-    gradient(graph, graph.optimised, graph.x0)(*args)
-    tiers.wait()
-    rows: list[tuple[float, float]] = []
-    for _ in range(repeat):
-        host, f = once(lambda: gradient(graph, graph.optimised, graph.x0))
-        call, _ = once(partial(f, *args))
-        if f.cache_info().misses:
-            return {}
-        rows.append((host + call, host))
-    whole, host = [1e3 * statistics.median(times) for times in zip(*rows, strict=True)]
-    return {"keyed": whole, "host": host}
 
 
 def _overhead() -> float:

@@ -5,16 +5,19 @@
 
 import inspect
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from rosejit.abi import Leaf, Node, Static, Tree
+from rosejit.containers import KINDS, of_argument, of_class, of_node
 from rosejit.errors import RoseError, ShapeError, StagingTypeError
-from rosejit.frontend import annotations as hints
-from rosejit.frontend.arguments import Binder, Call, parameter_span
-from rosejit.frontend.binding import Signature
-from rosejit.frontend.dimensions import Dim
-from rosejit.frontend.structures import parts, with_parts
+from rosejit.frontend.hints import hints
+from rosejit.frontend.hints.hints import Dim
+from rosejit.frontend.signature.binding import Signature
+from rosejit.frontend.signature.describe import Binder, Call, parameter_span
+from rosejit.frontend.values.generators import Generator, Generators, is_batch, is_numpys
+from rosejit.frontend.values.pytree import attribute, parts, with_parts
+from rosejit.lazy_dataclass import dataclass
 
 Axes = Any
 """An int, `None` (not mapped), or a structure of these like that of the argument."""
@@ -59,7 +62,7 @@ class Batched(Signature):
         """Stacked results: what the hint says of one has been checked."""
         return described(hints.Inferred(), value, 0, False)
 
-    def mapped(self, call: Call) -> list[int | None]:
+    def mapped_axes(self, call: Call) -> list[int | None]:
         """For each leaf of the call the axis, counted from the front; None where the leaf is not mapped."""
         rows = zip(self.parameters, call.trees, self.axes, self.optional, strict=True)
         return [axis for p, tree, axes, optional in rows for axis in self._axes_of(p.name, tree, axes, optional)]
@@ -87,7 +90,7 @@ class Batched(Signature):
 
     def length(self, call: Call) -> int:
         """The length of the batch. Raises ShapeError where the arguments differ in it, or none is mapped."""
-        axes = iter(self.mapped(call))
+        axes = iter(self.mapped_axes(call))
         found: dict[int, str] = {}
         for parameter, tree in zip(self.parameters, call.trees, strict=True):
             for leaf, name in _named(tree, parameter.name):
@@ -138,7 +141,7 @@ def batched(signature: Signature, title: str, in_axes: Axes, found: inspect.Sign
     plain = tuple(replace(p, description=_open(p.description)) for p in signature.parameters)
     return Batched(
         signature.function, plain, hints.Inferred(), None, signature.arrange, signature.python,
-        signature.defaults, signature, title, tuple(axes), tuple(optional),
+        signature, title, tuple(axes), tuple(optional),
     )  # fmt: skip
 
 
@@ -165,7 +168,8 @@ def below(axes: Axes, keys: tuple[Any, ...], count: int) -> list[Axes]:
     """The axes of the parts of a structure: the same for all, or one for each, by position or by name."""
     if axes is None or isinstance(axes, int):
         return [axes] * count
-    by_name = isinstance(axes, dict)
+    container = of_class(type(axes))
+    by_name = container is not None and container.of_any_keys
     found: list[Axes] = [axes[key] for key in keys if key in axes] if by_name else parts(axes) or []
     if len(found) != count:
         raise StagingTypeError(
@@ -177,6 +181,8 @@ def below(axes: Axes, keys: tuple[Any, ...], count: int) -> list[Axes]:
 
 def described(wanted: hints.Description, value: Any, axes: Axes, optional: bool) -> hints.Description:
     """What a hint admits for a batch of the values that it admits."""
+    if isinstance(wanted, hints.Random) or _draws(wanted, value):
+        return _random(value, axes)
     if axes is None:
         return wanted
     match wanted:
@@ -195,10 +201,10 @@ def described(wanted: hints.Description, value: Any, axes: Axes, optional: bool)
             inner = zip(items, values, below(axes, wanted.keys, len(items)), strict=False)
             found = tuple(described(item, v, a, optional) for item, v, a in inner)
             return replace(wanted, items=found) if len(values) == len(items) else wanted
-        case hints.Repeated(kind, item) if parts(value) and kind != "dict":
+        case hints.Repeated(kind, item) if parts(value) and not KINDS[kind].is_named:
             inner = zip(parts(value) or (), below(axes, (), len(value)), strict=True)
             found = tuple(described(item, v, a, optional) for v, a in inner)
-            return hints.Structure("tuple", found) if kind == "tuple" else hints.Repeated(kind, found[0])
+            return hints.Structure(kind, found) if KINDS[kind].is_fixed else hints.Repeated(kind, found[0])
         case hints.Repeated(kind, item):
             return hints.Repeated(kind, described(item, None, axes, optional))
         case hints.Inferred():
@@ -207,20 +213,40 @@ def described(wanted: hints.Description, value: Any, axes: Axes, optional: bool)
             return wanted
 
 
+def _draws(wanted: hints.Description, value: Any) -> bool:
+    """Whether a value without a hint is a generator of random numbers, or several."""
+    if not isinstance(wanted, (hints.Inferred, hints.Repeated)):
+        return False
+    return isinstance(value, Generator) or is_numpys(value) or is_batch(value)
+
+
+def _random(value: Any, axes: Axes) -> hints.Description:
+    """A generator for each element of the batch: with one for all their numbers would depend on the order."""
+    if axes == 0 and not isinstance(axes, bool) and value.__class__ is not Generator and not is_numpys(value):
+        return hints.Random(batch=True)
+    raise StagingTypeError(
+        "`vmap` needs a Generator for each element of the batch",
+        facts=(f"it is given {type(value).__name__}, with {axes!r} in `in_axes`",),
+        help="give it a list, mapped over axis 0: `rng.spawn(n)`",
+    )
+
+
 def _values(wanted: hints.Structure, value: Any) -> list[Any]:
     """The parts of a value in the order of its hint; nothing where it is no such structure."""
-    if isinstance(value, dict):
+    if KINDS[wanted.kind].of_any_keys and of_argument(value) is KINDS[wanted.kind]:
         return [value[key] for key in wanted.keys if key in value]
     return parts(value) or []
 
 
 def _inferred(value: Any, axes: Axes, optional: bool) -> hints.Description:
     """By the value itself: classes say what their fields are."""
-    if isinstance(value, dict) and value and all(isinstance(key, str) for key in value):
-        return described(hints.Structure("dict", (hints.Inferred(),) * len(value), tuple(value)), value, axes, optional)
-    if value.__class__ in (tuple, list):
-        kind = "tuple" if value.__class__ is tuple else "list"
-        return described(hints.Repeated(kind, hints.Inferred()), value, axes, optional)
+    container = of_argument(value)
+    keys = () if container is None else container.keys(value)
+    if container is not None and keys and all(isinstance(key, str) for key in keys):
+        structure = hints.Structure(container.name, (hints.Inferred(),) * len(keys), keys)
+        return described(structure, value, axes, optional)
+    if container is not None and type(value) is container.type and not container.is_named:
+        return described(hints.Repeated(container.name, hints.Inferred()), value, axes, optional)
     structure = hints.Hints().of_structure(type(value))
     return described(structure, value, axes, optional) if isinstance(structure, hints.Structure) else hints.Inferred()
 
@@ -246,7 +272,7 @@ def _named(tree: Tree, name: str) -> Iterator[tuple[Leaf, str]]:
 
 
 def _step(tree: Node, key: Any) -> str:
-    return f".{key}" if tree.kind in ("dataclass", "namedtuple") else f"[{key!r}]"
+    return of_node(tree).step(key)
 
 
 def pick(tree: Tree, value: Any, axes: Iterator[int | None], row: Callable[[Any, int], Any]) -> Any:
@@ -256,6 +282,9 @@ def pick(tree: Tree, value: Any, axes: Iterator[int | None], row: Callable[[Any,
         return value if axis is None else row(value, axis)
     if isinstance(tree, Static) or not tree.children:
         return value
-    inside = [value[key] for key in tree.keys] if tree.kind == "dict" else parts(value) or []
+    container = of_node(tree)
+    inside = container.picked(value, tree.keys, attribute)
     found = [pick(child, part, axes, row) for child, part in zip(tree.children, inside, strict=True)]
-    return dict(zip(tree.keys, found, strict=True)) if tree.kind == "dict" else with_parts(value, found)
+    if isinstance(value, Generators):
+        return Generator(found[0])
+    return container.make(tree, found) if container.of_any_keys else with_parts(value, found)

@@ -7,8 +7,8 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from rosejit.frontend import binding
-from rosejit.frontend.dispatch import is_staged_itself
+from rosejit.frontend.session.dispatch import is_staged_itself
+from rosejit.frontend.signature import binding
 
 
 def is_plain(function: Any) -> bool:

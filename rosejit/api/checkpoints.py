@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
-from rosejit.api.entry import public
-from rosejit.api.function import Function, Kind, share
-from rosejit.api.source import as_function, wrapped_like
-from rosejit.api.staged import Staged
-from rosejit.frontend.binding import Call
-from rosejit.frontend.stage import Session
+from rosejit.api.decorators import as_function, wrapped_like
+from rosejit.api.function import Function, FunctionSource, share
+from rosejit.api.public_entry import public
+from rosejit.api.specialisation import Staged
+from rosejit.frontend.session.session import Session
+from rosejit.frontend.signature.binding import Call
 
 
 @public
@@ -16,7 +16,8 @@ def checkpoint(f: Callable[..., Any]) -> Function:
     """The same `f`, of which reverse mode keeps nothing but the arguments: it runs `f` once more when it comes back.
 
     Numbers and arrays that `f` is called with are kept (an array that changes later is copied), and what host functions
-    gave: no effect is repeated. In a loop that calls `f`, memory grows by the arguments of a turn, not by all that
+    gave: no effect is repeated. In a loop that calls `f`, memory grows by the arguments of an iteration, not by all
+    that
     `f` computes. That holds for first derivatives; those of a derivative keep what the repeated run computes.
 
     >>> import rosejit as rose
@@ -41,7 +42,7 @@ def checkpoint(f: Callable[..., Any]) -> Function:
     def rebuilt(self: Function) -> Any:
         return checkpoint, (base,)
 
-    made = Function(base.binding, base.options, Kind(stage, rebuilt, parts=("checkpoint", base, every)))
+    made = Function(base.binding, base.options, FunctionSource(stage, rebuilt, plain=base))
     wrapped_like(made, base, f"checkpoint_{base.__name__}")
     share(made, base, checkpoint)
     return made

@@ -1,11 +1,12 @@
 """A staged function into its staged derivative: the programs of `transforms.derive` with structures around them."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rosejit.abi import Leaf, Node, Tree, leaves
-from rosejit.api.recipe import Recipe
-from rosejit.api.staged import (
+from rosejit.api.deferred import dense, derivative_programs, numbered_gradient
+from rosejit.api.derivation_recipe import Recipe
+from rosejit.api.specialisation import (
     Staged,
     is_real,
     mask_of,
@@ -14,13 +15,14 @@ from rosejit.api.staged import (
     tangents_of,
     tree_map,
     with_results,
+    with_states,
     zero_of,
 )
 from rosejit.ir import syntax as ir
-from rosejit.transforms import derive, numbering
-from rosejit.transforms.jacobian import jacobian as jacobian_program
-from rosejit.transforms.numbering import Straight
-from rosejit.transforms.rows import Rows
+
+if TYPE_CHECKING:
+    from rosejit.transforms.straightline.op_rows import OpRows
+    from rosejit.transforms.straightline.routine_ir import RoutineProgram
 
 Atoms = tuple[ir.Atom, ...]
 
@@ -53,19 +55,18 @@ def gradient(
     name = f"grad_{staged.name}"
 
     def make(f: ir.Function) -> ir.Function:
-        program = derive.gradient(f, mask, value=True)
+        program = derivative_programs.gradient(f, mask, value=True)
         assert program.body is not None
         return with_results(program, name, arranged(program.body.results))
 
-    def as_numbers(given: Rows) -> Straight | None:
-        made = numbering.gradient(given, mask)
-        return made and numbering.arranged(made, name, arranged(made.results))
+    def as_numbers(given: "OpRows") -> "RoutineProgram | None":
+        return numbered_gradient.gradient(given, mask, name, arranged)
 
     def arranged(results: tuple[Any, ...]) -> tuple[Any, ...]:
         n = sum(mask)
         grads = tuple(_in_order(staged, selected, results[1 : 1 + n]))
-        rest = results[1 + n :]
-        return (results[0], *rest, *grads) if value else (*grads, *rest)
+        rest, states = results[1 + n : len(results) - staged.states], results[len(results) - staged.states :]
+        return (results[0], *rest, *grads, *states) if value else (*grads, *rest, *states)
 
     tree = _selection(staged, selected, single)
     if value:
@@ -73,7 +74,7 @@ def gradient(
         tree = pair(pair(first, aux) if has_aux else first, tree)
     elif has_aux:
         tree = pair(tree, aux)
-    words = ("gradient", mask, value, _kinds_of(staged, selected))
+    words = ("gradient", mask, value, staged.states, _kinds_of(staged, selected))
     return staged.derived(Recipe(name, staged.program, words, make, as_numbers), tree)
 
 
@@ -83,7 +84,7 @@ def jacobian(staged: Staged, names: tuple[str, ...], selected: list[int], single
     name = f"jac_{staged.name}"
 
     def make(f: ir.Function) -> ir.Function:
-        program = jacobian_program(f, mask, mode)
+        program = dense.jacobian(f, mask, mode)
         assert program.body is not None
         found = iter(program.body.results)
         results: list[ir.Atom] = []
@@ -93,7 +94,7 @@ def jacobian(staged: Staged, names: tuple[str, ...], selected: list[int], single
                 results.extend(_in_order(staged, selected, row))
             else:
                 results.append(zero_of(leaf))
-        return with_results(program, name, tuple(results))
+        return with_states(with_results(program, name, tuple(results)), f, staged.states)
 
     selection = _selection(staged, selected, single)
 
@@ -102,7 +103,14 @@ def jacobian(staged: Staged, names: tuple[str, ...], selected: list[int], single
             return tangents_of(leaf)
         return tree_map(selection, lambda inner: _stacked(leaf, inner) if is_real(inner) else inner)
 
-    words = ("jacobian", mask, mode, _kinds_of(staged, selected), [is_real(leaf) for leaf in leaves(staged.result)])
+    words = (
+        "jacobian",
+        mask,
+        mode,
+        staged.states,
+        _kinds_of(staged, selected),
+        [is_real(leaf) for leaf in leaves(staged.result)],
+    )
     return staged.derived(Recipe(name, staged.program, words, make), tree_map(staged.result, block))
 
 

@@ -2,32 +2,38 @@
 
 import functools
 import inspect
+import os
 import threading
 import weakref
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from contextlib import AbstractContextManager, contextmanager
+from types import CodeType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rosejit.api import interpreted, keys, sessions
-from rosejit.api.entry import entry, public
-from rosejit.api.interfaces import interface_of, known_as
-from rosejit.api.kept import Key, Known, Specialisation, reckon
-from rosejit.api.lowered import Lowered
+from rosejit.api import interpreted, sessions
+from rosejit.api.call_interface import interface_of, known_as
+from rosejit.api.deferred import check, lowered
 from rosejit.api.options import Options
-from rosejit.api.outputs import placed
-from rosejit.api.staged import Staged
+from rosejit.api.out_argument import placed
+from rosejit.api.plain_calls import PLAIN, PlainRun
+from rosejit.api.public_entry import entry, public
+from rosejit.api.specialisation import Staged
+from rosejit.api.specialisation_cache import Key, Known, Specialisation, reckon
 from rosejit.errors import NotDifferentiable, RoseError, StagingTypeError
-from rosejit.frontend.binding import Call
-from rosejit.frontend.binding import Signature as Binding
-from rosejit.frontend.codes import Open
-from rosejit.frontend.guards import Guard
-from rosejit.frontend.rules import stage_rule
-from rosejit.frontend.stage import Session
-from rosejit.frontend.structures import has_tangent
-from rosejit.log import note
+from rosejit.frontend.guards.guards import Guard
+from rosejit.frontend.session.custom_jvp import stage_rule
+from rosejit.frontend.session.session import Session
+from rosejit.frontend.signature.binding import Call
+from rosejit.frontend.signature.binding import Signature as Binding
+from rosejit.frontend.values.pytree import has_tangent
+from rosejit.lazy_dataclass import dataclass
+from rosejit.logs import note
 from rosejit.runtime.marshal import Mismatch
-from rosejit.runtime.recycled import spare
+from rosejit.runtime.result_buffers import spare
+from rosejit.span import PACKAGE
+
+if TYPE_CHECKING:
+    from rosejit.api.lowered import Lowered
 
 _STAGING = threading.RLock()
 """One thread stages at a time: two that enter a cycle of functions at two places would wait for each other."""
@@ -42,7 +48,7 @@ class CacheInfo(NamedTuple):
 
 
 @dataclass(slots=True, eq=False)
-class Kind:
+class FunctionSource:
     """What tells one function from another: how it is staged, how it is pickled, what it does where nothing is staged
     (`rose.opaque`), and the Python that it is staged from, unless it was made of another function."""
 
@@ -50,15 +56,10 @@ class Kind:
     rebuilt: "Callable[[Function], Any]"
     python: Callable[[Call], Any] | None = None
     source: Callable[..., Any] | None = None
-    parts: tuple[Any, ...] = ()
-    """All that tells what it is from other functions, if there is no more to it (`keys.py`)."""
-
-
-_OWN = frozenset({
-    "_binding", "_options", "_kind", "_rule", "known", "_running", "_lock", "latest", "_calls", "_misses", "along",
-    "_shared", "_reals", "__wrapped__", "__signature__", *functools.WRAPPER_ASSIGNMENTS,
-})  # fmt: skip
-"""What a `Function` has for itself; it may be given more, which staged code can read."""
+    plain: Callable[..., Any] | None = None
+    """What CPython runs in its place, if that is not its source."""
+    made_of: "Function | None" = None
+    """The function whose derivative it is, which takes the same arguments."""
 
 
 class Function:
@@ -73,13 +74,16 @@ class Function:
     __wrapped__: Callable[..., Any]
     __signature__: inspect.Signature
 
-    def __init__(self, binding: Binding, options: Options, kind: "Kind") -> None:
+    def __init__(
+        self, binding: Binding, options: Options, kind: "FunctionSource", rule: Callable[..., Any] | None = None
+    ) -> None:
         self._binding = binding
         self._options = options
         self._kind = kind
-        self._rule: Callable[..., Any] | None = None
+        self._rule = rule
         self.known = Known()
         self._running: set[Key] = set()
+        self._checked: set[Key] = set()
         self._lock = threading.RLock()
         self.latest: Callable[..., Any] = _unstaged
         self._calls = [0]
@@ -93,16 +97,6 @@ class Function:
 
     def __reduce__(self) -> Any:
         return self._kind.rebuilt(self)
-
-    def __rose_world__(self) -> Any:
-        """What it is by content (`frontend/world.py`). Raises `Open` for what cannot be told from others so."""
-        if not self._kind.parts:
-            raise Open(f"`{self.__name__}`")
-        held, options, binding = vars(self), self._options, self._binding
-        given = [] if held.keys() <= _OWN else [each for each in held.items() if each[0] not in _OWN]
-        how = (options.fastmath, options.tier, options.cache)
-        bound = (binding.parameters, binding.defaults, binding.result)
-        return "decorated", self._kind.parts, self.__name__, self.__qualname__, how, *bound, self._rule, given
 
     # --- its derivative
 
@@ -143,6 +137,11 @@ class Function:
     def _other(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         takes_out = "out" in kwargs and "out" not in self.__signature__.parameters
         given = {name: value for name, value in kwargs.items() if not (takes_out and name == "out")}
+        plain = PLAIN.get() if interpreted.may_be_disabled() else None
+        if plain is not None and self.plain is not None and sessions.staging_of([*args, *kwargs.values()]) is None:
+            rule = getattr(self._rule, "__wrapped__", self._rule)
+            found = plain.call(self.plain, rule, args, given)
+            return placed(self.__name__, found, kwargs["out"]) if takes_out else found
         if self._kind.python is not None and sessions.staging_of([*args, *kwargs.values()]) is None:
             found = self._kind.python(self._bound(args, given))
             return placed(self.__name__, found, kwargs["out"]) if takes_out else found
@@ -150,20 +149,30 @@ class Function:
         at = sessions.staging_of(call.values)
         if at is not None:
             return self._call_inside(at, call)
+        if "ROSE_CHECK" in os.environ:
+            self._check_once(call, args, given)
         found = ready(self, call)
-        run = self.known.found.get(known_as(call)) if found is None else found.call
+        run = None if found is None else found.call
         if run is None:
-            run = keys.first(self, call, self._compiled, is_staged=found is not None)
+            with sessions.session() as made:
+                run = self._compiled(call, made)
         try:
             result = run(*args, **kwargs)
         except Mismatch:  # a value from outside is equal, but not the same object any more
-            self.known.found.pop(known_as(call), None)
             with sessions.session() as made:
                 run = self._compiled(call, made, anew=True)
             result = self._fitting(run, args, kwargs)
         if not interpreted.may_be_disabled():
             self.latest = run
         return result
+
+    def _check_once(self, call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Compare this function, or the one that it is made of, with CPython, once for each kind of arguments."""
+        if self._kind.made_of is not None:
+            self._kind.made_of._check_once(call, args, kwargs)
+        elif self.plain is not None and call.key not in self._checked and check.is_wanted():
+            self._checked.add(call.key)
+            check.check_once(self, args, kwargs)
 
     def _fitting(self, run: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The result of code that was staged for just these arguments."""
@@ -202,7 +211,7 @@ class Function:
             unfinished = at.cycles.unfinished(owner)  # it may call one that is
             if unfinished is None:
                 atoms = sessions.arguments(at, staged, call)
-                return at.apply(staged.function, atoms, staged.result, staged.statics)
+                return at.apply(staged.function, atoms, staged.result, staged.statics, call)
         return at.cycles.apply(unfinished, call)
 
     # --- specialising
@@ -213,9 +222,16 @@ class Function:
         return self._options
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> FunctionSource:
         """What tells it from others."""
         return self._kind
+
+    @property
+    def plain(self) -> Callable[..., Any] | None:
+        """The plain Python function that it is; None where it was made of another one, or is ours."""
+        found = self._kind.plain or self._kind.source
+        code = getattr(found, "__code__", None)
+        return None if isinstance(code, CodeType) and code.co_filename.startswith(PACKAGE + os.sep) else found
 
     @property
     def binding(self) -> Binding:
@@ -253,11 +269,10 @@ class Function:
         key = known_as(call, at)
         with _STAGING:
             found = self.known.get(key)
-            is_current = found is not None and sessions.is_current(found.staged.source, found.guards, at)
-            if found is not None and is_current and keys.counts(found, self, call, at.seen):
+            if found is not None and sessions.is_current(found.staged.source, found.guards, at):
                 sessions.collect(found.guards)
                 return found
-            if found is not None and not is_current:
+            if found is not None:
                 note("compile", lambda: f"staging {self.__name__} again: {sessions.what_changed(found)}")
             if key in self._running:
                 raise self._unfinished(at, self.__name__)
@@ -268,7 +283,7 @@ class Function:
                     staged = self._kind.stage(self, call, at)
                     read = sessions.lasting(at, staged.source, inherited)
                     made = Specialisation(staged, sessions.distinct(staged.source.guards, *read))
-                    self._settle(made, call, at, key)
+                    self._know_when_complete(made, call, at, key)
             except BaseException:
                 self.known.pop(key, None)
                 raise
@@ -277,21 +292,19 @@ class Function:
             sessions.collect(made.guards)
             return made
 
-    def _settle(self, made: Specialisation, call: Call, at: Session, key: Key) -> None:
+    def _know_when_complete(self, made: Specialisation, call: Call, at: Session, key: Key) -> None:
         """Know `made` from now on; if it is part of a cycle of calls, when all of that is staged."""
         unfinished = at.cycles.unfinished((self, call.key))
         if unfinished is not None:
-            unfinished.settled = lambda guards: self._know(made, call, at, key, guards)
+            unfinished.on_complete = lambda guards: self._know(made, call, at, key, guards)
             return
         self._know(made, call, at, key, made.guards)
         for member in at.cycles.ended():
-            member.settled(made.guards)
+            member.on_complete(made.guards)
 
     def _know(self, made: Specialisation, call: Call, at: Session, key: Key, guards: tuple[Guard, ...]) -> None:
         made.guards = guards
-        if at.seen is not None:
-            at.seen.made[id(made)] = made
-        made.staged = made.staged.settled(self._options.fastmath)
+        made.staged = made.staged.with_sum_order_fixed(self._options.fastmath)
         self.known[key] = made
         self._stage_rule(made, call, at)
 
@@ -312,17 +325,18 @@ class Function:
     # --- looking inside
 
     @public
-    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
+    def lower(self, *args: Any, **kwargs: Any) -> "Lowered":
         """The function for these arguments, or for `rose.ShapeOf(...)` in their place, opened up."""
         call = self._bound(args, kwargs)
         with sessions.session() as at:
             found = self.specialisation(call, at)
-        return Lowered(found.staged.function, lambda loaded: loaded.function("main", interface_of(self, found)))
+        interface = interface_of(self, found, bound=True)
+        return lowered.Lowered(found.staged.program, interface, tuple(call.statics), self._options)
 
     def cache_info(self) -> CacheInfo:
         """What the memory cache holds, and how often it served."""
         calls = self._calls[0]
-        return CacheInfo(max(calls - self._misses, 0), self._misses, len(self.known.every))
+        return CacheInfo(max(calls - self._misses, 0), self._misses, len(self.known))
 
     def cache_clear(self) -> None:
         """Forget all compiled code of this function; the disk cache stays."""
@@ -356,12 +370,18 @@ def disable_jit() -> Generator[None]:
     8.0 12.0
     """
 
-    def forget() -> None:
-        for function in list(FUNCTIONS):
-            function.latest = _unstaged
-
-    with interpreted.disabled(forget):
+    with interpreted.disabled(_forget):
         yield
+
+
+def run_plainly(run: PlainRun) -> AbstractContextManager[None]:
+    """A block in which functions of `rose` are the plain Python that they are written in."""
+    return interpreted.asking(_forget, PLAIN, run)
+
+
+def _forget() -> None:
+    for function in list(FUNCTIONS):
+        function.latest = _unstaged
 
 
 def clear_caches() -> None:

@@ -6,14 +6,14 @@ from typing import Any
 
 from rosejit.abi import Node, Tree
 from rosejit.api import derivatives
-from rosejit.api.entry import public
-from rosejit.api.function import Function, Kind, Options, share
+from rosejit.api.decorators import as_function, from_source, wrapped_like
+from rosejit.api.function import Function, FunctionSource, Options, share
 from rosejit.api.modes import jvp
-from rosejit.api.source import as_function, from_source, wrapped_like
-from rosejit.api.staged import Argnums, Staged, positions, told
+from rosejit.api.public_entry import public
+from rosejit.api.specialisation import Argnums, Staged, normalised_argnums, positions
 from rosejit.errors import NotDifferentiable
-from rosejit.frontend.binding import Call
-from rosejit.frontend.stage import Session
+from rosejit.frontend.session.session import Session
+from rosejit.frontend.signature.binding import Call
 
 Derive = Callable[[Staged, tuple[str, ...]], Staged]
 
@@ -33,8 +33,7 @@ def derived(base: Function, name: str, derive: Derive, transform: Callable[..., 
     def rebuilt(self: Function) -> Any:
         return transform, (base, *arguments)
 
-    parts = (transform.__name__, base, *arguments)
-    made = Function(base.binding, base.options, Kind(stage, rebuilt, parts=parts))
+    made = Function(base.binding, base.options, FunctionSource(stage, rebuilt, made_of=base))
     wrapped_like(made, base, name)
     share(made, base, transform, *arguments)
     return made
@@ -68,7 +67,7 @@ def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = 
 
 def _gradient(f: Callable[..., Any], argnums: Argnums, has_aux: bool, value: bool) -> Function:
     base = as_function(f)
-    argnums = told(argnums)
+    argnums = normalised_argnums(argnums)
 
     def derive(staged: Staged, names: tuple[str, ...]) -> Staged:
         by_number, names = counted(base, staged, names, argnums)
@@ -121,7 +120,7 @@ def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Function:
 
 def _jacobian(f: Callable[..., Any], argnums: Argnums, mode: str, transform: Callable[..., Function]) -> Function:
     base = as_function(f)
-    argnums = told(argnums)
+    argnums = normalised_argnums(argnums)
 
     def derive(staged: Staged, names: tuple[str, ...]) -> Staged:
         by_number, names = counted(base, staged, names, argnums)
@@ -157,4 +156,6 @@ def hvp(f: Callable[..., Any]) -> Function:
     def product(x, v, *rest):
         return jvp(gradient, (x, *rest), (v, *[None for _ in rest]))[1]
 
-    return from_source(product, Options(base.options.cache), (), f"hvp_{base.__name__}", remade=(hvp, (base,)))
+    made = from_source(product, Options(base.options.cache), (), f"hvp_{base.__name__}", remade=(hvp, (base,)))
+    share(made, base, hvp)
+    return made

@@ -3,20 +3,21 @@
 import os
 import threading
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from inspect import Signature as Parameters
 from typing import Any
 
-from rosejit import interp
-from rosejit.abi import Leaf, Node, Static, Tree, leaves
-from rosejit.frontend.structures import Supply, build
+from rosejit.abi import Leaf, Node, Static, Tree, changed, leaves
+from rosejit.api.deferred import interp
+from rosejit.containers import of_node
+from rosejit.frontend.values.pytree import Supply, build
 from rosejit.ir import syntax as ir
 from rosejit.numeric import np
 from rosejit.runtime import convert
 from rosejit.runtime.marshal import Mismatch, Read
 from rosejit.runtime.marshal import Signature as Interface
-from rosejit.runtime.results import outputs
+from rosejit.runtime.read_results import outputs
 
 _disabled: ContextVar[bool] = ContextVar("rosejit_disabled", default=False)
 _CHANGING = threading.Lock()
@@ -43,17 +44,22 @@ def may_be_disabled() -> bool:
     return bool(_blocks[0]) or is_disabled()
 
 
-@contextmanager
-def disabled(forget: Callable[[], None]) -> Generator[None]:
+def disabled(forget: Callable[[], None]) -> AbstractContextManager[None]:
     """A block in which programs are interpreted; `forget` makes all functions ask for that at the next call."""
+    return asking(forget, _disabled, True)
+
+
+@contextmanager
+def asking(forget: Callable[[], None], variable: ContextVar[Any], value: Any) -> Generator[None]:
+    """A block in which `variable` is `value`, which every call of a function asks for."""
     with _CHANGING:
         _blocks[0] += 1
     forget()
-    token = _disabled.set(True)
+    token = variable.set(value)
     try:
         yield
     finally:
-        _disabled.reset(token)
+        variable.reset(token)
         with _CHANGING:
             _blocks[0] -= 1
 
@@ -69,6 +75,7 @@ class Interpreted:
         f, parameters = self._functions[entry], Parameters([*signature.parameters])
         taken = sum(len(leaves(tree)) for tree in (*signature.trees, *(r.tree for r in signature.reads if r.tree)))
         handles, given = len(f.params) - taken, len(leaves(signature.result))
+        states = given + len(changed(signature.trees))
         takes_out = "out" not in parameters.parameters
 
         def call(*args: Any, **kwargs: Any) -> Any:
@@ -79,7 +86,9 @@ class Interpreted:
             values = [*kept, *_arguments(signature, bound.arguments), *_read(signature.reads)]
             found = interp.run(f, values)
             result = _result(signature.result, found[:given], out)
-            return (result, found[given:]) if len(found) > given else result
+            for holder, state in zip(_changing(signature, bound.arguments), found[given:states], strict=True):
+                holder.__rose_after__(np.asarray(state))
+            return (result, found[states:]) if len(found) > states else result
 
         call.__name__, call.__qualname__ = signature.name, signature.qualname or signature.name
         return call
@@ -88,6 +97,20 @@ class Interpreted:
 def _arguments(signature: Interface, given: Mapping[str, Any]) -> Iterator[Any]:
     for parameter, tree in zip(signature.parameters, signature.trees, strict=True):
         yield from _leaves(tree, given[parameter.name], signature.same)
+
+
+def _changing(signature: Interface, given: Mapping[str, Any]) -> Iterator[Any]:
+    """The arguments that take their state back after the call."""
+    pending = [(tree, given[p.name]) for p, tree in zip(signature.parameters, signature.trees, strict=True)][::-1]
+    while pending:
+        tree, value = pending.pop()
+        if not isinstance(tree, Node):
+            continue
+        if hasattr(tree.cls, "__rose_after__"):
+            cls: Any = tree.cls
+            yield cls.__rose_given__(value)
+        else:
+            pending += [*zip(tree.children, _parts(tree, value), strict=True)][::-1]
 
 
 def _leaves(tree: Tree, value: Any, same: Callable[[Any, Any], bool]) -> Iterator[Any]:
@@ -110,12 +133,8 @@ def _leaves(tree: Tree, value: Any, same: Callable[[Any, Any], bool]) -> Iterato
 def _parts(tree: Node, value: Any) -> list[Any]:
     if tree.kind == "none":
         return []
-    if tree.kind == "dict":
-        return [value[key] for key in tree.keys]
-    if tree.kind == "dataclass":
-        value = getattr(tree.cls, "__rose_given__", lambda given: given)(value)
-        return [getattr(value, key) for key in tree.keys]
-    return [*value]
+    value = getattr(tree.cls, "__rose_given__", lambda given: given)(value)
+    return of_node(tree).picked(value, tree.keys)
 
 
 def _read(reads: Any) -> Iterator[Any]:

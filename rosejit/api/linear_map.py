@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from rosejit.api.entry import public
+from rosejit.api.public_entry import public
 from rosejit.errors import StagingTypeError
 
 

@@ -6,15 +6,18 @@ from functools import cached_property
 from typing import Any
 
 from rosejit.abi import Artifact
-from rosejit.api.program import compile_roots
+from rosejit.api import compiled, program_codec
+from rosejit.api.compile_and_load import compile_program
+from rosejit.api.derivation_recipe import Program, function_of
+from rosejit.api.options import Options
+from rosejit.api.program_codec import ENTRY
 from rosejit.errors import StagingTypeError
 from rosejit.ir import syntax as ir
-from rosejit.ir.walk import reachable, size
-from rosejit.runtime.compiled import Compiled
-from rosejit.runtime.compiled import load as load_artifact
+from rosejit.ir.traversal import reachable, size
+from rosejit.runtime.marshal import Signature as Interface
 from rosejit.text import parse, show
-from rosejit.transforms.cost import stacked_bytes
-from rosejit.transforms.own import own
+from rosejit.transforms.analysis.cost import stacked_bytes
+from rosejit.transforms.passes.insert_copies import insert_copies
 from rosejit.transforms.pipeline import optimise
 from rosejit.wasm.wat import wat
 
@@ -24,6 +27,11 @@ class Ir:
 
     def __init__(self, function: ir.Function) -> None:
         self.function = function
+
+    @classmethod
+    def of_text(cls, text: str) -> "Ir":
+        """The IR that prints so."""
+        return cls(insert_copies(parse(text)))
 
     def __str__(self) -> str:
         return show(self.function)
@@ -36,7 +44,7 @@ class Ir:
             raise StagingTypeError(
                 "IR that calls functions of Python cannot be pickled", help="pickle the function, and lower it again"
             )
-        return _read, (str(self),)
+        return Ir.of_text, (str(self),)
 
     def __deepcopy__(self, memo: Any) -> "Ir":
         """Itself: programs do not change."""
@@ -45,10 +53,6 @@ class Ir:
     def __len__(self) -> int:
         """The number of operations, those of callees counted once each."""
         return sum(size(f) for f in reachable(self.function))
-
-
-def _read(text: str) -> Ir:
-    return Ir(own(parse(text)))
 
 
 @dataclass(frozen=True)
@@ -61,12 +65,25 @@ class Cost:
     module_bytes: int
 
 
+def cost(function: ir.Function, wasm: bytes) -> Cost:
+    """What a function costs, and its module."""
+    (optimised,) = optimise(function)
+    return Cost(len(Ir(optimised)), stacked_bytes(optimised), len(wasm))
+
+
 class Lowered:
     """A function staged for given arguments. Everything is made when it is asked for."""
 
-    def __init__(self, function: ir.Function, interface: Callable[[Compiled], Callable[..., Any]]) -> None:
-        self.ir = Ir(function)
+    def __init__(self, program: Program, interface: Interface, statics: tuple[Any, ...], options: Options) -> None:
+        self._program = program
         self._interface = interface
+        self._statics = statics
+        self._options = options
+
+    @cached_property
+    def ir(self) -> Ir:
+        """The program before it is optimised."""
+        return Ir(function_of(self._program))
 
     def __copy__(self) -> "Lowered":
         """Itself: it does not change."""
@@ -80,18 +97,18 @@ class Lowered:
         """Never: how a caller sees it belongs to this process."""
         raise StagingTypeError(
             "what `lower` gives cannot be pickled",
-            help="pickle `.ir`, `.wasm`, or the function, and lower it again",
+            help="pickle what `.compile()` gives, or `.ir`, `.wasm`",
         )
 
     @cached_property
-    def compiled(self) -> tuple[Artifact, tuple[Callable[..., Any], ...]]:
-        """The module with its entries, and the host functions that it imports, in order."""
-        return compile_roots({"main": self.ir.function})
+    def _compiled(self) -> tuple[Artifact, tuple[Callable[..., Any], ...]]:
+        """The module with its entry, and the host functions that it imports, in order."""
+        return compile_program({ENTRY: self._program})
 
     @property
     def wasm(self) -> bytes:
         """The module."""
-        return self.compiled[0].wasm
+        return self._compiled[0].wasm
 
     def wat(self) -> str:
         """The module as text."""
@@ -99,13 +116,20 @@ class Lowered:
 
     def cost(self) -> Cost:
         """What it costs."""
-        (optimised,) = optimise(self.ir.function)
-        return Cost(len(Ir(optimised)), stacked_bytes(optimised), len(self.wasm))
+        return cost(self.ir.function, self.wasm)
 
-    def compile(self) -> Callable[..., Any]:
-        """A function for arguments of exactly these types and shapes."""
-        artifact, hosts = self.compiled
-        return self._interface(load_artifact(artifact, hosts))
+    def compile(self) -> compiled.Compiled:
+        """A function for arguments of exactly these types and shapes, bound to what was read from outside."""
+        tier = "fast" if self._options.tier == "fast" else "best"
+        program = program_codec.Program(
+            *self._compiled,
+            self._interface,
+            self._statics,
+            lambda: str(self.ir),
+            self._options.tier,
+            self._options.cache,
+        )
+        return compiled.made(program, tier)
 
     def __repr__(self) -> str:
-        return f"<rose.Lowered {self.ir.function.name}: {len(self.ir)} ops>"
+        return f"<rose.Lowered {self._program.name}: {len(self.ir)} ops>"

@@ -7,25 +7,28 @@ from typing import Any
 
 from rosejit.abi import Leaf, Node, Static, Tree, leaves
 from rosejit.api import sessions
-from rosejit.api.entry import public
+from rosejit.api.call_interface import interface_of
+from rosejit.api.compile_and_load import Loaded
+from rosejit.api.decorators import as_function, from_source
+from rosejit.api.deferred import derivative_programs, pipeline
+from rosejit.api.derivation_recipe import Recipe
 from rosejit.api.function import Function, has_code, ready
-from rosejit.api.interfaces import interface_of
 from rosejit.api.linear_map import LinearMap
-from rosejit.api.program import Loaded
-from rosejit.api.recipe import Recipe
-from rosejit.api.source import as_function, from_source
-from rosejit.api.staged import Staged, is_real, only_real, tangents_of, with_results, zero_of
+from rosejit.api.public_entry import public
+from rosejit.api.specialisation import Staged, is_real, only_real, tangents_of, with_results, zero_of
 from rosejit.errors import ShapeError, StagingTypeError
-from rosejit.frontend.annotations import Structure
-from rosejit.frontend.making import as_array
-from rosejit.frontend.stage import Session
-from rosejit.frontend.structures import with_parts
-from rosejit.frontend.values import type_of
+from rosejit.frontend.arrays.array import Array
+from rosejit.frontend.arrays.asarray import as_array
+from rosejit.frontend.arrays.broadcast import converted
+from rosejit.frontend.hints.hints import Structure
+from rosejit.frontend.session.session import Session, advanced
+from rosejit.frontend.values.pytree import staged_leaf, with_parts
+from rosejit.frontend.values.scalars import type_of, wrap
 from rosejit.ir import syntax as ir
+from rosejit.ir.types import REAL, TAN
+from rosejit.numeric import np
 from rosejit.runtime.marshal import Mismatch
 from rosejit.runtime.marshal import Signature as Interface
-from rosejit.transforms import derive
-from rosejit.transforms.pipeline import prepared
 
 Linear = Callable[..., Any]
 
@@ -72,6 +75,7 @@ def _along(base: Function, count: int) -> Function:
         first, *rest = made.binding.parameters
         primals = dataclasses.replace(first, description=Structure("tuple", tuple(own[:count])))
         made.binding.parameters = (primals, *rest)
+        made.binding.function = base.binding.function  # errors speak of it
         base.along[count] = made
     return base.along[count]
 
@@ -83,21 +87,37 @@ def _jvp_inside(at: Session, base: Function, primals: tuple[Any, ...], tangents:
     given = _linear_atoms(at, given_trees(base, staged, len(primals)), tangents, len(args))
     mask = tuple(dx is not None for dx in given)
     b = sessions.builder(at)
-    results, dys = derive.forward(prepared(staged.function), mask).apply(b, tuple(args), tuple(given))
+    forward = derivative_programs.forward(pipeline.prepared(staged.function), mask)
+    results, dys = forward.apply(b, tuple(args), tuple(given))
+    results = advanced(at.tape, call, tuple(results))
     result = sessions.value(at, staged.result, results, staged.statics)
-    return result, _linear_value(at, b, staged.result, results, dys)
+    return result, _linear_value(at, b, staged.result, results, dys[: len(results)])
 
 
 def _linear_atom(at: Session, leaf: Leaf, value: Any) -> ir.Atom:
     """A tangent or cotangent of a leaf, which has its shape."""
-    if leaf.kind == "array":
-        value = as_array(at.tape, value)
-    elif type_of(value) is None:
-        raise StagingTypeError(f"a tangent or cotangent of a number is a number, given {type(value).__name__}")
-    shape = value.leaf.shape if hasattr(value, "leaf") else ()
-    if value is None or shape != leaf.shape:
+    given = value
+    if leaf.kind == "array" or isinstance(value, np.ndarray):
+        value = as_array(at.tape, _as_reals(at, value))
+    if value is None or (staged_leaf(value) is None and type_of(value) is None):
+        what = f"an array of shape {leaf.shape}" if leaf.kind == "array" else "a number"
+        raise StagingTypeError(f"a tangent or cotangent of {what} is such a one, given {type(given).__name__}")
+    shape = value.leaf.shape if staged_leaf(value) is not None else ()
+    if shape != leaf.shape:
         raise ShapeError(f"a tangent or cotangent of shape {leaf.shape} is needed, given shape {shape}")
-    return sessions.atom(at, leaf, value)
+    is_other = value.__class__ is Array and value.type is not TAN
+    return sessions.atom(at, leaf, converted(value, REAL) if is_other else value)
+
+
+def _as_reals(at: Session, value: Any) -> Any:
+    """A list of numbers with all of them Reals: an array has elements of one kind."""
+    if isinstance(value, (list, tuple)):
+        return [_as_reals(at, item) for item in value]
+    return (
+        value
+        if isinstance(value, np.ndarray) or type_of(value) in (None, REAL, TAN)
+        else wrap(at.tape, sessions.atom(at, Leaf("real"), value))
+    )
 
 
 def given_trees(base: Function, staged: Staged, count: int) -> tuple[Tree, ...]:
@@ -123,7 +143,7 @@ def _linear_atoms(at: Session, trees: Sequence[Tree], values: Sequence[Any], cou
 
 
 def _linear_leaves(at: Session, tree: Tree, value: Any) -> list[ir.Atom | None]:
-    if value is None:
+    if value is None or hasattr(getattr(tree, "cls", None), "__rose_after__"):
         return [None] * len(leaves(tree))
     if isinstance(tree, Leaf):
         return [_linear_atom(at, tree, value) if is_real(tree) else None]
@@ -137,7 +157,7 @@ def _linear_value(at: Session, b: Any, tree: Tree, like: Sequence[ir.Atom], foun
     """Tangents or cotangents in the structure of `tree`, zeros where there are none."""
     atoms: list[ir.Atom] = []
     for leaf, x, dx in zip(leaves(tree), like, found, strict=True):
-        atoms.append(zero_of(leaf) if not is_real(leaf) else derive.zero(b, x) if dx is None else dx)
+        atoms.append(zero_of(leaf) if not is_real(leaf) else derivative_programs.zero(b, x) if dx is None else dx)
     return sessions.value(at, tangents_of(tree), atoms)
 
 
@@ -184,14 +204,16 @@ def _vjp_inside(at: Session, base: Function, primals: tuple[Any, ...]) -> tuple[
     call = base.binding.bind(primals, {})
     staged = base.specialise(call, at)
     args = tuple(sessions.arguments(at, staged, call))
-    r = derive.reverse(prepared(staged.function), _mask(staged, given_trees(base, staged, len(primals))))
-    results, residuals = r.forward(sessions.builder(at), args)
+    mask = _mask(staged, given_trees(base, staged, len(primals)))
+    r = derivative_programs.reverse(pipeline.prepared(staged.function), mask)
+    found, residuals = r.forward(sessions.builder(at), args)
+    results = advanced(at.tape, call, tuple(found))
 
     def pullback(ct: Any) -> Any:
         b = sessions.builder(at)
-        cts = tuple(_linear_atoms(at, (staged.result,), (ct,), len(results)))
+        cts = tuple(_linear_atoms(at, (staged.result,), (ct,), len(found)))
         trees = given_trees(base, staged, len(primals))
-        return _cotangents_value(at, trees, b, args, r.pullback(b, residuals, args, results, cts))
+        return _cotangents_value(at, trees, b, args, r.pullback(b, residuals, args, tuple(found), cts))
 
     return sessions.value(at, staged.result, results, staged.statics), pullback
 
@@ -212,13 +234,16 @@ def _linearize_inside(at: Session, base: Function, primals: tuple[Any, ...]) -> 
     call = base.binding.bind(primals, {})
     staged = base.specialise(call, at)
     args = tuple(sessions.arguments(at, staged, call))
-    r = derive.reverse(prepared(staged.function), _mask(staged, given_trees(base, staged, len(primals))))
-    results, residuals = r.forward(sessions.builder(at), args)
+    mask = _mask(staged, given_trees(base, staged, len(primals)))
+    r = derivative_programs.reverse(pipeline.prepared(staged.function), mask)
+    found, residuals = r.forward(sessions.builder(at), args)
+    results = advanced(at.tape, call, tuple(found))
 
     def pushforward(*tangents: Any) -> Any:
         b = sessions.builder(at)
         given = _linear_atoms(at, given_trees(base, staged, len(primals)), tangents, len(args))
-        return _linear_value(at, b, staged.result, results, r.pushforward(b, residuals, args, tuple(given)))
+        dys = r.pushforward(b, residuals, args, tuple(given))
+        return _linear_value(at, b, staged.result, results, dys[: len(results)])
 
     return sessions.value(at, staged.result, results, staged.statics), pushforward
 
@@ -265,6 +290,8 @@ def _only_real_value(tree: Tree, value: Any) -> Any:
         return None
     if all(is_real(leaf) for leaf in leaves(tree)) and not _has_static(tree):
         return value
+    if hasattr(tree.cls, "__rose_after__"):
+        return None
     value = getattr(tree.cls, "__rose_given__", lambda given: given)(value)
     try:
         inside = sessions.parts(tree, value)
@@ -282,9 +309,9 @@ def _compiled(base: Function, staged: Staged, trees: tuple[Tree, ...]) -> tuple[
     mask = _mask(staged, trees)
     given = [leaf for tree in trees for leaf in leaves(tree)]
     parts = {
-        "forward": lambda f: derive.pullback(f, mask).forward,
-        "back": lambda f: _with_zeros(derive.pullback(f, mask).back, given),
-        "along": lambda f: _with_zeros(derive.pullback(f, mask).along, leaves(staged.result)),
+        "forward": lambda f: derivative_programs.vjp_programs(f, mask).forward,
+        "back": lambda f: _with_zeros(derivative_programs.vjp_programs(f, mask).pullback, given),
+        "along": lambda f: _with_zeros(derivative_programs.vjp_programs(f, mask).pushforward, leaves(staged.result)),
     }
     words = (mask, [is_real(leaf) for leaf in (*given, *leaves(staged.result))])
     roots = {part: Recipe(f"{part}_{staged.name}", staged.program, words, make) for part, make in parts.items()}

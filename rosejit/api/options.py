@@ -1,9 +1,8 @@
 """What a user says of how a function is compiled, and programs compiled so."""
 
-from dataclasses import dataclass
-
 from rosejit.abi import Tier
-from rosejit.api.program import Loaded, Roots, load
+from rosejit.api.compile_and_load import Loaded, Roots, load
+from rosejit.lazy_dataclass import dataclass
 
 
 @dataclass(slots=True, frozen=True)

@@ -9,20 +9,21 @@ from typing import Any
 from rosejit import collector
 from rosejit.abi import SCALAR_OF, Leaf, Node, Tree, leaf_of, leaves
 from rosejit.api import interpreted
-from rosejit.api.kept import Known, Specialisation
+from rosejit.api.specialisation_cache import Known, Specialisation
 from rosejit.errors import StagingTypeError
-from rosejit.frontend import around, stage
-from rosejit.frontend.arrays import Array
-from rosejit.frontend.content import content_key
-from rosejit.frontend.guards import Capture, Chain, Guard
-from rosejit.frontend.stage import Session
-from rosejit.frontend.structures import Supply, build, with_parts
-from rosejit.frontend.structures import parts as parts_of_value
-from rosejit.frontend.values import Real, wrap
+from rosejit.frontend.arrays.access import variable
+from rosejit.frontend.arrays.array import Array, fresh
+from rosejit.frontend.guards import closure_guards
+from rosejit.frontend.guards.guards import AccessPath, Capture, Guard
+from rosejit.frontend.session.session import Session
+from rosejit.frontend.values.pytree import Supply, build, parts_as, with_parts
+from rosejit.frontend.values.pytree import parts as parts_of_value
+from rosejit.frontend.values.scalars import Real, wrap
 from rosejit.ir import syntax as ir
 from rosejit.ir.builder import Builder
 from rosejit.ir.primitive import Staged
 from rosejit.ir.types import Scalar
+from rosejit.numeric import np
 from rosejit.runtime.marshal import Read
 
 _REAL = frozenset({Real})
@@ -89,8 +90,10 @@ def lasting(at: Session, source: Any, inherited: dict[int, Sequence[Guard]]) -> 
     if not at.has_around:
         return inherited.values()
     if at.tape.frames:  # a function around is being staged
-        return [around.lasting(each, source.codes) for each in inherited.values()]
-    return [[guard for guard in each if not isinstance(guard, around.Around)] for each in inherited.values()]
+        return [closure_guards.lasting(each, source.codes) for each in inherited.values()]
+    return [
+        [guard for guard in each if not isinstance(guard, closure_guards.ClosureGuard)] for each in inherited.values()
+    ]
 
 
 def staging_of(values: Sequence[Any]) -> Session | None:
@@ -114,13 +117,18 @@ def builder(at: Session) -> Builder:
 
 def value(at: Session, tree: Tree, atoms: Sequence[ir.Atom], statics: Sequence[Any] = ()) -> Any:
     """The staged structure of `tree` that holds `atoms`."""
-    made = [wrap(at.tape, a) if isinstance(a.type, Scalar) else stage.fresh(at.tape, a) for a in atoms]  # type: ignore[arg-type]  # heavy atoms are variables
+    made = [wrap(at.tape, a) if isinstance(a.type, Scalar) else fresh(at.tape, a) for a in atoms]  # type: ignore[arg-type]  # heavy atoms are variables
     return build(tree, Supply(made), Supply(statics))
 
 
 def atom(at: Session, leaf: Leaf, given: Any) -> ir.Atom:
     """A staged or host value as an atom of the type of `leaf`."""
     return at.atom(leaf, given)
+
+
+def tangent_atom(given: Any) -> ir.Atom:
+    """The atom of a tangent that a rule has."""
+    return variable(given) if isinstance(given, Array) else given.atom
 
 
 def arguments(at: Session, staged: Any, call: Any) -> list[ir.Atom]:
@@ -130,14 +138,14 @@ def arguments(at: Session, staged: Any, call: Any) -> list[ir.Atom]:
     else:
         wanted = [leaf for tree in call.trees for leaf in leaves(tree)]
         atoms = [at.atom(leaf, v) for leaf, v in zip(wanted, call.values, strict=True)]
-    atoms += [stage.variable(at.captured_again(capture)) for capture in staged.source.captures]
+    atoms += [variable(at.captured_again(capture)) for capture in staged.source.captures]
     return atoms + list(staged.source.outer)
 
 
 def of_reals(at: Session, known: Known, args: tuple[Any, ...]) -> Specialisation | None:
     """What is known of a function for so many staged Reals, if it is right as it is: of small functions, which are
     called often, the calls need not be bound."""
-    if at.seen is not None or not _REAL.issuperset(map(type, args)):
+    if not _REAL.issuperset(map(type, args)):
         return None
     found = known.get((Real.leaf,) * len(args) + at.marks)
     if found is None or found.staged.source.captures or found.staged.source.outer:
@@ -153,10 +161,8 @@ def applied(at: Session, found: Specialisation, atoms: list[ir.Atom]) -> Any:
 
 def parts(tree: Node, given: Any) -> list[Any]:
     """The parts of a structure in the order of `tree`."""
-    if tree.kind == "dict":
-        return [given[key] for key in tree.keys]
-    found = parts_of_value(given)
-    if found is None or len(found) != len(tree.children):
+    found = parts_as(tree, given)
+    if found is None:
         raise StagingTypeError(f"a structure like that of the primal is needed, given {type(given).__name__}")
     return found
 
@@ -200,12 +206,19 @@ def what_changed(found: Any) -> str:
 
 def reads(source: Any, guards: Sequence[Guard]) -> tuple[Read, ...]:
     """What the compiled call must read again: arrays that it is handed, and values that must still be the same."""
-    return reads_of(source.captures, guards)
+    return (*map(_capture_read, source.captures), *map(_guard_read, guards))
 
 
-def reads_of(captures: Sequence[Capture], guards: Sequence[Guard]) -> tuple[Read, ...]:
-    """The same, of the arrays themselves."""
-    return (*map(_capture_read, captures), *map(_guard_read, guards))
+def kept(source: Any) -> tuple[Read, ...]:
+    """Copies of the arrays that the compiled call is handed, as they are now."""
+    return tuple([_kept(capture) for capture in source.captures])
+
+
+def _kept(capture: Capture) -> Read:
+    kind = SCALAR_OF[capture.array.dtype.kind]
+    now = np.array(capture.read(), {"real": "float64", "int": "int64", "bool": "bool"}[kind], order="C")
+    now.setflags(write=False)
+    return Read("{0}", (now if now.shape else now.item(),), tree=leaf_of(now.shape, kind))
 
 
 def distinct(*guards: Sequence[Guard]) -> tuple[Guard, ...]:
@@ -213,9 +226,17 @@ def distinct(*guards: Sequence[Guard]) -> tuple[Guard, ...]:
     return tuple({guard.key: guard for each in guards for guard in each}.values())
 
 
-def _chain(chain: Chain) -> str:
-    start = f"{{0}}[{chain.names[0]!r}]" if isinstance(chain.root, dict) else "{0}.cell_contents"
+def _chain(chain: AccessPath) -> str:
+    """A chain as Python, for `_roots`."""
+    name = repr(chain.names[0])
+    start = f"{{0}}[{name}]" if isinstance(chain.root, dict) else "{0}.cell_contents"
+    if chain.under is not None:
+        start = f"({{0}} if {name} in {{0}} else {{1}})[{name}]"
     return start if len(chain.names) == 1 else ".".join([start, *chain.names[1:]])
+
+
+def _roots(chain: AccessPath) -> tuple[Any, ...]:
+    return (chain.root,) if chain.under is None else (chain.root, chain.under)
 
 
 def _capture_read(capture: Capture) -> Read:
@@ -226,19 +247,14 @@ def _capture_read(capture: Capture) -> Read:
 
 
 def _guard_read(guard: Guard) -> Read:
-    if guard.identical or guard.frozen:
-        return still(guard.chain)
+    if guard.is_still:
+        return Read(_chain(guard.chain), _roots(guard.chain), guard.chain.read())
     return Read("{0}()", (guard.holds,), value=True)
-
-
-def still(chain: Chain) -> Read:
-    """What a chain is now must stay the same object."""
-    return Read(_chain(chain), (chain.root,), chain.read())
 
 
 def same_static(given: Any, key: Any) -> bool:
     """Whether a static argument is the one that was staged, by content."""
-    return content_key(given) == key
+    return key.fits(given)
 
 
 def positional(name: str) -> Parameter:

@@ -5,26 +5,26 @@
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from rosejit.api import axes
 from rosejit.api.axes import Axes, Batched
-from rosejit.api.entry import public
-from rosejit.api.function import Function, Kind
-from rosejit.api.source import as_function, wrapped_like
-from rosejit.api.spread import spread
-from rosejit.api.staged import Staged
+from rosejit.api.decorators import as_function, wrapped_like
+from rosejit.api.function import Function, FunctionSource, share
+from rosejit.api.public_entry import public
+from rosejit.api.specialisation import Staged
+from rosejit.api.vmap_threads import spread
 from rosejit.errors import StagingTypeError
-from rosejit.frontend.arrays import Array, made_outside
-from rosejit.frontend.binding import Call
-from rosejit.frontend.columns import Columns, mapped
-from rosejit.frontend.comprehensions import Comprehension
-from rosejit.frontend.indexing import get
-from rosejit.frontend.ranges import StagedRange
-from rosejit.frontend.stage import Session
-from rosejit.frontend.structures import parts, with_parts
+from rosejit.frontend.arrays.array import Array, made_outside
+from rosejit.frontend.arrays.getitem import get
+from rosejit.frontend.control.comprehensions import Comprehension
+from rosejit.frontend.control.staged_range import StagedRange
+from rosejit.frontend.session.session import Session
+from rosejit.frontend.signature.binding import Call
+from rosejit.frontend.soa.struct_of_arrays import StructOfArrays, map_arrays
+from rosejit.frontend.values.pytree import parts, with_parts
+from rosejit.lazy_dataclass import dataclass
 
 
 @public
@@ -60,9 +60,10 @@ def vmap(f: Callable[..., Any], in_axes: Axes = 0, threads: int = 1) -> Function
         return vmap, (base, in_axes, threads)
 
     python = None if threads == 1 else spread(vmap(base, in_axes), binding, threads)
-    made = Function(binding, base.options, Kind(stage, rebuilt, python, parts=("vmap", base, in_axes, every)))
+    made = Function(binding, base.options, FunctionSource(stage, rebuilt, python))
     wrapped_like(made, base, f"vmap_{base.__name__}")
     made.__signature__ = _unhinted(base.__signature__)
+    share(made, base, vmap, repr(in_axes), threads)
     return made
 
 
@@ -80,21 +81,17 @@ class _Rows:
     base: Function
     binding: Batched
 
-    def __rose_world__(self) -> Any:
-        """What the batch is of; along which axes it goes belongs to who made it."""
-        return "rows", self.base
-
     def __rose_stage__(self, at: Session, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         call = self.binding.bind(args, kwargs)
         values = self.binding.arrange(*args, **kwargs)
         made = Comprehension(at.tape, StagedRange(at.tape, 0, self.binding.length(call), 1))
         for index in made.first:
-            mapped, row = iter(self.binding.mapped(call)), partial(_row, at, index)
+            mapped, row = iter(self.binding.mapped_axes(call)), partial(_row, at, index)
             given = [axes.pick(t, value, mapped, row) for t, value in zip(call.trees, values, strict=True)]
             result = self.binding.apply(lambda *xs, **named: self.base.__rose_stage__(at, xs, named), given)
             made.put((result,))  # a list of numbers alone would be taken for a row
         columns = made.result
-        return _batched(columns.value[0]) if columns.__class__ is Columns else columns[0][0]
+        return _batched(columns.value[0]) if columns.__class__ is StructOfArrays else columns[0][0]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise AssertionError("staged code calls it by its protocol")
@@ -102,8 +99,8 @@ class _Rows:
 
 def _batched(result: Any) -> Any:
     """The result for the batch: the elements of a list stay its outermost axis."""
-    if result.__class__ is Columns:
-        return Columns(mapped(result.value, lambda column: column.swapaxes(0, 1)))  # pyright: ignore[reportAttributeAccessIssue]  # methods are installed
+    if result.__class__ is StructOfArrays:
+        return StructOfArrays(map_arrays(result.value, lambda column: column.swapaxes(0, 1)))  # pyright: ignore[reportAttributeAccessIssue]  # methods are installed
     inside = parts(result)
     return result if inside is None else with_parts(result, [_batched(part) for part in inside])
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rosejit.errors import StagingTypeError
-from rosejit.export.module import module_text
+from rosejit.export.es_module import module_text
 from rosejit.export.program import bundle
 from rosejit.export.typescript import declarations
 from rosejit.wasm.strip import without_names
@@ -43,7 +43,7 @@ Functions = dict[str, tuple[Callable[..., Any], tuple[Any, ...]]]
 def _functions(given: Any, examples: tuple[Any, ...]) -> Functions:
     """The functions by name, each with its examples."""
     if not isinstance(given, Mapping):
-        return {_stem(getattr(given, "__name__", "")): (_function(given), examples)}
+        return {_stem(getattr(given, "__name__", "")): (_require_function(given), examples)}
     named: Mapping[Any, Any] = given
     if not named:
         raise StagingTypeError("nothing is exported: the mapping of names to functions is empty")
@@ -53,13 +53,13 @@ def _functions(given: Any, examples: tuple[Any, ...]) -> Functions:
             raise StagingTypeError(f"`rose.export` takes a mapping of names to functions; {name!r} is no name")
         if isinstance(f, tuple):
             function, *own = f
-            found[name] = (_function(function), tuple(own))
+            found[name] = (_require_function(function), tuple(own))
         else:
-            found[name] = (_function(f), examples)
+            found[name] = (_require_function(f), examples)
     return found
 
 
-def _function(f: Any) -> Callable[..., Any]:
+def _require_function(f: Any) -> Callable[..., Any]:
     if not callable(f):
         raise StagingTypeError(
             f"`rose.export` takes a function, given {type(f).__name__}",

@@ -1,16 +1,16 @@
 """Host functions of a program to the JavaScript that stands for them: the page's, `Math`'s, `console.log`."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rosejit.abi import HostSignature, Import, Leaf, Node, Slot, Static, Tree
-from rosejit.api.staged import with_host_values
-from rosejit.export import names
-from rosejit.export.cells import Passed, Place, divided
+from rosejit.api.specialisation import with_host_values
+from rosejit.export import js_names
 from rosejit.export.javascript import Writer, indented
-from rosejit.export.mathematics import PageFunction
+from rosejit.export.js_math import PageFunction
+from rosejit.export.memory_cells import Passed, Place, divided
+from rosejit.lazy_dataclass import dataclass
 from rosejit.span import Span, quote
 
 _NUMBERS = {"real": "$real({}, {})", "int": "$int({}, {})", "bool": "$bool({}, {}) ? 1 : 0"}
@@ -81,14 +81,14 @@ def javascript(number: int, given: Given, imported: Import) -> Iterator[str]:
     places = {k: Passed(imported.results[k], f"$p{k}") for k in arrays}
     variables = ", ".join([*(p.variable for p in params), *(places[k].variable for k in arrays)])
     arguments = ", ".join(_arguments(writer, given, params))
-    called = f"{names.member('$g', given.name)}({arguments})"
+    called = f"{js_names.member('$g', given.name)}({arguments})"
     lines: list[str] = []
     numbers: list[str] = []
     for k, (leaf, value, path) in enumerate(_taken("$y", given.result, f"{given.name}()", lines)):
         if k in places:
             lines += writer.write(leaf, [places[k]], value, path)
         else:
-            numbers.append(_NUMBERS[leaf.kind].format(value, names.text(path)))
+            numbers.append(_NUMBERS[leaf.kind].format(value, js_names.text(path)))
     yield f"{number}: ({variables}) => {{"
     yield "  $f.length || $see();"
     yield f"  const $y = {called};"
@@ -104,10 +104,10 @@ def _thrown(number: int, signature: HostSignature, imported: Import) -> Iterator
     params = [Passed(slot, f"$a{k}") for k, slot in enumerate(imported.params)]
     ((_, form),) = signature.forms
     where = place(signature.span)
-    message = " + ".join([*_pieces(Writer(), form, params), *([names.text(f"\n  {where}")] if where else [])])
+    message = " + ".join([*_pieces(Writer(), form, params), *([js_names.text(f"\n  {where}")] if where else [])])
     yield f"{number}: ({', '.join(p.variable for p in params)}) => {{"
     yield "  $f.length || $see();"
-    yield f"  throw Object.assign(new Error({message}), {{ name: {names.text(signature.raises)} }});"
+    yield f"  throw Object.assign(new Error({message}), {{ name: {js_names.text(signature.raises)} }});"
     yield "},"
 
 
@@ -134,12 +134,12 @@ def _pieces(writer: Writer, form: Sequence["str | tuple[str, str]"], cells: Sequ
     values = iter(cells)
     for piece in form:
         if isinstance(piece, str):
-            yield names.text(piece)
+            yield js_names.text(piece)
             continue
         cell = next(values)
         leaf = _leaf(cell.slot)
         value = writer.read(leaf, [cell])
-        yield f"$shown({value}, {names.text(piece[1])}, {'true' if leaf.kind == 'int' else 'false'})"
+        yield f"$shown({value}, {js_names.text(piece[1])}, {'true' if leaf.kind == 'int' else 'false'})"
 
 
 def _taken(value: str, tree: Tree, path: str, lines: list[str]) -> Iterator[tuple[Leaf, str, str]]:
@@ -150,10 +150,10 @@ def _taken(value: str, tree: Tree, path: str, lines: list[str]) -> Iterator[tupl
         case Leaf():
             yield tree, value, path
         case Node(children=children, keys=keys) if keys:
-            lines.append(f"$object({value}, {names.text(path)});")
+            lines.append(f"$object({value}, {js_names.text(path)});")
             for key, child in zip(keys, children, strict=True):
-                yield from _taken(names.member(value, key), child, names.member(path, key), lines)
+                yield from _taken(js_names.member(value, key), child, js_names.member(path, key), lines)
         case Node(children=children):
-            lines.append(f"$list({value}, {len(children)}, {names.text(path)});")
+            lines.append(f"$list({value}, {len(children)}, {js_names.text(path)});")
             for k, child in enumerate(children):
                 yield from _taken(f"{value}[{k}]", child, f"{path}[{k}]", lines)

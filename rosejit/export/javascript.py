@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from rosejit.abi import Leaf, Node, Static, Tree, leaves
-from rosejit.export import names
-from rosejit.export.cells import VIEWS, Place, divided, looped, shape_name
+from rosejit.containers import of_node
+from rosejit.export import js_names
+from rosejit.export.memory_cells import VIEWS, Place, divided, looped, shape_name
 
 _CHECKS = {"real": "$real", "int": "$int", "bool": "$bool"}
 _WRITERS = {"real": "$reals", "int": "$ints", "bool": "$bools"}
@@ -40,32 +41,32 @@ class Writer:
             case Leaf(kind="array"):
                 (cell,) = cells
                 shape = shape_name(cell.slot.shape)
-                yield f"{_WRITERS[cell.element]}({cell.index()}, {shape}, {value}, {names.text(path)});"
+                yield f"{_WRITERS[cell.element]}({cell.index()}, {shape}, {value}, {js_names.text(path)});"
             case Leaf():
                 yield from self._number(cells[0], value, path)
             case Node(kind="none"):
-                yield f"$nothing({value}, {names.text(path)});"
+                yield f"$nothing({value}, {js_names.text(path)});"
             case Node():
                 yield from self._structure(tree, cells, value, path)
 
     def _number(self, cell: Place, value: str, path: str) -> Iterator[str]:
         place = cell.number
-        named = names.text(path)
+        named = js_names.text(path)
         if cell.element != "real":
             yield f"{place} = {_CHECKS[cell.element]}({value}, {named});"
             return
         given = value
-        if not names.is_word(value.removeprefix("$")):
+        if not js_names.is_word(value.removeprefix("$")):
             given = self.fresh()
             yield f"const {given} = {value};"
         yield f'{place} = typeof {given} === "number" ? {given} : $real({given}, {named});'
 
     def _structure(self, tree: Node, cells: Sequence[Place], value: str, path: str) -> Iterator[str]:
-        by_name = tree.kind in ("dict", "namedtuple", "dataclass")
+        by_name = of_node(tree).is_named
         if by_name:
-            checked = f"$object({value}, {names.text(path)})"
+            checked = f"$object({value}, {js_names.text(path)})"
         else:
-            checked = f"$list({value}, {len(tree.children)}, {names.text(path)})"
+            checked = f"$list({value}, {len(tree.children)}, {js_names.text(path)})"
         if not tree.children:
             yield f"{checked};"
             return
@@ -77,12 +78,16 @@ class Writer:
             yield from self._loop(tree, path, lambda i, inner: self.write(first, together, f"{whole}[{i}]", inner))
             return
         for k, (child, part) in enumerate(zip(tree.children, divided(tree, cells), strict=True)):
-            inner = names.member(whole, tree.keys[k]) if by_name else f"{whole}[{k}]"
-            yield from self.write(child, part, inner, names.member(path, tree.keys[k]) if by_name else f"{path}[{k}]")
+            inner = js_names.member(whole, tree.keys[k]) if by_name else f"{whole}[{k}]"
+            yield from self.write(
+                child, part, inner, js_names.member(path, tree.keys[k]) if by_name else f"{path}[{k}]"
+            )
 
     def _loop(self, tree: Node, path: str, body: Callable[[str, str], Iterator[str]]) -> Iterator[str]:
-        """A loop over the parts of `tree`; its number lies where `$said` finds it, so that no turn makes a text."""
-        i, inner = f"$turn[{self._loops}]", f"{path}[{names.turn(self._loops)}]"
+        """A loop over the parts of `tree`; its number lies where `$said` finds it, so that no iteration makes a
+        text.
+        """
+        i, inner = f"$turn[{self._loops}]", f"{path}[{js_names.loop_counter(self._loops)}]"
         self._loops += 1
         yield f"for ({i} = 0; {i} < {len(tree.children)}; {i}++) {{"
         yield from indented(body(i, inner))
@@ -95,13 +100,13 @@ class Writer:
         """The expression for a fresh result."""
         match tree:
             case Static(key=value):
-                return names.literal(value, "a part of the result")
+                return js_names.literal(value, "a part of the result")
             case Leaf(kind="array"):
                 return self._array(cells[0])
             case Leaf(kind="dyn"):
                 (cell,) = cells
                 inside = f"{cell.slot.offset}, {list(cell.slot.shape)}, {cell.size}, {_READERS[cell.element]}"
-                return f"$dyn({inside}, {names.text(cell.slot.release)})"
+                return f"$dyn({inside}, {js_names.text(cell.slot.release)})"
             case Leaf():
                 (cell,) = cells
                 return _READ[cell.element].format(cell.number)
@@ -118,16 +123,17 @@ class Writer:
         return f"{view}({cell.index()}, {cell.index(cell.slot.bytes // cell.size)})"
 
     def _made(self, tree: Node, cells: Sequence[Place]) -> str:
-        if tree.kind in ("tuple", "list"):
+        by_name = of_node(tree).is_named
+        if not by_name:
             i = self.fresh()
             together = looped(tree, cells, i)
             if together is not None:
                 item = self.read(tree.children[0], together)
                 return f"Array.from({{ length: {len(tree.children)} }}, (_, {i}) => ({item}))"
         items = [self.read(child, part) for child, part in zip(tree.children, divided(tree, cells), strict=True)]
-        if tree.kind in ("tuple", "list"):
+        if not by_name:
             return f"[{', '.join(items)}]"
-        pairs = [f"{names.key(key)}: {item}" for key, item in zip(tree.keys, items, strict=True)]
+        pairs = [f"{js_names.key(key)}: {item}" for key, item in zip(tree.keys, items, strict=True)]
         return f"{{ {', '.join(pairs)} }}" if pairs else "{}"
 
     def fill(self, tree: Tree, cells: Sequence[Place], out: str, path: str) -> Iterator[str]:
@@ -135,7 +141,7 @@ class Writer:
         match tree:
             case Leaf(kind="array"):
                 (cell,) = cells
-                rest = f"{shape_name(cell.slot.shape)}, {out}, {names.text(path)}{_AS[cell.element]}"
+                rest = f"{shape_name(cell.slot.shape)}, {out}, {js_names.text(path)}{_AS[cell.element]}"
                 yield f"$fill({VIEWS[cell.element]}, {cell.index()}, {rest});"
             case Static() | Leaf() | Node(kind="none"):
                 yield f"{out} = {self.read(tree, cells)};"
@@ -143,18 +149,18 @@ class Writer:
                 yield from self._filled(tree, cells, out, path)
 
     def _filled(self, tree: Node, cells: Sequence[Place], out: str, path: str) -> Iterator[str]:
-        by_name = tree.kind not in ("tuple", "list")
+        by_name = of_node(tree).is_named
         count = f", {len(tree.children)}" if not by_name else ""
         whole = self.fresh()
-        yield f"const {whole} = {'$object' if by_name else '$list'}({out}{count}, {names.text(path)});"
+        yield f"const {whole} = {'$object' if by_name else '$list'}({out}{count}, {js_names.text(path)});"
         together = None if by_name else looped(tree, cells, f"$turn[{self._loops}]")
         if together is not None:
             first = tree.children[0]
             yield from self._loop(tree, path, lambda i, inner: self.fill(first, together, f"{whole}[{i}]", inner))
             return
         for k, (child, part) in enumerate(zip(tree.children, divided(tree, cells), strict=True)):
-            place = names.member(whole, tree.keys[k]) if by_name else f"{whole}[{k}]"
-            inner = names.member(path, tree.keys[k]) if by_name else f"{path}[{k}]"
+            place = js_names.member(whole, tree.keys[k]) if by_name else f"{whole}[{k}]"
+            inner = js_names.member(path, tree.keys[k]) if by_name else f"{path}[{k}]"
             yield from self.fill(child, part, place, inner)
 
 

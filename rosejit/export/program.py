@@ -1,25 +1,27 @@
 """Functions and examples to one compiled module, with what the files around it say of each entry."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from inspect import Parameter, cleandoc
 from typing import Any
 
 from rosejit import collector
 from rosejit.abi import Artifact, Entry, Node, Static, Tree
-from rosejit.api import Function, sessions
-from rosejit.api.source import as_function
-from rosejit.api.staged import Staged, with_host_values
-from rosejit.codegen.program import compile_program
+from rosejit.api import sessions
+from rosejit.api.decorators import as_function
+from rosejit.api.function import Function
+from rosejit.api.specialisation import Staged, with_host_values
+from rosejit.codegen.program.compile import compile_program
 from rosejit.errors import StagingTypeError
-from rosejit.export.examples import completed
-from rosejit.export.lists import listed
-from rosejit.export.mathematics import with_page_functions
+from rosejit.export.example_arguments import completed
+from rosejit.export.js_math import with_page_functions
+from rosejit.export.list_views import listed
 from rosejit.ir import syntax as ir
 from rosejit.ir.builder import Builder
 from rosejit.ir.types import BOOL, INT, REAL, Scalar, array
-from rosejit.transforms.both import both
-from rosejit.transforms.own import own
+from rosejit.lazy_dataclass import dataclass
+from rosejit.transforms.passes.insert_copies import insert_copies
+from rosejit.transforms.passes.sincos import fuse_sincos
 from rosejit.transforms.pipeline import optimise
 
 
@@ -35,7 +37,7 @@ class Exported:
     doc: str
 
     @property
-    def shown(self) -> list[Parameter]:
+    def given_parameters(self) -> list[Parameter]:
         """The parameters that the page gives: what Python keeps is settled in the module."""
         pairs = zip(self.parameters, self.trees, strict=True)
         return [parameter for parameter, tree in pairs if not isinstance(tree, Static)]
@@ -43,7 +45,7 @@ class Exported:
     @property
     def rest(self) -> Parameter | None:
         """A last parameter `*args`; with others behind it, it is one array."""
-        last = self.shown[-1:]
+        last = self.given_parameters[-1:]
         return last[0] if last and last[0].kind is Parameter.VAR_POSITIONAL else None
 
 
@@ -64,12 +66,13 @@ def bundle(given: Mapping[str, tuple[Callable[..., Any], tuple[Any, ...]]], math
         for k, (name, (f, examples)) in enumerate(given.items()):
             function = as_function(f)
             staged = _staged(function, completed(function, examples))
+            staged.require_no_draws("an exported program")
             roots[f"f{k}"] = _closed(staged)
             functions.append(_exported(name, f"f{k}", function, staged))
         optimised = optimise(*roots.values())
         if math == "js":
             optimised = with_page_functions(optimised)
-        both(*optimised)
+        fuse_sincos(*optimised)
         artifact, hosts = compile_program(dict(zip(roots, optimised, strict=True)))
     made = [_for_pages(function, artifact.entries[function.entry]) for function in functions]
     entries = artifact.entries | {entry.name: entry for _, entry in made}
@@ -104,7 +107,7 @@ def _closed(staged: Staged) -> ir.Function:
     params = tuple(ir.Var(p.type, p.hint) for p in f.params[: len(f.params) - len(captures)])
     arrays = [_constant(b, capture.read()) for capture in captures]
     results = b.bind_all(ir.Call(f, (*params, *arrays)), f.results)
-    return own(ir.Function(f.name, params, f.results, b.block(*results), span=f.span))
+    return insert_copies(ir.Function(f.name, params, f.results, b.block(*results), span=f.span))
 
 
 _TYPES: dict[str, Scalar] = {"f": REAL, "i": INT, "u": INT, "b": BOOL}

@@ -5,7 +5,8 @@ from inspect import Parameter
 from typing import Any
 
 from rosejit.abi import Leaf, Node, Static, Tree
-from rosejit.export import names
+from rosejit.containers import of_node
+from rosejit.export import js_names
 from rosejit.export.imports import PageImport, of_page
 from rosejit.export.javascript import can_be_filled, indented
 from rosejit.export.program import Bundle, Exported
@@ -48,7 +49,7 @@ def _exports(functions: Sequence[Exported]) -> Iterator[str]:
         call = f"({parameters}): {gives(function.result)}"
         if can_be_filled(function.result):
             out = filled(function.result)
-            yield f"  {names.key(function.name)}: {{"
+            yield f"  {js_names.key(function.name)}: {{"
             yield f"    {call};"
             yield "    /** The same, into `out`: nothing is allocated. */"
             yield f"    into<Out extends {out}>({', '.join(['out: Out', *_parameters(function)])}): Out;"
@@ -61,7 +62,7 @@ def _exports(functions: Sequence[Exported]) -> Iterator[str]:
 
 def _method(name: str) -> str:
     """The name of a method; `new` without quotes would declare a constructor."""
-    return names.text(name) if name == "new" else names.key(name)
+    return js_names.text(name) if name == "new" else js_names.key(name)
 
 
 def _documentation(doc: str) -> Iterator[str]:
@@ -79,7 +80,7 @@ def _parameters(function: Exported) -> Iterator[str]:
     for parameter, tree in zip(function.parameters, function.trees, strict=True):
         if isinstance(tree, Static):
             continue
-        name = names.variable(parameter.name)
+        name = js_names.variable(parameter.name)
         if parameter is function.rest:
             yield f"...{name}: {takes(tree)}"
         else:
@@ -91,7 +92,7 @@ def _is_optional(parameter: Parameter) -> bool:
         return True
     if parameter.default is Parameter.empty:
         return False
-    return names.has_literal(parameter.default)
+    return js_names.has_literal(parameter.default)
 
 
 def _imports(pages: Sequence[PageImport]) -> Iterator[str]:
@@ -130,7 +131,7 @@ def takes(tree: Tree) -> str:
             return _NUMBERS[kind]
         case Static():
             return "unknown"
-        case Node(kind="list" | "tuple", children=children):
+        case Node(children=children) if _is_array(tree):
             if _is_uniform(tree):
                 return f"ArrayLike<{takes(children[0])}>"
             return f"readonly [{', '.join(map(takes, children))}]"
@@ -147,7 +148,7 @@ def gives(tree: Tree) -> str:
             return _NUMBERS[kind]
         case Static(key=value):
             return _of_host(value)
-        case Node(kind="list" | "tuple", children=children):
+        case Node(children=children) if _is_array(tree):
             if _is_uniform(tree):
                 return f"{_grouped(gives(children[0]))}[]"
             return f"[{', '.join(map(gives, children))}]"
@@ -161,7 +162,7 @@ def filled(tree: Tree) -> str:
         case Leaf(kind="array", shape=shape, element=element):
             flat = _FILLED[element]
             return flat if len(shape) == 1 else f"({flat}){'[]' * (len(shape) - 1)} | {flat.partition(' |')[0]}"
-        case Node(kind="list" | "tuple", children=children):
+        case Node(children=children) if _is_array(tree):
             if _is_uniform(tree):
                 return f"{_grouped(filled(children[0]))}[]"
             return f"[{', '.join(map(filled, children))}]"
@@ -175,20 +176,24 @@ def _grouped(text: str) -> str:
     return f"({text})" if " | " in text else text
 
 
+def _is_array(tree: Node) -> bool:
+    return tree.kind != "none" and not of_node(tree).is_named
+
+
 def _is_uniform(tree: Node) -> bool:
     alike = bool(tree.children) and all(child == tree.children[0] for child in tree.children)
-    return alike and (tree.kind == "list" or len(tree.children) > _MANY)
+    return alike and (not of_node(tree).is_fixed or len(tree.children) > _MANY)
 
 
 def _record(tree: Node, of: Any) -> str:
     if tree.kind == "none":
         return "null"
-    fields = [f"{names.key(key)}: {of(child)}" for key, child in zip(tree.keys, tree.children, strict=True)]
+    fields = [f"{js_names.key(key)}: {of(child)}" for key, child in zip(tree.keys, tree.children, strict=True)]
     return f"{{ {'; '.join(fields)} }}" if fields else "{}"
 
 
 def _of_host(value: Any) -> str:
     """The type of a part of a result that staging knew."""
     if isinstance(value, (bool, str, type(None))):
-        return names.literal(value, "")
+        return js_names.literal(value, "")
     return "number" if isinstance(value, (int, float)) else "any"

@@ -4,12 +4,13 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from rosejit.api.entry import public
+from rosejit.api.decorators import as_function
 from rosejit.api.function import Function
 from rosejit.api.gradients import grad
-from rosejit.api.source import as_function
-from rosejit.api.sparse import Compressed, Entries, structured
-from rosejit.api.staged import Argnums
+from rosejit.api.out_argument import placed
+from rosejit.api.public_entry import public
+from rosejit.api.sparse_derivatives import Compressed, Entries, structured
+from rosejit.api.specialisation import Argnums
 
 
 class SparseFunction:
@@ -21,6 +22,7 @@ class SparseFunction:
         self._made = transform, (like, compressed.argnums)
         self._compressed = compressed
         self._caught = public(self._matrices)
+        self.structure, self.values = public(self._structure), public(self._values)
 
     def __reduce__(self) -> Any:
         return self._made
@@ -32,6 +34,21 @@ class SparseFunction:
     def _matrices(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         plan, data = self._compressed.entries(args, kwargs)
         return structured(plan, [_matrix(data[block.chosen], block) for block in plan.blocks])
+
+    structure: Callable[..., Any]
+    """`structure(*args)`: the row and the column of each entry, two arrays of int32 that are not to be written."""
+    values: Callable[..., Any]
+    """`values(*args, out=None)`: the numbers of the entries alone, in the order of `structure`, by rows."""
+
+    def _structure(self, *args: Any, **kwargs: Any) -> Any:
+        plan = self._compressed.plan(args, kwargs)
+        return structured(plan, [(block.rows, block.columns) for block in plan.blocks])
+
+    def _values(self, *args: Any, **kwargs: Any) -> Any:
+        out = kwargs.pop("out", None)
+        plan, data = self._compressed.entries(args, kwargs)
+        found = structured(plan, [data[block.chosen] for block in plan.blocks])
+        return found if out is None else placed(self.__name__, found, out)
 
     def pattern(self, *args: Any, **kwargs: Any) -> Any:
         """As the call, with True for each entry that may differ from zero."""

@@ -1,13 +1,13 @@
 """Runs compiled blocks on an explicit stack, so that the depth of calls is bounded by memory and not by Python."""
 
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
 from typing import Any
 
 from rosejit.errors import VerifyError, raise_in_user_code
 from rosejit.interp.values import Counters
 from rosejit.ir.failure import RECURSION, failure_error
 from rosejit.ir.syntax import Failure
+from rosejit.lazy_dataclass import dataclass
 
 Frame = list[Any]
 """The values of one activation of a function; slot 0 holds the `Run`."""

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-from rosejit.interp.blocks import code_of
+from rosejit.interp.block_forms import code_of
 from rosejit.interp.machine import Run, execute
 from rosejit.interp.values import Counters, Handle, Place, from_python, to_python
 from rosejit.ir.syntax import Function
-from rosejit.ir.types import Ref, is_heavy
+from rosejit.ir.types import Ref, is_boxed
 
 
 def run(
@@ -29,7 +29,7 @@ def run(
         if isinstance(param.type, Ref):
             data = Place([data], 0, param.hint, caller)
             places.append((param.type, data))
-        elif is_heavy(param.type):
+        elif is_boxed(param.type):
             data = Handle(data, param.hint, None if param in f.own else caller)
         frame[slot] = data
     execute(compiled.code, frame)

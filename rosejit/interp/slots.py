@@ -8,14 +8,14 @@ from rosejit.interp.machine import Frame, fail
 from rosejit.interp.values import Data, Handle
 from rosejit.ir.failure import index_failure
 from rosejit.ir.syntax import Atom, Field, Path, Var
-from rosejit.ir.types import REAL, TAN, is_heavy
+from rosejit.ir.types import REAL, TAN, is_boxed
 from rosejit.span import Span
 
 Move = Callable[[Frame], Any]
-"""Takes a value out of a frame, for a new owner: a heavy one is consumed."""
+"""Takes a value out of a frame, for a new owner: a boxed one is consumed."""
 
 Put = Callable[[Frame, Any], None]
-"""Gives a value a name: a heavy one gets its owner."""
+"""Gives a value a name: a boxed one gets its owner."""
 
 Walk = Callable[[Frame, Any], tuple[Data, int]]
 """Follows a path into data: to the container of its last step, and the key in it."""
@@ -54,7 +54,7 @@ class Slots:
     def move(self, atom: Atom) -> Move:
         """How the value of `atom` is taken."""
         slot = self.read(atom)
-        if is_heavy(atom.type):
+        if is_boxed(atom.type):
             return lambda frame: frame[slot].take()
         return lambda frame: frame[slot]
 
@@ -65,7 +65,7 @@ class Slots:
     def put(self, var: Var) -> Put:
         """How a value is bound to `var`."""
         slot, hint = self.bind(var), var.hint
-        if is_heavy(var.type):
+        if is_boxed(var.type):
 
             def own(frame: Frame, value: Any) -> None:
                 frame[slot] = Handle(value, hint)

@@ -1,17 +1,18 @@
 """How the interpreter holds the values of the IR: handles and places over nested lists, and what is done to them whole.
 
-Light values are Python's. The data of an array, a tuple or a residual is a list, of a sum a `Tagged` list.
+Scalar values are Python's. The data of an array, a tuple or a residual is a list, of a sum a `Tagged` list.
 All walks have their own stack: the residual of a deep recursion is a deep tree.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, cast
 
 from rosejit.errors import VerifyError
 from rosejit.ir.syntax import Function
 from rosejit.ir.types import BOOL, INT, REAL, TAN, UNIT, Array, Nominal, Ref, Scalar, Sum, Type, fields_of
+from rosejit.lazy_dataclass import dataclass
 from rosejit.numeric import np
 
 
@@ -20,13 +21,13 @@ class Counters:
     """What a run has cost. Linear in the work of compiled code, which is what the laws of cost speak about."""
 
     operations: int = 0
-    """Lets executed, turns of loops, and elements added by a heavy `+=`."""
+    """Lets executed, iterations of loops, and elements added by a boxed `+=`."""
     copied: int = 0
-    """Elements copied: by `copy`, and by updates with a heavy value."""
+    """Elements copied: by `copy`, and by updates with a boxed value."""
     allocations: int = 0
-    """Fresh heavy values, whatever their size."""
+    """Fresh boxed values, whatever their size."""
     zeroed: int = 0
-    """Elements of heavy zeros."""
+    """Elements of boxed zeros."""
     stacked: int = 0
     """Rows that loops put into their stacks."""
     calls: Counter[Function] = field(default_factory=Counter[Function])
@@ -42,7 +43,7 @@ class Tagged(Data):
 
 
 class Handle:
-    """A heavy value under one name. A view shares the `owner` of its base; consumption kills the owner."""
+    """A boxed value under one name. A view shares the `owner` of its base; consumption kills the owner."""
 
     __slots__ = ("alive", "data", "name", "owner")
 
@@ -131,7 +132,7 @@ def add_to(target: Data, value: Data, counters: Counters) -> None:
 
 
 def zeros(t: Type, like: Data | None, counters: Counters) -> Data:
-    """The zero of the heavy type `t`, with the lengths and tags of `like` where `t` has none."""
+    """The zero of the boxed type `t`, with the lengths and tags of `like` where `t` has none."""
     cell: Data = [None]
     todo: list[_Hole] = [(t, like, cell, 0)]
     while todo:

@@ -2,9 +2,36 @@
 
 from collections.abc import Iterator
 
-from rosejit.ir.syntax import Apply, Atom, Block, Call, Case, Function, Index, Let, Loop, Update, Var, View, While
+from rosejit.ir.syntax import (
+    Accum,
+    Add,
+    Apply,
+    Atom,
+    Block,
+    Call,
+    Case,
+    Check,
+    Copy,
+    Extract,
+    Function,
+    If,
+    Index,
+    Inject,
+    Let,
+    Loop,
+    MakeArray,
+    MakeTuple,
+    Resolve,
+    Untuple,
+    Update,
+    Var,
+    View,
+    While,
+    Zero,
+    assert_never,
+)
+from rosejit.ir.traversal import operands, scopes
 from rosejit.ir.types import Array, Nominal, Ref, Scalar, Sum, Type, fields_of
-from rosejit.ir.walk import operands, scopes
 
 Line = tuple[int, Let | None, str]
 
@@ -71,8 +98,12 @@ class Dump:
                 word += f" ({self.binders(carries)} from {self.names(inits)})"
             case Case(scrutinees=scrutinees):
                 word += f" of {self.names(scrutinees)}"
-            case _:
+            case If() | MakeTuple() | Untuple() | MakeArray() | Inject() | Extract() | Copy() | Zero():
                 pass
+            case Accum() | Add() | Resolve() | Check():
+                pass
+            case _:
+                assert_never(e)
         return f"{word}({self.names(operands(e))})"
 
 

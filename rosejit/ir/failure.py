@@ -83,11 +83,11 @@ def failure_error(failure: Failure, values: Sequence[float | int | bool] = ()) -
             return renewed(type(made), made.args, vars(made))
         words = (failure.message,) if isinstance(made, type) and failure.message else values
         return made(*words).with_traceback(None)
-    message = _FIELD.sub(lambda field: _shown(field, values), failure.message) if values else failure.message
+    message = _FIELD.sub(lambda field: _formatted(field, values), failure.message) if values else failure.message
     return KINDS.get(failure.kind, WasmTrap)(message, failure.span, help=failure.help)
 
 
-def _shown(field: re.Match[str], values: Sequence[float | int | bool]) -> str:
+def _formatted(field: re.Match[str], values: Sequence[float | int | bool]) -> str:
     number, conversion, spec = field.groups(default="")
     if int(number) >= len(values):
         return field[0]

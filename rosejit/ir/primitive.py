@@ -1,10 +1,11 @@
 """The record that says everything about one primitive; the primitives themselves are in `rosejit.ops`."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from rosejit.ir.types import TAN, Scalar
+from rosejit.lazy_dataclass import dataclass
 
 
 @dataclass(slots=True, frozen=True)
@@ -76,6 +77,14 @@ class Primitive:
     """How it prints between (or before) its operands; `name(...)` without one."""
     word: str = ""
     """What users call it; its symbol, or its name, if not given."""
+    rose: str = ""
+    """The public function that it is: `rose.NAME`, of numbers and of the elements of arrays."""
+    numpy: str = ""
+    """NumPy's functions of elements that it is, their names with spaces between."""
+    math: str = ""
+    """The function of Python's `math` that it is."""
+    js: str = ""
+    """The JavaScript that computes it in a page whose mathematics is wanted (`math="js"`)."""
     erased: str = ""
     """Of a linear primitive: the name of the one that does the same on Reals."""
     failure: str = ""
@@ -89,7 +98,7 @@ class Primitive:
     gathers: tuple[int, ...] = ()
     """Of a sum whose order is free: the operands that may be a running sum; see `sums.py`."""
     always: bool = False
-    """Of such a sum: that it is in lanes in a loop of few turns, too."""
+    """Of such a sum: that it is in lanes in a loop of few iterations, too."""
     relaxed: Callable[..., Any] | None = None
     """The same for functions that need not keep to the last bit (`fastmath`), from the operands; generic, as rules."""
     adds: tuple[int, ...] = ()

@@ -1,11 +1,12 @@
 """The forms of the IR, on one screen. Data only; docs/ir.md gives their meaning and typing."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, final
+from dataclasses import field
+from typing import Any, NoReturn, final
 
 from rosejit.ir.primitive import Primitive
 from rosejit.ir.types import BOOL, INT, REAL, TAN, UNIT, Scalar, Type
+from rosejit.lazy_dataclass import dataclass
 from rosejit.span import Span
 
 
@@ -217,7 +218,7 @@ class Scan:
 
 @dataclass(slots=True, eq=False)
 class Loop:
-    """`trips` turns; the body gives the next carries, then one element for each scanned output.
+    """`trips` iterations; the body gives the next carries, then one element for each scanned output.
 
     The results are the last carries, then the stacked outputs (`[n]T`, or `[*]T` where `trips` is no literal).
     """
@@ -231,17 +232,17 @@ class Loop:
     down: bool = False
 
     @property
-    def turns(self) -> int | None:
-        """How many turns there are, as far as a literal says: none where `trips` is negative."""
+    def constant_trips(self) -> int | None:
+        """How many iterations there are, as far as a literal says: none where `trips` is negative."""
         trips = self.trips
         return max(trips.value, 0) if isinstance(trips, Lit) and isinstance(trips.value, int) else None
 
 
 @dataclass(slots=True, eq=False)
 class While:
-    """Turns while `condition` (which reads the carries, consumes nothing) holds.
+    """Iterations while `condition` (which reads the carries, consumes nothing) holds.
 
-    The results are the number of turns, the last carries, then the stacked outputs `[*]T`.
+    The results are the number of iterations, the last carries, then the stacked outputs `[*]T`.
     """
 
     carries: tuple[Var, ...]
@@ -290,10 +291,26 @@ class Check:
     values: tuple[Atom, ...] = ()
 
 
-Expr = (
-    Apply | Call | MakeTuple | Untuple | MakeArray | Inject | Extract | Case | Index | Update | Copy | Zero
-    | If | Loop | While | Accum | Add | View | Resolve | Check
-)  # fmt: skip
+# Groups of forms, for passes that do one thing to all of a kind: a form that is added is in one of them.
+
+Access = Index | Update | View
+"""Forms that follow a path."""
+Structure = MakeTuple | Untuple | MakeArray | Inject | Extract | Copy | Zero
+"""Forms that make whole values of values."""
+Simple = Apply | Access | Structure | Accum | Add | Resolve | Check
+"""Forms without blocks."""
+Branching = If | Case
+"""Forms of which one block runs."""
+Looping = Loop | While
+"""Forms whose blocks run once an iteration."""
+Control = Branching | Looping
+"""Forms that hold blocks."""
+Expr = Simple | Call | Control
+
+
+def assert_never(form: NoReturn) -> NoReturn:
+    """The end of a `match` that has a case for each form: a type checker names the form that has none."""
+    raise AssertionError(f"{type(form).__name__} is not expected here")
 
 
 @dataclass(slots=True, eq=False)

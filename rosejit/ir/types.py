@@ -1,6 +1,6 @@
 """The types of the IR and the two maps on them: `tangent` (D in docs/ir.md) and `erased` (E)."""
 
-from dataclasses import dataclass
+from rosejit.lazy_dataclass import dataclass
 
 
 @dataclass(slots=True, frozen=True, eq=False)
@@ -147,7 +147,7 @@ class Nominal:
 Type = Scalar | Array | Tuple | Sum | Ref | Nominal
 
 
-def is_heavy(t: Type) -> bool:
+def is_boxed(t: Type) -> bool:
     """Whether values of `t` live in memory and are owned: everything but scalars and references."""
     return not isinstance(t, Scalar | Ref)
 

@@ -33,6 +33,7 @@ from rosejit.ir.syntax import (
     View,
     While,
     Zero,
+    assert_never,
 )
 from rosejit.ir.types import (
     BOOL,
@@ -50,7 +51,7 @@ from rosejit.ir.types import (
     fields_of,
     has_dynamic_length,
     has_real,
-    is_heavy,
+    is_boxed,
     is_linear,
     tangent,
 )
@@ -119,7 +120,7 @@ def _results(let: Let, given: tuple[Type, ...]) -> tuple[Type, ...]:
             _same(value.type, path_type(base.type, path), "the value of an `update`")
             return (base.type,)
         case Copy(value=value):
-            return (value.type,) if is_heavy(value.type) else wrong("`copy` of a light value")
+            return (value.type,) if is_boxed(value.type) else wrong("`copy` of a scalar value")
         case Zero(like=like):
             _zero(_one(given), like)
             return given
@@ -146,6 +147,8 @@ def _results(let: Let, given: tuple[Type, ...]) -> tuple[Type, ...]:
             if len(values) > 4 or not all(isinstance(v.type, Scalar) for v in values):
                 wrong("a check has at most four values, all scalar")
             return ()
+        case _:
+            return assert_never(let.expr)
 
 
 def _same(have: Type, want: Type, what: str) -> None:
@@ -238,7 +241,7 @@ def _carries(e: Loop | While) -> tuple[Type, ...]:
 def _loop(e: Loop, given: tuple[Type, ...]) -> tuple[Type, ...]:
     _same(e.trips.type, INT, "a trip count")
     _same(e.index.type, INT, "a loop index")
-    length = e.turns
+    length = e.constant_trips
     for scan in e.scans:
         t = scan.array.type
         if not isinstance(t, Array) or t.length not in (None, length):
@@ -297,8 +300,8 @@ def check_signature(f: Function) -> None:
             wrong(f"a place inside of {type_text(t)}")
     if any(_has_place(t) for t in f.results):
         wrong("a place as a result")
-    if any(p not in f.params or not is_heavy(p.type) for p in f.own):
-        wrong("`own` is for heavy parameters")
+    if any(p not in f.params or not is_boxed(p.type) for p in f.own):
+        wrong("`own` is for boxed parameters")
     if f.rule is not None:
         _check_rule(f, f.rule)
 

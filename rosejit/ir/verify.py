@@ -6,26 +6,11 @@ is the order of the text, and no business of this module.
 
 from rosejit.errors import VerifyError
 from rosejit.ir.dump import dump
-from rosejit.ir.syntax import (
-    Accum,
-    Apply,
-    Atom,
-    Block,
-    Branch,
-    Case,
-    Expr,
-    Function,
-    If,
-    Index,
-    Let,
-    Loop,
-    Var,
-    View,
-    While,
-)
-from rosejit.ir.types import Ref, is_heavy
+from rosejit.ir.facts import Scope
+from rosejit.ir.syntax import Apply, Atom, Block, Case, Control, Expr, Function, If, Let, Loop, Var, While, assert_never
+from rosejit.ir.traversal import consumed, operands, reachable, scopes, views
+from rosejit.ir.types import Ref, is_boxed
 from rosejit.ir.typing import check_let, check_signature, wrong
-from rosejit.ir.walk import consumed, operands, reachable
 
 
 def verify(f: Function) -> None:
@@ -85,11 +70,11 @@ class _Verifier:
 
     def _own(self, variables: tuple[Var, ...]) -> None:
         for v in variables:
-            if is_heavy(v.type):
+            if (is_boxed(v.type) or isinstance(v.type, Ref)) and v not in self.base:
                 self.owned[v] = self.depth
 
     def _view(self, v: Var, of: Atom) -> None:
-        if isinstance(of, Var) and (is_heavy(v.type) or isinstance(v.type, Ref)):
+        if isinstance(of, Var) and (is_boxed(v.type) or isinstance(v.type, Ref)):
             self.base[v] = self.base.get(of, of)
 
     def _read(self, a: Atom) -> None:
@@ -132,7 +117,7 @@ class _Verifier:
         self._read(a)
         if isinstance(a.type, Ref):
             wrong(f"a place leaves its block: {a!r}")
-        if isinstance(a, Var) and is_heavy(a.type):
+        if isinstance(a, Var) and is_boxed(a.type):
             self._consume(a)
 
     def _form(self, let: Let) -> None:
@@ -141,20 +126,15 @@ class _Verifier:
         for a in read:
             self._read(a)
         self._take(e, read)
-        self._blocks(e)
+        for v, of in views(let):
+            self._view(v, of)
+        if isinstance(e, Control):
+            self._blocks(e)
         self.at = let
-        match e:
-            case Index(base=base):
-                self._view(let.binders[0], base)
-            case View(place=place):
-                self._view(let.binders[0], place)
-            case Accum():
-                self.owned[let.binders[0]] = self.depth
-            case _:
-                self._own(let.binders)
+        self._own(let.binders)
 
     def _take(self, e: Expr, read: tuple[Atom, ...]) -> None:
-        taken = [a for a in consumed(e) if isinstance(a, Var) and (is_heavy(a.type) or isinstance(a.type, Ref))]
+        taken = [a for a in consumed(e) if isinstance(a, Var) and (is_boxed(a.type) or isinstance(a.type, Ref))]
         for a in taken:
             self._consume(a)
         if taken and len(read) > len(taken):
@@ -163,24 +143,18 @@ class _Verifier:
             if len(involved) > len(taken):
                 wrong("an operand is consumed, and another one is the same or a view of it")
 
-    def _blocks(self, e: Expr) -> None:
+    def _blocks(self, e: Control) -> None:
         match e:
-            case If(then=then, orelse=orelse):
-                self._sides(Branch((), then), Branch((), orelse), ())
-            case Case(left=left, right=right, scrutinees=scrutinees):
-                self._sides(left, right, scrutinees)
-            case Loop(index=index, carries=carries, scans=scans, body=body):
-                self._bind((index, *carries, *[scan.param for scan in scans]))
+            case If() | Case():
+                self._sides(scopes(e))
+            case Loop():
+                ((bound, body),) = scopes(e)
+                self._bind(bound)
                 self.depth += 1
-                self._own(carries)
-                for scan in scans:
-                    if scan.consumes:
-                        self._own((scan.param,))
-                    else:
-                        self._view(scan.param, scan.array)
+                self._own(bound)
                 self._block(body)
                 self.depth -= 1
-                self._unbind((index, *carries, *[scan.param for scan in scans]))
+                self._unbind(bound)
             case While(carries=carries, condition=condition, body=body):
                 self._bind(carries)
                 self.depth += 1
@@ -190,19 +164,17 @@ class _Verifier:
                 self.depth -= 1
                 self._unbind(carries)
             case _:
-                pass
+                assert_never(e)
 
-    def _sides(self, left: Branch, right: Branch, scrutinees: tuple[Atom, ...]) -> None:
+    def _sides(self, sides: tuple[Scope, ...]) -> None:
         """What one side consumes is alive in the other, and dead behind both."""
         start = len(self.deaths)
         died: list[Var] = []
-        for side in (left, right):
+        for params, block in sides:
             self.dead.difference_update(died)
-            self._bind(side.params)
-            for param, scrutinee in zip(side.params, scrutinees, strict=True):
-                self._view(param, scrutinee)
-            self._block(side.block)
-            self._unbind(side.params)
+            self._bind(params)
+            self._block(block)
+            self._unbind(params)
             died += [v for v in self.deaths[start:] if v in self.scope]
             del self.deaths[start:]
         self.dead.update(died)

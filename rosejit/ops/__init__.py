@@ -2,10 +2,10 @@
 
 from rosejit.ir.primitive import Primitive
 from rosejit.ir.types import Scalar
-from rosejit.ops import arith, compare, elementary, integer, linear, logic, relaxed, special, tables
+from rosejit.ops import arith, compare, elementary, fastmath, integer, linear, logic, special, tables
 
 _ALL = (
-    *(*arith.ALL, *compare.ALL, *logic.ALL, *integer.ALL, *linear.ALL, *relaxed.ALL),
+    *(*arith.ALL, *compare.ALL, *logic.ALL, *integer.ALL, *linear.ALL, *fastmath.ALL),
     *(*elementary.ALL, *special.ALL, *tables.ALL),
 )
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from rosejit.ir.primitive import Emit, Instr, Kernel, Primitive
 from rosejit.ir.types import BOOL, REAL
-from rosejit.ops import floats
+from rosejit.ops import ieee754
+from rosejit.ops.fastmath import fadd, fdiv, fsqrt, fsub
 from rosejit.ops.linear import tselect
-from rosejit.ops.relaxed import fadd, fdiv, fsqrt, fsub
 
 # --- one instruction
 
@@ -61,7 +61,7 @@ div = Primitive(
     params=(REAL, REAL),
     result=REAL,
     doc="The quotient; by zero it is infinite, or NaN for 0/0.",
-    evaluate=floats.divide,
+    evaluate=ieee754.divide,
     partials=lambda x, y, r: (1.0 / y, -(r * (1.0 / y))),  # one division for both
     wasm=Instr("f64.div"),
     neutral=(None, 1.0),
@@ -82,6 +82,7 @@ neg = Primitive(
 )
 abs_ = Primitive(
     name="abs",
+    rose="abs",
     params=(REAL,),
     result=REAL,
     doc="The magnitude; its derivative at 0 is 0.",
@@ -92,52 +93,63 @@ abs_ = Primitive(
 )
 sqrt = Primitive(
     name="sqrt",
+    rose="sqrt",
+    numpy="sqrt",
+    math="sqrt",
     params=(REAL,),
     result=REAL,
     doc="The square root, correctly rounded; NaN below 0. Its derivative at 0 is inf.",
-    evaluate=floats.square_root,
+    evaluate=ieee754.square_root,
     partials=lambda x, r: (0.5 * (1.0 / r),),  # 1 / r is often at hand: a distance is divided by
     wasm=Instr("f64.sqrt"),
     relaxed=lambda x: fsqrt(x),
 )
 floor = Primitive(
     name="floor",
+    rose="floor",
     params=(REAL,),
     result=REAL,
     doc="The next integer downwards, as a Real; derivative 0.",
-    evaluate=floats.floor,
+    evaluate=ieee754.floor,
     wasm=Instr("f64.floor"),
     cheap=True,
 )
 ceil = Primitive(
     name="ceil",
+    rose="ceil",
     params=(REAL,),
     result=REAL,
     doc="The next integer upwards, as a Real; derivative 0.",
-    evaluate=floats.ceil,
+    evaluate=ieee754.ceil,
     wasm=Instr("f64.ceil"),
     cheap=True,
 )
 trunc = Primitive(
     name="trunc",
+    rose="trunc",
     params=(REAL,),
     result=REAL,
     doc="The integer part, as a Real; derivative 0.",
-    evaluate=floats.trunc,
+    evaluate=ieee754.trunc,
     wasm=Instr("f64.trunc"),
     cheap=True,
 )
 nearest = Primitive(
     name="nearest",
+    rose="round",
+    numpy="rint",
     params=(REAL,),
     result=REAL,
     doc="The nearest integer, as a Real, halves to even; derivative 0.",
-    evaluate=floats.nearest,
+    evaluate=ieee754.nearest,
     wasm=Instr("f64.nearest"),
     cheap=True,
 )
 copysign = Primitive(
     name="copysign",
+    rose="copysign",
+    numpy="copysign",
+    math="copysign",
     params=(REAL, REAL),
     result=REAL,
     doc="The magnitude of the first with the sign of the second.",
@@ -151,7 +163,7 @@ maximum = Primitive(
     params=(REAL, REAL),
     result=REAL,
     doc="The larger, NaN where either is NaN, as `numpy.maximum`; the derivative of a tie is that of the first.",
-    evaluate=floats.maximum,
+    evaluate=ieee754.maximum,
     tangent=lambda args, r, tangents: _chosen((args[0] >= args[1]) | (args[0] != args[0]), *tangents),
     wasm=Instr("f64.max"),
     cheap=True,
@@ -161,7 +173,7 @@ minimum = Primitive(
     params=(REAL, REAL),
     result=REAL,
     doc="The smaller, NaN where either is NaN, as `numpy.minimum`; the derivative of a tie is that of the first.",
-    evaluate=floats.minimum,
+    evaluate=ieee754.minimum,
     tangent=lambda args, r, tangents: _chosen((args[0] <= args[1]) | (args[0] != args[0]), *tangents),
     wasm=Instr("f64.min"),
     cheap=True,
@@ -190,6 +202,7 @@ select = Primitive(
 )
 max_ = Primitive(
     name="max",
+    rose="max",
     params=(REAL, REAL),
     result=REAL,
     doc="The second if it is greater, else the first, as CPython's `max`: `max(1.0, nan)` is 1.0.",
@@ -200,6 +213,7 @@ max_ = Primitive(
 )
 min_ = Primitive(
     name="min",
+    rose="min",
     params=(REAL, REAL),
     result=REAL,
     doc="The second if it is smaller, else the first, as CPython's `min`: `min(1.0, nan)` is 1.0.",
@@ -210,10 +224,11 @@ min_ = Primitive(
 )
 sign = Primitive(
     name="sign",
+    rose="sign",
     params=(REAL,),
     result=REAL,
     doc="1 above 0, -1 below, and the argument itself where it is a zero or NaN; derivative 0.",
-    evaluate=floats.sign,
+    evaluate=ieee754.sign,
     wasm=Kernel("sign"),
     cheap=True,
 )
@@ -222,10 +237,12 @@ sign = Primitive(
 
 fmod = Primitive(
     name="fmod",
+    rose="fmod",
+    math="fmod",
     params=(REAL, REAL),
     result=REAL,
     doc="The remainder of the quotient rounded towards zero, as C's `fmod`: exact, with the sign of the first.",
-    evaluate=floats.fmod,
+    evaluate=ieee754.fmod,
     partials=lambda x, y, r: (1.0, -nearest((x - r) / y)),
     wasm=Kernel("fmod"),
 )
@@ -235,7 +252,7 @@ mod = Primitive(
     params=(REAL, REAL),
     result=REAL,
     doc="The remainder of the floored quotient, as Python's `%`: with the sign of the second.",
-    evaluate=floats.mod,
+    evaluate=ieee754.mod,
     partials=lambda x, y, r: (1.0, -nearest((x - r) / y)),
     wasm=Kernel("mod"),
 )
@@ -245,15 +262,17 @@ floordiv = Primitive(
     params=(REAL, REAL),
     result=REAL,
     doc="The floored quotient, as Python's `//`; a zero divisor gives inf or NaN. Derivative 0.",
-    evaluate=floats.floordiv,
+    evaluate=ieee754.floordiv,
     wasm=Kernel("floordiv"),
 )
 fma = Primitive(
     name="fma",
+    rose="fma",
+    math="fma",
     params=(REAL, REAL, REAL),
     result=REAL,
     doc="The first times the second plus the third, rounded once.",
-    evaluate=floats.fma,
+    evaluate=ieee754.fma,
     partials=lambda x, y, z, r: (y, x, 1.0),
     wasm=Kernel("fma"),
 )

@@ -44,7 +44,18 @@ def _mixed(symbol: str, evaluate: Callable[[int, float], bool]) -> Primitive:
 
 
 def _kind(name: str, doc: str, evaluate: Callable[[float], bool]) -> Primitive:
-    return Primitive(name=name, params=(REAL,), result=BOOL, doc=doc, evaluate=evaluate, wasm=Kernel(name), cheap=True)
+    return Primitive(
+        name=name,
+        params=(REAL,),
+        result=BOOL,
+        doc=doc,
+        evaluate=evaluate,
+        wasm=Kernel(name),
+        cheap=True,
+        rose=name,
+        numpy=name,
+        math=name,
+    )
 
 
 lt = _comparison("lt", "<", REAL, operator.lt, "f64.lt")

@@ -9,7 +9,7 @@ from math import isnan
 
 from rosejit.ir.primitive import Emit, Instr, Kernel, Primitive
 from rosejit.ir.types import BOOL, INT, REAL, Scalar
-from rosejit.ops import floats
+from rosejit.ops import ieee754
 
 SMALLEST = -(2**63)
 LARGEST = 2**63 - 1
@@ -222,6 +222,27 @@ quot = _raw("quot", _TWO, "The quotient rounded towards zero, which is proven to
 rem = _raw(
     "rem", _TWO, "Its remainder; the divisor is proven not to be 0.", lambda i, j: i - j * _quotient(i, j), "i64.rem_s"
 )
+urem = _raw(
+    "urem",
+    _TWO,
+    "The remainder of both as numbers without a sign; the divisor is proven not to be 0.",
+    lambda i, j: wrap((i % 2**64) % (j % 2**64)),
+    "i64.rem_u",
+)
+umulh = _raw(
+    "umulh",
+    _TWO,
+    "The high 64 bits of the product of both as numbers without a sign.",
+    lambda i, j: wrap((i % 2**64) * (j % 2**64) >> 64),
+    commutes=True,
+)
+rotr = _raw(
+    "rotr",
+    _TWO,
+    "Bits shifted down, those that fall out put in above; the count modulo 64.",
+    lambda i, k: wrap((i % 2**64 * (2**64 + 1)) >> (k & 63)),
+    "i64.rotr",
+)
 shl = _raw("shl", _TWO, "Bits shifted up; the count modulo 64.", lambda i, k: wrap(i << (k & 63)), "i64.shl")
 shr = _raw("shr", _TWO, "Shifted down, the sign copied; the count modulo 64.", lambda i, k: i >> (k & 63), "i64.shr_s")
 ushr = _raw(
@@ -264,12 +285,13 @@ iselect = Primitive(
 bool_to_int = _raw("bool_to_int", (BOOL,), "1 for true, 0 for false.", int, "i64.extend_i32_u")
 to_real = _raw("to_real", _ONE, "The nearest Real.", float, "f64.convert_i64_s")
 sat_int = _raw("sat_int", (REAL,), "The integer part, cut to 64 bits; 0 for NaN.", _saturate, "i64.trunc_sat_f64_s")
-bits = _raw("bits", (REAL,), "The bits of a Real.", floats.bits, "i64.reinterpret_f64")
-from_bits = _raw("from_bits", _ONE, "The Real of these bits.", floats.from_bits, "f64.reinterpret_i64")
+bits = _raw("bits", (REAL,), "The bits of a Real.", ieee754.bits, "i64.reinterpret_f64")
+from_bits = _raw("from_bits", _ONE, "The Real of these bits.", ieee754.from_bits, "f64.reinterpret_i64")
 
 ALL = (
     *(iadd, isub, imul, ineg, iabs, ipow, ishl, ifloordiv, imod, to_int),
-    *(wadd, wsub, wmul, wneg, wabs, wpow, wfloordiv, wmod, quot, rem, shl, shr, ushr, ishr),
+    *(wadd, wsub, wmul, wneg, wabs, wpow, wfloordiv, wmod, quot, rem, urem, umulh, rotr),
+    *(shl, shr, ushr, ishr),
     *(iand, ior, ixor, inot, clz, imax, imin, isign, wrap_index, iselect),
     *(bool_to_int, to_real, sat_int, bits, from_bits),
 )

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from rosejit.ir.primitive import Emit, Instr, Primitive
 from rosejit.ir.types import BOOL, REAL, TAN
-from rosejit.ops import floats
+from rosejit.ops import ieee754
 
 tadd = Primitive(
     name="tadd",
@@ -39,7 +39,8 @@ tfadd = Primitive(
 tladd = replace(
     tfadd,
     name="tladd",
-    doc="The sum of two tangents; a running sum in lanes that stays in lanes, however few its turns turn out to be.",
+    doc="The sum of two tangents; a running sum in lanes that stays in lanes, however few its iterations turn out to "
+    "be.",
     erased="ladd",
     always=True,
 )
@@ -85,7 +86,7 @@ tdiv = Primitive(
     params=(TAN, REAL),
     result=TAN,
     doc="A tangent divided by a number.",
-    evaluate=floats.divide,
+    evaluate=ieee754.divide,
     transpose=lambda ct, t, c: (ct / c, None),
     erased="div",
     wasm=Instr("f64.div"),

@@ -14,12 +14,33 @@ from rosejit.ops.kernels import DEFINITIONS
 
 TWO_OVER_ROOT_PI = 2.0 / math.sqrt(math.pi)
 
-erf = function("erf", "The error function.", lambda x, r: (TWO_OVER_ROOT_PI * exp(-(x * x)),))
-erfc = function("erfc", "1 - erf(x), accurate for large x.", lambda x, r: (-TWO_OVER_ROOT_PI * exp(-(x * x)),))
-gamma = function("gamma", "The gamma function; inf at 0, NaN at negative integers.", lambda x, r: (r * digamma(x),))
-lgamma = function("lgamma", "The logarithm of |gamma(x)|; inf at 0 and negative integers.", lambda x, r: (digamma(x),))
+erf = function("erf", "The error function.", lambda x, r: (TWO_OVER_ROOT_PI * exp(-(x * x)),), rose="erf", math="erf")
+erfc = function(
+    "erfc",
+    "1 - erf(x), accurate for large x.",
+    lambda x, r: (-TWO_OVER_ROOT_PI * exp(-(x * x)),),
+    rose="erfc",
+    math="erfc",
+)
+gamma = function(
+    "gamma",
+    "The gamma function; inf at 0, NaN at negative integers.",
+    lambda x, r: (r * digamma(x),),
+    rose="gamma",
+    math="gamma",
+)
+lgamma = function(
+    "lgamma",
+    "The logarithm of |gamma(x)|; inf at 0 and negative integers.",
+    lambda x, r: (digamma(x),),
+    rose="lgamma",
+    math="lgamma",
+)
 digamma = function(
-    "digamma", "The derivative of log(gamma(x)); NaN at negative integers.", lambda x, r: (polygamma(1, x),)
+    "digamma",
+    "The derivative of log(gamma(x)); NaN at negative integers.",
+    lambda x, r: (polygamma(1, x),),
+    rose="digamma",
 )
 polygamma = Primitive(
     name="polygamma",
@@ -30,7 +51,7 @@ polygamma = Primitive(
     partials=lambda n, x, r: (None, polygamma(wadd(n, 1), x)),
     wasm=Kernel("polygamma"),
 )
-sigmoid = function("sigmoid", "1 / (1 + exp(-x)).", lambda x, r: (bell(x),))
+sigmoid = function("sigmoid", "1 / (1 + exp(-x)).", lambda x, r: (bell(x),), rose="sigmoid")
 bell = function(
     "bell",
     "The slope of sigmoid.",
@@ -44,6 +65,6 @@ bell_by = function(
     operands=2,
     even=True,
 )
-softplus = function("softplus", "log(1 + exp(x)), without overflow.", lambda x, r: (sigmoid(x),))
+softplus = function("softplus", "log(1 + exp(x)), without overflow.", lambda x, r: (sigmoid(x),), rose="softplus")
 
 ALL = (erf, erfc, gamma, lgamma, digamma, polygamma, sigmoid, bell, bell_by, softplus)

@@ -1,14 +1,15 @@
-"""Powers of two between 1 and 2, and the bits of 2/π, as primitives: columns of tables that kernels look into.
+"""Powers of two between 1 and 2, the bits of 2/π, and the layers of ziggurats as primitives: columns of tables.
 
-A row is found by the lowest bits of an Int, so that every Int has one.
+A row is found by the lowest bits of an Int, so that every Int has one. A table is made when it is first looked into.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 from math import isqrt
 
 from rosejit.ir.primitive import Primitive, Table
 from rosejit.ir.types import INT, REAL, Scalar
-from rosejit.ops import floats
+from rosejit.ops import ieee754, ziggurat
 
 Row = tuple[float, int]
 
@@ -26,7 +27,7 @@ def _powers() -> tuple[Row, ...]:
     power = _ONE
     for j in range(_ROWS):
         nearest = power / _ONE
-        rows.append(((power - int(nearest * 2**52) * (_ONE >> 52)) / power, floats.bits(nearest) - (j << 47)))
+        rows.append(((power - int(nearest * 2**52) * (_ONE >> 52)) / power, ieee754.bits(nearest) - (j << 47)))
         power = power * root // _ONE
     return tuple(rows)
 
@@ -50,14 +51,23 @@ def _arctan(n: int, one: int) -> int:
     return total
 
 
-TABLES: Mapping[str, tuple[Row, ...]] = {"exp2": _powers(), "2/pi": _two_over_pi()}
+TABLES: Mapping[str, Callable[[], tuple[Row, ...]]] = {
+    "exp2": cache(_powers),
+    "2/pi": cache(_two_over_pi),
+    "normal": lambda: ziggurat.normal()[0],
+    "normal height": lambda: ziggurat.normal()[1],
+    "exponential": lambda: ziggurat.exponential()[0],
+    "exponential height": lambda: ziggurat.exponential()[1],
+}
+"""What makes the rows of a table, or has made them: a power of two of them."""
 
 
 def _column(name: str, table: str, column: int, result: Scalar, doc: str) -> Primitive:
     """What reads a column of a table."""
 
     def entry(i: int) -> float | int:
-        return TABLES[table][i % _ROWS][column]
+        rows = TABLES[table]()
+        return rows[i % len(rows)][column]
 
     return Primitive(name, (INT,), result, doc, evaluate=entry, wasm=Table(table, column))
 
@@ -80,4 +90,14 @@ two_over_pi = _column(
     "For i from 1 to 19 bits 64 (i - 1) to 64 i of 2/π behind the point, else 0; i modulo 32.",
 )
 
-ALL = (exp2_rest, exp2_bits, two_over_pi)
+_LAYERS = tuple(
+    _column(f"{name}_{what}", table, column, result, f"{doc} of the {name} density; i modulo {ziggurat.LAYERS}.")
+    for name in ("normal", "exponential")
+    for what, table, column, result, doc in (
+        ("width", name, 0, REAL, "The unit of the numbers in layer i of the ziggurat"),
+        ("inside", name, 1, INT, "How many of these units are surely under it in layer i of the ziggurat"),
+        ("height", f"{name} height", 0, REAL, "The height at the edge of layer i of the ziggurat"),
+    )
+)
+
+ALL = (exp2_rest, exp2_bits, two_over_pi, *_LAYERS)

@@ -4,8 +4,8 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from rosejit.api.entry import public
 from rosejit.api.function import Function
+from rosejit.api.public_entry import public
 from rosejit.errors import RoseValueError, StagingTypeError
 from rosejit.optim import curvature, descent, quasi_newton
 from rosejit.optim.solver import Minimum, Progress, solver

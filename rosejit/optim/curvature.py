@@ -2,8 +2,8 @@
 
 import math
 
-from rosejit.api import hessian
-from rosejit.frontend.functions import range as turns
+from rosejit.api.gradients import hessian
+from rosejit.frontend.values.rose_functions import range as iterations
 from rosejit.numeric import np
 from rosejit.optim.descent import converged, largest, note
 from rosejit.optim.search import wolfe
@@ -33,22 +33,22 @@ def solved(matrix, right):
     """The solution for a symmetric matrix, to whose diagonal is added what makes it positive."""
     n = len(right)
     size = 0.0
-    for i in turns(n):
+    for i in iterations(n):
         size = max(size, abs(matrix[i, i]))
     shift = 0.0
     factor = np.zeros((n, n))
     while not factored(matrix, shift, factor) and shift < math.inf:
         shift = max(4.0 * shift, 1e-3 * size, 1e-8)
     y = np.zeros(n)
-    for i in turns(n):
+    for i in iterations(n):
         total = right[i]
-        for j in turns(i):
+        for j in iterations(i):
             total -= factor[i, j] * y[j]
         y[i] = total / factor[i, i]
-    for back in turns(n):
+    for back in iterations(n):
         i = n - 1 - back
         total = y[i]
-        for j in turns(i + 1, n):
+        for j in iterations(i + 1, n):
             total -= factor[j, i] * y[j]
         y[i] = total / factor[i, i]
     return y
@@ -61,10 +61,10 @@ def factored(matrix, shift, factor):
     on the units of the variables.
     """
     n = len(factor)
-    for i in turns(n):
-        for j in turns(i + 1):
+    for i in iterations(n):
+        for j in iterations(i + 1):
             total = matrix[i, j] + (shift if i == j else 0.0)
-            for k in turns(j):
+            for k in iterations(j):
                 total -= factor[i, k] * factor[j, k]
             if i != j:
                 factor[i, j] = total / factor[j, j]

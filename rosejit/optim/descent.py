@@ -1,6 +1,6 @@
 """Methods that need nothing but gradients: gradient descent and Adam."""
 
-from rosejit.frontend.functions import range as turns
+from rosejit.frontend.values.rose_functions import range as iterations
 from rosejit.numeric import np
 
 
@@ -43,7 +43,7 @@ def adapt(evaluate, objective, x, report, history, rate, decay, decay2, epsilon,
 def largest(x):
     """The largest magnitude in a vector; NaN if one is."""
     found = 0.0
-    for i in turns(len(x)):
+    for i in iterations(len(x)):
         size = abs(x[i])
         if size > found or size != size:
             found = size

@@ -1,6 +1,6 @@
 """Limited-memory BFGS: the curvature of the last steps in place of a Hessian."""
 
-from rosejit.frontend.functions import range as turns
+from rosejit.frontend.values.rose_functions import range as iterations
 from rosejit.numeric import np
 from rosejit.optim.descent import converged, largest, note
 from rosejit.optim.search import wolfe
@@ -41,14 +41,14 @@ def quasi_newton(slope, moves, changes, curvatures, stored, memory):
     q = -slope
     known = min(stored, memory)
     weights = np.zeros(memory)
-    for i in turns(known):
+    for i in iterations(known):
         k = (stored - 1 - i) % memory
         weights[k] = moves[k] @ q / curvatures[k]
         q = q - weights[k] * changes[k]
     if stored > 0:
         k = (stored - 1) % memory
         q = curvatures[k] / (changes[k] @ changes[k]) * q
-    for i in turns(known):
+    for i in iterations(known):
         k = (stored - known + i) % memory
         q = q + (weights[k] - changes[k] @ q / curvatures[k]) * moves[k]
     return q

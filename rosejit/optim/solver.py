@@ -5,15 +5,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from rosejit.api.function import Function, Kind, share
+from rosejit.api.decorators import as_function, opaque, wrapped_like
+from rosejit.api.function import Function, FunctionSource, share
 from rosejit.api.gradients import value_and_grad
-from rosejit.api.source import as_function, opaque, wrapped_like
-from rosejit.api.staged import Staged, positions
+from rosejit.api.specialisation import Staged, positions
+from rosejit.api.vectors import flat, unflat
 from rosejit.errors import StagingTypeError
-from rosejit.frontend.annotations import Inferred
-from rosejit.frontend.binding import Call
-from rosejit.frontend.stage import Session
-from rosejit.optim.vectors import flat, unflat
+from rosejit.frontend.hints.hints import Inferred
+from rosejit.frontend.session.session import Session
+from rosejit.frontend.signature.binding import Call
 
 Progress = Callable[[int, float, float], Any]
 Method = Callable[..., Any]
@@ -90,7 +90,7 @@ def solver(
     def rebuilt(self: Function) -> Any:
         return solver, (transform, base, method, argnums, options, progress, history)
 
-    made = Function(binding, base.options, Kind(stage, rebuilt))
+    made = Function(binding, base.options, FunctionSource(stage, rebuilt))
     wrapped_like(made, base, f"{transform.__name__}_{base.__name__}")
     share(made, base, transform, argnums, options, report, history)
     return made

@@ -7,9 +7,8 @@ import math
 from types import SimpleNamespace
 from typing import Any
 
-from rosejit.plain import joining, linalg, making, sums, turning
-from rosejit.plain.elementwise import UFUNCS, ufunc
-from rosejit.plain.kinds import (
+from rosejit.plain import creation, linalg, manipulation, reductions, transposition
+from rosejit.plain.dtypes import (
     bool_,
     complexfloating,
     dtype,
@@ -21,7 +20,9 @@ from rosejit.plain.kinds import (
     number,
     object_,
 )
+from rosejit.plain.elementwise import UFUNCS, of_reals, ufunc
 from rosejit.plain.ndarray import broadcast_shapes, ndarray
+from rosejit.staged_names import STAGED
 
 __all__ = [
     "bool_", "broadcast_shapes", "complexfloating", "dtype", "float64", "floating", "generic", "int64", "integer",
@@ -32,7 +33,7 @@ __version__ = "none: rosejit.plain"
 pi, e, nan, inf, newaxis = math.pi, math.e, math.nan, math.inf, None
 
 globals().update(UFUNCS)
-for _module in (making, turning, joining, sums):
+for _module in (creation, transposition, manipulation, reductions):
     _own = {name: value for name, value in vars(_module).items() if not name.startswith("_")}
     globals().update({name.rstrip("_"): value for name, value in _own.items()})
 
@@ -52,15 +53,17 @@ class _OnlyStaged:
         return f"<function {self.__name__}>"
 
 
-_STAGED = (
-    "average", "argwhere", "compress", "concat", "convolve", "cross", "cumulative_sum", "digitize", "dstack", "einsum",
-    "extract", "fill_diagonal", "fix", "float_power", "gradient", "heaviside", "hsplit", "interp", "kron",
-    "left_shift", "logaddexp", "median", "nan_to_num", "nansum", "percentile", "polyval", "ptp", "quantile", "real",
-    "resize", "right_shift", "row_stack", "searchsorted", "select", "sinc", "tensordot", "trapezoid", "vsplit",
-)  # fmt: skip
-globals().update({name: _OnlyStaged(name) for name in _STAGED if name not in globals()})
-amax, amin = sums.max_, sums.min_
-around = sums.round_
+def __getattr__(name: str) -> Any:
+    """A function that staged code has, and this module has not written out."""
+    if name not in STAGED:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    compute = STAGED[name]
+    made = globals()[name] = _OnlyStaged(name) if compute is None else of_reals(name, compute)
+    return made
+
+
+amax, amin = reductions.max_, reductions.min_
+around = reductions.round_
 
 
 ma = SimpleNamespace(MaskedArray=type("MaskedArray", (), {}))
@@ -71,7 +74,7 @@ _METHODS = (
 )  # fmt: skip
 for _name, _method in (
     *((name, globals()[name]) for name in _METHODS),
-    ("__matmul__", sums.matmul),
-    ("__rmatmul__", lambda self, other: sums.matmul(other, self)),
+    ("__matmul__", reductions.matmul),
+    ("__rmatmul__", lambda self, other: reductions.matmul(other, self)),
 ):
     setattr(ndarray, _name, _method)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from rosejit.plain.kinds import Kind, common
+from rosejit.plain.dtypes import Kind, common
 from rosejit.plain.ndarray import array_of, broadcast_shapes, made, ndarray, stretched
 
 Rule = Callable[[tuple[Kind, ...]], Kind]
@@ -239,8 +239,14 @@ _WIDEST = {
     "bitwise_xor": operator.xor, "invert": lambda x: not x if isinstance(x, bool) else ~x,
 }  # fmt: skip
 
+
+def of_reals(name: str, function: Callable[..., float]) -> ufunc:
+    """A function of Reals that nothing raises from."""
+    return ufunc(name, _safe(function), _real)
+
+
 UFUNCS: dict[str, ufunc] = {
-    **{name: ufunc(name, _safe(f), _real) for name, f in _REAL.items()},
+    **{name: of_reals(name, f) for name, f in _REAL.items()},
     **{name: ufunc(name, f, _truth) for name, f in _TRUTHS.items()},
     **{name: ufunc(name, f, _numeric) for name, f in _SAME.items()},
     **{name: ufunc(name, f, _widest) for name, f in _WIDEST.items()},

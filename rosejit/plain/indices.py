@@ -2,8 +2,9 @@
 
 import operator
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from rosejit.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from rosejit.plain.ndarray import ndarray

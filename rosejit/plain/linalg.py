@@ -3,9 +3,9 @@
 import math
 from typing import Any
 
-from rosejit.plain.making import eye
+from rosejit.plain.creation import eye
 from rosejit.plain.ndarray import array_of, made, ndarray
-from rosejit.plain.sums import matmul, sqrt_of_sum
+from rosejit.plain.reductions import matmul, sqrt_of_sum
 
 
 class LinAlgError(ValueError):

@@ -8,8 +8,8 @@ from math import prod
 from typing import Any
 
 from rosejit.plain import indices
-from rosejit.plain.kinds import Kind, common, kind_of
-from rosejit.plain.kinds import dtype as Dtype
+from rosejit.plain.dtypes import Kind, common, kind_of
+from rosejit.plain.dtypes import dtype as Dtype
 
 Shape = tuple[int, ...]
 

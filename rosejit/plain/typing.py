@@ -3,7 +3,7 @@
 from types import GenericAlias
 from typing import Any
 
-from rosejit.plain.kinds import dtype
+from rosejit.plain.dtypes import dtype
 from rosejit.plain.ndarray import ndarray
 
 

@@ -1,5 +1,5 @@
 """An artifact to Python functions: loads the module into an engine and calls its entries. Knows no compiler."""
 
-from rosejit.runtime.compiled import Compiled, load
+from rosejit.runtime.loaded_program import Compiled, load
 
 __all__ = ["Compiled", "load"]

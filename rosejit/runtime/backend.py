@@ -3,10 +3,10 @@
 import importlib
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from rosejit.abi import Artifact, Scalar
+from rosejit.lazy_dataclass import dataclass
 
 NO_FAILURE = -(1 << 31)
 """What stands at FAILURE_NUMBER until a module reports one: a module may also trap without a word."""
@@ -21,7 +21,7 @@ class Fault:
     functions: tuple[int, ...] = ()
 
 
-class Memory(Protocol):
+class LinearMemory(Protocol):
     """The memory of an instance, as bytes that are copied."""
 
     def fetch(self, address: int, size: int) -> bytearray:
@@ -48,7 +48,7 @@ class Instance(Protocol):
     octets: Any
 
     @property
-    def memory(self) -> Memory:
+    def memory(self) -> LinearMemory:
         """All of the memory."""
         ...
 
@@ -92,7 +92,7 @@ class Instance(Protocol):
         ...
 
 
-class Module(Protocol):
+class CompiledModule(Protocol):
     """Compiled code, of which instances are made."""
 
     def instantiate(self) -> Instance:
@@ -101,6 +101,10 @@ class Module(Protocol):
 
     def serialize(self) -> bytes:
         """The native code, for `Backend.restore`."""
+        ...
+
+    def unload(self) -> None:
+        """Drop the native code until an instance is asked for; those that there are go on."""
         ...
 
 
@@ -112,17 +116,17 @@ class Backend(Protocol):
         """Engine, version and platform: native code of another identity is never loaded."""
         ...
 
-    def compile(self, artifact: Artifact, hosts: Sequence[Callable[..., Any]]) -> Module:
+    def compile(self, artifact: Artifact, hosts: Sequence[Callable[..., Any]]) -> CompiledModule:
         """Native code for `artifact`, whose imports are `hosts`, in order."""
         ...
 
-    def quick(self, artifact: Artifact, hosts: Sequence[Callable[..., Any]]) -> Module | None:
+    def quick(self, artifact: Artifact, hosts: Sequence[Callable[..., Any]]) -> CompiledModule | None:
         """Native code with the same results, made at once and slower; None if this engine cannot do that."""
         ...
 
     def restore(
         self, data: bytes, size: int, artifact: Artifact, hosts: Sequence[Callable[..., Any]], quick: bool = False
-    ) -> Module | None:
+    ) -> CompiledModule | None:
         """The module whose native code is the first `size` bytes of `data`, of `quick` or of `compile`; None if this
         engine does not take it."""
         ...

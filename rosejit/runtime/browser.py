@@ -18,8 +18,8 @@ from rosejit.errors import RoseMemoryError, WasmTrap
 from rosejit.numeric import np
 from rosejit.runtime import convert
 from rosejit.runtime.backend import NO_FAILURE, Fault
+from rosejit.runtime.host_results import Returned
 from rosejit.runtime.memory import numbers
-from rosejit.runtime.returned import Returned
 from rosejit.runtime.trampoline import PLACE, trampoline
 
 _LETTERS = {"real": "d", "int": "q", "bool": "i", "array": "I"}
@@ -39,16 +39,16 @@ class Browser:
         """Of no use to a file of native code: there is none."""
         return "page"
 
-    def compile(self, artifact: Artifact, hosts: Sequence[Callable[..., Any]]) -> "Module":
+    def compile(self, artifact: Artifact, hosts: Sequence[Callable[..., Any]]) -> "BrowserModule":
         """The page's code for `artifact`. Raises WasmTrap if the engine refuses it."""
-        return Module(self, artifact, hosts, self.module(artifact.wasm))
+        return BrowserModule(self, artifact, hosts, self.module(artifact.wasm))
 
     def quick(self, artifact: Artifact, hosts: Sequence[Callable[..., Any]]) -> None:
         """Nothing: engines of pages begin with quick code, and go on to better code, by themselves."""
 
     def restore(
         self, data: bytes, size: int, artifact: Artifact, hosts: Sequence[Callable[..., Any]], quick: bool = False
-    ) -> "Module":
+    ) -> "BrowserModule":
         """As `compile`: the page keeps its native code to itself."""
         return self.compile(artifact, hosts)
 
@@ -74,7 +74,7 @@ backend = functools.cache(Browser)
 """The engine, made when it is first asked for."""
 
 
-class Module:
+class BrowserModule:
     """Code of the page, and what stands between it and the host functions."""
 
     def __init__(self, page: Browser, artifact: Artifact, hosts: Sequence[Callable[..., Any]], code: Any) -> None:
@@ -92,6 +92,9 @@ class Module:
         """Nothing: see `Browser.restore`."""
         return b""
 
+    def unload(self) -> None:
+        """Nothing: the page's engine sees to its code."""
+
     def instantiate(self) -> "Instance":
         """A fresh instance."""
         return Instance(self)
@@ -100,7 +103,7 @@ class Module:
 class Instance:
     """A module with a memory of its own, and the mirror of its beginning."""
 
-    def __init__(self, module: Module) -> None:
+    def __init__(self, module: BrowserModule) -> None:
         self._module = module
         self._page = module.page
         self.trap: object = None  # the status says it all
@@ -264,7 +267,7 @@ class _Hosts:
     """The host functions of one instance. It is known to JavaScript, so it knows nothing that JavaScript keeps alive
     but the memories."""
 
-    def __init__(self, module: Module) -> None:
+    def __init__(self, module: BrowserModule) -> None:
         self.raised: BaseException | None = None
         self.memory: Any = None
         callbacks = zip(module.artifact.imports, module.hosts, strict=True)

@@ -8,31 +8,31 @@ damaged or foreign is deleted. Nothing here fails a call: what goes wrong is a `
 import contextlib
 import functools
 import hashlib
-import json
 import os
 import stat
 import sys
 import tempfile
 import time
 import warnings
-import zlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from rosejit.abi import Artifact, Tier
 from rosejit.errors import CacheError
-from rosejit.runtime import backend, stored
-from rosejit.runtime.compiled import Compiled, Settled, nobody, restored
+from rosejit.lazy_dataclass import dataclass
+from rosejit.runtime import backend, cache_format
+from rosejit.runtime.loaded_program import Compiled, OnFinal, nobody, restored
 
 LIMIT = 256 << 20
 """Bytes that the files may take; the ones that were used longest ago go first."""
 _LITTLE = 1 << 16
 """Bytes of Wasm whose quick native code, four times as large, is written in no time (0.2 ms). That of larger programs
 is written when they are met again: 10 ms for 10,000 operations, a third of what making it took."""
-_SUFFIX, _NOTE, _UNFINISHED = ".rose", ".note", ".tmp"
+_SUFFIX, _UNFINISHED = ".rose", ".tmp"
+OF_MODULE = "module "
+"""What the digest of a program begins with if it is that of its module: native code depends on nothing else then."""
 _ABANDONED = 3600  # seconds after which the file of a writer that died is deleted
 
 
@@ -61,10 +61,10 @@ class Cache:
         hosts: Sequence[Callable[..., Any]] = (),
         exceptions: Sequence[Any] = (),
         tier: Tier = "auto",
-        settled: Settled = nobody,
+        on_final: OnFinal = nobody,
     ) -> Compiled | Artifact | None:
         """The program of that digest, its artifact if it has no native code that is good enough for `tier`; `hosts` and
-        `exceptions` are as they were for `store`, `settled` is as for `compiled.load`."""
+        `exceptions` are as they were for `store`, `on_final` is as for `compiled.load`."""
         path, key = self._place(digest)
         try:
             if not self._trusted():
@@ -74,7 +74,7 @@ class Cache:
             return None
         except OSError as error:
             return self._warn(f"cannot read {path}: {error.strerror}")
-        found = _restored(key, data, hosts, exceptions, tier, settled)
+        found = _restored(key, data, hosts, exceptions, tier, on_final)
         if found is None:
             _delete(path)
         else:
@@ -87,13 +87,9 @@ class Cache:
         path, key = self._place(digest)
         module, artifact = compiled.module, compiled.artifact
         native = module.final or len(artifact.wasm) <= _LITTLE or path.exists()
-        data = stored.dump(key, artifact, module.serialize() if native else b"", module.final, exceptions)
+        data = cache_format.dump(key, artifact, module.serialize() if native else b"", module.final, exceptions)
         if data is None or len(data) > self.limit:
             return False
-        return self._put(path, data)
-
-    def _put(self, path: Path, data: bytes) -> bool:
-        """Whether it was written."""
         try:
             os.makedirs(self.directory, mode=0o700, exist_ok=True)
             if not self._trusted():
@@ -105,44 +101,22 @@ class Cache:
             return False
         return True
 
-    def note(self, key: str) -> Any:
-        """What was noted under `key`: where the program is, if that is known without asking the frontend."""
-        path, key = self._place(key, _NOTE)
-        try:
-            if not self._trusted():
-                return None
-            data = path.read_bytes()
-            intact = zlib.crc32(data[:-4]).to_bytes(4, "little") == data[-4:]
-            found: dict[str, Any] = json.loads(data[:-4]) if intact else {}
-        except (OSError, ValueError):
-            return None
-        if found.get("key") != key:
-            return None
-        _touch(path)
-        return found
-
-    def keep_note(self, key: str, facts: dict[str, Any]) -> None:
-        """Note `facts`, which JSON knows, under `key`."""
-        path, key = self._place(key, _NOTE)
-        data = json.dumps({**facts, "key": key}, separators=(",", ":")).encode()
-        self._put(path, data + zlib.crc32(data).to_bytes(4, "little"))
-
     def info(self) -> CacheInfo:
         """How much there is."""
         files = list(self._files())
-        entries = sum(path.suffix == _SUFFIX for path, _, _ in files)
-        return CacheInfo(self.directory, entries, sum(size for _, size, _ in files), self.limit)
+        return CacheInfo(self.directory, len(files), sum(size for _, size, _ in files), self.limit)
 
     def clear(self) -> int:
         """Delete all programs; gives how many there were."""
-        files = [*self._files(), *self._files((_UNFINISHED,))]
+        files = [*self._files(), *self._files(_UNFINISHED)]
         self._taken = None
         return sum(_delete(path) and path.suffix == _SUFFIX for path, _, _ in files)
 
-    def _place(self, digest: str, suffix: str = _SUFFIX) -> tuple[Path, str]:
+    def _place(self, digest: str) -> tuple[Path, str]:
         """The file for a digest, and what makes it this program on this machine with this version."""
-        key = hashlib.sha256(f"{digest} {backend.current().identity} {_package()}".encode()).hexdigest()
-        return self.directory / f"{key}{suffix}", key
+        package = "" if digest.startswith(OF_MODULE) else _package()
+        key = hashlib.sha256(f"{digest} {backend.current().identity} {package}".encode()).hexdigest()
+        return self.directory / f"{key}{_SUFFIX}", key
 
     def _trusted(self) -> bool:
         """Whether nobody else can have written here. Raises FileNotFoundError if there is nothing."""
@@ -161,7 +135,7 @@ class Cache:
         self._taken = None if self._taken is None else self._taken + added
         if self._taken is not None and self._taken <= self.limit:
             return
-        for path, _, when in self._files((_UNFINISHED,)):
+        for path, _, when in self._files(_UNFINISHED):
             if time.time() - when > _ABANDONED:
                 _delete(path)
         files = sorted(self._files(), key=lambda file: file[2])
@@ -171,12 +145,12 @@ class Cache:
                 taken -= size
         self._taken = taken
 
-    def _files(self, suffixes: tuple[str, ...] = (_SUFFIX, _NOTE)) -> Iterator[tuple[Path, int, float]]:
+    def _files(self, suffix: str = _SUFFIX) -> Iterator[tuple[Path, int, float]]:
         """Path, size and time of last use of each file."""
         try:
             with os.scandir(self.directory) as found:
                 for file in found:
-                    if file.name.endswith(suffixes):
+                    if file.name.endswith(suffix):
                         facts = file.stat()
                         yield Path(file.path), facts.st_size, facts.st_mtime
         except OSError:  # no directory, or another process deletes too
@@ -238,10 +212,10 @@ def _restored(
     hosts: Sequence[Callable[..., Any]],
     exceptions: Sequence[Any],
     tier: Tier,
-    settled: Settled,
+    on_final: OnFinal,
 ) -> Compiled | Artifact | None:
     try:
-        artifact, size, final = stored.read(key, data, exceptions)
+        artifact, size, final = cache_format.read(key, data, exceptions)
     except ValueError:
         return None
     if len(artifact.imports) != len(hosts):
@@ -249,7 +223,7 @@ def _restored(
     if not (final or (size and tier != "best")):
         return artifact
     module = backend.current().restore(data, size, artifact, hosts, quick=not final)
-    return None if module is None else restored(artifact, module, final, hosts, tier, settled)
+    return None if module is None else restored(artifact, module, final, hosts, tier, on_final)
 
 
 def _write(path: Path, data: bytes) -> None:

@@ -28,7 +28,7 @@ def real(value: Any) -> float:
             return float(value)
         except OverflowError:
             raise Mismatch("an int that no float is near to") from None
-    return float(_scalar(value, "fiu", "a real number"))
+    return float(_scalar(value, "fiub", "a real number"))
 
 
 def exact_real(value: Any) -> float:

@@ -23,12 +23,12 @@ from wasmtime import _ffi
 from rosejit.abi import EXCHANGE, FAILURE_NUMBER, INTERRUPT_FLAG, Artifact, Scalar
 from rosejit.errors import RoseMemoryError, WasmTrap
 from rosejit.numeric import np
-from rosejit.runtime import hosts as host_functions
+from rosejit.runtime import host_callbacks as host_functions
 from rosejit.runtime.backend import NO_FAILURE, Fault
 from rosejit.runtime.convert import dtype
-from rosejit.runtime.memory import Memory, numbers, octets_at
-from rosejit.runtime.returned import signature
-from rosejit.runtime.stack import LEAST, MODEST, MOST, here
+from rosejit.runtime.host_results import signature
+from rosejit.runtime.memory import CopiedMemory, numbers, octets_at
+from rosejit.runtime.stack_limit import LEAST, MODEST, MOST, here
 
 ffi: Any = _ffi  # the C interface; its types are those of ctypes, which say little
 _Pointer: Any = ctypes.POINTER
@@ -91,16 +91,13 @@ class Wasmtime:
         """Engine, version and platform."""
         return f"wasmtime {_version()} {sys.platform} {platform.machine()}"
 
-    def compile(self, artifact: Artifact, hosts: Sequence[Callable[..., Any]]) -> "Module":
+    def compile(self, artifact: Artifact, hosts: Sequence[Callable[..., Any]]) -> "NativeModule":
         """Native code for `artifact`. Raises WasmTrap if the engine refuses it."""
-        try:
-            code = wasmtime.Module(self.engine(_stack(artifact)), artifact.wasm)
-        except wasmtime.WasmtimeError as error:
-            raise WasmTrap(f"the engine refuses the module: {_reason(error)}") from None
+        code = _native(self.engine(_stack(artifact)), artifact)
         _check(artifact, {export.name: export.type for export in code.exports})
-        return Module(self, artifact, hosts, code)
+        return NativeModule(self, artifact, hosts, code)
 
-    def quick(self, artifact: Artifact, hosts: Sequence[Callable[..., Any]]) -> "Module | None":
+    def quick(self, artifact: Artifact, hosts: Sequence[Callable[..., Any]]) -> "NativeModule | None":
         """Native code for `artifact` of the compiler that does not optimise; None where that knows not all of it."""
         if not _HAS_WINCH:
             return None
@@ -109,11 +106,11 @@ class Wasmtime:
         except wasmtime.WasmtimeError:
             return None
         _check(artifact, {export.name: export.type for export in code.exports})
-        return Module(self, artifact, hosts, code, quick=True)
+        return NativeModule(self, artifact, hosts, code, quick=True)
 
     def restore(
         self, data: bytes, size: int, artifact: Artifact, hosts: Sequence[Callable[..., Any]], quick: bool = False
-    ) -> "Module | None":
+    ) -> "NativeModule | None":
         """The module whose native code is the first `size` bytes of `data`.
 
         Mapping the file would be faster (1.4 against 0.04 ms for 100,000 operations), but who shortens it afterwards
@@ -128,7 +125,7 @@ class Wasmtime:
             _delete_error(failed)
             return None
         code = wasmtime.Module._from_ptr(made)  # pyright: ignore[reportPrivateUsage] - no public way without copies
-        return Module(self, artifact, hosts, code, quick)
+        return NativeModule(self, artifact, hosts, code, quick)
 
     def engine(self, stack: int, quick: bool = False) -> wasmtime.Engine:
         """The engine whose code may take `stack` bytes of a thread's stack."""
@@ -160,6 +157,14 @@ def _stack(artifact: Artifact) -> int:
     return here.share if artifact.recursive else MODEST
 
 
+def _native(engine: wasmtime.Engine, artifact: Artifact) -> wasmtime.Module:
+    """Native code for `artifact`. Raises WasmTrap if the engine refuses it."""
+    try:
+        return wasmtime.Module(engine, artifact.wasm)
+    except wasmtime.WasmtimeError as error:
+        raise WasmTrap(f"the engine refuses the module: {_reason(error)}") from None
+
+
 def _check(artifact: Artifact, exports: dict[str, Any]) -> None:
     """That the module has what the artifact says: raw calls and raw memory would not notice."""
     memory = exports.get("memory")
@@ -176,7 +181,7 @@ def _check(artifact: Artifact, exports: dict[str, Any]) -> None:
         assert (len(function.params), len(function.results)) == counts, f"{name} has another type"
 
 
-class Module:
+class NativeModule:
     """Native code, loaded into each engine that its instances run in."""
 
     def __init__(
@@ -189,7 +194,7 @@ class Module:
     ) -> None:
         self._engine = functools.partial(engines.engine, quick=quick)
         self._artifact = artifact
-        self._code = code
+        self._code: wasmtime.Module | None = code
         self._loaded = {_stack(artifact): (self._engine(_stack(artifact)), code, _host_types(artifact))}
         self._order = [_import_number(imported) for imported in code.imports]
         self.externs = ffi.wasmtime_extern_t * len(self._order)
@@ -202,7 +207,17 @@ class Module:
 
     def serialize(self) -> bytes:
         """The native code."""
-        return bytes(self._code.serialize())
+        return bytes(self._compiled().serialize())
+
+    def unload(self) -> None:
+        """Drop the native code until an instance is asked for."""
+        self._loaded, self._code = {}, None
+
+    def _compiled(self) -> wasmtime.Module:
+        code = self._code
+        if code is None:
+            code = self._code = _native(self._engine(_stack(self._artifact)), self._artifact)
+        return code
 
     def instantiate(self) -> "Instance":
         """A fresh instance in a store of its own: dropping it gives everything back."""
@@ -211,7 +226,8 @@ class Module:
         engine = self._engine(stack)
         loaded = self._loaded.get(stack)
         if loaded is None or loaded[0] is not engine:
-            code = wasmtime.Module.deserialize(engine, self._code.serialize())
+            known = self._code
+            code = wasmtime.Module.deserialize(engine, known.serialize()) if known else self._compiled()
             loaded = self._loaded[stack] = (engine, code, _host_types(self._artifact))
         made = Instance(self, engine, loaded[1], [(loaded[2][k], self.callbacks[k]) for k in self._order])
         made.stack = stack if self._artifact.recursive else 0
@@ -234,7 +250,11 @@ class Instance:
     """A module with its memory, in a store of its own that may move between threads but runs on one at a time."""
 
     def __init__(
-        self, module: Module, engine: wasmtime.Engine, code: wasmtime.Module, hosts: list[tuple[wasmtime.FuncType, Any]]
+        self,
+        module: NativeModule,
+        engine: wasmtime.Engine,
+        code: wasmtime.Module,
+        hosts: list[tuple[wasmtime.FuncType, Any]],
     ) -> None:
         self._module = module
         block = bytearray(_CONTROL_SIZE)
@@ -263,7 +283,7 @@ class Instance:
         self.octets = octets_at(base, _MEMORY)
         self.reals, self.ints, self.words = numbers(self.octets)
         size = functools.partial(ffi.wasmtime_memory_data_size, self._context, ctypes.byref(self._memory))
-        self.memory = Memory(self.octets, size)
+        self.memory = CopiedMemory(self.octets, size)
         self.words[FAILURE_NUMBER // 4] = NO_FAILURE
 
     def entry(self, name: str) -> Callable[[], int]:

@@ -8,22 +8,22 @@ raises `Mismatch`. The text of the function is in its attribute `__source__`.
 import functools
 import inspect
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from inspect import Parameter
 from threading import get_ident
 from types import CodeType
 from typing import Any
 
 from rosejit.abi import Artifact, Entry, Tree
-from rosejit.runtime.arguments import Arguments
+from rosejit.lazy_dataclass import dataclass
 from rosejit.runtime.convert import Mismatch
-from rosejit.runtime.faults import raise_fault
+from rosejit.runtime.handles import Handle, Tapes
+from rosejit.runtime.instance_pool import Binder, Pool
 from rosejit.runtime.interrupt import CALL_FILE
-from rosejit.runtime.lent import Lender, is_lendable, result
-from rosejit.runtime.pool import Binder, Pool
-from rosejit.runtime.results import Results
-from rosejit.runtime.tape import Handle, Tapes
-from rosejit.runtime.tiers import Code
+from rosejit.runtime.read_results import Results
+from rosejit.runtime.tiering import Code
+from rosejit.runtime.traps import raise_fault
+from rosejit.runtime.write_arguments import Arguments
+from rosejit.runtime.zero_copy_results import Lender, is_lendable, result
 
 __all__ = ["Mismatch", "Read", "Signature", "entry_function"]
 
@@ -128,11 +128,11 @@ class _Writer:
             if read.tree is not None:
                 self.arguments.take(read.tree, f"$c{k}")
         self.results = Results(signature.result, results)
+        self.takes_out = bool(self.results.views) and all(p.name != "out" for p in signature.parameters)
+        self.after = self.results.after(self.arguments.changing)
         assert next(params, None) is None, "the entry has more parameters than the signature"
         assert next(results, None) is None, "the entry has more results than the signature"
         self.writes = self.arguments.writes()
-        names = {parameter.name for parameter in signature.parameters}
-        self.takes_out = bool(self.results.views) and "out" not in names
         words = {"words"} if self.handles or self.made else set[str]()
         memories = sorted(self.arguments.memories | self.results.memories | words)
         self.binder = Binder(entry.name, tuple(memories), tuple(self.arguments.views), tuple(self.results.views))
@@ -243,6 +243,7 @@ class _Writer:
             "if $status or $trap:",
             "    $fail($instance, $status)",
             *result,
+            *self.after,
             *self.arguments.lent,
         ]
 

@@ -36,7 +36,7 @@ def numbers(octets: Any) -> tuple[Any, Any, Any]:
     return octets.cast("d"), octets.cast("q"), octets.cast("i")
 
 
-class Memory:
+class CopiedMemory:
     """The memory of an instance, as bytes that are copied."""
 
     def __init__(self, octets: Any, size: Callable[[], int]) -> None:

@@ -8,7 +8,7 @@ from typing import NamedTuple, NoReturn
 from rosejit.errors import ParseError
 from rosejit.ops import OPERATORS
 from rosejit.span import Span
-from rosejit.text.words import KEYWORDS
+from rosejit.text.identifiers import KEYWORDS
 
 FILE = "<rose>"
 

@@ -38,11 +38,11 @@ else a Real; a number that ends in `t` is a Tan. A name of a primitive is an ope
 from rosejit.ir.dump import type_text
 from rosejit.ir.syntax import Function
 from rosejit.ir.types import Type
-from rosejit.text.body import Body
-from rosejit.text.expressions import Environment
+from rosejit.text.identifiers import clean
 from rosejit.text.lexer import Cursor, Source, Token
-from rosejit.text.signatures import Head, Hosts, TypeNames, declare, read_generics, read_head, read_nominal
-from rosejit.text.words import clean
+from rosejit.text.parse_block import Body
+from rosejit.text.parse_expression import Environment
+from rosejit.text.parse_signature import Head, Hosts, TypeNames, declare, read_generics, read_head, read_nominal
 
 STARTS = ("type", "checkpoint", "host", "def")
 

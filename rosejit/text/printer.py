@@ -18,6 +18,7 @@ from rosejit.ir.syntax import (
     Call,
     Case,
     Check,
+    Control,
     Copy,
     Extract,
     Field,
@@ -31,24 +32,19 @@ from rosejit.ir.syntax import (
     MakeTuple,
     Path,
     Resolve,
+    Simple,
     Untuple,
     Update,
     Var,
     View,
     While,
     Zero,
+    assert_never,
 )
+from rosejit.ir.traversal import fails, reachable
 from rosejit.ir.types import Array, Nominal, Ref, Scalar, Sum, Type, fields_of
-from rosejit.ir.walk import reachable
 from rosejit.ops import OPERATORS, PRIMITIVES
-from rosejit.text.words import KEYWORDS, TYPE_NAMES, clean, literal_text
-
-Simple = (
-    Index | Add | View | Call | Update | Zero | MakeTuple | MakeArray | Untuple | Inject | Extract | Copy | Accum
-    | Resolve | Check
-)  # fmt: skip
-
-NESTED = (If, Case, Loop, While)
+from rosejit.text.identifiers import KEYWORDS, TYPE_NAMES, clean, literal_text
 
 INDENT = "  "
 
@@ -118,7 +114,7 @@ class _Printer:
         for f in functions:
             self._name(f)
         for f in functions:
-            self._function(f)
+            self._print_function(f)
         return "\n".join([*self._declarations(), *self.lines])
 
     # --- names and types
@@ -190,7 +186,7 @@ class _Printer:
 
     # --- functions and blocks
 
-    def _function(self, f: Function) -> None:
+    def _print_function(self, f: Function) -> None:
         self.local, self.names = _Names(KEYWORDS), {}
         params = ", ".join([("own " if p in f.own else "") + self._bind(p) for p in f.params])
         results = ": " + ", ".join([self._type(t) for t in f.results]) if f.results else ""
@@ -216,7 +212,7 @@ class _Printer:
                     before, after = f": {self._type(v.type)} = {e.op.name}(", ") in"
                 name = names[v] = fresh(v.hint)
                 text = f"{pad}let {name}{before}{between.join(args)}{after}"
-            elif isinstance(e, NESTED):
+            elif isinstance(e, Control):
                 text = self._nested(let, e, pad)
             else:
                 text = self._expr(e)
@@ -237,8 +233,10 @@ class _Printer:
         self.styles[op] = style
         return style
 
-    def _expr(self, e: Simple) -> str:
+    def _expr(self, e: Simple | Call) -> str:
         match e:
+            case Apply():  # of most of a program, and written in `_block`
+                raise AssertionError(e.op.name)
             case Index(base=base, path=path, checked=checked):
                 return f"{self._atom(base)}{self._path(path, checked)}"
             case Add(place=place, value=value):
@@ -270,6 +268,8 @@ class _Printer:
             case Check(condition=condition, failure=failure, values=values):
                 texts = [self._atom(condition), json.dumps(failure.kind), json.dumps(failure.message)]
                 return "check " + ", ".join([*texts, *[self._atom(v) for v in values]])
+            case _:
+                return assert_never(e)
 
     def _path(self, path: Path, checked: bool) -> str:
         names = self.names
@@ -279,7 +279,7 @@ class _Printer:
         ]
         return f"{'' if checked else '@'}[{', '.join(steps)}]"
 
-    def _nested(self, let: Let, e: If | Case | Loop | While, pad: str) -> str:
+    def _nested(self, let: Let, e: Control, pad: str) -> str:
         """All lines but the last, which is given."""
         deeper, line = pad + INDENT, f"{pad}let {self._binders(let.binders)} ="
         match e:
@@ -301,6 +301,8 @@ class _Printer:
                 self._block(condition, deeper)
                 self.lines.append(f"{pad}}} {{")
                 self._block(body, deeper)
+            case _:
+                assert_never(e)
         return f"{pad}}} in"
 
     def _payloads(self, branch: Branch) -> str:
@@ -327,15 +329,10 @@ class _Printer:
 
     def _comment(self, let: Let) -> str:
         """What the let adds to an artifact besides its text."""
-        match let.expr:
-            case Check(failure=failure):
-                return f" -- {failure.span!r} {failure.help!r} {_exception_text(failure.exception)}"
-            case Apply(op=op) if not op.failure:
-                return ""
-            case Index(checked=True) | Update(checked=True) | View(checked=True) | Call() | Apply():
-                return f" -- {let.span!r}"
-            case _:
-                return ""
+        e = let.expr
+        if isinstance(e, Check):
+            return f" -- {e.failure.span!r} {e.failure.help!r} {_exception_text(e.failure.exception)}"
+        return f" -- {let.span!r}" if isinstance(e, Call) or fails(e) else ""
 
 
 def _exception_text(exception: object) -> str:

@@ -3,25 +3,24 @@
 import os
 
 from rosejit.ir import syntax as ir
+from rosejit.ir.traversal import callees, reachable
 from rosejit.ir.verify import verify
-from rosejit.ir.walk import callees, reachable
-from rosejit.transforms.cells import cells
-from rosejit.transforms.chosen import chosen
-from rosejit.transforms.dce import dce
-from rosejit.transforms.elements import elements
-from rosejit.transforms.fill import fill
-from rosejit.transforms.flatten import flatten
-from rosejit.transforms.fuse import fuse
-from rosejit.transforms.hoist import hoist
-from rosejit.transforms.inline import inline
-from rosejit.transforms.jam import jam
-from rosejit.transforms.nests import nests
-from rosejit.transforms.outline import outline
-from rosejit.transforms.ranges import has_loops, ranges
-from rosejit.transforms.records import records
-from rosejit.transforms.relax import settled
-from rosejit.transforms.simplify import simplify
-from rosejit.transforms.straight import is_flat, is_straight
+from rosejit.transforms.autodiff.straightline_reverse import is_flat, is_straight_line
+from rosejit.transforms.loops.fusion import fuse_loops
+from rosejit.transforms.loops.residual_records import pack_residuals
+from rosejit.transforms.loops.select_sinking import sink_selects
+from rosejit.transforms.loops.unroll_and_jam import unroll_and_jam, unroll_outer
+from rosejit.transforms.loops.update_to_output import updates_to_outputs
+from rosejit.transforms.passes.apply_fastmath import fix_sum_order
+from rosejit.transforms.passes.dce import dce
+from rosejit.transforms.passes.inline import inline
+from rosejit.transforms.passes.inline_leaves import inline_leaves
+from rosejit.transforms.passes.licm import licm
+from rosejit.transforms.passes.range_checks import eliminate_range_checks, has_loops
+from rosejit.transforms.passes.simplify import simplify
+from rosejit.transforms.scalarize.accumulator_replacement import scalarize_accumulators
+from rosejit.transforms.scalarize.scalar_replacement import scalarize_arrays
+from rosejit.transforms.straightline.merge_clones import merge_functions
 
 PASSES = (simplify, dce)
 """What every function goes through after inlining, in order, and again after loops were joined."""
@@ -36,7 +35,7 @@ LOOPS = 512
 arrays, which lie apart in a record, and in a stack of the caller are rows that are built in their place."""
 
 
-TURNS = 512
+IN_LOOPS = 512
 """Lets of all copies of a function that only loops call, up to which it stands where it is called: no call is then in
 the loop, and what it is handed in records and places is numbers."""
 
@@ -44,20 +43,20 @@ the loop, and what it is handed in records and places is numbers."""
 def prepared(f: ir.Function) -> ir.Function:
     """`f` as it is differentiated: small arrays are numbers, what is short and called once stands where it was called,
     and loops that hand arrays on are one. Then a loop sees what its callees read, and need not keep it, and of an array
-    operation only numbers are kept. What all turns of a loop read is read in front of it: its cotangent is then a sum
-    in a variable. Functions whose derivative is not that of their body stay."""
+    operation only numbers are kept. What all iterations of a loop read is read in front of it: its cotangent is then a
+    sum in a variable. Functions whose derivative is not that of their body stay."""
     program = reachable(f)
     if any([g.body is None and g.host is None for g in program]):  # its body is being made: it calls itself
         return f
-    made = settled(elements(f))
+    made = fix_sum_order(scalarize_arrays(f))
     if made.body is None or not (callees(made) or has_loops(made.body)):
         return made
     body, new = made.derived.get("prepared", (None, made))
     if body is not made.body:
-        whole = outline(made)
+        whole = merge_functions(made)
         new = inline((whole,), _kept(whole), small=0)[whole] if is_flat(whole) else whole
-        new = flatten(new, _kept(new)) if is_flat(new) else new  # `inline` has made anew what is kept, too
-        new = _with_loops_joined(new) if is_straight(new) else _apart(whole)
+        new = inline_leaves(new, _kept(new)) if is_flat(new) else new  # `inline` has made anew what is kept, too
+        new = _with_loops_joined(new) if is_straight_line(new) else _apart(whole)
         made.derived["prepared"] = (made.body, new)
     return new
 
@@ -80,7 +79,9 @@ def _with_loops_joined(f: ir.Function) -> ir.Function:
     are derived of their bodies too, as often as these are run."""
     for g in reachable(f):
         if g.body is not None and g.rule is None:
-            g.body = _checked(chosen(_checked(hoist(_joined(_checked(ranges(g))), reads=True)))).body
+            g.body = _checked(
+                sink_selects(_checked(licm(_joined(_checked(eliminate_range_checks(g))), reads=True)))
+            ).body
     return f
 
 
@@ -90,25 +91,29 @@ def _joined(f: ir.Function) -> ir.Function:
     while made is not seen:
         for transform in PASSES:
             made = _checked(transform(made))
-        seen, made = made, _checked(fuse(made))
+        seen, made = made, _checked(fuse_loops(made))
     return made
 
 
 def optimise(*roots: ir.Function) -> tuple[ir.Function, ...]:
     """The same functions, faster: equal results, effects and failures, bit for bit."""
-    roots = tuple([outline(settled(elements(root))) for root in roots])
-    new = inline(roots, turns=TURNS)
+    roots = tuple([merge_functions(fix_sum_order(scalarize_arrays(root))) for root in roots])
+    new = inline(roots, in_loops=IN_LOOPS)
     for f in new.values():
         if f.body is None:
             continue
-        made = _joined(_checked(cells(_checked(fill(_checked(ranges(f)))))))
-        moved = _checked(hoist(made))
+        made = _joined(
+            _checked(scalarize_accumulators(_checked(updates_to_outputs(_checked(eliminate_range_checks(f))))))
+        )
+        moved = _checked(licm(made))
         if moved is not made:  # what was inside two loops is shared outside
             made = _checked(dce(_checked(simplify(moved))))
-        joined = _checked(nests(_checked(jam(made))))
-        if joined is not made:  # what several turns read is read once
+        joined = _checked(unroll_outer(_checked(unroll_and_jam(made))))
+        if joined is not made:  # what several iterations read is read once
             made = _checked(dce(_checked(simplify(joined))))
-        f.body = _checked(dce(_checked(records(made)))).body  # `f` is fresh from `inline`: calls of it stay right
+        f.body = _checked(
+            dce(_checked(pack_residuals(made)))
+        ).body  # `f` is fresh from `inline`: calls of it stay right
     return tuple(new[root] for root in roots)
 
 

@@ -1,10 +1,11 @@
 """The bytes of a module back to a `Module`, and of a body to its instructions, as far as `encode` writes the format."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 from typing import Any, NamedTuple, TypeVar, cast
 
+from rosejit.lazy_dataclass import dataclass
 from rosejit.wasm.encode import HEADER, KINDS
 from rosejit.wasm.leb128 import read_signed, read_unsigned
 from rosejit.wasm.module import (

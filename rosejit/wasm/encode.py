@@ -43,7 +43,7 @@ def encode(module: Module) -> bytes:
         b"" if module.start is None else _section(8, unsigned(module.start)),
         _vector_section(9, map(_elements, module.elements)),
         _section(12, unsigned(len(module.data))) if passive else b"",
-        _vector_section(10, map(_function, module.functions)),
+        _vector_section(10, map(_encode_function, module.functions)),
         _vector_section(11, map(_data, module.data)),
         _name_section(module),
     )
@@ -131,7 +131,7 @@ def _data(item: Data) -> bytes:
     return b"".join((head, unsigned(len(item.bytes)), item.bytes))
 
 
-def _function(function: Function) -> bytes:
+def _encode_function(function: Function) -> bytes:
     runs = b"".join([unsigned(count) + VALUE_TYPES[type] for count, type in function.locals])
     head = unsigned(len(function.locals)) + runs
     size = unsigned(len(head) + len(function.body) + len(_END))

@@ -1,8 +1,10 @@
 """A WebAssembly module as plain values, together with the builder that hands out its indices."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
+
+from rosejit.lazy_dataclass import dataclass
 
 ValueType = Literal["i32", "i64", "f32", "f64", "v128", "funcref"]
 Kind = Literal["func", "table", "memory", "global"]

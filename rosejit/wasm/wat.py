@@ -33,7 +33,7 @@ def wat(module: Module | bytes) -> str:
     lines = [f"(module {_identifier(module.name)}" if module.name else "(module"]
     lines += [_INDENT + field for field in _fields(module, names)]
     for name, function in zip(own, module.functions, strict=True):
-        lines += _function(name, function, module.types[function.type], names)
+        lines += _function_text(name, function, module.types[function.type], names)
     return "\n".join(lines) + "\n)\n"
 
 
@@ -126,7 +126,7 @@ def _data(item: Data) -> str:
     return f"(data {offset}{_string(item.bytes)})"
 
 
-def _function(name: str, function: Function, type: FuncType, names: list[str]) -> Iterator[str]:
+def _function_text(name: str, function: Function, type: FuncType, names: list[str]) -> Iterator[str]:
     yield f"{_INDENT}(func {_definition(name)} (type {function.type}){_signature(type)}"
     for count, local in function.locals:
         yield f"{_INDENT * 2}(local{f' {local}' * count})"

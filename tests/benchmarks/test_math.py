@@ -6,8 +6,8 @@ import pytest
 
 from benchmarks import math_accuracy, math_bits, math_bytes, math_derivatives
 from benchmarks.math_points import TRIALS, nearest_to_quarter_turns, points
-from rosejit.api.elementary import NAMES
-from rosejit.codegen.program import compile_program
+from rosejit.api.math_functions import NAMES
+from rosejit.codegen.program.compile import compile_program
 from rosejit.ir.primitive import Kernel
 from rosejit.ops import PRIMITIVES, elementary, special
 
@@ -35,7 +35,7 @@ def test_derivatives_are_right_where_nothing_is_known_to_be_lost(name):
 
 @pytest.mark.parametrize("name", TRIALS)
 def test_wasm_gives_the_bits_of_the_interpreter(name):
-    """In loops that take two turns at a time."""
+    """In loops that take two iterations at a time."""
     rng = np.random.default_rng(3)
     rows = np.stack([rng.permuted(a)[: math_bits.ROW] for a in points(name, rng, math_bits.ROW)])[None].copy()
     f = math_bits.function(name)

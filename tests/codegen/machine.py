@@ -9,10 +9,10 @@ import wasmtime
 
 from rosejit import interp
 from rosejit.abi import FAILURE_NUMBER, FAILURE_VALUES, INTERRUPT_FLAG, Slot
-from rosejit.codegen.entries import border
-from rosejit.codegen.heap import CLASSES
-from rosejit.codegen.layout import Cell, Column, Layout, Layouts, Record, Rows, Union
-from rosejit.codegen.program import compile_program
+from rosejit.codegen.core.allocator import CLASSES
+from rosejit.codegen.core.entry_points import entry_layout
+from rosejit.codegen.core.layout import Cell, Column, Layout, Layouts, Record, Rows, Union
+from rosejit.codegen.program.compile import compile_program
 from rosejit.ir.failure import failure_error
 from rosejit.ir.syntax import Function
 from rosejit.ir.types import UNIT, Nominal, Type
@@ -100,7 +100,7 @@ class Machine:
         self.layouts = Layouts()
         self.open_residuals = True
         """Whether residuals are given as tuples and freed, or as addresses."""
-        self._top = max(border(name, f, {}).end for name, f in roots.items()) + 4 * CLASSES
+        self._top = max(entry_layout(name, f, {}).end for name, f in roots.items()) + 4 * CLASSES
 
     def _host(self, host: Callable[..., Any], number: int) -> Callable[..., Any]:
         imported = self.artifact.imports[number]
@@ -164,7 +164,7 @@ class Machine:
         return address
 
     def put(self, t: Type, value: Any) -> int:
-        """The address of a block that holds a heavy value."""
+        """The address of a block that holds a boxed value."""
         address = self.room(self.layouts.of(t).bytes)
         self._fill(address, self.layouts.of(t), value)
         return address
@@ -196,7 +196,7 @@ class Machine:
             self.write(address, FORMAT[cell.kind], value)
 
     def get(self, t: Type, address: int) -> Any:
-        """The heavy value in a block."""
+        """The boxed value in a block."""
         layout = self.layouts.of(t)
         match layout.parts:
             case Record(cells=cells, offsets=offsets):

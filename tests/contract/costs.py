@@ -7,9 +7,9 @@ from typing import Any
 import rosejit as rose
 from rosejit import interp
 from rosejit.ir import syntax as ir
-from rosejit.ir.walk import reachable, size
-from tests import sweep
-from tests.machines import staged
+from rosejit.ir.traversal import reachable, size
+from tests import random_ir
+from tests.backends import staged
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ def costs(f: rose.Function, args: Sequence[Any], order: int) -> list[Cost]:
     """Of `f`, or of its derivatives of the given order: forward and reverse on each other in every way."""
     samples = [staged(f, args)]
     for _ in range(order):
-        samples = [derivative for function, given in samples for derivative in sweep.derived(function, given, 0)]
+        samples = [derivative for function, given in samples for derivative in random_ir.derived(function, given, 0)]
     return [cost(function, given) for function, given in samples]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import rosejit as rose
 from rosejit import Array, Mat, Vec
-from rosejit.errors import RoseError, UnsupportedSyntax
+from rosejit.errors import RoseError, StagingTypeError, UnsupportedSyntax
 from tests.frontend.oracle import define, evaluate, fault
 
 
@@ -70,7 +70,7 @@ CHANGES = {
 """Changes of containers from outside in staged branches and loops, and what is named in the refusal."""
 HIDDEN = {
     "import heapq\nl = [3.0, 1.0]\nfor j in rose.range(2): heapq.heappush(l, 2.0)\nreturn len(l)": "a list",
-    "import random\nl = [1, 2, 3]\nif s > 1: random.Random(3).shuffle(l)\nreturn l[0]": "a list",
+    "import bisect\nl = [1.0, 3.0]\nif s > 1: bisect.insort(l, 2.0)\nreturn l[0]": "a list",
 }
 """Changes by functions that nobody can look into."""
 ARRAYS = {
@@ -120,7 +120,7 @@ FUNCTIONS = {
     "return np.linalg.norm(m, 2)": "order 2",
     "return np.fft.fft(x)": "`np.fft.fft`",
     "return x.searchsorted(s)": "`.searchsorted`",
-    "return np.sum(x, dtype=float)": "dtype",
+    "return np.sum(x, dtype=np.float32)": "dtype",
     "return np.exp(x, where=p)": "where",
     "return np.cumsum(x, 0, None, x)": "np.cumsum",
     "return np.linalg.solve(m, x[:2])": "(2,)",
@@ -128,7 +128,7 @@ FUNCTIONS = {
     "return np.interp(s, x, x[:2])": "one length",
     "return np.concatenate([x, m])": "cannot be joined",
     "return np.einsum('ij,j', m, x[:2])": "einsum",
-    "return np.random.default_rng(0).normal(x)": "normal",
+    "return np.random.default_rng(0).gamma(x)": "gamma",
 }
 
 
@@ -198,6 +198,6 @@ def test_the_memory_of_the_caller_is_not_written():
         np.random.default_rng(0).shuffle(table)
         return x * table
 
-    with pytest.raises(ValueError, match="read-only"):
+    with pytest.raises(StagingTypeError, match="never written"):
         evaluate(f, X)
     assert table.tolist() == [3, 1, 2]

@@ -9,7 +9,7 @@ import pytest
 import rosejit as rose
 from rosejit import Vec, interp
 from rosejit.text import parse, show
-from tests.machines import flat, staged
+from tests.backends import flat, staged
 
 
 def relax(x: float, a: float) -> float:
@@ -55,7 +55,7 @@ def test_memory_is_that_of_the_arguments_and_of_one_run():
     assert plain >= 40 * 50 * 8
     assert again <= 3 * (40 + 50) * 8
     first, second = (stacked_rows(rose.grad(f, (0, 1)), 0.3, 1.1) for f in (kept, recomputed))
-    assert second <= first + 3 * 40  # each turn keeps its own once, and the arguments
+    assert second <= first + 3 * 40  # each iteration keeps its own once, and the arguments
 
 
 def test_arrays_that_change_are_copied():

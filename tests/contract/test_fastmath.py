@@ -111,7 +111,7 @@ def test_a_sum_that_a_dead_number_reads_keeps_its_order():
 
 
 def test_short_sums_in_short_loops_keep_their_lanes():
-    """The loop around is straight code, and so the number of turns would be known and few."""
+    """The loop around is straight-line code, and so the number of iterations would be known and few."""
 
     @rose.jit(fastmath=True)
     def f(x: Vec["n"]) -> float:

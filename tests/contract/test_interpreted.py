@@ -14,7 +14,7 @@ import pytest
 
 import rosejit as rose
 from rosejit import Mat, Vec
-from rosejit.api import program
+from rosejit.api import compile_and_load
 from rosejit.api.interpreted import is_disabled
 from tests.frontend.oracle import define
 from tests.programs import PROGRAMS, rolled, structures
@@ -28,7 +28,7 @@ def nothing_compiled(monkeypatch):
     def refuse(*args):
         raise AssertionError("something is compiled")
 
-    monkeypatch.setattr(program, "compile_roots", refuse)
+    monkeypatch.setattr(compile_and_load, "compile_roots", refuse)
 
 
 @pytest.mark.parametrize("each", SOME, ids=lambda p: p.name)
@@ -200,8 +200,8 @@ def test_restaging_happens_there_too(monkeypatch):
 def test_the_environment_does_it_for_a_process():
     text = (
         "import rosejit as rose\n"
-        "from rosejit.api import program\n"
-        "program.compile_roots = None\n"
+        "from rosejit.api import compile_and_load\n"
+        "compile_and_load.compile_roots = None\n"
         "import tests.contract.interpreted_sample as s\n"
         "print(s.cube(2.0), rose.grad(s.cube)(2.0))"
     )

@@ -3,12 +3,13 @@
 import pytest
 
 import rosejit as rose
+from rosejit.frontend.control import if_for
 from tests.frontend.oracle import define
 
 
 def limited(monkeypatch, limit, body):
     monkeypatch.setenv("ROSE_UNROLL_LIMIT", str(limit))
-    return rose.jit(define("def f(x):\n" + "".join(f"    {line}\n" for line in body.splitlines())))
+    return rose.jit(define("def f(x):\n" + "".join(f"    {line}\n" for line in body.splitlines()), rose=rose))
 
 
 FOR = "for k in range(1000):\n    x = x * 0.5 + [k][0]\nreturn x"
@@ -34,11 +35,50 @@ def test_every_function_has_its_own_limit(monkeypatch):
 @pytest.mark.parametrize("turns", [10**7, 10**12])
 def test_loops_that_are_far_too_long_are_refused_soon(monkeypatch, turns):
     """After 100,000 operations it is clear how many there will be."""
-    with pytest.raises(rose.UnrollLimit, match="would be staged") as caught:
+    with pytest.warns(rose.UnrollWarning), pytest.raises(rose.UnrollLimit, match="would be staged") as caught:
         limited(monkeypatch, 10**7, f"for k in range({turns}):\n    x = x * 0.5 + [k][0] + 1\nreturn x").lower(1.0)
-    assert "more turns, after 33," in str(caught.value)
+    assert "more iterations, after 33," in str(caught.value)
 
 
 def test_a_loop_that_is_left_early_is_not_judged_by_its_range(monkeypatch):
     body = "for k in range(10**12):\n    x = x * 0.5 + [k][0]\n    if k == 51_000:\n        break\nreturn x"
-    assert len(limited(monkeypatch, 10**7, body).lower(1.0).ir) == 102_002
+    with pytest.warns(rose.UnrollWarning):
+        assert len(limited(monkeypatch, 10**7, body).lower(1.0).ir) == 102_002
+
+
+# --- `UnrollWarning`
+
+LONG = {
+    "for i in range(9_000):\n    x = x * 0.5 + [i][0] + 1.0\nreturn x": "an index of a container of the host",
+    "for i in range(90):\n    for j in range(100):\n        x = x * 0.5 + x ** j\nreturn x": "the index is an exponent",
+    "for i in range(30):\n    for j in rose.unroll(range(900)):\n        x = x * 0.5\nreturn x": "are short",
+    "for i in range(9_000):\n    import math\n    x = x * 0.5 + 1.0 + x\nreturn x": "line 3 holds",
+}
+
+
+@pytest.mark.parametrize("body", LONG)
+def test_a_loop_that_is_unrolled_to_very_many_operations_is_told_of_once(monkeypatch, body):
+    f = limited(monkeypatch, 10**7, body)
+    with pytest.warns(rose.UnrollWarning) as caught:
+        f.lower(1.0)
+    (warning,) = caught
+    first = "for" + body.partition("for")[2].partition("\n")[0]
+    assert (warning.lineno, LONG[body] in str(warning.message), first in str(warning.message)) == (2, True, True)
+    assert "rose.range" in str(warning.message)
+
+
+def test_what_is_asked_for_or_short_is_not_told_of(monkeypatch):
+    for body in (
+        "for i in rose.unroll(range(9_000)):\n    x = x * 0.5 + [i][0] + 1.0\nreturn x",
+        "for i in range(1_000):\n    x = x * 0.5 + [i][0] + 1.0\nreturn x",
+        "for i in range(9_000):\n    x = x * 0.5 + i + 1.0\nreturn x",
+    ):
+        limited(monkeypatch, 10**7, body).lower(1.0)
+
+
+def test_host_work_of_a_second_with_few_operations_is_not_told_of(monkeypatch):
+    seconds = iter(range(0, 10**6, 2))
+    monkeypatch.setattr(if_for, "process_time", lambda: float(next(seconds)))
+    limited(monkeypatch, 10**7, "for i in range(900):\n    x = x * 0.5 + [i][0]\nreturn x").lower(1.0)
+    with pytest.warns(rose.UnrollWarning, match="5,0.. operations after"):
+        limited(monkeypatch, 10**7, "for i in range(3_000):\n    x = x * 0.5 + [i][0]\nreturn x").lower(1.0)

@@ -1,5 +1,6 @@
 """ROSE_DEBUG_NANS=1: the first nan that an operation gives is an error at the user's line."""
 
+import linecache
 import math
 import traceback
 
@@ -103,3 +104,20 @@ def test_the_interpreter_says_the_same():
 def test_without_it_nan_is_a_number_as_in_numpy(monkeypatch):
     monkeypatch.delenv("ROSE_DEBUG_NANS")
     assert math.isnan(rose.jit(define(TEXT))(1.0, 0.0))
+
+
+def test_the_disk_cache_tells_lines_apart(monkeypatch, tmp_path):
+    """The same function but for a blank line: what is kept of one names lines of its own."""
+    monkeypatch.setenv("ROSE_CACHE_DIR", str(tmp_path / "cache"))
+    path = tmp_path / "module.py"
+
+    def written(*lines):
+        path.write_text("\n".join(["def f(x: float) -> float:", *lines, "    return y * 2.0\n"]))
+        linecache.checkcache(str(path))
+        scope = {"math": math}
+        exec(compile(path.read_text(), str(path), "exec"), scope)
+        return rose.jit(scope["f"])
+
+    root = "    y = math.sqrt(x)"
+    for lines in ((root, ""), ("", root)):
+        assert raised(written(*lines), -1.0)[1] == root.strip()

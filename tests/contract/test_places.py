@@ -202,7 +202,7 @@ def test_staging_in_two_threads_at_once():
     inside = threading.Event()
 
     def helper(v):
-        inside.wait(5.0)
+        inside.wait(1.0)
         return v * 2.0
 
     @rose.jit

@@ -107,7 +107,7 @@ CASES = {
         True,
     ),
     "a name that is deleted": ("del x\nreturn x", (X,), "UnboundStagedName", "`x`", "return x", True),
-    "a name that no turn bound": (
+    "a name that no iteration bound": (
         "for i in rose.range(3):\n    if x > i + 5:\n        y = i\nreturn y",
         (X,),
         "UnboundStagedName",
@@ -228,7 +228,7 @@ def test_sources_of_notebooks_and_decorators_that_are_stacked():
 
 
 def test_errors_arrive_in_time():
-    """Nothing of the size of the data, or of the count of turns, is done before a refusal."""
+    """Nothing of the size of the data, or of the count of iterations, is done before a refusal."""
     f = rose.jit(define("def f(x):\n    for i in range(10**12):\n        x = x * 0.5 + [1.0][x]\n    return x"))
     with pytest.raises(rose.StagingTypeError):
         f(1.0)

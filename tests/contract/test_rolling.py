@@ -1,11 +1,13 @@
-"""Plain `range` loops of many turns: the same bits as unrolled, in modules whose size the length does not change."""
+"""Plain `range` loops of many iterations: the same bits as unrolled, in modules whose size the length does not
+change.
+"""
 
 import numpy as np
 import pytest
 
 import rosejit as rose
 from rosejit import Vec
-from rosejit.frontend import turns
+from rosejit.frontend.rolling import abstract_run
 from tests.programs import rolled
 from tests.programs.record import Program
 
@@ -19,7 +21,7 @@ def values(program: Program):
 def test_values_are_those_of_unrolled_loops(program, monkeypatch):
     found, ops = values(program), len(program.function.lower(*program.calls[0]).ir)
     assert ops < 64
-    monkeypatch.setattr(turns, "FEWEST", 10**9)
+    monkeypatch.setattr(abstract_run, "FEWEST", 10**9)
     wanted = values(program)
     assert len(program.function.lower(*program.calls[0]).ir) >= 64
     for one, other in zip(found, wanted, strict=True):

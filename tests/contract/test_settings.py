@@ -141,8 +141,10 @@ def test_compile_says_why_a_long_loop_was_unrolled(heard, monkeypatch):
     """
     rose.jit(define(text))(1.0)
     unrolled, powers, _ = heard()
-    assert unrolled.endswith("in f: a loop of 100 turns is unrolled, not rolled: line 5 holds a call for what it does")
-    assert powers.endswith("a loop of 100 turns is unrolled, not rolled: a power on the host")
+    assert unrolled.endswith(
+        "in f: a loop of 100 iterations is unrolled, not rolled: line 5 holds a call for what it does"
+    )
+    assert powers.endswith("a loop of 100 iterations is unrolled, not rolled: a power on the host")
 
 
 def test_warnings_of_the_disk_cache_point_at_the_line_that_calls(monkeypatch, tmp_path):

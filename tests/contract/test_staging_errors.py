@@ -244,7 +244,7 @@ def test_a_name_that_one_path_sets():
     assert half_set(3.0) == 9.0
 
 
-def test_a_name_that_a_loop_of_no_turn_sets():
+def test_a_name_that_a_loop_of_no_iteration_sets():
     @rose.jit
     def last(n: int) -> int:
         for i in rose.range(n):

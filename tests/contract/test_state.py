@@ -14,7 +14,7 @@ import pytest
 
 import rosejit as rose
 from rosejit import Vec
-from rosejit.api import kept
+from rosejit.api import specialisation_cache
 from rosejit.text import parse
 
 
@@ -283,7 +283,7 @@ def test_what_is_done_to_the_host_stays_where_the_call_is_good():
 
 def test_of_many_shapes_the_oldest_is_forgotten(monkeypatch):
     """Each takes memory, and mappings of it, of which a process gets so many and no more."""
-    monkeypatch.setattr(kept, "MOST", 20)
+    monkeypatch.setattr(specialisation_cache, "MOST", 20)
 
     @rose.jit(cache=False)
     def f(x: Vec["n"]) -> float:

@@ -25,6 +25,7 @@ CLASSES = {
     "RoseMemoryError": MemoryError,
     "ParseError": SyntaxError,
     "CacheError": OSError,
+    "UnrollWarning": RuntimeWarning,
 }
 
 

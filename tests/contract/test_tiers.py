@@ -11,7 +11,7 @@ import pytest
 
 import rosejit as rose
 from rosejit import Vec
-from rosejit.runtime import cache, tiers
+from rosejit.runtime import cache, tiering
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -33,7 +33,7 @@ def test_the_tiers_give_the_same_bits():
     for tier in ("fast", "auto", "best"):
         gradient = rose.grad(chain(tier, cache=False), argnums=(0, 1))
         before = gradient(0.3, 0.7)
-        assert tiers.wait(60)
+        assert tiering.wait(60)
         found[tier] = (before, gradient(0.3, 0.7))
     assert found["fast"] == found["auto"] == found["best"]
     assert found["fast"][0] == found["fast"][1]
@@ -43,7 +43,7 @@ def test_pullbacks_outlive_the_code_that_made_them():
     f = chain("auto", cache=False)
     y, pullback = rose.vjp(f, 0.3, 0.7)
     before = pullback(1.0)
-    assert tiers.wait(60)
+    assert tiering.wait(60)
     again, other = rose.vjp(f, 0.3, 0.7)
     assert (again, other(1.0)) == (y, before)
     assert pullback(2.0) == (2.0 * before[0], 2.0 * before[1])
@@ -54,7 +54,7 @@ def test_a_batch_on_several_threads():
     xs = np.linspace(0.0, 1.0, 9)
     batched = rose.vmap(f, in_axes=(0, None), threads=2)
     first = batched(xs, 0.5)
-    assert tiers.wait(60)
+    assert tiering.wait(60)
     assert first.tolist() == batched(xs, 0.5).tolist() == [f(float(x), 0.5) for x in xs]
 
 
@@ -69,7 +69,7 @@ def test_errors_are_those_of_both():
     for _ in range(2):
         with pytest.raises(rose.RoseIndexError):
             f(np.zeros(3), 3)
-        assert tiers.wait(60)
+        assert tiering.wait(60)
     assert f(np.zeros(3), 2) == f(np.zeros(3), 0)
 
 
@@ -79,7 +79,7 @@ def test_forgetting_while_it_is_compiled():
     f.cache_clear()
     assert f(0.3, 0.7) == y
     rose.clear_caches()
-    assert tiers.wait(60)
+    assert tiering.wait(60)
     assert f(0.3, 0.7) == y
 
 
@@ -88,7 +88,7 @@ def test_the_disk_cache_serves_all_tiers(monkeypatch, tmp_path):
     values = []
     for tier in ("fast", "auto", "best", "fast"):
         values.append(chain(tier)(0.3, 0.7))
-        assert tiers.wait(60)
+        assert tiering.wait(60)
         assert cache.current().info().entries == 1
     assert len(set(values)) == 1
 
@@ -97,7 +97,7 @@ def test_final_code_goes_to_the_cache_that_has_the_first(monkeypatch, tmp_path):
     monkeypatch.setenv("ROSE_CACHE_DIR", str(tmp_path / "first"))
     chain("auto", 1_001)(0.3, 0.7)
     monkeypatch.setenv("ROSE_CACHE_DIR", str(tmp_path / "second"))
-    assert tiers.wait(60)
+    assert tiering.wait(60)
     assert cache.current().info().entries == 0
 
 
@@ -119,13 +119,13 @@ def test_the_child_of_a_fork_goes_on_by_itself():
     code = """
         import os, warnings
         warnings.simplefilter("ignore", DeprecationWarning)  # threads and fork
-        from rosejit.runtime import tiers
+        from rosejit.runtime import tiering
         f = chain("auto", 4_000, cache=False)
         y = f(0.3, 0.7)
         child = os.fork()
         if not child:
             right = f(0.3, 0.7) == y
-            os._exit(0 if right and tiers.wait(50) and f(0.3, 0.7) == y else 1)
-        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), tiers.wait(50), f(0.3, 0.7) == y)
+            os._exit(0 if right and tiering.wait(50) and f(0.3, 0.7) == y else 1)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), tiering.wait(50), f(0.3, 0.7) == y)
     """
     assert prints(code) == "0 True True"

@@ -88,7 +88,7 @@ def test_where_it_is_reached(f: Callable[..., Any], how: Any) -> None:
         how(f)(np.ones(3), 4)
 
 
-def test_a_loop_without_turns() -> None:
+def test_a_loop_without_iterations() -> None:
     assert rose.jit(products)(np.zeros(0)) == 0.0
     assert rose.grad(products)(np.zeros(0)).shape == (0,)
     assert rose.jit(products)(np.full(2, 3.0)) == 18.0

@@ -15,7 +15,7 @@ import pytest
 import rosejit as rose
 from rosejit import Mat, Vec
 from rosejit.ir import syntax as ir
-from rosejit.ir.walk import forms
+from rosejit.ir.traversal import forms
 
 X = np.linspace(0.1, 0.9, 5)
 

@@ -7,7 +7,7 @@ import pytest
 
 import rosejit as rose
 from rosejit import errors
-from rosejit.frontend import fence
+from rosejit.frontend.syntax import fence
 from tests.docs.test_generate_ops import ROOT, load
 
 page = load(ROOT / "docs" / "generate_errors.py")

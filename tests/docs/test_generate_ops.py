@@ -16,3 +16,8 @@ def load(path):
 def test_ops_md_is_not_stale():
     module = load(ROOT / "docs" / "generate_ops.py")
     assert module.TARGET.read_text(encoding="utf-8") == module.text(), "run python docs/generate_ops.py"
+
+
+def test_public_names_are_not_stale():
+    module = load(ROOT / "docs" / "generate_ops.py")
+    assert module.NAMES.read_text(encoding="utf-8") == module.names(), "run python docs/generate_ops.py"

@@ -43,7 +43,15 @@ def shows_a_bar_and_draws_a_tree(printed, path):
     assert nodes == edges + 1 > 10
 
 
+def draws_curves_and_pelts(printed, path):
+    assert "the births depend most on the hares of 1917" in printed
+    drawing = tree.parse(path).getroot()
+    found = [sum(shape.get("class") == name for shape in drawing.iter()) for name in ("run", "point")]
+    assert found == [2, 42]
+
+
 SHOWS = {
+    "lynx_and_hare": draws_curves_and_pelts,
     "linear_regression": shows_progress_and_leaves_a_plot,
     "billiards": shows_a_bar_and_draws_both_runs,
     "tree_lstm": shows_a_bar_and_draws_a_tree,

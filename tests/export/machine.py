@@ -14,7 +14,7 @@ import numpy as np
 
 import rosejit as rose
 from rosejit.abi import Static
-from tests.machines import flat
+from tests.backends import flat
 
 NODE = shutil.which("node")
 if NODE is None:

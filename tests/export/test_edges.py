@@ -9,9 +9,9 @@ import pytest
 
 import rosejit as rose
 from rosejit import Array, Vec
-from rosejit.export import module
+from rosejit.export import es_module
 from tests.export.machine import NODE, javascript
-from tests.export.test_module import report
+from tests.export.test_es_module import report
 
 
 class Point(NamedTuple):
@@ -141,7 +141,7 @@ def test_numbers_look_as_in_python(tmp_path):
     jobs += [(value, spec, True) for value in (0, 7, -12, 1234567) for spec in WHOLE]
     jobs += [(value, spec, False) for value in (True, False) for spec in ("", "d", "5", ".1f")]
     given = json.dumps([[repr(value).replace("inf", "Infinity"), spec, whole] for value, spec, whole in jobs])
-    glue = "\n".join(module._glue("$shown").values())
+    glue = "\n".join(es_module._glue("$shown").values())
     text = f"{glue}\nconst of = {{ True: true, False: false }};"
     text += f"console.log(JSON.stringify({given}.map(([x, spec, whole]) => $shown(of[x] ?? Number(x), spec, whole))));"
     found = javascript(tmp_path, text)

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rosejit.errors import RoseIndexError, ShapeError, StagingTypeError, UnboundStagedName, UnsupportedSyntax
-from rosejit.frontend import functions as rose
-from rosejit.frontend.annotations import Mat, Vec
+from rosejit.frontend.hints.hints import Mat, Vec
+from rosejit.frontend.values import rose_functions as rose
 from tests.frontend.oracle import define, run, same, stage
 
 

@@ -4,7 +4,7 @@ import random
 
 
 def loop(seed: int) -> str:
-    """A function of (x: float, y: float, v: Vec[7], n: int) with a loop of up to 7 turns."""
+    """A function of (x: float, y: float, v: Vec[7], n: int) with a loop of up to 7 iterations."""
     return Loop(seed).text()
 
 
@@ -25,7 +25,7 @@ class Loop:
             return self._real(depth + 1)
 
         if depth > 2 or self._random.random() < 0.3:
-            return self._one("x", "y", "s", "t", "u", "0.5", "2.0", "1.0", "w[0]")
+            return self._one("x", "y", "s", "t", "u", "r", "0.5", "2.0", "1.0", "w[0]")
         form = self._random.choices(range(9), (8, 2, 3, 3, 2, 2, 1, 1, 2))[0]
         match form:
             case 0:
@@ -98,7 +98,12 @@ class Loop:
 
     def _inner(self, depth: int) -> list[str]:
         index = self._one("j", "l")
-        head = f"for {index} in {self._one('range', 'range', 'rose.range')}({self._one('3', 'i', 'i, 6', 'n', '2, 5', '7')}):"
+        numbers = f"{self._one('range', 'range', 'rose.range')}({self._one('3', 'i', 'i, 6', 'n', '2, 5', '7')})"
+        rows = self._one("v", "w", "z")
+        pairs = self._one(f"enumerate({rows})", f"zip(range(2, 9), {rows})", f"zip(at, {rows}[:4])")
+        head = self._one(*[f"for {index} in {numbers}:"] * 4, f"for {index}, r in {pairs}:", f"for r in {rows}:")
+        if index not in head.partition(" in ")[0]:
+            return [head, *_indented(self._block(depth + 1))]
         self._indices.append(index)
         body = self._block(depth + 1)
         self._indices.pop()
@@ -107,12 +112,17 @@ class Loop:
     def text(self) -> str:
         """The function."""
         before = [
+            "r = y * 0.25",
             f"s, t, u = {self._one('0.0', '0', 'x', 'x', 'x * 2.0', '-0.0')}, {self._one('0.0', 'y', 'y', '0')}, y * 0.5",
             f"k, q = {self._one('0', 'n', 'n')}, {self._one('False', 'x > 0', 'x > y')}",
             f"w = {self._one('v.copy()', 'np.zeros(7)', 'v * x')}",
             f"z = {self._one('w', 'np.zeros(7)', 'v + 1.0', 'v.copy()')}",
             "at = np.array([2, 0, 3, 1])",
-            f"for i in range({self._one('7', '7', '1, 7', '6, -1, -1', '0, 7, 2')}):",
+            self._one(
+                *[f"for i in range({self._one('7', '7', '1, 7', '6, -1, -1', '0, 7, 2')}):"] * 3,
+                f"for i, r in enumerate({self._one('v', 'w', 'z')}):",
+                f"for i, r in zip(range(7), {self._one('v', 'w', 'z')}):",
+            ),
         ]
         body = self._block(0)
         single = any("return" in line for line in body)

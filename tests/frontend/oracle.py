@@ -1,8 +1,6 @@
 """Stages a Python function, runs the IR in the interpreter, and compares with what CPython says."""
 
-import dataclasses
 import linecache
-import math
 import sys
 import textwrap
 from typing import Any
@@ -11,12 +9,13 @@ import numpy as np
 
 from rosejit import interp
 from rosejit.abi import Leaf, leaves
+from rosejit.api.check_compare import differ
 from rosejit.errors import RoseError
-from rosejit.frontend.binding import signature
-from rosejit.frontend.stage import Session, Staged
-from rosejit.frontend.structures import Supply, build
+from rosejit.frontend.session.session import Session, Staged
+from rosejit.frontend.signature.binding import signature
+from rosejit.frontend.values.pytree import Supply, build
 from rosejit.ir.verify import verify
-from rosejit.transforms.own import own
+from rosejit.transforms.passes.insert_copies import insert_copies
 
 FILES = iter(range(10**9))
 
@@ -40,7 +39,7 @@ def stage(f: Any, *args: Any, **kwargs: Any) -> Staged:
 
 def run(staged: Staged, f: Any, *args: Any, **kwargs: Any) -> Any:
     """What the staged program gives."""
-    program = own(staged.function)
+    program = insert_copies(staged.function)
     verify(program)
     call = signature(f).bind(args, kwargs)
     found = interp.run(program, [*call.values, *(capture.read() for capture in staged.captures)])
@@ -84,22 +83,8 @@ def _check_error(staged: Staged, f: Any, args: tuple[Any, ...], wanted: Exceptio
 
 
 def same(a: Any, b: Any) -> bool:
-    """Equal in structure and, to the last digits, in numbers."""
-    if isinstance(b, (list, tuple)) and isinstance(a, np.ndarray):
-        a = a.tolist()
-    if isinstance(a, (list, tuple)) and isinstance(b, np.ndarray):
-        b = b.tolist()
-    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
-        return a.shape == b.shape and same(a.tolist(), b.tolist())
-    if isinstance(a, dict):
-        return list(a) == list(b) and same(list(a.values()), list(b.values()))
-    if dataclasses.is_dataclass(a):
-        return type(a) is type(b) and same(dataclasses.astuple(a), dataclasses.astuple(b))
-    if isinstance(a, (list, tuple)):
-        return type(a) is type(b) and len(a) == len(b) and all(same(x, y) for x, y in zip(a, b, strict=True))
-    if isinstance(a, float) or isinstance(b, float):
-        return a == b or (math.isnan(a) and math.isnan(b)) or math.isclose(a, b, rel_tol=1e-12, abs_tol=1e-15)
-    return a == b
+    """Equal in structure and, to the last digits, in numbers: what `rose.check` takes for the same."""
+    return differ(a, b, 1e-12) is None
 
 
 def fault(f: Any, *args: Any) -> RoseError:

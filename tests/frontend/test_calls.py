@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from rosejit.errors import StagingTypeError
-from rosejit.frontend import functions as rose
-from rosejit.frontend.annotations import Vec
-from rosejit.frontend.users import is_users
+from rosejit.frontend.hints.hints import Vec
+from rosejit.frontend.syntax.user_code import is_users
+from rosejit.frontend.values import rose_functions as rose
 from tests.frontend.oracle import agrees, define, evaluate, fault, says
 
 EXPRESSIONS = [

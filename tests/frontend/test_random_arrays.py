@@ -8,7 +8,7 @@ import pytest
 
 from rosejit import Array, Mat, Vec
 from rosejit.errors import RoseError
-from rosejit.frontend import functions as rose
+from rosejit.frontend.values import rose_functions as rose
 from tests.frontend.oracle import agrees, define
 
 T = np.arange(24.0).reshape(2, 3, 4) * 0.25 - 1.0

@@ -86,7 +86,7 @@ def f(xs: [3]Real): Real, [3]Int =
     assert run(text, [1.0, 2.0, 3.0]) == (carried, [0, 2, 4])
 
 
-def test_loops_of_no_turn():
+def test_loops_of_no_iteration():
     text = """
 def f(n: Int, x: Real): Real, [*]Real =
   let y: Real, ys: [*]Real = loop i < n carry (c: Real = x) { c + 1.0, c } in
@@ -110,7 +110,7 @@ def f(own a: [2][3]Real): [2][3]Real =
     assert counters.copied == 0
 
 
-def test_while_counts_turns_and_stacks():
+def test_while_counts_iterations_and_stacks():
     text = """
 def collatz(n: Int): Int, Int, [*]Int =
   let k: Int, last: Int, seen: [*]Int = while carry (c: Int = n) { c != 1 } {

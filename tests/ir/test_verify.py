@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from rosejit.errors import VerifyError
 from rosejit.ir import syntax as ir
 from rosejit.ir.builder import Builder
+from rosejit.ir.traversal import lets, rebuild
 from rosejit.ir.types import BOOL, INT, REAL, TAN, UNIT, Array, Nominal, Ref, Sum, Tuple
 from rosejit.ir.verify import verify, verify_program
-from rosejit.ir.walk import lets, rebuild
 from rosejit.ops import PRIMITIVES
 from rosejit.text import parse, parse_program
-from rosejit.transforms.own import own
+from rosejit.transforms.passes.insert_copies import insert_copies
 from tests.generate import random_function
 
 V3 = Array(3, REAL)
@@ -72,7 +72,7 @@ def f(x: Real): [*]Real =
   let a: [*]Real, b: [3]Real = loop i < 3 { x, x } in
   let c: [*]Real = loop i < 3 scan (y in a) { y } in
   c""",
-    "light results may repeat and be captured": "def f(x: Real): Real, Real, Int = x, x, 3",
+    "scalar results may repeat and be captured": "def f(x: Real): Real, Real, Int = x, x, 3",
     "condition of a while reads what the body consumes": """
 def f(own a: [3]Real): Int =
   let k: Int, b: [3]Real = while carry (c: [3]Real = a) { c[0] < 9.0 } { let d = update c[0] = 9.0 in d } in
@@ -204,7 +204,7 @@ def without(f, victim):
 def test_no_copy_that_own_inserts_can_be_taken_out(seed):
     """So `verify` misses nothing that `own` mends, and `own` mends nothing that was whole."""
     raw = random_function(random.Random(seed), copies=False)
-    f = own(raw)
+    f = insert_copies(raw)
     written = {let.binders for let in lets(raw.body) if isinstance(let.expr, ir.Copy)}
     inserted = [let for let in lets(f.body) if isinstance(let.expr, ir.Copy) and let.binders not in written]
     for let in inserted:
@@ -272,7 +272,7 @@ ILL_TYPED = {
     "nowhere": (ir.Index(A, ()), (V3,), "a path has no steps"),
     "place read": (ir.Index(P, (N,)), (REAL,), "&[3]Real is indexed"),
     "update": (ir.Update(A, (N,), N), (V3,), "the value of an `update` is Int"),
-    "light copy": (ir.Copy(X), (REAL,), "`copy` of a light value"),
+    "light copy": (ir.Copy(X), (REAL,), "`copy` of a scalar value"),
     "place in a tuple": (ir.MakeTuple((Q,)), (Tuple((REAL,)),), "a place in a tuple"),
     "fields": (ir.MakeTuple((X, X)), (RES,), "a field of Res is Real, where Int is needed"),
     "untuple": (ir.Untuple(A), (REAL,), "`untuple` of no tuple"),
@@ -342,7 +342,7 @@ def test_signatures():
         verify(ir.Function("f", (N,), (REAL,), ir.Block([], (N,))))
     with pytest.raises(VerifyError, match="a place inside"):
         verify(ir.Function("f", (ir.Var(Tuple((Ref(REAL),))),), (), EMPTY))
-    with pytest.raises(VerifyError, match="`own` is for heavy parameters"):
+    with pytest.raises(VerifyError, match="`own` is for boxed parameters"):
         verify(ir.Function("f", (X,), (), EMPTY, frozenset((X,))))
     with pytest.raises(VerifyError, match="without a body"):
         verify(ir.Function("f", (X,), ()))

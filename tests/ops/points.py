@@ -73,7 +73,7 @@ def proven(op: Primitive, args: list[Any]) -> bool:
     """Whether an unchecked operation may be applied to `args`."""
     if op.name in ("quot", "wfloordiv"):
         return args[1] != 0 and args != [SMALLEST, -1]
-    if op.name in ("rem", "wmod"):
+    if op.name in ("rem", "urem", "wmod"):
         return args[1] != 0
     return not (op.name in ("wpow", "ishr", "ipow", "ishl") and args[1] < 0) and not (
         op.name == "polygamma" and not 0 <= args[0] < 9

@@ -8,7 +8,7 @@ import pytest
 
 from rosejit import interp
 from rosejit.ops import arith
-from rosejit.ops.value import define
+from rosejit.ops.traced_value import define
 from tests.ops.points import awkward
 
 INF, NAN = math.inf, math.nan

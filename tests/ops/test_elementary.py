@@ -7,8 +7,8 @@ import pytest
 from rosejit import interp
 from rosejit.ir.types import REAL
 from rosejit.ops import elementary
-from rosejit.ops.value import define
-from rosejit.transforms.derive import cotangents, pushforward
+from rosejit.ops.traced_value import define
+from rosejit.transforms.autodiff.derivative_programs import cotangents, pushforward
 
 INF, NAN = math.inf, math.nan
 

@@ -14,7 +14,7 @@ from rosejit.ir.types import BOOL, INT, REAL, TAN, erased
 from rosejit.ir.verify import verify_program
 from rosejit.ops import OPERATORS, PRIMITIVES
 from rosejit.ops.kernels import DEFINITIONS, KERNELS
-from rosejit.ops.value import define
+from rosejit.ops.traced_value import define
 from rosejit.wasm.opcodes import OPCODES
 from tests.laws import check_laws
 from tests.ops.points import awkward, for_each, identical, inside, proven

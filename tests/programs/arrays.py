@@ -38,7 +38,7 @@ def reversed_copy(x: Vec["n"]) -> Vec["n"]:
 
 @rose.jit
 def swap_arrays(x: Vec["n"], y: Vec["n"]) -> float:
-    """Two arrays change names in every turn."""
+    """Two arrays change names in every iteration."""
     a, b = x.copy(), y.copy()
     for i in rose.range(len(x)):
         a[i] = a[i] * b[i]
@@ -245,7 +245,7 @@ def changed_by_helper(x: Vec["n"]) -> float:
 
 @rose.jit
 def array_of_the_turn(x: Vec["n"]) -> float:
-    """An array that is made and dropped in every turn."""
+    """An array that is made and dropped in every iteration."""
     s = 1.0
     for i in rose.range(len(x)):
         t = np.zeros(2)

@@ -222,7 +222,7 @@ def bisection(a: float) -> float:
 
 @rose.jit
 def early_return(a: float, limit: int) -> tuple[float, int]:
-    """A root of x**3 = a, by Newton's iteration; the number of turns, or -1 where it does not converge."""
+    """A root of x**3 = a, by Newton's iteration; the number of iterations, or -1 where it does not converge."""
     x = 1.0
     for k in rose.range(limit):
         step = (x**3 - a) / (3 * x**2)

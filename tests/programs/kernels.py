@@ -1,4 +1,4 @@
-"""Short loops of arithmetic, of which compiled code does several turns at a time, in all the ways there are."""
+"""Short loops of arithmetic, of which compiled code does several iterations at a time, in all the ways there are."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Plain `range` loops of many turns, which are staged once, and the closed forms of what they compute."""
+"""Plain `range` loops of many iterations, which are staged once, and the closed forms of what they compute."""
 
 import math
 
@@ -32,7 +32,7 @@ def rows_times(a: Mat["n", 3], b: Vec[3]) -> float:
 
 @rose.jit
 def pairs(x: Vec["n"]) -> float:
-    """Bounds that change from turn to turn."""
+    """Bounds that change from iteration to iteration."""
     total = 0.0
     for i in range(len(x)):
         for j in range(i):

@@ -11,7 +11,7 @@ from typing import Any
 import wasmtime
 
 from rosejit.abi import Artifact, Entry, Import, Leaf, Slot, Tree
-from rosejit.runtime.compiled import load
+from rosejit.runtime.loaded_program import load
 from rosejit.runtime.marshal import Signature
 
 ROOT = Path(__file__).parent.parent.parent

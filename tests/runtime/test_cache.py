@@ -13,7 +13,7 @@ from rosejit.errors import CacheError, RoseIndexError
 from rosejit.ir.syntax import Failure
 from rosejit.runtime import cache as cache_module
 from rosejit.runtime.cache import Cache
-from rosejit.runtime.compiled import load
+from rosejit.runtime.loaded_program import load
 from rosejit.span import Span
 from tests.runtime.programs import ALONE, PRODUCT, REAL, ROOT, array, artifact, product, python, real, signature
 
@@ -313,7 +313,7 @@ FILL = """
 import sys
 from pathlib import Path
 from rosejit.runtime.cache import Cache
-from rosejit.runtime.compiled import load
+from rosejit.runtime.loaded_program import load
 from tests.runtime.programs import PRODUCT, product
 cache = Cache(Path(sys.argv[1]), limit=int(sys.argv[2]))
 for turn in range(60):
@@ -357,4 +357,7 @@ names = sorted({name.split(".")[1] for name in sys.modules if name.startswith("r
 print(found.function("f", PRODUCT)(6.0, 7.0), names)
 """
     done = python(code, str(cache.directory))
-    assert done.stdout.strip() == "42.0 ['abi', 'errors', 'ir', 'numeric', 'runtime', 'span']", done
+    assert (
+        done.stdout.strip()
+        == "42.0 ['abi', 'containers', 'errors', 'ir', 'lazy_dataclass', 'numeric', 'runtime', 'span']"
+    ), done

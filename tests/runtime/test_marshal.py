@@ -52,7 +52,7 @@ ECHO_BOOLS = echo(Leaf("array", (3,), "bool"), array(64, 3, element="bool"))
 @pytest.mark.parametrize(
     "value",
     [0.0, -0.0, 1.5, math.inf, -math.inf, 5e-324, 3, True, 10**300, np.float64(2.5), np.float32(0.5), np.float16(0.5),
-     np.longdouble(1.25), np.int8(-3), np.uint64(7), np.array(2.5), np.array(4), np.array(0.25, "f4")],
+     np.longdouble(1.25), np.int8(-3), np.uint64(7), np.array(2.5), np.array(4), np.array(0.25, "f4"), np.bool_(True)],
 )  # fmt: skip
 def test_reals_come_back_as_floats(value):
     result = ECHO_REAL(value)
@@ -67,7 +67,7 @@ def test_nan_stays_nan():
 
 @pytest.mark.parametrize(
     "value",
-    [None, "1", b"1", 1j, [1.0], (1.0,), np.array([1.0]), np.array(1j), np.bool_(True), np.complex128(1), Decimal(1),
+    [None, "1", b"1", 1j, [1.0], (1.0,), np.array([1.0]), np.array(1j), np.complex128(1), Decimal(1),
      Fraction(1), 10**400, object(), np.datetime64("2020"), np.array("a"), {}, float],
 )  # fmt: skip
 def test_other_things_are_no_reals(value):

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from rosejit import interp
 from rosejit.ir import syntax as ir
 from rosejit.ir.builder import Builder
+from rosejit.ir.traversal import Renaming
 from rosejit.ir.types import INT, REAL, TAN, Array, Nominal, Sum, Tuple
 from rosejit.ir.verify import verify_program
-from rosejit.ir.walk import Renaming
 from rosejit.ops import PRIMITIVES
 from rosejit.span import Span
 from rosejit.text import parse, show

@@ -69,7 +69,7 @@ def f(x: Real): Real =
 """,
         [1.1],
     ),
-    "loop of no turn": (
+    "loop of no iteration": (
         """
 def f(x: Real): Real =
   let y: Real = loop i < 0 carry (y: Real = x) { let z: Real = y * y in z } in
@@ -77,7 +77,7 @@ def f(x: Real): Real =
 """,
         [1.1],
     ),
-    "loop of fewer turns than none": (
+    "loop of fewer iterations than none": (
         """
 def f(a: [4]Real, x: Real): Real =
   let y: Real, rows: [0]Real = loop i < -2 carry (y: Real = x) {

@@ -5,7 +5,7 @@ import pytest
 from rosejit import interp
 from rosejit.ir.verify import verify_program
 from rosejit.text import parse
-from rosejit.transforms.derive import cotangents, differentiable, pushforward
+from rosejit.transforms.autodiff.derivative_programs import cotangents, differentiable, pushforward
 from rosejit.transforms.pipeline import optimise
 from tests.laws import check_laws
 from tests.transforms.programs import PROGRAMS

@@ -1,12 +1,12 @@
-"""What is differentiated: reads that all turns of a loop share stand in front of it, what has a slope does not."""
+"""What is differentiated: reads that all iterations of a loop share stand in front of it, what has a slope does not."""
 
 import math
 
 from rosejit import interp
 from rosejit.ir import syntax as ir
-from rosejit.ir.walk import callees, lets
+from rosejit.ir.traversal import callees, lets
 from rosejit.text import parse, show
-from rosejit.transforms.derive import gradient
+from rosejit.transforms.autodiff.derivative_programs import gradient
 from rosejit.transforms.pipeline import optimise, prepared
 from tests.laws import check_laws
 
@@ -37,7 +37,7 @@ def f(x: Real, n: Int): Real =
 """
 
 
-def test_the_cotangent_of_what_all_turns_read_is_a_sum() -> None:
+def test_the_cotangent_of_what_all_iterations_read_is_a_sum() -> None:
     f = parse(PAIRS)
     check_laws(f, [[0.9 + 0.3 * math.sin(k) for k in range(12)]], order=2)
     (made,) = optimise(gradient(prepared(f), (True,), False))
@@ -51,7 +51,7 @@ def _has_loop(e: ir.Loop) -> bool:
     return any(isinstance(let.expr, ir.Loop) for let in e.body.lets)
 
 
-def test_no_turns_poison_nothing() -> None:
+def test_no_iterations_poison_nothing() -> None:
     """The slope of the root is infinite at 0, where it is never taken."""
     f = prepared(parse(NO_TURNS))
     assert interp.run(gradient(f, (True, False), False), [0.0, 0]) == (1.0,)

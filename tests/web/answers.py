@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 
-from tests.machines import plainly
+from tests.backends import plainly
 from tests.programs import PROGRAMS
 
 NUMPYS = {

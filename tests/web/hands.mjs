@@ -120,8 +120,12 @@ await desk.until("#status", "update");
 await keys.press("Enter");
 pressed.stopped = await desk.read("#status");
 await reach("#play");
+const shown = Number(await desk.page.locator("#time").inputValue());
 await keys.press("Enter");
-await desk.page.waitForFunction(() => Number(document.querySelector("#time").value) > 20);
+await desk.page.waitForFunction((then) => { // what was shown before may be the end
+  const now = Number(document.querySelector("#time").value);
+  return now > 20 && now !== then;
+}, shown);
 await reach("#time");
 await keys.press("Home");
 pressed.time = await desk.read("#time");

@@ -29,7 +29,7 @@ LAWS = (
 
 def to_order_2(program: Any, call: Any) -> None:
     """The laws of derivatives, of compiled code: the interpreter is the same one everywhere."""
-    machines, laws = importlib.import_module("tests.machines"), importlib.import_module("tests.laws")
+    machines, laws = importlib.import_module("tests.backends"), importlib.import_module("tests.laws")
     compiled: dict[Any, Callable[[Any], Any]] = {}
 
     def engine(f: Any, args: Any) -> Any:

@@ -6,12 +6,12 @@ from functools import cache
 from rosejit.ir.primitive import Kernel, Primitive
 from rosejit.ir.syntax import Apply, Function
 from rosejit.ops.kernels import (
-    arcs,
+    correctly_rounded,
     error_function,
-    exact,
     exponential,
     gamma,
     integer,
+    inverse_trig,
     logarithm,
     power,
     trigonometric,
@@ -20,12 +20,12 @@ from rosejit.ops.kernels.definition import Definition
 
 _ALL: tuple[Definition, ...] = (
     *integer.ALL,
-    *exact.ALL,
+    *correctly_rounded.ALL,
     *exponential.ALL,
     *logarithm.ALL,
     *power.ALL,
     *trigonometric.ALL,
-    *arcs.ALL,
+    *inverse_trig.ALL,
     *error_function.ALL,
     *gamma.ALL,
 )
@@ -33,7 +33,7 @@ _ALL: tuple[Definition, ...] = (
 DEFINITIONS: Mapping[str, Definition] = {d.name: d for d in _ALL}
 
 
-def _function(definition: Definition) -> Callable[[], Function]:
+def _kernel_function(definition: Definition) -> Callable[[], Function]:
     return lambda: definition.function
 
 
@@ -52,7 +52,7 @@ def small_kernel(op: Primitive) -> Function | None:
     return f if small else None
 
 
-KERNELS: Mapping[str, Callable[[], Function]] = {d.name: _function(d) for d in _ALL}
+KERNELS: Mapping[str, Callable[[], Function]] = {d.name: _kernel_function(d) for d in _ALL}
 """What makes the IR function of a kernel, when a program needs it: the same object every time."""
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from rosejit.ir.syntax import Function
 from rosejit.ir.types import REAL, Scalar
 from rosejit.ops.kernels.python import python_function
-from rosejit.ops.value import call, define
+from rosejit.ops.traced_value import call, define
 
 
 class Definition:

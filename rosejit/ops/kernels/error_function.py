@@ -8,7 +8,7 @@ from typing import Any
 from rosejit.ops.arith import abs_, copysign, select
 from rosejit.ops.kernels.coefficients import ERF, ERFC
 from rosejit.ops.kernels.definition import Definition
-from rosejit.ops.kernels.double import divide, fast_two_sum, multiply, two_square
+from rosejit.ops.kernels.double_double import divide, fast_two_sum, multiply, two_square
 from rosejit.ops.kernels.exponential import clamped, exponential, scaled
 from rosejit.ops.kernels.polynomial import estrin
 

@@ -12,10 +12,10 @@ from rosejit.ops.arith import abs_, copysign, select
 from rosejit.ops.integer import bits, from_bits, imax, iselect
 from rosejit.ops.kernels.coefficients import COSH, EXP, EXP_LONG, SINH
 from rosejit.ops.kernels.definition import Definition
-from rosejit.ops.kernels.double import Pair, fast_two_sum, short, split, two_sum
+from rosejit.ops.kernels.double_double import Pair, fast_two_sum, short, split, two_sum
 from rosejit.ops.kernels.polynomial import estrin
 from rosejit.ops.tables import exp2_bits, exp2_rest
-from rosejit.ops.value import branch
+from rosejit.ops.traced_value import branch
 
 LN2 = float.fromhex("0x1.62e42fefa39efp-1")
 LN2_HIGH = float.fromhex("0x1.62e42fefa3800p-1")  # ends in 11 zeros

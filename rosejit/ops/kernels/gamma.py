@@ -9,16 +9,16 @@ from typing import Any
 from rosejit.ir.types import INT, REAL
 from rosejit.ops.arith import abs_, ceil, copysign, floor, nearest, select
 from rosejit.ops.integer import bits, clz, imax, sat_int, to_real
-from rosejit.ops.kernels.arcs import PI
 from rosejit.ops.kernels.coefficients import DIGAMMA, DIGAMMA_REST, GAMMA_STAR, LOG_GAMMA, RECIPROCAL_GAMMA, STIRLING
 from rosejit.ops.kernels.definition import Definition
-from rosejit.ops.kernels.double import Pair, add, divide, fast_two_sum, multiply, negative, two_product, two_sum
+from rosejit.ops.kernels.double_double import Pair, add, divide, fast_two_sum, multiply, negative, two_product, two_sum
 from rosejit.ops.kernels.exponential import clamped, pick, precise_exponential, scaled
+from rosejit.ops.kernels.inverse_trig import PI
 from rosejit.ops.kernels.logarithm import LOG_KERNEL, logarithm, with_exponent
 from rosejit.ops.kernels.polynomial import estrin, horner
 from rosejit.ops.kernels.power import short_logarithm, times_logarithm
 from rosejit.ops.kernels.trigonometric import cosine, sine
-from rosejit.ops.value import branch, repeat
+from rosejit.ops.traced_value import branch, repeat
 
 INF = float("inf")
 NAN = float("nan")
@@ -46,12 +46,12 @@ HALF_TURNS = Definition(_half_turns)
 def _falling(x: Any) -> Pair:
     """(x - 1) (x - 2) ... down to a factor from 1 to 2; 1 for x < 2."""
 
-    def turn(i: Any, hi: Any, lo: Any) -> Pair:
+    def iteration(i: Any, hi: Any, lo: Any) -> Pair:
         factor = x - to_real(i + 1)
         p, e = two_product(hi, factor)
         return p, lo * factor + e
 
-    return fast_two_sum(*repeat(imax(sat_int(x) - 1, 0), turn, 1.0, 0.0))
+    return fast_two_sum(*repeat(imax(sat_int(x) - 1, 0), iteration, 1.0, 0.0))
 
 
 FALLING = Definition(_falling, name="falling_product")
@@ -159,7 +159,7 @@ def _digamma_below_10(x: Any) -> Pair:
     u = x - floor(x)
     base = two_product((u - _DIGAMMA_ROOT[0]) - _DIGAMMA_ROOT[1], 1.0 + estrin(DIGAMMA, u - 0.5))
 
-    def turn(i: Any, hi: Any, lo: Any) -> Pair:
+    def iteration(i: Any, hi: Any, lo: Any) -> Pair:
         factor = x - to_real(i + 1)
         q = 1.0 / factor
         p, e = two_product(q, factor)
@@ -167,7 +167,7 @@ def _digamma_below_10(x: Any) -> Pair:
         return hi, lo + (rest + ((1.0 - p) - e) * q)
 
     first = select(x < 1.0, -1.0 / x, 0.0)
-    hi, lo = repeat(imax(sat_int(x) - 1, 0), turn, first, 0.0)
+    hi, lo = repeat(imax(sat_int(x) - 1, 0), iteration, first, 0.0)
     return add(base, (hi, lo))
 
 
@@ -202,10 +202,10 @@ _BERNOULLI = (
 def _reciprocal_power(x: Any, n: Any) -> Any:
     """x**-n for an Int n >= 0."""
 
-    def turn(_: Any, result: Any, square: Any, rest: Any) -> Any:
+    def iteration(_: Any, result: Any, square: Any, rest: Any) -> Any:
         return select((rest & 1) == 1, result * square, result), square * square, rest >> 1
 
-    return repeat(64 - clz(n), turn, 1.0, 1.0 / x, n)[0]
+    return repeat(64 - clz(n), iteration, 1.0, 1.0 / x, n)[0]
 
 
 def _zeta(n: Any, x: Any) -> Any:
@@ -213,10 +213,10 @@ def _zeta(n: Any, x: Any) -> Any:
     order = to_real(n)
     terms = imax(sat_int(ceil(order + 12.0 - x)), 0)
 
-    def turn(k: Any, total: Any) -> Any:
+    def iteration(k: Any, total: Any) -> Any:
         return total + _reciprocal_power(x + to_real(k), n + 1)
 
-    total = repeat(terms, turn, 0.0)
+    total = repeat(terms, iteration, 0.0)
     r = 1.0 / (x + to_real(terms))
     factor = (order + 1.0) * r
     rest: Any = 0.5

@@ -8,7 +8,7 @@ from rosejit.ir.types import INT, REAL
 from rosejit.ops.arith import select
 from rosejit.ops.integer import SMALLEST, bool_to_int, imin, iselect, quot, rem, sat_int, to_real, ushr
 from rosejit.ops.kernels.definition import Definition
-from rosejit.ops.value import branch, repeat
+from rosejit.ops.traced_value import branch, repeat
 
 # --- raw
 
@@ -61,11 +61,18 @@ def _opposed(r: Any, j: Any) -> Any:
     return ((r ^ j) & (r | (0 - r))) >> 63
 
 
+def _umulh(i: Any, j: Any) -> Any:
+    mask = 2**32 - 1
+    above, below, over, under = ushr(i, 32), i & mask, ushr(j, 32), j & mask
+    middle = above * under + ushr(below * under, 32)
+    return above * over + ushr(middle, 32) + ushr(below * over + (middle & mask), 32)
+
+
 def _wpow(i: Any, k: Any) -> Any:
-    def turn(_: Any, result: Any, square: Any, rest: Any) -> Any:
+    def iteration(_: Any, result: Any, square: Any, rest: Any) -> Any:
         return iselect((rest & 1) == 1, result * square, result), square * square, ushr(rest, 1)
 
-    return repeat(63, turn, 1, i, k)[0]
+    return repeat(63, iteration, 1, i, k)[0]
 
 
 # --- checked
@@ -122,7 +129,7 @@ def _to_int(x: Any) -> Any:
 
 
 def _ipow(i: Any, k: Any) -> Any:
-    def turn(_: Any, result: Any, fault: Any, square: Any, large: Any, rest: Any) -> Any:
+    def iteration(_: Any, result: Any, fault: Any, square: Any, large: Any, rest: Any) -> Any:
         taken = rest & 1
         product, wrong = IMUL(result, square)
         next_square, too_large = IMUL(square, square)
@@ -131,7 +138,7 @@ def _ipow(i: Any, k: Any) -> Any:
 
     # 0, 1 and -1 only need the parity of a large exponent; any other number overflows from 64 on.
     short = iselect(ushr(k, 6) == 0, k, 64 + (k & 1))
-    result, fault, *_ = repeat(7, turn, 1, 0, i, 0, short)
+    result, fault, *_ = repeat(7, iteration, 1, 0, i, 0, short)
     return result, fault | ushr(k, 63)
 
 
@@ -158,7 +165,7 @@ def _order(name: str) -> Callable[[Any, Any], Any]:
 IMUL = Definition(_imul, INT, INT)
 
 ALL = (
-    *(Definition(body, INT, INT) for body in (_imax, _imin, _wrap_index, _ishr, _wmod, _wfloordiv, _wpow)),
+    *(Definition(body, INT, INT) for body in (_imax, _imin, _wrap_index, _ishr, _wmod, _wfloordiv, _wpow, _umulh)),
     *(Definition(body, INT) for body in (_isign, _wneg, _inot, _wabs, _ineg, _iabs)),
     *(Definition(body, INT, INT) for body in (_iadd, _isub, _ishl, _ifloordiv, _imod, _ipow)),
     IMUL,

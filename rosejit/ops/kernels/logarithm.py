@@ -10,7 +10,7 @@ from rosejit.ops.arith import abs_, copysign, select
 from rosejit.ops.integer import bits, from_bits, imax, iselect, to_real, ushr
 from rosejit.ops.kernels.coefficients import LOG, LOG_SHORT
 from rosejit.ops.kernels.definition import Definition
-from rosejit.ops.kernels.double import (
+from rosejit.ops.kernels.double_double import (
     Pair,
     add,
     divide,
@@ -24,7 +24,7 @@ from rosejit.ops.kernels.double import (
 )
 from rosejit.ops.kernels.exponential import LN2_HIGH, LN2_LOW, clamped, exponential, pick, power_of_two, scaled
 from rosejit.ops.kernels.polynomial import estrin
-from rosejit.ops.value import branch
+from rosejit.ops.traced_value import branch
 
 INF = float("inf")
 NAN = float("nan")

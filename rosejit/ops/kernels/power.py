@@ -11,7 +11,7 @@ from rosejit.ops.arith import abs_, floor, select
 from rosejit.ops.integer import bits, from_bits, to_real
 from rosejit.ops.kernels.coefficients import LOG_FIFTH
 from rosejit.ops.kernels.definition import Definition
-from rosejit.ops.kernels.double import (
+from rosejit.ops.kernels.double_double import (
     Pair,
     add,
     fast_two_sum,
@@ -23,7 +23,7 @@ from rosejit.ops.kernels.double import (
 from rosejit.ops.kernels.exponential import LN2_HIGH, LN2_LOW, below, clamped, pick, precise_exponential, scaled
 from rosejit.ops.kernels.logarithm import extended_bits, is_normal, mantissa_of
 from rosejit.ops.kernels.polynomial import estrin
-from rosejit.ops.value import branch
+from rosejit.ops.traced_value import branch
 
 INF = float("inf")
 NAN = float("nan")

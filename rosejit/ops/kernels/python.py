@@ -4,10 +4,10 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from rosejit.ir.facts import steps
 from rosejit.ir.primitive import Emit, Primitive
 from rosejit.ir.syntax import Apply, Atom, Block, Call, Expr, Function, If, Index, Lit, Loop, MakeArray, Var
 from rosejit.ir.types import BOOL, REAL
-from rosejit.ir.walk import steps
 
 _SAFE = {"+", "-", "*", "<", "<=", ">", ">=", "==", "!="}
 """Operators of Python that do on floats what IEEE 754 says and never raise."""

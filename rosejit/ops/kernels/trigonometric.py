@@ -9,13 +9,13 @@ from typing import Any
 from rosejit.ops.arith import abs_, select
 from rosejit.ops.integer import bits, clz, from_bits, imax, iselect, to_real, ushr
 from rosejit.ops.kernels.coefficients import COS, SIN
+from rosejit.ops.kernels.correctly_rounded import long_product, negated_if
 from rosejit.ops.kernels.definition import Definition
-from rosejit.ops.kernels.double import Pair, divide, fast_two_sum, multiply, split, two_sum
-from rosejit.ops.kernels.exact import long_product, negated_if
+from rosejit.ops.kernels.double_double import Pair, divide, fast_two_sum, multiply, split, two_sum
 from rosejit.ops.kernels.exponential import below, pick, power_of_two, rounded
 from rosejit.ops.kernels.polynomial import estrin
 from rosejit.ops.tables import two_over_pi
-from rosejit.ops.value import branch
+from rosejit.ops.traced_value import branch
 
 INVERSE = float.fromhex("0x1.45f306dc9c883p-1")
 PART_1 = float.fromhex("0x1.921fb54400000p+0")

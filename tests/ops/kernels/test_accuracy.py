@@ -11,8 +11,8 @@ from rosejit import interp
 from rosejit.ir.primitive import Kernel
 from rosejit.ir.types import REAL
 from rosejit.ops import PRIMITIVES, elementary, special
-from rosejit.ops.value import define
-from rosejit.transforms.derive import pushforward
+from rosejit.ops.traced_value import define
+from rosejit.transforms.autodiff.derivative_programs import pushforward
 from tests.ops.kernels.reference import REFERENCES, ulps
 
 POINTS = 300

@@ -8,7 +8,7 @@ from rosejit.ir.types import INT, REAL, Array
 from rosejit.ops import arith, integer
 from rosejit.ops.kernels.definition import Definition
 from rosejit.ops.kernels.python import python_function
-from rosejit.ops.value import Value, branch, define, repeat
+from rosejit.ops.traced_value import Value, branch, define, repeat
 
 
 def same(body, params, *points):

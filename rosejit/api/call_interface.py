@@ -1,0 +1,48 @@
+"""How a function is seen by those who call it, and what tells one call from another."""
+
+import inspect
+from typing import Protocol
+
+from rosejit.api import interpreted, sessions
+from rosejit.api.specialisation import with_host_values
+from rosejit.api.specialisation_cache import Key, Specialisation
+from rosejit.frontend.session.session import Session
+from rosejit.frontend.signature.binding import Call
+from rosejit.frontend.signature.binding import Signature as Binding
+from rosejit.frontend.signature.numeric_kinds import exact
+from rosejit.runtime.marshal import Signature as Interface
+
+
+class Called(Protocol):
+    """A function, as its callers see it."""
+
+    __name__: str
+    __qualname__: str
+    __signature__: inspect.Signature
+
+    @property
+    def binding(self) -> Binding:
+        """Its parameters, and how arguments are bound to them."""
+        ...
+
+
+def interface_of(function: Called, found: Specialisation, bound: bool = False) -> Interface:
+    """How a caller sees the entry of a specialisation; `bound` to what is outside now, of which nothing is asked."""
+    staged = found.staged
+    parameters = zip(function.binding.parameters, staged.trees, strict=True)
+    flags = [flag for parameter, tree in parameters for flag in exact(parameter.description, tree)]
+    return Interface(
+        name=function.__name__,
+        parameters=tuple(function.__signature__.parameters.values()),
+        trees=staged.trees,
+        result=with_host_values(staged.result, iter(staged.statics)),
+        reads=sessions.kept(staged.source) if bound else sessions.reads(staged.source, found.guards),
+        same=sessions.same_static,
+        exact=frozenset(k for k, on in enumerate(flags) if on),
+        qualname=function.__qualname__,
+    )
+
+
+def known_as(call: Call, at: Session | None = None) -> Key:
+    """The key of a call (in the staging `at`); what is interpreted is kept apart from what is compiled."""
+    return call.key + (interpreted.marks() if at is None else at.marks)

@@ -1,0 +1,298 @@
+"""A function staged for one key, and what derivatives make of it: IR, and the structures of arguments and result."""
+
+import operator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from rosejit.abi import Leaf, Node, Static, Tree, changed, leaves
+from rosejit.api.deferred import apply_fastmath
+from rosejit.api.derivation_recipe import Program, Recipe, function_of, source_of
+from rosejit.errors import NotDifferentiable, StagingTypeError
+from rosejit.frontend.session.custom_jvp import Primal, Ruled
+from rosejit.frontend.values.host_scalars import number_kind
+from rosejit.ir import syntax as ir
+from rosejit.ir.types import is_boxed
+from rosejit.lazy_dataclass import dataclass
+from rosejit.span import Span
+from rosejit.transforms.passes.insert_copies import insert_copies, known_owned
+
+
+@dataclass(slots=True, eq=False)
+class Staged:
+    """`program` takes the leaves of `trees`, then those of `source.captures` and of `source.outer`, and returns the
+    leaves of `result`; `statics` are the host values in the result."""
+
+    program: Program
+    trees: tuple[Tree, ...]
+    result: Tree
+    statics: tuple[Any, ...]
+    source: Any
+    """What the frontend gave: what the code read from outside, and from the staging around it."""
+
+    @property
+    def function(self) -> ir.Function:
+        """The program itself, derived now if it has not been."""
+        return function_of(self.program)
+
+    @property
+    def name(self) -> str:
+        """What the program is called."""
+        return self.program.name
+
+    @property
+    def parameters(self) -> int:
+        """How many parameters the program has."""
+        return len(source_of(self.program).params)
+
+    @property
+    def states(self) -> int:
+        """How many of its last results are the states of generators of random numbers."""
+        return len(changed(self.trees))
+
+    def require_no_draws(self, what: str) -> None:
+        """Refuse for `what` a function that is given generators of random numbers."""
+        if self.states:
+            raise StagingTypeError(
+                f"{what} takes no function with a Generator among its arguments, as `{_title(self)}` has",
+                self.span,
+                help="make the generator inside, of a seed that is an argument: `np.random.default_rng(seed)`",
+            )
+
+    @property
+    def span(self) -> Span | None:
+        """Where the function is written."""
+        return source_of(self.program).span
+
+    def with_sum_order_fixed(self, fastmath: bool) -> "Staged":
+        """The same, once the cycle of calls that it is in has been staged: then what the source says may be new."""
+        program = self.program
+        if isinstance(program, Recipe):
+            made = Recipe(program.name, program, ("fastmath",), apply_fastmath.apply_fastmath)
+            return replace(self, program=made) if fastmath else self
+        if program.host is not None:
+            return self
+        program = self.source.function
+        if fastmath:
+            program.body = apply_fastmath.apply_fastmath(program).body  # in place: others may call it already
+        if program is self.program and self.source.result is self.result:  # it calls nothing that was not whole
+            return self
+        return Staged(program, self.trees, self.source.result, self.statics, self.source)
+
+    def primal(self, title: str) -> Primal:
+        """What a rule for `title` belongs to. Raises `NotDifferentiable` if that closes over staged values."""
+        if self.states:
+            raise NotDifferentiable(
+                f"`{title}` has a rule and draws random numbers",
+                self.span,
+                help=f"draw outside, and give `{title}` the numbers: draws themselves have no derivative",
+            )
+        if self.source.outer:
+            raise NotDifferentiable(
+                f"`{title}` has a rule and closes over values that are staged",
+                self.span,
+                facts=("what the derivative with respect to these would be the rule does not say",),
+                help=f"make them parameters of `{title}`: its rule gets the same parameters",
+            )
+        return Primal(title, self.function, self.trees, self.result, tuple(self.source.captures))
+
+    def ruled(self, found: Ruled) -> "Staged":
+        """The same with its rule."""
+        return replace(self, program=found.function, source=replace(self.source, captures=found.captures))
+
+    def derived(self, program: Program, result: Tree) -> "Staged":
+        """The same arguments, another function of them."""
+        return replace(self, program=program, result=result)
+
+
+def _title(staged: Staged) -> str:
+    """The name of the function as users write it."""
+    return staged.span.function.rpartition(".")[2] if staged.span is not None else staged.name
+
+
+def _kind(leaf: Leaf) -> str:
+    return leaf.element if leaf.kind in ("array", "dyn") else leaf.kind
+
+
+def is_real(leaf: Leaf) -> bool:
+    """Whether a derivative with respect to the leaf exists."""
+    return _kind(leaf) == "real"
+
+
+def tree_map(tree: Tree, change: Callable[[Leaf], Tree]) -> Tree:
+    """`tree` with its leaves changed; host values become `None`, and dicts may have their keys in any order."""
+    match tree:
+        case Leaf():
+            return change(tree)
+        case Node() if changed((tree,)) and hasattr(tree.cls, "__rose_after__"):
+            return change(leaves(tree)[0])
+        case Node():
+            return replace(tree, children=tuple(tree_map(child, change) for child in tree.children), ordered=False)
+        case Static():
+            return Node("none")
+
+
+def with_host_values(tree: Tree, values: Iterator[Any]) -> Tree:
+    """`tree` with the host values themselves in place of their keys."""
+    match tree:
+        case Leaf():
+            return tree
+        case Node():
+            return replace(tree, children=tuple(with_host_values(child, values) for child in tree.children))
+        case Static():
+            return Static(next(values))
+
+
+def tangents_of(tree: Tree) -> Tree:
+    """The structure of tangents of `tree`: numbers without a derivative stay in it, as zeros of their kind."""
+    return tree_map(tree, lambda leaf: leaf if is_real(leaf) else Leaf("bool" if _kind(leaf) == "bool" else "int"))
+
+
+def only_real(tree: Tree) -> Tree:
+    """The structure of tangents and cotangents that are given: `None` for what has no derivative."""
+    return tree_map(tree, lambda leaf: leaf if is_real(leaf) else Node("none"))
+
+
+def pair(one: Tree, other: Tree) -> Node:
+    """A tuple of two."""
+    return Node("tuple", (one, other))
+
+
+# --- which arguments
+
+Argnums = int | str | tuple[int | str, ...]
+
+
+_ARGNUMS = "`argnums` is a number, a name, or a tuple of them"
+
+
+def normalised_argnums(argnums: Any) -> Argnums:
+    """`argnums` as a user may write it (a list, an integer of NumPy), told from its equals: `True` is no 1."""
+    if isinstance(argnums, (tuple, list)):
+        return tuple([_normalised_argnum(each) for each in argnums])
+    return _normalised_argnum(argnums)
+
+
+def _normalised_argnum(each: Any) -> int | str:
+    if isinstance(each, str):
+        return each
+    if number_kind(each) != "int":
+        raise NotDifferentiable(f"there is no argument {each!r}", help=_ARGNUMS)
+    return operator.index(each)
+
+
+def positions(argnums: Argnums, names: tuple[str, ...], title: str) -> list[int]:
+    """Argument numbers or names as numbers. Raises `NotDifferentiable` for one that does not exist."""
+    wanted = argnums if isinstance(argnums, tuple) else (argnums,)
+    found: list[int] = []
+    for each in wanted:
+        if isinstance(each, str) and each in names:
+            found.append(names.index(each))
+        elif isinstance(each, int) and -len(names) <= each < len(names):
+            found.append(each % len(names))
+        else:
+            raise NotDifferentiable(
+                f"`{title}` has no argument `{each}`" if isinstance(each, str) else f"`{title}` has no argument {each}",
+                facts=(f"its arguments are {', '.join(f'`{name}`' for name in names) or 'none'}",),
+                help=_ARGNUMS,
+            )
+    return found
+
+
+def mask_of(staged: Staged, selected: list[int], names: tuple[str, ...]) -> tuple[bool, ...]:
+    """For each parameter of the IR whether it belongs to a selected argument and is real."""
+    flags: list[bool] = []
+    for k, tree in enumerate(staged.trees):
+        own = [k in selected and is_real(leaf) for leaf in leaves(tree)]
+        if k in selected and not any(own) and not _is_empty(tree):
+            raise NotDifferentiable(
+                f"`{_title(staged)}` has no derivative with respect to `{names[k]}`",
+                staged.span,
+                facts=(f"`{names[k]}` is {_words(tree)}",),
+                help="differentiate with respect to a real argument: see `argnums`",
+            )
+        flags += own
+    return tuple(flags) + (False,) * (staged.parameters - len(flags))
+
+
+def _is_empty(tree: Tree) -> bool:
+    return isinstance(tree, Node) and not leaves(tree)
+
+
+def _words(tree: Tree) -> str:
+    if isinstance(tree, Static):
+        return "a host value"
+    kinds = {_kind(leaf) for leaf in leaves(tree)}
+    return f"made of {' and '.join(sorted(kind.capitalize() for kind in kinds))}"
+
+
+# --- results
+
+
+def scalar_result(staged: Staged, has_aux: bool, who: str) -> Tree:
+    """The structure of what `has_aux` sets apart (an empty one without). Raises `NotDifferentiable` where the function
+    is not one Real, or not a pair that begins with one."""
+    tree = staged.result
+    if has_aux:
+        if not (isinstance(tree, Node) and tree.kind == "tuple" and len(tree.children) == 2):
+            raise NotDifferentiable(
+                f"`{who}` with `has_aux` needs a function that returns a pair",
+                staged.span,
+                facts=(f"`{_title(staged)}` returns {_shown(tree)}",),
+                help="return `(value, aux)`",
+            )
+        tree, aux = tree.children
+    else:
+        aux = Node("none")
+    if tree not in (Leaf("real"), Leaf("int")):  # an Int is a constant as far as derivatives go
+        raise NotDifferentiable(
+            f"`{who}` needs a function that returns one Real",
+            staged.span,
+            facts=(f"`{_title(staged)}` returns {_shown(tree)}",),
+            help="use `rose.jacobian` or `rose.vjp` for other results, or reduce the result to one number",
+        )
+    return aux
+
+
+def _shown(tree: Tree) -> str:
+    match tree:
+        case Leaf(kind="array", shape=shape):
+            return f"an array of shape {shape}"
+        case Leaf(kind="dyn"):
+            return "an array whose length only the run knows"
+        case Leaf(kind=kind):
+            return {"real": "a Real", "int": "an Int", "bool": "a Bool"}[kind]
+        case Node(kind="none"):
+            return "None"
+        case Node(kind=kind, cls=cls):
+            return f"a {cls.__name__ if cls else kind}"
+        case Static():
+            return "a host value"
+
+
+def zero_of(leaf: Leaf) -> ir.Atom:
+    """What stands in a gradient for a number that has none."""
+    return ir.FALSE if _kind(leaf) == "bool" else ir.integer(0)
+
+
+def with_states(made: ir.Function, f: ir.Function, count: int) -> ir.Function:
+    """`made`, which takes the parameters of `f`, with the last `count` results of `f` behind its own."""
+    if not count:
+        return made
+    assert made.body is not None
+    found = tuple([ir.Var(t, "state") for t in f.results])
+    call = ir.Let(found, ir.Call(f, made.params), made.span)
+    results = (*made.body.results, *found[-count:])
+    types = tuple([a.type for a in results])
+    body = ir.Block([*made.body.lets, call], results)
+    return insert_copies(ir.Function(made.name, made.params, types, body, made.own, span=made.span))
+
+
+def with_results(f: ir.Function, name: str, results: tuple[ir.Atom, ...]) -> ir.Function:
+    """`f` with other results, of variables of its body and constants."""
+    assert f.body is not None
+    body = ir.Block(f.body.lets, results)
+    made = ir.Function(name, f.params, tuple(a.type for a in results), body, f.own, span=f.span)
+    boxed = [a for a in results if is_boxed(a.type)]
+    kept = len(set(boxed)) == len(boxed) and set(boxed) <= set(f.body.results)
+    return known_owned(made) if kept and f.derived.get("own") is f else insert_copies(made)

@@ -1,0 +1,1 @@
+"""What all generated code stands on: layout, allocator, modules, locals, entry points."""

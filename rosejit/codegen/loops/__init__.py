@@ -1,0 +1,1 @@
+"""Code for loops: counted and while loops, unrolling, SIMD vectorisation."""

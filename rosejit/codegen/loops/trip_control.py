@@ -1,0 +1,239 @@
+"""The iterations of a counted loop: one at a time, or several as one and the rest behind them."""
+
+from dataclasses import field
+
+from rosejit.codegen.core.allocator import END
+from rosejit.codegen.core.emitter import Emitter
+from rosejit.codegen.core.function_body import Kind
+from rosejit.codegen.core.layout import Column, Layout, Rows
+from rosejit.codegen.loops.carried_locals import Carry, load, poll, store
+from rosejit.codegen.loops.strided_access import number_at, offset_of
+from rosejit.codegen.loops.unroll_legality import UnrollFacts
+from rosejit.codegen.loops.unroll_scalar import ScalarUnroller
+from rosejit.codegen.loops.vectorize import SimdBody
+from rosejit.codegen.values.element_access import ADD, scaled
+from rosejit.ir.syntax import Atom, Let, Loop, Scan, Var
+from rosejit.lazy_dataclass import dataclass
+from rosejit.wasm.instructions import block, br, br_if, i32_const, i64_const, if_, local_get, local_set, local_tee
+from rosejit.wasm.instructions import loop as loop_
+from rosejit.wasm.opcodes import OP
+
+PLAIN, BULK = 2, 4
+"""How deep lie the code of an iteration alone, and that of several, where there is sure to be an iteration."""
+
+
+@dataclass(slots=True)
+class StridedPointer:
+    """An array that the loop walks: a scanned one, or a stack that it makes."""
+
+    var: Var
+    layout: Layout
+    rows: Rows | Column
+    base: Var
+    """Holds the address of the elements."""
+    scan: Scan | None = None
+    home: Var | None = None
+    """Of a stack of structures: holds the address of the row of this iteration."""
+
+
+@dataclass(slots=True)
+class LoopEmission:
+    """A loop that is being written."""
+
+    let: Let
+    x: Loop
+    carried: list[Carry] = field(default_factory=list[Carry])
+    scans: list[StridedPointer] = field(default_factory=list[StridedPointer])
+    stacks: list[StridedPointer] = field(default_factory=list[StridedPointer])
+    offsets: dict[int, Var] = field(default_factory=dict[int, Var])
+    """By stride: what holds the index times the stride."""
+    lanes: dict[Var, list[int]] = field(default_factory=dict[Var, list[int]])
+    """Of carries that are sums in lanes: the places of the lanes, that of the carry first."""
+
+    @property
+    def trips(self) -> int | None:
+        """The number of iterations, where it is a constant."""
+        return self.x.constant_trips
+
+    def count(self, e: Emitter) -> bytes:
+        """Code that leaves the number of iterations, or a negative one where there are none."""
+        trips = self.x.trips
+        return e.read(trips) if isinstance(trips, Var) else i64_const[self.trips or 0]
+
+    @property
+    def guarded(self) -> bool:
+        """Whether there may be no iteration at all."""
+        return self.trips is None or self.trips < 1
+
+
+def one_by_one(e: Emitter, m: LoopEmission, code: bytes, *, read: bool) -> list[bytes]:
+    """All iterations by `code`; `read` says whether that reads the index."""
+    start, step = _control(e, m, read=read)
+    return [block(), start, loop_(), code, step, br_if[0], END, END]
+
+
+def _control(e: Emitter, m: LoopEmission, *, read: bool) -> tuple[bytes, bytes]:
+    """What counts: the code in front of the loop, and that of the end of an iteration, which leaves whether to go on.
+
+    An index that the body does not read itself need not be there if an offset can count.
+    """
+    x, n, down = m.x, m.trips, m.x.down
+    by = next((s for s in m.offsets if n is not None and 0 < n * s < 1 << 31), None) if not read else None
+    start, step = [b""], [b""]
+    for stride, v in m.offsets.items():
+        place = e.where[v]
+        first = _last_offset(e, m, stride) if down else i32_const[0]
+        start.append(store(e, "i32", place, first))
+        step.append(store(e, "i32", place, load(e, "i32", place) + i32_const[-stride if down else stride] + ADD))
+    if by is not None and n is not None:
+        place = e.where[m.offsets[by]]
+        test = i32_const[0] + OP["i32.ge_s"] if down else i32_const[n * by] + OP["i32.ne"]
+        return b"".join(start), b"".join((*step, load(e, "i32", place), test))
+    place = e.fixed[x.index]
+    count = m.count(e)
+    one = i64_const[-1 if down else 1] + OP["i64.add"]
+    start.append(store(e, "i64", place, count + i64_const[1] + OP["i64.sub"] if down else i64_const[0]))
+    step.append(store(e, "i64", place, load(e, "i64", place) + one))
+    test = i64_const[0] + OP["i64.ge_s"] if down else count + OP["i64.lt_s"]
+    return b"".join(start), b"".join((*step, load(e, "i64", place), test))
+
+
+def _last_offset(e: Emitter, m: LoopEmission, stride: int) -> bytes:
+    if m.trips is not None:
+        return i32_const[max(m.trips - 1, 0) * stride]
+    return m.count(e) + i64_const[1] + OP["i64.sub"] + scaled(stride)
+
+
+# --- several as one
+
+
+def several(e: Emitter, m: LoopEmission, t: UnrollFacts, code: bytes, *, read: bool) -> list[bytes]:
+    """Two or four iterations at a time, upwards; by `code` an iteration alone where fewer are left, and where one does
+    what is rare."""
+    x = m.x
+    places = {carry.var: m.lanes.get(carry.var, [carry.place]) for carry in m.carried}
+    writer = SimdBody(e, t, places) if t.wide else ScalarUnroller(e, t, places)
+    factor = 4 if t.short else 2
+    scans = [(array.scan.param, _row(e, x.index, array)) for array in m.scans if array.scan is not None]
+    results = x.body.results[len(x.carries) :]
+    rows: list[tuple[bytes, Atom]] = [(_row(e, x.index, a), r) for a, r in zip(m.stacks, results, strict=True)]
+    while writer.iteration < factor:
+        writer.run_iterations(local_get[e.fixed[x.index]], scans, rows)
+    body = writer.finish()
+    tested = _tested(e, m, t)
+    leaves = tested or (isinstance(writer, SimdBody) and writer.leaves)
+    known = m.trips if not leaves else None
+    left = known % factor if known is not None else 0
+    two: list[bytes] = []
+    if isinstance(writer, SimdBody) and left >= 2:
+        writer.again()
+        writer.run_iterations(local_get[e.fixed[x.index]], scans, rows)
+        two = [*writer.finish(), writer.rotated()]
+    before, after = writer.opened(), writer.closed()
+    rotated = writer.rotated() if isinstance(writer, SimdBody) and factor == 2 else b""
+    count = _Count(e, m, t.counts or (read and known is None), exact=bool(tested))
+    bounds, end, last = count.bounds(factor, tested)
+    look = _poll_at(e, m, 1 if known is not None else BULK + m.guarded)
+    bulk = (loop_(), look, *body, rotated, count.step(factor), count.at, last, count.most, br_if[0], END)
+    if known is not None:
+        done = known - left
+        two = [count.from_iteration(done), *two] if two else []
+        done += 2 if two else 0
+        one = [
+            count.from_iteration(iteration) + block() + block() + code + END + END for iteration in range(done, known)
+        ]
+        return [count.start(), before, *bulk, *two, after, *one]
+    return [
+        *(count.start(), bounds, loop_()),
+        *(block(), count.at, last, count.more, br_if[0], before, block(), *bulk, END, after, END),
+        *(count.at, end, count.differs, if_(), code, count.step(1), br[1], END, END),
+    ]
+
+
+def _tested(e: Emitter, m: LoopEmission, t: UnrollFacts) -> bytes:
+    """What leaves whether no test of any iteration fails; nothing where there are none."""
+    trips = m.count(e)
+    code: list[bytes] = []
+    for step, length in t.tests:
+        own = t.own.get(step)
+        if own is None:
+            assert isinstance(step, Var)
+            code.append(e.read(step) + i64_const[length] + OP["i64.lt_u"])
+            continue
+        most = i64_const[length] + trips + OP["i64.sub"]
+        code.append(number_at(e, own) + most + OP["i64.le_u"])
+        if m.trips is None:
+            code.append(trips + i64_const[length] + OP["i64.le_s"])
+    return b"".join((*code, *(OP["i32.and"] for _ in code[1:])))
+
+
+class _Count:
+    """What counts upwards: an offset where there is one, else the index, which is there too if it is `read`. An `exact`
+    one is not too small for numbers of iterations that are larger than any array."""
+
+    def __init__(self, e: Emitter, m: LoopEmission, read: bool, *, exact: bool) -> None:
+        self._e = e
+        self._m = m
+        self._offsets = {stride: e.where[v] for stride, v in m.offsets.items()}
+        small = m.trips is not None or not exact
+        self._stride = next((s for s in self._offsets if small and s > 0 and s * (m.trips or 0) < 1 << 31), 0)
+        kind: Kind = "i32" if self._stride else "i64"
+        self._kind: Kind = kind
+        self._index = None if self._stride and not read else e.fixed[m.x.index]
+        self.at = load(e, kind, self._offsets[self._stride] if self._stride else e.fixed[m.x.index])
+        self.most, self.more, self.differs = OP[f"{kind}.le_s"], OP[f"{kind}.gt_s"], OP[f"{kind}.ne"]
+
+    def start(self) -> bytes:
+        """Sets all to 0."""
+        code = [store(self._e, "i32", place, i32_const[0]) for place in self._offsets.values()]
+        if self._index is not None:
+            code.append(store(self._e, "i64", self._index, i64_const[0]))
+        return b"".join(code)
+
+    def from_iteration(self, iteration: int) -> bytes:
+        """Sets all to what they are in that iteration."""
+        code = [store(self._e, "i32", place, i32_const[iteration * s]) for s, place in self._offsets.items()]
+        return b"".join((*code, store(self._e, "i64", self._e.fixed[self._m.x.index], i64_const[iteration])))
+
+    def step(self, factor: int) -> bytes:
+        """So many iterations are done."""
+        e = self._e
+        code = [
+            store(e, "i32", place, load(e, "i32", place) + i32_const[factor * stride] + ADD)
+            for stride, place in self._offsets.items()
+        ]
+        if self._index is not None:
+            code.append(store(e, "i64", self._index, load(e, "i64", self._index) + i64_const[factor] + OP["i64.add"]))
+        return b"".join(code)
+
+    def bounds(self, factor: int, tested: bytes) -> tuple[bytes, bytes, bytes]:
+        """What is done first, and what leaves where the iterations end and where the last `factor` of them begin:
+        before the first where `tested` says that a test fails."""
+        trips = self._m.trips
+        unit, const = (self._stride, i32_const) if self._stride else (1, i64_const)
+        if trips is not None and not tested:
+            return b"", const[unit * trips], const[unit * (trips - factor)]
+        body = self._e.body
+        last = body.fresh(self._kind)  # it lives through iterations that are written already
+        if trips is not None:
+            start, end = const[unit * (trips - factor)], const[unit * trips]
+        else:
+            held = body.fresh(self._kind)
+            count = self._m.count(self._e) + (scaled(unit) if self._stride else b"")
+            start, end = count + local_tee[held] + const[-unit * factor] + OP[f"{self._kind}.add"], local_get[held]
+        never = const[-1] + tested + OP["select"] if tested else b""
+        return start + never + local_set[last], end, local_get[last]
+
+
+def _row(e: Emitter, index: Var, array: StridedPointer) -> bytes:
+    return e.read(array.base) + e.read(offset_of(e, index, array.rows.stride)) + ADD
+
+
+def _poll_at(e: Emitter, m: LoopEmission, depth: int) -> bytes:
+    """Looks at the interrupt flag from inside so many blocks."""
+    if m.let not in e.plan.polls:
+        return b""
+    e.body.depth += depth
+    look = poll(e)
+    e.body.depth -= depth
+    return look

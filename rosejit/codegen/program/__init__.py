@@ -1,0 +1,1 @@
+"""From a linked program to one module."""

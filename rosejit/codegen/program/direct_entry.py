@@ -1,0 +1,63 @@
+"""A root that nothing in the program calls, as its own entry: arrays are built where the host reads them."""
+
+from functools import partial
+
+from rosejit.codegen.core.emitter import Emitter, Item
+from rosejit.codegen.core.entry_points import EntryLayout, argument
+from rosejit.codegen.core.function_body import STORES, Body, kind_of
+from rosejit.codegen.core.function_facts import Plan
+from rosejit.codegen.core.module_builder import MOST_PARAMS, ModuleContext
+from rosejit.codegen.core.split_long import LONGEST
+from rosejit.codegen.program.form_table import FORMS
+from rosejit.codegen.program.functions import finish_function
+from rosejit.codegen.values.ownership import consume, put_row
+from rosejit.ir.syntax import Block, Function, Var
+from rosejit.ir.types import BOOL, UNIT
+from rosejit.wasm.instructions import i32_const, local_set
+from rosejit.wasm.module import Export
+
+
+def can_be_direct(f: Function, plan: Plan) -> bool:
+    """Whether the parameters and variables of `f` fit the locals of one function."""
+    return plan.weight <= LONGEST and len(f.params) <= MOST_PARAMS
+
+
+def write_direct_entry(module: ModuleContext, f: Function, plan: Plan, place: EntryLayout) -> None:
+    """Export `f` with its arguments and results in their slots."""
+    assert f.body is not None
+    e = Emitter(module, FORMS, plan, Body(0), f.name)
+    given = [p for p in f.params if p.type is not UNIT]
+    for p in given:
+        e.fixed[p] = e.body.local(e.kind(p) or "i32")
+    homes: dict[int, Var] = {}
+    for k, slot in enumerate(place.entry.results):
+        if slot.kind == "array":
+            home = homes[k] = Var(BOOL, "result")
+            e.where[home] = e.fixed[home] = e.body.local("i32")
+    code, _ = e.nested(f.body, partial(_results, e, f.body, place, homes))
+    e.body.out.append(code)
+    prologue: list[bytes] = []
+    for k, home in homes.items():
+        prologue += (i32_const[place.entry.results[k].offset], local_set[e.where[home]])
+    for p, slot in zip(given, place.entry.params, strict=True):
+        if p in e.where:
+            prologue += (argument(module, p, slot, own=p in f.own), local_set[e.where[p]])
+    index = module.builder.declare_function((), (), place.entry.name)
+    finish_function(e, index, b"".join(prologue), polls=False)
+    module.builder.exports.append(Export(place.entry.name, "func", index))
+    module.record_function(index, f)
+
+
+def _results(e: Emitter, body: Block, place: EntryLayout, homes: dict[int, Var]) -> None:
+    items: list[Item] = []
+    frees: list[Item] = []
+    results = [r for r in body.results if r.type is not UNIT]
+    for k, result in enumerate(results):
+        if k in homes:
+            items += put_row(e, homes[k], result, frees)
+        else:
+            consume(e, (result,))
+            kind = kind_of(result.type)
+            assert kind is not None
+            items += (i32_const[0], result, STORES[kind][place.results + 8 * k])
+    e.push([*items, *frees])

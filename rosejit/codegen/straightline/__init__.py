@@ -1,0 +1,1 @@
+"""Code of straight-line programs, made column-wise."""

@@ -1,0 +1,1 @@
+"""Code for single values: aggregates, element access, ownership, calls, branches."""

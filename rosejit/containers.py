@@ -1,0 +1,462 @@
+"""Kinds of containers (pytree nodes): one record a kind, and everything that is asked of a structure.
+
+A record knows its values by class and by hint, takes them apart and makes them again, and writes the Python that does
+so at the border of a compiled function. Hints, descriptions of arguments, staging, callers, `vmap`, the interpreter and
+exports read this table; to the rest a structure is a `Node`. `None` is a node without children and no container.
+
+In what the records write, `$` begins every name that is not the user's, and `constant(value)` names a value.
+"""
+
+import collections.abc
+import copy
+import dataclasses
+import functools
+import typing
+from collections import deque
+from collections.abc import Callable, Sequence
+from types import GetSetDescriptorType, MemberDescriptorType
+from typing import Any
+
+from rosejit.abi import Node, Tree
+
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
+
+Read = Callable[[Any, str], Any]
+"""As `getattr`: reads an attribute."""
+Constant = Callable[[Any], str]
+
+
+class Container:
+    """A kind of container whose parts have positions: what is said here holds for all kinds that do not say else."""
+
+    is_named = False
+    """Whether parts have names; the container is an object in JavaScript, and else an array."""
+    is_fixed = False
+    """Whether a hint says how many parts there are."""
+    of_any_keys = False
+    """Whether the names of the parts are those of the value, and not those of its class."""
+    changes = False
+    """Whether its parts can be replaced."""
+
+    def __init__(self, name: str, type: Any = None, accepts: tuple[Any, ...] = (), generics: tuple[Any, ...] = ()):
+        self.name = name
+        """The `kind` of its nodes."""
+        self.type = type
+        """The class of all its values; None where users write the classes."""
+        self.accepts = accepts
+        """The classes of the arguments that it is made of."""
+        self.generics = generics
+        """What such a container is called in hints with arguments."""
+
+    def __repr__(self) -> str:
+        return self.name
+
+    # --- values
+
+    def owns(self, cls: Any) -> bool:
+        """Whether the values of a class are of this kind."""
+        return cls is self.type
+
+    def is_mutable(self, cls: Any) -> bool:
+        """Whether values of a class have an identity that writes can show."""
+        return self.changes
+
+    def parts(self, value: Any, read: Read = getattr) -> list[Any]:
+        """What is in a value, in order."""
+        return list(value)
+
+    def picked(self, value: Any, keys: Sequence[Any], read: Read = getattr) -> list[Any]:
+        """The parts of these names, or all where parts have positions. Raises what Python does where one is missing."""
+        return list(value)
+
+    def keys(self, value: Any) -> tuple[Any, ...]:
+        """The names of the parts of a value; none where they have positions."""
+        return ()
+
+    def state(self, value: Any) -> Any:
+        """What a value has beside its parts, and is made with."""
+        return None
+
+    def layout(self, value: Any) -> Any:
+        """What two values of one class have in common that have the same parts by name."""
+        return len(value), self.state(value)
+
+    def like(self, value: Any, parts: Sequence[Any]) -> Any:
+        """A container as `value`, with other parts."""
+        return self.type(parts)
+
+    def node(self, value: Any, children: tuple[Tree, ...], ordered: bool = False) -> Node:
+        """The node of a value."""
+        return Node(self.name, children, state=self.state(value) if isinstance(value, self.type) else None)
+
+    def make(self, node: Node, parts: list[Any]) -> Any:
+        """The value of a node, of its parts."""
+        return self.type(parts)
+
+    def maker(self, node: Node) -> Callable[..., Any]:
+        """What makes the value of a node of its parts, one an argument: to make many."""
+        return lambda *parts: self.make(node, list(parts))
+
+    # --- hints
+
+    def fields(self, cls: Any) -> tuple[str, ...] | None:
+        """The names of the parts that a class of the user's says its values have; None for one of another kind."""
+        return None
+
+    def item(self, arguments: tuple[Any, ...]) -> Any:
+        """The hint of every part, as the arguments of a generic hint say it; None where they say something else."""
+        return arguments[0]
+
+    def described(self, children: tuple[Tree, ...], keys: tuple[Any, ...], cls: Any) -> Node:
+        """The node of what a hint says."""
+        return Node(self.name, children, keys, cls)
+
+    def fits(self, value: Any, cls: Any, keys: tuple[Any, ...], count: int) -> bool:
+        """Whether a value has the parts that a hint says."""
+        return isinstance(value, self.accepts) and len(value) == count
+
+    def wanted(self, cls: Any, keys: tuple[Any, ...], count: int) -> str:
+        """That in words."""
+        return f"a {self.name} of {count}"
+
+    # --- at the border
+
+    def step(self, key: Any) -> str:
+        """What a user writes behind the name of the whole for the part `key`, or the one at this position."""
+        return f"[{key!r}]"
+
+    def unlike(self, node: Node, value: str, constant: Constant) -> str:
+        """The condition that `value`, a name, is no container as `node`."""
+        cls = self._class(constant)
+        other = f"$py_type({value}) is not {cls} and not $py_isinstance({value}, {cls})"
+        return f"{other} or $py_len({value}) != {len(node.children)}"
+
+    def each(self, node: Node, value: str) -> str | None:
+        """The expression of what gives the parts of a container as `node` in a loop; None where nothing does."""
+        return value
+
+    def take(self, node: Node, value: str, names: Sequence[str], constant: Constant) -> list[str]:
+        """The lines that give the parts of a container as `node` these names."""
+        return [f"{', '.join(names)}, = {value}"]
+
+    def literal(self, node: Node, parts: Sequence[str], constant: Constant) -> str:
+        """The expression for a container of these parts, which are expressions."""
+        return self.gathered(node, f"({', '.join(parts)},)" if parts else "()", constant)
+
+    def gathered(self, node: Node, parts: str, constant: Constant) -> str:
+        """The expression for a container of the items of `parts`, which is one."""
+        return f"{self._class(constant)}({parts})"
+
+    def put(self, node: Node, name: str, parts: Sequence[str], constant: Constant) -> list[str]:
+        """The lines that name a container of these parts."""
+        return [f"{name} = {self.literal(node, parts, constant)}"]
+
+    def _class(self, constant: Constant) -> str:
+        return f"$py_{self.name}" if self.type.__module__ == "builtins" else constant(self.type)
+
+
+class _Tuple(Container):
+    is_fixed = True
+
+    def item(self, arguments: tuple[Any, ...]) -> Any:
+        return arguments[0] if len(arguments) == len(("item", ...)) and arguments[1] is Ellipsis else None
+
+    def literal(self, node: Node, parts: Sequence[str], constant: Constant) -> str:
+        return f"({', '.join(parts)},)" if parts else "()"
+
+
+class _List(Container):
+    changes = True
+
+    def literal(self, node: Node, parts: Sequence[str], constant: Constant) -> str:
+        return f"[{', '.join(parts)}]"
+
+    def gathered(self, node: Node, parts: str, constant: Constant) -> str:
+        return f"[*{parts}]"
+
+
+class _Dict(Container):
+    """Also those of a `TypedDict`, whose parts stand in the order of the class."""
+
+    is_named = of_any_keys = changes = True
+
+    def parts(self, value: Any, read: Read = getattr) -> list[Any]:
+        return list(value.values())
+
+    def picked(self, value: Any, keys: Sequence[Any], read: Read = getattr) -> list[Any]:
+        return [value[key] for key in keys]
+
+    def keys(self, value: Any) -> tuple[Any, ...]:
+        return tuple(value)
+
+    def layout(self, value: Any) -> Any:
+        return tuple(value)
+
+    def like(self, value: Any, parts: Sequence[Any]) -> Any:
+        return dict(zip(value, parts, strict=True))
+
+    def node(self, value: Any, children: tuple[Tree, ...], ordered: bool = False) -> Node:
+        return Node(self.name, children, tuple(value), ordered=ordered)
+
+    def make(self, node: Node, parts: list[Any]) -> Any:
+        return dict(zip(node.keys, parts, strict=True))
+
+    def fields(self, cls: Any) -> tuple[str, ...] | None:
+        return tuple(cls.__annotations__) if typing.is_typeddict(cls) else None
+
+    def item(self, arguments: tuple[Any, ...]) -> Any:
+        return arguments[1] if arguments[0] is str else None
+
+    def described(self, children: tuple[Tree, ...], keys: tuple[Any, ...], cls: Any) -> Node:
+        return Node(self.name, children, keys, ordered=cls is None)
+
+    def fits(self, value: Any, cls: Any, keys: tuple[Any, ...], count: int) -> bool:
+        return isinstance(value, self.accepts) and set(value) == set(keys)
+
+    def wanted(self, cls: Any, keys: tuple[Any, ...], count: int) -> str:
+        shown = "dict" if cls is None else cls.__name__
+        return f"a `{shown}` with the keys {', '.join(map(repr, keys))}"
+
+    def each(self, node: Node, value: str) -> str | None:
+        return f"{value}.values()" if node.ordered else None
+
+    def take(self, node: Node, value: str, names: Sequence[str], constant: Constant) -> list[str]:
+        reads = [f"    {name} = {value}[{constant(key)}]" for name, key in zip(names, node.keys, strict=True)]
+        return ["try:", *reads, "except $py_KeyError:", '    raise $Mismatch("a key is missing") from None']
+
+    def unlike(self, node: Node, value: str, constant: Constant) -> str:
+        wrong = super().unlike(node, value, constant)
+        return f"{wrong} or (*{value},) != {constant(node.keys)}" if node.ordered and node.keys else wrong
+
+    def literal(self, node: Node, parts: Sequence[str], constant: Constant) -> str:
+        pairs = zip(map(constant, node.keys), parts, strict=True)
+        return f"{{{', '.join([f'{key}: {part}' for key, part in pairs])}}}"
+
+    def gathered(self, node: Node, parts: str, constant: Constant) -> str:
+        return f"$py_dict($py_zip({constant(node.keys)}, {parts}))"
+
+
+class _Deque(Container):
+    """With its `maxlen`."""
+
+    changes = True
+
+    def state(self, value: Any) -> Any:
+        return value.maxlen
+
+    def like(self, value: Any, parts: Sequence[Any]) -> Any:
+        return deque(parts, value.maxlen)
+
+    def make(self, node: Node, parts: list[Any]) -> Any:
+        return deque(parts, node.state)
+
+    def unlike(self, node: Node, value: str, constant: Constant) -> str:
+        return f"{super().unlike(node, value, constant)} or {value}.maxlen != {node.state}"
+
+    def gathered(self, node: Node, parts: str, constant: Constant) -> str:
+        return f"{constant(deque)}({parts}, {node.state})"
+
+
+class _Record:
+    """What is common to classes of the user's whose values have their parts as attributes."""
+
+    is_named = True
+    name: str
+
+    def step(self, key: Any) -> str:
+        return f".{key}"
+
+    def described(self, children: tuple[Tree, ...], keys: tuple[Any, ...], cls: Any) -> Node:
+        return Node(self.name, children, keys, cls)
+
+    def fits(self, value: Any, cls: Any, keys: tuple[Any, ...], count: int) -> bool:
+        return isinstance(value, cls)
+
+    def wanted(self, cls: Any, keys: tuple[Any, ...], count: int) -> str:
+        return f"a `{cls.__name__}`"
+
+    def unlike(self, node: Node, value: str, constant: Constant) -> str:
+        return f"$py_type({value}) is not {constant(node.cls)}"
+
+    def each(self, node: Node, value: str) -> str | None:
+        return None
+
+    def node(self: Any, value: Any, children: tuple[Tree, ...], ordered: bool = False) -> Node:
+        return Node(self.name, children, self.keys(value), type(value))
+
+
+class _NamedTuple(_Record, Container):
+    is_fixed = True
+
+    def owns(self, cls: Any) -> bool:
+        return isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_fields")
+
+    def keys(self, value: Any) -> tuple[Any, ...]:
+        return type(value)._fields
+
+    def layout(self, value: Any) -> Any:
+        return len(value)
+
+    def like(self, value: Any, parts: Sequence[Any]) -> Any:
+        return type(value)._make(parts)
+
+    def make(self, node: Node, parts: list[Any]) -> Any:
+        return typing.cast(Any, node.cls)._make(parts)
+
+    def fields(self, cls: Any) -> tuple[str, ...] | None:
+        return cls._fields if self.owns(cls) else None
+
+    def literal(self, node: Node, parts: Sequence[str], constant: Constant) -> str:
+        return super().literal(node, parts, constant) if parts else f"{constant(node.cls)}()"
+
+    def take(self, node: Node, value: str, names: Sequence[str], constant: Constant) -> list[str]:
+        return [f"{', '.join(names)}, = {value}"]
+
+    def gathered(self, node: Node, parts: str, constant: Constant) -> str:
+        return f"{constant(node.cls)}._make({parts})"
+
+
+class _Dataclass(_Record, Container):
+    """Also objects of other classes of the user's, in nodes that have the names of their attributes."""
+
+    def owns(self, cls: Any) -> bool:
+        return hasattr(cls, "__dataclass_fields__")
+
+    def is_mutable(self, cls: Any) -> bool:
+        found = getattr(cls, "__dataclass_params__", None)
+        return found is None or not found.frozen
+
+    def parts(self, value: Any, read: Read = getattr) -> list[Any]:
+        return [read(value, name) for name in self.keys(value)]
+
+    def picked(self, value: Any, keys: Sequence[Any], read: Read = getattr) -> list[Any]:
+        return [read(value, key) for key in keys]
+
+    def keys(self, value: Any) -> tuple[Any, ...]:
+        return tuple([name for name in _names(type(value)) if hasattr(value, name)])
+
+    def layout(self, value: Any) -> Any:
+        return self.keys(value)
+
+    def like(self, value: Any, parts: Sequence[Any]) -> Any:
+        made = copy.copy(value)
+        for name, part in zip(self.keys(value), parts, strict=True):
+            object.__setattr__(made, name, part)
+        return made
+
+    def make(self, node: Node, parts: list[Any]) -> Any:
+        made = object.__new__(typing.cast(Any, node.cls))
+        for name, part in zip(node.keys, parts, strict=True):
+            object.__setattr__(made, name, part)
+        return made
+
+    def maker(self, node: Node) -> Callable[..., Any]:
+        return _maker(node.cls, node.keys)
+
+    def fields(self, cls: Any) -> tuple[str, ...] | None:
+        return _names(cls) if self.owns(cls) else None
+
+    def take(self, node: Node, value: str, names: Sequence[str], constant: Constant) -> list[str]:
+        return [f"{name} = {value}.{key}" for name, key in zip(names, node.keys, strict=True)]
+
+    def literal(self, node: Node, parts: Sequence[str], constant: Constant) -> str:
+        return f"{constant(_maker(node.cls, node.keys))}({', '.join(parts)})"
+
+    def gathered(self, node: Node, parts: str, constant: Constant) -> str:
+        return f"{constant(_maker(node.cls, node.keys))}(*{parts})"
+
+    def put(self, node: Node, name: str, parts: Sequence[str], constant: Constant) -> list[str]:
+        """As the compiled code left it: no constructor runs, and no `__setattr__` of the class."""
+        cls: Any = node.cls
+        lines, within = [f"{name} = {constant(cls.__new__)}({constant(cls)})"], f"{name}_dict"
+        for key, part in zip(node.keys, parts, strict=True):
+            held = _member(cls, key)
+            if cls.__setattr__ is object.__setattr__:
+                lines.append(f"{name}.{key} = {part}")
+            elif isinstance(held, MemberDescriptorType):
+                lines.append(f"{constant(held.__set__)}({name}, {part})")
+            elif _has_plain_dict(cls) and not hasattr(held, "__set__"):
+                lines += [f"{within} = {name}.__dict__"] * (f"{within} = {name}.__dict__" not in lines)
+                lines.append(f"{within}[{key!r}] = {part}")
+            else:
+                lines.append(f"{constant(object.__setattr__)}({name}, {key!r}, {part})")
+        return [*lines, f"{name} = {name}.__rose_host__()"] if hasattr(cls, "__rose_host__") else lines
+
+
+@functools.lru_cache(1024)
+def _names(cls: Any) -> tuple[str, ...]:
+    return tuple([field.name for field in dataclasses.fields(cls)])
+
+
+def _member(cls: Any, name: str) -> Any:
+    return next((vars(each)[name] for each in cls.__mro__ if name in vars(each)), None)
+
+
+def _has_plain_dict(cls: Any) -> bool:
+    """Whether the `__dict__` of an object is where its attributes are."""
+    return type(_member(cls, "__dict__")) is GetSetDescriptorType and cls.__getattribute__ is object.__getattribute__
+
+
+@functools.lru_cache(256)
+def _maker(cls: Any, keys: tuple[str, ...]) -> Callable[..., Any]:
+    """A function of its parts to a value of a class."""
+    scope: dict[str, Any] = {}
+
+    def constant(value: Any) -> str:
+        name = f"$k{len(scope)}"
+        scope[name] = value
+        return name
+
+    parts = [f"$x{k}" for k in range(len(keys))]
+    lines = DATACLASS.put(Node("dataclass", keys=keys, cls=cls), "$made", parts, constant)
+    text = "\n    ".join([f"def make({', '.join(parts)}):", *lines, "return $made"])
+    names = {name.replace("$", "_rose_"): value for name, value in scope.items()}
+    exec(text.replace("$", "_rose_"), names)
+    return names["make"]
+
+
+TUPLE = _Tuple("tuple", tuple, (tuple,), (tuple,))
+LIST = _List("list", list, (list, tuple), (list, collections.abc.Sequence))
+DICT = _Dict("dict", dict, (dict,), (dict, collections.abc.Mapping))
+DEQUE = _Deque("deque", deque, (deque,), (deque,))
+NAMED_TUPLE = _NamedTuple("namedtuple")
+DATACLASS = _Dataclass("dataclass")
+
+KINDS: dict[str, Container] = {kind.name: kind for kind in (TUPLE, LIST, DICT, DEQUE, NAMED_TUPLE, DATACLASS)}
+"""The table. Of an argument that is of a class derived from one, or made of several, the first kind counts."""
+
+
+@functools.lru_cache(2048)
+def of_class(cls: Any) -> Container | None:
+    """The kind of the values of a class; None for what is no container."""
+    return next((kind for kind in KINDS.values() if kind.owns(cls)), None)
+
+
+def of_type(cls: Any) -> Container | None:
+    """The kind whose values all have this class."""
+    return next((kind for kind in KINDS.values() if kind.type is cls and cls is not None), None)
+
+
+def of_argument(value: Any) -> Container | None:
+    """The kind that a value without a hint is an argument of."""
+    return next((kind for kind in KINDS.values() if kind.type is not None and isinstance(value, kind.type)), None)
+
+
+def of_node(node: Node) -> Container:
+    """The kind of a node."""
+    return KINDS[node.kind]
+
+
+def of_generic(origin: Any) -> Container | None:
+    """The kind that a hint with arguments is for."""
+    return next((kind for kind in KINDS.values() if origin in kind.generics), None)
+
+
+def declared(cls: Any) -> tuple[Container, tuple[str, ...]] | None:
+    """The kind of the values of a class of the user's, and the names of their parts."""
+    for kind in reversed(KINDS.values()):
+        names = kind.fields(cls)
+        if names is not None:
+            return kind, names
+    return None

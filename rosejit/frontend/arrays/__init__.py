@@ -1,0 +1,1 @@
+"""Traced arrays: storage, aliases, indexing, broadcasting, reductions."""

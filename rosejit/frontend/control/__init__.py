@@ -1,0 +1,1 @@
+"""Control flow at run time of the rewritten code: branches, loops, joins, loop-carried values."""

@@ -1,0 +1,312 @@
+"""Runs rewritten comprehensions: lists of the host, arrays of the IR, and generators for reductions."""
+
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
+
+from collections.abc import Iterable, Iterator
+from types import GeneratorType
+from typing import Any
+
+from rosejit.errors import UnsupportedSyntax
+from rosejit.frontend.arrays.access import variable
+from rosejit.frontend.arrays.array import Array, fresh
+from rosejit.frontend.arrays.asarray import stacked
+from rosejit.frontend.arrays.row_aliases import spread
+from rosejit.frontend.control import retype
+from rosejit.frontend.control.if_for import rows, runs_at_all
+from rosejit.frontend.control.join import Join
+from rosejit.frontend.control.loop_carries import LoopCarries
+from rosejit.frontend.control.staged_range import StagedRange, number_at, trip_count
+from rosejit.frontend.control.truth import truth
+from rosejit.frontend.soa.element_proxy import arrays_in, owned, share_outside
+from rosejit.frontend.soa.struct_of_arrays import StructOfArrays
+from rosejit.frontend.values.pytree import members, with_parts
+from rosejit.frontend.values.scalars import ATOMS, Bool, type_of
+from rosejit.frontend.values.tape import Frame, Tape
+from rosejit.ir.syntax import Atom, Block, Lit, Loop, Var
+from rosejit.ir.types import INT
+from rosejit.ir.types import Array as ArrayType
+
+_MANY = 1000
+"""A list of so many items asks after each whether there is room for more operations."""
+
+
+class Tests:
+    """The conditions of a comprehension while it runs."""
+
+    def __init__(self, tape: Tape) -> None:
+        self.tape = tape
+        self.folds = False
+        """Whether somebody takes the values one by one and adds them up in variables that loops carry."""
+
+    def when(self, condition: Any) -> Iterable[Any]:
+        """One iteration if the condition holds: the `if` of a comprehension as a `for`."""
+        decided = truth(self.tape, condition)
+        if decided.__class__ is Bool:
+            return self._branch(decided)
+        return (None,) if decided else ()
+
+    def holds(self, condition: Any) -> bool:
+        """Whether a condition holds that binds a name: the host has to decide it."""
+        decided = truth(self.tape, condition)
+        if decided.__class__ is Bool:
+            raise self.tape.fault(
+                UnsupportedSyntax,
+                "`:=` in a staged `if` of a comprehension binds a name on some paths only",
+                help="compute the value twice, or write the loop as a `for` statement",
+            )
+        return decided
+
+    def _branch(self, condition: Bool) -> Iterator[Any]:
+        tape = self.tape
+        if not self.folds:
+            raise tape.fault(
+                UnsupportedSyntax,
+                "a staged `if` in a comprehension leaves the length of the list open",
+                help="use `a if c else b` for the element, or `sum(... if c ...)`",
+            )
+        frame = tape.open("branch")
+        yield None
+        tape.close(frame)
+        join = Join(tape, condition.atom, frame, Frame("branch", place=frame.place))
+        join.contents()
+        join.emit()
+
+
+class Comprehension(Tests):
+    """One comprehension while it runs; `result` replaces the list that Python makes, if a loop was staged."""
+
+    def __init__(self, tape: Tape, items: Any, binds: bool = False, lists: bool = True) -> None:
+        super().__init__(tape)
+        self._lists = lists
+        self.result: Any = None
+        self._items = items
+        self._binds = binds
+        self._rows: list[list[Any]] = []
+        self._arrays: list[list[Array]] = []
+        self.staged = items.__class__ is StagedRange
+
+    @property
+    def first(self) -> Iterable[Any]:
+        """What the first `for` goes through."""
+        return self.over(self._items)
+
+    def over(self, items: Any) -> Iterable[Any]:
+        """What a `for` goes through: the items themselves, or one staged number."""
+        if items.__class__ is tuple or items.__class__ is list:  # most of them
+            return items
+        if items.__class__ is StagedRange:
+            return self._loop(items)
+        return rows(self.tape, items)
+
+    def _loop(self, items: StagedRange) -> Iterator[Any]:
+        tape = self.tape
+        if self._binds:
+            raise tape.fault(
+                UnsupportedSyntax,
+                "`:=` in a comprehension over a staged range binds a name in a loop that is not a statement",
+                help="write the loop as a `for` statement",
+            )
+        trips, index = trip_count(items), Var(INT, "i")
+        if not self.folds:
+            self._check_list(items, trips)
+        frame = tape.open("loop")
+        carries = frame.carries = LoopCarries(tape, frame, 0, (), lambda: runs_at_all(tape, trips))
+        self.staged = True
+        self._rows.append([])
+        yield number_at(items, index)
+        made = self._rows.pop()
+        stacks = [] if self.folds else self._stacks(frame, made)
+        tape.close(frame)
+        carries.finish_carries(())
+        found = carries.carries
+        body = Block(frame.lets, (*(carry.next for carry in found), *stacks))
+        loop = Loop(trips, index, tuple(c.phi for c in found), tuple(c.init for c in found), (), body)
+        retype.retype_loop(loop, carries.atoms)
+        retype.convert_carries(loop, tape.lets, frame.place)
+        outs = self._emit(carries, loop, len(found))
+        if not self.folds:
+            self._finish(made[0], [fresh(tape, out) for out in outs], loop.trips)
+            if self.result.__class__ is StructOfArrays:
+                share_outside(tape, frame, made[0], self.result.value)
+
+    def _check_list(self, items: StagedRange, trips: Atom) -> None:
+        """A list of a staged loop is an array: one index, and a length that is known."""
+        if not self._lists:
+            raise self.tape.fault(
+                UnsupportedSyntax,
+                "what is made over a staged range is a list, or is added up by `sum`, `min`, `max`, `any` or `all`",
+                help="make a list: `[... for i in rose.range(n)]`, or leave the range to the host: `range(n)`",
+            )
+        if items is not self._items or self._rows:
+            raise self.tape.fault(
+                UnsupportedSyntax,
+                "a comprehension over more than a staged range makes one flat list, which is not staged",
+                help="nest two comprehensions for a matrix: `[[... for j in ...] for i in ...]`",
+            )
+        if not isinstance(trips, Lit):
+            raise self.tape.fault(
+                UnsupportedSyntax,
+                "the length of this list is known only when the code runs",
+                help="take it from the shape of an argument, or make it `rose.Static`; `sum(...)` of it works",
+            )
+
+    def _emit(self, carries: LoopCarries, loop: Loop, count: int) -> list[Var]:
+        for carry in carries.carries:
+            carry.final.type = carry.phi.type
+        outs = [Var(ArrayType(loop.constant_trips, atom.type)) for atom in loop.body.results[count:]]
+        if loop.body.lets or outs or count:
+            self.tape.bind_all(loop, (*(carry.final for carry in carries.carries), *outs), carries.frame.place)
+        for write in carries.later:
+            write()
+        return outs
+
+    # --- elements
+
+    def put(self, value: Any) -> Any:
+        """The element of an iteration."""
+        if self._rows and not self.folds:
+            self._rows[-1].append(value)
+        if len(self.tape.lets) > self.tape.room:
+            self.tape.unroll_limit()
+        return value
+
+    def _stacks(self, frame: Frame, made: list[Any]) -> list[Atom]:
+        """The atoms that each iteration adds to the arrays that come out."""
+        if len(made) != 1:
+            raise self.tape.fault(
+                UnsupportedSyntax,
+                "this comprehension over a staged range makes another number of elements than iterations",
+                help="make an array with `np.zeros`, and fill it in a `for` statement",
+            )
+        element = owned(made[0])
+        made[0] = _regular(self.tape, element)
+        leaves: list[Any] = []
+        _leaves(made[0], leaves)
+        inside = leaves if made[0] is element else [element]
+        self._arrays = [list(arrays_in(item)) for item in inside]
+        return [self._atom(leaf) for leaf in leaves]
+
+    def _atom(self, leaf: Any) -> Atom:
+        if leaf.__class__ is Array:
+            return variable(leaf)
+        kind = type_of(leaf)
+        assert kind is not None
+        atom = ATOMS[kind](self.tape, leaf)
+        assert atom is not None
+        return atom
+
+    def _finish(self, element: Any, stacks: list[Array], trips: Atom) -> None:
+        """The result: an array, or columns that look like a list of structures."""
+        assert isinstance(trips, Lit)
+        length = max(0, int(trips.value or 0))
+        spread(stacks, self._arrays)
+        value = _columns(element, iter(stacks))
+        if value.__class__ is Array:
+            self.result = value
+        else:
+            self.result = StructOfArrays(value) if stacks else [element] * length
+
+
+class HostIterations(Tests):
+    """Lists over a few items of the host: there is nothing to do but what Python does."""
+
+    def put(self, value: Any) -> Any:
+        """The element of an iteration."""
+        return value
+
+
+def _regular(tape: Tape, value: Any) -> Any:
+    """The element of an iteration: a list of numbers is a row."""
+    if isinstance(value, list):
+        items: Any = value
+        array = stacked(tape, items, "row") if items else None
+        if array is not None:
+            return array
+    return value
+
+
+def _leaves(value: Any, found: list[Any]) -> None:
+    if value.__class__ is Array or type_of(value) is not None:
+        found.append(value)
+        return
+    for item in members(value) or ():
+        _leaves(item, found)
+
+
+def _columns(value: Any, stacks: Iterator[Array]) -> Any:
+    if value.__class__ is Array or type_of(value) is not None:
+        return next(stacks)
+    inside = members(value)
+    return value if inside is None else with_parts(value, [_columns(item, stacks) for item in inside])
+
+
+# --- around the whole
+
+
+Opened = tuple[Tests, Iterable[Any]]
+"""A comprehension, and what its first `for` goes through."""
+
+
+def _begun(made: Comprehension) -> Iterator[Opened]:
+    yield made, made.first
+
+
+class Comprehensions:
+    """The comprehensions of one tape."""
+
+    def __init__(self, tape: Tape) -> None:
+        self._tape = tape
+        self._last: Comprehension | None = None
+        self._on_host = HostIterations(tape)
+        self._opened: Comprehension | None = None
+        self._generators: dict[int, tuple[Any, Comprehension]] = {}
+
+    def open(self, items: Any, binds: bool) -> Iterator[Opened]:
+        """Begin a comprehension over `items`, when it is asked: gives it once."""
+        self._opened = Comprehension(self._tape, items, binds, lists=False)
+        return _begun(self._opened)
+
+    def open_list(self, items: Any, binds: bool, single: bool) -> Iterable[Opened]:
+        """Begin one that makes a list; `single`: with one `for`."""
+        if single and self.few(items):
+            return ((self._on_host, items),)
+        return self._once(Comprehension(self._tape, items, binds))
+
+    def few(self, items: Any) -> bool:
+        """Whether a list over these is what Python makes."""
+        kind = items.__class__
+        return (kind is tuple or kind is list) and len(items) < _MANY
+
+    def _once(self, made: Comprehension) -> Iterator[Opened]:
+        """Asked again, it is complete, and the last one that was."""
+        yield made, made.first
+        self._last = made
+
+    def listed(self, made: list[Any]) -> Any:
+        """The value of a list comprehension that has just run."""
+        tape, whole = self._tape, self._last
+        if whole is not None:
+            self._last = None
+            if whole.result is not None:
+                return whole.result
+        frame = tape.frames[-1]
+        if whole is None and len(tape.lets) > frame.room:
+            tape.unroll_limit()
+        if frame.kind != "function":
+            frame.allocated[id(made)] = made
+        return made
+
+    def generator(self, made: Any) -> Any:
+        """A generator expression; it has not run yet."""
+        assert self._opened is not None
+        self._generators[id(made)] = (made, self._opened)
+        self._tape.frames[-1].allocated[id(made)] = made
+        return made
+
+    def of(self, generator: Any) -> Comprehension | None:
+        """The comprehension that a generator of staged code runs."""
+        if not isinstance(generator, GeneratorType):
+            return None
+        known = self._generators.get(id(generator))
+        return None if known is None else known[1]

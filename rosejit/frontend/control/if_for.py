@@ -1,0 +1,306 @@
+"""The run-time side of rewritten statements: `if`, `while` and `for` on host values, and on staged ones."""
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from operator import length_hint
+from time import process_time
+from typing import Any
+
+from rosejit.errors import UnrollWarning
+from rosejit.frontend.arrays.array import Array
+from rosejit.frontend.arrays.getitem import get
+from rosejit.frontend.control import retype
+from rosejit.frontend.control.join import Join
+from rosejit.frontend.control.loop_carries import Finaliser, LoopCarries
+from rosejit.frontend.control.staged_range import StagedRange, is_downwards, number_at, trip_count
+from rosejit.frontend.control.truth import truth
+from rosejit.frontend.control.undefined import as_flag
+from rosejit.frontend.values.scalars import Bool, P
+from rosejit.frontend.values.tape import UNDEFINED, AttributeSlot, Tape, refuse_outer_iterator
+from rosejit.ir.syntax import Apply, Atom, Block, Let, Lit, Loop, Var
+from rosejit.ir.syntax import While as WhileForm
+from rosejit.ir.types import BOOL, INT
+
+Names = tuple[Any, ...]
+_MANY = 100_000
+"""After so many operations a loop of the host asks how many there will be."""
+_TELLS, _SECONDS = 20_000, 1.0
+"""After so many operations, or so many seconds of work, a loop of the host says that it is unrolled."""
+_LOOKS = 5_000
+"""After so many operations it looks whether it should."""
+_LONG = 64
+"""From so many iterations on a loop that is left early does not make the rest of them."""
+
+
+# --- if
+
+
+class StagedIf:
+    """An `if` that only running decides: both sides are staged, each in its block."""
+
+    def __init__(self, tape: Tape, condition: Bool, before: Names, names: tuple[str, ...], live: int) -> None:
+        self._tape = tape
+        self._condition = condition
+        self._names = names
+        self._live = live
+        self._before = before
+        self._then: Names = ()
+        self._sides = [tape.open("branch")]
+
+    def to_else(self, names: Names) -> Names:
+        """End the first side, begin the second, where the names are what they were before."""
+        self._then = names
+        self._tape.close(self._sides[0])
+        self._sides.append(self._tape.open("branch"))
+        self._sides[1].other = self._sides[0]
+        return self._before
+
+    def first_side(self, name: str) -> Any:
+        """What the first side has left in a name; nothing while it is not over."""
+        return dict(zip(self._names, self._then, strict=False)).get(name, UNDEFINED)
+
+    def end(self, names: Names) -> Names:
+        """End the only side that is written."""
+        return self.join(self.to_else(names))
+
+    def join(self, names: Names) -> Names:
+        """End the second side; the names are what the sides have made of them."""
+        then, orelse = self._sides
+        self._tape.close(orelse)
+        join = Join(self._tape, self._condition.atom, then, orelse)
+        join.contents()
+        pairs = zip(self._then, names, self._names, strict=True)
+        joined = [join.join(a, b, name) if k < self._live else b for k, (a, b, name) in enumerate(pairs)]
+        join.emit()
+        return tuple(joined)
+
+
+def choices(tape: Tape) -> Callable[[Any, Names, tuple[str, ...], int], "bool | StagedIf"]:
+    """What gives the `if` for a condition, its first side begun where only running decides it; Python's own is a
+    bool."""
+
+    def choose(condition: Any, before: Names, names: tuple[str, ...], live: int) -> bool | StagedIf:
+        if condition is True or condition is False:
+            return condition
+        decided = truth(tape, condition)
+        return StagedIf(tape, decided, before, names, live) if decided.__class__ is Bool else bool(decided)
+
+    return choose
+
+
+# --- for
+
+
+class HostFor:
+    """A loop over items of the host: each iteration is staged anew. `all_iterations`: nothing in it leaves the loop.
+    `why` says why a loop that might have been rolled was not; then it is told of if it becomes long."""
+
+    __slots__ = (
+        "_all_iterations",
+        "_asks_at",
+        "_began_at",
+        "_items",
+        "_iterations",
+        "_place",
+        "_since",
+        "_tape",
+        "_why",
+    )
+    staged = False
+
+    def __init__(self, tape: Tape, items: Iterable[Any], all_iterations: bool, why: str = "") -> None:
+        self._tape = tape
+        self._items = items
+        self._all_iterations = all_iterations
+        self._why = why
+        self._place = tape.here() if why else None
+        self._since = process_time() if why else 0.0
+
+    def __iter__(self) -> Iterator[Any]:
+        self._items = iter(self._items)
+        self._iterations = length_hint(self._items)
+        self._began_at = len(self._tape.lets)
+        self._asks_at = min(self._began_at + (_LOOKS if self._why else _MANY), self._tape.room)
+        return self._items
+
+    def back(self, names: Names) -> Names:
+        """The names as they are, if there is room for another iteration."""
+        if len(self._tape.lets) > self._asks_at:
+            self._ask()
+        return names
+
+    def _ask(self) -> None:
+        """Raise if there is no room, or if there will be none by far: nobody waits a minute to be told."""
+        tape, left = self._tape, length_hint(self._items)
+        staged, done = len(tape.lets) - self._began_at, self._iterations - left
+        each = staged / max(done, 1)
+        if self._why and (staged > _TELLS or process_time() - self._since > _SECONDS):
+            self._tell(staged, done)
+        following = staged + _LOOKS if self._why else _MANY if staged < _MANY else staged + _MANY
+        self._asks_at = min(self._began_at + following, tape.room)
+        if len(tape.lets) > tape.room:
+            tape.unroll_limit()
+        elif staged > _MANY and self._all_iterations and not tape.trying and each * left > 2 * tape.limit:
+            tape.unroll_limit(f"this loop has {left:,} more iterations, after {done:,} of about {each:.0f} each")
+
+    def _tell(self, staged: int, done: int) -> None:
+        """Warn of the loop, once for all that is staged with it."""
+        why, self._why = self._why, ""
+        place = self._place
+        if place is None or self._tape.told or self._tape.trying:
+            return
+        self._tape.told = True
+        message = f"this loop is unrolled: {staged:,} operations after {done:,} of {self._iterations:,} iterations"
+        edit = "let it stay a loop: `for i in rose.range(n)`; if it is to be unrolled, `for i in rose.unroll(range(n))`"
+        warning = UnrollWarning(message, place, facts=(f"it was not rolled: {why}",), help=edit)
+        warnings.warn_explicit(warning, UnrollWarning, place.file, place.line)
+
+
+class StagedFor:
+    """A loop over a staged range: its body is staged once.
+
+    A body that changes attributes which nobody knew it would change is staged again. `leaving` are names of flags that
+    end the loop. A loop that something leaves is a `while` whose iterations begin with all flags
+    False, unless it is so short that iterations which do nothing cost less. `pick` makes the item of an iteration
+    from its number.
+    """
+
+    staged = True
+
+    def __init__(
+        self,
+        items: StagedRange,
+        names: tuple[str, ...],
+        exposed: int,
+        leaving: tuple[str, ...] = (),
+        pick: Callable[[Var], Any] | None = None,
+    ) -> None:
+        self._tape = tape = items.tape
+        self._items = items
+        self._pick = pick
+        self._names = names
+        self._trips = trips = trip_count(items)
+        self._leaving = () if isinstance(trips, Lit) and int(trips.value or 0) < _LONG else leaving
+        self._exposed = exposed
+        self._place = tape.here()
+        self._slots: dict[AttributeSlot, None] = {}
+        """The attributes that an iteration is known to change."""
+        self._begin()
+
+    def _begin(self) -> None:
+        tape = self._tape
+        self._over = True
+        self._index = Var(INT, "i")
+        self._frame = tape.open("loop")
+        self._carries = LoopCarries(
+            tape, self._frame, self._exposed, self._names, lambda: runs_at_all(tape, self._trips)
+        )
+        self._frame.carries = self._carries
+
+    def __iter__(self) -> Iterator[Any]:
+        yield self._item()
+        while not self._over:
+            self._begin()
+            yield self._item()
+
+    def _item(self) -> Any:
+        made = number_at(self._items, self._index) if self._pick is None else self._pick(self._index)
+        if not self._names:  # the text does not call it
+            self.enter(())
+        return made
+
+    def enter(self, names: Names) -> Names:
+        """Begin the body, where the names are what they are in any iteration."""
+        held = self._carries.enter(names)
+        self._carries.know(self._slots)
+        return tuple([False if name in self._leaving else v for v, name in zip(held, self._names, strict=True)])
+
+    def back(self, names: Names) -> Names:
+        """End the body: the names are what they are after the loop."""
+        tape, carries = self._tape, self._carries
+        tape.close(self._frame)
+        if self._frame.unknown_slots:
+            self._slots |= self._frame.unknown_slots
+            self._over = False
+            return carries.before
+        before = carries.listed(names)
+        if before is not None:
+            self._over = False
+            return before
+        if any(value is not False and name in self._leaving for value, name in zip(names, self._names, strict=True)):
+            return self._left(names)
+        finishes = carries.finish_carries(names)
+        found = carries.carries
+        body = Block(self._frame.lets, tuple(carry.next for carry in found))
+        variables = tuple(carry.phi for carry in found)
+        inits = tuple(carry.init for carry in found)
+        loop = Loop(self._trips, self._index, variables, inits, (), body, is_downwards(self._items))
+        retype.retype_loop(loop, carries.atoms)
+        retype.convert_carries(loop, tape.lets, self._place)
+        return finished(tape, carries, finishes, loop, ())
+
+    def _left(self, names: Names) -> Names:
+        """The loop as one that ends when its count is reached or a flag is set."""
+        tape, carries, place, index = self._tape, self._carries, self._place, self._index
+        following, goes_on = Var(INT, index.hint), Var(BOOL, "more")
+        step, test = Apply(P["wadd"], (index, Lit(1, INT))), Apply(P["ilt"], (index, self._trips))
+        first: Atom = Lit(0, INT)
+        if is_downwards(self._items):
+            step, test = Apply(P["wsub"], step.args), Apply(P["ige"], (index, first))
+            first = tape.apply(P["wsub"], self._trips, Lit(1, INT))
+        body = [*self._frame.lets, Let((following,), step, place)]
+        tests = [Let((goes_on,), test, place)]
+        for held, name in zip(carries.held, self._names, strict=True):
+            if name in self._leaving:
+                stays, both = Var(BOOL, "stays"), Var(BOOL, "more")
+                tests.append(Let((stays,), Apply(P["not"], (held.atom,)), place))
+                tests.append(Let((both,), Apply(P["and"], (goes_on, stays)), place))
+                goes_on = both
+        carries.carry(index, first, following)
+        finishes = carries.finish_carries(names)
+        found = carries.carries
+        variables, inits = tuple(carry.phi for carry in found), tuple(carry.init for carry in found)
+        loop = WhileForm(variables, inits, Block(tests, (goes_on,)), Block(body, tuple(c.next for c in found)))
+        retype.retype_loop(loop, carries.atoms)
+        retype.convert_carries(loop, tape.lets, place)
+        return finished(tape, carries, finishes, loop, (Var(INT, "turns"),))
+
+
+def runs_at_all(tape: Tape, trips: Atom) -> Any:
+    """Whether a loop of that many iterations makes one."""
+    if isinstance(trips, Lit):
+        return int(trips.value or 0) > 0
+    return as_flag(tape, tape.apply(P["igt"], trips, Lit(0, INT)))
+
+
+def finished(
+    tape: Tape, carries: LoopCarries, finishes: list[Finaliser], loop: Loop | WhileForm, extra: tuple[Var, ...]
+) -> Names:
+    """Append the loop, unless it does nothing, and give the names after it."""
+    for carry in carries.carries:
+        carry.final.type = carry.phi.type
+    if loop.body.lets or carries.carries or isinstance(loop, WhileForm):
+        tape.bind_all(loop, (*extra, *(carry.final for carry in carries.carries)), carries.frame.place)
+    for write in carries.later:
+        write()
+    return tuple(finish() for finish in finishes)
+
+
+def iterate(
+    tape: Tape, items: Any, names: tuple[str, ...], exposed: int, leaving: tuple[str, ...] = (), why: str = ""
+) -> HostFor | StagedFor:
+    """The `for` over `items`; `why` is as for `HostFor`."""
+    if items.__class__ is StagedRange:
+        return StagedFor(items, names, exposed, leaving)
+    return HostFor(tape, rows(tape, items), not leaving, why)
+
+
+def rows(tape: Tape, items: Any) -> Iterable[Any]:
+    """What Python iterates over; arrays give their elements, or their rows as views."""
+    if items.__class__ is not Array:
+        if hasattr(items, "__next__"):
+            refuse_outer_iterator(tape, items)
+        return items
+    if not items.shape:
+        raise tape.type_fault("Python iterates over an array without dimensions")
+    return (get(items, k) for k in range(items.shape[0]))

@@ -1,0 +1,335 @@
+"""Joins what the two sides of a staged `if` leave behind: results of the branch, one value for each name."""
+
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
+
+from types import NoneType
+from typing import Any
+
+from rosejit.frontend.arrays.access import variable
+from rosejit.frontend.arrays.array import FIRST, Array, Box, Host, atom_of, fresh, placed, placed_at
+from rosejit.frontend.control.undefined import Poison, UninitialisedCarry, as_flag, flag_atom, hint, label, part, split
+from rosejit.frontend.soa.struct_of_arrays import StructOfArrays, of_list
+from rosejit.frontend.syntax.lower_jumps import VALUE
+from rosejit.frontend.values.host_scalars import number_kind
+from rosejit.frontend.values.pytree import is_alike, is_mutable, is_row, members, with_parts
+from rosejit.frontend.values.scalars import ATOMS, NUMBERS, type_of, wrap
+from rosejit.frontend.values.tape import UNDEFINED, AttributeSlot, Frame, Invalidated, NonlocalCell, Tape, loaded
+from rosejit.ir.syntax import Atom, Block, If, Lit, Var, Zero
+from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar, Type, array
+
+_BY_INDEX = "decide about the index instead: `k = 0 if c else 1`, and take `items[k]` after it"
+
+
+class Join:
+    """One `if` whose sides are staged; `join` may be called until `emit`."""
+
+    def __init__(self, tape: Tape, condition: Atom, then: Frame, orelse: Frame) -> None:
+        self.tape = tape
+        self.condition = condition
+        self.sides = (then, orelse)
+        self._results: tuple[list[Atom], list[Atom]] = ([], [])
+        self._binders: list[Var] = []
+        self._made: dict[tuple[int, int], tuple[Any, Any, Any]] = {}
+        self._written: dict[Any, Any] = {}
+        """What arrays and cells hold after the branch; set at the end: the sides still see what they held before."""
+
+    # --- results
+
+    def _result(self, then: Atom, orelse: Atom, kind: Type, name: str) -> Var:
+        binder = Var(kind, hint(name))
+        self._results[0].append(then)
+        self._results[1].append(orelse)
+        self._binders.append(binder)
+        return binder
+
+    def _nothing(self, side: int, kind: Type) -> Atom:
+        """A value that is never read, for the side that has none."""
+        if isinstance(kind, Scalar):
+            return Lit({REAL: 0.0, INT: 0, BOOL: False}.get(kind, 0.0), kind)
+        with self.tape.reopened(self.sides[side]):
+            return self.tape.bind(Zero(), kind)
+
+    # --- values
+
+    def join(self, then: Any, orelse: Any, name: str) -> Any:
+        """The one value of two, as a result of the branch where they differ."""
+        if then is orelse:
+            return then
+        for side, frame in enumerate(self.sides):
+            if frame.diverges:  # its end is never reached: what it left does not matter
+                return self._survivor((orelse, then)[side], 1 - side, name)
+        a, a_flag = split(then)
+        b, b_flag = split(orelse)
+        if a_flag is True and b_flag is True:
+            return self._both(a, b, name)
+        flag = self._flag(a_flag, b_flag, name)
+        if a is UNDEFINED:
+            return part(self._half(b, 1, name), flag)
+        if b is UNDEFINED:
+            return part(self._half(a, 0, name), flag)
+        return part(self._both(a, b, name), flag)
+
+    def _survivor(self, value: Any, side: int, name: str) -> Any:
+        """What one side left, the end of the other being never reached."""
+        held, flag = split(value)
+        if held is UNDEFINED:
+            return UNDEFINED
+        if flag.__class__ is not bool:
+            flags: list[Any] = [flag, flag]
+            flags[1 - side] = False
+            flag = self._flag(*flags, name)  # pyright: ignore[reportCallIssue]  # bound by the session
+        return part(self._half(held, side, name), flag)
+
+    def _flag(self, then: Any, orelse: Any, name: str) -> Any:
+        if then is True and orelse is False:
+            return as_flag(self.tape, self.condition)
+        return as_flag(self.tape, self._result(flag_atom(then), flag_atom(orelse), BOOL, f"{name}_bound"))
+
+    def _both(self, a: Any, b: Any, name: str) -> Any:
+        if a.__class__ is Poison or b.__class__ is Poison:
+            return a if a.__class__ is Poison else b
+        if a.__class__ is UninitialisedCarry or b.__class__ is UninitialisedCarry:
+            if a is b:
+                return a
+            a, b = (v.become(other) if v.__class__ is UninitialisedCarry else v for v, other in ((a, b), (b, a)))
+        a_type, b_type = type_of(a), type_of(b)
+        if a_type is not None and b_type is not None:
+            return self._numbers(a, b, a_type, b_type, name)
+        if a.__class__ is Array and b.__class__ is Array:
+            return self._arrays(a, b, name)
+        if StructOfArrays in (a.__class__, b.__class__):
+            a, b = (self._listed(side, *pair) for side, pair in enumerate(((a, b), (b, a))))
+        if members(a) is not None and is_alike(a, b):
+            return self._structures(a, b, name)
+        if a.__class__ is b.__class__ and isinstance(a, (str, bytes, NoneType)) and a == b:
+            return a
+        return self._poison(name, a, b)
+
+    def _listed(self, side: int, value: Any, like: Any) -> Any:
+        with self.tape.reopened(self.sides[side]):
+            return of_list(self.tape, value, like)
+
+    def _numbers(self, a: Any, b: Any, a_type: Scalar, b_type: Scalar, name: str) -> Any:
+        if same_number(a, b):
+            return a
+        if a is True and b is False:
+            return as_flag(self.tape, self.condition)
+        kind = a_type
+        if a_type is not b_type:
+            kinds = {a_type, b_type}
+            if kinds != {INT, REAL} and (TAN not in kinds or BOOL in kinds):
+                return self._poison(name, a, b)
+            kind = REAL if kinds == {INT, REAL} else TAN  # which only a zero can become
+        then, orelse = self._atom(0, a, kind), self._atom(1, b, kind)
+        if then is None or orelse is None:
+            return self._poison(name, a, b)
+        return wrap(self.tape, self._result(then, orelse, kind, name))
+
+    def _atom(self, side: int, value: Any, kind: Scalar) -> Atom | None:
+        """A number as an atom of a type, converted at the end of its side."""
+        if value.__class__ in NUMBERS and value.type is kind:
+            return value.atom
+        with self.tape.reopened(self.sides[side]):
+            return ATOMS[kind](self.tape, value)
+
+    def _arrays(self, a: Array, b: Array, name: str) -> Any:
+        """One of two arrays: a new one. Whoever writes it, or one of them, must not rely on the others any more."""
+        if a.box is b.box and a.axes == b.axes:
+            return a
+        if a.shape != b.shape or a.type is not b.type:
+            return self._poison(name, a, b)
+        if a.box is b.box and _are_parallel(a, b):
+            return self._view(a, b, name)
+        known = self._made.get((id(a.box), id(b.box)))
+        if known is not None and a.axes is None and b.axes is None:
+            return known[2]
+        with self.tape.reopened(self.sides[0]):
+            then = variable(a)
+        with self.tape.reopened(self.sides[1]):
+            orelse = variable(b)
+        made = fresh(self.tape, self._result(then, orelse, then.type, name), name)
+        record_sources(name, made.box, a.box, b.box)
+        made.box.readonly = a.box.readonly or b.box.readonly
+        made.box.held = a.box.held or b.box.held
+        self._made[id(a.box), id(b.box)] = (a, b, made)
+        return made
+
+    def _view(self, a: Array, b: Array, name: str, side: int | None = None) -> Array:
+        """One of two views of the same array, or that of one side: the places are results of the branch."""
+
+        def place(then: Atom, orelse: Atom) -> Atom:
+            if then is orelse and (side is None or isinstance(then, Lit)):
+                return then
+            pair = [then, orelse]
+            if side is not None:
+                pair[1 - side] = FIRST
+            return self._result(pair[0], pair[1], INT, name)
+
+        pairs = zip(a.axes or (), b.axes or (), strict=True)
+        axes = tuple(placed_at(x, place(placed(x), placed(y))) for x, y in pairs)
+        return Array(self.tape, a.box, a.shape, a.type, axes)
+
+    def _structures(self, a: Any, b: Any, name: str) -> Any:
+        known = self._made.get((id(a), id(b)))
+        if known is not None:
+            return known[2]
+        allocated = id(a) in self.sides[0].allocated and id(b) in self.sides[1].allocated
+        pairs = zip(members(a) or (), members(b) or (), strict=True)
+        made = with_parts(a, [self.join(x, y, name) for x, y in pairs])
+        self._made[id(a), id(b)] = (a, b, made)
+        if is_mutable(made) and allocated:
+            self.tape.frames[-1].allocated[id(made)] = made
+        elif is_mutable(made):
+            self.tape.freeze(f"{label(name)} may be one of two after a staged `if`", a, b, made)
+        return made
+
+    def _half(self, value: Any, side: int, name: str) -> Any:
+        """A value of one side only, which leaves its block as a result all the same."""
+        if value.__class__ in NUMBERS:
+            kind: Scalar = value.type
+            atoms: list[Atom] = [value.atom, value.atom]
+            atoms[1 - side] = self._nothing(1 - side, kind)
+            return wrap(self.tape, self._result(atoms[0], atoms[1], kind, name))
+        if value.__class__ is Array and self.tape.content(value.box) is not None:
+            return value if value.axes is None else self._view(value, value, name, side)
+        if value.__class__ is Array and value.box in self.sides[side].contents:
+            return self._leaving(value, side, name)
+        if is_row(value):
+            return self._poison(name, value, value)
+        inside = members(value)
+        if inside is None or not inside:
+            return value
+        return with_parts(value, [self._half(item, side, name) for item in inside])
+
+    def _leaving(self, value: Array, side: int, name: str) -> Array:
+        """An array that one side has made: a new one for each name, unless they name the same."""
+        known = self._made.get((id(value.box), side))
+        if known is not None and value.axes is None:
+            return known[2]
+        with self.tape.reopened(self.sides[side]):
+            var = variable(value)
+        atoms: list[Atom] = [var, var]
+        atoms[1 - side] = self._nothing(1 - side, array(value.shape, value.type))
+        made = fresh(self.tape, self._result(atoms[0], atoms[1], var.type, name), name)
+        made.box.held = value.box.held
+        made.box.row_of = value.box.row_of
+        record_sources(name, made.box, value.box)
+        if value.axes is None:
+            self._made[id(value.box), side] = (value, None, made)
+        return made
+
+    def _poison(self, name: str, a: Any, b: Any) -> Poison:
+        if is_row(a) or is_row(b):
+            why = f"{label(name)} is an element of a list, and which one only running tells"
+            return Poison(self.tape, why, _BY_INDEX)
+        why = f"{label(name)} is {described(a)} on one side of the `if` and {described(b)} on the other"
+        return Poison(self.tape, why, f"make {label(name)} the same kind of value on both sides")
+
+    # --- arrays and cells that were written
+
+    def contents(self) -> None:
+        """Join what the sides wrote to arrays and cells of the blocks around."""
+        keys = dict.fromkeys([*self.sides[0].contents, *self.sides[1].contents])
+        for key in keys:
+            before = self.tape.content(key)
+            if before is None:
+                continue
+            then, orelse = (side.contents.get(key, before) for side in self.sides)
+            if key.__class__ in (NonlocalCell, AttributeSlot):
+                self._written[key] = self.join(loaded(then), loaded(orelse), key.name)
+            else:
+                self._written[key] = self._content(key, before, then, orelse)
+
+    def _content(self, box: Box, before: Any, then: Any, orelse: Any) -> Any:
+        diverges = [side.diverges for side in self.sides]
+        if then.__class__ is Invalidated or orelse.__class__ is Invalidated:
+            moved = then if then.__class__ is Invalidated else orelse
+            return moved if not diverges[0 if moved is then else 1] else (orelse if moved is then else then)
+        if before.__class__ is Host:
+            before = atom_of(self.tape, box)
+        then, orelse = (before if v.__class__ is Host else v for v in (then, orelse))
+        if diverges[0] or diverges[1]:
+            then, orelse = (before if diverges[0] else then), (before if diverges[1] else orelse)
+        return then if then is orelse else self._result(then, orelse, then.type, box.name)
+
+    def emit(self) -> None:
+        """Append the branch, unless it does nothing."""
+        then, orelse = self.sides
+        if then.diverges and orelse.diverges:
+            self.tape.frame.diverges = True
+        if then.lets or orelse.lets or self._binders:
+            blocks = (Block(side.lets, tuple(r)) for side, r in zip(self.sides, self._results, strict=True))
+            self.tape.bind_all(If(self.condition, *blocks), tuple(self._binders), then.place)
+        for key, value in self._written.items():
+            self.tape.write(key, value)
+
+
+def _are_parallel(a: Array, b: Array) -> bool:
+    """Whether two views of one array differ at most in where they begin."""
+    if a.axes is None or b.axes is None:
+        return False
+    return [placed_at(entry, FIRST) for entry in a.axes] == [placed_at(entry, FIRST) for entry in b.axes]
+
+
+def record_sources(name: str, made: Box, *boxes: Box) -> None:
+    """Note that `made`, which `name` is bound to, may be one of `boxes`."""
+    if name == VALUE:
+        made.sources = {made}.union(*(box.sources or {box} for box in boxes))
+    else:
+        unite({made, *boxes})
+
+
+_WITHOUT_ARRAYS = NUMBERS | {float, int, bool, str, type(None)}
+
+
+def arrive(value: Any) -> None:
+    """Link the arrays in the result of a function with those that they may be."""
+    if value.__class__ is Array:
+        if value.box.sources:
+            unite(value.box.sources)
+            value.box.sources = None
+        return
+    if value.__class__ in (tuple, list) and _WITHOUT_ARRAYS.issuperset(map(type, value)):
+        return
+    for item in members(value) or ():
+        if item.__class__ not in _WITHOUT_ARRAYS:
+            arrive(item)
+
+
+def unite(boxes: set[Box]) -> None:
+    """Note that these may be one array."""
+    group: set[Box] = set()
+    for box in boxes:
+        group |= {box} if box.linked is None else box.linked
+    for box in group:
+        box.linked = group
+
+
+def same_number(a: Any, b: Any) -> bool:
+    """Whether two numbers are the same constant (zeros by their sign), or the same staged value."""
+    if a.__class__ in NUMBERS or b.__class__ in NUMBERS:
+        return a.__class__ is b.__class__ and a.atom is b.atom
+    if number_kind(a) != number_kind(b):
+        return False
+    return repr(a) == repr(b) if number_kind(a) == "real" else a == b
+
+
+def described(value: Any) -> str:
+    """A value in the words of an error."""
+    if value is UNDEFINED:
+        return "unbound"
+    if value.__class__ is Array:
+        return f"an array of shape {value.shape}"
+    if value.__class__ in NUMBERS:
+        return f"a staged {type(value).__name__}"
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return repr(value)
+    return f"a {type(value).__name__}"
+
+
+def both_described(a: Any, b: Any) -> tuple[str, str]:
+    """Two values in words that differ, where their lengths do."""
+    if isinstance(a, (tuple, list, dict)) and type(a) is type(b) and len(a) != len(b):
+        return f"{described(a)} of {len(a)}", f"{described(b)} of {len(b)}"
+    return described(a), described(b)

@@ -1,0 +1,93 @@
+"""Takes the subjects of `match` statements apart: whether they have the form of a pattern is known while staging."""
+
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from rosejit.errors import UnsupportedSyntax
+from rosejit.frontend.arrays.array import Array
+from rosejit.frontend.control.undefined import require_single_value
+from rosejit.frontend.soa.struct_of_arrays import StructOfArrays
+from rosejit.frontend.values.pytree import is_staged_deep
+from rosejit.frontend.values.scalars import NUMBERS, Bool
+from rosejit.frontend.values.tape import Tape
+from rosejit.lazy_dataclass import dataclass
+from rosejit.numeric import np
+
+_WHOLE = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
+"""The classes whose one positional pattern is for the value itself."""
+
+_SEQUENCE = 1 << 5
+"""`Py_TPFLAGS_SEQUENCE`."""
+
+
+@dataclass(slots=True)
+class Patterns:
+    """The hooks of patterns. Each says first whether the form fits, and then gives the parts, or as many None."""
+
+    tape: Tape
+    call: Callable[..., Any]
+    getitem: Callable[..., Any]
+
+    def sequence(self, value: Any, before: int, starred: bool, after: int) -> tuple[Any, ...]:
+        """The parts of `[a, b, *rest, c]`."""
+        count = self.call(len, value) if _is_sequence(require_single_value(value)) else -1
+        if count < before + after or (count > before + after and not starred):
+            return (False, *[None] * (before + starred + after))
+        items = [self.getitem(value, k) for k in range(count)]
+        rest = [items[before : count - after]] if starred else []
+        return (True, *items[:before], *rest, *items[count - after :])
+
+    def mapping(self, value: Any, keys: tuple[Any, ...], rest: bool) -> tuple[Any, ...]:
+        """The parts of `{key: a, **rest}`."""
+        if not isinstance(require_single_value(value), Mapping) or any(key not in value for key in keys):
+            return (False, *[None] * (len(keys) + rest))
+        others = {key: part for key, part in value.items() if key not in keys}
+        return (True, *(self.getitem(value, key) for key in keys), *([others] if rest else []))
+
+    def instance(self, value: Any, cls: Any, count: int, names: tuple[str, ...]) -> tuple[Any, ...]:
+        """The parts of `Class(a, b, name=c)`."""
+        unfit = (False, *[None] * (count + len(names)))
+        if not isinstance(cls, type):
+            raise TypeError("called match pattern must be a class")
+        if not self.call(isinstance, value, cls):
+            return unfit
+        if count == 1 and issubclass(cls, _WHOLE) and not hasattr(cls, "__match_args__"):
+            parts, places = [value], ()
+        else:
+            known: tuple[str, ...] = getattr(cls, "__match_args__", ())
+            if len(known) < count:
+                raise TypeError(f"{cls.__name__}() accepts {len(known)} positional sub-patterns ({count} given)")
+            parts, places = [], known[:count]
+        for name in (*places, *names):
+            if not hasattr(value, name):
+                return unfit
+            parts.append(getattr(value, name))
+        return (True, *parts)
+
+    def decided(self, value: Any) -> Any:
+        """The subject of a `match` that stays with Python."""
+        if is_staged_deep(value):
+            raise self.tape.fault(
+                UnsupportedSyntax,
+                "a `match` of a staged value has a pattern that binds names on the sides of `|`",
+                help="write one `case` for each side",
+            )
+        return value
+
+    def same(self, a: Any, b: Any, negated: bool) -> Any:
+        """`a is b`: truth values are themselves, staged ones too."""
+        bools = [require_single_value(value).__class__ is Bool or value is True or value is False for value in (a, b)]
+        if not all(bools) or not (a.__class__ in NUMBERS or b.__class__ in NUMBERS):
+            return (a is not b) if negated else (a is b)
+        return a != b if negated else a == b
+
+
+def _is_sequence(value: Any) -> bool:
+    """Whether `[...]` fits values of that class: by CPython's own flag. NumPy's arrays have it from 2.5 on."""
+    if value.__class__ is StructOfArrays:
+        return True
+    kind: type = np.ndarray if value.__class__ is Array else type(value)
+    return bool(kind.__flags__ & _SEQUENCE)

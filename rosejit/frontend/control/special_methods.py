@@ -1,0 +1,217 @@
+"""Has the methods of the user's classes that Python itself calls run as staged code while a session stages."""
+
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false, reportUnknownMemberType=false
+
+import dataclasses
+import functools
+import threading
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+from rosejit.frontend.arrays.array import Array
+from rosejit.frontend.syntax.user_code import is_users_class, is_users_code
+from rosejit.frontend.values.host_values import HOLDERS, held_in
+from rosejit.frontend.values.pytree import attribute, is_record
+from rosejit.frontend.values.scalars import NUMBERS, Bool, P
+
+Call = Callable[..., Any]
+
+_LEFT = frozenset({
+    "__new__", "__init_subclass__", "__class_getitem__", "__set_name__", "__del__", "__getattribute__", "__hash__",
+    "__repr__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__", "__copy__", "__deepcopy__", "__sizeof__",
+    "__dir__", "__instancecheck__", "__subclasscheck__", "__prepare__", "__init__",
+})  # fmt: skip
+"""Methods that make or describe objects; constructors are seen to where they are called."""
+_WITHOUT = frozenset({float, int, bool, str, type(None), FunctionType, Array}) | NUMBERS
+"""Types whose values need nothing."""
+
+
+class _Thread(threading.local):
+    call: Call | None = None
+    """What calls a function in the staging that is going on in this thread."""
+
+
+class _Replaced:
+    """A member of a class that stands in for the user's own; `users` stagings need it."""
+
+    def __init__(self, original: Any, stand_in: Any) -> None:
+        self.original = original
+        self.stand_in = stand_in
+        self.users = 0
+
+
+_thread = _Thread()
+_lock = threading.Lock()
+_replaced: dict[tuple[type, str], _Replaced] = {}
+
+
+class Methods:
+    """The classes whose objects one session has met.
+
+    Python calls `__add__`, the function of a property or `__enter__` without asking anybody, so while a session stages
+    they are stand-ins in the class: in the thread of the session they run as staged code, in others as ever.
+    """
+
+    def __init__(self, call: Call) -> None:
+        self._call = call
+        self._outer: Call | None = None
+        self._held: list[tuple[type, str]] = []
+        self.known: set[type] = set(_WITHOUT)
+
+    def begin(self) -> None:
+        """Staging begins."""
+        self._outer, _thread.call = _thread.call, self._call
+
+    def end(self) -> None:
+        """Staging is over: the classes are again what they were."""
+        _thread.call = self._outer
+        with _lock:
+            for key in self._held:
+                entry = _replaced[key]
+                entry.users -= 1
+                if not entry.users:
+                    del _replaced[key]
+                    if vars(key[0]).get(key[1]) is not entry.stand_in:
+                        continue
+                    if entry.original is None:
+                        type.__delattr__(*key)
+                    else:
+                        type.__setattr__(*key, entry.original)
+        self._held.clear()
+        self.known.clear()
+        self.known |= _WITHOUT
+
+    def instrument(self, value: Any) -> Any:
+        """`value`, which staged code will use, or a class itself; of a container also the classes of what is in it."""
+        kind: type = value.__class__
+        if kind in HOLDERS:
+            for inner in set(map(type, held_in(value))) - self.known:
+                self.instrument_class(inner)
+        elif kind not in self.known:
+            self.instrument_class(value if isinstance(value, type) else kind)
+        return value
+
+    def instrument_class(self, cls: type) -> None:
+        """Let the methods of a class, and of those above it, be staged."""
+        for base in cls.__mro__:
+            if base not in self.known and is_users_class(base):
+                self.known.add(base)
+                self._replace(base)
+
+    def _replace(self, cls: type) -> None:
+        with _lock:
+            members = dict(vars(cls))
+            if "__eq__" in members:
+                members.setdefault("__ne__", None)
+            for name, member in members.items():
+                key = (cls, name)
+                entry = _replaced.get(key)
+                if entry is None or member is not entry.stand_in:
+                    stand_in = self._stand_in(cls, name, member)
+                    if stand_in is None:
+                        continue
+                    entry = _replaced[key] = _Replaced(member, stand_in)
+                    type.__setattr__(cls, name, stand_in)
+                entry.users += 1
+                self._held.append(key)
+        for member in list(vars(cls).values()):
+            if any(_is_users(getattr(type(member), name, None)) for name in ("__get__", "__set__")):
+                self.instrument_class(type(member))
+
+    def _stand_in(self, cls: Any, name: str, member: Any) -> Any:
+        """What replaces a member of a class; None for what needs none."""
+        if name == "__ne__" and member is None and type(vars(cls)["__eq__"]) is FunctionType:
+            return _differs
+        if name == "__eq__" and type(member) is FunctionType and is_record(cls) and not _is_users(member):
+            return _fields_agree(member)
+        if type(member) is property:
+            get, put, delete = member.fget, member.fset, member.fdel
+            if not any(map(_is_users, (get, put, delete))):
+                return None
+            return property(self._converted(get), self._converted(put), self._converted(delete), member.__doc__)
+        if isinstance(member, functools.cached_property):
+            return property(self._cached(member)) if _is_users(member.func) else None
+        special = name.startswith("__") and name.endswith("__") and name not in _LEFT
+        return self._converted(member) if special and _is_users(member) else None
+
+    def _converted(self, function: Any) -> Any:
+        if not _is_users(function):
+            return function
+
+        @functools.wraps(function)
+        def stand_in(*args: Any, **kwargs: Any) -> Any:
+            call = _thread.call
+            if call is None or (function.__name__ == "__getattr__" and args[1:] and _is_asked_by_us(args[1])):
+                return function(*args, **kwargs)
+            return call(function, *args, **kwargs)
+
+        return stand_in
+
+    def _cached(self, member: Any) -> Any:
+        """A property that an object computes once: what it has computed is kept, but nothing that is staged."""
+        converted, name = self._converted(member.func), member.attrname
+
+        def get(owner: Any) -> Any:
+            if _thread.call is None:
+                return member.__get__(owner, type(owner))
+            known = vars(owner)
+            return known[name] if name in known else converted(owner)
+
+        return get
+
+
+def _negated(value: Any) -> Any:
+    return Bool(value.tape, value.tape.apply(P["not"], value.atom)) if value.__class__ is Bool else not value
+
+
+def _differs(self: Any, other: Any) -> Any:
+    """`!=` of a class that has `==` alone."""
+    found = self.__eq__(other)
+    return found if found is NotImplemented else _negated(found)
+
+
+def _fields_agree(generated: Any) -> Any:
+    """The `==` of a dataclass: Python compares the fields as tuples, and wants to know the result."""
+
+    @functools.wraps(generated)
+    def agree(self: Any, other: Any) -> Any:
+        if _thread.call is None or other.__class__ is not self.__class__:
+            return generated(self, other)
+        found: Any = True
+        for field in dataclasses.fields(self):
+            if field.compare:
+                equal = attribute(self, field.name) == attribute(other, field.name)
+                found = equal if found is True else found & equal if equal is not True else found
+        return found
+
+    return agree
+
+
+def _is_asked_by_us(name: str) -> bool:
+    """Whether it is not the user's code that wants an attribute: then a `raise` says no, and is not staged."""
+    return name == "leaf" or (name.startswith("__") and name.endswith("__"))
+
+
+def _is_users(function: Any) -> bool:
+    return type(function) is FunctionType and is_users_code(function.__code__)
+
+
+def member_of(cls: type, name: str) -> Any:
+    """What a class, or one above it, holds under a name, as its user wrote it; None if it holds nothing."""
+    for each in cls.__mro__:
+        if name in vars(each):
+            member = vars(each)[name]
+            entry = _replaced.get((each, name))
+            return member if entry is None or member is not entry.stand_in else entry.original
+    return None
+
+
+def own(value: Any, name: str) -> Any:
+    """A special method that the class of `value` was given by a user, bound; None if it has none.
+
+    Python insists on a bool of `__bool__` and on an int of `__len__`: who takes a staged one calls the method itself.
+    """
+    found = getattr(value.__class__, name, None)
+    return functools.partial(found, value) if type(found) is FunctionType else None

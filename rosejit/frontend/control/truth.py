@@ -1,0 +1,44 @@
+"""Asks for the truth of a value: a bool where it is known, a staged Bool where it is not."""
+
+from typing import Any
+
+from rosejit.errors import ShapeError
+from rosejit.frontend.arrays.access import element, number
+from rosejit.frontend.arrays.array import Array, host_data
+from rosejit.frontend.control.special_methods import own
+from rosejit.frontend.control.undefined import Poison
+from rosejit.frontend.values.scalars import Bool, Int, P, Real
+from rosejit.frontend.values.tape import Tape
+from rosejit.ir.syntax import Lit
+from rosejit.ir.types import INT
+
+
+def truth(tape: Tape, value: Any) -> Any:
+    """`bool(value)`, staged if need be."""
+    kind = value.__class__
+    if kind is bool or kind is Bool:
+        return value
+    if kind is Real:
+        return Bool(tape, tape.apply(P["ne"], value.atom, tape.literal(0.0)))
+    if kind is Int:
+        return Bool(tape, tape.apply(P["ine"], value.atom, Lit(0, INT)))
+    if kind is Array:
+        return _of_array(tape, value)
+    if kind is Poison and value.truth is not None:
+        return value.truth
+    ask = own(value, "__bool__") or own(value, "__len__")
+    return bool(value) if ask is None else truth(tape, ask())
+
+
+def _of_array(tape: Tape, value: Array) -> Any:
+    if value.shape in ((), (1,)):
+        zeros = tuple(Lit(0, INT) for _ in value.shape)
+        return truth(tape, number(tape, element(value, zeros)))
+    data = host_data(value)
+    if data is not None and data.size < 2:
+        return bool(data)
+    raise tape.fault(
+        ShapeError,
+        f"the truth of an array of shape {value.shape} is ambiguous",
+        help="use `np.all(x)` or `np.any(x)`, or compare one element",
+    )

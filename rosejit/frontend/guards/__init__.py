@@ -1,0 +1,1 @@
+"""Guards: whether what a specialisation read from outside is what it was."""

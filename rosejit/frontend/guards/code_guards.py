@@ -1,0 +1,94 @@
+"""Guards for what ran: functions may be given other code or other defaults, and classes other methods."""
+
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
+
+import functools
+from collections.abc import Iterable, Iterator
+from types import FunctionType
+from typing import Any
+
+from rosejit.frontend.control.special_methods import member_of
+from rosejit.frontend.guards.guards import AccessPath, Guard, Outside
+from rosejit.frontend.syntax.user_code import is_users_class
+from rosejit.frontend.values.reachable_state import Look
+
+
+class _AttributeGuard(Guard):
+    """What `owner`, a function or a class, holds under a name."""
+
+    __slots__ = ("owner",)
+
+    def __init__(self, owner: Any, names: tuple[str, ...], expected: Any, view: Outside | None = None) -> None:
+        super().__init__(_chain(owner, names), expected, None if view is None else Look(expected, view))
+        self.owner = owner
+
+    @property
+    def key(self) -> Any:
+        """What tells it from others."""
+        return _AttributeGuard, id(self.owner), self.chain.names
+
+
+class _SpecialMethodGuard(Guard):
+    """A method of `cls` that Python calls by itself: while it is staged, in any thread, the class has a stand-in."""
+
+    __slots__ = ("cls",)
+    can_be_still = False
+
+    def __init__(self, cls: type, name: str, expected: Any) -> None:
+        super().__init__(_chain(cls, (name,)), expected)
+        self.cls = cls
+
+    @property
+    def key(self) -> Any:
+        """What tells it from others."""
+        return _SpecialMethodGuard, id(self.cls), self.chain.names
+
+    def holds(self) -> bool:
+        """Whether it still is."""
+        return _function_of(member_of(self.cls, self.chain.names[1])) is self.expected
+
+
+def _chain(owner: Any, names: tuple[str, ...]) -> AccessPath:
+    return AccessPath({owner.__name__: owner}, (owner.__name__, *names))
+
+
+def of_functions(functions: Iterable[FunctionType], view: Outside) -> Iterator[Guard]:
+    """Guards for the code of functions that ran, and for their defaults."""
+    for function in functions:
+        yield _AttributeGuard(function, ("__code__",), function.__code__)
+        if function.__defaults__:
+            yield _AttributeGuard(function, ("__defaults__",), function.__defaults__, view)
+        if function.__kwdefaults__:
+            yield _AttributeGuard(function, ("__kwdefaults__",), function.__kwdefaults__, view)
+
+
+def of_classes(classes: Iterable[type], ran: Iterable[FunctionType]) -> Iterator[Guard]:
+    """Guards for those methods of classes that are among the functions that ran."""
+    known = set(map(id, ran))
+    for cls in filter(is_users_class, classes):
+        for name in {name for each in cls.__mro__[:-1] for name in vars(each)}:
+            member = member_of(cls, name)
+            function = _function_of(member)
+            if id(function) not in known:
+                continue
+            if type(member) in _BY_ATTRIBUTE or (name.startswith("__") and name != "__init__"):
+                yield _SpecialMethodGuard(cls, name, function)
+            else:
+                yield _AttributeGuard(cls, (name, "__func__") if type(member) is classmethod else (name,), function)
+
+
+_BY_ATTRIBUTE = (property, functools.cached_property)
+
+
+def _function_of(member: Any) -> Any:
+    """The function that a member of a class runs."""
+    match member:
+        case property():
+            return member.fget
+        case functools.cached_property():
+            return member.func
+        case staticmethod() | classmethod():
+            return member.__func__
+        case _:
+            return member

@@ -1,0 +1,387 @@
+"""Remembers what staged code read from outside, to tell later whether it would be staged the same way again."""
+
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
+
+import warnings
+from collections import deque
+from collections.abc import Container, Iterable, Iterator, Set
+from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+from rosejit.errors import StagingWarning, UnsupportedSyntax
+from rosejit.frontend.control.special_methods import member_of
+from rosejit.frontend.syntax.translate import Translation
+from rosejit.frontend.syntax.user_code import is_users_code
+from rosejit.frontend.values.host_values import (
+    ATOMS,
+    ById,
+    Opened,
+    Opener,
+    has_data,
+    held_in,
+    is_frozen,
+    is_identity,
+    is_iterator,
+    open_class,
+    open_module,
+)
+from rosejit.frontend.values.pytree import attributes, is_object, parts, staged_leaf
+from rosejit.frontend.values.reachable_state import Look, View
+from rosejit.frontend.values.tape import Tape
+from rosejit.lazy_dataclass import dataclass
+from rosejit.numeric import np
+from rosejit.span import Span
+
+_MISSING = object()
+
+
+@dataclass(slots=True)
+class AccessPath:
+    """A global or a variable of an enclosing function, and attributes read from it."""
+
+    root: dict[str, Any] | CellType
+    names: tuple[str, ...]
+    under: dict[str, Any] | None = None
+    """Where the first name is found if `root` does not have it: the builtins, which a global hides."""
+    module: str = ""
+    """How the user calls the module of which `root` has the names."""
+
+    @property
+    def place(self) -> tuple[int, tuple[str, ...]]:
+        """What tells it from others."""
+        return id(self.root), self.names
+
+    def read(self) -> Any:
+        """What it is now; `_MISSING` where there is nothing."""
+        root, names = self.root, self.names
+        try:
+            if isinstance(root, dict):
+                value = root[names[0]] if self.under is None or names[0] in root else self.under[names[0]]
+            else:
+                value = root.cell_contents
+            if len(names) > 1:
+                for name in names[1:]:
+                    value = getattr(value, name)
+        except (KeyError, ValueError, AttributeError):
+            return _MISSING
+        return value
+
+    def __str__(self) -> str:
+        return ".".join([self.module, *self.names] if self.module else self.names)
+
+
+class PathValue:
+    """What a chain is now, and whether nobody can change that."""
+
+    __slots__ = ("chain", "frozen", "value")
+
+    def __init__(self, chain: AccessPath) -> None:
+        self.chain = chain
+        self.value = chain.read()
+        self.frozen = is_frozen(self.value)
+
+
+class Guard:
+    """What `chain` was when the code was staged: the very object, unless `look` has seen what it is by content."""
+
+    __slots__ = ("chain", "expected", "look")
+    can_be_still = True
+    """Whether to hold may mean no more than to be the same object."""
+
+    def __init__(self, chain: AccessPath, expected: Any, look: Look | None = None) -> None:
+        self.chain = chain
+        self.expected = expected
+        self.look = look
+
+    @property
+    def key(self) -> Any:
+        """What tells it from others."""
+        chain = self.chain
+        return self.__class__, id(chain.root), chain.names
+
+    @property
+    def is_still(self) -> bool:
+        """Whether it holds as long as the object is the same one."""
+        if self.look is None or not self.can_be_still:
+            return self.can_be_still
+        return not self.look.can_change and (len(self.chain.names) == 1 or self.chain.read() is self.expected)
+
+    def holds(self) -> bool:
+        """Whether it still is."""
+        now = self.chain.read()
+        if self.look is None:
+            return now is self.expected
+        return now is not _MISSING and self.look.holds(now)
+
+
+@dataclass(slots=True, frozen=True)
+class Capture:
+    """An array from outside that is handed to the code at every call: read again, if it has a name, or kept."""
+
+    array: Any
+    chain: AccessPath | None = None
+
+    def read(self) -> Any:
+        """The array to hand in; None where what is there now does not fit the code."""
+        if self.chain is None:
+            return self.array
+        now = self.chain.read()
+        fits = isinstance(now, np.ndarray) and now.shape == self.array.shape and now.dtype == self.array.dtype
+        return now if fits else None
+
+
+class _AliasGuard(Guard):
+    """Two names, `chain` and the chain `expected`, of one array, which is handed in once."""
+
+    __slots__ = ()
+
+    @property
+    def key(self) -> Any:
+        """What tells it from others."""
+        return type(self), self.chain.place, self.expected.place
+
+    can_be_still = False
+
+    def holds(self) -> bool:
+        """Whether they still are."""
+        return self.chain.read() is self.expected.read()
+
+
+def aliases(names: list[AccessPath]) -> list[Guard]:
+    """Guards for the names of one array."""
+    places = {chain.place: chain for chain in names}
+    first = names[0] if names else None
+    return [_AliasGuard(chain, first) for chain in [*places.values()][1:]]
+
+
+class Outside(View):
+    """What staged code reads from outside. Arrays of `live` are handed in at each call, and those in attributes of the
+    user's objects are when they are read: of these the layout counts. `names` are all that can have been asked of
+    classes and modules, None where that is not known."""
+
+    def __init__(self, live: Set[int] = frozenset(), names: Set[str] | None = None) -> None:
+        self.asks = names is not None and not names.isdisjoint(_ASKING)
+        self.names = None if self.asks else names
+        self.live = live
+
+    def opener(self, value: Any, met: Set[int]) -> Opener | None:
+        """How a value is opened, where that is not as the table says."""
+        if isinstance(value, np.ndarray):
+            is_handed = value.dtype != object and (id(value) in self.live or id(value) in met)
+            return _layout if is_handed else None
+        if isinstance(value, type):
+            return self._class
+        return self._module if isinstance(value, ModuleType) else None
+
+    def _class(self, value: Any) -> Opened:
+        return open_class(value, self.names)
+
+    def _module(self, value: Any) -> Opened:
+        return open_module(value, self.names)
+
+
+_ASKING = frozenset({"getattr", "hasattr", "vars", "dir", "__dict__", "attrgetter", "methodcaller", "getmembers"})
+"""Names of what asks by names that are data."""
+
+
+def _layout(value: Any) -> Opened:
+    return (ById(value), value.shape, value.dtype.str), []
+
+
+def chains(function: FunctionType, translation: Translation) -> Iterator[AccessPath]:
+    """Where the outside names of `function` live."""
+    inside, variables = function.__globals__, function.__closure__
+    cells = dict(zip(function.__code__.co_freevars, variables, strict=True)) if variables else {}
+    for names in translation.chains:
+        if names[0] in cells:
+            yield _to_property(AccessPath(cells[names[0]], names))
+        elif names[0] in inside:
+            yield _to_property(_in_module(inside, names) or AccessPath(inside, names))
+        elif names[0] in function.__builtins__ and len(names) == 1:
+            yield AccessPath(inside, names, function.__builtins__)
+
+
+def _in_module(inside: dict[str, Any], names: tuple[str, ...]) -> AccessPath | None:
+    """What a function reads of Python's modules or NumPy's, where it is held: that is asked at every call."""
+    module = inside[names[0]]
+    for k in range(1, len(names)):
+        if type(module) is not ModuleType or _package(module.__name__) not in _PATCHED:
+            return None
+        if k == len(names) - 1 or names[k] not in vars(module):
+            break
+        module = vars(module)[names[k]]
+    is_held = len(names) > 1 and names[-1] in vars(module)
+    return AccessPath(vars(module), names[-1:], None, ".".join(names[:-1])) if is_held else None
+
+
+_PATCHED = ("math", "numpy", "builtins")
+
+
+def _to_property(chain: AccessPath) -> AccessPath:
+    """`chain` up to the object of which it reads a property of the user's: that is a function, and has run already."""
+    for k in range(1, len(chain.names)):
+        before = AccessPath(chain.root, chain.names[:k])
+        member = member_of(type(before.read()), chain.names[k])
+        read = member.fget if isinstance(member, property) else None
+        if isinstance(read, FunctionType) and is_users_code(read.__code__):
+            return before
+    return chain
+
+
+def is_stable(chain: AccessPath) -> bool:
+    """Whether a chain goes through a module that no user changes: ours."""
+    if isinstance(chain.root, dict) and _package(chain.root.get("__name__")) == "rosejit":
+        return True
+    if len(chain.names) < 2:
+        return False
+    base = AccessPath(chain.root, chain.names[:1]).read()
+    return isinstance(base, ModuleType) and _package(base.__name__) in (*_PATCHED, "rosejit")
+
+
+def _package(name: Any) -> str:
+    return str(name).partition(".")[0]
+
+
+def _is_bound(value: Any) -> bool:
+    """Whether a value is a method of an object, which is made anew at each reading."""
+    bound = isinstance(value, (MethodType, BuiltinFunctionType))
+    return bound and not isinstance(value.__self__, (ModuleType, type(None)))
+
+
+def _is_guarded(chain: AccessPath, owner: Any) -> bool:
+    """Whether an object, a method of which is read, is guarded itself, or holds nothing that a method could read."""
+    if len(chain.names) > 1 and AccessPath(chain.root, chain.names[:-1]).read() is owner:
+        return True
+    return not (isinstance(owner, _HELD) or is_object(owner) or (isinstance(owner, type) and has_data(owner)))
+
+
+_HELD = (list, dict, set, deque)
+
+
+def check_unspoilt(
+    tape: Tape, functions: Iterable[FunctionType], reads: Iterable[PathValue], place: Span | None
+) -> None:
+    """Raise where staged code has left a staged value in something from outside, where it means nothing."""
+    found = [r.chain for r in reads if not r.frozen and not is_stable(r.chain) and _holds_staged(r.value)]
+    spoilt = [f"`{c}`, which is {'global' if isinstance(c.root, dict) else 'from outside'}," for c in found]
+    spoilt += [
+        f"a default value of `{function.__name__}`"
+        for function in functions
+        if (function.__defaults__ or function.__kwdefaults__)
+        and _holds_staged((function.__defaults__, function.__kwdefaults__))
+    ]
+    if spoilt:
+        error = tape.fault(
+            UnsupportedSyntax,
+            f"{spoilt[0]} would hold a value that only running tells",
+            help="return the value, and keep it where the call is",
+        )
+        error.span = error.span or place
+        raise error
+
+
+def warn_of_changes(tape: Tape, functions: Iterable[FunctionType], reads: Iterable[PathValue]) -> None:
+    """Warn of what is from outside and was changed: that is done when a function is staged, not at each call."""
+    places = tape.undo.places
+    for read in reads if places else ():
+        if read.frozen or is_stable(read.chain):
+            continue
+        for value in _inside(read.value):
+            place = places.pop(id(value), None)
+            if place is not None:
+                found = StagingWarning(
+                    f"`{read.chain}` is changed while the function is staged: once, and not at each call",
+                    place,
+                    help="return the new value, or change it in a function of your own with `rose.opaque`",
+                )
+                scope = next((f.__globals__ for f in functions if f.__code__.co_filename == place.file), {})
+                warnings.warn_explicit(found, None, place.file, place.line, registry=scope.setdefault(_WARNED, {}))
+
+
+_WARNED = "__warningregistry__"
+"""Where Python notes in a module which warnings its lines have given."""
+
+
+def _inside(value: Any) -> Iterator[Any]:
+    """A value, and what is in it, in containers and objects."""
+    pending, seen = [value], set[int]()
+    while pending:
+        item = pending.pop()
+        if id(item) not in seen and not _is_known(item):
+            seen.add(id(item))
+            yield item
+            pending += parts(item) or [*(attributes(item).values() if is_object(item) else ())]
+            pending += item.values() if isinstance(item, dict) else item if isinstance(item, (list, deque)) else ()
+
+
+def _holds_staged(value: Any) -> bool:
+    """Whether a staged value is in a structure, or in objects in it."""
+    pending, seen = [value], set[int]()
+    while pending:
+        item = pending.pop()
+        if staged_leaf(item) is not None:
+            return True
+        if id(item) not in seen:
+            seen.add(id(item))
+            inside = parts(item) or [*(attributes(item).values() if is_object(item) else ()), *held_in(item)]
+            pending += [x for x in inside if not _is_known(x)]  # programs that make programs read long tables
+    return False
+
+
+def _is_known(value: Any) -> bool:
+    """Whether a value is a number, a text or the like, or a tuple of such."""
+    return value.__class__ in ATOMS or (value.__class__ is tuple and ATOMS.issuperset(map(type, value)))
+
+
+def guard(read: PathValue, view: Outside, kept: Set[int], known: Container[int] = ()) -> Guard | None:
+    """What must stay as it is for the code to stay right; arrays that are `kept` are not read again by name, and of
+    those that are `known` the host has read the elements."""
+    chain, value = read.chain, read.value
+    if value is _MISSING or is_stable(chain):
+        return None
+    if chain.module or chain.under is not None:
+        return Guard(chain, value)
+    if _is_bound(value) and len(chain.names) > 1:
+        if not _is_guarded(chain, value.__self__):
+            return Guard(chain, value, Look(value, view))
+        whose = AccessPath(chain.root, (*chain.names, "__func__"))  # the class may be given another method
+        return Guard(whose, value.__func__) if isinstance(value, MethodType) else None
+    if is_iterator(value):
+        raise _consumed(chain)
+    if is_identity(value) and not view.asks and not _holds_data(value):
+        return Guard(chain, value)
+    if isinstance(value, np.ndarray) and value.dtype != object and id(value) not in known:
+        return Guard(chain, value) if id(value) in kept else _LayoutGuard(chain, value)
+    return Guard(chain, value, Look(value, view, read.frozen))
+
+
+def elements_guard(read: Any) -> Guard:
+    """An array whose elements decided how the code was staged."""
+    return Guard(AccessPath({"array": read}, ("array",)), read, Look(read, View()))
+
+
+def _holds_data(value: Any) -> bool:
+    """Whether a function, or a class, has data that staged code may have read by another name of it."""
+    if isinstance(value, type):
+        return has_data(value)
+    return _is_bound(value) or (isinstance(value, FunctionType) and bool(vars(value)))
+
+
+def _consumed(chain: AccessPath) -> UnsupportedSyntax:
+    return UnsupportedSyntax(
+        f"`{chain}` is an iterator from outside: what it gives at the next call, staging cannot know",
+        help="make a list of it where it is made, or take the next element where the call is, and pass it",
+    )
+
+
+class _LayoutGuard(Guard):
+    """An array whose elements are handed in at each call."""
+
+    __slots__ = ()
+    can_be_still = False
+
+    def holds(self) -> bool:
+        """Whether there is an array of the same form."""
+        now, then = self.chain.read(), self.expected
+        return now is then or (isinstance(now, np.ndarray) and now.shape == then.shape and now.dtype == then.dtype)

@@ -1,0 +1,1 @@
+"""NumPy for staged arrays: the registry of functions and their implementations."""

@@ -1,0 +1,315 @@
+"""Gives staged arrays the operators of NumPy's, and says what their methods do; importing it installs the operators."""
+
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownVariableType=false, reportUnknownLambdaType=false
+
+import operator
+from collections.abc import Callable, Iterator
+from math import prod
+from typing import Any
+
+from rosejit.errors import ShapeError, StagingTypeError
+from rosejit.frontend.arrays import reductions
+from rosejit.frontend.arrays.access import check_writable, copy, store
+from rosejit.frontend.arrays.array import Array, host_data
+from rosejit.frontend.arrays.asarray import as_array
+from rosejit.frontend.arrays.boolean_indexing import MaskedArray, applied
+from rosejit.frontend.arrays.broadcast import broadcast_map, broadcast_shape, cast, converted, logical
+from rosejit.frontend.arrays.call_binding import kind_of
+from rosejit.frontend.arrays.getitem import get, set_
+from rosejit.frontend.arrays.setitem_cast import assigned
+from rosejit.frontend.numpy import contractions, manipulation
+from rosejit.frontend.scalar_ops.staged_text import require_host_parts
+from rosejit.frontend.values.scalars import P, type_of, wrap
+from rosejit.ir.syntax import Lit
+from rosejit.ir.types import BOOL, INT, REAL, TAN
+from rosejit.numeric import np
+
+Op = Callable[..., Any]
+
+_BINARY: dict[str, Op] = {
+    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv,
+    "floordiv": operator.floordiv, "mod": operator.mod, "pow": operator.pow, "and": operator.and_, "or": operator.or_,
+    "xor": operator.xor, "lshift": operator.lshift, "rshift": operator.rshift,
+}  # fmt: skip
+_COMPARISONS: dict[str, Op] = {
+    "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge, "eq": operator.eq, "ne": operator.ne,
+}  # fmt: skip
+
+
+# --- operators
+
+
+def operand(a: Array, other: Any) -> Any:
+    """The other side of an operator: a number or an array; None for what may have an operator of its own."""
+    if type_of(other) is not None:
+        return other
+    if isinstance(other, (str, bytes, dict, set, type(None))):
+        raise a.tape.type_fault(f"an array is combined with numbers and arrays, given {type(other).__name__}")
+    return as_array(a.tape, other)
+
+
+def of_elements(op: Op, left: Any, right: Any) -> Any:
+    """An operator of two operands, one of them an array at least."""
+    tape = left.tape if left.__class__ is Array else right.tape
+    return broadcast_map(tape, logical(tape, op, left, right), left, right, host=op)
+
+
+def _forward(op: Op) -> Op:
+    equality = op in (operator.eq, operator.ne)
+
+    def method(self: Array, other: Any) -> Any:
+        if equality and (other is None or isinstance(other, str)):
+            return NotImplemented
+        right = operand(self, other)
+        return NotImplemented if right is None else of_elements(op, self, right)
+
+    return method
+
+
+def _reverse(op: Op) -> Op:
+    def method(self: Array, other: Any) -> Any:
+        left = operand(self, other)
+        return NotImplemented if left is None else of_elements(op, left, self)
+
+    return method
+
+
+def _in_place(op: Op) -> Op:
+    """`y += v` writes the array that `y` and all its other names are bound to."""
+
+    def method(self: Array, other: Any) -> Any:
+        right = operand(self, other)
+        if right is None:
+            return NotImplemented
+        check_writable(self)
+        if broadcast_shape(self.tape, (self, right)) != self.shape:
+            shape = getattr(right, "shape", ())
+            raise self.tape.fault(ShapeError, f"an array of shape {shape} does not fit into the shape {self.shape}")
+        store(self, assigned(self, of_elements(op, self, right)))
+        return self
+
+    return method
+
+
+def _one(op: Op) -> Op:
+    return lambda self: broadcast_map(self.tape, logical(self.tape, op, self), self, host=op)
+
+
+def _both(self: Any, other: Any) -> Any:
+    return self // other, self % other
+
+
+def _both_reversed(self: Any, other: Any) -> Any:
+    return other // self, other % self
+
+
+def _matmul(self: Array, other: Any) -> Any:
+    right = as_array(self.tape, other)
+    return NotImplemented if right is None else contractions.matmul(self, right)
+
+
+def _rmatmul(self: Array, other: Any) -> Any:
+    left = as_array(self.tape, other)
+    return NotImplemented if left is None else contractions.matmul(left, self)
+
+
+def _imatmul(self: Array, other: Any) -> Any:
+    made = _matmul(self, other)
+    return NotImplemented if made is NotImplemented else put_all(self, made)
+
+
+# --- what Python asks
+
+
+def _length(self: Array) -> int:
+    if not self.shape:
+        raise self.tape.fault(StagingTypeError, "an array without dimensions has no length")
+    return self.shape[0]
+
+
+def _iterate(self: Array) -> Iterator[Any]:
+    return (get(self, k) for k in range(_length(self)))
+
+
+def _unhashable(self: Array) -> int:
+    raise self.tape.type_fault("an array is no key and no member of a set", "compare arrays with `np.all(a == b)`")
+
+
+def _truth(self: Array) -> bool:
+    data = host_data(self)
+    if data is not None:
+        return bool(data)
+    raise self.tape.type_fault("Python needs the truth of a staged array", "use `np.all(x)` or `np.any(x)`")
+
+
+def _contains(self: Array, item: Any) -> Any:
+    raise self.tape.type_fault("`in` an array is not staged", "use `np.any(x == item)`")
+
+
+def _unknown(self: Array, name: str) -> Any:
+    """An attribute that arrays here do not have: NumPy's are refused, others do not exist."""
+    if name.startswith("_") or not hasattr(np.ndarray, name):
+        raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
+    raise self.tape.type_fault(
+        f"`.{name}` of a staged array is not staged", "docs/arrays.md lists what is; write the rest as a loop"
+    )
+
+
+# --- methods
+
+
+def astype(a: Array, dtype: Any, copy: bool = True) -> Array:
+    """`x.astype(dtype)`: a new array, of Reals, Ints or Bools."""
+    kind = kind_of(a.tape, dtype)
+    assert kind is not None
+    same = a.type is kind or (a.type is TAN and kind is REAL)
+    return _copy(a) if same else converted(a, kind)
+
+
+_copy = copy
+
+
+def item(a: Array, *index: Any) -> Any:
+    """`x.item()`, `x.item(k)`: one element."""
+    at: Any = index[0] if len(index) == 1 and isinstance(index[0], tuple) else index
+    if not at and prod(a.shape) != 1:
+        raise a.tape.fault(ShapeError, f"only an array of one element has `.item()`, its shape is {a.shape}")
+    if len(at) == 1 and a.ndim != 1:
+        return get(manipulation.reshape(a, -1), at[0])
+    return get(a, at or (0,) * a.ndim)
+
+
+def put_all(a: Array, value: Any) -> Array:
+    """`x[...] = value`."""
+    set_(a, Ellipsis, value)
+    return a
+
+
+def clipped(x: Any, low: Any, high: Any) -> Any:
+    """One number between two; None is no bound."""
+    for name, bound in (("max", low), ("min", high)):
+        if bound is not None:
+            x = reductions.larger(name, x, bound)
+    return x
+
+
+def clip(a: Array, min: Any = None, max: Any = None) -> Any:
+    """`x.clip(min, max)`."""
+    bounds = [bound if bound is None or type_of(bound) is not None else as_array(a.tape, bound) for bound in (min, max)]
+    given = [bound for bound in bounds if bound is not None]
+
+    def make(x: Any, *values: Any) -> Any:
+        queue = list(values)
+        return clipped(x, *(None if bound is None else queue.pop(0) for bound in bounds))
+
+    return broadcast_map(a.tape, make, a, *given)
+
+
+def clip_to(a: Any, a_min: Any = ..., a_max: Any = ..., min: Any = ..., max: Any = ...) -> Any:
+    """`np.clip`, whose bounds have two names each."""
+    old, new = [b for b in (a_min, a_max) if b is not ...], [b for b in (min, max) if b is not ...]
+    if len(old) == 1 or (old and new):
+        raise a.tape.type_fault("`np.clip` takes two bounds by place, or `min` and `max` by name")
+    low, high = (None if b is ... else b for b in ((a_min, a_max) if old else (min, max)))
+    return applied(lambda x: clipped(x, low, high), a) if a.__class__ is MaskedArray else clip(a, low, high)
+
+
+def rounded(x: Any, digits: int = 0) -> Any:
+    """As NumPy rounds: scaled, to the nearest, and back."""
+    kind, scale, nearest = type_of(x), 10.0 ** abs(digits), P["nearest"].__call__
+    if kind is BOOL and digits:
+        raise x.tape.type_fault("truth values are not rounded", "convert with `.astype(float)`")
+    if kind is INT:
+        return x if digits >= 0 else cast(x.tape, nearest(x / scale) * scale, INT)
+    if not digits:
+        return nearest(x)
+    return nearest(x * scale) / scale if digits > 0 else nearest(x / scale) * scale
+
+
+def cumulative(op: Op, start: float) -> Op:
+    """`np.cumsum`, `np.cumprod` and their like: along one axis, or of all elements in order."""
+
+    def make(a: Array, axis: Any = None, dtype: Any = None) -> Array:
+        a = reductions.as_type(a, dtype)
+        a = converted(a, INT) if a.type is BOOL else a
+        first = reductions.first_of(start, a.type) if a.type is not TAN else wrap(a.tape, Lit(0.0, TAN))
+        if axis is None:
+            flat = a if a.ndim == 1 else manipulation.reshaped(a, (prod(a.shape),))
+            return reductions.running(flat, op, first)
+        axis = reductions.one_axis(a, axis)
+        order = (*(k for k in range(a.ndim) if k != axis), axis)
+        made = reductions.running(manipulation.transposed(a, order), op, first)
+        return manipulation.transposed(made, tuple(order.index(k) for k in range(a.ndim)))
+
+    return make
+
+
+def trace(a: Array, offset: int = 0) -> Any:
+    """`np.trace`."""
+    return reductions.total(manipulation.diagonal(a, offset))
+
+
+def take(a: Array, indices: Any, axis: Any = None) -> Any:
+    """`np.take`."""
+    if axis is None:
+        return get(manipulation.reshape(a, -1), indices)
+    return get(a, (*[slice(None)] * reductions.one_axis(a, axis), indices))
+
+
+def round_to(a: Any, decimals: int = 0) -> Any:
+    """`np.round`."""
+    if a.__class__ is MaskedArray:
+        return applied(lambda x: rounded(x, decimals), a)
+    return broadcast_map(a.tape, lambda x: rounded(x, decimals), a)
+
+
+def fill(a: Array, value: Any) -> None:
+    """`x.fill(value)`."""
+    put_all(a, value)
+
+
+def copy_to(dst: Array, src: Any) -> None:
+    """`np.copyto`."""
+    put_all(dst, src)
+
+
+def listed(a: Any) -> list[Any]:
+    """`x.tolist()`."""
+    made = [item.tolist() if item.__class__ is Array else item for item in a]
+    a.tape.record_allocation(made)
+    return made
+
+
+def conjugate(a: Array) -> Array:
+    """`x.conj()`: itself."""
+    return a
+
+
+def flattened(a: Array) -> Array:
+    """`x.flatten()`: a copy."""
+    return manipulation.reshaped(a, (prod(a.shape),))
+
+
+def _install() -> None:
+    methods: dict[str, Any] = {}
+    for name, op in _BINARY.items():
+        methods |= {f"__{name}__": _forward(op), f"__r{name}__": _reverse(op), f"__i{name}__": _in_place(op)}
+    methods |= {f"__{name}__": _forward(op) for name, op in _COMPARISONS.items()}
+    methods |= {"__neg__": _one(operator.neg), "__pos__": _one(operator.pos), "__abs__": _one(abs)}
+    methods |= {"__invert__": _one(operator.invert), "__divmod__": _both, "__rdivmod__": _both_reversed}
+    methods |= {"__matmul__": _matmul, "__rmatmul__": _rmatmul, "__imatmul__": _imatmul}
+    methods |= {"__getitem__": get, "__setitem__": set_, "__len__": _length, "__iter__": _iterate}
+    methods |= {"__format__": lambda self, spec: format(require_host_parts(self.tape, self), spec)}
+    methods |= {"__str__": lambda self: str(require_host_parts(self.tape, self))}
+    methods |= {"__hash__": _unhashable, "__bool__": _truth, "__contains__": _contains, "__getattr__": _unknown}
+    methods |= {"T": property(manipulation.transposed), "size": property(lambda self: prod(self.shape))}
+    methods |= {"real": property(lambda self: self), "itemsize": property(lambda self: self.dtype.itemsize)}
+    methods |= {"nbytes": property(lambda self: self.dtype.itemsize * prod(self.shape))}
+    methods["dtype"] = property(lambda self: np.dtype({REAL: "float64", INT: "int64", BOOL: "bool"}.get(self.type)))
+    for name, method in methods.items():
+        setattr(Array, name, method)
+
+
+_install()

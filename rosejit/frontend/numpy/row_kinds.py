@@ -1,0 +1,261 @@
+"""Kinds of functions of NumPy: what a row of the registry says of one, and how a call of each kind is staged."""
+
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
+# pyright: reportUnknownLambdaType=false
+
+from collections.abc import Callable
+from functools import cached_property
+from inspect import Signature
+from typing import Any
+
+from rosejit.errors import RoseError
+from rosejit.frontend.arrays import boolean_indexing
+from rosejit.frontend.arrays.array import Array, host_data
+from rosejit.frontend.arrays.asarray import as_array
+from rosejit.frontend.arrays.boolean_indexing import MaskedArray
+from rosejit.frontend.arrays.broadcast import broadcast_map, logical
+from rosejit.frontend.arrays.call_binding import UFUNC, bound, called, kind_of, own_signature, signature_of
+from rosejit.frontend.arrays.getitem import set_
+from rosejit.frontend.numpy import manipulation
+from rosejit.frontend.values.pytree import is_staged_deep
+from rosejit.frontend.values.scalars import type_of
+from rosejit.ir.primitive import Primitive
+from rosejit.lazy_dataclass import dataclass
+from rosejit.numeric import np
+
+Args = tuple[Any, ...]
+Options = dict[str, Any]
+Make = Callable[..., Any]
+Handler = Callable[[Any, Any, Args, Options], Any]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A function of NumPy that is staged."""
+
+    names: str
+    """NumPy's names, the function's own first; behind a dot those of a module, or of a method of a ufunc."""
+    kind: Callable[["Row"], Handler]
+    make: Make
+    """What stages it. Its parameters have NumPy's names; those of NumPy's that it has not are refused."""
+    signature: str = ""
+    """NumPy's. Where there is none, it is that of `make`, or a ufunc's."""
+    samples: str = ""
+    """Arguments with which the tests call it, `; ` between the calls; functions of elements need none."""
+    gives: str = "fresh"
+    """A fresh array, a "view" of the first argument, "several" arrays; or it "writes" the first argument."""
+    is_method: bool = False
+    """Whether arrays have it as a method, too, with the parameters behind the first."""
+    picked: Make | None = None
+    """What it is of the elements that a staged mask picks, if that is staged."""
+
+    @property
+    def name(self) -> str:
+        """As messages call it."""
+        return f"np.{self.names.split()[0]}"
+
+    @cached_property
+    def binds(self) -> Signature:
+        """The signature by which calls are bound."""
+        if self.signature:
+            return signature_of(self.signature)
+        if self.kind is of_elements:
+            return signature_of(f"{'x' if self.operands == 1 else 'x1, x2'}, /, {UFUNC}")
+        own = own_signature(self.make)
+        takes_tape = self.kind is of_several or self.kind is making
+        return own.replace(parameters=list(own.parameters.values())[takes_tape:])
+
+    @cached_property
+    def operands(self) -> int:
+        """How many operands a function of elements has."""
+        return len(self.make.params if isinstance(self.make, Primitive) else own_signature(self.make).parameters)
+
+    @cached_property
+    def method(self) -> Signature:
+        """The signature of the method; of one that is no function, too, its own."""
+        if not self.is_method:
+            return signature_of(self.signature)
+        return self.binds.replace(parameters=list(self.binds.parameters.values())[1:])
+
+    @cached_property
+    def stages(self) -> Handler:
+        """What is done with a call."""
+        return self.kind(self)
+
+
+def is_staged(*args: Any) -> bool:
+    """Whether something staged is in one of the arguments."""
+    return any(arg.__class__ is MaskedArray or is_staged_deep(arg) for arg in args)
+
+
+def name_of(function: Any) -> str:
+    """The name of a function, for messages."""
+    return getattr(function, "__name__", str(function))
+
+
+# --- functions of every element
+
+
+def of_elements(row: Row) -> Handler:
+    """A function of the elements, broadcast; `out` is written."""
+    count = row.operands
+
+    def handler(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
+        if not is_staged(*args, *kwargs.values()):
+            return session.plain(function, args, kwargs)
+        if len(args) == count and not kwargs:
+            return of_operands(session.tape, function, row.make, args)
+        given = bound(session.tape, row.name, row.binds, args, kwargs)
+        out = given.pop("out", None)
+        operands = [given.pop(key) for key in list(row.binds.parameters)[:count]]
+
+        made = called(
+            session.tape,
+            row.name,
+            lambda: of_operands(session.tape, function, row.make, operands),
+            row.binds,
+            (),
+            given,
+        )
+        return made if out is None else _put(session, made, out)
+
+    return handler
+
+
+def _put(session: Any, made: Any, out: Any) -> Any:
+    (out,) = out if out.__class__ is tuple and len(out) == 1 else (out,)
+    if out.__class__ is not Array:
+        raise session.tape.type_fault(f"`out` is an array, given {type(out).__name__}", "leave out `out`")
+    set_(out, Ellipsis, made)
+    return out
+
+
+def of_operands(tape: Any, function: Any, make: Make, args: Any) -> Any:
+    """`make` of numbers, of arrays element by element, or of what masks pick."""
+    if any(arg.__class__ is MaskedArray for arg in args):
+        return boolean_indexing.applied(make, *args)
+    operands = [_operand(tape, function, arg) for arg in args]
+    try:
+        make = logical(tape, make, *operands)
+        if not any(operand.__class__ is Array for operand in operands):
+            return make(*operands)
+        return broadcast_map(tape, make, *operands, host=function)
+    except RoseError:
+        raise
+    except TypeError:
+        kinds = " and ".join(f"a {x.type if x.__class__ is Array else type_of(x)}" for x in operands)
+        raise tape.type_fault(f"`np.{name_of(function)}` of {kinds} is not defined") from None
+
+
+def _operand(tape: Any, function: Any, value: Any) -> Any:
+    found = value if type_of(value) is not None else as_array(tape, value)
+    if found is None:
+        raise tape.type_fault(f"`np.{name_of(function)}` takes numbers and arrays, given {type(value).__name__}")
+    return found
+
+
+# --- functions of whole arrays
+
+
+def of_array(row: Row) -> Handler:
+    """A function whose first argument is an array."""
+    first = next(iter(row.binds.parameters))
+
+    def handler(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
+        if not is_staged(*args, *kwargs.values()):
+            return session.plain(function, args, kwargs)
+        given = bound(session.tape, row.name, row.binds, args, kwargs)
+        value = given.pop(first)
+        if value.__class__ is MaskedArray:
+            return _of_selection(row, value, given)
+        array = array_of(session.tape, row.name, value)
+        return called(session.tape, row.name, row.make, row.binds, (array,), given)
+
+    return handler
+
+
+def _of_selection(row: Row, selection: MaskedArray, given: Options) -> Any:
+    if row.picked is None:
+        selection.refuse(f"`{row.name}`")
+    return called(selection.tape, row.name, row.picked, row.binds, (selection,), given)
+
+
+def array_of(tape: Any, name: str, value: Any) -> Array:
+    """What may be an array as one; a number is one without dimensions."""
+    found = as_array(tape, [value] if type_of(value) is not None else value)
+    if found is None:
+        raise tape.type_fault(f"`{name}` takes an array, given {type(value).__name__}")
+    return manipulation.reshaped(found, ()) if type_of(value) is not None else found
+
+
+def of_several(row: Row) -> Handler:
+    """A function that is handed the tape and its arguments as they are."""
+
+    def handler(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
+        if not is_staged(*args, *kwargs.values()):
+            return session.plain(function, args, kwargs)
+        given = bound(session.tape, row.name, row.binds, args, kwargs)
+        return called(session.tape, row.name, row.make, row.binds, (session.tape,), given)
+
+    return handler
+
+
+def making(row: Row) -> Handler:
+    """A function that makes an array. Numbers of few bits are refused on the host too: staged, they would be others."""
+
+    def handler(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
+        if args and not kwargs and len(args) == 1 and not is_staged(*args):
+            return session.plain(function, args, kwargs)
+        given = bound(session.tape, row.name, row.binds, args, kwargs)
+        staged, dtype = is_staged(*given.values()), given.get("dtype")
+        if staged or (dtype is not None and np.dtype(dtype).kind in "fiu"):
+            kind_of(session.tape, dtype)
+        if not staged:
+            return session.plain(function, args, kwargs)
+        return called(session.tape, row.name, row.make, row.binds, (session.tape,), given)
+
+    return handler
+
+
+def writing(row: Row) -> Handler:
+    """A function that writes its first argument."""
+    first = next(iter(row.binds.parameters))
+
+    def handler(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
+        given = bound(session.tape, row.name, row.binds, args, kwargs)
+        target = given.pop(first)
+        if target.__class__ is not Array:
+            return session.plain(function, args, kwargs)
+        called(session.tape, row.name, row.make, row.binds, (target,), given)
+        return None
+
+    return handler
+
+
+def of_shape(row: Row) -> Handler:
+    """A function of the shape, which is known while staging."""
+
+    def handler(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
+        given = bound(session.tape, row.name, row.binds, args, kwargs)
+        value = given.pop("a")
+        made = value if value.__class__ is Array else as_array(session.tape, value)
+        return function(np.empty(() if made is None else made.shape, bool), **given)
+
+    return handler
+
+
+def of_places(row: Row) -> Handler:
+    """A function whose result is as long as there are elements that are not zero: refused, unless those are known."""
+
+    def handler(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
+        arrays = [as_array(session.tape, arg) for arg in args if is_staged(arg)]
+        if all(a is not None and host_data(a) is not None for a in arrays):
+            return session.plain(function, args, kwargs)
+        raise session.tape.type_fault(
+            f"`np.{name_of(function)}` needs to know where a staged array holds, which only running tells",
+            "keep the shape with `np.where(mask, x, 0.0)`, or pick with the mask itself: `x[mask].sum()`, "
+            "`y[mask] = ...`",
+        )
+
+    return handler

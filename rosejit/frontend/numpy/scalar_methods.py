@@ -1,0 +1,47 @@
+"""Gives staged numbers the methods of NumPy's scalars and arrays without dimensions; importing it installs them."""
+
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
+
+from collections.abc import Callable
+from typing import Any
+
+from rosejit.frontend.arrays.access import element, number
+from rosejit.frontend.arrays.array import Array, fresh
+from rosejit.frontend.numpy.registry import METHODS
+from rosejit.frontend.values.scalars import NUMBERS, Bool, Int, Real, Tan
+
+_OF_PYTHON: dict[type, str] = {Real: "float", Int: "int", Bool: "bool", Tan: "tangent"}
+
+
+def _method(name: str) -> Callable[[Any], Any]:
+    """What reads an attribute that numbers do not have themselves: the method of an array that holds this one."""
+
+    def method(self: Any) -> Any:
+        def called(*args: Any, **options: Any) -> Any:
+            made = getattr(fresh(self.tape, self.atom), name)(*args, **options)
+            return number(self.tape, element(made, ())) if made.__class__ is Array and not made.shape else made
+
+        return called
+
+    return method
+
+
+_READ: dict[str, Callable[[Any], Any]] = {
+    **{name: _method(name) for name, row in METHODS.items() if row.gives != "writes"},
+    "T": lambda self: self,
+    "dtype": lambda self: fresh(self.tape, self.atom).dtype,  # pyright: ignore[reportAttributeAccessIssue]  # installed as well
+    "tolist": lambda self: lambda: self,
+}  # fmt: skip
+
+for cls in NUMBERS:
+    for attribute, read in _READ.items():  # with a `__getattr__` all attributes would take five times as long
+        if not hasattr(cls, attribute):
+            setattr(cls, attribute, property(read))
+
+
+def reworded(error: AttributeError) -> None:
+    """Let the error of an attribute that a staged number has not be what Python says of the number."""
+    kind: Any = type(error.obj)
+    if kind in _OF_PYTHON and str(error) == f"'{kind.__name__}' object has no attribute {error.name!r}":
+        error.args = (f"'{_OF_PYTHON[kind]}' object has no attribute {error.name!r}",)

@@ -1,0 +1,1 @@
+"""What Python itself offers to staged values: builtins, `math`, `print`, `assert` and `raise`."""

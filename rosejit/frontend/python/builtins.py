@@ -1,0 +1,410 @@
+"""What the builtins of Python do with staged values."""
+
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
+
+import contextlib
+import functools
+import numbers
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from rosejit.frontend.arrays import reductions
+from rosejit.frontend.arrays.array import Array, host_data
+from rosejit.frontend.arrays.boolean_indexing import MaskedArray
+from rosejit.frontend.arrays.call_binding import bound_arguments, signature_of
+from rosejit.frontend.control.exception_handlers import CheckedSuppress, could_raise
+from rosejit.frontend.control.if_for import rows
+from rosejit.frontend.control.row_iterators import remembering
+from rosejit.frontend.control.special_methods import own
+from rosejit.frontend.control.staged_range import StagedRange, staged_range
+from rosejit.frontend.control.truth import truth
+from rosejit.frontend.control.undefined import MaybeBound, read_bound, split
+from rosejit.frontend.python.print_ import staged_print
+from rosejit.frontend.scalar_ops.operators import power
+from rosejit.frontend.scalar_ops.staged_text import text
+from rosejit.frontend.soa.struct_of_arrays import StructOfArrays
+from rosejit.frontend.syntax.user_code import is_users_code
+from rosejit.frontend.values import rose_functions
+from rosejit.frontend.values.generators import Generator
+from rosejit.frontend.values.host_scalars import number_kind
+from rosejit.frontend.values.locations import frame_at
+from rosejit.frontend.values.scalars import NUMBERS, Bool, Int, P, Real, Tan, int_atom, real_atom, stage, type_of
+from rosejit.frontend.values.tape import UNDEFINED, NonlocalCell, Tape, refuse_outer_iterator
+from rosejit.ir.syntax import Failure
+from rosejit.ir.types import BOOL, INT, REAL
+from rosejit.numeric import np
+
+Args = tuple[Any, ...]
+Options = dict[str, Any]
+Handler = Callable[[Any, Any, Args, Options], Any]
+
+
+def _range(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
+    if any(arg.__class__ in NUMBERS for arg in args):
+        return staged_range(session.tape, args)
+    return range(*args, **kwargs)
+
+
+def _rose_range(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
+    return staged_range(session.tape, args)
+
+
+def _len(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
+    if len(args) == 1 and args[0].__class__ is MaskedArray:
+        return args[0].lengths[0]
+    if len(args) == 1 and args[0].__class__ in NUMBERS:
+        raise session.tape.type_fault(
+            "a number has no length", "an array without dimensions is a number; `np.size(x)` is 1 for it"
+        )
+    ask = own(args[0], "__len__") if len(args) == 1 else None
+    return len(*args) if ask is None else ask()
+
+
+def _float(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
+    value = _single(args)
+    if value.__class__ in (Real, Int, Bool):
+        return Real(session.tape, real_atom(session.tape, value) or value.atom)
+    if value.__class__ is Tan:
+        return value
+    ask = own(value, "__float__")
+    if ask is not None:
+        return _float(session, function, (ask(),), kwargs)
+    return float(value) if len(args) == 1 else float(*args)
+
+
+def _int(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
+    value = _single(args)
+    tape = session.tape
+    if value.__class__ is Real:
+        return Int(tape, tape.apply(P["to_int"], value.atom))
+    if value.__class__ in (Int, Bool):
+        return value if value.__class__ is Int else Int(tape, int_atom(tape, value) or value.atom, 0)
+    ask = own(value, "__int__") or own(value, "__index__")
+    if ask is not None:
+        return _int(session, function, (ask(),), kwargs)
+    return int(value) if len(args) == 1 and not kwargs else int(*args, **kwargs)
+
+
+def _bool(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
+    return truth(session.tape, _single(args)) if args else False
+
+
+def _single(args: Args) -> Any:
+    """The one argument; an array of one element is that element."""
+    value: Any = args[0] if len(args) == 1 else None
+    if value.__class__ is Array and value.shape in ((), (1,)):
+        return value[(0,) * value.ndim]
+    return value
+
+
+def _pow(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
+    staged = [arg for arg in args if arg.__class__ in NUMBERS]
+    return power(*args) if staged and len(args) == 2 else pow(*args, **kwargs)
+
+
+# --- types of values
+
+
+_CLASSES: dict[type, tuple[type, ...]] = {
+    Real: (Real, float, numbers.Real, numbers.Complex, numbers.Number, object),
+    Int: (Int, int, numbers.Integral, numbers.Rational, numbers.Real, numbers.Complex, numbers.Number, object),
+    Bool: (Bool, bool, int, numbers.Integral, numbers.Rational, numbers.Real, numbers.Complex, numbers.Number, object),
+}
+
+
+def _isinstance(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
+    value, classes = args
+    if value.__class__ in NUMBERS:
+        own = _CLASSES.get(value.__class__, (object,)) + type(value).__mro__
+        return any(cls in own for cls in _flat(classes))
+    if value.__class__ is Array:
+        return any(cls in (Array, np.ndarray, object) for cls in _flat(classes))
+    if isinstance(value, Generator):
+        return any(cls in (np.random.Generator, object) for cls in _flat(classes))
+    if value.__class__ is StructOfArrays:
+        return any(cls in (list, object, Sequence) for cls in _flat(classes))
+    return isinstance(value, classes)
+
+
+def _flat(classes: Any) -> list[Any]:
+    if isinstance(classes, tuple):
+        items: Any = classes
+        return [cls for item in items for cls in _flat(item)]
+    return list(getattr(classes, "__args__", (classes,)))
+
+
+def _module_around() -> str:
+    """The name of the module of the user's that is running, which Python gives to classes."""
+    frame: Any = frame_at(1)
+    while frame is not None and not is_users_code(frame.f_code):
+        frame = frame.f_back
+    return "builtins" if frame is None else frame.f_globals.get("__name__", "builtins")
+
+
+def _type(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
+    if len(args) != 1:
+        made: Any = type(*args, **kwargs)
+        if "__module__" not in args[-1]:
+            made.__module__ = _module_around()
+        return made
+    plain: dict[type, type] = {Real: float, Int: int, Bool: bool, StructOfArrays: list}
+    return np.ndarray if args[0].__class__ is Array else plain.get(args[0].__class__, type(args[0]))
+
+
+# --- folds
+
+
+def fold(session: Any, generator: Any, start: Any, step: Callable[[Any, Any], Any], name: str) -> Any:
+    """Everything a generator gives combined, in order. Staged loops in it carry the value so far."""
+    tape: Tape = session.tape
+    whole = session.hooks.comprehensions.of(generator)
+    if whole is None:
+        return functools.reduce(step, iter(generator), start)  # `reduce` would hide what `iter` raises
+    cell = NonlocalCell(tape, name, lambda tape, value, name: value)
+    tape.frames[-1].contents[cell] = start
+    whole.folds = True
+    for value in generator:
+        cell.v = step(cell.v, value)
+    result = tape.content(cell)
+    del tape.frames[-1].contents[cell]
+    return result
+
+
+def _items(session: Any, value: Any) -> Any:
+    return rows(session.tape, value)
+
+
+def _sum(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
+    items, start = args[0], (args[1] if len(args) > 1 else kwargs.get("start", 0))
+    if (
+        items.__class__ is Array
+        and items.ndim == 1
+        and host_data(items) is None
+        and number_kind(start) == "int"
+        and not start
+    ):
+        return reductions.total(items)
+    return fold(session, _items(session, items), start, operator.add, "sum")
+
+
+def _all(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
+    return _quantified(session, args[0], "and")
+
+
+def _any(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
+    return _quantified(session, args[0], "or")
+
+
+def _quantified(session: Any, items: Any, name: str) -> Any:
+    """`all` and `any`: Python stops at the first that decides, on the host; staged values are combined."""
+    tape = session.tape
+    decides = name == "or"
+    if session.hooks.comprehensions.of(items) is not None:
+        return fold(session, items, not decides, lambda s, x: _combined(tape, s, truth(tape, x), name), name)
+    found: Any = not decides
+    for item in _items(session, items):
+        found = _combined(tape, found, truth(tape, item), name)
+        if found is decides:
+            break
+    return found
+
+
+def _combined(tape: Tape, a: Any, b: Any, name: str) -> Any:
+    if a.__class__ is Bool and b.__class__ is Bool:
+        return Bool(tape, tape.apply(P[name], a.atom, b.atom))
+    known, other = (a, b) if a.__class__ is not Bool else (b, a)
+    return other if known is (name == "and") else known
+
+
+def _extreme(name: str) -> Handler:
+    def handler(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
+        if kwargs.get("key") is not None:
+            key = functools.partial(session.hooks.call, kwargs["key"])
+            return function(*args, **{**kwargs, "key": key})
+        if len(args) > 1:
+            return functools.reduce(lambda best, x: pick(session.tape, name, best, x), args)
+        items = args[0]  # pyright: ignore[reportGeneralTypeIssues]  # the count was checked
+        if items.__class__ is Array and items.ndim == 1 and host_data(items) is None:
+            return reductions.extreme(items, name, propagate=False)
+        if session.hooks.comprehensions.of(items) is None:
+            return _extreme_of_items(session, name, list(_items(session, items)), kwargs)
+        best = fold(session, items, UNDEFINED, lambda best, x: _better(session.tape, name, best, x), name)
+        return _finished_extreme(session, name, best, kwargs)
+
+    return handler
+
+
+def _extreme_of_items(session: Any, name: str, items: list[Any], kwargs: Options) -> Any:
+    if not items:
+        return {"max": max, "min": min}[name](items, **kwargs)
+    return functools.reduce(lambda best, x: pick(session.tape, name, best, x), items)
+
+
+_REALS = frozenset({Real, float})
+
+
+def pick(tape: Tape, name: str, best: Any, x: Any) -> Any:
+    """`max(best, x)` or `min(best, x)`, as CPython compares: the first of equals."""
+    if best.__class__ in _REALS and x.__class__ in _REALS and (best.__class__ is Real or x.__class__ is Real):
+        return stage(tape, P[name], (best, x))
+    kinds = {type_of(best), type_of(x)}
+    if not (best.__class__ in NUMBERS or x.__class__ in NUMBERS):
+        return (x if x > best else best) if name == "max" else (x if x < best else best)
+    if None in kinds:
+        raise tape.type_fault(f"`{name}` compares numbers, given {type(best).__name__} and {type(x).__name__}")
+    whole = kinds <= {INT, BOOL}
+    return P[f"i{name}" if whole else name].__call__(best, x)
+
+
+def _better(tape: Tape, name: str, best: Any, x: Any) -> Any:
+    """One step of `max` over a staged loop, which begins with nothing."""
+    held, flag = split(best)
+    if held is UNDEFINED:
+        return x
+    number = held.read() if hasattr(held, "read") else held
+    if flag is True:
+        return pick(tape, name, number, x)
+    greater = (x > number) if name == "max" else (x < number)
+    chosen = _combined(tape, greater, truth(tape, _negated(tape, flag)), "or")
+    kind = REAL if REAL in (type_of(x), type_of(number)) else INT
+    return P["select" if kind is REAL else "iselect"].__call__(chosen, x, number)
+
+
+def _negated(tape: Tape, flag: Any) -> Any:
+    return Bool(tape, tape.apply(P["not"], flag.atom)) if flag.__class__ is Bool else not flag
+
+
+def _finished_extreme(session: Any, name: str, best: Any, kwargs: Options) -> Any:
+    message = f"{name}() arg is an empty sequence"
+    if best is UNDEFINED:
+        if "default" in kwargs:
+            return kwargs["default"]
+        raise ValueError(message)
+    if best.__class__ is not MaybeBound or best.flag is True:
+        return best
+    if best.flag.__class__ is Bool:
+        failure = Failure("raise", message, session.tape.here(), exception=ValueError(message))
+        session.tape.check(best.flag.atom, failure)
+        return best.value
+    return read_bound(session.tape, best, name)
+
+
+# --- iterables
+
+
+def _with_rows(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
+    """A builtin that iterates: arrays give their rows."""
+    rows_of = [_items(session, a) if a.__class__ is Array else a for a in args]
+    return session.hooks.record_allocation(remembering(function, args, rows_of, kwargs))
+
+
+def _reversed(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
+    items = args[0]
+    if items.__class__ is StagedRange:
+        first, step = items.start, items.step
+        count = (items.stop - first + step - (1 if step > 0 else -1)) // step
+        return staged_range(session.tape, (first + (count - 1) * step, first - step, -step))
+    return session.hooks.record_allocation(
+        reversed(list(_items(session, items)) if items.__class__ is Array else items)
+    )
+
+
+def _text(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
+    if kwargs or len(args) not in ((1, 2) if function is format else (1,)):
+        return function(*args, **kwargs)
+    how = {repr: "r", ascii: "a", str: "s"}.get(function, "")
+    return text(session.tape, (args[0], how, args[1] if len(args) == 2 else ""))
+
+
+def _sorted(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
+    """Numbers in ascending order; with a key of the host, as Python sorts."""
+    items = list(_items(session, *args))
+    numbers = any(item.__class__ in NUMBERS for item in items)
+    if not numbers or kwargs.keys() - {"reverse"}:
+        return session.hooks.record_allocation(session.plain(function, (items,), kwargs))
+    ordered = list(_items(session, session.hooks.call(np.sort, items)))
+    return session.hooks.record_allocation(ordered[::-1] if kwargs.get("reverse") else ordered)
+
+
+def _next(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
+    if args and hasattr(args[0], "__next__"):
+        refuse_outer_iterator(session.tape, args[0])
+    return next(*args)
+
+
+def _attribute(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
+    """`setattr`, `delattr`."""
+    return function(session.hooks.owner(args[0]), *args[1:])
+
+
+def _attribute_itself(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
+    """`object.__setattr__`."""
+    session.hooks.assign(*args)
+
+
+def _unroll(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
+    items = args[0]
+    if items.__class__ is StagedRange:
+        raise session.tape.type_fault("`rose.unroll` takes an iterable of the host", "write `rose.unroll(range(n))`")
+    return items
+
+
+def _asked(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
+    """What Python says of an object, whatever is in it."""
+    return function(*args, **kwargs)
+
+
+def _suppress(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
+    """`contextlib.suppress`; of what arithmetic raises, of host values only."""
+    manager = function(*args)
+    return CheckedSuppress(session.tape, manager, args) if could_raise(args) else manager
+
+
+_STAGED: dict[Any, tuple[Handler, str]] = {
+    range: (_range, "start, stop=..., step=..., /"),
+    rose_functions.range: (_rose_range, "start, stop=..., step=..., /"),
+    len: (_len, "obj, /"), float: (_float, "x=0.0, /"), int: (_int, "x=0, /, base=10"), bool: (_bool, "x=False, /"),
+    pow: (_pow, "base, exp, mod=None"), isinstance: (_isinstance, "obj, class_or_tuple, /"),
+    type: (_type, "object, bases=..., dict=..., /, **kwds"), sum: (_sum, "iterable, /, start=0"),
+    all: (_all, "iterable, /"), any: (_any, "iterable, /"), max: (_extreme("max"), "*args, key=None, default=..."),
+    min: (_extreme("min"), "*args, key=None, default=..."), enumerate: (_with_rows, "iterable, start=0"),
+    zip: (_with_rows, "*iterables, strict=False"), list: (_with_rows, "iterable=(), /"),
+    tuple: (_with_rows, "iterable=(), /"), reversed: (_reversed, "sequence, /"), repr: (_text, "obj, /"),
+    str: (_text, "object='', encoding=..., errors=..."), ascii: (_text, "obj, /"),
+    format: (_text, "value, format_spec='', /"),
+    print: (staged_print, "*args, sep=' ', end='\\n', file=None, flush=False"),
+    next: (_next, "iterator, default=..., /"), sorted: (_sorted, "iterable, /, *, key=None, reverse=False"),
+    contextlib.suppress: (_suppress, "*exceptions"),
+    callable: (_asked, "obj, /"), setattr: (_attribute, "obj, name, value, /"), delattr: (_attribute, "obj, name, /"),
+    object.__setattr__: (_attribute_itself, "obj, name, value, /"), rose_functions.unroll: (_unroll, "items"),
+}  # fmt: skip
+"""What builtins, and our functions for loops, do with staged values, and their signatures."""
+
+
+def _bound(function: Any, handler: Handler, text: str) -> Handler:
+    """The same for a call whose arguments the signature has places for."""
+    binds = signature_of(text)
+    places = [p for p in binds.parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    least, most = sum(p.default is p.empty for p in places), len(places)
+    if any(p.kind is p.VAR_POSITIONAL for p in binds.parameters.values()):
+        least, most = 0, 1 << 30
+    title = (
+        f"rose.{function.__name__}"
+        if str(getattr(function, "__module__", "")).startswith("rosejit")
+        else function.__name__
+    )
+
+    def bind(session: Any, called: Any, args: Args, kwargs: Options) -> Any:
+        if kwargs or not least <= len(args) <= most:
+            arguments = bound_arguments(session.tape, title, binds, args, kwargs)
+            args, kwargs = arguments.args, arguments.kwargs
+        return handler(session, called, args, kwargs)
+
+    return bind
+
+
+BUILTINS: dict[Any, Handler] = {f: _bound(f, handler, text) for f, (handler, text) in _STAGED.items()}
+
+_ = BOOL

@@ -1,0 +1,631 @@
+"""Abstract interpretation of the body of a host loop, iteration by iteration, until a fixpoint is reached.
+
+Decides whether a plain `range` loop may be staged once, as `rose.range` is, with the same bits, effects and errors.
+The abstract values are constants, staged numbers and *lifted* ones (staged in the rolled loop, known to the host when
+it is unrolled): see `abstract_numbers`.
+"""
+
+from collections.abc import Callable
+from dataclasses import field
+from typing import Any
+
+from rosejit.frontend.rolling import abstract_arrays, abstract_helpers, abstract_numbers
+from rosejit.frontend.rolling.abstract_arrays import STAGED, AbstractArray, AbstractElements
+from rosejit.frontend.rolling.abstract_calls import AbstractCalls
+from rosejit.frontend.rolling.abstract_numbers import AbstractNumber, Constant, unroll
+from rosejit.frontend.syntax.loop_plan import Plan, parts_of
+from rosejit.frontend.values import rose_functions
+from rosejit.frontend.values.tape import Tape
+from rosejit.ir.types import BOOL, INT, REAL
+from rosejit.lazy_dataclass import dataclass
+
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
+_STEPS = 200_000
+"""How many parts of plans are looked at before the loop is unrolled without further thought."""
+
+
+@dataclass(slots=True)
+class TupleValue:
+    """A tuple or list made in the loop."""
+
+    items: list[Any]
+
+
+@dataclass(slots=True, frozen=True)
+class MaybeBound:
+    """The value of a name that may be unbound."""
+
+    value: Any
+
+
+@dataclass(slots=True)
+class AbstractOperands:
+    """The names and arrays of a loop, and what expressions of them are."""
+
+    tape: Tape
+    reader: Callable[[str], Any]
+    """What a name was bound to before the loop."""
+    widening: frozenset[str] = frozenset()
+    """Names that are Ints before the loop and Reals after an iteration."""
+    names: dict[str, Any] = field(default_factory=dict[str, Any])
+    contents: dict[Any, AbstractElements] = field(default_factory=dict[Any, AbstractElements])
+    """What is in the arrays, by their identity."""
+    origins: dict[Any, AbstractElements] = field(default_factory=dict[Any, AbstractElements])
+    """What was in those from before the loop."""
+    reached: dict[Any, set[str]] = field(default_factory=dict[Any, set[str]])
+    """The names by which the arrays from before the loop are reached."""
+    steps: int = _STEPS
+    depth: int = 0
+    """How many helpers are open."""
+
+    # --- names
+
+    def read(self, name: str) -> Any:
+        """What `name` is bound to."""
+        value = self.lookup(name)
+        if value is None or value.__class__ is MaybeBound:
+            unroll(f"`{name}` may be unbound")
+        if value.__class__ is AbstractArray and value.place in self.reached:
+            self.reached[value.place].add(name)
+        return value
+
+    def lookup(self, name: str) -> Any:
+        """What `name` is bound to; None for nothing."""
+        if name not in self.names:
+            self.names[name] = self.classified(self.reader(name), name)
+        return self.names[name]
+
+    def classified(self, value: Any, name: str) -> Any:
+        """What is known of a value from before the loop; None for no value."""
+
+        def enter(place: Any, content: AbstractElements) -> None:
+            self.contents.setdefault(place, self.origins.setdefault(place, content))
+            self.reached.setdefault(place, set()).add(name)
+
+        return abstract_arrays.classified(self.tape, value, enter)
+
+    # --- expressions
+
+    def value(self, node: Plan) -> Any:
+        """What is known of the value of an expression."""
+        found = self.widened(node)
+        if self.is_widening(node, found):
+            unroll(f"`{node[1]}` is an int that becomes a real")
+        return found
+
+    def widened(self, node: Plan) -> Any:
+        """As `value`, where an int that becomes a real may stand."""
+        self.steps -= 1
+        if self.steps < 0:
+            unroll("the body is long")
+        return self.read(node[1]) if node[0] == "name" else _RULES[node[0]](self, *node[1:])
+
+    def is_widening(self, node: Plan, value: Any) -> bool:
+        """Whether an operand is an int in some iterations, and a real in others."""
+        return (
+            node[0] == "name" and node[1] in self.widening and value.__class__ is AbstractNumber and value.kind is INT
+        )
+
+
+# --- expressions
+
+
+def _binary(at: AbstractOperands, op: str, a: Any, b: Any) -> Any:
+    """An operation of numbers or arrays."""
+    if AbstractArray in (a.__class__, b.__class__):
+        return abstract_arrays.combined(at.contents, op, a, b)
+    return abstract_numbers.binary(op, a, b)
+
+
+def operation(at: AbstractOperands, op: str, left: Plan, right: Plan) -> Any:
+    """`left op right`."""
+    a, b = at.widened(left), at.widened(right)
+    for node, own, other in ((left, a, b), (right, b, a)):
+        if at.is_widening(node, own):
+            real = other.__class__ is AbstractNumber and other.kind is REAL
+            if op not in ("+", "-", "*", "/") or not real:
+                unroll(f"`{node[1]}` is an int that becomes a real")
+    return _binary(at, op, a, b)
+
+
+def _constant(at: AbstractOperands, value: Any) -> Any:
+    """A literal."""
+    return Constant(value)
+
+
+def _unary(at: AbstractOperands, op: str, operand: Plan) -> Any:
+    """`-x`, `+x`, `not x`."""
+    value = at.value(operand)
+    if op == "not":
+        return _negated(value)
+    if value.__class__ is AbstractArray:
+        return (
+            abstract_arrays.combined(at.contents, "*", value, Constant(-1)) if op == "-" else unroll("`+` of an array")
+        )
+    return abstract_numbers.negative(value) if op == "-" else value
+
+
+def _comparison(at: AbstractOperands, ops: tuple[str, ...], items: Plan) -> Any:
+    """`a < b < c`."""
+    values = [at.value(item) for item in items]
+    if any(value.__class__ is AbstractArray for value in values):
+        return unroll("a chain of arrays") if len(values) > 2 else _binary(at, ops[0], *values)
+    found: Any = Constant(True)
+    for op, left, right in zip(ops, values, values[1:], strict=False):
+        found = conjunction("and", found, abstract_numbers.compare(op, left, right))
+    return found
+
+
+def _circuit(at: AbstractOperands, word: str, items: Plan) -> Any:
+    """`a and b`, `a or b`."""
+    found: Any = Constant(word == "and")
+    for item in items:
+        found = conjunction(word, found, at.value(item))
+        if found.__class__ is Constant and found.value is (word == "or"):
+            break
+    return found
+
+
+def _choice(at: AbstractOperands, test: Plan, first: Plan, second: Plan) -> Any:
+    """`first if test else second`."""
+    decided = abstract_numbers.truth(at.value(test))
+    if decided.__class__ is Constant:
+        return at.value(first if decided.value else second)
+    made = either(at.value(first), at.value(second), not decided.is_lifted)
+    return made if made.__class__ is not MaybeBound else unroll("one of two values of the host")
+
+
+def _item(at: AbstractOperands, base: Plan, index: Plan) -> Any:
+    """`base[index]`."""
+    held, found = at.value(base), at.value(index)
+    if held.__class__ is AbstractArray:
+        return abstract_arrays.item(at.contents, held, items_of(found))
+    is_tuple = base[0] == "call" and held.__class__ is TupleValue and isinstance(getattr(found, "value", None), int)
+    if found.__class__ is Constant and (is_tuple or (held.__class__ is Constant and _is_plain(held.value))):
+        try:
+            return held.items[found.value] if is_tuple else at.classified(held.value[found.value], "*")
+        except (IndexError, TypeError):
+            unroll("the host fails")
+    return unroll("the index is an index of a container of the host")
+
+
+def _is_plain(container: Any) -> bool:
+    """Whether reading an item of a container runs no code of the user's."""
+    return getattr(type(container), "__getitem__", None) in (list.__getitem__, tuple.__getitem__)
+
+
+def _slice(at: AbstractOperands, parts: Plan) -> Any:
+    """`a:b:c`, which must be the same in every iteration."""
+    values = [at.value(part) for part in parts]
+    if any(value.__class__ is not Constant for value in values):
+        unroll("a slice that changes")
+    return Constant(slice(*(value.value for value in values)))
+
+
+def _pack(at: AbstractOperands, items: Plan) -> Any:
+    """A tuple or list."""
+    return TupleValue([at.value(item) for item in items])
+
+
+def _attribute(at: AbstractOperands, base: Plan, name: str) -> Any:
+    """`base.name`."""
+    held = at.value(base)
+    if held.__class__ is AbstractArray:
+        return abstract_arrays.attribute(at.contents, held, name)
+    if held.__class__ is not Constant:
+        unroll("an attribute of a number")
+    return at.classified(abstract_arrays.attribute_of_host(held.value, name), "*")
+
+
+def _abstract_call(at: AbstractOperands, function: Plan, args: Plan, keywords: Plan) -> Any:
+    """A call."""
+    given = [at.value(arg) for arg in args]
+    named = {name: at.value(value) for name, value in keywords}
+    applied = AbstractCalls(at.contents)
+    if function[0] == "attribute":
+        base = at.value(function[1])
+        if isinstance(base, AbstractArray):
+            return applied.method(base, function[2], given, named)
+    called = at.value(function)
+    if abstract_helpers.is_helper(called):
+        return abstract_helpers.result(at, called.value, given, named)
+    return _packed(applied.call(called, given, named))
+
+
+_RULES: dict[str, Callable[..., Any]] = {
+    "value": _constant, "binary": operation, "unary": _unary,
+    "compare": _comparison, "circuit": _circuit, "choice": _choice, "item": _item,
+    "slice": _slice, "pack": _pack, "attribute": _attribute, "call": _abstract_call,
+}  # fmt: skip
+
+
+def _packed(value: Any) -> Any:
+    return TupleValue([_packed(item) for item in value]) if value.__class__ is list else value
+
+
+def items_of(index: Any) -> list[Any]:
+    """The indices of `a[index]`."""
+    return index.items if index.__class__ is TupleValue else [index]
+
+
+def _negated(value: Any) -> Any:
+    tested = abstract_numbers.truth(value)
+    decided = abstract_numbers.decision(tested)
+    if tested.__class__ is Constant:
+        return Constant(not tested.value)
+    return tested if decided is None else abstract_numbers.lifted(not decided)
+
+
+def conjunction(word: str, a: Any, b: Any) -> Any:
+    """`a and b`, `a or b` as a condition."""
+    for value in (a, b):
+        boolean = isinstance(value.value, bool) if value.__class__ is Constant else _is_truth(value)
+        if not boolean:
+            unroll("something else than a truth value is tested")
+    decided = abstract_numbers.decision(a)
+    if decided is not None:
+        kept = a if decided is (word == "or") else b
+        return abstract_numbers.number(kept) if kept.__class__ is Constant and a.__class__ is AbstractNumber else kept
+    if b.__class__ is Constant:
+        return a
+    return AbstractNumber(BOOL, None if a.is_lifted or b.is_lifted else ())
+
+
+def _is_truth(value: Any) -> bool:
+    return value.__class__ is AbstractNumber and value.kind is BOOL
+
+
+def either(a: Any, b: Any, by_running: bool) -> Any:
+    """What is one of two values, after an `if`."""
+    if a is b or (a.__class__ is Constant and a == b):
+        return a
+    if a is None or b is None:
+        return MaybeBound(b if a is None else a)
+    if MaybeBound in (a.__class__, b.__class__):
+        first, second = (value.value if value.__class__ is MaybeBound else value for value in (a, b))
+        return MaybeBound(either(first, second, by_running))
+    if a.__class__ is AbstractArray or b.__class__ is AbstractArray:
+        if a.__class__ is b.__class__ and a.place is b.place and a.shape == b.shape:
+            return a
+        unroll("one of two arrays")
+    if not all(value.__class__ is AbstractNumber or abstract_numbers.is_known_number(value) for value in (a, b)):
+        unroll("one of two values of the host")
+    return abstract_numbers.either(abstract_numbers.number(a), abstract_numbers.number(b), by_running)
+
+
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
+FEWEST = 64
+"""From so many trips on a loop is rolled, where that is safe."""
+_PARTS = 300
+"""A loop of fewer trips is rolled if it is as much work as so many trips of so many parts of a plan, those of loops
+inside counted as often as they are made."""
+_ITERATIONS = 8
+"""After so many iterations the loop-carried values must be settled."""
+
+
+Snapshot = tuple[dict[str, Any], dict[Any, AbstractElements]]
+
+
+@dataclass(slots=True, frozen=True)
+class TripRange:
+    """A range that changes: the variable of the loop, and whether it makes an iteration in any case."""
+
+    variable: AbstractNumber
+    certain: bool
+
+
+@dataclass(slots=True)
+class AbstractRun(AbstractOperands):
+    """The walk through a plan."""
+
+    written: set[Any] = field(default_factory=set[Any])
+    """The arrays that are written."""
+
+    # --- loops
+
+    def iterations(self, each: list[Any], is_tuple: bool) -> tuple[list[AbstractNumber], Callable[[Any], Any]]:
+        """What the number of an iteration goes through in a loop over ranges and arrays of one length, side by side,
+        and what makes of it the item."""
+        if not is_tuple and isinstance(each[0], range):
+            return abstract_numbers.index(each[0]), lambda variable: variable
+        lengths = [len(a) if isinstance(a, range) else a.shape[0] for a in each]
+
+        def item(number: Any) -> Any:
+            found = [self._of_range(a, number) if isinstance(a, range) else self._row(a, number) for a in each]
+            return TupleValue(found) if is_tuple else found[0]
+
+        return abstract_numbers.index(range(lengths[0])), item
+
+    def _row(self, grid: AbstractArray, number: Any) -> Any:
+        return abstract_arrays.item(self.contents, grid, [number])
+
+    def _of_range(self, items: range, number: Any) -> Any:
+        if number.__class__ is Constant:
+            return Constant(items[number.value])
+        scaled = number if items.step == 1 else abstract_numbers.binary("*", number, Constant(items.step))
+        return scaled if items.start == 0 else abstract_numbers.binary("+", scaled, Constant(items.start))
+
+    def run_to_fixpoint(self, pieces: list[AbstractNumber], item: Callable[[Any], Any], plan: Plan, names: Any) -> None:
+        """Follow iterations of a loop whose number goes through `pieces`, and whose variable is the `item` of it, until
+        nothing changes any more."""
+        target, body, _ = plan
+        for name in names:
+            value = self.lookup(name)
+            if abstract_numbers.is_known_number(value):
+                self.names[name] = abstract_numbers.number(value)
+        for variable in pieces:
+            seen: Any = None
+            for _ in range(_ITERATIONS):
+                self.bind(target, item(variable))
+                self.block(body)
+                state = self._state(names)
+                if state == seen or variable.low == variable.high:
+                    break
+                seen = state
+            else:
+                unroll("the loop-carried values are not settled after some iterations")
+
+    def _state(self, names: Any) -> Any:
+        outer = {place: self.contents[place] for place in self.written if place in self.reached}
+        return [self._comparable(self.names.get(name)) for name in names], outer
+
+    def _comparable(self, value: Any) -> Any:
+        """A value as two iterations compare it: an array by what it is, not by which."""
+        return (
+            (value.shape, value.kind, value.is_fresh, self.contents[value.place])
+            if isinstance(value, AbstractArray)
+            else value
+        )
+
+    # --- binding
+
+    def bind(self, target: Plan, value: Any) -> None:
+        """`target = value`."""
+        match target:
+            case ("name", name):
+                self.names[name] = unroll("a tuple is bound to a name") if value.__class__ is TupleValue else value
+            case ("pack", items):
+                if value.__class__ is not TupleValue or len(value.items) != len(items):
+                    unroll("something is taken apart that is no tuple")
+                for item, part in zip(items, value.items, strict=True):
+                    self.bind(item, part)
+            case (_, base, index):
+                self._store(self.value(base), items_of(self.value(index)), value)
+            case _:
+                unroll("an unknown target")
+
+    def _store(self, base: Any, index: list[Any], value: Any) -> None:
+        """`base[index] = value`."""
+        if base.__class__ is not AbstractArray or not base.is_whole:
+            unroll("a container of the host, or a part of an array, is changed")
+        abstract_arrays.element(base, index)
+        self._write(base, value, all(i.__class__ is not AbstractNumber or i.is_lifted for i in index))
+
+    def _write(self, base: AbstractArray, value: Any, is_index_known: bool = True) -> None:
+        """Staged by a staged value or index; what only the host does stays there."""
+        if (
+            value.__class__ is not AbstractArray
+            and base.kind is not abstract_numbers.number(value).kind
+            and base.kind is INT
+        ):
+            unroll("an array of ints is given another number")
+        held = self.contents[base.place]
+        on_host = held.is_lifted and is_index_known and abstract_arrays.is_lifted(self.contents, value)
+        self.contents[base.place] = AbstractElements(None) if on_host else STAGED
+        self.written.add(base.place)
+
+    # --- statements
+
+    def block(self, statements: Plan) -> None:
+        """Follow statements."""
+        for node in statements:
+            match node:
+                case ("bind", target, expression):
+                    self.bind(target, self.value(expression))
+                case ("change", target, op, expression):
+                    self._change(target, op, expression)
+                case ("if", test, body, orelse):
+                    self._if(abstract_numbers.truth(self.value(test)), body, orelse)
+                case ("for", items, *plan):
+                    self._for(items, tuple(plan))
+                case ("while", test, body):
+                    self._while(test, body)
+                case _:
+                    unroll("an unknown statement")
+
+    def _change(self, target: Plan, op: str, expression: Plan) -> None:
+        """`target op= expression`."""
+        was = self.widened(target)
+        made = operation(self, op, target, expression)
+        if was.__class__ is not AbstractArray or target[0] != "name":
+            self.bind(target, made)
+            return
+        if made.shape != was.shape or made.kind is not was.kind or not was.is_whole:
+            unroll("an array changes its shape in place")
+        self._write(was, made)
+
+    def _if(self, test: Any, body: Plan, orelse: Plan) -> None:
+        if test.__class__ is Constant:
+            self.block(body if test.value else orelse)
+            return
+        before = self._snapshot()
+        self.block(body)
+        then = self._snapshot()
+        self.names, self.contents = dict(before[0]), {**self.origins, **before[1]}
+        self.block(orelse)
+        decided = abstract_numbers.decision(test)
+        if decided is None:
+            self._join(then, not test.is_lifted)
+        else:
+            self._take(*((then, self._snapshot()) if decided else (self._snapshot(), then)))
+
+    def _take(self, taken: Snapshot, other: Snapshot) -> None:
+        """What is after an `if` of which the host knows the side, in this iteration, where the loop is unrolled."""
+        self.names, self.contents = dict(taken[0]), {**other[1], **self.origins, **taken[1]}
+        for name in taken[0].keys() | other[0].keys():
+            was = None if name in taken[0] and name in other[0] else self.classified(self.reader(name), name)
+            mine, its = taken[0].get(name, was), other[0].get(name, was)
+            same = either(mine, its, False) is mine if AbstractArray in (mine.__class__, its.__class__) else mine == its
+            self.names[name] = abstract_numbers.number(mine) if mine.__class__ is Constant and not same else mine
+
+    def _snapshot(self) -> Snapshot:
+        return dict(self.names), dict(self.contents)
+
+    def _join(self, other: Snapshot, by_running: bool) -> None:
+        """What is after two sides, this and the other."""
+        names, contents = other
+        for name in names.keys() | self.names.keys():
+            before = None if name in names and name in self.names else self.classified(self.reader(name), name)
+            self.names[name] = either(self.names.get(name, before), names.get(name, before), by_running)
+        for place in contents.keys() | self.contents.keys():
+            before = self.origins.get(place, STAGED)
+            mine, its = self.contents.get(place, before), contents.get(place, before)
+            self.contents[place] = mine if mine == its else STAGED if by_running else AbstractElements(None)
+
+    # --- loops inside
+
+    def _range(self, node: Plan) -> Any:
+        """The range of an inner loop: Python's, or what is known of one that changes."""
+        if node[0] != "call" or node[3]:
+            unroll("a loop over something else than a range")
+        function, args = self.value(node[1]), [self.value(arg) for arg in node[2]]
+        if function.__class__ is not Constant or function.value not in (range, rose_functions.range) or not args:
+            unroll("a loop over something else than a range")
+        if function.value is range and all(arg.__class__ is Constant for arg in args):
+            return range(*(arg.value for arg in args))
+        numbers = [abstract_numbers.number(arg) for arg in args]
+        if any(n.kind is not INT for n in numbers):
+            unroll("a range of no ints")
+        if function.value is rose_functions.range or any(not n.is_lifted for n in numbers):
+            return TripRange(abstract_numbers.staged(INT), False)
+        if len(numbers) == 3:
+            unroll("a range with a step that changes")
+        start, stop = numbers if len(numbers) == 2 else (abstract_numbers.lifted(0), numbers[0])
+        return TripRange(AbstractNumber(INT, None, start.low, max(start.low, stop.high - 1)), start.high < stop.low)
+
+    def _for(self, node: Plan, plan: Plan) -> None:
+        target, body, leaving = plan
+        names = bound_names((("for", (), *plan),))
+        each, is_tuple = self._sources(node)
+        if each[0].__class__ is TripRange:
+            self._staged_loop(each[0], plan, names)
+            return
+        numbers = each[0] if isinstance(each[0], range) else range(each[0].shape[0])
+        pieces, item = self.iterations(each, is_tuple)
+        if is_long(numbers, plan, self._constant):
+            self.run_to_fixpoint(pieces, item, plan, names)
+        else:
+            for k in range(len(numbers)) if is_tuple or numbers is not each[0] else numbers:
+                self.bind(target, item(Constant(k)))
+                self.block(body)
+                if any(self.names.get(flag) == Constant(True) for flag in leaving):
+                    break
+        if any(a.place in self.written for a in each if isinstance(a, AbstractArray)):
+            unroll("an array that a loop goes through is written")
+
+    def _sources(self, node: Plan) -> tuple[list[Any], bool]:
+        """What an inner loop goes through side by side, and whether its items are tuples."""
+        function: Any = self.value(node[1]) if node[0] == "call" and node[1][0] == "name" else None
+        called = function.value if function.__class__ is Constant else None
+        if called is range or (node[0] == "call" and _is_rose_range(self, node[1])):
+            return [self._range(node)], False
+        is_tuple = called is enumerate or called is zip
+        if is_tuple and (node[3] or not node[2] or (called is enumerate and len(node[2]) > 1)):
+            unroll("a loop over something else than a range or arrays")
+        each = [self.value(part) for part in (node[2] if is_tuple else (node,))]
+        found = [value.value if value.__class__ is Constant else value for value in each]
+        if not all(isinstance(a, range) or (a.__class__ is AbstractArray and a.shape) for a in found):
+            unroll("a loop over something else than a range or arrays")
+        lengths = {len(a) if isinstance(a, range) else a.shape[0] for a in found}
+        if len(lengths) > 1 or any(isinstance(a, range) and a.step == -1 for a in found):
+            unroll("a loop over things of several lengths, or backwards")
+        return ([range(lengths.pop()), *found] if called is enumerate else found), is_tuple
+
+    def _constant(self, name: str) -> Any:
+        """What the host knows a name to be; an array stands for its shape."""
+        value: Any = self.names.get(name)
+        return value.value if value.__class__ is Constant else value
+
+    def _staged_loop(self, trips: "TripRange", plan: Plan, names: list[str]) -> None:
+        """A loop over bounds that change, or that only running tells."""
+        by_running = not trips.variable.is_lifted
+        for name in names:
+            self.lookup(name)
+        before = self._snapshot()
+        if by_running:
+            self._placeholders(names)
+        self.run_to_fixpoint([trips.variable], lambda variable: variable, plan, names)
+        if not trips.certain:
+            self._join(before, by_running)
+
+    def _placeholders(self, names: list[str]) -> None:
+        """In a loop that is staged in any case the numbers that it binds are staged."""
+        for name in names:
+            value = self.lookup(name)
+            if value.__class__ is AbstractNumber or abstract_numbers.is_known_number(value):
+                self.names[name] = abstract_numbers.staged(abstract_numbers.number(value).kind)
+
+    def _while(self, test: Plan, body: Plan) -> None:
+        names = bound_names(body)
+        decided = abstract_numbers.truth(self.value(test))
+        while decided.__class__ is Constant and decided.value:
+            self.block(body)
+            decided = abstract_numbers.truth(self.value(test))
+        if decided.__class__ is Constant:
+            return
+        for name in names:
+            self.lookup(name)
+        before = self._snapshot()
+        self._placeholders(names)
+        for _ in range(2):
+            decided = abstract_numbers.truth(self.value(test))
+            if decided.__class__ is Constant or decided.is_lifted:
+                unroll("a `while` that the host decides")
+            self.block(body)
+        self._join(before, True)
+        for name in names:
+            was, now = before[0][name], self.names[name]
+            both = was.__class__ in (AbstractNumber, Constant) and now.__class__ is AbstractNumber
+            if both and abstract_numbers.number(was).kind is not now.kind:
+                unroll(f"`{name}` changes its kind in a `while`")
+
+
+def _is_rose_range(at: AbstractOperands, function: Plan) -> bool:
+    """Whether an expression is `rose.range`."""
+    try:
+        found = at.value(function)
+    except abstract_numbers.CannotRoll:  # a method of an array
+        return False
+    return found.__class__ is Constant and found.value is rose_functions.range
+
+
+def is_long(items: range, plan: Plan, known: Callable[[str], Any]) -> bool:
+    """Whether a loop is to be rolled, if that is safe. `known` tells what names are bound to."""
+    if len(items) < 2:
+        return False
+    return len(items) >= FEWEST or parts_of(plan, items, known) >= FEWEST * _PARTS
+
+
+def bound_names(statements: Plan) -> list[str]:
+    """The names that statements bind."""
+    found: dict[str, None] = {}
+    pending: list[Any] = list(statements)
+    while pending:
+        match pending.pop():
+            case ("bind" | "change", target, *_):
+                pending.append(("target", target))
+            case ("target", ("name", name)):
+                found[name] = None
+            case ("target", ("pack", items)):
+                pending += [("target", item) for item in items]
+            case ("for", _, target, body, _):
+                pending += [("target", target), *body]
+            case ("if", _, body, orelse):
+                pending += [*body, *orelse]
+            case ("while", _, body):
+                pending += body
+            case _:
+                pass
+    return list(found)

@@ -1,0 +1,154 @@
+"""Decides, before anything runs, whether a loop over a plain `range` gives the same when it is staged once as a loop.
+
+The plan of the body (`loop_plan.py`) is followed by abstract interpretation, iteration by iteration, until the
+loop-carried values are the same after an iteration as before it: a fixpoint (`abstract_run.py`). Whatever is not
+certain raises `CannotRoll`.
+"""
+
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
+
+import builtins
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+from rosejit.frontend.arrays.getitem import get
+from rosejit.frontend.control.if_for import HostFor, StagedFor, iterate
+from rosejit.frontend.control.row_iterators import Sources, as_staged, sources
+from rosejit.frontend.control.staged_range import StagedRange, number_at
+from rosejit.frontend.rolling import abstract_numbers, abstract_run
+from rosejit.frontend.rolling.abstract_arrays import AbstractArray
+from rosejit.frontend.rolling.abstract_numbers import AbstractNumber, CannotRoll, Constant, unroll
+from rosejit.frontend.rolling.abstract_run import AbstractRun, MaybeBound, bound_names
+from rosejit.frontend.syntax.loop_plan import Plan
+from rosejit.frontend.values.tape import UNDEFINED, Tape
+from rosejit.ir.syntax import Var
+from rosejit.ir.types import INT, REAL
+from rosejit.logs import note
+
+
+def roll(
+    tape: Tape,
+    items: Any,
+    names: tuple[str, ...],
+    exposed: int,
+    plan: Plan | str,
+    leaving: tuple[str, ...],
+    frame: FrameType,
+) -> HostFor | StagedFor:
+    """The `for` over `items` in the user's `frame`: staged once where that gives the same. A text says why not."""
+    found = sources(tape, items)
+    if found is None:
+        return iterate(tape, items, names, exposed, leaving)
+    why = _why_unrolled(tape, found, names, plan, frame)
+    if why:
+        return iterate(tape, items, names, exposed, leaving, why)
+    if items.__class__ is range:
+        return StagedFor(as_staged(tape, items), names, exposed, leaving)
+    numbers = StagedRange(tape, 0, found.length, 1)
+    return StagedFor(numbers, names, exposed, leaving, lambda index: _item(tape, found, index))
+
+
+def _item(tape: Tape, items: Sources, index: Var) -> Any:
+    """The item of an iteration of a staged loop."""
+    at = number_at(StagedRange(tape, 0, items.length, 1), index)
+    each = [number_at(as_staged(tape, a), index) if isinstance(a, range) else get(a, at) for a in items.each]
+    return tuple(each) if items.is_tuple else each[0]
+
+
+def _why_unrolled(tape: Tape, items: Sources, names: tuple[str, ...], plan: Plan | str, frame: FrameType) -> str:
+    """Why the loop is not rolled; nothing if it is."""
+    numbers = items.each[0] if isinstance(items.each[0], range) else range(items.length)
+    is_many = items.length >= abstract_run.FEWEST
+    if not (is_many if isinstance(plan, str) else abstract_run.is_long(numbers, plan, frame.f_locals.get)):
+        return f"loops of less than {abstract_run.FEWEST} iterations are short"
+    if tape.trying:
+        return "it is inside a `try`"
+    reason = plan if isinstance(plan, str) else why_not(tape, items, names, plan, frame)
+    if reason:
+        note("compile", lambda: f"{tape.here()}: a loop of {items.length} iterations is unrolled, not rolled: {reason}")
+    return reason
+
+
+def why_not(tape: Tape, items: Sources, names: tuple[str, ...], plan: Plan, frame: FrameType) -> str:
+    """What keeps the loop from being rolled; nothing if it may be."""
+    *loop, later = plan
+    reader = _reader(frame, frozenset(bound_names((("for", (), *loop),))))
+    widening: frozenset[str] = frozenset()
+    try:
+        while True:
+            found = _widening(AbstractRun(tape, reader, widening), items, names, tuple(loop), later)
+            if found <= widening:
+                return ""
+            widening |= found
+    except CannotRoll as reason:
+        return str(reason)
+
+
+def _reader(frame: FrameType, bound: frozenset[str]) -> Callable[[str], Any]:
+    """What a name is bound to in the frame of the loop; those that the loop binds are variables of the function."""
+    variables = frame.f_locals
+
+    def read(name: str) -> Any:
+        if name in bound:
+            return variables.get(name, UNDEFINED)
+        for scope in (variables, frame.f_globals, vars(builtins)):
+            if name in scope:
+                return scope[name]
+        return unroll(f"`{name}` is not bound")
+
+    return read
+
+
+def _widening(
+    walk: AbstractRun, items: Sources, names: tuple[str, ...], plan: Plan, later: tuple[str, ...]
+) -> frozenset[str]:
+    """Follow the loop. Gives the names that are Ints before it and Reals after it."""
+    before = {name: walk.lookup(name) for name in names}
+    each = [a if isinstance(a, range) else walk.classified(a, "*") for a in items.each]
+    walk.run_to_fixpoint(*walk.iterations(each, items.is_tuple), plan, names)
+    if any(a.place in walk.written for a in each if isinstance(a, AbstractArray)):
+        unroll("the array that the loop goes through is written in it")
+    widening = frozenset(name for name in names if _after(walk, name, before, names, name in later))
+    if any(walk.contents[place].is_lifted for place in walk.written if place in walk.reached):
+        unroll("an array is known to the host after the loop")
+    return widening
+
+
+def _after(walk: AbstractRun, name: str, before: dict[str, Any], names: tuple[str, ...], is_read: bool) -> bool:
+    """Whether a name widens; raises if it is not after the rolled loop what it is after the unrolled one.
+
+    What the host knows of a name that is not read after the loop may be carried as a number all the same.
+    """
+    was: Any = before[name]
+    now: Any = walk.names[name]
+    if now.__class__ is MaybeBound:
+        now = now.value
+    if not is_read and now != was and abstract_numbers.is_known_number(now):
+        now = abstract_numbers.number(now)
+    if now.__class__ is AbstractArray:
+        _array_after(walk, name, was, now, names)
+        return False
+    if now.__class__ is not AbstractNumber or (is_read and now.is_lifted):
+        return False if now.__class__ is Constant and now == was else unroll(f"the host knows `{name}` after the loop")
+    kind = None if was is None or was.__class__ is MaybeBound else abstract_numbers.number(was).kind
+    if kind not in (None, now.kind) and (kind, now.kind) != (INT, REAL):
+        unroll(f"`{name}` changes its kind")
+    return kind is INT and now.kind is REAL
+
+
+def _array_after(walk: AbstractRun, name: str, was: Any, now: AbstractArray, names: tuple[str, ...]) -> None:
+    """An array that a name is bound to after the loop was made in it, or is the one from before."""
+    if walk.contents[now.place].is_lifted:
+        unroll(f"the host knows `{name}` after the loop")
+    if was is not None and (was.__class__ is not AbstractArray or (was.shape, was.kind) != (now.shape, now.kind)):
+        unroll(f"`{name}` changes its shape")
+    others = [walk.names[other] for other in names if other != name]
+    if any(other.__class__ is AbstractArray and other.place is now.place for other in others):
+        unroll("two names share an array after an iteration")
+    if was is not None and was.place is now.place:
+        if now.place in walk.written and walk.reached.get(now.place, set()) - {name}:
+            unroll(f"`{name}` is written under another name too")
+    elif not now.is_fresh or (was is not None and was.place in walk.written):
+        unroll(f"`{name}` is bound to an array from outside, or to one that is written as well")

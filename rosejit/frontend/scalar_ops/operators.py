@@ -1,0 +1,443 @@
+"""Python's operators on traced scalars; importing the module installs them on the classes.
+
+A power with a constant integral exponent is repeated multiplication (powers by squaring), with finite derivatives at 0.
+"""
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from rosejit.frontend.scalar_ops import comparisons
+from rosejit.frontend.scalar_ops.integer_math import BIT_COUNT
+from rosejit.frontend.scalar_ops.staged_text import mark
+from rosejit.frontend.scalar_ops.tangent_ops import words
+from rosejit.frontend.values.host_scalars import SMALLEST, number_kind
+from rosejit.frontend.values.locations import frame_at
+from rosejit.frontend.values.scalars import (
+    NUMBERS,
+    Bool,
+    Int,
+    P,
+    Real,
+    Tan,
+    bool_atom,
+    int_atom,
+    made_real,
+    real_atom,
+    refuse_operand,
+    tan_atom,
+    type_of,
+)
+from rosejit.ir.primitive import Primitive
+from rosejit.ir.syntax import Failure, Lit
+from rosejit.ir.types import BOOL, INT, REAL, TAN
+
+
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownArgumentType=false
+def power(base: Any, exponent: Any) -> Any:
+    """`base ** exponent`, one of them staged."""
+    if number_kind(exponent) is not None:
+        return _constant_power(base, exponent)
+    tape = exponent.tape
+    if type_of(base) in (INT, BOOL) and type_of(exponent) in (INT, BOOL):
+        atom = int_atom(tape, exponent)
+        natural(exponent, atom, "a negative exponent of an Int: use a float as base")
+        whole = int_atom(tape, base)
+        assert whole is not None
+        assert atom is not None
+        return Int(tape, tape.apply(P["ipow"], whole, atom))
+    left, right = real_atom(tape, base), real_atom(tape, exponent)
+    if left is None or right is None:
+        return NotImplemented
+    return Real(tape, tape.apply(P["pow"], left, right))
+
+
+def _constant_power(base: Any, exponent: Any) -> Any:
+    """An integral exponent is repeated multiplication, whose derivatives exist everywhere."""
+    tape = base.tape
+    whole = number_kind(exponent) != "real" or float(exponent).is_integer()
+    if base.__class__ is not Real and number_kind(exponent) == "real":
+        base = Real(tape, real_atom(tape, base) or base.atom)
+    if not whole or abs(exponent) > 2**16:
+        return Real(tape, tape.apply(P["pow"], real_atom(tape, base) or base.atom, tape.literal(float(exponent))))
+    k = int(exponent)
+    if k < 0:
+        return 1.0 / _raised(Real(tape, real_atom(tape, base) or base.atom), -k)
+    if k == 0:
+        return Real(tape, tape.literal(1.0)) if base.__class__ is Real else Int(tape, Lit(1, INT), 1)
+    return _raised(+base, k)  # a Bool is an Int here
+
+
+def _raised(x: Any, k: int) -> Any:
+    if k == 1:
+        return x
+    half = _raised(x, k // 2)
+    square = half * half
+    return square * x if k % 2 else square
+
+
+def natural(value: Any, atom: Any, message: str) -> None:
+    """See to it that an Int is not negative: now if it is known, else at run time."""
+    staged = value if value.__class__ is Int else None
+    if staged is None:
+        if number_kind(value) is not None and value < 0:
+            raise ValueError(message)
+    elif staged.low < 0:
+        tape = staged.tape
+        held = tape.apply(P["ige"], atom, Lit(0, INT))
+        tape.check(held, Failure("raise", message, tape.here(), exception=ValueError(message)))
+
+
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
+Method = Callable[[Any, Any], Any]
+
+_HOST = frozenset({str, bytes, list, tuple, dict, set, complex, type(None)})
+"""Types that have no operator with a staged number: refused here, in our words."""
+
+
+# --- numbers and numbers
+
+
+def _on_real(symbol: str, op: Primitive, reverse: bool) -> Method:
+    """An operator of a Real and any number. Written out: it runs once for each staged operation."""
+
+    def method(self: Real, other: Any) -> Any:
+        tape = self.tape
+        atom = other.atom if type(other) is Real else real_atom(tape, other)
+        if atom is None:
+            return _other(self, symbol, other)
+        args = (atom, self.atom) if reverse else (self.atom, atom)
+        return made_real(tape, op, args, tape.places.of(frame_at(1)))
+
+    return method
+
+
+def _on_int(symbol: str, on_ints: Primitive | None, on_reals: Primitive | None, reverse: bool) -> Method:
+    """An operator of an Int and any number: with a Real, and where Ints have none, of Reals."""
+
+    def method(self: Int, other: Any) -> Any:
+        tape = self.tape
+        kind = type_of(other)
+        if kind is None or kind is TAN:
+            return _other(self, symbol, other)
+        if kind is REAL or on_ints is None:
+            if on_reals is None:
+                return _other(self, symbol, other)
+            left, right, op = real_atom(tape, self), real_atom(tape, other), on_reals
+        else:
+            left, right, op = self.atom, int_atom(tape, other), on_ints
+        assert left is not None
+        assert right is not None
+        var = tape.apply(op, right, left) if reverse else tape.apply(op, left, right)
+        if var.type is INT:
+            return Int(tape, var, _low(symbol, self, other, reverse))
+        return Real(tape, var)
+
+    return method
+
+
+def _low(symbol: str, left: Int, right: Any, reverse: bool) -> int:
+    """A lower bound of the result; indices of loops keep theirs."""
+    low = right.low if right.__class__ is Int else right if number_kind(right) == "int" else SMALLEST
+    if symbol == "+" and left.low > SMALLEST and low > SMALLEST:
+        return left.low + low
+    if number_kind(right) != "int" or (reverse and symbol != "*"):
+        return SMALLEST
+    if symbol == "-" and left.low > SMALLEST:
+        return left.low - right
+    if symbol == "*" and left.low >= 0 and right >= 0:
+        return left.low * right
+    if symbol == "%" and right > 0:
+        return 0
+    return left.low // right if symbol == "//" and right > 0 and left.low > SMALLEST else SMALLEST
+
+
+def _on_bool(symbol: str, name: str, on_bools: Primitive | None) -> Method:
+    """An operator of a Bool: of two Bools where there is one, else of the Int that it is in Python."""
+
+    def method(self: Bool, other: Any) -> Any:
+        if on_bools is not None:
+            right = bool_atom(self.tape, other)
+            if right is not None:
+                return Bool(self.tape, self.tape.apply(on_bools, self.atom, right))
+        if type_of(other) is None:
+            return _other(self, symbol, other)
+        as_int = Int(self.tape, self.tape.apply(P["bool_to_int"], self.atom), 0)
+        return getattr(as_int, name)(other)
+
+    return method
+
+
+def _other(self: Any, symbol: str, other: Any) -> Any:
+    """The answer to an operand that is no number: its own operator, or an error."""
+    if symbol in ("==", "!=") or other.__class__ not in _HOST:
+        return NotImplemented
+    return refuse_operand(self.tape, symbol, other)
+
+
+def _install_arithmetic() -> None:
+    table: tuple[tuple[str, str, str | None, str | None, str | None], ...] = (
+        ("+", "add", "add", "iadd", None),
+        ("-", "sub", "sub", "isub", None),
+        ("*", "mul", "mul", "imul", None),
+        ("/", "truediv", "div", None, None),
+        ("//", "floordiv", "floordiv", "ifloordiv", None),
+        ("%", "mod", "mod", "imod", None),
+        ("&", "and", None, "iand", "and"),
+        ("|", "or", None, "ior", "or"),
+        ("^", "xor", None, "ixor", "xor"),
+    )
+    for symbol, name, real, integer, boolean in table:
+        for reverse in (False, True):
+            dunder = f"__{'r' * reverse}{name}__"
+            on_reals, on_ints = real and P[real], integer and P[integer]
+            if on_reals:
+                setattr(Real, dunder, _on_real(symbol, on_reals, reverse))
+            setattr(Int, dunder, _on_int(symbol, on_ints or None, on_reals or None, reverse))
+            setattr(Bool, dunder, _on_bool(symbol, dunder, P[boolean] if boolean else None))
+    for symbol, name in (("<", "lt"), ("<=", "le"), (">", "gt"), (">=", "ge"), ("==", "eq"), ("!=", "ne")):
+        for cls, make in ((Real, comparisons.of_real), (Int, comparisons.of_int), (Bool, comparisons.of_bool)):
+            setattr(cls, f"__{name}__", make(symbol, name, _other))
+
+
+# --- one number
+
+
+def _negative_real(self: Real) -> Real:
+    return Real(self.tape, self.tape.apply(P["neg"], self.atom))
+
+
+def _negative_int(self: Int) -> Int:
+    return Int(self.tape, self.tape.apply(P["ineg"], self.atom))
+
+
+def _magnitude(self: Any) -> Any:
+    if self.__class__ is Real:
+        return Real(self.tape, self.tape.apply(P["abs"], self.atom))
+    return Int(self.tape, self.tape.apply(P["iabs"], int_atom(self.tape, self) or self.atom), 0)
+
+
+def _same(self: Any) -> Any:
+    return self if self.__class__ is not Bool else Int(self.tape, self.tape.apply(P["bool_to_int"], self.atom), 0)
+
+
+def _inverted(self: Any) -> Any:
+    if self.__class__ is Bool:
+        return Bool(self.tape, self.tape.apply(P["not"], self.atom))
+    return Int(self.tape, self.tape.apply(P["inot"], self.atom))
+
+
+def _rounding(name: str) -> Callable[[Any], Any]:
+    """To an Int, as `math.floor` and `round` of a float give one."""
+
+    def method(self: Any) -> Any:
+        if self.__class__ is not Real:
+            return _same(self)
+        tape = self.tape
+        return Int(tape, tape.apply(P["to_int"], tape.apply(P[name], self.atom)))
+
+    return method
+
+
+def _rounded(self: Any, digits: Any = None) -> Any:
+    if digits is not None:
+        raise self.tape.type_fault(
+            "`round` to a number of digits is exact decimal arithmetic, which is not staged",
+            "use `np.round(x, digits)`, or round the result of the call",
+        )
+    return _rounding("nearest")(self)
+
+
+def _divmod(self: Any, other: Any) -> Any:
+    return self // other, self % other
+
+
+def _rdivmod(self: Any, other: Any) -> Any:
+    return other // self, other % self
+
+
+def _is_integer(self: Any) -> Any:
+    if self.__class__ is not Real:
+        return True
+    whole = self.tape.apply(P["eq"], self.atom, self.tape.apply(P["floor"], self.atom))
+    return Bool(self.tape, self.tape.apply(P["and"], whole, self.tape.apply(P["isfinite"], self.atom)))
+
+
+def _bit_length(self: Any) -> Int:
+    """2**63, the magnitude of the smallest, has 64 bits as well where it is read as a number below zero."""
+    size = self.tape.apply(P["wabs"], int_atom(self.tape, self) or self.atom)
+    return Int(self.tape, self.tape.apply(P["wsub"], Lit(64, INT), self.tape.apply(P["clz"], size)), 0)
+
+
+_PARTS: dict[str, Callable[[Any], Any]] = {
+    "real": _same, "imag": lambda self: 0.0 if self.__class__ is Real else 0,
+}  # fmt: skip
+_WHOLE_PARTS: dict[str, Callable[[Any], Any]] = {"numerator": _same, "denominator": lambda self: 1}
+"""What numbers of Python have besides operators and methods."""
+
+
+def _shift(op: Primitive, reverse: bool) -> Method:
+    def method(self: Any, other: Any) -> Any:
+        tape = self.tape
+        value, count = (other, self) if reverse else (self, other)
+        atoms = int_atom(tape, value), int_atom(tape, count)
+        if atoms[0] is None or atoms[1] is None:
+            return NotImplemented
+        natural(count, atoms[1], "a shift count is negative")
+        return Int(tape, tape.apply(op, atoms[0], atoms[1]))
+
+    return method
+
+
+# --- powers
+
+
+def _power(self: Any, other: Any, modulus: Any = None) -> Any:
+    return NotImplemented if type_of(other) is None or modulus is not None else power(self, other)
+
+
+def _rpower(self: Any, other: Any) -> Any:
+    return NotImplemented if type_of(other) is None else power(other, self)
+
+
+# --- tangents
+
+
+def _tan_sum(name: str, reverse: bool) -> Method:
+    def method(self: Tan, other: Any) -> Any:
+        right = tan_atom(self.tape, other)
+        if right is None:
+            raise self.tape.type_fault(*words(P[name].word))
+        args = (right, self.atom) if reverse else (self.atom, right)
+        return Tan(self.tape, self.tape.apply(P[name], *args))
+
+    return method
+
+
+def _tan_scaled(self: Tan, other: Any) -> Any:
+    factor = real_atom(self.tape, other)
+    if factor is None:
+        return refuse_operand(self.tape, "*", self) if other.__class__ is Tan else NotImplemented
+    return Tan(self.tape, self.tape.apply(P["scale"], factor, self.atom))
+
+
+def _tan_divided(self: Tan, other: Any) -> Any:
+    divisor = real_atom(self.tape, other)
+    if divisor is None:
+        return refuse_operand(self.tape, "/", self) if other.__class__ is Tan else NotImplemented
+    return Tan(self.tape, self.tape.apply(P["tdiv"], self.atom, divisor))
+
+
+def _negative_tan(self: Tan) -> Tan:
+    return Tan(self.tape, self.tape.apply(P["tneg"], self.atom))
+
+
+def _not_linear(symbol: str) -> Callable[..., Any]:
+    def method(self: Tan, *others: Any) -> Any:
+        return refuse_operand(self.tape, symbol, self)
+
+    return method
+
+
+_NONLINEAR = {
+    "pow": "**", "rpow": "**", "rtruediv": "/", "floordiv": "//", "rfloordiv": "//", "mod": "%", "rmod": "%",
+    "divmod": "divmod", "rdivmod": "divmod", "abs": "abs", "round": "round", "floor": "floor", "ceil": "ceil",
+    "trunc": "trunc", "int": "int", "bool": "bool", "index": "index", "complex": "complex",
+    "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=",
+}  # fmt: skip
+
+
+def _install_tangents() -> None:
+    for name, symbol in (("tadd", "add"), ("tsub", "sub")):
+        setattr(Tan, f"__{symbol}__", _tan_sum(name, False))
+        setattr(Tan, f"__r{symbol}__", _tan_sum(name, True))
+    methods: dict[str, Any] = {"__mul__": _tan_scaled, "__rmul__": _tan_scaled, "__truediv__": _tan_divided}
+    methods |= {"__neg__": _negative_tan, "__pos__": lambda self: self}  # of a Tan
+    methods |= {f"__{name}__": _not_linear(symbol) for name, symbol in _NONLINEAR.items()}
+    for name, method in methods.items():
+        setattr(Tan, name, method)
+
+
+# --- what only the host can do
+
+
+def _no_elements(self: Any, index: Any) -> Any:
+    if index == () or index is Ellipsis:  # as of NumPy's arrays without dimensions
+        return self
+    raise self.tape.type_fault(
+        f"a staged {type(self).__name__} has no elements",
+        "a name that a staged loop reads before it binds it is taken for a number: bind it before the loop",
+    )
+
+
+def _needs_host(what: str, remedy: str) -> Callable[..., NoReturn]:
+    def method(self: Any, *args: Any) -> NoReturn:
+        raise self.tape.type_fault(f"{what.replace('{}', type(self).__name__)}, which only running tells", remedy)
+
+    return method
+
+
+_no_text = _needs_host(
+    "text needs the value of a staged {}", "pass the value itself to `print`, which prints when the code runs"
+)
+
+
+def _formatted(self: Any, spec: str) -> str:
+    """In the message of a staged `assert` or `raise` a mark, which the value replaces when the message is needed."""
+    made = mark(self, spec)
+    if made is None:
+        _no_text(self)
+    return made
+
+
+_HOST_METHODS = {
+    "__bool__": _needs_host(
+        "Python needs the truth of a staged {}",
+        "in staged code `if`, `while`, `and` and `not` work; pass no staged value to code that decides for itself",
+    ),
+    "__index__": _needs_host(
+        "Python needs the value of a staged {}",
+        "staged values index arrays, not lists: make it an array (`np.array(...)`), or the index `rose.Static`",
+    ),
+    "__float__": _needs_host(
+        "Python needs the value of a staged {}",
+        "use the function of `math`, `numpy` or `rose` by name; `rose.opaque` makes any other function callable",
+    ),
+    "__hash__": _needs_host(
+        "a key or a member of a set needs the value of a staged {}", "use a list, or compare one by one"
+    ),
+    "__format__": _formatted,
+    "__str__": lambda self: _formatted(self, ""),
+    "__int__": _needs_host("Python needs the value of a staged {}", "call `int` by name in staged code"),
+    "__complex__": _needs_host("Python needs the value of a staged {}", "complex numbers are not staged"),
+    "__iter__": _needs_host("Python iterates over a staged {}", "iterate over `rose.range(n)`"),
+    "__getitem__": _no_elements,
+}
+
+
+def _install() -> None:
+    _install_arithmetic()
+    _install_tangents()
+    one: dict[str, Any] = {"__abs__": _magnitude, "__pos__": _same, "__round__": _rounded, "__divmod__": _divmod}
+    one |= {"__rdivmod__": _rdivmod, "__pow__": _power, "__rpow__": _rpower, "__trunc__": _rounding("trunc")}
+    one |= {"__floor__": _rounding("floor"), "__ceil__": _rounding("ceil")}
+    one |= {"conjugate": _same, "is_integer": _is_integer, **{name: property(get) for name, get in _PARTS.items()}}
+    whole: dict[str, Any] = {"__invert__": _inverted, "__lshift__": _shift(P["ishl"], False)}
+    whole |= {"__rlshift__": _shift(P["ishl"], True), "__rshift__": _shift(P["ishr"], False)}
+    whole |= {"__rrshift__": _shift(P["ishr"], True), "bit_length": _bit_length, "bit_count": BIT_COUNT}
+    whole |= {name: property(get) for name, get in _WHOLE_PARTS.items()}
+    for cls, methods in ((Real, one), (Int, one | whole), (Bool, one | whole)):
+        for name, method in methods.items():
+            setattr(cls, name, method)
+    Real.__neg__ = _negative_real  # type: ignore[attr-defined]  # operators are installed, not written in the class
+    Int.__neg__ = _negative_int  # type: ignore[attr-defined]  # as above
+    Bool.__neg__ = lambda self: -_same(self)  # type: ignore[attr-defined]  # as above
+    for cls in NUMBERS:
+        for name, method in _HOST_METHODS.items():
+            if name not in vars(cls):
+                setattr(cls, name, method)
+        cls.__repr__ = lambda self: f"<staged {type(self).__name__}>"  # pyright: ignore[reportAttributeAccessIssue]  # its kind is known here
+
+
+_install()

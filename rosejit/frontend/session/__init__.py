@@ -1,0 +1,1 @@
+"""A staging session: calls, recursion, custom rules, and the object that rewritten code talks to."""

@@ -1,0 +1,405 @@
+"""Decides what a call in staged code does: an operation of the IR, a rewritten helper, or a plain call."""
+
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
+
+import contextlib
+import functools
+import heapq
+import itertools
+import operator
+import re
+from collections.abc import Callable
+from types import (
+    BuiltinFunctionType,
+    FunctionType,
+    GeneratorType,
+    GenericAlias,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+)
+from typing import Any, NoReturn
+
+from rosejit.errors import RoseError, StagingTypeError, UnsupportedSyntax
+from rosejit.frontend.arrays.array import Array, host_data, made_outside
+from rosejit.frontend.control.join import described
+from rosejit.frontend.control.special_methods import member_of
+from rosejit.frontend.control.undefined import Poison, require_single_value
+from rosejit.frontend.numpy import random, registry
+from rosejit.frontend.python.builtins import BUILTINS
+from rosejit.frontend.python.math import MATH, OF_REALS
+from rosejit.frontend.scalar_ops.staged_text import marked
+from rosejit.frontend.session.host_effects import HostEffects
+from rosejit.frontend.soa.struct_of_arrays import StructOfArrays
+from rosejit.frontend.syntax.user_code import is_users_code
+from rosejit.frontend.values.generators import Generator
+from rosejit.frontend.values.locations import frame_at
+from rosejit.frontend.values.pytree import (
+    detached,
+    is_mutable,
+    is_record,
+    is_row,
+    objects,
+    parts,
+    staged_leaf,
+    with_parts,
+)
+from rosejit.frontend.values.rose_functions import is_declared_pure
+from rosejit.frontend.values.scalars import NUMBERS, P, made_real, reals
+from rosejit.numeric import loaded, np
+
+Handler = Callable[..., Any]
+
+_CONTAINERS = frozenset({list, dict, set})
+_OPERATORS = frozenset({
+    operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow,
+    operator.neg, operator.pos, operator.abs, operator.lt, operator.le, operator.gt, operator.ge, operator.eq,
+    operator.ne, operator.and_, operator.or_, operator.xor, operator.invert, operator.matmul,
+})  # fmt: skip
+"""Functions that are operators of Python, which staged numbers have."""
+_OF_REALS = OF_REALS | {
+    operator.add: P["add"], operator.sub: P["sub"], operator.mul: P["mul"], operator.truediv: P["div"],
+    operator.neg: P["neg"], max: P["max"], min: P["min"],
+}  # fmt: skip
+"""Functions of one or two numbers that are one operation of Reals."""
+_NUMERIC = NUMBERS | {float, int, bool}
+_LOOKING = frozenset({isinstance, type, callable, repr, str, print, setattr, object.__setattr__, next})
+"""Builtins that use up no iterators that they are given."""
+_HIGHER_ORDER = frozenset({
+    map, filter, functools.reduce, sorted, itertools.accumulate, itertools.starmap, itertools.groupby, re.sub, re.subn,
+    itertools.takewhile, itertools.dropwhile, itertools.filterfalse, heapq.nlargest, heapq.nsmallest, heapq.merge,
+})  # fmt: skip
+"""Functions that call the functions they are given."""
+_CALLED = ("key", "default", "object_hook", "parse_float")
+"""Keywords under which any function of a library calls what it is given."""
+_CONTEXT_MANAGER = contextlib.contextmanager(lambda: iter(())).__code__
+"""The code of what `contextlib.contextmanager` gives, which calls a function of the user's."""
+_SINGLE_DISPATCH = getattr(functools.singledispatch(lambda value: value), "__code__", None)
+"""The code of what `functools.singledispatch` gives, which chooses a function of the user's by a class."""
+
+
+class Dispatcher:
+    """Calls of one session."""
+
+    def __init__(self, session: Any) -> None:
+        self._session = session
+        self._tape = session.tape
+        self.effects = HostEffects(session)
+        self._macros: dict[int, tuple[FunctionType, FunctionType, Any]] = {}
+        """The user's functions that were called, by `id`: as they are rewritten, and what the session notes of them."""
+
+    def called_by_python(self, function: FunctionType, /, *args: Any, **kwargs: Any) -> Any:
+        """A special method, or the function of a property, that Python itself calls."""
+        if function.__name__ == "__post_init__":  # of an object that nobody has seen yet
+            self._session.tape.record_allocation(args[0])
+        return self.call(function, *args, **kwargs)
+
+    def call(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """`function(*args, **kwargs)` in staged code."""
+        kind = type(function)
+        if kind is FunctionType:
+            known = self._macros.get(id(function))
+            if known is not None and known[0] is function:
+                if known[2] is not None:
+                    self._session.opened.functions[id(function)] = known[2]
+                value = known[1](*args, **kwargs)
+                return value if value.__class__ is not GeneratorType else self._fresh(value)
+        elif kind is BuiltinFunctionType:
+            op = _OF_REALS.get(function)
+            if op is not None and len(args) == len(op.params) and not kwargs:
+                tape = self._tape
+                atoms = reals(tape, args)
+                if atoms:  # as what is below does, in half the time
+                    return made_real(tape, op, atoms, tape.places.of(frame_at(1)))
+            if function in _OPERATORS and _NUMERIC.issuperset(map(type, args)):
+                return function(*args, **kwargs)
+        elif kind is MethodType:
+            return self._method(function, args, kwargs)
+        return self._looked_up(kind, function, args, kwargs)
+
+    def _looked_up(self, kind: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        stage = getattr(kind, "__rose_stage__", None)
+        if stage is not None:
+            return self._decorated(stage, function, args, kwargs)
+        if kind is Array or kind in NUMBERS:
+            raise self._session.tape.type_fault(f"{described(function)} is called, and is no function")
+        untold = next((value for value in (*args, *kwargs.values()) if value.__class__ is Poison), None)
+        if untold is not None and _may_ask(kind, function):
+            untold.use()
+        handler = _handler(function) or random.handler_of(function)
+        if handler is not None:
+            if self._tape.is_staged and function not in _LOOKING:
+                self.effects.check_iterators(args)
+            return handler(self._session, function, args, kwargs)
+        if kind is FunctionType:
+            return self._call_function(function, args, kwargs)
+        if kind is BuiltinFunctionType:
+            return self._builtin(function, args, kwargs)
+        if isinstance(function, type) and kind is not GenericAlias:  # which Python 3.10 calls a type
+            return self._class(function, args, kwargs)
+        return self._object(function, args, kwargs)
+
+    def _decorated(self, stage: Handler, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        try:
+            return stage(function, self._session, args, kwargs)
+        except RoseError as error:
+            raise self._session.tape.places.chained(error, frame_at(1)) from error.__cause__
+
+    def _method(self, method: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        owner = method.__self__
+        if owner.__class__ is Array or isinstance(owner, Generator):
+            return method(*args, **kwargs)
+        drawn = random.handler_of(method)
+        if drawn is not None:
+            return drawn(self._session, method, args, kwargs)
+        if is_declared_pure(method) and not has_staged((args, kwargs)):
+            return self.plain(method, args, kwargs)
+        return self.call(method.__func__, method.__self__, *args, **kwargs)
+
+    def _call_function(self, function: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A Python function: the user's are rewritten, others are called as they are."""
+        if function.__code__ is _SINGLE_DISPATCH and args:
+            chosen: Any = function
+            return self.call(chosen.dispatch(self.call(type, args[0])), *args, **kwargs)
+        if function.__code__ is _CONTEXT_MANAGER:
+            generator = functools.partial(self.call, function.__wrapped__)
+            return contextlib.contextmanager(generator)(*args, **kwargs)
+        if not is_users_code(function.__code__) or (is_declared_pure(function) and not has_staged((args, kwargs))):
+            return self.plain(function, args, kwargs)
+        try:
+            made = self._session.rewritten(function)
+        except UnsupportedSyntax:
+            if has_staged((args, kwargs)) or self._tape.is_staged:
+                raise
+            return self.plain(function, args, kwargs)
+        self._macros[id(function)] = (function, made, self._session.opened.functions.get(id(function)))
+        return self._fresh(made(*args, **kwargs))
+
+    def _fresh(self, value: Any) -> Any:
+        """What a function of the user's gave; a generator is a new one."""
+        return self._session.hooks.record_allocation(value) if value.__class__ is GeneratorType else value
+
+    def _builtin(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        owner = function.__self__
+        if function.__name__ == "append" and owner.__class__ is list and len(args) == 1 and not kwargs:
+            return self._session.hooks.append(owner, *args)
+        if function.__name__ == "format" and isinstance(owner, str) and has_staged((args, kwargs)):
+            return marked(self._session.tape, lambda: function(*args, **kwargs))
+        return self.plain(function, args, kwargs)
+
+    def _class(self, cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """An instance; a constructor that the user wrote is rewritten too."""
+        self._session.methods.instrument_class(cls)
+        if _is_made_by_user(cls):
+            made = self.call(cls.__new__, cls, *args, **kwargs) if _is_users(cls.__new__) else _new(cls, args, kwargs)
+            if isinstance(made, cls):
+                self._session.tape.record_allocation(made)
+                if _is_users(type(made).__init__):
+                    self.call(type(made).__init__, made, *args, **kwargs)
+                elif type(made).__init__ is not object.__init__:
+                    self.plain(type(made).__init__, (made, *args), kwargs)
+            return made
+        made = cls(*args, **kwargs) if is_record(cls) else self.plain(cls, args, kwargs)
+        if is_mutable(made):
+            self._session.tape.record_allocation(*objects(made, (*args, *kwargs.values())))
+        return self.effects.made(made)
+
+    def _object(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if isinstance(require_single_value(function), functools.partial):
+            whole: Any = function
+            return self.call(whole.func, *whole.args, *args, **{**whole.keywords, **kwargs})
+        if isinstance(function, staticmethod):
+            return self.call(function.__func__, *args, **kwargs)
+        if function.__class__ is MethodWrapperType and function.__name__ == "__setattr__":
+            return self.call(object.__setattr__, function.__self__, *args, **kwargs)
+        if function.__class__ is operator.methodcaller and len(args) == 1 and not kwargs:
+            return self._method_called(function, args[0])
+        origin = getattr(function, "__origin__", None)
+        if isinstance(origin, type):  # a class with its parameters
+            return self.call(origin, *args, **kwargs)
+        own = member_of(type(function), "__call__")
+        if type(own) is FunctionType and is_users_code(own.__code__):
+            self._session.methods.instrument(function)
+            return self.call(own, function, *args, **kwargs)
+        return self.plain(function, args, kwargs)
+
+    def _method_called(self, caller: Any, owner: Any) -> Any:
+        """What `operator.methodcaller(name, *args)` does with `owner`."""
+        make, rest = caller.__reduce__()
+        name, *args = (*make.args, *rest) if isinstance(make, functools.partial) else rest
+        kwargs = make.keywords if isinstance(make, functools.partial) else {}
+        return self.call(getattr(owner, name), *args, **kwargs)
+
+    def plain(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call that Python makes. Arrays that are known go in as NumPy's, and come out as ours."""
+        higher = function in _HIGHER_ORDER if _is_hashable(function) else False
+        if higher:
+            args = tuple(self._rewritten(arg) for arg in args)
+        if kwargs:
+            kwargs = {name: self._rewritten(x) if name in _CALLED else x for name, x in kwargs.items()}
+        if _is_numpys(function) and has_staged((args, kwargs)):
+            raise self._session.tape.type_fault(
+                f"`{_title(function)}` of staged values is not staged",
+                "write it as a loop over `rose.range`, or call it through a function of your own with `rose.opaque`",
+                "docs/arrays.md lists what is",
+            )
+        effect = self.effects.check(function, args, kwargs)
+        if higher:
+            return self._session.hooks.record_allocation(function(*args, **kwargs))
+        if _outside_arrays(function):
+            args = tuple(as_numpy(arg) for arg in args)
+            kwargs = {name: as_numpy(value) for name, value in kwargs.items()}
+        try:
+            found = self._watched(function, args, kwargs) if effect is None else function(*args, **kwargs)
+            if hasattr(type(found), "__next__") and not any(found is arg for arg in args):
+                self._session.hooks.record_allocation(found)
+            elif effect is not None and effect.is_fresh:
+                self._session.hooks.record_allocation(found)
+                self._session.tape.record_allocation(*objects(found, args))
+            return self._session.methods.instrument(made_outside(self._session.tape, found))
+        except TypeError as error:
+            if isinstance(error, RoseError) or _is_transform(function) or not has_staged((args, kwargs)):
+                raise
+            self._refuse(function, error)
+
+    def _note(self, args: tuple[Any, ...]) -> None:
+        """Keep what containers hold that a function nobody knows may change."""
+        for value in args:
+            if value.__class__ in _CONTAINERS:
+                self._session.tape.undo.note(value)
+
+    def _watched(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call of a function that nobody can look into: it may change no list, dict or set that is an argument."""
+        self._note(args)
+        frozen = self._session.tape.frozen_containers
+        reached = [each for each in _reached(function, args, kwargs) if id(each) in frozen]
+        held = [(value, value.copy()) for value in reached if value.__class__ in _CONTAINERS]
+        found = function(*args, **kwargs)
+        for value, before in held:
+            if _is_changed(value, before):
+                value.clear()
+                value.extend(before) if isinstance(value, list) else value.update(before)
+                self._session.hooks.written(value)
+        return found
+
+    def _refuse(self, function: Any, error: TypeError) -> NoReturn:
+        """A function that is not staged was given a staged value, and knew no better than a TypeError."""
+        name = getattr(function, "__name__", type(function).__name__)
+        raise self._session.tape.fault(
+            StagingTypeError,
+            f"`{name}` is called by Python, and takes no staged values",
+            facts=(f"it says: {error}",),
+            help="use a function of `math`, `numpy` or `rose`, or make it a function of your own with `rose.opaque`",
+        )
+
+    def _rewritten(self, value: Any) -> Any:
+        """A function that a builtin will call, so that the call is staged."""
+        if callable(value) and not isinstance(value, type):
+            return functools.partial(self.call, value)
+        return value
+
+
+def _may_ask(kind: Any, function: Any) -> bool:
+    """Whether a function may ask what its arguments are; those of users are staged, others may only keep them."""
+    if kind is BuiltinFunctionType:
+        return function is not setattr and isinstance(function.__self__, ModuleType)
+    return function is type or (kind is FunctionType and not is_users_code(function.__code__)) or _is_numpys(function)
+
+
+def _is_transform(function: Any) -> bool:
+    """Whether a function is one of ours that take functions: what it says of arguments is about those."""
+    return str(getattr(function, "__module__", "")).startswith("rosejit.api.")
+
+
+def _is_users(function: Any) -> bool:
+    return type(function) is FunctionType and is_users_code(function.__code__)
+
+
+def _is_made_by_user(cls: Any) -> bool:
+    """Whether the user wrote what makes the objects of a class, or what fills them."""
+    return type(cls).__call__ is type.__call__ and (_is_users(cls.__init__) or _is_users(cls.__new__))
+
+
+def _new(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return cls.__new__(cls) if cls.__new__ is object.__new__ else cls.__new__(cls, *args, **kwargs)
+
+
+def _reached(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    """What a call can change: what it is given, and what a special method belongs to."""
+    owner = (function.__self__,) if function.__class__ is MethodWrapperType else ()
+    return (*owner, *args, *kwargs.values())
+
+
+def _is_changed(value: Any, before: Any) -> bool:
+    """Whether other objects are in a container than before."""
+    if len(value) != len(before):
+        return True
+    if isinstance(value, set):
+        return value != before
+    pairs = zip(value.items(), before.items(), strict=True) if isinstance(value, dict) else [(value, before)]
+    return any(a is not b for x, y in pairs for a, b in zip(x, y, strict=True))
+
+
+def _is_hashable(function: Any) -> bool:
+    return type(function).__hash__ is not None
+
+
+def _is_numpys(function: Any) -> bool:
+    """Whether a function is NumPy's, which would do to staged values what nobody can foresee."""
+    owner = getattr(function, "__self__", None)
+    module = getattr(function, "__module__", None) or getattr(type(owner), "__module__", "")
+    return module.split(".")[0] == "numpy" or (isinstance(function, np.ufunc) if loaded() is not None else False)
+
+
+def _title(function: Any) -> str:
+    module = getattr(function, "__module__", None) or "numpy"
+    name = getattr(function, "__name__", type(function).__name__)
+    return f"{module.split('._')[0]}.{name}".replace("numpy.", "np.", 1)
+
+
+def _outside_arrays(function: Any) -> bool:
+    """Whether a function is not the user's, so that it knows nothing of staged arrays."""
+    return type(function) is not FunctionType or not is_users_code(function.__code__)
+
+
+def _handler(function: Any) -> Handler | None:
+    try:
+        found = BUILTINS.get(function) or MATH.get(function)
+        return registry.table().get(function) if found is None and loaded() is not None else found
+    except TypeError:  # a callable that has no hash
+        return None
+
+
+def is_staged_itself(function: Any) -> bool:
+    """Whether a call of `function` (a builtin, one of `math` or NumPy) is staged without looking inside."""
+    return _handler(function) is not None
+
+
+def has_staged(value: Any) -> bool:
+    """Whether a staged number or array is in `value`, in a container or a structure."""
+    if staged_leaf(value) is not None:
+        return value.__class__ is not Array or host_data(value) is None
+    return value.__class__ is StructOfArrays or any(has_staged(item) for item in parts(value) or ())
+
+
+def _seen(a: Array, data: Any) -> Any:
+    """What others may see of an array, and write only where staged code could."""
+    if a.box.readonly or a.tape.is_staged:
+        data = data.view()
+        data.flags.writeable = False
+    return data
+
+
+def as_numpy(value: Any) -> Any:
+    """Arrays whose elements are known as NumPy's, in structures too."""
+    if value.__class__ is Array:
+        data = host_data(value)
+        return value if data is None else _seen(value, data)
+    if is_row(value):
+        return as_numpy(detached(value))
+    inside = parts(value)
+    if not inside:
+        return value
+    made = [as_numpy(item) for item in inside]
+    return value if all(a is b for a, b in zip(made, inside, strict=True)) else with_parts(value, made)

@@ -1,0 +1,338 @@
+"""The object that rewritten code calls: one attribute for each hook of the templates."""
+
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownLambdaType=false
+
+import sys
+from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from rosejit.errors import RoseError, UnboundStagedName, UnsupportedSyntax
+from rosejit.frontend.arrays.array import Array, content
+from rosejit.frontend.control.attribute_slots import Attributes
+from rosejit.frontend.control.comprehensions import Comprehensions
+from rosejit.frontend.control.exception_handlers import check_handled
+from rosejit.frontend.control.if_for import choices, iterate
+from rosejit.frontend.control.join import arrive, described
+from rosejit.frontend.control.match_patterns import Patterns
+from rosejit.frontend.control.short_circuit import Circuits, any_flag_set, negate, no_flag_set
+from rosejit.frontend.control.special_methods import Methods, own
+from rosejit.frontend.control.staged_while import WhileLoop
+from rosejit.frontend.control.truth import truth
+from rosejit.frontend.control.undefined import MaybeBound, read_bound, read_bound_attribute, require_single_value
+from rosejit.frontend.python.assert_raise import Messages
+from rosejit.frontend.rolling.decide import roll
+from rosejit.frontend.scalar_ops.staged_text import text
+from rosejit.frontend.soa.struct_of_arrays import StructOfArrays, taken
+from rosejit.frontend.values.locations import frame_at
+from rosejit.frontend.values.pytree import FieldProxy
+from rosejit.frontend.values.scalars import NUMBERS, Int
+from rosejit.frontend.values.tape import UNDEFINED, Frame, NonlocalCell, Tape, is_local, stored
+from rosejit.lazy_dataclass import dataclass
+
+
+@dataclass(slots=True)
+class TryState:
+    """What was open when a `try` began."""
+
+    frames: tuple[Frame, ...]
+    heights: tuple[int, ...]
+    depth: int
+    lets: int
+    classes: tuple[Any, ...]
+    """What its handlers catch."""
+
+
+class GeneratorGuard:
+    """A generator of the host, which may be suspended only where it was entered."""
+
+    def __init__(self, tape: Tape) -> None:
+        self._tape = tape
+        self._frame = tape.frames[-1]
+
+    def out(self, value: Any) -> Any:
+        """Before a `yield`."""
+        if self._tape.frames[-1] is not self._frame:
+            raise self._tape.fault(
+                UnsupportedSyntax,
+                "`yield` in a staged `if` or loop cannot be staged",
+                help="yield outside of it, or collect the values in an array",
+            )
+        return value
+
+    def back(self, sent: Any) -> Any:
+        """After a `yield`."""
+        self._frame = self._tape.frames[-1]
+        return sent
+
+
+_STILL = NUMBERS | {Array, float, int, bool, str, tuple}
+"""Types whose augmented assignment is an operation, or is known to be in place."""
+
+
+_CONTAINERS = frozenset({list, dict, set, deque, OrderedDict, defaultdict, Counter, bytearray})
+"""Types of which operators make new objects."""
+
+
+class Containers:
+    """Reads and writes of containers of the host, and of arrays."""
+
+    def __init__(self, tape: Tape, call: Callable[..., Any], captured: Callable[[Any], Any], methods: Methods) -> None:
+        self.tape = tape
+        self.call = call
+        self.captured = captured
+        self.methods = methods
+        self.known = methods.known
+        """Classes that the methods have met."""
+        self._frames, self._changed, self._frozen = tape.frames, tape.undo.known, tape.frozen_containers
+
+    def read_outer(self, value: Any) -> Any:
+        """A value from outside: arrays become staged ones, and the methods of objects are staged from now on."""
+        if value.__class__ in self.known:
+            return value
+        if value.__class__ is MaybeBound and value.place is not None:
+            return read_bound_attribute(self.tape, value, *value.place)
+        if value.__class__ is FieldProxy:
+            return value.read()
+        return self.captured(value) if _is_array(value) else self.methods.instrument(value)
+
+    def getitem(self, container: Any, index: Any) -> Any:
+        """`container[index]`."""
+        if type(index) is Int and type(container) in (list, tuple):
+            found = taken(self.tape, container, index)
+            return container[index] if found is None else found
+        if container.__class__ is defaultdict and self.tape.is_staged:
+            self._fill(container, index)
+        value = container[index]
+        if index.__class__ is slice and value.__class__ is list:
+            return self.record_allocation(value)
+        return value if type(value) in self.known else self.read_outer(value)
+
+    def _fill(self, container: defaultdict[Any, Any], index: Any) -> None:
+        """What a dict does itself where it is asked for what it does not have."""
+        if container.default_factory is not None and index not in container:
+            self.written(container)[index] = self.call(container.default_factory)
+
+    def fresh(self, value: Any) -> Any:
+        """What an operator has made."""
+        return self.record_allocation(value) if value.__class__ in _CONTAINERS else value
+
+    def append(self, container: Any, value: Any) -> Any:
+        """`container.append(value)`, by far the most frequent method of the host's."""
+        if type(container) is not list:
+            return self.call(container.append, value)
+        key, frames = id(container), self._frames
+        if key not in self._changed or key in self._frozen or not frames or frames[-1].staged:
+            self._change(container)
+        return container.append(value)
+
+    def written(self, container: Any) -> Any:
+        """A container that is about to be changed: in staged code it must have been made in the same block."""
+        key, frames = id(container), self._frames  # most were seen before, and nothing has come between
+        if key not in self._changed or key in self._frozen or not frames or frames[-1].staged:
+            self._change(container)
+        return container
+
+    def _change(self, container: Any) -> Any:
+        tape = self.tape
+        if require_single_value(container).__class__ is Array or container.__class__ is StructOfArrays:
+            return container
+        frozen = tape.frozen_containers.get(id(container))
+        if frozen is not None and frozen[0] is container:
+            raise tape.fault(
+                UnsupportedSyntax,
+                f"{described(container)} cannot be changed: {frozen[1]}",
+                help="change a copy (`copy.copy`, `list(...)`), or use an array (`np.zeros(n)`)",
+            )
+        if tape.is_staged and not is_local(tape, container):
+            raise tape.fault(
+                UnsupportedSyntax,
+                f"{described(container)} from outside is changed in a staged branch or loop",
+                help="bind a new value to a name, or use an array (`np.zeros(n)`), which can be changed anywhere",
+            )
+        if id(container) not in tape.undo.known:
+            tape.undo.places[id(container)] = tape.here()
+        tape.undo.note(container)
+        return container
+
+    def grows(self, value: Any, method: str) -> None:
+        """A name that an augmented assignment changes: `items += [x]` changes the list itself."""
+        kind = value.__class__
+        if kind not in _STILL and hasattr(kind, method):
+            self.written(value)
+
+    def record_allocation(self, container: Any) -> Any:
+        """A container that was just made."""
+        if len(self.tape.frames) > 1:
+            self.tape.frames[-1].allocated[id(container)] = container
+        return container
+
+    def member(self, item: Any, container: Any, negated: bool) -> Any:
+        """`item in container`: compared one by one where something staged is involved."""
+        ask = own(container, "__contains__")
+        if ask is not None:
+            decided = truth(self.tape, ask(item))
+            return negate(self.tape, decided) if negated else decided
+        inside: Any = container
+        staged = item.__class__ in NUMBERS
+        if isinstance(container, (list, tuple)) and (staged or any(x.__class__ in NUMBERS for x in inside)):
+            found: Any = False
+            for other in inside:
+                found = (item == other) | found
+            return negate(self.tape, found) if negated else found
+        return (item not in container) if negated else (item in container)
+
+
+def _is_array(value: Any) -> bool:
+    """Whether a value is an array of numbers of NumPy's, which need not be loaded for that."""
+    return value.__class__.__name__ == "ndarray" and value.dtype.kind in "fiub"
+
+
+@dataclass(slots=True)
+class Names:
+    """Names that may be unbound, cells, and what a function returns."""
+
+    tape: Tape
+
+    def bound(self, value: Any, name: str) -> Any:
+        """The value of a name that may be unbound."""
+        return read_bound(self.tape, value, name)
+
+    def cell(self, value: Any, name: str) -> NonlocalCell:
+        """The cell of a variable that inner functions rebind."""
+        cell = NonlocalCell(self.tape, name, read_bound)
+        self.tape.frames[-1].contents[cell] = stored(value)
+        return cell
+
+    def rebound(self, cell: NonlocalCell, value: Any) -> Any:
+        """`cell := value`."""
+        cell.v = value
+        return value
+
+    def result(self, value: Any) -> Any:
+        """The value of a `return` statement, checked while its line is running."""
+        self.tape.session.returning(value, frame_at(1))
+        return value
+
+    def returned(self, value: Any) -> Any:
+        """The value of a function."""
+        if type(value) not in NUMBERS:
+            value = self._arrived(value)
+        frame, session = frame_at(1), self.tape.session
+        if frame.f_code is session.opened.code:  # most are helpers
+            session.returning(value, frame)
+        return value
+
+    def _arrived(self, value: Any) -> Any:
+        if require_single_value(value).__class__ is Array:
+            content(self.tape, value.box)
+        if value.__class__ is MaybeBound:
+            value = read_bound(self.tape, value, "the result")
+        arrive(value)
+        return None if value is UNDEFINED else value
+
+
+@dataclass(slots=True)
+class TryStatements:
+    """`try` statements."""
+
+    tape: Tape
+    circuits: Circuits
+
+    def trying(self, *kinds: Any) -> TryState:
+        """Begin a `try` whose handlers catch these."""
+        tape = self.tape
+        tape.trying += 1
+        classes = tuple(cls for kind in kinds for cls in (kind if isinstance(kind, tuple) else (kind,)))
+        return TryState(tuple(tape.frames), self.circuits.heights(), tape.trying - 1, len(tape.lets), classes)
+
+    def tried(self, attempt: TryState) -> None:
+        """The body has ended without an exception."""
+        self.tape.trying = attempt.depth
+        if attempt.classes:
+            check_handled(self.tape, self.tape.lets[attempt.lets :], attempt.classes)
+
+    def unwound(self, attempt: TryState) -> None:
+        """The body has ended with an exception, which a handler has caught."""
+        tape = self.tape
+        tape.trying = attempt.depth
+        error = sys.exc_info()[1]
+        if isinstance(error, UnboundStagedName) and not tape.is_staged:
+            tape.error = None  # as Python's own: on the host a name can be looked for
+        elif isinstance(error, RoseError):
+            raise error
+        if len(tape.frames) != len(attempt.frames) or any(
+            a is not b for a, b in zip(tape.frames, attempt.frames, strict=True)
+        ):
+            del tape.frames[len(attempt.frames) :]
+            tape.lets = tape.frames[-1].lets
+            raise tape.fault(
+                UnsupportedSyntax,
+                f"{type(error).__name__} is raised inside a staged branch or loop and caught outside",
+                help="catch it inside, or decide with `if`",
+            )
+        self.circuits.unwind(attempt.heights)
+
+
+class Hooks:
+    """What the name `rose@` stands for in rewritten code."""
+
+    def __init__(
+        self,
+        tape: Tape,
+        call: Callable[..., Any],
+        captured: Callable[[Any], Any],
+        methods: Methods,
+        entered: Callable[[Any], Any],
+    ) -> None:
+        circuits, containers = Circuits(tape), Containers(tape, call, captured, methods)
+        self.tape, self.containers = tape, containers
+        self.call, self.kind = call, lambda value: call(type, value)
+        self.entered = entered
+        self._control(tape, circuits, methods)
+        self._expressions(tape, circuits)
+        self._names(tape, containers, Patterns(tape, call, containers.getitem))
+        self.module = ModuleType("rose@")
+        """The same for rewritten code: Python finds what is in a module in half the time."""
+        vars(self.module).update(vars(self), UNDEFINED=UNDEFINED, slice=slice)
+
+    def _control(self, tape: Tape, circuits: Circuits, methods: Methods) -> None:
+        attempts = TryStatements(tape, circuits)
+        self.If = choices(tape)
+        self.While = lambda names, exposed, leaving=(): WhileLoop(tape, names, exposed, leaving)
+        self.For = lambda items, names, exposed, leaving=(): iterate(
+            tape, methods.instrument(items), names, exposed, leaving
+        )
+        self.Roll = lambda items, names, exposed, plan, leaving=(): roll(
+            tape, methods.instrument(items), names, exposed, plan, leaving, frame_at(1)
+        )
+        self.no_flag_set, self.any_flag_set = lambda *flags: no_flag_set(tape, *flags), any_flag_set
+        self.trying, self.tried, self.unwound = attempts.trying, attempts.tried, attempts.unwound
+        self.suspension = lambda: GeneratorGuard(tape)
+
+    def _expressions(self, tape: Tape, circuits: Circuits) -> None:
+        made, messages = Comprehensions(tape), Messages(tape)
+        self.comprehensions = made
+        self.negate = lambda value: negate(tape, value)
+        self.left, self.right = circuits.left, circuits.right
+        self.skipped, self.joined, self.chosen = circuits.skipped, circuits.joined, circuits.chosen
+        self.save, self.saved, self.skipped_chain = circuits.save, circuits.saved, circuits.skipped_chain
+        self.choose, self.first, self.second = circuits.choose, circuits.first, circuits.second
+        self.comprehension, self.listing = made.open, made.open_list
+        self.listed, self.few, self.generator = made.listed, made.few, made.generator
+        self.holds, self.unless = messages.holds, messages.unless
+        self.text = lambda *items: text(tape, *items)
+        self.raises, self.raise_later = messages.raises, messages.raise_later
+
+    def _names(self, tape: Tape, containers: Containers, patterns: Patterns) -> None:
+        names, attributes = Names(tape), Attributes(tape, containers.written)
+        self.read_outer, self.getitem, self.written = containers.read_outer, containers.getitem, containers.written
+        self.record_allocation, self.member = containers.record_allocation, containers.member
+        self.fresh, self.append, self.grows = containers.fresh, containers.append, containers.grows
+        self.owner, self.assign = attributes.of, attributes.assign
+        self.bound, self.cell, self.result, self.returned = names.bound, names.cell, names.result, names.returned
+        self.rebound = names.rebound
+        self.sequence, self.mapping, self.instance = patterns.sequence, patterns.mapping, patterns.instance
+        self.decided, self.same, self.require_single_value = patterns.decided, patterns.same, require_single_value

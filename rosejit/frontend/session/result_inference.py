@@ -1,0 +1,100 @@
+"""What a function returns, as far as it is known before its body has ended: by hint, by text, or on other paths."""
+
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
+
+from collections.abc import Iterator
+from types import CodeType, FrameType
+from typing import Any
+
+from rosejit.abi import Leaf, Node, Tree
+from rosejit.containers import KINDS
+from rosejit.frontend.control.if_for import StagedIf
+from rosejit.frontend.control.undefined import Poison, UninitialisedCarry, split
+from rosejit.frontend.hints.hints import ArrayOf, Description, Nothing, Scalar, Structure, Validated, parts_of
+from rosejit.frontend.signature.binding import Signature
+from rosejit.frontend.syntax.gast_convert import gast
+from rosejit.frontend.syntax.lower_jumps import VALUE
+from rosejit.frontend.syntax.translate import TRANSLATIONS
+from rosejit.frontend.values.tape import UNDEFINED
+
+
+def tree_of(description: Description, dims: dict[str, int]) -> Tree | None:
+    """The structure of all values that a hint admits, if they have one."""
+    match description:
+        case Scalar(kind):
+            return Leaf(kind)
+        case ArrayOf(dims=wanted, element=element) if wanted is not None and not any(dim.many for dim in wanted):
+            shape = [dim.value(dims) for dim in wanted]
+            known = tuple(length for length in shape if length is not None)
+            return Leaf("array", known, element or "real") if len(known) == len(shape) else None
+        case Structure(kind=kind, keys=keys, cls=cls):
+            found = [tree_of(part, dims) for part in parts_of(description)]
+            children = tuple(child for child in found if child is not None)
+            return KINDS[kind].described(children, keys, cls) if len(children) == len(found) else None
+        case Validated(base):
+            return tree_of(base, dims)
+        case Nothing():
+            return Node("none")
+        case _:
+            return None
+
+
+def returns_nothing(function: Any) -> bool:
+    """Whether no `return` in the text of a function has a value."""
+    return all(node.value is None for node in _returns(function))
+
+
+def _returns(function: Any) -> Iterator[Any]:
+    """The `return` statements in the text of a function; of a lambda one is made up."""
+    node: Any = TRANSLATIONS.of(function).source.node
+    if isinstance(node, gast.Lambda):
+        yield gast.Return(node.body)
+        return
+    pending: list[Any] = list(node.body)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, gast.Return):
+            yield node
+        elif not isinstance(node, (gast.FunctionDef, gast.Lambda, gast.ClassDef)):
+            pending += gast.iter_child_nodes(node)
+
+
+def returns_truth(function: Any) -> bool:
+    """Whether a `return` in the text of a function is of a comparison or the like."""
+    return any(_is_truth(node.value) for node in _returns(function))
+
+
+def _is_truth(node: Any) -> bool:
+    match node:
+        case gast.Constant(value=bool()) | gast.Compare() | gast.UnaryOp(op=gast.Not()):
+            return True
+        case gast.BoolOp(values=values):
+            return any(_is_truth(value) for value in values)
+        case gast.IfExp(body=body, orelse=orelse):
+            return _is_truth(body) or _is_truth(orelse)
+        case _:
+            return False
+
+
+def running(code: CodeType | None, frame: FrameType | None, above: int) -> FrameType | None:
+    """The frame of a staged function; `above` later ones run the same code."""
+    while frame is not None:
+        caller = frame.f_back
+        if frame.f_code is code and caller is not None and caller.f_code is Signature.apply.__code__:
+            if not above:
+                return frame
+            above -= 1
+        frame = caller
+    return None
+
+
+def returned_yet(frame: FrameType | None) -> Iterator[Any]:
+    """The values that a rewritten function has returned on the paths that are staged by now."""
+    names = {} if frame is None else frame.f_locals
+    found = [names.get(VALUE, UNDEFINED)]
+    found += [value.first_side(VALUE) for value in list(names.values()) if isinstance(value, StagedIf)]
+    for value in found:
+        held, _ = split(value)
+        if held is not UNDEFINED and not isinstance(held, (UninitialisedCarry, Poison)):
+            yield held

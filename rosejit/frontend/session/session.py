@@ -1,0 +1,510 @@
+"""The staging session: runs a rewritten function on staged values and gives the IR function that came of it.
+
+An `OpenFunction` is the record of one function being staged: what it runs, and what it reads from outside. Records
+nest.
+"""
+
+import sys
+from collections.abc import Callable, Container, Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain
+from types import CodeType, FrameType, FunctionType
+from typing import Any
+
+from rosejit.abi import Leaf, Tree, leaves
+from rosejit.errors import RoseError, RoseMemoryError, UnrollLimit
+from rosejit.frontend.arrays.access import element, number, store, variable
+from rosejit.frontend.arrays.array import Array, Box, constant, fresh, is_small, of_host, parameter
+from rosejit.frontend.control.if_for import rows
+from rosejit.frontend.control.special_methods import Methods
+from rosejit.frontend.guards import code_guards
+from rosejit.frontend.guards.closure_guards import arounds, numbers_around
+from rosejit.frontend.guards.guards import (
+    AccessPath,
+    Capture,
+    Guard,
+    Outside,
+    PathValue,
+    aliases,
+    chains,
+    check_unspoilt,
+    elements_guard,
+    guard,
+    warn_of_changes,
+)
+from rosejit.frontend.numpy import array_methods, scalar_methods
+from rosejit.frontend.scalar_ops import operators
+from rosejit.frontend.session.dispatch import Dispatcher
+from rosejit.frontend.session.hooks import Hooks
+from rosejit.frontend.session.recursion import CallGraph, Captures, RecursiveFunction
+from rosejit.frontend.signature.binding import Call, Signature, conform
+from rosejit.frontend.syntax.code_table import names_in
+from rosejit.frontend.syntax.translate import TRANSLATIONS, Translation, instantiate, rebound
+from rosejit.frontend.values import generators
+from rosejit.frontend.values.deferred_effects import DeferredEffects
+from rosejit.frontend.values.pytree import Supply, build, objects, paths
+from rosejit.frontend.values.reachable_state import reachable
+from rosejit.frontend.values.scalars import ATOMS, TYPES, Real, leaf_type, passed_tangent, wrap
+from rosejit.frontend.values.tape import Frame, Tape
+from rosejit.ir import syntax as ir
+from rosejit.ir.syntax import Atom, Block, Var
+from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar, array
+from rosejit.lazy_dataclass import dataclass
+from rosejit.numeric import np
+from rosejit.span import Span
+
+RanFunction = tuple[FunctionType, Translation]
+"""A plain function that staged code runs."""
+
+
+class OpenFunction:
+    """A function that is being staged; `member` is what others know of it, if they may call it."""
+
+    def __init__(self, root: Frame, member: RecursiveFunction | None = None) -> None:
+        self.root = root
+        self.member = member
+        self.captured: dict[int, tuple[Any, Var]] = {}
+        """Arrays from outside, by `id`, and the parameters that they become."""
+        self.arrays: dict[int, tuple[Any, Array]] = {}
+        self.functions: dict[int, RanFunction] = {}
+        self.check: Callable[[Any, Span | None], Call] | None = None
+        """Checks the result of the function."""
+        self.code: CodeType | None = None
+        """The rewritten code of it."""
+        self.checked: tuple[Any, Call] | None = None
+        """What its last `return` gave, and that as the signature says."""
+        self.static_arrays: set[int] = set()
+        self.unnamed: set[int] = set()
+        """Arrays that functions which are called have found where no name leads."""
+        self.read_elements: dict[int, Any] = {}
+        """By `id`: arrays whose elements the host has read."""
+        self.frozen: list[Any] = []
+        """Arguments that may not be changed before it ends."""
+        self.generators: list[generators.Generator] = []
+        """Those among its arguments, whose states it gives behind its result."""
+        self.handed: dict[int, list[AccessPath]] = {}
+        """By `id` of an array where those that are called find it."""
+
+    def own(self, arguments: Iterable[Any], frozen_before: Container[int]) -> list[Any]:
+        """Those of `arguments` that nobody has sealed: until it ends they are its arguments, then the caller's."""
+        found = [each for each in arguments if id(each) not in frozen_before]
+        self.frozen += found
+        return found
+
+    def of_what_ran(self, classes: Iterable[type], view: Outside) -> Iterator[Guard]:
+        """Guards for the functions that it runs, itself excepted, and for methods of these classes among them."""
+        own = self.member.python if self.member is not None else None
+        functions = [f for f, _ in self.functions.values() if f is not own]
+        return chain(
+            code_guards.of_functions(functions, view), code_guards.of_classes(classes, functions) if functions else ()
+        )
+
+    def runs(self, made: FunctionType) -> FunctionType:
+        """Note that `made` is the rewritten function; gives it."""
+        self.code = made.__code__
+        if self.member is not None:
+            self.member.code = self.code
+        return made
+
+    def result(self, value: Any) -> Call:
+        """What the function has given, as its signature says."""
+        assert self.check is not None
+        if self.checked is None or self.checked[0] is not value:
+            return self.check(value, None)
+        return self.checked[1]
+
+    def names(self) -> frozenset[str]:
+        """All names in the functions that it runs."""
+        return frozenset().union(*[names_in(f.__code__) for f, _ in self.functions.values()])
+
+
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
+assert operators  # importing it gives staged numbers their operators
+assert array_methods
+
+_APPLY = Signature.apply.__code__
+
+
+@dataclass(slots=True)
+class Staged:
+    """A specialisation: `function` takes the leaves of the arguments, then `captures`, then `outer`."""
+
+    function: ir.Function
+    result: Tree
+    statics: list[Any]
+    """The host values in the result."""
+    captures: tuple[Capture, ...]
+    outer: tuple[Atom, ...]
+    """Values of the staging around this one that the function closes over."""
+    guards: tuple[Guard, ...]
+    boxes: tuple[tuple[Box, Any], ...]
+    """Arrays of the staging around this one, and what they held."""
+    codes: tuple[CodeType, ...]
+    """The rewritten code that ran."""
+
+
+class Session:
+    """One staging and those nested in it: they share a tape."""
+
+    def __init__(self) -> None:
+        self.tape = Tape()
+        self.tape.session = self
+        dispatcher = Dispatcher(self)
+        self.plain = dispatcher.plain
+        self.methods = Methods(dispatcher.called_by_python)
+        self.hooks = Hooks(self.tape, dispatcher.call, self.captured, self.methods, dispatcher.effects.entered)
+        self.cycles = CallGraph(self)
+        self.draws: dict[str, ir.Function] = {}
+        """The functions that draw random numbers, by name."""
+        self._open: list[OpenFunction] = []
+        self._nobody = OpenFunction(Frame("function"))
+        self.opened = self._nobody
+        """The function that is being staged, the innermost; nobody's where rewritten code runs after staging."""
+        self._inlining: list[Any] = []
+        self.gives_statics = False
+        """Whether functions were called with values of the host."""
+        self.has_around = False
+        """Whether functions that were made in it have been staged."""
+        self.marks: tuple[Tree, ...] = ()
+        """What the keys of calls in it end with."""
+
+    # --- staging
+
+    def stage(
+        self, function: FunctionType, signature: Signature, call: Call, name: str = "", owner: Any = None
+    ) -> Staged:
+        """Stage `function` for arguments that are bound to its signature; calls of `owner` in it are recursive."""
+        if not TRANSLATIONS.is_translated(function.__code__):
+            TRANSLATIONS.check(function)
+        tape = self.tape
+        label = name or function.__name__
+        made = ir.Function(label if label.isidentifier() else "lambda_", (), ())
+        made.span = TRANSLATIONS.of(function).span
+        member = RecursiveFunction(owner, made, function, signature, call)
+        member.around = numbers_around(function)
+        opened = OpenFunction(tape.open("function"), member)
+        self._begin(opened)
+        self.cycles.enter(member)
+        depth = len(tape.frames) - 1
+        trials, tape.trials = tape.trials, DeferredEffects()
+        try:
+            self._note_static_arrays(call, opened)
+            arguments = self._arguments(signature, call, made)
+            opened.check = lambda value, place: conform(signature, call.dims, value, place)
+            value = self._run(opened.runs(self.rewritten(function)), arguments)
+            staged = self._finished(opened, member, opened.result(value))
+            self.cycles.close(member, nested=len(tape.frames) > 1)
+            return staged
+        except RecursionError as error:
+            if isinstance(error, RoseError):
+                raise
+            raise self._too_deep(error) from None
+        except (RoseError, TypeError, AttributeError) as error:
+            self._doubt(member, error)
+            raise
+        except MemoryError as error:  # NumPy's, of an array that the host makes
+            raise RoseMemoryError(str(error), tape.places.of_traceback(error.__traceback__)) from None
+        finally:
+            tape.trials.end()
+            tape.trials = trials
+            self.cycles.leave(member)
+            self._end()
+            del tape.frames[depth:]
+            tape.lets = tape.frames[-1].lets if tape.frames else []
+
+    def _begin(self, opened: OpenFunction) -> None:
+        if not self._open:
+            self.methods.begin()
+        self._open.append(opened)
+        self.opened = opened
+
+    def _end(self) -> None:
+        for each in self._open.pop().frozen:
+            self.tape.frozen_containers.pop(id(each), None)
+        self.opened = self._open[-1] if self._open else self._nobody
+        if not self._open:
+            self.methods.end()
+
+    def _doubt(self, member: RecursiveFunction, error: Exception) -> None:
+        """Raise another error if this one may come of a result that was only a guess."""
+        found = member.doubted(error)
+        if found is not error:
+            assert isinstance(found, RoseError)
+            found.span = found.span or self.tape.places.of_traceback(error.__traceback__)
+            raise found from None
+
+    def _too_deep(self, error: RecursionError) -> UnrollLimit:
+        """What Python's own limit means here, at the innermost line of the user's."""
+        return UnrollLimit(
+            "a function calls itself more often, while it is staged, than Python allows",
+            self.tape.places.of_traceback(error.__traceback__),
+            facts=(f"the limit is {sys.getrecursionlimit()} calls",),
+            help="end the recursion on a host value; recursion on staged values needs a decorated function",
+        )
+
+    @contextmanager
+    def nested(self) -> Generator[OpenFunction]:
+        """A function whose parameters and results the caller sees to, and what it reads from outside."""
+        opened = OpenFunction(self.tape.open("function"))
+        self._begin(opened)
+        self.cycles.enter(None)
+        depth = len(self.tape.frames) - 1
+        try:
+            yield opened
+        finally:
+            self.cycles.leave(None)
+            self._end()
+            del self.tape.frames[depth:]
+            self.tape.lets = self.tape.frames[-1].lets if self.tape.frames else []
+
+    def run(self, function: FunctionType, arguments: Callable[[FunctionType], Any]) -> Any:
+        """The value of the rewritten function; an error of staging that user code swallowed is raised again."""
+        return self._run(self.rewritten(function), arguments)
+
+    def _run(self, made: FunctionType, arguments: Callable[[FunctionType], Any]) -> Any:
+        try:
+            value = arguments(made)
+        except AttributeError as error:
+            scalar_methods.reworded(error)
+            raise
+        if self.tape.error is not None:
+            raise self.tape.error
+        return value
+
+    def inlined(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call of a decorated function with tangents: its body, here, where all must be linear in them."""
+        if any(function is other for other in self._inlining):
+            raise passed_tangent(self.tape, function.__name__)
+        self._inlining.append(function)
+        try:
+            return self.hooks.call(function, *args, **kwargs)
+        finally:
+            self._inlining.pop()
+
+    def rewritten(self, function: FunctionType) -> FunctionType:
+        """`function` with its control flow rewritten, bound to this session."""
+        code = function.__code__
+        if TRANSLATIONS.is_translated(code):
+            self.tape.places.enter(code)
+            return rebound(function, self.hooks.module)
+        translation = TRANSLATIONS.of(function)
+        self.tape.places.enter(translation.code)
+        self.opened.functions[id(function)] = (function, translation)
+        return instantiate(function, translation, self.hooks.module)
+
+    def _arguments(self, signature: Signature, call: Call, made: ir.Function) -> Callable[[FunctionType], Any]:
+        statics = Supply(call.statics)
+        params: list[Var] = []
+        values: list[Any] = []
+        for p, tree in zip(signature.parameters, call.trees, strict=True):
+            if isinstance(tree, Leaf):  # most of them: a number, or an array, which is sealed by itself
+                var, value = self._parameter(tree, p.name)
+                params.append(var)
+                values.append(value)
+                continue
+            pairs = [self._parameter(leaf, path) for leaf, path in paths(tree, p.name)]
+            params += [var for var, _ in pairs]
+            value = self.methods.instrument(build(tree, Supply([value for _, value in pairs]), statics))
+            why = f"`{p.name}` is an argument, and arguments are never written"
+            self.tape.freeze(why, *self.opened.own(objects(value), self.tape.frozen_containers))
+            for generator in generators.generators_in(value):
+                generator.state.box.readonly = ""
+                generator.state.box.name = generator.state.box.name.removesuffix("_state")
+                self.opened.generators.append(generator)
+            values.append(value)
+        made.params = tuple(params)
+        return lambda function: signature.apply(function, values)
+
+    def _parameter(self, leaf: Leaf, name: str) -> tuple[Var, Any]:
+        var = Var(leaf_type(leaf), name)
+        return var, parameter(self.tape, var, name) if leaf.kind == "array" else wrap(self.tape, var)
+
+    def returning(self, value: Any, frame: FrameType) -> None:
+        """A function is about to return `value`; if it is the one that is staged, check the result at its line."""
+        opened = self.opened
+        caller = frame.f_back
+        if opened.check is None or frame.f_code is not opened.code or caller is None or caller.f_code is not _APPLY:
+            return
+        opened.checked = value, opened.check(value, self.tape.places.of(frame))
+
+    def atom(self, leaf: Leaf, value: Any) -> Atom:
+        """A value as the atom that stands for it at the border of a function."""
+        if value.__class__ is Real and leaf.kind == "real":
+            return value.atom
+        tape = self.tape
+        if getattr(value, "type", None) is TAN:
+            raise passed_tangent(tape)
+        if leaf.kind == "array":
+            held = value if value.__class__ is Array else of_host(tape, value)
+            return variable(held)
+        if value.__class__ is Array:
+            value = number(tape, element(value, ()))
+        atom = ATOMS[TYPES[leaf.kind]](tape, value)
+        assert atom is not None
+        return atom
+
+    def _finished(self, opened: OpenFunction, member: RecursiveFunction, checked: Call) -> Staged:
+        """What is known at the end of a body; the function itself is whole when its cycle is closed."""
+        tape, root, tree = self.tape, opened.root, checked.trees[0]
+        results = [self.atom(leaf, v) for leaf, v in zip(leaves(tree), checked.values, strict=True)]
+        if opened.generators:
+            results += self._states(opened.generators, checked)
+        self._check_writes(root)
+        captured, guards = self.outside(opened)
+        member.end(tree, checked.statics, Block(root.lets, tuple(results)), captured)
+        boxes = tuple((box, held) for box in root.reads_outer if (held := tape.content(box, root)) is not None)
+        codes = [translation.code for _, translation in opened.functions.values()]
+        codes.append(member.python.__code__)
+        around = arounds(member.python, member.call.statics if len(self._open) > 1 else ())
+        self.has_around = self.has_around or bool(around)
+        member.staged = Staged(member.function, tree, checked.statics, (), (), (*guards, *around), boxes, tuple(codes))
+        return member.staged
+
+    def _states(self, given: list[generators.Generator], result: Call) -> list[Atom]:
+        """Where a function leaves the generators that it was given."""
+        boxes = [generator.state.box for generator in given]
+        if any(box in boxes for box in result.sources):
+            raise self.tape.type_fault(
+                "a Generator that is an argument is returned, which would be two of one",
+                "leave it out of the result: the caller's own generator is advanced by the call",
+            )
+        return [variable(generator.state) for generator in given]
+
+    def outside(self, opened: OpenFunction) -> tuple[Captures, tuple[Guard, ...]]:
+        """The arrays that a function has read from outside, and what else of it must stay as it is."""
+        reads = [PathValue(chain) for f, t in opened.functions.values() if t.chains for chain in chains(f, t)]
+        place = opened.member.function.span if opened.member is not None else None
+        functions = [f for f, _ in opened.functions.values()]
+        check_unspoilt(self.tape, functions, reads, place)
+        warn_of_changes(self.tape, functions, reads)
+        live = opened.captured.keys() - opened.read_elements.keys()
+        view = Outside(live, None if self.gives_statics else opened.names())
+        kept = opened.static_arrays | opened.unnamed
+        found = [g for read in reads if (g := guard(read, view, kept, opened.read_elements)) is not None]
+        by_name = {id(read.value) for read in reads}
+        found += [elements_guard(a) for key, a in opened.read_elements.items() if key not in by_name]
+        found += opened.of_what_ran(self.methods.known, view)
+        captured: Captures = {}
+        if not opened.captured:
+            return captured, tuple(found)
+        named = {key: list(places) for key, places in opened.handed.items()}
+        for read in reads:
+            named.setdefault(id(read.value), []).append(read.chain)
+        for a, var in opened.captured.values():
+            names = [] if id(a) in kept else named.get(id(a), [])
+            captured[id(a)] = Capture(a, names[0] if names else None), var
+            found += aliases(names)
+        return captured, tuple(found)
+
+    def _check_writes(self, root: Frame) -> None:
+        for key in root.contents:
+            if self.tape.content(key, root) is not None:
+                raise self.tape.type_fault(
+                    f"`{key.name}` belongs to the function around and is changed in a decorated function",
+                    "return the new value (make a Generator an argument), or leave out the decorator: a plain function "
+                    "may change it",
+                )
+
+    # --- arrays from outside
+
+    def captured(self, data: Any) -> Array:
+        """The staged array for an array of the user's that the running function reads."""
+        opened = self.opened
+        known = opened.arrays.get(id(data))
+        if known is None:
+            made = self._capture(opened, data)
+            known = opened.arrays[id(data)] = (data, made)
+        return known[1]
+
+    def _capture(self, opened: OpenFunction, data: Any) -> Array:
+        why = "an array from outside is never written by staged code"
+        static = id(data) in opened.static_arrays
+        made = of_host(self.tape, data.copy() if static else data, readonly=why, captured=None if static else data)
+        if data.dtype.kind == "f" and not static:
+            opened.root.contents[made.box] = self._hidden(opened, data)
+        return made
+
+    def _hidden(self, opened: OpenFunction, data: Any) -> Var:
+        known = opened.captured.get(id(data))
+        if known is None:
+            kind = {"f": REAL, "i": INT, "u": INT, "b": BOOL}[data.dtype.kind]
+            known = opened.captured[id(data)] = (data, Var(array(data.shape, kind), "captured"))
+        return known[1]
+
+    def rows(self, value: Any) -> Any:
+        """What Python iterates over."""
+        return rows(self.tape, value)
+
+    def constant(self, data: Any, captured: Any, frame: Frame) -> Atom:
+        """The atom for the content of an array of the host, in the function that `frame` belongs to."""
+        opened = next(o for o in reversed(self._open) if self._depth(o.root) <= self._depth(frame))
+        if captured is not None:
+            return self._hidden(opened, captured)
+        if is_small(data):
+            return constant(self.tape, data)
+        opened.static_arrays.add(id(data))
+        return self._hidden(opened, data)
+
+    def _depth(self, frame: Frame) -> int:
+        return next(k for k, open_frame in enumerate(self.tape.frames) if open_frame is frame)
+
+    def read_elements(self, captured: Any) -> None:
+        """Note that the host read the elements of an array from outside."""
+        self.opened.read_elements[id(captured)] = captured
+
+    def _note_static_arrays(self, call: Call, opened: OpenFunction) -> None:
+        inside = reachable(call.statics, through_objects=False)
+        opened.static_arrays.update([id(value) for value in inside if isinstance(value, np.ndarray)])
+
+    # --- calls of decorated functions
+
+    def call(self, staged: Staged, arguments: Call) -> Any:
+        """Stage a call of a specialisation, its arguments bound as they were for it."""
+        leaf_list = [leaf for tree in arguments.trees for leaf in leaves(tree)]
+        atoms = [self.atom(leaf, value) for leaf, value in zip(leaf_list, arguments.values, strict=True)]
+        atoms += [variable(self.captured_again(capture)) for capture in staged.captures]
+        atoms += staged.outer
+        return self.apply(staged.function, atoms, staged.result, staged.statics, arguments)
+
+    def captured_again(self, capture: Capture) -> Array:
+        """An array that a callee reads from outside, which so becomes one of the caller."""
+        opened, data = self.opened, capture.read()
+        if capture.chain is None:
+            opened.unnamed.add(id(data))
+        else:
+            opened.handed.setdefault(id(data), []).append(capture.chain)
+        return self.captured(data)
+
+    def apply(
+        self,
+        function: ir.Function,
+        atoms: list[Atom],
+        result: Tree,
+        statics: Sequence[Any],
+        arguments: Call | None = None,
+    ) -> Any:
+        """Stage a call of an IR function: its results in the structure of `result`."""
+        tape = self.tape
+        if tape.trying:
+            tape.refuse_in_try(f"`{function.name}`")
+        binders = tuple([Var(t, function.name) for t in function.results])
+        tape.bind_all(ir.Call(function, tuple(atoms)), binders)
+        if arguments is not None and arguments.sources:
+            binders = advanced(self.tape, arguments, binders)
+        values = [wrap(tape, b) if isinstance(b.type, Scalar) else fresh(tape, b) for b in binders]
+        return values[0] if result.__class__ is Leaf else build(result, Supply(values), Supply(statics))
+
+
+def advanced(tape: Tape, arguments: Call, results: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Put the generators of a call where it left them: the states are its last results. Gives the others."""
+    states = arguments.states()
+    first = len(results) - len(states)
+    for state, after in zip(states, results[first:], strict=True):
+        if state.__class__ is not Array:
+            raise tape.type_fault(
+                "a Generator from outside is passed on, which every call would find where it was when staged",
+                "make it an argument of the function that is called from Python",
+            )
+        store(state, after)
+    return results[:first]

@@ -1,0 +1,1 @@
+"""Arguments: binding to parameters, and the abstract description that a specialisation is keyed by."""

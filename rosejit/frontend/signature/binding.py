@@ -1,0 +1,189 @@
+"""Binds the arguments of a call to the parameters of a function: what crosses the border, and the key of the call."""
+
+import inspect
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+from rosejit.errors import StagingTypeError
+from rosejit.frontend.hints.hints import Description, Hints, Inferred, Repeated, Static, parameter_hints
+from rosejit.frontend.signature.describe import Binder, Call, Parameter, admits_reals, check_expressions
+from rosejit.frontend.syntax.code_table import ByCode
+from rosejit.frontend.values.scalars import Real
+from rosejit.lazy_dataclass import dataclass
+from rosejit.span import Span
+
+__all__ = ["Call", "Parameter", "Signature", "conform", "signature"]
+
+
+_IN_ORDER = frozenset({inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD})
+
+
+@dataclass(slots=True)
+class Signature:
+    """The parameters of a function. `arrange(*args, **kwargs)` gives their values in order, or CPython's own error."""
+
+    function: Callable[..., Any]
+    parameters: tuple[Parameter, ...]
+    result: Description
+    result_hint: Any
+    arrange: Callable[..., tuple[Any, ...]]
+    python: inspect.Signature
+    """As Python shows it."""
+
+    @property
+    def reals(self) -> int:
+        """How many parameters there are, if all are taken in order and admit Reals; else -1."""
+        simple = [p.kind in _IN_ORDER and admits_reals(p.description) for p in self.parameters]
+        return len(simple) if all(simple) else -1
+
+    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
+        """The call with these arguments; raises StagingTypeError or ShapeError where they do not fit."""
+        call = Call()
+        for parameter, value in zip(self.parameters, self.arrange(*args, **kwargs), strict=True):
+            if value.__class__ is Real and admits_reals(parameter.description):  # most of them
+                call.values.append(value)
+                call.trees.append(Real.leaf)
+                continue
+            binder = Binder(self.function, parameter, call)
+            call.trees.append(binder.tree(parameter.description, value, parameter.name))
+        check_expressions(self.function, call)
+        return call
+
+    def returns(self, value: Any) -> Description:
+        """What `value`, which the function returns, has to be."""
+        return self.result
+
+    def apply(self, function: Callable[..., Any], values: list[Any]) -> Any:
+        """Call `function` with one value for each parameter."""
+        if all([parameter.kind in _IN_ORDER for parameter in self.parameters]):
+            return function(*values)
+        args: list[Any] = []
+        kwargs: dict[str, Any] = {}
+        for parameter, value in zip(self.parameters, values, strict=True):
+            if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+                args += value
+            elif parameter.kind is inspect.Parameter.VAR_KEYWORD:
+                kwargs |= value
+            elif parameter.kind is inspect.Parameter.KEYWORD_ONLY:
+                kwargs[parameter.name] = value
+            else:
+                args.append(value)
+        return function(*args, **kwargs)
+
+
+def conform(signature: Signature, dims: dict[str, int], value: Any, place: Span | None = None) -> Call:
+    """The value that a function returns (at `place`), checked against its hint."""
+    call = Call(dict(dims))
+    description = signature.returns(value)
+    if value.__class__ is Real and admits_reals(description):
+        call.values.append(value)
+        call.trees.append(Real.leaf)
+        return call
+    parameter = Parameter("return", description, signature.result_hint)
+    call.trees.append(Binder(signature.function, parameter, call, place).tree(description, value, "return"))
+    check_expressions(signature.function, call)
+    return call
+
+
+class Signatures:
+    """The signatures of functions that one `def` makes again and again, by code object: as long as that lives."""
+
+    def __init__(self) -> None:
+        self._known = ByCode[dict[tuple[Any, ...], Signature]]()
+
+    def of(self, function: FunctionType, static: tuple[str, ...]) -> Signature:
+        """As `signature`. What a hint in quotes means depends on the function, and defaults are its own."""
+        hints = tuple(function.__annotations__.items())
+        if function.__defaults__ or function.__kwdefaults__ or any([isinstance(hint, str) for _, hint in hints]):
+            return signature(function, static)
+        code = function.__code__
+        known, key = self._known.get(code), (static, hints)
+        if known is None:
+            known = self._known.put(code, {})
+        try:
+            one = known.get(key)
+        except TypeError:  # a hint without a hash
+            return signature(function, static)
+        if one is None:
+            one = known[key] = signature(function, static)
+        return Signature(function, one.parameters, one.result, one.result_hint, one.arrange, one.python)
+
+
+SIGNATURES = Signatures()
+"""A code object means the same to everybody, so its parameters are looked at once for the process."""
+
+
+def signature(
+    function: Callable[..., Any], static: tuple[str, ...] = (), scope: dict[str, Any] | None = None
+) -> Signature:
+    """The signature of `function`; `static` names parameters that the host keeps, `scope` helps to read hints."""
+    target = inspect.unwrap(function)
+    found = inspect.signature(function)
+    hints = parameter_hints(target)
+    reader = Hints(_scope(target, scope), getattr(target, "__qualname__", "function"))
+    unknown = [name for name in static if name not in found.parameters]
+    if unknown:
+        raise StagingTypeError(
+            f"`{target.__qualname__}` has no parameter `{unknown[0]}`",
+            facts=(f"its parameters are {', '.join(f'`{name}`' for name in found.parameters)}",),
+            help="name parameters of the function in `static_argnames`",
+        )
+    parameters: list[Parameter] = []
+    for name, parameter in found.parameters.items():
+        hint = hints.get(name, parameter.annotation)
+        missing = hint is inspect.Parameter.empty
+        description = Inferred() if missing else reader.description(hint)
+        if name in static:
+            description = description if isinstance(description, Static) else Static(Any if missing else hint)
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            description = Repeated("tuple", description)
+        elif parameter.kind is parameter.VAR_KEYWORD:
+            description = Repeated("dict", description)
+        parameters.append(Parameter(name, description, None if missing else hint, parameter.kind))
+    returned = hints.get("return", inspect.Parameter.empty)
+    known = returned is not inspect.Parameter.empty
+    result = reader.description(returned) if known else Inferred()
+    result_hint = returned if known else None
+    return Signature(target, tuple(parameters), result, result_hint, _arrange(target, found), found)
+
+
+def _scope(function: Any, extra: dict[str, Any] | None) -> dict[str, Any]:
+    """Where the hints of `function` are evaluated: its globals, then the variables it closes over."""
+    scope = {**getattr(function, "__globals__", {}), **(extra or {})}
+    code = getattr(function, "__code__", None)
+    for name, cell in zip(code.co_freevars if code else (), getattr(function, "__closure__", None) or (), strict=False):
+        try:
+            scope[name] = cell.cell_contents
+        except ValueError:  # not bound yet
+            continue
+    return scope
+
+
+def _arrange(function: Any, found: inspect.Signature) -> Callable[..., tuple[Any, ...]]:
+    """A function with the same parameters that returns them: CPython binds and words the errors."""
+    empty = inspect.Parameter.empty
+    shown = found.replace(
+        parameters=[
+            p.replace(annotation=empty, default=empty if p.default is empty else _Default(name))
+            for name, p in found.parameters.items()
+        ],
+        return_annotation=empty,
+    )
+    defaults = {f"default_{name}": p.default for name, p in found.parameters.items()}
+    label = function.__name__ if function.__name__.isidentifier() else "function"
+    results = "".join(f"{name}, " for name in found.parameters)
+    exec(f"def {label}{shown}: return ({results})", defaults)  # names of parameters and nothing else
+    made = defaults[label]
+    made.__name__, made.__qualname__ = function.__name__, function.__qualname__
+    return made
+
+
+class _Default:
+    """Prints as the variable that holds the default value."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"default_{self.name}"

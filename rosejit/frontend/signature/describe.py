@@ -1,0 +1,474 @@
+"""Arguments, abstracted: a value and its hint to a tree of leaves, the dimensions they bind, or an error in words.
+
+The description is what a specialisation is keyed by: types and shapes, and the values of what is static.
+"""
+
+import enum
+import inspect
+import types
+from collections.abc import Callable
+from typing import Any
+
+from rosejit import containers
+from rosejit.abi import Leaf, Node, Tree, leaf_of, leaves
+from rosejit.abi import Static as StaticTree
+from rosejit.errors import RoseError, RoseOverflowError, ShapeError, StagingTypeError
+from rosejit.frontend.arrays.asarray import staged_items
+from rosejit.frontend.hints.hints import (
+    ArrayOf,
+    Description,
+    Dim,
+    DualOf,
+    Hints,
+    Inferred,
+    Kind,
+    Nothing,
+    OneOf,
+    Random,
+    Repeated,
+    Scalar,
+    ShapeOf,
+    Static,
+    Structure,
+    Validated,
+    parts_of,
+)
+from rosejit.frontend.soa.struct_of_arrays import StructOfArrays, widened
+from rosejit.frontend.syntax.source import find
+from rosejit.frontend.values.generators import (
+    Generator,
+    Generators,
+    is_batch,
+    is_host_generator,
+    is_numpys,
+    node_of,
+    words_of,
+)
+from rosejit.frontend.values.host_scalars import LARGEST, as_array, as_number, number_kind
+from rosejit.frontend.values.pytree import attribute, attributes, flatten, is_staged_deep, members, staged_leaf
+from rosejit.frontend.values.reachable_state import structural_key
+from rosejit.frontend.values.scalars import Real, passed_tangent
+from rosejit.ir.types import TAN
+from rosejit.lazy_dataclass import dataclass
+from rosejit.numeric import np
+from rosejit.span import Span
+
+
+def described(value: Any) -> str:
+    """A value in the words of an error: its type, and its shape or its value where that is short."""
+    staged = staged_leaf(value)
+    if isinstance(staged, Leaf):
+        return f"a staged {_staged(staged)}"
+    if isinstance(value, np.ndarray):
+        return f"an array of shape {value.shape} and dtype {value.dtype}"
+    if isinstance(value, (list, tuple)):
+        items: Any = value
+        return f"a {type(items).__name__} of {len(items)}"
+    if isinstance(value, types.FunctionType):
+        return f"the function `{value.__qualname__}`"
+    if isinstance(value, int) and value.bit_length() > 128:  # CPython refuses to show ints of 4,300 digits
+        return f"an int of {value.bit_length():,} bits"
+    shown = repr(value)
+    return f"{type(value).__name__} {shown}" if len(shown) <= 40 else f"a {type(value).__name__}"
+
+
+def _staged(leaf: Leaf) -> str:
+    if leaf.kind in ("array", "dyn"):
+        return f"{leaf.element.capitalize()} array of shape {leaf.shape}"
+    return leaf.kind.capitalize()
+
+
+def hint_text(hint: Any) -> str:
+    """A hint as it was written."""
+    return hint.__name__ if isinstance(hint, type) else str(hint).removeprefix("typing.")
+
+
+def remedy(value: Any) -> str | None:
+    """What to do with a value that is no argument."""
+    if isinstance(value, (str, enum.Enum, types.FunctionType)) or value is None:
+        return "a value that Python needs is hinted `rose.Static[...]` or named in `static_argnames`"
+    if isinstance(value, (complex, np.complexfloating)):
+        return "pass the real and the imaginary part"
+    return None
+
+
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
+_NUMBERS: dict[Kind, Leaf] = {"real": Leaf("real"), "int": Leaf("int"), "bool": Leaf("bool")}
+_STAGED_REAL = frozenset({Real})
+_WORDS: dict[str, str] = {"real": "a number", "int": "an integer", "bool": "a truth value"}
+
+
+class Call:
+    """The arguments of one call: `values` are its leaves in order, `trees` their structure, one tree a parameter.
+    Written out: every call that is staged makes one."""
+
+    __slots__ = ("dims", "pending", "sources", "statics", "trees", "values")
+
+    def __init__(self, dims: dict[str, int] | None = None) -> None:
+        self.dims: dict[str, int] = {} if dims is None else dims
+        self.trees: list[Tree] = []
+        self.values: list[Any] = []
+        self.statics: list[Any] = []
+        """The host values, in the order of the `Static` trees."""
+        self.pending: list[tuple[Dim, int, str]] = []
+        """Expressions of dimensions that are checked once all names are known."""
+        self.sources: list[Any] = []
+        """What tells the generators among the arguments apart."""
+
+    def states(self) -> list[Any]:
+        """Of the values those that the call changes: the states of generators."""
+        found: list[Any] = []
+        k = 0
+        for tree in self.trees:
+            found += _changing(tree, self.values[k : k + len(leaves(tree))])
+            k += len(leaves(tree))
+        return found
+
+    @property
+    def key(self) -> tuple[Tree, ...]:
+        """What decides whether two calls can run the same code."""
+        return tuple(self.trees)
+
+
+def _changing(tree: Tree, values: list[Any]) -> list[Any]:
+    if not isinstance(tree, Node):
+        return []
+    if hasattr(tree.cls, "__rose_after__"):
+        return values
+    found: list[Any] = []
+    k = 0
+    for child in tree.children:
+        found += _changing(child, values[k : k + len(leaves(child))])
+        k += len(leaves(child))
+    return found
+
+
+@dataclass(slots=True, frozen=True)
+class Parameter:
+    """A parameter of a function, and what its hint admits."""
+
+    name: str
+    description: Description
+    hint: Any
+    kind: Any = inspect.Parameter.POSITIONAL_OR_KEYWORD
+
+
+def admits_reals(description: Description) -> bool:
+    """Whether a description admits a staged Real as it is."""
+    kind = description.__class__
+    return kind is Inferred or (kind is Scalar and description.kind == "real")  # type: ignore[union-attr]  # a Scalar
+
+
+@dataclass(slots=True)
+class Binder:
+    """Describes the argument of one parameter, and collects its leaves."""
+
+    function: Callable[..., Any]
+    parameter: Parameter
+    call: Call
+    place: Span | None = None
+    """Where the value comes from, if that is known better than the parameter is."""
+
+    def tree(self, description: Description, value: Any, where: str) -> Tree:
+        """The tree of `value`, which `where` names; raises where the description does not admit it."""
+        match description:
+            case Scalar(kind):
+                return self._number(kind, value, where)
+            case ArrayOf():
+                return self._array(description, value, where)
+            case Inferred() | DualOf():
+                return self._inferred(value, where)
+            case Static(hint):
+                return self._static(hint, value, where)
+            case Structure() if value.__class__ is StructOfArrays:
+                return self._columns(Inferred(), value, where)
+            case Structure():
+                return self._structure(description, value, where)
+            case Repeated(kind, item):
+                return self._repeated(kind, item, value, where)
+            case Validated(base, hint):
+                self._consult(hint, value, where)
+                return self.tree(base, value, where)
+            case OneOf():
+                return self._one_of(description, value, where)
+            case Random(batch):
+                return self._generator(value, where, batch)
+            case Nothing():
+                if value is not None:
+                    raise self._error("None", value, where)
+                return Node("none")
+
+    def _leaf(self, leaf: Leaf, value: Any) -> Leaf:
+        if getattr(value, "type", None) is TAN:
+            raise passed_tangent(value.tape, self.function.__name__)
+        self.call.values.append(value)
+        return leaf
+
+    def _number(self, kind: Kind, value: Any, where: str) -> Leaf:
+        """A host number, or a staged one; a Real takes Ints."""
+        staged = staged_leaf(value)
+        if isinstance(value, ShapeOf) and not value.shape:
+            staged = Leaf(value.kind)
+        if isinstance(staged, Leaf):
+            if staged.kind == kind or (kind == "real" and staged.kind == "int"):
+                return self._leaf(_NUMBERS[kind], value)
+            raise self._error(_WORDS[kind], value, where)
+        try:
+            host = as_number(kind, value)
+        except OverflowError:
+            raise self._error("a number that a float is near to", value, where, kind=RoseOverflowError) from None
+        if host is None:
+            raise self._error(_WORDS[kind], value, where)
+        if kind == "int" and not -LARGEST - 1 <= host <= LARGEST:
+            raise self._error("an integer of 64 bits", value, where)
+        return self._leaf(_NUMBERS[kind], host)
+
+    def _array(self, wanted: ArrayOf, value: Any, where: str) -> Leaf:
+        staged = leaf_of(value.shape, value.kind) if isinstance(value, ShapeOf) else staged_leaf(value)
+        if isinstance(staged, Leaf):
+            is_array = staged.kind in ("array", "dyn")
+            kind = staged.element if is_array else staged.kind
+            if wanted.element not in (None, kind) or not (is_array or wanted.admits_numbers):
+                raise self._error(f"a `{wanted}`", value, where)
+            self._dimensions(wanted, staged.shape, value, where)
+            return self._leaf(staged, value)
+        staged_list = staged_items(value)
+        if staged_list is not None:
+            return self._array(wanted, staged_list, where)
+        is_number = wanted.admits_numbers and number_kind(value) is not None
+        host, element = as_array(wanted.element, np.asarray(value) if is_number else value)
+        if host is None:
+            raise self._error(f"a `{wanted}`", value, where, fact=element)
+        self._dimensions(wanted, host.shape, value, where)
+        return self._leaf(leaf_of(host.shape, element), host if host.shape else host.item())  # type: ignore[arg-type]  # a kind
+
+    def _dimensions(self, wanted: ArrayOf, shape: tuple[int, ...], value: Any, where: str) -> None:
+        """Bind the names of dimensions, and check them against those bound before."""
+        if wanted.dims is None:
+            return
+        pairs = _aligned(wanted.dims, shape)
+        if pairs is None:
+            raise self._error(f"a `{wanted}`", value, where, kind=ShapeError)
+        for dim, length in pairs:
+            expected = dim.value(self.call.dims)
+            if expected is None and dim.is_name:
+                self.call.dims[dim.text] = length
+            elif expected is None and not dim.anonymous:
+                self.call.pending.append((dim, length, where))
+            elif expected is not None and expected != length:
+                known = "" if dim.size is not None else f": `{dim.text}` is {expected} in this call"
+                raise self._error(f"a `{wanted}`{known}", value, where, kind=ShapeError)
+
+    def _inferred(self, value: Any, where: str) -> Tree:
+        """What the value says by itself."""
+        staged = staged_leaf(value)
+        if isinstance(staged, Leaf):
+            return self._leaf(staged, value)
+        if isinstance(value, ShapeOf):
+            return self._leaf(leaf_of(value.shape, value.kind), value)
+        kind = number_kind(value)
+        if kind is not None:
+            return self._number(kind, value, where)
+        if isinstance(value, np.ndarray):
+            return self._array(ArrayOf(None, None), value, where)
+        if value is None:
+            return Node("none")
+        if isinstance(value, Generator) or is_numpys(value):
+            return self._generator(value, where)
+        return self._inferred_structure(value, where)
+
+    def _inferred_structure(self, value: Any, where: str) -> Tree:
+        if value.__class__ is StructOfArrays:
+            return self._columns(Inferred(), value, where)
+        structure = Hints().of_structure(type(value))
+        if isinstance(structure, Structure):
+            return self._structure(structure, value, where)
+        container = containers.of_argument(value)
+        if container is not None:
+            return self._repeated(container.name, Inferred(), value, where)
+        return self._static(Any, value, where)
+
+    def _static(self, hint: Any, value: Any, where: str) -> Tree:
+        if staged_leaf(value) is not None:
+            raise self._error("a host value (it is static)", value, where)
+        if hint is not Any:
+            self._consult(hint, value, where)
+        if _hides_staged(value) and members(value) is not None and containers.of_argument(value) is None:
+            found = attributes(value, read=True)
+            children = tuple(self._inferred(part, f"{where}.{name}") for name, part in found.items())
+            return Node("dataclass", children, tuple(found), type(value))
+        if _hides_staged(value):
+            raise self._error("a number, an array or a structure of them", value, where)
+        self.call.statics.append(value)
+        return StaticTree(structural_key(value))
+
+    def _structure(self, wanted: Structure, value: Any, where: str) -> Tree:
+        kind = containers.KINDS[wanted.kind]
+        if not kind.fits(value, wanted.cls, wanted.keys, len(wanted.items)):
+            raise self._error(kind.wanted(wanted.cls, wanted.keys, len(wanted.items)), value, where)
+        if kind.type is None:
+            wanted = self._exact(wanted, type(value))
+        items, parts = kind.picked(value, wanted.keys, attribute), parts_of(wanted)
+        names = [f"{where}{kind.step(key)}" for key in wanted.keys or range(len(items))]
+        children = tuple(self.tree(d, v, n) for d, v, n in zip(parts, items, names, strict=True))
+        return kind.described(children, wanted.keys, wanted.cls)
+
+    def _exact(self, wanted: Structure, cls: type) -> Structure:
+        """The description of the very class of a value, which may be below the one that is hinted."""
+        if cls is wanted.cls:
+            return wanted
+        found = Hints().of_structure(cls)
+        return found if isinstance(found, Structure) else wanted
+
+    def _generator(self, value: Any, where: str, batch: bool = False) -> Tree:
+        """A generator of random numbers, whose state comes back from the call; or a list of them."""
+        if isinstance(value, Generators) if batch else value.__class__ is Generator:
+            words = value.state
+            self._alone([words.box], where)
+        elif batch and is_batch(value):
+            words = np.stack([words_of(one) for one in value])
+            self._alone([one.bit_generator for one in value], where)
+        elif not batch and is_host_generator(value):
+            words = words_of(value)
+            self._alone([value.bit_generator], where)
+        else:
+            wanted = "a list of Generators of PCG64" if batch else "a Generator of PCG64"
+            given = value.bit_generator if is_numpys(value) else value
+            error = self._error(wanted, given, where)
+            error.help = "`rng.spawn(n)` makes a list" if batch else "make it with `np.random.default_rng(seed)`"
+            raise error
+        self.call.values.append(words)
+        return node_of(Generators if batch else Generator, *words.shape[:-1])
+
+    def _alone(self, sources: list[Any], where: str) -> None:
+        """Refuse to pass one generator twice: each of them would draw the same numbers."""
+        for source in sources:
+            if any(source is other for other in self.call.sources):
+                raise StagingTypeError(
+                    f"`{self.function.__name__}` is given one Generator twice, the second time in `{where}`",
+                    self.place or parameter_span(self.function, self.parameter.name),
+                    help="give it once, or two generators of `rng.spawn(2)`",
+                )
+            self.call.sources.append(source)
+
+    def _repeated(self, kind: str, item: Description, value: Any, where: str) -> Tree:
+        container = containers.KINDS[kind]
+        if value.__class__ is StructOfArrays and container is containers.LIST:
+            return self._columns(item, value, where)
+        if not isinstance(value, container.accepts):
+            raise self._error(f"a {kind}", value, where)
+        items = container.parts(value)
+        if admits_reals(item) and _STAGED_REAL.issuperset(map(type, items)):  # of numbers that are being computed
+            self.call.values += items
+            return container.node(value, (Real.leaf,) * len(items), ordered=True)
+        keys = container.keys(value) or range(len(items))
+        children = [self.tree(item, v, f"{where}{container.step(k)}") for k, v in zip(keys, items, strict=True)]
+        return container.node(value, tuple(children), ordered=True)
+
+    def _columns(self, item: Description, value: StructOfArrays, where: str) -> Tree:
+        """A list that a staged loop made: its first element is like all others."""
+        if len(value) and not isinstance(item, Inferred):
+            one = Binder(self.function, self.parameter, Call(dict(self.call.dims)), self.place)
+            value = widened(value, leaves(one.tree(item, value[0], f"{where}[0]")))
+        found: list[Any] = []
+        tree = flatten(value, found, self.call.statics)
+        for part in found:
+            self._leaf(part.leaf, part)
+        return tree
+
+    def _one_of(self, union: OneOf, value: Any, where: str) -> Tree:
+        """The first part that fits; numbers keep the kind they have where the union names it."""
+        kind = number_kind(value)
+        exact = [part for part in union.parts if isinstance(part, Scalar) and part.kind == kind]
+        for part in (*exact, *union.parts):
+            marks = (len(self.call.values), len(self.call.statics), dict(self.call.dims), len(self.call.sources))
+            try:
+                return self.tree(part, value, where)
+            except (StagingTypeError, ShapeError):
+                del self.call.values[marks[0] :]
+                del self.call.statics[marks[1] :]
+                self.call.dims = marks[2]
+                del self.call.sources[marks[3] :]
+        raise self._error(f"a `{hint_text(union.hint)}`", value, where)
+
+    def _consult(self, hint: Any, value: Any, where: str) -> None:
+        """Beartype settles what is not settled above."""
+        from beartype import BeartypeConf
+        from beartype.door import die_if_unbearable
+
+        conf = BeartypeConf(violation_type=TypeError, is_pep484_tower=True, is_color=False)
+        try:
+            die_if_unbearable(value, hint, conf=conf)
+        except TypeError as error:
+            raise self._error(f"a `{hint_text(hint)}`", value, where, fact=str(error)) from None
+
+    def _error(
+        self, wanted: str, value: Any, where: str, *, fact: str | None = None, kind: type[RoseError] = StagingTypeError
+    ) -> RoseError:
+        """Which parameter of which function, the hint, and what came."""
+        name = self.function.__name__
+        facts = () if fact is None else (fact,)
+        returns = self.parameter.name == "return"
+        if self.parameter.hint is not None:
+            subject = "the result" if returns else f"`{self.parameter.name}`"
+            facts = (f"the hint of {subject} is `{hint_text(self.parameter.hint)}`", *facts)
+        needs = f"`{name}` needs {wanted} for `{where}`, given {described(value)}"
+        if returns:
+            place = "" if where == "return" else f" in `{where.replace('return', 'result')}`"
+            needs = f"`{name}` should return {wanted}{place}, and returns {described(value)}"
+        return kind(
+            needs,
+            self.place or parameter_span(self.function, self.parameter.name),
+            facts=facts,
+            help=remedy(value),
+        )
+
+
+def _hides_staged(value: Any) -> bool:
+    """Whether an object, which the host would keep, has something staged inside."""
+    held = getattr(value, "__dict__", None)
+    return isinstance(held, dict) and any(is_staged_deep(part) for part in list(held.values()))
+
+
+def _aligned(dims: tuple[Dim, ...], shape: tuple[int, ...]) -> list[tuple[Dim, int]] | None:
+    """Each dimension with its length; None where the ranks do not fit."""
+    many = [k for k, dim in enumerate(dims) if dim.many]
+    if not many:
+        return list(zip(dims, shape, strict=True)) if len(dims) == len(shape) else None
+    first, last = many[0], len(dims) - many[0] - 1
+    if len(shape) < first + last:
+        return None
+    ends = list(zip(dims[first + 1 :], shape[len(shape) - last :], strict=True))
+    return list(zip(dims[:first], shape[:first], strict=True)) + ends
+
+
+def check_expressions(function: Callable[..., Any], call: Call) -> None:
+    """Check the dimensions that are expressions, all names being known now."""
+    for dim, length, where in call.pending:
+        expected = dim.value(call.dims)
+        if expected is None:
+            raise ShapeError(
+                f"`{function.__name__}`: the dimension `{dim.text}` of `{where}` is not known",
+                parameter_span(function, where),
+                help="use each name of the expression as a dimension of its own in some parameter",
+            )
+        if expected != length:
+            raise ShapeError(
+                f"`{function.__name__}` needs for `{where}` the dimension `{dim.text}` = {expected}, given {length}",
+                parameter_span(function, where),
+                facts=(", ".join(f"`{name}` is {size}" for name, size in call.dims.items()),),
+            )
+
+
+def parameter_span(function: Any, where: str) -> Span | None:
+    """The parameter in the source, if there is source."""
+    try:
+        source = find(function)
+    except (RoseError, AttributeError):
+        return None
+    arguments = source.node.args
+    for node in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg):
+        if node is not None and node.id == where.split(".")[0].split("[")[0]:
+            return source.span(node)
+    return source.span(source.node)

@@ -1,0 +1,287 @@
+"""Writes the body of a `for` over a plain `range` as data, where all of it is on the white list for rolling.
+
+A plan is nested tuples of strings and constants, so that it can stand in the rewritten code; `decide.py` reads it.
+"""
+
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
+
+from collections.abc import Callable
+from typing import Any
+
+from rosejit.frontend.syntax.gast_convert import gast
+from rosejit.frontend.syntax.lower_jumps import VALUE, AssignFlag, Body, NoFlagSet
+from rosejit.frontend.syntax.rewrite_context import Context
+
+Plan = tuple[Any, ...]
+"""(target, body, flags that leave the loop); of the loop to be rolled also the names that are read after it."""
+
+
+class _Unlisted(Exception):
+    """A node, the argument, is not on the white list."""
+
+
+def plan(context: Context, node: Any) -> Plan | str | None:
+    """The plan of a `for` statement; why there is none if its loop is unrolled whatever its values are; None for what
+    is no `range` and no array."""
+    if context.plain or context.hidden or not _may_roll(context, node.iter):
+        return None
+    try:
+        return (*_loop(context, node), context.names(node).after)
+    except _Unlisted as unlisted:
+        return _why(unlisted, node)
+
+
+def _why(unlisted: _Unlisted, node: Any) -> str:
+    (part,) = unlisted.args
+    return f"line {getattr(part, 'lineno', node.lineno)} holds {_WORDS.get(type(part), 'what is never rolled')}"
+
+
+def of_function(context: Context, body: Body) -> tuple[Plan, Plan] | str:
+    """The statements of a function and its result; why there are none if no loop that calls it is rolled."""
+    *before, last = body.statements
+    returns = not body.returns and isinstance(last, gast.Return)
+    try:
+        made = _block(context, before if returns else body.statements)
+        if body.returns:
+            return made, ("name", VALUE)
+        return made, ("value", None) if not returns or last.value is None else _expression(context, last.value)
+    except _Unlisted as unlisted:
+        return _why(unlisted, last)
+
+
+def _may_roll(context: Context, node: Any) -> bool:
+    """Whether a loop goes through a `range`, or through what may be an array, or arrays side by side."""
+    if not isinstance(node, gast.Call):
+        return isinstance(node, gast.Name | gast.Attribute | gast.Subscript)
+    called = node.func
+    if isinstance(called, gast.Attribute):
+        return called.attr not in ("unroll", "range")  # `np.linspace(...)`; what `rose.unroll` gives is unrolled
+    return (
+        isinstance(called, gast.Name)
+        and called.id in ("range", "enumerate", "zip")
+        and context.scope.owner(called.id) is None
+    )
+
+
+def _loop(context: Context, node: Any) -> Plan:
+    return (_target(context, node.target), _block(context, node.body), tuple(getattr(node, "leaving", ())))
+
+
+def _block(context: Context, statements: list[Any]) -> Plan:
+    return tuple(made for node in statements for made in _statement(context, node))
+
+
+# --- statements
+
+
+def _statement(context: Context, node: Any) -> list[Plan]:
+    match node:
+        case gast.Pass():
+            return []
+        case gast.Expr() if isinstance(node.value, gast.Constant):
+            return []
+        case gast.Assign() if len(node.targets) == 1:
+            return [("bind", _target(context, node.targets[0]), _expression(context, node.value))]
+        case gast.AnnAssign():
+            return (
+                []
+                if node.value is None
+                else [("bind", _target(context, node.target), _expression(context, node.value))]
+            )
+        case gast.AugAssign():
+            op = _OPERATORS.get(type(node.op)) or _refuse(node)
+            return [("change", _target(context, node.target), op, _expression(context, node.value))]
+        case gast.If():
+            return [("if", _expression(context, node.test), _block(context, node.body), _block(context, node.orelse))]
+        case gast.For() if not node.orelse:
+            return [("for", _expression(context, node.iter), *_loop(context, node))]
+        case gast.While() if not node.orelse:
+            return [("while", _expression(context, node.test), _block(context, node.body))]
+        case AssignFlag():
+            return [("bind", ("name", node.flag), ("value", node.value))] if node.flag in context.tested else []
+        case _:
+            raise _Unlisted(node)
+
+
+def _refuse(node: Any) -> Any:
+    raise _Unlisted(node)
+
+
+def _target(context: Context, node: Any) -> Plan:
+    match node:
+        case gast.Name():
+            return ("name", _own(context, node))
+        case gast.Tuple() | gast.List():
+            return ("pack", tuple(_target(context, item) for item in node.elts))
+        case gast.Subscript():
+            return ("item", _expression(context, node.value), _expression(context, node.slice))
+        case _:
+            raise _Unlisted(node)
+
+
+def _own(context: Context, node: Any) -> str:
+    owner = context.scope.owner(node.id)
+    if owner is not None and node.id in owner.shared:
+        raise _Unlisted(node)
+    return node.id
+
+
+# --- expressions
+
+
+def _expression(context: Context, node: Any) -> Plan:
+    rule = _RULES.get(type(node))
+    if rule is None:
+        raise _Unlisted(node)
+    return rule(context, node)
+
+
+def _name(context: Context, node: Any) -> Plan:
+    if id(node) in context.flow.unsure:
+        raise _Unlisted(node)
+    return ("name", _own(context, node))
+
+
+def _constant(context: Context, node: Any) -> Plan:
+    return ("value", node.value)
+
+
+def _binary(context: Context, node: Any) -> Plan:
+    op = _OPERATORS.get(type(node.op)) or _refuse(node)
+    return ("binary", op, _expression(context, node.left), _expression(context, node.right))
+
+
+def _unary(context: Context, node: Any) -> Plan:
+    op = {gast.Not: "not", gast.USub: "-", gast.UAdd: "+"}.get(type(node.op)) or _refuse(node)
+    return ("unary", op, _expression(context, node.operand))
+
+
+def _compare(context: Context, node: Any) -> Plan:
+    ops = tuple(_COMPARISONS.get(type(op)) or _refuse(node) for op in node.ops)
+    return ("compare", ops, tuple(_expression(context, item) for item in (node.left, *node.comparators)))
+
+
+def _circuit(context: Context, node: Any) -> Plan:
+    word = "or" if isinstance(node.op, gast.Or) else "and"
+    return ("circuit", word, tuple(_expression(context, item) for item in node.values))
+
+
+def _choice(context: Context, node: Any) -> Plan:
+    return ("choice", *(_expression(context, item) for item in (node.test, node.body, node.orelse)))
+
+
+def _subscript(context: Context, node: Any) -> Plan:
+    return ("item", _expression(context, node.value), _expression(context, node.slice))
+
+
+def _slice(context: Context, node: Any) -> Plan:
+    parts = (node.lower, node.upper, node.step)
+    return ("slice", tuple(("value", None) if part is None else _expression(context, part) for part in parts))
+
+
+def _attribute(context: Context, node: Any) -> Plan:
+    return ("attribute", _expression(context, node.value), node.attr)
+
+
+def _pack(context: Context, node: Any) -> Plan:
+    return ("pack", tuple(_expression(context, item) for item in node.elts))
+
+
+def _call(context: Context, node: Any) -> Plan:
+    if any(isinstance(item, gast.Starred) for item in node.args) or any(k.arg is None for k in node.keywords):
+        raise _Unlisted(node)
+    keywords = tuple((k.arg, _expression(context, k.value)) for k in node.keywords)
+    return ("call", _expression(context, node.func), tuple(_expression(context, a) for a in node.args), keywords)
+
+
+def _go(context: Context, node: Any) -> Plan:
+    return ("unary", "not", ("circuit", "or", tuple(("name", flag) for flag in node.flags)))
+
+
+_WORDS: dict[type, str] = {
+    gast.Expr: "a call for what it does", gast.Name: "a variable that other functions share, or that may be unbound",
+    gast.ListComp: "a comprehension", gast.GeneratorExp: "a generator", gast.Lambda: "a lambda",
+    gast.Raise: "a `raise`", gast.Assert: "an `assert`", gast.JoinedStr: "an f-string", gast.Dict: "a dict",
+    gast.Attribute: "a store to an object", gast.Assign: "an assignment to several targets",
+    gast.For: "an inner loop with `else`", gast.While: "an inner loop with `else`",
+    gast.Call: "a call with `*` or `**`", gast.Delete: "a `del`", gast.With: "a `with`", gast.Try: "a `try`",
+    gast.FunctionDef: "a function", gast.NamedExpr: "a walrus",
+}  # fmt: skip
+_OPERATORS: dict[type, str] = {
+    gast.Add: "+", gast.Sub: "-", gast.Mult: "*", gast.Div: "/", gast.FloorDiv: "//", gast.Mod: "%", gast.Pow: "**",
+    gast.MatMult: "@", gast.BitAnd: "&", gast.BitOr: "|", gast.BitXor: "^",
+}  # fmt: skip
+_COMPARISONS: dict[type, str] = {
+    gast.Lt: "<", gast.LtE: "<=", gast.Gt: ">", gast.GtE: ">=", gast.Eq: "==", gast.NotEq: "!=", gast.Is: "is",
+    gast.IsNot: "is not",
+}  # fmt: skip
+_RULES: dict[type, Callable[[Context, Any], Plan]] = {
+    gast.Name: _name, gast.Constant: _constant, gast.BinOp: _binary, gast.UnaryOp: _unary, gast.Compare: _compare,
+    gast.BoolOp: _circuit, gast.IfExp: _choice, gast.Subscript: _subscript, gast.Slice: _slice,
+    gast.Attribute: _attribute, gast.Tuple: _pack, gast.List: _pack, gast.Call: _call, NoFlagSet: _go,
+}  # fmt: skip
+
+
+# --- how much it is
+
+
+_ARRAYS = 128
+"""What a call of a method or of a function of NumPy counts for: it may be of arrays, and is then a loop."""
+
+
+def parts_of(loop: Plan, items: range, known: Callable[[str], Any]) -> int:
+    """About how many parts of the plan are gone through when a loop over `items` is unrolled. `known` tells what names
+    are bound to; ranges that are made of more than them, lengths and sums count as one iteration."""
+    target, body = loop[:2]
+    middle = items[len(items) // 2] if items else 0
+
+    def inside(name: str) -> Any:
+        return middle if target == ("name", name) else known(name)
+
+    return len(items) * _parts(body, inside)
+
+
+def _parts(node: Any, known: Callable[[str], Any]) -> int:
+    if node.__class__ is not tuple:
+        return 0
+    if node[:1] == ("for",):
+        items = _range_of(node[1], known)
+        return parts_of(node[2:], range(1) if items is None else items, known)
+    own = 1 if node and node[0].__class__ is str else 0
+    if node[:1] == ("call",) and node[1][0] == "attribute" and node[1][1] != ("name", "math"):
+        own = _ARRAYS
+    return own + sum([_parts(part, known) for part in node])
+
+
+def _range_of(node: Plan, known: Callable[[str], Any]) -> range | None:
+    """The range of an inner loop, as far as it can be told."""
+    if node[0] != "call" or node[1] != ("name", "range"):
+        return None
+    args = [_int_of(arg, known) for arg in node[2]]
+    try:
+        return range(*args)  # type: ignore[arg-type]  # None is refused
+    except (TypeError, ValueError):
+        return None
+
+
+def _int_of(node: Plan, known: Callable[[str], Any]) -> int | None:
+    match node:
+        case ("value", int() as value):
+            return value
+        case ("name", name):
+            value = known(name)
+            return value if isinstance(value, int) else None
+        case ("binary", "+" | "-" | "*" | "//" as op, left, right):
+            a, b = _int_of(left, known), _int_of(right, known)
+            if a is None or b is None:
+                return None
+            return a + b if op == "+" else a - b if op == "-" else a * b if op == "*" else a // b if b else None
+        case ("unary", "-", operand):
+            a = _int_of(operand, known)
+            return None if a is None else -a
+        case ("call", ("name", "len"), (("name", name),), ()):
+            length = getattr(known(name), "shape", None) or getattr(known(name), "__len__", lambda: None)()
+            return length[0] if isinstance(length, tuple) else length
+        case _:
+            return None

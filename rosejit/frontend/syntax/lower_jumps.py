@@ -1,0 +1,268 @@
+"""Turns `return`, `break` and `continue` into flags and guarded statements, so that every block has one way out."""
+
+from dataclasses import field
+from typing import Any
+
+from rosejit.frontend.syntax.gast_convert import gast
+from rosejit.lazy_dataclass import dataclass
+
+VALUE = "value@"
+RETURNED = "returned@"
+_DEEPEST = 25
+"""How many early exits in a row nest the rest in their `else`; later ones are guarded by a flag."""
+
+
+class NoFlagSet(gast.AST):
+    """An expression: no flag of `flags` is set."""
+
+    _fields = ("flags",)
+    flags: tuple[str, ...]
+
+
+class AssignFlag(gast.AST):
+    """A statement: `flag = value`."""
+
+    _fields = ("flag", "value")
+    flag: str
+    value: bool
+
+
+@dataclass(slots=True, frozen=True)
+class Body:
+    """The statements of a function without jumps; `tested` are the flags that some statement reads.
+
+    `returns` says that the value to return is in the variable `VALUE`.
+    """
+
+    statements: list[Any]
+    tested: frozenset[str]
+    returns: bool
+
+
+def lower(function: Any) -> Body:
+    """The body of `function` with jumps as flags."""
+    statements = function.body
+    *before, last = statements
+    if not any(_jumps(s) for s in before) and (isinstance(last, gast.Return) or not _jumps(last)):
+        return Body(statements, frozenset(), returns=False)
+    if not ends(statements):
+        end = _like(last, gast.Return(None))
+        end.lineno, end.col_offset = last.end_lineno, last.col_offset
+        statements = [*statements, end]
+    lowering = _Lowering()
+    lowered, _ = lowering.block(statements, depth=0)
+    first = [_like(function, AssignFlag(RETURNED, False))] if RETURNED in lowering.tested else []
+    return Body([*first, *lowered], frozenset(lowering.tested), returns=True)
+
+
+def ends(statements: list[Any]) -> bool:
+    """Whether the end of `statements` is never reached."""
+    return any(_ends(s) for s in statements)
+
+
+def _ends(node: Any) -> bool:
+    match node:
+        case gast.Return() | gast.Break() | gast.Continue() | gast.Raise():
+            return True
+        case gast.If():
+            return ends(node.body) and ends(node.orelse)
+        case gast.While():
+            return isinstance(node.test, gast.Constant) and bool(node.test.value) and not _breaks(node.body)
+        case gast.Try():
+            inside = ends(node.body) or ends(node.orelse)
+            return inside and all(ends(handler.body) for handler in node.handlers)
+        case gast.Match():
+            return _is_wildcard(node.cases[-1]) and all(ends(case.body) for case in node.cases)
+        case _:
+            return False
+
+
+def _is_wildcard(case: Any) -> bool:
+    return isinstance(case.pattern, gast.MatchAs) and case.pattern.pattern is None and case.guard is None
+
+
+_OPAQUE = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.Lambda)
+_JUMPS = (gast.Return, gast.Break, gast.Continue)
+
+
+_FLAT = frozenset(
+    {gast.Assign, gast.AnnAssign, gast.AugAssign, gast.Expr, gast.Return, gast.Break, gast.Continue, gast.Raise}
+)
+"""Statements without statements inside: most of them."""
+
+
+def blocks(node: Any) -> list[list[Any]]:
+    """The statement lists right inside a statement."""
+    if type(node) in _FLAT:
+        return []
+    if isinstance(node, gast.Match):
+        return [case.body for case in node.cases]
+    found = [getattr(node, name, []) for name in ("body", "orelse", "finalbody")]
+    return [*found, *(handler.body for handler in getattr(node, "handlers", []))]
+
+
+def _jumps(node: Any) -> bool:
+    """Whether `node` is or contains a jump, or a `raise` that something could follow."""
+    if type(node) in _FLAT or isinstance(node, _OPAQUE):
+        return isinstance(node, _JUMPS)
+    return any(_jumps(s) or isinstance(s, gast.Raise) for block in blocks(node) for s in block)
+
+
+def _breaks(statements: list[Any]) -> bool:
+    """Whether a `break` of the loop around `statements` is among them."""
+    for node in statements:
+        if isinstance(node, gast.Break):
+            return True
+        if isinstance(node, (*_OPAQUE, gast.For, gast.While)):
+            if _breaks(getattr(node, "orelse", [])):
+                return True
+        elif any(_breaks(block) for block in blocks(node)):
+            return True
+    return False
+
+
+def _like(node: Any, new: Any) -> Any:
+    for attribute in ("lineno", "col_offset", "end_lineno", "end_col_offset"):
+        setattr(new, attribute, getattr(node, attribute))
+    return new
+
+
+Flags = frozenset[str]
+_NONE: Flags = frozenset()
+
+
+@dataclass(slots=True)
+class _Lowering:
+    """Lowers one function; `tested` grows as guards are made."""
+
+    tested: set[str] = field(default_factory=set[str])
+    loops: int = 0
+    loop: int = 0
+    """The number of the innermost loop that is open."""
+
+    def block(self, statements: list[Any], depth: int) -> tuple[list[Any], Flags]:
+        """`statements` without jumps, and the flags that they may set."""
+        lowered: list[Any] = []
+        for position, node in enumerate(statements):
+            rest = statements[position + 1 :]
+            if isinstance(node, gast.If) and rest and depth < _DEEPEST and (ends(node.body) or ends(node.orelse)):
+                made, flags = self.absorbing(node, rest, depth + 1)
+                return [*lowered, made], flags
+            made_list, flags = self.statement(node, depth)
+            lowered += made_list
+            if _ends(node) or not rest:
+                return lowered, flags
+            if flags:
+                body, others = self.block(rest, depth)
+                return [*lowered, self.guard(node, flags, body)], flags | others
+        return lowered, _NONE
+
+    def absorbing(self, node: Any, rest: list[Any], depth: int) -> tuple[Any, Flags]:
+        """`if c: A` where `A` always leaves: the rest is its `else`. Likewise the other way round."""
+        body, orelse = node.body, node.orelse
+        if not ends(body):
+            body = [*body, *rest]
+        elif not ends(orelse):
+            orelse = [*orelse, *rest]
+        return self.choice(node, body, orelse, depth)
+
+    def choice(self, node: Any, body: list[Any], orelse: list[Any], depth: int) -> tuple[Any, Flags]:
+        then, flags = self.block(body, depth)
+        other, others = self.block(orelse, depth)
+        return _like(node, gast.If(node.test, then, other)), flags | others
+
+    def guard(self, node: Any, flags: Flags, body: list[Any]) -> Any:
+        """`body`, run unless one of `flags` is set."""
+        return _like(node, gast.If(self.no_flag_set(node, flags), body, []))
+
+    def no_flag_set(self, node: Any, flags: Flags) -> Any:
+        self.tested |= flags
+        return _like(node, NoFlagSet(tuple(sorted(flags))))
+
+    def statement(self, node: Any, depth: int) -> tuple[list[Any], Flags]:
+        """One statement; what it becomes and the flags that it may set."""
+        match node:
+            case gast.Return():
+                value = _like(node, gast.Constant(None, None)) if node.value is None else node.value
+                name = _like(node, gast.Name(VALUE, gast.Store(), None, None))
+                return [_like(node, gast.Assign([name], value, None)), *self.leave(node, RETURNED)], frozenset(
+                    {RETURNED}
+                )
+            case gast.Break():
+                return self.leave(node, f"break@{self.loop}"), frozenset({f"break@{self.loop}"})
+            case gast.Continue():
+                return self.leave(node, f"continue@{self.loop}"), frozenset({f"continue@{self.loop}"})
+            case gast.Raise():
+                return [node, *self.leave(node, RETURNED)], frozenset({RETURNED})
+            case gast.For() | gast.While() if any(_jumps(s) for s in (*node.body, *node.orelse)):
+                return self.repetition(node, depth)
+            case gast.If() if _jumps(node):
+                made, flags = self.choice(node, node.body, node.orelse, depth)
+                return [made], flags
+            case gast.With() if _jumps(node):
+                body, flags = self.block(node.body, depth)
+                return [_like(node, gast.With(node.items, body, None))], flags
+            case gast.Match() if _jumps(node):
+                return self.selection(node, depth)
+            case gast.Try() if _jumps(node):
+                return self.attempt(node, depth)
+            case _:
+                return [node], _NONE
+
+    def leave(self, node: Any, flag: str) -> list[Any]:
+        return [_like(node, AssignFlag(flag, True))]
+
+    def repetition(self, node: Any, depth: int) -> tuple[list[Any], Flags]:
+        """A loop in which something jumps. `leaving` says which flags end it."""
+        self.loops += 1
+        outer, self.loop = self.loop, self.loops
+        breaking, continuing = f"break@{self.loop}", f"continue@{self.loop}"
+        body, flags = self.block(node.body, depth)
+        self.loop = outer
+        leaving = flags & {breaking, RETURNED}
+        self.tested |= leaving
+        if isinstance(node, gast.For):
+            made = self.counted(node, leaving, body, breaking.replace("break", "turn"))
+        else:
+            go = [self.no_flag_set(node.test, leaving)] if leaving else []
+            test = _like(node.test, gast.BoolOp(gast.And(), [*go, node.test])) if go else node.test
+            made = _like(node, gast.While(test, body, []))
+        if continuing in self.tested:
+            made.body.insert(0, _like(node, AssignFlag(continuing, False)))
+        made.leaving = tuple(sorted(leaving))
+        first = [_like(node, AssignFlag(breaking, False))] if breaking in leaving else []
+        after, others = self.block(node.orelse, depth)
+        if after and leaving:
+            after = [self.guard(node.orelse[0], leaving, after)]
+        return [*first, made, *after], (flags & {RETURNED}) | others
+
+    def counted(self, node: Any, leaving: Flags, body: list[Any], iteration: str) -> Any:
+        """A `for` that something leaves: iterations after that do nothing, and bind nothing."""
+        if not leaving:
+            return _like(node, gast.For(node.target, node.iter, body, [], None))
+        read = _like(node.target, gast.Name(iteration, gast.Load(), None, None))
+        bound = _like(node.target, gast.Assign([node.target], read, None))
+        target = _like(node.target, gast.Name(iteration, gast.Store(), None, None))
+        return _like(node, gast.For(target, node.iter, [self.guard(node, leaving, [bound, *body])], [], None))
+
+    def selection(self, node: Any, depth: int) -> tuple[list[Any], Flags]:
+        cases: list[Any] = []
+        flags = _NONE
+        for case in node.cases:
+            body, others = self.block(case.body, depth)
+            flags |= others
+            cases.append(gast.match_case(case.pattern, case.guard, body))
+        return [_like(node, gast.Match(node.subject, cases))], flags
+
+    def attempt(self, node: Any, depth: int) -> tuple[list[Any], Flags]:
+        body, flags = self.block(node.body, depth)
+        orelse, others = self.block(node.orelse, depth)
+        if orelse and flags:
+            orelse = [self.guard(node.orelse[0], flags, orelse)]
+        flags |= others
+        handlers: list[Any] = []
+        for handler in node.handlers:
+            caught, others = self.block(handler.body, depth)
+            flags |= others
+            handlers.append(_like(handler, gast.ExceptHandler(handler.type, handler.name, caught)))
+        return [_like(node, gast.Try(body, handlers, orelse, node.finalbody))], flags

@@ -1,0 +1,436 @@
+"""Templates for expressions: short circuits, conditional expressions, calls, subscripts and comprehensions become calls
+of the run-time object.
+
+A comprehension keeps its clauses, with hooks around them: over host values it is still Python's own.
+"""
+
+import ast
+import builtins
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from rosejit.frontend.syntax.ast_build import LOAD, at, constant, hook, load, method, runtime, store, stores
+from rosejit.frontend.syntax.gast_convert import gast
+from rosejit.frontend.syntax.lower_jumps import NoFlagSet
+from rosejit.frontend.syntax.lower_match import RuntimeCall
+from rosejit.frontend.syntax.rewrite_context import Context
+from rosejit.frontend.syntax.scope import Scope
+
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
+Rewrite = Callable[[Context, Any], Any]
+"""What rewrites an expression inside."""
+
+
+def comprehension(context: Context, node: Any, expression: Rewrite) -> Any:
+    """`[e for i in a if p]` as `[c.put(e) for c, items in comp(a) for i in items for _ in c.when(p)]`."""
+    variable = context.counter.next("comp")
+    binds = any(isinstance(inner, gast.NamedExpr) for inner in gast.walk(node))
+    clauses = [_opening(node, variable, binds, expression(context, node.generators[0].iter))]
+    outer = context.hidden
+    context.hidden |= {n.id for g in node.generators for n in gast.walk(g.target) if isinstance(n, gast.Name)}
+    for position, generator in enumerate(node.generators):
+        place = generator.iter
+        items = load(place, f"{variable}@items")
+        if position:
+            items = method(place, variable, "over", expression(context, generator.iter))
+        clauses.append(ast.comprehension(expression(context, generator.target), items, [], 0))
+        for test in generator.ifs:
+            if any(isinstance(inner, gast.NamedExpr) for inner in gast.walk(test)):  # Python allows it in no `for`
+                clauses[-1].ifs.append(method(test, variable, "holds", expression(context, test)))
+                continue
+            guarded = method(test, variable, "when", expression(context, test))
+            clauses.append(ast.comprehension(store(test, f"{variable}@if"), guarded, [], 0))
+    made = _collected(context, node, variable, clauses, expression)
+    if _is_simple(node, clauses[0].iter.args[0]):
+        made = _on_host(context, node, clauses[0].iter.args[0], made, expression)
+    context.hidden = outer
+    return made
+
+
+_PARTS = (gast.comprehension, gast.Lambda, gast.NamedExpr, gast.Await, gast.Yield, gast.YieldFrom)
+
+
+def _is_simple(node: Any, items: Any) -> bool:
+    """Whether a list is made of what a variable holds, by an expression that may be written twice."""
+    if not isinstance(node, gast.ListComp) or len(node.generators) > 1 or not isinstance(items, ast.Name):
+        return False
+    return not node.generators[0].ifs and not any(isinstance(inner, _PARTS) for inner in gast.walk(node.elt))
+
+
+def _on_host(context: Context, node: Any, items: Any, general: Any, expression: Rewrite) -> Any:
+    """`[e for i in a]` as it is where the host has a few items, which is most often so."""
+    target = expression(context, node.generators[0].target)
+    clause = ast.comprehension(target, load(items, items.id), [], 0)
+    plain = runtime(node, "listed", at(node, ast.ListComp(expression(context, node.elt), [clause])))
+    return at(node, ast.IfExp(runtime(node, "few", load(items, items.id)), plain, general))
+
+
+def _opening(node: Any, variable: str, binds: bool, items: Any) -> Any:
+    """The clause that goes around those of the user once."""
+    lists = isinstance(node, gast.ListComp)
+    more = [constant(node, len(node.generators) == 1)] if lists else []
+    opened = runtime(node, "listing" if lists else "comprehension", items, constant(node, binds), *more)
+    return ast.comprehension(stores(node, (variable, f"{variable}@items")), opened, [], 0)
+
+
+def _collected(context: Context, node: Any, variable: str, clauses: list[Any], expression: Rewrite) -> Any:
+    """The whole of these clauses, its elements rewritten."""
+    if isinstance(node, gast.DictComp):
+        key, value = expression(context, node.key), expression(context, node.value)
+        return runtime(node, "record_allocation", at(node, ast.DictComp(key, value, clauses)))
+    element = expression(context, node.elt)
+    if isinstance(node, gast.SetComp):
+        return runtime(node, "record_allocation", at(node, ast.SetComp(element, clauses)))
+    element = method(node.elt, variable, "put", element)
+    if isinstance(node, gast.GeneratorExp):
+        return runtime(node, "generator", at(node, ast.GeneratorExp(element, clauses)))
+    return runtime(node, "listed", at(node, ast.ListComp(element, clauses)))
+
+
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
+_FRAME_DEPENDENT = frozenset({"super"})
+
+Rule = Callable[[Context, Any], Any]
+
+
+def expression(context: Context, node: Any) -> Any:
+    """`node` rewritten."""
+    rule = _RULES.get(type(node))
+    return generic(context, node) if rule is None else rule(context, node)
+
+
+def generic(context: Context, node: Any) -> Any:
+    """The same node of the standard `ast`, its parts rewritten."""
+    kind: Any = getattr(ast, type(node).__name__)
+    made = kind(**{name: _field(context, getattr(node, name)) for name in kind._fields if hasattr(node, name)})
+    return at(node, made) if hasattr(node, "lineno") else made
+
+
+def _field(context: Context, value: Any) -> Any:
+    if isinstance(value, list):
+        items: list[Any] = value
+        return [_field(context, item) for item in items]
+    return expression(context, value) if isinstance(value, gast.AST) else value
+
+
+# --- names
+
+
+def _name(context: Context, node: Any) -> Any:
+    name = node.id
+    stored = type(node.ctx) is not gast.Load
+    made = store(node, name) if stored else load(node, name)
+    if name in context.hidden:
+        return made
+    owner = context.scope.owner(name)
+    if owner is None:
+        return made if stored or context.plain or _is_known(context, name) else runtime(node, "read_outer", made)
+    if name in owner.shared:
+        return at(node, ast.Attribute(load(node, name), "v", ast.Store() if stored else LOAD))
+    return runtime(node, "bound", made, constant(node, name)) if not stored and _unsure(context, owner, node) else made
+
+
+def _named(context: Context, node: Any) -> Any:
+    """`:=`; a variable that inner functions rebind is set by a call."""
+    name, value = node.target.id, expression(context, node.value)
+    owner = None if name in context.hidden else context.scope.owner(name)
+    if owner is None or name not in owner.shared:
+        return at(node, ast.NamedExpr(store(node.target, name), value))
+    return runtime(node, "rebound", load(node.target, name), value)
+
+
+def _unsure(context: Context, owner: Scope, node: Any) -> bool:
+    """Whether the variable may be unbound when it is read here."""
+    if owner is context.scope:
+        return id(node) in context.flow.unsure and node.id in context.flow.undefined
+    around = context.outer
+    while around is not None and around.scope is not owner:
+        around = around.outer
+    return around is not None and node.id in around.flow.undefined
+
+
+def _is_known(context: Context, name: str) -> bool:
+    """Whether a global is something that no data hides behind: a module, a function, a class."""
+    value = context.globals.get(name, getattr(builtins, name, None))
+    return isinstance(value, (ModuleType, type)) or callable(value)
+
+
+def _attribute(context: Context, node: Any) -> Any:
+    if node.attr == "__class__" and type(node.ctx) is gast.Load and not context.plain:
+        return runtime(node, "kind", expression(context, node.value))
+    made = at(node, ast.Attribute(expression(context, node.value), node.attr, expression(context, node.ctx)))
+    if context.plain:
+        return made
+    if type(node.ctx) is not gast.Load:
+        made.value = runtime(node.value, "owner", made.value)
+        return made
+    if node.attr.startswith("__"):  # which every object has
+        made.value = runtime(node.value, "require_single_value", made.value)
+    return made if _is_module_member(context, node) else runtime(node, "read_outer", made)
+
+
+def _is_module_member(context: Context, node: Any) -> bool:
+    """Whether `node` is `module.name` or `module.inner.name`, and no array."""
+    names: list[str] = []
+    base = node
+    while isinstance(base, gast.Attribute):
+        names.append(base.attr)
+        base = base.value
+    if not isinstance(base, gast.Name) or context.scope.owner(base.id) is not None:
+        return False
+    value = context.globals.get(base.id)
+    for name in reversed(names):
+        if not isinstance(value, ModuleType):
+            return False
+        value = getattr(value, name, None)
+    return value is not None and not hasattr(value, "__array__")
+
+
+def _callee(context: Context, node: Any) -> Any:
+    """What is called: a name or a method is taken as it is."""
+    if isinstance(node, gast.Attribute) and node.attr != "__class__":
+        return at(node, ast.Attribute(expression(context, node.value), node.attr, LOAD))
+    if isinstance(node, gast.Name) and context.scope.owner(node.id) is None:
+        return load(node, node.id)
+    return expression(context, node)
+
+
+def _call(context: Context, node: Any) -> Any:
+    args = [expression(context, argument) for argument in node.args]
+    keywords = [at(k, ast.keyword(k.arg, expression(context, k.value))) for k in node.keywords]
+    if context.plain or (isinstance(node.func, gast.Name) and node.func.id in _FRAME_DEPENDENT):
+        return at(node, ast.Call(expression(context, node.func), args, keywords))
+    if _is_append(node):
+        return runtime(node, "append", expression(context, node.func.value), *args)
+    return at(node, ast.Call(hook(node, "call"), [_callee(context, node.func), *args], keywords))
+
+
+def _is_append(node: Any) -> bool:
+    """Whether a call is `items.append(x)`, which is so frequent that there is a hook of its own."""
+    plain = len(node.args) == 1 and not isinstance(node.args[0], gast.Starred) and not node.keywords
+    return plain and isinstance(node.func, gast.Attribute) and node.func.attr == "append"
+
+
+# --- arithmetic (written out because there is so much of it)
+
+
+def _binary(context: Context, node: Any) -> Any:
+    """An operator; where it may have made a container that is used further, that is noted."""
+    made = _operand(context, node)
+    return made if context.plain or not isinstance(node.op, _MAKING) else runtime(node, "fresh", made)
+
+
+def _operand(context: Context, node: Any) -> Any:
+    """What an operator takes, which changes nothing."""
+    if not isinstance(node, gast.BinOp):
+        return expression(context, node)
+    left, right = _operand(context, node.left), _operand(context, node.right)
+    return at(node, ast.BinOp(left, _operator(node.op), right))
+
+
+_MAKING = (gast.Add, gast.Mult, gast.Sub, gast.BitOr, gast.BitAnd, gast.BitXor)
+"""Operators of containers."""
+
+
+_OPERATORS: dict[type, Any] = {
+    getattr(gast, name): getattr(ast, name)()
+    for name in (
+        *("Add", "Sub", "Mult", "MatMult", "Div", "Mod", "Pow", "LShift", "RShift", "BitOr", "BitXor", "BitAnd"),
+        *("FloorDiv", "Eq", "NotEq", "Lt", "LtE", "Gt", "GtE", "Is", "IsNot", "In", "NotIn", "Not", "Invert"),
+        *("UAdd", "USub", "Load", "Store", "Del"),
+    )
+}
+
+
+def _operator(node: Any) -> Any:
+    return _OPERATORS[type(node)]
+
+
+def _ready(context: Context, node: Any) -> Any:
+    return _OPERATORS[type(node)]
+
+
+def _constant(context: Context, node: Any) -> Any:
+    return at(node, ast.Constant(node.value, node.kind))
+
+
+def _unary(context: Context, node: Any) -> Any:
+    operand = _operand(context, node.operand)
+    if type(node.op) is gast.Not and not context.plain:
+        return runtime(node, "negate", operand)
+    return at(node, ast.UnaryOp(_operator(node.op), operand))
+
+
+# --- short circuits and choices
+
+
+def _bool(context: Context, node: Any) -> Any:
+    if context.plain:
+        return generic(context, node)
+    is_or = type(node.op) is gast.Or
+    names = context.names(node).names
+    made = expression(context, node.values[-1])
+    for value in reversed(node.values[:-1]):
+        made = _circuit(value, expression(context, value), is_or, made, names)
+    return made
+
+
+def _circuit(place: Any, left: Any, is_or: bool, right: Any, names: tuple[str, ...]) -> Any:
+    """`left and right`. Names that `right` may bind are saved before, and joined after."""
+
+    def held() -> list[Any]:
+        if not names:
+            return []
+        return [at(place, ast.Tuple([load(place, name) for name in names], LOAD))]
+
+    test = runtime(place, "left", left, constant(place, is_or), *held())
+    made = at(place, ast.IfExp(test, runtime(place, "right", right, *held()), runtime(place, "skipped", *held())))
+    if not names:
+        return made
+    rebound = [at(place, ast.NamedExpr(store(place, name), runtime(place, "joined"))) for name in names]
+    everything = at(place, ast.Tuple([made, *rebound], LOAD))
+    return at(place, ast.Subscript(everything, constant(place, 0), LOAD))
+
+
+def _compare(context: Context, node: Any) -> Any:
+    left = _operand(context, node.left)
+    if context.plain:
+        rights = [expression(context, c) for c in node.comparators]
+        return at(node, ast.Compare(left, [_operator(op) for op in node.ops], rights))
+    return _chain(context, node, left, 0)
+
+
+def _text(context: Context, node: Any) -> Any:
+    """An f-string: the run-time object puts it together, or makes a text of which running tells a part."""
+    if context.plain or all(isinstance(value, gast.Constant) for value in node.values):
+        return generic(context, node)
+    values = [value for value in node.values if getattr(value, "value", None) != ""]  # Python 3.12 ends formats so
+    return runtime(node, "text", *[_text_item(context, value) for value in values])
+
+
+def _text_item(context: Context, node: Any) -> Any:
+    if isinstance(node, gast.Constant):
+        return constant(node, node.value)
+    how = "" if node.conversion < 0 else chr(node.conversion)
+    spec = constant(node, "") if node.format_spec is None else expression(context, node.format_spec)
+    return at(node, ast.Tuple([expression(context, node.value), constant(node, how), spec], LOAD))
+
+
+def _chain(context: Context, node: Any, left: Any, position: int) -> Any:
+    """`a < b < c`: `b` is kept on a stack while the first comparison is decided."""
+    op = node.ops[position]
+    right = _operand(context, node.comparators[position])
+    last = position == len(node.ops) - 1
+    if not last:
+        right = runtime(node.comparators[position], "save", right)
+    if isinstance(op, (gast.In, gast.NotIn)):
+        made = runtime(node, "member", left, right, constant(node, isinstance(op, gast.NotIn)))
+    elif isinstance(op, (gast.Is, gast.IsNot)):
+        made = runtime(node, "same", left, right, constant(node, isinstance(op, gast.IsNot)))
+    else:
+        made = at(node, ast.Compare(left, [_operator(op)], [right]))
+    if last:
+        return made
+    rest = _chain(context, node, runtime(node, "saved"), position + 1)
+    test = runtime(node, "left", made, constant(node, False))
+    return at(node, ast.IfExp(test, runtime(node, "right", rest), runtime(node, "skipped_chain")))
+
+
+def _conditional(context: Context, node: Any) -> Any:
+    if context.plain:
+        return generic(context, node)
+    test = runtime(node.test, "choose", expression(context, node.test))
+    first = runtime(node.body, "first", expression(context, node.body))
+    inner = at(node, ast.IfExp(test, first, runtime(node, "first", constant(node, None))))
+    second = runtime(node.orelse, "second", expression(context, node.orelse))
+    return at(node, ast.IfExp(inner, second, runtime(node, "chosen")))
+
+
+def _go(context: Context, node: Any) -> Any:
+    return runtime(node, "no_flag_set", *(load(node, flag) for flag in node.flags))
+
+
+# --- containers
+
+
+def _subscript(context: Context, node: Any) -> Any:
+    base = expression(context, node.value)
+    if context.plain or type(node.ctx) is not gast.Load:
+        if not context.plain:
+            base = runtime(node.value, "written", base)
+        return at(node, ast.Subscript(base, expression(context, node.slice), _operator(node.ctx)))
+    return runtime(node, "getitem", base, _index(context, node.slice))
+
+
+def _index(context: Context, node: Any) -> Any:
+    """An index as a value: slices become `slice(...)`."""
+    if isinstance(node, gast.Tuple):
+        return at(node, ast.Tuple([_index(context, item) for item in node.elts], LOAD))
+    if not isinstance(node, gast.Slice):
+        return expression(context, node)
+    parts = [node.lower, node.upper, node.step]
+    return runtime(node, "slice", *(constant(node, None) if p is None else expression(context, p) for p in parts))
+
+
+def _display(context: Context, node: Any) -> Any:
+    made = generic(context, node)
+    stored = not isinstance(getattr(node, "ctx", None), gast.Load | None)
+    return made if stored or context.plain else runtime(node, "record_allocation", made)
+
+
+def _comprehension(context: Context, node: Any) -> Any:
+    return generic(context, node) if context.plain else comprehension(context, node, expression)
+
+
+# --- functions inside expressions
+
+
+def _rewrite_lambda(context: Context, node: Any) -> Any:
+    return context.function(context, node)
+
+
+def _handler(context: Context, node: Any) -> Any:
+    """In the body of a class; gast's handler has a node where Python's has a string."""
+    name = None if node.name is None else node.name.id
+    kind = None if node.type is None else expression(context, node.type)
+    return at(node, ast.ExceptHandler(kind, name, [expression(context, s) for s in node.body]))
+
+
+def _yield(context: Context, node: Any) -> Any:
+    context.generator = True
+    value = constant(node, None) if node.value is None else expression(context, node.value)
+    out = method(node, "generator@", "out", value)
+    return method(node, "generator@", "back", at(node, ast.Yield(out)))
+
+
+_RULES: dict[type, Rule] = {
+    gast.Name: _name,
+    gast.Constant: _constant,
+    gast.BinOp: _binary,
+    gast.UnaryOp: _unary,
+    gast.Attribute: _attribute,
+    gast.Call: _call,
+    gast.BoolOp: _bool,
+    gast.Compare: _compare,
+    gast.IfExp: _conditional,
+    gast.Subscript: _subscript,
+    gast.List: _display,
+    gast.Dict: _display,
+    gast.Set: _display,
+    gast.ListComp: _comprehension,
+    gast.SetComp: _comprehension,
+    gast.DictComp: _comprehension,
+    gast.GeneratorExp: _comprehension,
+    gast.Lambda: _rewrite_lambda,
+    gast.FunctionDef: _rewrite_lambda,
+    gast.ExceptHandler: _handler,
+    gast.Yield: _yield,
+    gast.JoinedStr: _text,
+    gast.NamedExpr: _named,
+    NoFlagSet: _go,
+    RuntimeCall: lambda context, node: runtime(node, node.method, *(expression(context, arg) for arg in node.args)),
+    **dict.fromkeys(_OPERATORS, _ready),
+}

@@ -1,0 +1,256 @@
+"""Tells whose variable a name is: the function's own, one that inner functions share, or one from outside."""
+
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
+
+from collections.abc import Iterable, Iterator
+from dataclasses import field
+from typing import Any
+
+from rosejit.frontend.syntax.gast_convert import gast
+from rosejit.lazy_dataclass import dataclass
+
+FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda)
+COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
+
+IMMEDIATE = frozenset({"all", "any", "dict", "frozenset", "list", "max", "min", "set", "sorted", "sum", "tuple"})
+"""Builtins whose generator argument has run before anything else does."""
+
+
+@dataclass(slots=True, eq=False)
+class Scope:
+    """The names of one function. A comprehension belongs to the function it stands in."""
+
+    node: Any
+    parent: "Scope | None" = None
+    params: tuple[str, ...] = ()
+    bound: set[str] = field(default_factory=set[str])
+    """Parameters and names that are assigned here."""
+    loads: set[str] = field(default_factory=set[str])
+    chains: set[tuple[str, ...]] = field(default_factory=set[tuple[str, ...]])
+    """Names of `loads` with attributes that are read from them."""
+    rebinds: set[str] = field(default_factory=set[str])
+    """Declared `nonlocal`."""
+    inner: list["Scope"] = field(default_factory=list["Scope"])
+    shared: set[str] = field(default_factory=set[str])
+    """Own names that an inner function rebinds: they live in cells."""
+    captured: set[str] = field(default_factory=set[str])
+    """Own names that inner functions (or generators) read, at any time."""
+
+    def owner(self, name: str) -> "Scope | None":
+        """The function whose variable `name` is here; None for a global or a variable from outside the source."""
+        scope: Scope | None = self
+        while scope is not None and name not in scope.bound:
+            scope = scope.parent
+        return scope
+
+
+def analyse(node: Any, parent: Scope | None = None) -> Scope:
+    """The scope of the function `node`, and of those inside it."""
+    scope = Scope(node, parent, tuple(parameters(node)))
+    scope.bound |= set(scope.params)
+    _collect(node.body if isinstance(node.body, list) else [node.body], scope, frozenset())
+    scope.bound -= scope.rebinds
+    if parent is None:
+        _share(scope)
+    else:
+        parent.inner.append(scope)
+    return scope
+
+
+def parameters(node: Any) -> Iterator[str]:
+    """The names of the parameters of a function, in the order in which they are written."""
+    arguments = node.args
+    for param in (*arguments.posonlyargs, *arguments.args):
+        yield param.id
+    if arguments.vararg is not None:
+        yield arguments.vararg.id
+    for param in arguments.kwonlyargs:
+        yield param.id
+    if arguments.kwarg is not None:
+        yield arguments.kwarg.id
+
+
+def _share(scope: Scope) -> None:
+    """Fill `shared` and `captured` of every function, from the innermost outwards."""
+    for inner in scope.inner:
+        _share(inner)
+    for name in scope.rebinds:
+        owner = scope.parent.owner(name) if scope.parent is not None else None
+        if owner is not None:
+            owner.shared.add(name)
+    if scope.parent is not None:
+        for name in scope.loads | scope.rebinds:
+            owner = scope.owner(name)
+            if owner is not None and owner is not scope:
+                owner.captured.add(name)
+
+
+def _collect(nodes: Iterable[Any], scope: Scope, hidden: frozenset[str]) -> None:
+    """Enter the names of `nodes` into `scope`; `hidden` are the variables of comprehensions around."""
+    for node in nodes:
+        rule = _COLLECTORS.get(type(node))
+        if rule is not None:
+            rule(node, scope, hidden)
+        elif node is not None:
+            _collect(children(node), scope, hidden)
+
+
+def children(node: Any) -> list[Any]:
+    """The nodes right below `node`, but for contexts and operators."""
+    found: list[Any] = []
+    for name in node._fields:
+        below = getattr(node, name, None)
+        if below.__class__ is list:
+            found += [item for item in below if isinstance(item, gast.AST) and item._fields]  # type: ignore[union-attr]  # a list
+        elif isinstance(below, gast.AST) and below._fields:  # pyright: ignore[reportOptionalMemberAccess]  # an AST
+            found.append(below)
+    return found
+
+
+def _name(node: Any, scope: Scope, hidden: frozenset[str]) -> None:
+    if node.id in hidden:
+        return
+    if isinstance(node.ctx, gast.Load):
+        scope.loads.add(node.id)
+    else:
+        scope.bound.add(node.id)
+
+
+def _binary(node: Any, scope: Scope, hidden: frozenset[str]) -> None:
+    _collect((node.left, node.right), scope, hidden)
+
+
+def _assign(node: Any, scope: Scope, hidden: frozenset[str]) -> None:
+    _collect((*node.targets, node.value), scope, hidden)
+
+
+def _annotated(node: Any, scope: Scope, hidden: frozenset[str]) -> None:
+    """Annotations of variables are read by nobody, but where a class is made."""
+    _collect((node.target, node.value), scope, hidden)
+    names = scope if isinstance(scope.node, gast.ClassDef) else Scope(scope.node)
+    _collect([node.annotation], names, hidden)
+    scope.bound |= names.bound
+
+
+def _attribute(node: Any, scope: Scope, hidden: frozenset[str]) -> None:
+    names: list[str] = []
+    base = node
+    while type(base) is gast.Attribute:
+        names.append(base.attr)
+        base = base.value
+    if type(base) is gast.Name and base.id not in hidden:
+        names.append(base.id)
+        whole = names[::-1]
+        scope.chains.update([tuple(whole[:end]) for end in range(2, len(whole) + 1)])
+    _collect([base], scope, hidden)
+
+
+def _collect_function(node: Any, scope: Scope, hidden: frozenset[str]) -> None:
+    if not isinstance(node, gast.Lambda):
+        scope.bound.add(node.name)
+        _collect([*node.decorator_list, node.returns], scope, hidden)
+        _collect([param.annotation for param in all_parameters(node)], scope, hidden)
+    _collect([*node.args.defaults, *node.args.kw_defaults], scope, hidden)
+    inner = analyse(node, scope)
+    inner.loads -= hidden
+    inner.chains = {chain for chain in inner.chains if chain[0] not in hidden}
+
+
+def all_parameters(node: Any) -> list[Any]:
+    """The parameter nodes of a function."""
+    a = node.args
+    return [p for p in (*a.posonlyargs, *a.args, a.vararg, *a.kwonlyargs, a.kwarg) if p is not None]
+
+
+def _class(node: Any, scope: Scope, hidden: frozenset[str]) -> None:
+    """A class body reads the names of the function, but binds its own."""
+    body = Scope(node, scope)
+    scope.bound.add(node.name)
+    _collect([*node.decorator_list, *node.bases, *node.keywords], scope, hidden)
+    _collect(node.body, body, hidden)
+    scope.loads |= body.loads - body.bound
+    scope.chains |= {chain for chain in body.chains if chain[0] not in body.bound}
+    for method in body.inner:
+        method.parent = scope
+        scope.inner.append(method)
+
+
+def _comprehension(node: Any, scope: Scope, hidden: frozenset[str]) -> None:
+    targets = {n.id for g in node.generators for n in gast.walk(g.target) if isinstance(n, gast.Name)}
+    _collect([node.generators[0].iter], scope, hidden)
+    inside = hidden | targets
+    _collect([part for g in node.generators for part in (g.target, *g.ifs)], scope, inside)
+    _collect([g.iter for g in node.generators[1:]], scope, inside)
+    _collect([node.key, node.value] if isinstance(node, gast.DictComp) else [node.elt], scope, inside)
+
+
+def _generator(node: Any, scope: Scope, hidden: frozenset[str]) -> None:
+    """Its names are read whenever it is run, as those of a function are."""
+    inside = Scope(node, scope)
+    _comprehension(node, inside, hidden)
+    scope.bound |= inside.bound
+    scope.loads |= inside.loads
+    scope.chains |= inside.chains
+    scope.inner += inside.inner
+    scope.captured |= inside.loads
+
+
+def _call(node: Any, scope: Scope, hidden: frozenset[str]) -> None:
+    """`sum(e for ...)` runs its generator before anything else happens."""
+    if isinstance(node.func, gast.Name) and node.func.id in IMMEDIATE:
+        for argument in node.args:
+            (_comprehension if isinstance(argument, gast.GeneratorExp) else _any)(argument, scope, hidden)
+        _collect([node.func, *node.keywords], scope, hidden)
+    else:
+        _collect(children(node), scope, hidden)
+
+
+def _any(node: Any, scope: Scope, hidden: frozenset[str]) -> None:
+    _collect([node], scope, hidden)
+
+
+def _handler(node: Any, scope: Scope, hidden: frozenset[str]) -> None:
+    if node.name is not None:
+        scope.bound.add(node.name.id)
+    _collect([node.type, *node.body], scope, hidden)
+
+
+def _nonlocal(node: Any, scope: Scope, hidden: frozenset[str]) -> None:
+    scope.rebinds |= set(node.names)
+
+
+def _pattern(node: Any, scope: Scope, hidden: frozenset[str]) -> None:
+    name = node.rest if isinstance(node, gast.MatchMapping) else node.name
+    if name is not None:
+        scope.bound.add(name)
+    _collect(children(node), scope, hidden)
+
+
+def _import(node: Any, scope: Scope, hidden: frozenset[str]) -> None:
+    scope.bound |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
+
+
+_COLLECTORS: dict[type, Any] = {
+    gast.Name: _name,
+    gast.Attribute: _attribute,
+    gast.BinOp: _binary,
+    gast.Assign: _assign,
+    gast.AnnAssign: _annotated,
+    gast.FunctionDef: _collect_function,
+    gast.AsyncFunctionDef: _collect_function,
+    gast.Lambda: _collect_function,
+    gast.ClassDef: _class,
+    gast.ListComp: _comprehension,
+    gast.SetComp: _comprehension,
+    gast.DictComp: _comprehension,
+    gast.GeneratorExp: _generator,
+    gast.Call: _call,
+    gast.ExceptHandler: _handler,
+    gast.Nonlocal: _nonlocal,
+    gast.MatchAs: _pattern,
+    gast.MatchStar: _pattern,
+    gast.MatchMapping: _pattern,
+    gast.Import: _import,
+    gast.ImportFrom: _import,
+}

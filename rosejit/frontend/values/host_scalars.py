@@ -1,0 +1,66 @@
+"""Says what host values are as numbers and arrays, and converts them."""
+
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
+
+import array
+import operator
+from typing import Any
+
+from rosejit.abi import SCALAR_OF
+from rosejit.frontend.hints.hints import Kind
+from rosejit.numeric import loaded, np
+
+SMALLEST, LARGEST = -(2**63), 2**63 - 1
+
+
+def number_kind(value: Any) -> Kind | None:
+    """What kind of number a host value is; None for what is none."""
+    kind = _PLAIN.get(value.__class__)
+    if kind is not None or value is None:
+        return kind
+    if isinstance(value, (int, float)):
+        return "int" if isinstance(value, int) else "real"
+    numpy = loaded()
+    if numpy is None:
+        return None
+    if isinstance(value, numpy.generic) or (isinstance(value, numpy.ndarray) and value.ndim == 0):
+        scalar: Any = value
+        return SCALAR_OF.get(scalar.dtype.kind)
+    return None
+
+
+_PLAIN: dict[type, Kind] = {bool: "bool", int: "int", float: "real"}
+
+
+def as_number(kind: Kind, value: Any) -> float | int | bool | None:
+    """`value` as a Python number of that kind; None where it is none."""
+    found = number_kind(value)
+    if found is None or getattr(value, "mask", False):  # NumPy takes 0 or NaN for what is masked
+        return None
+    if kind in (found, "real"):
+        return float(value) if kind == "real" else operator.index(value) if kind == "int" else bool(value)
+    return None
+
+
+_DTYPES: dict[str, tuple[str, ...]] = {"real": ("f", "i", "u"), "int": ("i", "u"), "bool": ("b",)}
+_NUMPY_NAMES: dict[Kind, str] = {"real": "float64", "int": "int64", "bool": "bool"}
+
+
+def as_array(element: Kind | None, value: Any) -> tuple[Any, str]:
+    """`value` as a contiguous array and its kind of element; or None and why not."""
+    if not isinstance(value, (np.ndarray, list, tuple, array.array, memoryview)) and not hasattr(value, "__array__"):
+        return None, "it is no array and no list"
+    try:
+        found = np.asarray(value)
+    except (ValueError, TypeError) as error:
+        return None, f"NumPy says: {error}"
+    letter = found.dtype.kind
+    if element is None:
+        element = SCALAR_OF.get(letter)
+    empty = found.size == 0 and not isinstance(value, np.ndarray)
+    if element is None or not (letter in _DTYPES[element] or empty):
+        return None, f"its elements are {found.dtype}"
+    if letter == "u" and element == "int" and found.size and int(found.max()) > LARGEST:
+        return None, "an element does not fit 64 bits"
+    return np.ascontiguousarray(found, dtype=_NUMPY_NAMES[element]).reshape(found.shape), element

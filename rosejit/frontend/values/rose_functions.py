@@ -1,0 +1,49 @@
+"""The functions of `rose` that loops are written with, as they are outside of staged code, and `rose.pure`."""
+
+import builtins
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+def range(*args: int) -> "builtins.range":
+    """`range` whose loop stays a loop in the compiled code; outside of staged code Python's own."""
+    return builtins.range(*args)
+
+
+def unroll(items: Iterable[T]) -> Iterable[T]:
+    """`items`, whose loop is staged iteration by iteration, however many there are."""
+    return items
+
+
+def pure(function: T) -> T:
+    """`function`, noted as one without effects: staged branches and loops may call it while they are staged.
+
+    It is a function, a method of an object, a class or a function made in C. Of host values it runs in Python, once
+    for each specialisation, and is not looked into.
+    """
+    if not callable(function):
+        raise TypeError(f"`rose.pure` takes something that can be called, given {type(function).__name__}")
+    key: Any = _identity(function)
+    _declared[key] = function
+    return function
+
+
+_declared: dict[Any, Any] = {}
+"""What `pure` was given, which it keeps: functions of C have no attributes to note it in."""
+
+
+def is_declared_pure(function: Any) -> bool:
+    """Whether `pure` was given a function, or the function of a method."""
+    return bool(_declared) and (
+        _identity(function) in _declared or id(getattr(function, "__func__", None)) in _declared
+    )
+
+
+def _identity(function: Any) -> Any:
+    """A method of an object is made anew at each reading: it is known by both."""
+    owner = getattr(function, "__self__", None)
+    if owner is None:
+        return id(function)
+    return id(owner), getattr(function, "__name__", ""), id(getattr(function, "__func__", None))

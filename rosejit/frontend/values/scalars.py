@@ -1,0 +1,270 @@
+"""Staged numbers, and the conversions between them."""
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from rosejit import ops
+from rosejit.abi import Leaf
+from rosejit.errors import RoseError
+from rosejit.frontend.hints import hints
+from rosejit.frontend.values.host_scalars import LARGEST, SMALLEST, number_kind
+from rosejit.frontend.values.locations import Place
+from rosejit.frontend.values.pytree import staged_leaf
+from rosejit.frontend.values.tape import Tape
+from rosejit.ir.primitive import Primitive, Staged
+from rosejit.ir.syntax import Apply, Atom, Let, Lit, Var
+from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar, Type, array
+
+P = ops.PRIMITIVES
+
+
+class _Scalar:
+    """What NumPy's scalars say of themselves: arrays without dimensions are numbers here."""
+
+    __slots__ = ()
+    shape: tuple[int, ...] = ()
+    ndim = 0
+    size = 1
+
+
+class Real(Staged, _Scalar, hints.Real):
+    """A staged real number."""
+
+    __slots__ = ("atom", "tape")
+    __array_ufunc__ = None  # NumPy leaves operators to us
+    type = REAL
+    leaf = Leaf("real")
+
+    def __init__(self, tape: Tape, atom: Atom) -> None:
+        self.tape = tape
+        self.atom = atom
+
+    def stage(self, op: Primitive, args: tuple[Any, ...]) -> Any:
+        """The result of `op`, some of whose operands are staged."""
+        return stage(self.tape, op, args)
+
+
+class Int(Staged, _Scalar, hints.Int):
+    """A staged integer; `low` is a number it is known not to be below."""
+
+    __slots__ = ("atom", "low", "tape")
+    __array_ufunc__ = None
+    type = INT
+    leaf = Leaf("int")
+
+    def __init__(self, tape: Tape, atom: Atom, low: int = SMALLEST) -> None:
+        self.tape = tape
+        self.atom = atom
+        self.low = low
+
+    def stage(self, op: Primitive, args: tuple[Any, ...]) -> Any:
+        """The result of `op`, some of whose operands are staged."""
+        return stage(self.tape, op, args)
+
+
+class Bool(Staged, _Scalar, hints.Bool):
+    """A staged truth value."""
+
+    __slots__ = ("atom", "tape")
+    __array_ufunc__ = None
+    type = BOOL
+    leaf = Leaf("bool")
+
+    def __init__(self, tape: Tape, atom: Atom) -> None:
+        self.tape = tape
+        self.atom = atom
+
+    def stage(self, op: Primitive, args: tuple[Any, ...]) -> Any:
+        """The result of `op`, some of whose operands are staged."""
+        return stage(self.tape, op, args)
+
+
+class Tan(Staged):
+    """A staged tangent, in a `.jvp` rule: tangents can be added, and scaled by numbers."""
+
+    __slots__ = ("atom", "tape")
+    __array_ufunc__ = None
+    type = TAN
+    leaf = Leaf("real")
+
+    def __init__(self, tape: Tape, atom: Atom) -> None:
+        self.tape = tape
+        self.atom = atom
+
+    def stage(self, op: Primitive, args: tuple[Any, ...]) -> Any:
+        """The result of a linear `op`."""
+        return stage(self.tape, op, args)
+
+
+Tan.__name__ = "tangent"  # what messages call it
+Number = Real | Int | Bool | Tan
+NUMBERS: frozenset[type] = frozenset({Real, Int, Bool, Tan})
+CLASSES: dict[Scalar, Callable[[Tape, Atom], Any]] = {REAL: Real, INT: Int, BOOL: Bool, TAN: Tan}
+
+
+def wrap(tape: Tape, atom: Atom) -> Any:
+    """The staged number that `atom` holds."""
+    assert isinstance(atom.type, Scalar)
+    return CLASSES[atom.type](tape, atom)
+
+
+_new = object.__new__
+
+
+def made_real(tape: Tape, op: Primitive, args: tuple[Atom, ...], place: Place | None) -> Real:
+    """The result of `op`, staged at `place`. Written out, since to call the classes takes half as long again."""
+    var, expr, let, made = _new(Var), _new(Apply), _new(Let), _new(Real)
+    var.type, var.hint, var.like = op.result, "x", None
+    expr.op, expr.args = op, args
+    let.binders, let.expr, let.span = (var,), expr, place
+    tape.lets.append(let)
+    made.tape, made.atom = tape, var
+    return made
+
+
+TYPES: dict[str, Scalar] = {"real": REAL, "int": INT, "bool": BOOL}
+
+
+def leaf_type(leaf: Leaf) -> Type:
+    """The type of the IR for a leaf of known shape."""
+    return array(leaf.shape, TYPES[leaf.element]) if leaf.kind == "array" else TYPES[leaf.kind]
+
+
+def type_of(value: Any) -> Scalar | None:
+    """The type of a number, staged or not; None for anything else."""
+    if value.__class__ in NUMBERS:
+        return value.type
+    kind = number_kind(value)
+    return None if kind is None else TYPES[kind]
+
+
+# --- conversions
+
+
+def real_atom(tape: Tape, value: Any) -> Atom | None:
+    """`value` as a Real; None where it is no number."""
+    kind = type(value)
+    if kind is Real:
+        return value.atom
+    if kind is float:
+        return tape.literal(value)
+    if kind is Int:
+        return to_real(tape, value.atom)
+    if kind is Bool:
+        return to_real(tape, tape.apply(P["bool_to_int"], value.atom))
+    return tape.literal(float(value)) if number_kind(value) is not None else None
+
+
+def reals(tape: Tape, values: tuple[Any, ...]) -> tuple[Atom, ...]:
+    """Reals and floats as atoms; none where others are among them, or nothing is staged."""
+    if len(values) == 2 and type(values[0]) is Real and type(values[1]) is Real:  # most of them
+        return values[0].atom, values[1].atom
+    atoms: list[Atom] = []
+    staged = False
+    for value in values:
+        kind = type(value)
+        if kind is Real:
+            staged = True
+            atoms.append(value.atom)
+        elif kind is float:
+            atoms.append(tape.literal(value))
+        else:
+            return ()
+    return tuple(atoms) if staged else ()
+
+
+def to_real(tape: Tape, atom: Atom) -> Atom:
+    """An Int as a Real."""
+    if isinstance(atom, Lit):
+        return tape.literal(float(atom.value or 0))
+    return tape.apply(P["to_real"], atom)
+
+
+def int_atom(tape: Tape, value: Any) -> Atom | None:
+    """`value` as an Int; None where it is neither an integer nor a truth value."""
+    kind = value.__class__
+    if kind is Int:
+        return value.atom
+    if kind is Bool:
+        return tape.apply(P["bool_to_int"], value.atom)
+    if number_kind(value) not in ("int", "bool"):
+        return None
+    number = int(value)
+    if not SMALLEST <= number <= LARGEST:
+        raise tape.type_fault(f"{number} does not fit the 64 bits of an Int", "make it a float")
+    return Lit(number, INT)
+
+
+def bool_atom(tape: Tape, value: Any) -> Atom | None:
+    """`value` as a Bool; None where it is none."""
+    if value.__class__ is Bool:
+        return value.atom
+    return Lit(bool(value), BOOL) if number_kind(value) == "bool" else None
+
+
+def tan_atom(tape: Tape, value: Any) -> Atom | None:
+    """`value` as a tangent: the only constant one is zero, and what a loop starts from zero may turn out one."""
+    if value.__class__ is Tan:
+        return value.atom
+    if value.__class__ in (Real, Int):
+        return value.atom if any(f.carries is not None and f.carries.zeros for f in tape.frames) else None
+    return Lit(0.0, TAN) if number_kind(value) is not None and value == 0 else None
+
+
+ATOMS: dict[Scalar, Callable[[Tape, Any], Atom | None]] = {
+    REAL: real_atom, INT: int_atom, BOOL: bool_atom, TAN: tan_atom,
+}  # fmt: skip
+
+
+def stage(tape: Tape, op: Primitive, args: tuple[Any, ...]) -> Any:
+    """Append `op` to the tape, its operands converted to the types that it takes."""
+    atoms: list[Atom] = []
+    for arg, wanted in zip(args, op.params, strict=True):
+        atom = ATOMS[wanted](tape, arg)
+        if atom is None:
+            refuse_operand(tape, op.word, arg, wanted)
+        atoms.append(atom)  # pyright: ignore[reportArgumentType]  # known here
+    return wrap(tape, tape.apply(op, *atoms))
+
+
+_CONVERSIONS: dict[type, str] = {
+    str: "convert text before: `float(...)`",
+    list: "make the list an array: `np.array(...)`",
+    tuple: "make the tuple an array: `np.array(...)`",
+    complex: "complex numbers are not staged: write out the real and the imaginary part",
+    type(None): "a function without `return` gives None",
+}
+"""What to do about operands that are no numbers."""
+
+
+def refuse_operand(tape: Tape, name: str, arg: Any, wanted: Scalar | None = None) -> Any:
+    """Raise for an operand that an operation does not take."""
+    if wanted is TAN:
+        refuse_tangent(tape, "a choice between a tangent and a number that is none is not linear")
+    if arg.__class__ is Tan:
+        refuse_tangent(tape, f"`{name}` of a tangent is not linear")
+    needs = "" if wanted is None else f" a {wanted},"
+    raise tape.type_fault(
+        f"`{name}` takes{needs or ' a number,'} given {type(arg).__name__}", _CONVERSIONS.get(type(arg))
+    )
+
+
+def refuse_tangent(tape: Tape, message: str) -> NoReturn:
+    """Raise for what a rule does with a tangent."""
+    raise tape.type_fault(
+        message, "the result of a rule must be linear in the tangents: add them, and scale them by numbers"
+    )
+
+
+def passed_tangent(tape: Tape, name: str = "") -> RoseError:
+    """The error for a tangent that a rule hands on to a function, or to a derivative of one."""
+    whom = f"`{name}`" if name else "a derivative"
+    return tape.type_fault(
+        f"a tangent cannot be passed to {whom}, which need not be linear in it",
+        "write in the rule what is to be done with the tangent: add tangents, and scale them by numbers",
+    )
+
+
+def is_staged(value: Any) -> bool:
+    """Whether `value` is a staged number or a staged array."""
+    return staged_leaf(value) is not None

@@ -1,0 +1,427 @@
+"""The trace state: the lets of the blocks that are open while a function runs on staged values.
+
+A frame is one open block: its lets, what it allocated, and what it knows of boxes, cells and attribute slots. A host
+container may be changed by staged code only in the block that made it.
+"""
+
+import os
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
+from typing import Any, Literal
+
+from rosejit.errors import RoseError, StagingTypeError, UnrollLimit, UnsupportedSyntax
+from rosejit.frontend.values.affine import Definitions
+from rosejit.frontend.values.deferred_effects import DeferredEffects
+from rosejit.frontend.values.locations import Place, Places, frame_at
+from rosejit.frontend.values.undo_log import UndoLog
+from rosejit.ir.primitive import Primitive
+from rosejit.ir.syntax import TRUE, Apply, Atom, Check, Expr, Failure, Let, Lit, Var
+from rosejit.ir.types import REAL, Type
+from rosejit.lazy_dataclass import dataclass
+
+UNROLL_LIMIT = 10_000_000
+"""How many operations are staged in one function, unless `ROSE_UNROLL_LIMIT` says otherwise."""
+
+
+@dataclass(slots=True, frozen=True)
+class Invalidated:
+    """The content of an array that may not be reached any more, and why."""
+
+    reason: str
+    help: str = "give the result a name of its own, or copy with `.copy()` before"
+
+
+@dataclass(slots=True, eq=False)
+class NonlocalCell:
+    """A variable that several functions share and one of them rebinds. What it holds is known to the frames."""
+
+    tape: "Tape"
+    name: str
+    read_bound: Callable[["Tape", Any, str], Any]
+
+    @property
+    def v(self) -> Any:
+        """What the variable is bound to; Python's own error where that is nothing."""
+        return self.read_bound(self.tape, self.tape.read_cell(self), self.name)
+
+    @v.setter
+    def v(self, value: Any) -> None:
+        self.tape.write(self, value)
+
+
+@dataclass(slots=True, eq=False)
+class AttributeSlot:
+    """An attribute of an object that staged blocks change. The object has the value of the innermost block."""
+
+    owner: Any
+    attribute: str
+    first: Any
+    """What it was when staged code first assigned it."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in messages."""
+        return f"`{self.attribute}` of a {type(self.owner).__name__}"
+
+    def put(self, value: Any) -> None:
+        """Let the object have a value, or nothing."""
+        if value.__class__ is MaybeBound:
+            value.place = (self.owner, self.attribute)
+        if value is not UNDEFINED:
+            object.__setattr__(self.owner, self.attribute, value)
+        elif hasattr(self.owner, self.attribute):
+            object.__delattr__(self.owner, self.attribute)
+
+
+NOTHING = object()
+"""None, as the content of a cell or a slot."""
+
+
+def stored(value: Any) -> Any:
+    """A value as the content of a cell or a slot."""
+    return NOTHING if value is None else value
+
+
+def loaded(content: Any) -> Any:
+    """The content of a cell or a slot as the value that it is."""
+    return None if content is NOTHING else content
+
+
+Kind = Literal["function", "branch", "loop", "scratch"]
+
+
+class Frame:
+    """A block that is open. Written out, since there is one for every side of every branch."""
+
+    __slots__ = (
+        *(
+            "allocated",
+            "budget",
+            "carries",
+            "contents",
+            "diverges",
+            "entry_values",
+            "kind",
+            "lets",
+            "unknown_slots",
+            "other",
+            "place",
+        ),
+        *("room", "staged", "reads_outer"),
+    )
+
+    def __init__(self, kind: Kind, place: Place | None = None) -> None:
+        self.kind: Kind = kind
+        self.place = place
+        self.lets: list[Let] = []
+        self.contents: dict[Any, Any] = {}
+        """What was written in the block: arrays and cells by identity."""
+        self.entry_values: dict[Any, tuple[Any, Any]] = {}
+        """Of a loop: for the cells that were touched in it, and the slots that it changes, the placeholder, and what
+        they held before."""
+        self.unknown_slots: dict[AttributeSlot, None] = {}
+        """Of a loop: the slots that were changed in it and that it did not know. It is staged again."""
+        self.allocated: dict[int, Any] = {}
+        """The host containers that were made in the block, by `id`."""
+        self.reads_outer: set[Any] = set()
+        """Of a loop or a function: the arrays of the blocks around that were read in it."""
+        self.diverges = False
+        """Whether a `raise` was staged in it: its end is never reached."""
+        self.other: Frame | None = None
+        """Of the second side of a branch: the first."""
+        self.carries: Any = None
+        """Of a loop: what makes the placeholders."""
+        self.staged = False
+        """Whether it is a branch or a loop, or inside one: what happens in it may happen often or never."""
+        self.budget = self.room = 0
+        """How many operations may be staged in the block: when it was opened, and now, less those of blocks inside."""
+
+
+class Tape:
+    """The blocks that are open, innermost last. Nested stagings share one tape; variables are never mistaken."""
+
+    def __init__(self) -> None:
+        self.frames: list[Frame] = []
+        self.lets: list[Let] = []
+        self.places = Places()
+        self.trying = 0
+        """How many `try` statements of the user are open."""
+        self.error: RoseError | None = None
+        """The first error raised by staging: swallowing it in user code does not help."""
+        self.limit = int(os.environ.get("ROSE_UNROLL_LIMIT", UNROLL_LIMIT))
+        self.told = False
+        """Whether somebody was told of a loop that is unrolled to very many operations."""
+        self.session: Any = None
+        """What owns the tape: it knows the functions that are being staged."""
+        self.trials = DeferredEffects()
+        """Iterations of the function that is being staged that may be forgotten."""
+        self.quoted: list[Any] | None = None
+        """While the message of a staged `assert` or `raise` is made: the staged values that it shows."""
+        self.frozen_containers: dict[int, tuple[Any, str]] = {}
+        """Containers of the host that may not be changed any more, by `id`, and why."""
+        self.definitions = Definitions()
+        self.undo = UndoLog()
+        self.slots: dict[int, dict[str, AttributeSlot]] = {}
+        """The attributes that staged blocks have changed, by `id` of the object and by name."""
+        self._literals: dict[float, Lit] = {}
+
+    # --- lets
+
+    def literal(self, value: float) -> Lit:
+        """A Real constant."""
+        if value == 0.0 or value != value:  # zeros have two signs; nan is not found again
+            return Lit(value, REAL)
+        known = self._literals.get(value)
+        if known is None:
+            known = self._literals[value] = Lit(value, REAL)
+        return known
+
+    def apply(self, op: Primitive, *args: Atom, above: int = 1) -> Var:
+        """The result of `op`, staged at the user's line; `above` calls lie between this and the user's, at least."""
+        var = Var(op.result)
+        place = self.places.of(frame_at(above))
+        if op.failure and self.trying:
+            self.refuse_in_try(f"`{op.word}`")
+        self.lets.append(Let((var,), Apply(op, args), place))
+        return var
+
+    def bind(self, expr: Expr, kind: Type, hint: str = "x") -> Var:
+        """The one result of `expr`."""
+        if self.trying and getattr(expr, "checked", False):
+            self.refuse_in_try("this index")
+        var = Var(kind, hint)
+        self.lets.append(Let((var,), expr, self.places.of(frame_at(1))))
+        return var
+
+    def bind_all(self, expr: Expr, binders: tuple[Var, ...], place: Place | None = None) -> None:
+        """Append an expression with these results."""
+        self.lets.append(Let(binders, expr, place or self.here()))
+
+    def check(self, condition: Atom, failure: Failure, *values: Atom) -> None:
+        """Fail at run time unless `condition` holds."""
+        if self.trying:
+            self.refuse_in_try("this check")
+        if condition is not TRUE:
+            self.lets.append(Let((), Check(condition, failure, values), failure.span))
+
+    def refuse_in_try(self, what: str) -> None:
+        """The host has left a `try` long before staged code fails in it."""
+        raise self.fault(
+            UnsupportedSyntax,
+            f"{what} can fail at run time, inside a `try` of the host",
+            help="move it out of the `try`, or test before",
+        )
+
+    # --- blocks
+
+    @property
+    def frame(self) -> Frame:
+        """The innermost block."""
+        return self.frames[-1]
+
+    @property
+    def room(self) -> int:
+        """How many operations the innermost block may have."""
+        return self.frames[-1].room if self.frames else self.limit
+
+    @property
+    def is_staged(self) -> bool:
+        """Whether a branch or a loop is open: what happens now may happen often or never when the code runs."""
+        frames = self.frames
+        return frames[-1].staged if frames else False
+
+    def open(self, kind: Kind) -> Frame:
+        """Begin a block: what is staged from now on goes there."""
+        frame = Frame(kind, None if kind == "function" else self.places.of(frame_at(1)))
+        frame.staged = kind == "branch" or kind == "loop" or self.is_staged
+        frame.budget = frame.room = self.limit if kind == "function" else self.room - len(self.lets)
+        if frame.room < 0:
+            self.unroll_limit()
+        self.frames.append(frame)
+        self.lets = frame.lets
+        return frame
+
+    def close(self, frame: Frame) -> Frame:
+        """End the innermost block, which must be `frame`."""
+        if self.frames[-1] is not frame:
+            raise self.fault(
+                UnsupportedSyntax,
+                "the blocks of staged control flow are left in another order than they were entered",
+                help="do not suspend a generator inside a staged `if` or loop",
+            )
+        self.frames.pop()
+        self.lets = []
+        if self.slots:
+            self.put_back(frame.contents)
+        if self.frames:
+            outer = self.frames[-1]
+            outer.room -= len(frame.lets) + frame.budget - frame.room
+            self.lets = outer.lets
+        return frame
+
+    def adopt(self, frame: Frame) -> None:
+        """End a scratch block as if it had never been one."""
+        self.close(frame)
+        outer = self.frames[-1]
+        outer.lets += frame.lets
+        outer.room += len(frame.lets)
+        outer.contents |= frame.contents
+        self.put_back(frame.contents)
+        outer.allocated |= frame.allocated
+
+    @contextmanager
+    def block(self) -> Generator[list[Let]]:
+        """A block of our own making, in which no user code runs."""
+        outer, self.lets = self.lets, []
+        frame = self.frames[-1]
+        saved, frame.lets = frame.lets, self.lets
+        try:
+            yield self.lets
+        finally:
+            self.lets, frame.lets = outer, saved
+
+    @contextmanager
+    def reopened(self, frame: Frame) -> Generator[None]:
+        """Stage something more at the end of a block that was just closed."""
+        self.frames.append(frame)
+        self.lets = frame.lets
+        try:
+            yield
+        finally:
+            self.frames.pop()
+            self.lets = self.frames[-1].lets
+
+    def unroll_limit(self, *facts: str) -> None:
+        """Raise: there is no end to it."""
+        raise self.fault(
+            UnrollLimit,
+            f"more than {self.limit} operations {'would be' if facts else 'were'} staged in one function",
+            facts=facts,
+            help="let the loop stay a loop: `for i in rose.range(n)`",
+        )
+
+    # --- contents
+
+    def content(self, key: Any, around: Frame | None = None) -> Any:
+        """What an array (its box) or a cell holds now; None if it was made in a block that is over.
+
+        With `around`: what the blocks around that one say, all of them if it is closed.
+        """
+        frames = self.frames
+        if around is not None and around in frames:
+            frames = frames[: frames.index(around)]
+        for frame in reversed(frames):
+            found = frame.contents.get(key)
+            if found is not None:
+                return found
+        return None
+
+    def write(self, key: Any, value: Any) -> None:
+        """Put a value in an array, a cell or a slot, in the innermost block."""
+        if key.__class__ is NonlocalCell:
+            self._enter_loops(key)
+        elif key.__class__ is AttributeSlot:
+            key.put(value)
+        self.frames[-1].contents[key] = stored(value)
+
+    def put_back(self, contents: Iterable[Any]) -> None:
+        """Let objects have what the open blocks say of the slots in `contents`."""
+        for key in contents:
+            if key.__class__ is AttributeSlot:
+                value = self.content(key)
+                if value is not None:
+                    key.put(loaded(value))
+
+    def read_cell(self, cell: NonlocalCell) -> Any:
+        """What a cell holds: in a loop a placeholder from the first touch on."""
+        self._enter_loops(cell)
+        value = self.content(cell)
+        return UNDEFINED if value is None else loaded(value)
+
+    def _enter_loops(self, cell: NonlocalCell) -> None:
+        holder = next((k for k in range(len(self.frames) - 1, -1, -1) if cell in self.frames[k].contents), -1)
+        for frame in self.frames[holder + 1 :] if holder >= 0 else ():
+            if frame.kind == "loop":
+                before = loaded(self.content(cell, frame))
+                standing = frame.carries.placeholder(before, cell.name)
+                frame.entry_values[cell] = (standing, before)
+                frame.contents[cell] = stored(standing)
+
+    def record_allocation(self, *made: Any) -> None:
+        """Note that these were made in the innermost block."""
+        for item in made:
+            self.frames[-1].allocated[id(item)] = item
+
+    def freeze(self, why: str, *containers: Any) -> None:
+        """From now on changes of these are refused: another container may have to change with them."""
+        for container in containers:
+            self.frozen_containers[id(container)] = (container, why)
+
+    # --- errors
+
+    def here(self) -> Place | None:
+        """The line of the user's that is running."""
+        return self.places.of(frame_at(1))
+
+    def fault(
+        self,
+        kind: type[RoseError],
+        message: str,
+        *,
+        help: str | None = None,
+        facts: tuple[str, ...] = (),
+    ) -> RoseError:
+        """An error at the user's line, with the calls that led there; it is to be raised."""
+        *calls, place = self.places.chain(frame_at(1)) or (None,)
+        error = kind(message, place, facts=facts, help=help, chain=tuple(calls))
+        if self.error is None:
+            self.error = error
+        return error
+
+    def type_fault(self, message: str, help: str | None = None, *facts: str) -> RoseError:
+        """`fault` of the most frequent kind."""
+        return self.fault(StagingTypeError, message, help=help, facts=facts)
+
+
+class Undefined:
+    """What a name is bound to while the user has bound it to nothing."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "UNDEFINED"
+
+
+UNDEFINED = Undefined()
+
+
+class MaybeBound:
+    """A name or an attribute that is bound on the paths on which `flag` is true."""
+
+    __slots__ = ("flag", "place", "value")
+
+    def __init__(self, value: Any, flag: Any) -> None:
+        self.value = value
+        self.flag = flag
+        self.place: tuple[Any, str] | None = None
+        """Of an attribute: the object and the name."""
+
+
+def is_local(tape: Tape, container: Any) -> bool:
+    """Whether a container was made in the innermost block."""
+    for frame in reversed(tape.frames):
+        if id(container) in frame.allocated or (frame.kind == "function" and not frame.staged):
+            return True
+        if frame.kind != "scratch":
+            break
+    return False
+
+
+def refuse_outer_iterator(tape: Tape, iterator: Any) -> None:
+    """Refuse to use up, once while staging, an iterator from outside that the code goes through often or never."""
+    if tape.is_staged and not is_local(tape, iterator):
+        raise tape.fault(
+            UnsupportedSyntax,
+            f"an iterator from outside ({type(iterator).__name__}) is used up in a staged branch or loop",
+            help="make a list of it before, and go through that",
+        )

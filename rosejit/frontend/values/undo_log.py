@@ -1,0 +1,68 @@
+"""Remembers what the host's containers and objects held before staged code changed them, and puts that back."""
+
+# Values of users are of any type: what they are is asked while staging.
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false, reportUnknownMemberType=false
+
+from types import ModuleType
+from typing import Any
+
+from rosejit.frontend.values.host_values import attributes_of, items_of, put_items
+
+_MISSING = object()
+
+
+class UndoLog:
+    """What was changed since the outermost `with`; an exception that leaves that one puts all of it back."""
+
+    def __init__(self) -> None:
+        self.known: dict[int, tuple[Any, Any, dict[str, Any] | None]] = {}
+        """By `id`: each container or object, the items that it had, and its attributes."""
+        self.places: dict[int, Any] = {}
+        """By `id`: where code of the user's first changed a container or an object."""
+        self._depth = 0
+
+    def __enter__(self) -> None:
+        self._depth += 1
+
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
+        self._depth -= 1
+        if self._depth:
+            return
+        known = list(self.known.values())
+        self.known.clear()
+        self.places.clear()
+        if kind is not None:
+            for owner, items, named in known:
+                put_items(owner, items)
+                _put_attributes(owner, named)
+
+    def note(self, owner: Any) -> None:
+        """`owner` is about to be changed."""
+        if id(owner) in self.known:
+            return
+        if owner.__class__ is list or owner.__class__ is dict:  # most of them
+            self.known[id(owner)] = (owner, owner.copy(), None)
+        else:
+            self.known[id(owner)] = (owner, items_of(owner), _attributes(owner))
+
+
+def _attributes(owner: Any) -> dict[str, Any] | None:
+    if isinstance(owner, (type, ModuleType)):
+        return dict(vars(owner))
+    named = attributes_of(owner)
+    return named if named or hasattr(owner, "__dict__") else None
+
+
+def _put_attributes(owner: Any, before: dict[str, Any] | None) -> None:
+    if before is None:
+        return
+    setting, deleting = (
+        (type.__setattr__, type.__delattr__) if isinstance(owner, type) else (object.__setattr__, object.__delattr__)
+    )
+    now = _attributes(owner) or {}
+    for name in {**now, **before}:
+        value = before.get(name, _MISSING)
+        if value is _MISSING:
+            deleting(owner, name)
+        elif now.get(name, _MISSING) is not value:
+            setting(owner, name, value)

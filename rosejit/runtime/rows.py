@@ -1,0 +1,47 @@
+"""Structures of many parts that are alike, such as lists of dataclasses: a loop in the caller, and one `struct` for all
+their numbers.
+"""
+
+from struct import Struct
+
+from rosejit.abi import Leaf, Node, Slot, Static, Tree
+
+MANY = 4
+"""So many scalars in a row are packed at once, into memory and out of it; and so many rows are a loop."""
+_WIDEST = 32
+"""A row of more numbers is written out: it is packed at once itself."""
+_LETTER = {"real": "d", "int": "q", "bool": "?"}
+"""The kinds as `struct` names them."""
+
+
+def row_of(tree: Node) -> tuple[Node, int] | None:
+    """What every part of `tree` is, and how many numbers are in it; None where parts differ, or hold other things."""
+    first = tree.children[0] if len(tree.children) >= MANY else None
+    if not isinstance(first, Node):
+        return None
+    width = _numbers(first)
+    return (first, width) if 0 < width <= _WIDEST and tree.children.count(first) == len(tree.children) else None
+
+
+def _numbers(tree: Tree) -> int:
+    """How many numbers are in a tree; so many that it is no row, where there is anything else."""
+    match tree:
+        case Leaf(kind=kind):
+            return 1 if kind in _LETTER else _WIDEST + 1
+        case Static():
+            return _WIDEST + 1
+        case Node(cls=cls) if hasattr(cls, "__rose_host__"):
+            return _WIDEST + 1
+        case Node(children=children):
+            return sum(map(_numbers, children))
+
+
+def packing(slots: list[Slot]) -> Struct:
+    """How numbers lie in memory, from the first on."""
+    text, at = list[str](), slots[0].offset
+    for slot in slots:
+        assert slot.offset >= at, "slots stand in the order of their offsets"
+        text += [f"{slot.offset - at}x"] * (slot.offset > at) + [_LETTER[slot.kind]]
+        at = slot.offset + slot.bytes
+    is_plain = len(text) == len(slots) and "?" not in text  # then Python's own layout is the same, and faster
+    return Struct("".join(text if is_plain else ["=", *text]))

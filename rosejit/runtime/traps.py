@@ -1,0 +1,69 @@
+"""A call that did not return to the exception that its caller sees, raised from the user's line."""
+
+from typing import NoReturn
+
+from rosejit.abi import FAILURE_NUMBER, FAILURE_VALUES, INTERRUPTED, OUT_OF_MEMORY, Artifact
+from rosejit.errors import RoseMemoryError, RoseRecursionError, WasmTrap, raise_in_user_code
+from rosejit.ir.failure import failure_error
+from rosejit.runtime.backend import NO_FAILURE, Fault, Instance
+from rosejit.runtime.stack_limit import here
+
+
+def raise_fault(artifact: Artifact, instance: Instance, status: int) -> NoReturn:
+    """Raise what ended the last call of `instance`, which is not used for ordinary calls again."""
+    instance.usable = False
+    raised = instance.take_raised(status)
+    if raised is not None:
+        callback = raised.__traceback__
+        raise raised.with_traceback(callback and callback.tb_next)
+    fault = instance.fault(status)
+    number = instance.words[FAILURE_NUMBER // 4] if fault.kind == "unreachable" else NO_FAILURE
+    if number >= 0:
+        failure = artifact.failures[number]
+        raise_in_user_code(failure_error(failure, _values(artifact, instance, number)), failure.span)
+    if number == INTERRUPTED:
+        raise KeyboardInterrupt
+    if number == OUT_OF_MEMORY:
+        asked = instance.ints[FAILURE_VALUES // 8]
+        raise RoseMemoryError(
+            f"the memory of the compiled code is exhausted: {asked:,} bytes were asked for, "
+            f"{instance.memory.size():,} of at most {1 << 32:,} are in use"
+        )
+    _raise_trap(artifact, fault)
+
+
+def _values(artifact: Artifact, instance: Instance, number: int) -> list[float | int | bool]:
+    """The values that the failure was reported with, indices as the user wrote them."""
+    failure = artifact.failures[number]
+    default = ("int", "int") if failure.kind == "index" else ()
+    kinds = artifact.failure_values[number] if artifact.failure_values else default
+    values: list[float | int | bool] = []
+    for at, kind in enumerate(kinds, FAILURE_VALUES // 8):
+        value = instance.reals[at] if kind == "real" else instance.ints[at]
+        values.append(bool(value) if kind == "bool" else value)
+    if failure.kind == "index" and len(values) == len(("index", "length")) and values[0] < 0:
+        values[0] -= values[1]  # the module has added the length once, to an index that is not the bound of a window
+    return values
+
+
+def _raise_trap(artifact: Artifact, fault: Fault) -> NoReturn:
+    known = [f for f in fault.functions if f in artifact.functions]
+    if fault.kind == "stack":
+        _raise_recursion(artifact, known)
+    name = f"`{artifact.functions[known[0]]}`" if known else "the compiled code"
+    raise WasmTrap(f"{name} failed: {fault.message}")
+
+
+def _raise_recursion(artifact: Artifact, known: list[int]) -> NoReturn:
+    """The function that is running most often is the one that calls itself, not what it called last."""
+    most = max(known, key=known.count, default=None)
+    name = "the compiled code" if most is None else f"`{artifact.functions[most]}`"
+    span = None if most is None else artifact.places.get(most)
+    more = ", or call it in a thread with more (`threading.stack_size`)" if here.high else ""
+    error = RoseRecursionError(
+        f"{name} calls itself too deeply: the stack of the thread is exhausted",
+        span,
+        facts=(f"it has {here.share:,} bytes for compiled code",) if here.high else (),
+        help=f"write it as a loop{more}",
+    )
+    raise_in_user_code(error, span)

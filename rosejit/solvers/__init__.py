@@ -1,0 +1,1 @@
+"""Roots, fits, integrals and differential equations, as part of the program that calls them."""

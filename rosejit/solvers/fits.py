@@ -1,0 +1,175 @@
+"""Least squares and curve fits: results that are differentiable by all that the residuals read."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from rosejit.api.gradients import grad, jacobian
+from rosejit.api.math_functions import stop_gradient
+from rosejit.api.public_entry import public
+from rosejit.api.vectors import flat, unflat
+from rosejit.numeric import np
+from rosejit.solvers.implicit import solution, still
+from rosejit.solvers.levenberg import levenberg
+from rosejit.solvers.losses import LOSSES
+from rosejit.solvers.programs import checked, option, real, solve, vector
+
+MESSAGES = {
+    -1: "a residual, or its derivative, is infinite or no number",
+    0: "the limit of evaluations was reached",
+    1: "no entry of the gradient is larger than `gtol`",
+    2: "the cost no longer falls by more than `ftol`, relative to itself",
+    3: "the steps are no longer than `xtol`, relative to x",
+}
+
+
+@dataclass(frozen=True)
+class LeastSquaresResult:
+    """Where a least-squares fit ended."""
+
+    x: Any
+    """The solution, structured as the first guess."""
+    cost: Any
+    """Half the sum of the losses."""
+    fun: Any
+    """The residuals, as a vector."""
+    jac: Any
+    """Their derivatives by the numbers of x, as a matrix."""
+    grad: Any
+    """The gradient of the cost, as a vector."""
+    optimality: Any
+    """The largest entry of the gradient, of those that no bound holds."""
+    success: Any
+    status: Any
+    nit: Any
+    nfev: Any
+
+    @property
+    def message(self) -> str:
+        """`status` in words."""
+        return MESSAGES[int(self.status)]
+
+
+@public
+def least_squares(
+    residuals: Callable[..., Any],
+    x0: Any,
+    args: tuple[Any, ...] = (),
+    *,
+    bounds: tuple[Any, Any] = (-math.inf, math.inf),
+    loss: str = "linear",
+    f_scale: float = 1.0,
+    ftol: float = 1e-8,
+    xtol: float = 1e-8,
+    gtol: float = 1e-8,
+    max_nfev: int = 500,
+    raise_on_failure: bool = False,
+) -> LeastSquaresResult:
+    """The x with the least sum of squares of `residuals(x, *args)`, near `x0`: a number, an array or a structure.
+
+    By the method of Levenberg and Marquardt with exact Jacobians, projected into `bounds`, which are numbers or are
+    structured as `x0`. `loss` is one of SciPy's: "linear", "soft_l1", "huber", "cauchy", "arctan"; `f_scale` is where
+    residuals begin to be outliers. Derivatives of `x` are those of the minimum by everything that the residuals read.
+
+    >>> import rosejit as rose
+    >>> fit = rose.least_squares(lambda p: [p[0] - 3.0, 2.0 * p[1] + 4.0], [1.0, 1.0])
+    >>> [round(x, 9) for x in fit.x], fit.success
+    ([3.0, -2.0], True)
+    """
+    word = option(least_squares, "loss", loss, tuple(LOSSES))
+    options = (word, float(f_scale), float(ftol), float(xtol), float(gtol), int(max_nfev))
+
+    def build(base):
+        def fitted(x0, args, bounds):
+            def function(x):
+                return base(x, *args)
+
+            return _fit(function, real(x0), bounds, *options)
+
+        return fitted
+
+    found = solve(least_squares, residuals, build, (x0, args, bounds), *options)
+    return checked(least_squares, found, raise_on_failure)
+
+
+def _fit(function, x0, bounds, loss, scale, ftol, xtol, gtol, limit):
+    """The fit of a function of a structure."""
+    start = stop_gradient(flat(x0))
+    low, high = (limits(bound, start) for bound in bounds)
+    lower, upper = stop_gradient(low), stop_gradient(high)
+    rho = LOSSES[loss]
+
+    def residual(v):
+        return vector(function(unflat(x0, v)))
+
+    def cost(v):
+        r = vector(function(unflat(x0, v))) / scale
+        return 0.5 * scale * scale * rho(r * r)[0].sum()
+
+    searched, gradient = still(residual, start), grad(cost)
+    v, status, nit, nfev, held = levenberg(
+        searched, jacobian(searched), rho, scale, start, lower, upper, ftol, xtol, gtol, limit
+    )
+    found = stop_gradient(v)
+    edge = np.where(found <= lower, low, high)
+
+    def stationary(v):
+        return np.where(held, v - edge, gradient(v))
+
+    v = solution(stationary, found)
+    g = gradient(v)
+    left = abs(np.where(held, 0.0, g)).max()
+    x = unflat(x0, v)
+    return LeastSquaresResult(x, cost(v), residual(v), jacobian(residual)(v), g, left, status > 0, status, nit, nfev)
+
+
+def limits(bound, like):
+    """A bound as a vector: one number for all, or one for each."""
+    v = vector(bound)
+    return v + np.zeros(len(like)) if len(v) == 1 else v
+
+
+@public
+def curve_fit(
+    f: Callable[..., Any],
+    xdata: Any,
+    ydata: Any,
+    p0: Any,
+    sigma: Any = None,
+    absolute_sigma: bool = False,
+    *,
+    bounds: tuple[Any, Any] = (-math.inf, math.inf),
+    max_nfev: int = 500,
+) -> tuple[Any, Any]:
+    """The parameters for which `f(xdata, *parameters)` is nearest to `ydata`, and their covariances.
+
+    `p0` is a sequence of numbers where the fit begins. `sigma` are the standard deviations of `ydata`; their size
+    counts with `absolute_sigma`, else only their proportions. The parameters and covariances are NaN where the fit did
+    not converge. Both are differentiable by the data, by `sigma` and by all that `f` reads.
+
+    >>> import numpy as np
+    >>> import rosejit as rose
+    >>> x = np.arange(4.0)
+    >>> p, covariances = rose.curve_fit(lambda x, a, b: a * x + b, x, 2.0 * x + 1.0, (1.0, 0.0))
+    >>> bool(np.allclose(p, [2.0, 1.0]))
+    True
+    """
+    limit, known = int(max_nfev), bool(absolute_sigma)
+
+    def build(base):
+        def fitted(xdata, ydata, p0, sigma, bounds):
+            def residuals(p):
+                return (base(xdata, *[p[k] for k in range(len(p0))]) - ydata) / sigma
+
+            start = np.array([1.0 * p for p in p0])
+            fit = _fit(residuals, start, bounds, "linear", 1.0, 1e-12, 1e-12, 1e-12, limit)
+            rows, columns = fit.jac.shape
+            spread = 1.0 if known else 2.0 * fit.cost / (rows - columns) if rows > columns else math.inf
+            good = 1.0 if fit.success else math.nan
+            return good * fit.x, good * spread * np.linalg.inv(fit.jac.T @ fit.jac)
+
+        return fitted
+
+    deviations = 1.0 if sigma is None else sigma
+    return solve(curve_fit, f, build, (xdata, ydata, tuple(p0), deviations, bounds), limit, known)

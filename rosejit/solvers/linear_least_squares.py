@@ -1,0 +1,65 @@
+"""Least-squares solutions of dense linear systems, by Householder's reflections."""
+
+import math
+
+from rosejit.frontend.values.rose_functions import range as iterations
+from rosejit.numeric import np
+
+EPSILON = 2.0**-52
+
+
+def least(a, b):
+    """The vector x with the smallest |a x - b|, and whether the columns of `a` are independent as far as rounding lets
+    one see. Where they are not, x is of no use.
+    """
+    rows, columns = a.shape
+    r, y = a.copy(), b.copy()
+    x = np.zeros(columns)
+    regular = rows >= columns
+    for k in iterations(min(rows, columns)):
+        whole, below = 0.0, 0.0
+        for i in iterations(rows):
+            whole = max(whole, abs(r[i, k]))
+            below = max(below, abs(r[i, k]) if i >= k else 0.0)
+        if not (EPSILON * whole < below < math.inf):
+            regular = False
+        else:
+            reflect(r, y, k, below)
+    if regular:
+        for back in iterations(columns):
+            k = columns - 1 - back
+            total = y[k]
+            for j in iterations(k + 1, columns):
+                total -= r[k, j] * x[j]
+            x[k] = total / r[k, k]
+    return x, regular
+
+
+def reflect(r, y, k, largest):
+    """Reflect the rows of `r` and `y` from `k` on so that column `k` of `r` is zero below the diagonal."""
+    rows, columns = r.shape
+    v = np.zeros(rows)
+    square = 0.0
+    for i in iterations(k, rows):
+        v[i] = r[i, k] / largest
+        square += v[i] * v[i]
+    length = -math.copysign(math.sqrt(square), v[k])
+    half = square - v[k] * length
+    v[k] -= length
+    for j in iterations(k + 1, columns):
+        total = 0.0
+        for i in iterations(k, rows):
+            total += v[i] * r[i, j]
+        for i in iterations(k, rows):
+            r[i, j] -= total / half * v[i]
+    total = 0.0
+    for i in iterations(k, rows):
+        total += v[i] * y[i]
+    for i in iterations(k, rows):
+        y[i] -= total / half * v[i]
+    r[k, k] = length * largest
+
+
+def norm(x):
+    """The Euclidean length of a vector."""
+    return math.sqrt(x @ x)

@@ -1,0 +1,72 @@
+"""A solver and the user's function to one program: how every solver of this package is run."""
+
+from collections.abc import Callable
+from typing import Any
+
+from rosejit.api import sessions
+from rosejit.api.decorators import as_function, from_source
+from rosejit.api.function import Function, share
+from rosejit.errors import RoseValueError, StagingTypeError
+from rosejit.frontend.values.pytree import parts, with_parts
+from rosejit.numeric import np
+
+
+def solve(transform: Callable[..., Any], f: Any, build: Callable[[Function], Any], given: Any, *options: Any) -> Any:
+    """What `build(f)`, a function to be staged, makes of `given`; compiled once for all calls with these options."""
+    base = as_function(f)
+    made = from_source(build(base), base.options, (), f"{transform.__name__}_{base.__name__}")
+    share(made, base, transform, *options)
+    at = sessions.current()
+    return made(*given) if at is None else made.__rose_stage__(at, given, {})
+
+
+def checked(transform: Callable[..., Any], result: Any, raise_on_failure: bool) -> Any:
+    """`result`, or the error that says in words why it is no solution."""
+    if not raise_on_failure:
+        return result
+    name = transform.__name__
+    if sessions.current() is not None:
+        raise StagingTypeError(
+            f"`rose.{name}` cannot raise in compiled code",
+            help="leave `raise_on_failure` out, and look at `.success` of the result",
+        )
+    if not result.success:
+        raise RoseValueError(
+            f"`rose.{name}` found no solution: {result.message}",
+            facts=(f"it ended after {result.nfev} evaluations of the function",),
+            help="leave `raise_on_failure` out to see where it ended",
+        )
+    return result
+
+
+def real(x: Any) -> Any:
+    """`x`, its integers as Reals: numbers, arrays and containers of them. Fields of classes stay what they are."""
+    if type(x) in (list, tuple, dict):
+        return with_parts(x, [real(part) for part in parts(x) or ()])
+    leaf = getattr(x, "leaf", None)
+    whole = type(x) is int if leaf is None else "int" in (leaf.kind, leaf.element if leaf.kind == "array" else "")
+    return 1.0 * x if whole else x
+
+
+def vector(y: Any) -> Any:
+    """The numbers of a result, constants too, as one vector."""
+    found = _vectors(y)
+    return found[0] if len(found) == 1 else np.concatenate(found)
+
+
+def _vectors(y: Any) -> list[Any]:
+    inside = parts(y)
+    if inside is not None:
+        return [found for part in inside for found in _vectors(part)]
+    y = 1.0 * y
+    return [y.ravel() if getattr(y, "ndim", 0) else np.array([y])]
+
+
+def option(transform: Callable[..., Any], name: str, given: Any, known: tuple[str, ...]) -> str:
+    """`given`, if it is one of the words that `name` may be."""
+    if given not in known:
+        raise RoseValueError(
+            f"`rose.{transform.__name__}` knows no {name} {given!r}",
+            help=f"the choices are {', '.join(repr(each) for each in known)}",
+        )
+    return given

@@ -1,0 +1,226 @@
+"""Roots and fixed points: results that are differentiable by all that the function reads."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from rosejit.api.decorators import as_function
+from rosejit.api.gradients import jacobian
+from rosejit.api.math_functions import stop_gradient
+from rosejit.api.public_entry import public
+from rosejit.api.vectors import flat, unflat
+from rosejit.errors import ShapeError, StagingTypeError
+from rosejit.solvers.brent import brent
+from rosejit.solvers.dogleg import dogleg, line_search
+from rosejit.solvers.implicit import solution, still
+from rosejit.solvers.programs import checked, option, real, solve, vector
+
+MESSAGES = {
+    1: "the solution converged",
+    2: "the limit of iterations was reached",
+    3: "no step makes the function smaller: it has no root nearby, or rounding is all that is left",
+    4: "the function, or its derivative, is infinite or no number",
+    5: "the derivative is singular where the search ended",
+    6: "the function has the same sign at both ends of the bracket",
+}
+
+
+@dataclass(frozen=True)
+class RootResult:
+    """Where a search for a root ended."""
+
+    x: Any
+    """The solution, structured as the first guess."""
+    fun: Any
+    """The function there."""
+    success: Any
+    status: Any
+    nit: Any
+    nfev: Any
+
+    @property
+    def message(self) -> str:
+        """`status` in words."""
+        return MESSAGES[int(self.status)]
+
+
+METHODS = {"hybr": dogleg, "newton": line_search}
+
+
+@public
+def root(
+    f: Callable[..., Any],
+    x0: Any = None,
+    args: tuple[Any, ...] = (),
+    *,
+    bracket: tuple[Any, Any] | None = None,
+    method: str | None = None,
+    tol: float = 1e-12,
+    maxiter: int = 200,
+    raise_on_failure: bool = False,
+) -> RootResult:
+    """Where `f(x, *args)` is zero, searched from `x0`: a number, an array, or a structure of them, like the result.
+
+    With a `bracket`, two numbers between which `f` changes its sign, by Brent's method ("brentq"). Else by Powell's
+    dogleg steps ("hybr"), or Newton's steps with a line search ("newton"), both with exact Jacobians. `tol` bounds the
+    last step, relative to x. The derivatives of `x`, of any order, are those of the root by everything that `f` reads.
+
+    >>> import rosejit as rose
+    >>> round(rose.root(lambda x: x * x - 2.0, 1.0).x, 12)
+    1.414213562373
+    >>> round(rose.grad(lambda a: rose.root(lambda x: x * x - a, 1.0).x)(4.0), 12)
+    0.25
+    """
+    limit, tolerance = int(maxiter), float(tol)
+    if bracket is not None:
+        option(root, "method", method or "brentq", ("brentq",))
+
+        def build_bracketed(base):
+            def bracketed(a, b, args):
+                return _bracketed(base, real(a), real(b), args, tolerance, limit)
+
+            return bracketed
+
+        a, b = bracket
+        found = solve(root, f, build_bracketed, (a, b, args), "brentq", tolerance, limit)
+        return checked(root, found, raise_on_failure)
+    if x0 is None:
+        raise StagingTypeError("`rose.root` needs `x0`, where it begins, or a `bracket`")
+    chosen = option(root, "method", method or "hybr", tuple(METHODS))
+    search = METHODS[chosen]
+
+    def build(base):
+        def searched(x0, args):
+            return _searched(base, search, real(x0), args, tolerance, limit)
+
+        return searched
+
+    found = solve(root, f, build, (x0, args), chosen, tolerance, limit)
+    return checked(root, found, raise_on_failure)
+
+
+def _searched(base, search, x0, args, tolerance, limit):
+    """The root of a function of a structure, by one of `METHODS`."""
+
+    def residual(v):
+        return vector(base(unflat(x0, v), *args))
+
+    start = stop_gradient(flat(x0))
+    function = still(residual, start)
+    if len(function(start)) != len(start):
+        raise ShapeError(
+            f"a root needs as many equations as unknowns, given {len(function(start))} for {len(start)}",
+            help="`rose.least_squares` takes any number of equations",
+        )
+    v, status, nit, nfev = search(function, jacobian(function), start, tolerance, limit)
+    x = unflat(x0, solution(residual, v))
+    return RootResult(x, base(x, *args), status == 1, status, nit, nfev)
+
+
+def _bracketed(base, a, b, args, tolerance, limit):
+    """The root of a function of a number that lies between two."""
+
+    def function(x):
+        return 1.0 * base(x, *args)
+
+    def residual(v):
+        return vector(base(v[0], *args))
+
+    a, b = stop_gradient(a), stop_gradient(b)
+    x, status, nit, nfev = brent(still(function, a), a, b, tolerance, limit)
+    x = solution(residual, vector(x))[0]
+    return RootResult(x, base(x, *args), status == 1, status, nit, nfev)
+
+
+@public
+def fixed_point(
+    f: Callable[..., Any],
+    x0: Any,
+    args: tuple[Any, ...] = (),
+    *,
+    method: str = "iteration",
+    tol: float = 1e-12,
+    maxiter: int = 500,
+    raise_on_failure: bool = False,
+) -> RootResult:
+    """Where `f(x, *args)` is `x`: `f` again and again from `x0` ("iteration"), or the root of `f(x) - x` ("hybr").
+
+    It ends where `f` changes no number by more than `tol`, relative to the largest. Derivatives are those of `root`.
+
+    >>> import math
+    >>> import rosejit as rose
+    >>> round(rose.fixed_point(lambda x: math.cos(x), 1.0).x, 9)
+    0.739085133
+    """
+    limit, tolerance = int(maxiter), float(tol)
+    chosen = option(fixed_point, "method", method, ("iteration", *METHODS))
+    search = METHODS.get(chosen)
+
+    def build(base):
+        def searched(x0, args):
+            return _fixed(base, search, real(x0), args, tolerance, limit)
+
+        return searched
+
+    found = solve(fixed_point, f, build, (x0, args), chosen, tolerance, limit)
+    return checked(fixed_point, found, raise_on_failure)
+
+
+def _fixed(base, search, x0, args, tolerance, limit):
+    """The fixed point of a function of a structure."""
+
+    def residual(v):
+        return vector(base(unflat(x0, v), *args)) - v
+
+    start = stop_gradient(flat(x0))
+    function = still(residual, start)
+    if search is None:
+        v, status, nit, nfev = iterate(function, start, tolerance, limit)
+    else:
+        v, status, nit, nfev = search(function, jacobian(function), start, tolerance, limit)
+    x = unflat(x0, solution(residual, v))
+    return RootResult(x, base(x, *args), status == 1, status, nit, nfev)
+
+
+def iterate(residual, x, tolerance, limit):
+    """x + residual(x) again and again; status, iterations and evaluations."""
+    status, nit = 2, 0
+    while nit < limit and status == 2:
+        step = residual(x)
+        x = x + step
+        nit += 1
+        size, change = abs(x).max(), abs(step).max()
+        if not (size + change < math.inf):
+            status = 4
+        elif change <= tolerance * max(size, tolerance):
+            status = 1
+    return x, status, nit, nit
+
+
+@public
+def implicit(residual: Callable[..., Any], solver: Callable[..., Any]) -> Callable[..., Any]:
+    """`solver(x0, *args)`, which finds the x where `residual(x, *args)` is zero, with the derivatives of that x.
+
+    How the solver finds it does not matter: it is not differentiated. `x` and the residual have the same structure.
+
+    >>> import rosejit as rose
+    >>> def halley(x, a):
+    ...     for _ in range(5):
+    ...         x = x * (x * x + 3 * a) / (3 * x * x + a)
+    ...     return x
+    >>> root = rose.implicit(lambda x, a: x * x - a, halley)
+    >>> round(root(1.0, 4.0), 12), round(rose.grad(root, 1)(1.0, 4.0), 12)
+    (2.0, 0.25)
+    """
+    equation, search = as_function(residual), as_function(solver)
+
+    def implicit_solver(x0, *args):
+        found = search(*stop_gradient((x0, *args)))
+
+        def at(v):
+            return vector(equation(unflat(found, v), *args))
+
+        return unflat(found, solution(at, flat(found)))
+
+    return as_function(implicit_solver)

@@ -1,0 +1,1 @@
+"""Analyses: what is known of a program, with nothing changed."""

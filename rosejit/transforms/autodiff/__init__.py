@@ -1,0 +1,1 @@
+"""Derivatives: forward mode, unzipping, transposition and what they share."""

@@ -1,0 +1,1 @@
+"""Jacobians and Hessians: dense, sparse, and many tangents at once."""

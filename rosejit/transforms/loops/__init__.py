@@ -1,0 +1,1 @@
+"""Loop transformations: fusion, unroll-and-jam, select sinking, layout of residuals."""

@@ -1,0 +1,304 @@
+"""Joins a loop with the one that walks what it has stacked: what went through memory stays in the iteration.
+
+Reverse mode makes such pairs: a loop that keeps residuals, and one that reads them; or a loop that makes cotangents,
+and a sum that adds them to a place, which is a loop too. Where the second one iterations in the same direction, or the
+iterations of the first may come in any order, one loop does both. Each iteration does what it did, so all results are
+the same bits.
+"""
+
+from rosejit.ir import syntax as ir
+from rosejit.ir.traversal import (
+    captures,
+    consumed,
+    consumed_within,
+    forms,
+    lets,
+    operands,
+    rebuild,
+    scopes,
+    within,
+    writes,
+)
+from rosejit.ir.types import INT, REAL, Array, Ref, Type, is_boxed
+from rosejit.lazy_dataclass import dataclass
+from rosejit.transforms.analysis.affine_dependence import AccumulatorAliases, AccumulatorPart, Iterations, may_overlap
+from rosejit.transforms.analysis.effects import fails_or_acts, windows
+
+
+def fuse_loops(f: ir.Function) -> ir.Function:
+    """`f` with its loops joined, outermost first; the same object where there is nothing to join. What has become
+    equal in one iteration is for `simplify` to find; then inner loops may be joined."""
+    if f.body is None:
+        return f
+    found = [let.expr for let in forms(f.body) if isinstance(let.expr, ir.Loop | ir.Add)]
+    if len(found) < 2 or not any([isinstance(e, ir.Loop) for e in found]):
+        return f
+    sweep = _LoopFusion(AccumulatorAliases(f.body), windows(f.body))
+    body = sweep.block(f.body)
+    if not sweep.joined:
+        return f
+    return f.with_body(body)
+
+
+class _LoopFusion:
+    """Goes through all blocks; `joined` counts."""
+
+    def __init__(self, places: AccumulatorAliases, windows: dict[ir.Atom, ir.Atom]) -> None:
+        self.places = places
+        self.windows = windows
+        self.joined = 0
+
+    def block(self, block: ir.Block) -> ir.Block:
+        """The block with its loops joined, and those of inner blocks."""
+        loops = [let for let in block.lets if isinstance(let.expr, ir.Loop)]
+        found = list(block.lets)
+        if len(loops) > 1 or (loops and any([isinstance(let.expr, ir.Add) for let in found])):
+            joiner = _Joiner(block, loops, self.places, self.windows)
+            found = joiner.run()
+            self.joined += joiner.joined
+        return ir.Block([within(let, self.block) for let in found], block.results)
+
+
+@dataclass(slots=True)
+class _LetEffects:
+    """What a let reads, what it needs alive for that, what it consumes, the places that it touches, at any depth, and
+    whether it may fail or act."""
+
+    reads: set[ir.Atom]
+    needs: set[ir.Atom]
+    consumes: set[ir.Atom]
+    places: set[AccumulatorPart]
+    acts: bool
+
+
+def _let_effects(let: ir.Let, places: AccumulatorAliases, windows: dict[ir.Atom, ir.Atom]) -> _LetEffects:
+    e = let.expr
+    if isinstance(e, ir.Apply):
+        return _LetEffects(set(e.args), set(), set(), set(), fails_or_acts(e))
+    everything = [let, *(inner for _, block in scopes(e) for inner in lets(block))]
+    taken = set(consumed(e)).union(*[consumed_within(block) for _, block in scopes(e)])
+    reads: set[ir.Atom] = {*operands(e), *captures(e)}
+    needs = set(reads)
+    for a in reads:
+        while a in windows:
+            a = windows[a]
+            needs.add(a)
+    return _LetEffects(
+        reads,
+        needs,
+        {a for a in taken & reads if is_boxed(a.type) or isinstance(a.type, Ref)},
+        {places.part(a) for a in reads if isinstance(a.type, Ref) and not isinstance(e, ir.View)},
+        any(fails_or_acts(inner.expr) for inner in everything),
+    )
+
+
+class _Joiner:
+    """Joins the loops of one block; `readers` are the lets that read an output of a loop, in order."""
+
+    def __init__(
+        self, block: ir.Block, loops: list[ir.Let], places: AccumulatorAliases, windows: dict[ir.Atom, ir.Atom]
+    ) -> None:
+        self.places = places
+        self.windows = windows
+        self.lets = list(block.lets)
+        self.results = set(block.results)
+        self.loops = loops
+        self.joined = 0
+        self.known: dict[ir.Let, _LetEffects] = {}
+        self.readers: dict[ir.Atom, list[ir.Let]] = {v: [] for let in loops for v in let.binders}
+        for let in block.lets:
+            if not isinstance(let.expr, ir.Apply):
+                for a in self.facts(let).reads & self.readers.keys():
+                    self.readers[a].append(let)
+        self.sums: dict[ir.Let, ir.Let] = {}
+        """Loops that stand for sums."""
+        for let in block.lets:
+            if isinstance(let.expr, ir.Add):
+                self.as_loop(let, let.expr)
+        self.loops = [let for let in self.lets if isinstance(let.expr, ir.Loop)]
+
+    def as_loop(self, let: ir.Let, e: ir.Add) -> None:
+        """Put a loop in the place of a sum whose value a loop makes for it alone."""
+        v = e.value
+        if v in self.results or [*self.readers.get(v, ())] != [let]:
+            return
+        maker = next(other for other in self.loops if v in other.binders)
+        if not isinstance(maker.expr, ir.Loop) or v in maker.binders[: len(maker.expr.carries)]:
+            return
+        if isinstance(v.type, Array) and v.type.length is not None and v.type.element is REAL:
+            index, x, at = ir.Var(INT, "i"), ir.Var(REAL, "ct"), ir.Var(Ref(REAL), "at")
+            iteration = [
+                ir.Let((at,), ir.View(e.place, (index,), False), let.span),
+                ir.Let((), ir.Add(at, x), let.span),
+            ]
+            scan, body = ir.Scan(x, v), ir.Block(iteration, ())
+            loop = ir.Loop(ir.integer(v.type.length), index, (), (), (scan,), body, maker.expr.down)
+            made = ir.Let((), loop, let.span)
+            self.sums[made] = let
+            self.lets[self.lets.index(let)] = made
+            self.readers[v] = [made]
+
+    def facts(self, let: ir.Let) -> _LetEffects:
+        found = self.known.get(let)
+        if found is None:
+            found = self.known[let] = _let_effects(let, self.places, self.windows)
+        return found
+
+    def run(self) -> list[ir.Let]:
+        """The lets of the block, loops joined as far as possible."""
+        while self.loops:
+            first = self.loops.pop(0)
+            second = self.partner(first)
+            if second is None:
+                continue
+            at, where = self.lets.index(first), self.lets.index(second)
+            order = self.order(self.lets[at + 1 : where], first, second)
+            if order is not None:
+                before, after = order
+                made = self.join(first, second)
+                self.lets[at : where + 1] = [*before, made, *after]
+                self.loops[self.loops.index(second)] = made
+                self.joined += 1
+        return [self.sums.get(let, let) for let in self.lets]
+
+    def partner(self, first: ir.Let) -> ir.Let | None:
+        """The loop that walks all that `first` has stacked, if nothing but the order of the lets speaks against it."""
+        e = first.expr
+        assert isinstance(e, ir.Loop)
+        outputs = first.binders[len(e.carries) :]
+        readers = dict.fromkeys(let for v in outputs for let in self.readers[v])
+        if not readers:
+            return None
+        second = next(let for let in self.loops if let in readers) if readers.keys() & set(self.loops) else None
+        other = None if second is None else second.expr
+        if not isinstance(other, ir.Loop) or other.trips != e.trips:
+            return None
+        if e.down != other.down and not _in_any_order(e, self.places):
+            return None
+        read = {*captures(other), *operands(other)}
+        if not read.isdisjoint(first.binders[: len(e.carries)]):
+            return None
+        if not set(outputs).isdisjoint(other.inits) or not _reads_own_rows(other, set(outputs)):
+            return None
+        return None if any(is_boxed(_element(v)) for v in self.elsewhere(first, second)) else second
+
+    def elsewhere(self, first: ir.Let, second: ir.Let | None) -> list[ir.Var]:
+        """The outputs of `first` that are not for `second` alone."""
+        assert isinstance(first.expr, ir.Loop)
+        outputs = first.binders[len(first.expr.carries) :]
+        return [v for v in outputs if v in self.results or any(let is not second for let in self.readers[v])]
+
+    def order(self, between: list[ir.Let], first: ir.Let, second: ir.Let) -> tuple[list[ir.Let], list[ir.Let]] | None:
+        """The lets between the two loops: those that the second one needs, or that must come before it, come before
+        both, the others behind. None where one of them would then see or do something else."""
+        one, two = self.facts(first), self.facts(second)
+        if two.acts or may_overlap(one.places, two.places) or one.needs & two.consumes.difference(first.binders):
+            return None
+        wanted, taken, touched, acted = set(two.reads), set(two.consumes), set(two.places), False
+        before: list[ir.Let] = []
+        after: list[ir.Let] = []
+        for let in reversed(between):
+            known = self.facts(let)
+            behind = known.needs & taken or may_overlap(known.places, touched) or (known.acts and acted)
+            if wanted.isdisjoint(let.binders) and not behind:
+                after.append(let)
+                continue
+            if (known.acts and one.acts) or may_overlap(known.places, one.places) or known.consumes & one.needs:
+                return None
+            if not known.reads.isdisjoint(first.binders):
+                return None
+            wanted |= known.reads
+            taken |= known.consumes
+            touched |= known.places
+            acted |= known.acts
+            before.append(let)
+        return before[::-1], after[::-1]
+
+    def join(self, first: ir.Let, second: ir.Let) -> ir.Let:
+        """The loop that does the iterations of both, known to all that the two were known to."""
+        made = _loop(first, second, self.elsewhere(first, second))
+        for v in {*self.facts(first).reads, *self.facts(second).reads} & self.readers.keys():
+            kept = [let for let in self.readers[v] if let is not first and let is not second]
+            self.readers[v] = kept if v in first.binders else [*kept, made]
+        return made
+
+
+def _in_any_order(e: ir.Loop, places: AccumulatorAliases) -> bool:
+    """Whether the iterations of a loop may come in any order: no iteration takes from another, or fails or acts before
+    it, and each adds to rows of its own, to what it has opened itself, or to nothing."""
+    inside = list(lets(e.body))
+    if e.carries or any([fails_or_acts(let.expr) for let in inside]):
+        return False
+    own = {let.binders[0] for let in inside if isinstance(let.expr, ir.Accum)}
+    iterations = Iterations(e)
+    written = [places.access(a) for let in inside for a in writes(let.expr)]
+    iterations.accesses += [access for access in written if access.root not in own]
+    return not iterations.carries_dependence(places.disjoint)
+
+
+def _reads_own_rows(e: ir.Loop, arrays: set[ir.Var]) -> bool:
+    """Whether each iteration reads nothing of these arrays but its own row, as if they were scanned."""
+    reads = [let.expr for let in lets(e.body) if not arrays.isdisjoint(operands(let.expr))]
+    return all([isinstance(x, ir.Index) and x.base in arrays and x.path[0] is e.index for x in reads])
+
+
+def _element(v: ir.Atom) -> Type:
+    assert isinstance(v.type, Array)
+    return v.type.element
+
+
+def _loop(first: ir.Let, second: ir.Let, kept: list[ir.Var]) -> ir.Let:
+    """One loop that does the iterations of both, and gives the outputs `kept` of the first."""
+    e, other = first.expr, second.expr
+    assert isinstance(e, ir.Loop)
+    assert isinstance(other, ir.Loop)
+    n, m = len(e.carries), len(other.carries)
+    stacked = dict(zip(first.binders[n:], e.body.results[n:], strict=True))
+    rows = {scan.array: scan.param for scan in e.scans if not scan.consumes}
+    known: dict[ir.Atom, ir.Atom] = {other.index: e.index}
+    scans = list(e.scans)
+    for scan in other.scans:
+        if scan.array in stacked:
+            assert isinstance(scan.array, ir.Var)
+            known[scan.param] = stacked[scan.array]
+        elif scan.array in rows and not scan.consumes:
+            known[scan.param] = rows[scan.array]
+        else:
+            scans.append(scan)
+    body = _substituted(other.body, known, stacked, other.index)
+    given = (*e.body.results[:n], *body.results, *(stacked[v] for v in kept))
+    loop = ir.Loop(
+        e.trips,
+        e.index,
+        (*e.carries, *other.carries),
+        (*e.inits, *other.inits),
+        tuple(scans),
+        ir.Block([*e.body.lets, *body.lets], given),
+        other.down,
+    )
+    return ir.Let((*first.binders[:n], *second.binders[:m], *second.binders[m:], *kept), loop, second.span)
+
+
+def _substituted(
+    block: ir.Block, known: dict[ir.Atom, ir.Atom], stacked: dict[ir.Var, ir.Atom], index: ir.Var
+) -> ir.Block:
+    """`block` with other atoms, and what is stacked in place of rows at the index; its binders stay."""
+
+    def atom(a: ir.Atom) -> ir.Atom:
+        return known.get(a, a)
+
+    def inner(old: ir.Block) -> ir.Block:
+        new: list[ir.Let] = []
+        for let in old.lets:
+            e = let.expr
+            if isinstance(e, ir.Index) and e.base in stacked:
+                assert isinstance(e.base, ir.Var)
+                row = stacked[e.base]
+                if e.path == (index,):
+                    known[let.binders[0]] = row
+                    continue
+                e = ir.Index(row, e.path[1:], e.checked)
+            new.append(ir.Let(let.binders, rebuild(e, atom, block=inner), let.span))
+        return ir.Block(new, tuple([atom(a) for a in old.results]))
+
+    return inner(block)

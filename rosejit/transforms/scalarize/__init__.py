@@ -1,0 +1,1 @@
+"""Scalar replacement of small arrays and accumulators."""

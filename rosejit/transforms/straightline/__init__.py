@@ -1,0 +1,1 @@
+"""Straight-line programs as numbers: value numbering, gradients and routines without trees of lets."""

@@ -1,0 +1,286 @@
+"""Plain `range` loops: rolled where that gives the same bits as unrolled, and unrolled everywhere else."""
+
+import math
+import struct
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from rosejit.errors import RoseError
+from rosejit.frontend.hints.hints import Mat, Vec
+from rosejit.frontend.rolling import abstract_run, decide
+from rosejit.frontend.values import rose_functions as rose
+from rosejit.ir.traversal import size
+from tests.frontend.loops_generate import loop
+from tests.frontend.oracle import agrees, define, run, stage
+
+
+def price(a, k, rate=0.1, *, scale=2.0):
+    if a < 0.0:
+        return -a * rate
+    total = k * scale
+    for j in range(3):
+        total += a * j
+    return total
+
+
+def smooth(y, i):
+    return (y[max(i - 1, 0)] + y[i]) / 2 if i % 2 else y[0]
+
+
+def twice(f, y, i):
+    return f(y, i) + f(y, 2 * i % 100)
+
+
+def spread(row):
+    low, high = row[0], row[0]
+    for a in row:
+        low, high = min(low, a), max(high, a)
+    work = np.zeros(2)
+    work[0] = high - low
+    return work[0], low
+
+
+def again(a, k):
+    return a if k == 0 else a * again(a, k - 1)
+
+
+SCOPE = {"math": math, "np": np, "rose": rose, "Vec": Vec, "Mat": Mat}
+SCOPE |= {"price": price, "smooth": smooth, "twice": twice, "spread": spread, "again": again}
+V = np.linspace(-1.0, 2.0, 100)
+M = np.linspace(-1.0, 1.0, 300).reshape(100, 3)
+COUNT = 40
+
+
+@pytest.fixture
+def reasons(monkeypatch):
+    """Why loops were not rolled; the empty string for those that were."""
+    found = []
+    why_not = decide.why_not
+
+    def noting(*args):
+        found.append(why_not(*args))
+        return found[-1]
+
+    monkeypatch.setattr(decide, "why_not", noting)
+    return found
+
+
+def function(body: str, result: str = "s"):
+    lines = "".join(f"    {line}\n" for line in body.splitlines())
+    text = f"def f(x: float, n: int, v: Vec[100], m: Mat[100, 3]):\n    s = 0.0\n{lines}    return {result}\n"
+    return define(text, **SCOPE)
+
+
+def bits(value):
+    """A result so that equal means the same bits."""
+    if isinstance(value, (tuple, list)):
+        return tuple(map(bits, value))
+    if isinstance(value, np.ndarray):
+        return value.shape, value.dtype.kind, tuple(map(bits, value.ravel().tolist()))
+    if isinstance(value, float):
+        return "nan" if value != value else struct.pack("<d", value)
+    return type(value).__name__, value
+
+
+ROLLED = {
+    "a sum": "for i in range(len(v)):\n    s += v[i] * v[i]",
+    "the index as a real": "for i in range(100):\n    s += v[i] * i + i / 4 - (2 * i + 1) * x",
+    "powers of the index": "for i in range(100):\n    s += x * i ** 3",
+    "an int that widens": "s = 0\nfor i in range(100):\n    s = s + v[i]",
+    "steps": "for i in range(3, 300, 4):\n    s += x * i",
+    "backwards": "for i in range(99, -1, -1):\n    s = s * x + v[i]",
+    "arithmetic of the index": "for i in range(100):\n    s += v[(i * 7 + 3) % 100] * (i // 3) - v[-i]",
+    "tests of the index": "for i in range(100):\n    if 0 < i < 99 and not i == 7:\n        s += v[i]\n    elif i > 90 or x > 9:\n        s -= x",
+    "a choice": "for i in range(100):\n    s += v[i] if i % 2 else x",
+    "a short loop inside": "for i in range(100):\n    for j in range(3):\n        s += m[i, j]",
+    "a loop of changing length": "for i in range(16):\n    for j in range(i, 16):\n        s += v[i] * v[j]",
+    "a long loop inside": "for i in range(16):\n    for j in range(16):\n        s += v[i] * j",
+    "a staged loop inside": "for i in range(16):\n    for j in rose.range(n):\n        s += v[i] * j",
+    "a while inside": "for i in range(16):\n    e = v[i] * v[i]\n    while e > 0.01:\n        e = e / 2\n    s += e",
+    "break": "for i in range(100):\n    s += v[i]\n    if s < x:\n        break",
+    "a break that the index decides": "for i in range(100):\n    s += x\n    if i == 70:\n        break",
+    "the index of inner loops that are left": "for i in range(16):\n    for j in range(3):\n        if v[j] > x:\n            continue\n        if v[j] > i:\n            break\n        s += m[i, j] * j",
+    "an array that is made anew beside its old name": "y = v * x\nz = y\nfor i in range(16):\n    y = y * 0.5\ny[0] = 3.0\ns = y + z",
+    "continue": "for i in range(100):\n    if v[i] < x:\n        continue\n    s += v[i]",
+    "return": "for i in range(100):\n    if v[i] > x:\n        return v[i]",
+    "a name bound in it": "y = x\nfor i in range(100):\n    y = v[i] * 2\ns = y",
+    "bound in it for the first time": "for i in range(100):\n    y = v[i] * 2\ns = y",
+    "names that change places": "a, b = x, s\nfor i in range(100):\n    a, b = b, a + v[i]\ns = a - b",
+    "stores": "y = np.zeros(100)\ny[0] = 1.0\nfor i in range(1, 100):\n    y[i] = y[i - 1] * v[i]\ns = y",
+    "stores under a test": "y = v.copy()\nfor i in range(100):\n    if i > 0:\n        y[i] += y[i - 1]\ns = y",
+    "a matrix": "y = np.zeros((100, 3))\nfor i in range(100):\n    for j in range(3):\n        y[i, j] = m[i, j] * x\ns = y",
+    "an array bound anew": "y = v * x\nfor i in range(16):\n    y = y * 0.5 + v\ns = y",
+    "zeros at first": "y = np.zeros(3)\nfor i in range(100):\n    y = np.tanh(y * x + m[i])\ns = y",
+    "in place": "y = v.copy()\nfor i in range(16):\n    y *= x\ns = y",
+    "a new array in every iteration": "for i in range(100):\n    y = np.array([v[i], x])\n    y[0] += 1.0\n    s += y.sum()",
+    "functions": "for i in range(100):\n    s += math.sin(v[i]) + max(v[i], x) + abs(v[i]) + np.exp(-x) + float(i)",
+    "reductions": "for i in range(100):\n    s += m[i].sum() + np.dot(m[i], m[i]) + m[i] @ m[0]",
+    "zero is exact": "t = 0.0\nfor i in range(100):\n    s += math.sin(t) + math.cos(t)\n    t = t + x",
+    "a list of the host": "w = [1.0, x, 2.0]\nfor i in range(100):\n    for j in range(3):\n        s += m[i, j] * w[j]",
+    "a test of the host": "fast = True\nfor i in range(100):\n    if fast:\n        s += v[i]\n    else:\n        s += 1",
+    "an else": "for i in range(16):\n    s += x\nelse:\n    s += 1",
+    "indices": "at = np.arange(100)[::-1]\nfor i in range(100):\n    s = s * x + v[at[i]]",
+    "a staged condition": "for i in range(100):\n    if x > 0:\n        s += v[i]\n    else:\n        k = 3",
+    "the elements of an array": "for a in v:\n    s = s * x + a",
+    "the elements of an array of the host": "w = np.linspace(0.5, 2.0, 80)\nfor a in w:\n    s = s * x + a",
+    "rows": "for row in m:\n    s = s * x + row[0] * row[2] + row.sum()",
+    "rows and their elements": "for row in m:\n    for a in row:\n        s = s * x + a",
+    "enumerate": "for i, a in enumerate(v):\n    s = s * x + a * i - v[(i * 7) % 100]",
+    "enumerate from three": "for i, a in enumerate(v, 3):\n    s = s * x + a * i",
+    "enumerate in a loop": "for i in range(20):\n    for j, a in enumerate(m[i]):\n        s = s * x + a * j + i",
+    "zip": "for a, row in zip(v, m):\n    s = s * x + a * row[1]",
+    "zip of a range": "for i, a in zip(range(3, 303, 3), v):\n    s = s * x + a * i",
+    "zip in a loop": "for row in m:\n    for a, b in zip(row, m[0]):\n        s = s * x + a * b",
+    "leaving a loop over an array": "for a in v:\n    s += a\n    if s > x:\n        break",
+    "stores beside what it goes through": "y = np.zeros(100)\nfor i, a in enumerate(v):\n    y[i] = a * x\ns = y",
+    "an array of each kind of index": "for a in np.arange(70):\n    s = s * x + v[a]",
+    "a nest of short loops": "y = np.zeros((15, 15))\nfor i in range(1, 15):\n    for j in range(1, 15):\n"
+    "        y[i, j] = (x * i - j) ** 2 + min(y[i - 1, j], y[i, j - 1]) + v[i] * v[j]\ns = y",
+    "NumPy's reductions": "for i in range(20):\n    s += np.max(m[i]) - np.sum(m[:3], axis=0)[1] + np.prod(m[i])",
+    "a long body": "for i in range(100):\n" + "\n".join(f"    s = s * x + v[{k}] * i" for k in range(9)),
+    "a helper": "def helper(a):\n    return a * 2\nfor i in range(100):\n    s += helper(x)",
+    "helpers with everything": "for i in range(100):\n    s += price(v[i], i, rate=x) + smooth(v, i) + twice(smooth, v, i)",
+    "a helper of rows": "for row in m:\n    s = s * x + spread(row)[1]",
+    "a helper beside its own names": "y = np.zeros(100)\nfor i in range(100):\n    y[i] = spread(m[i])[0] + s\n    s = y[i]",
+    "a lambda": "g = lambda a, b=2.0: a * b + 1\nfor i in range(100):\n    s += g(v[i])",
+    "the last sign": "s = -0.0\nfor i in range(100):\n    s = s * x",
+}
+
+
+@pytest.mark.parametrize("body", ROLLED.values(), ids=ROLLED)
+def test_rolled(body, reasons, monkeypatch):
+    f = function(body)
+    arguments = [(x, n, V, M) for x, n in ((0.5, 3), (-1.25, 0))]
+    monkeypatch.setattr(abstract_run, "FEWEST", 16)  # unrolling is slow
+    rolled = stage(f, *arguments[0])
+    assert reasons[:1] == [""]
+    monkeypatch.setattr(abstract_run, "FEWEST", 10**9)
+    unrolled = stage(f, *arguments[0])
+    assert size(unrolled.function) > max(1.5 * size(rolled.function), 15)
+    for args in arguments:
+        assert bits(run(rolled, f, *args)) == bits(run(unrolled, f, *args))
+    agrees(f, *arguments)
+
+
+UNROLLED = {
+    "few iterations": "for i in range(63):\n    s += v[i]",
+    "asked for": "for i in rose.unroll(range(100)):\n    s += v[i]",
+    "a list grows": "w = []\nfor i in range(100):\n    w.append(v[i])\ns = w[3]",
+    "a list is indexed": "w = [x] * 100\nfor i in range(100):\n    s += w[i]",
+    "a dict is changed": "w = {}\nfor i in range(100):\n    w[i] = v[i]\ns = w[3]",
+    "the index is an exponent": "for i in range(100):\n    s += x ** i",
+    "the index overflows": "for i in range(100):\n    s += x * (i * 2 ** 62)",
+    "a function of the index": "for i in range(100):\n    s += v[i] * math.sin(i)",
+    "a quotient of the index": "for i in range(100):\n    s += x * (i % (i + 1)) / 1 if i else 1 / (i + 1) // (i - 200.5)",
+    "a counter": "k = 0\nfor i in range(100):\n    k += 1\n    s += x\ns += x * k",
+    "time of the host": "t = 0.0\nfor i in range(100):\n    t = t + 0.1\n    s += x * t",
+    "the index afterwards": "for i in range(100):\n    s += x\ns += x ** i",
+    "a helper that reads variables": "k = 2\ndef helper(a):\n    return a * k\nfor i in range(70):\n    s += helper(x)",
+    "a helper that writes": "y = v.copy()\ndef put(a, i):\n    a[i] = x\n    return x\nfor i in range(70):\n    s += put(y, i)",
+    "a helper that prints": "def helper(a):\n    print(a)\n    return a\nfor i in range(70):\n    s += helper(x)",
+    "a helper that needs the index": "def helper(a, i):\n    return a ** i\nfor i in range(70):\n    s += helper(x, i)",
+    "a helper that calls itself": "for i in range(70):\n    s += again(x, 12)",
+    "printing": "for i in range(100):\n    print(i)\n    s += x",
+    "a text": "for i in range(100):\n    w = f'{i}'\n    s += x",
+    "a slice that moves": "for i in range(70):\n    s += v[i:i + 3].sum()",
+    "an array of the host": "y = np.zeros(100)\nfor i in range(100):\n    y[i] = i * 0.5\ns = y",
+    "the index at a break": "for i in range(100):\n    s += x\n    if i == 70:\n        break\ns += i",
+    "another start than zero": "t = 0.3617\nfor i in range(100):\n    s += math.sin(t)\n    t = t + x",
+    "two names of one array": "y = v.copy()\nz = y\nfor i in range(70):\n    y *= x\n    s += z[0]",
+    "kinds": "k = None\nfor i in range(70):\n    if k is None:\n        s += x\n    k = s",
+    "two arrays": "y = v * 2\nfor i in range(70):\n    if x > 0:\n        y = v * x\ns = y",
+    "a power of the host": "t = 0.5\nfor i in range(70):\n    s += t ** 0.5\n    t = t * x * x",
+    "in a try": "try:\n    for i in range(70):\n        s += x\nexcept ValueError:\n    pass",
+    "another iterable": "for a in [x] * 100:\n    s += a",
+    "an iterator that has been begun": "e = enumerate(v)\nnext(e)\nfor i, a in e:\n    s = s * x + a * i",
+    "an array that is written meanwhile": "y = v.copy()\nfor a in y:\n    y[1] = a * x\n    s = s * x + a",
+    "rows that are written": "y = m.copy()\nfor row in y:\n    row[0] = x\ns = y",
+    "things of several lengths": "for a, b in zip(v, m[:70, 0]):\n    s += a * b",
+    "an item beside a list": "for a, b in zip(v, [x] * 100):\n    s += a * b",
+    "the item afterwards as an index": "for k, a in enumerate(v):\n    s += a\ns += v[k] * x ** k",
+    "a zero divisor": "for i in range(1, 100):\n    s += 1.0 / i * x + 1.0 / (i - 200) * x\nfor i in range(70):\n    if i > 0:\n        s += 1 / i * x",
+}
+
+
+@pytest.mark.parametrize("body", UNROLLED.values(), ids=UNROLLED)
+def test_unrolled(body, reasons, capsys):
+    f = function(body)
+    staged = stage(f, 0.5, 3, V, M)
+    assert not reasons or reasons[-1]
+    del staged
+    agrees(f, (0.5, 3, V, M), (-1.25, 0, V, M))
+
+
+def test_helpers_run_as_often_as_in_python():
+    log = []
+
+    def note(k):
+        log.append(k)
+
+    f = define(
+        "def f(x: float):\n    for i in range(100):\n        x = x * 0.5\n        note(i)\n    return x", note=note
+    )
+    stage(f, 1.0)
+    assert log == list(range(100))
+
+
+def test_attributes_of_plain_objects_are_read_and_no_code_runs(reasons):
+    @dataclass
+    class Settings:
+        rate: float
+        weights: list[float]
+
+    class Live:
+        @property
+        def rate(self):
+            raise AssertionError
+
+        steps = 3
+
+    text = "def f(x: float):\n    for i in range(100):\n        x = x * o.rate + o.weights[1]\n    return x"
+    assert size(stage(define(text, o=Settings(0.5, [1.0, 2.0])), 1.0).function) < 10
+    text = "def f(x: float):\n    for i in range(100):\n        x = x * o.rate\n    return x"
+    with pytest.raises(AssertionError):
+        stage(define(text, o=Live()), 1.0)
+    assert reasons == ["", "an attribute of the host"]
+
+
+def test_the_length_of_an_array_does_not_show():
+    f = define(
+        "def f(x: Vec['n']):\n    s = 0.0\n    for i in range(len(x)):\n        s += x[i]\n    return s", **SCOPE
+    )
+    assert [size(stage(f, np.ones(n)).function) for n in (63, 64, 10**6)] == [126, 3, 3]
+
+
+def outcomes(f, fewest, monkeypatch, calls):
+    """The bits that `f` gives when loops are rolled from `fewest` iterations on; or what it raises, at which call."""
+    monkeypatch.setattr(abstract_run, "FEWEST", fewest)
+    try:
+        staged = stage(f, *calls[0])
+    except (RoseError, ArithmeticError) as error:
+        return [type(error)] * len(calls)
+    found = []
+    for args in calls:
+        try:
+            found.append(bits(run(staged, f, *args)))
+        except RoseError as error:
+            found.append(type(error))
+    return found
+
+
+def test_random_loops_have_the_same_bits(monkeypatch, reasons):
+    counts = Counter()
+    for seed in range(COUNT):
+        f = define(loop(seed), **SCOPE)
+        v = np.random.default_rng(seed).normal(size=7)
+        calls = [(0.7, -0.3, v, 3), (-1.2, 0.4, v, 0), (0.1, 0.2, v, 5)]
+        unrolled = outcomes(f, 10**9, monkeypatch, calls)
+        before = reasons.count("")
+        rolled = outcomes(f, 2, monkeypatch, calls)
+        counts["rolled" if reasons.count("") > before else "unrolled"] += 1
+        for now, wanted in zip(rolled, unrolled, strict=True):
+            assert now == wanted or (isinstance(now, type) and isinstance(wanted, type)), loop(seed)
+    assert counts["rolled"] > COUNT / 2

@@ -1,0 +1,194 @@
+"""What a reverse pass keeps: arrays once rather than what each iteration reads of them, and never more than that."""
+
+import math
+
+import pytest
+
+from rosejit.text import parse
+from rosejit.transforms.analysis.cost import stacked_bytes
+from rosejit.transforms.autodiff.derivative_programs import cotangents, differentiable
+from rosejit.transforms.pipeline import optimise
+from tests.laws import check_laws
+
+PRODUCT = """
+def f(a: [16][15]Real, x: [15]Real): [16]Real =
+  let y: [16]Real = loop i < 16 {
+    let s: Real = loop j < 15 carry (t: Real = 0.0) {
+      let p: Real = a@[i, j] in
+      let q: Real = x@[j] in
+      let r: Real = p * q in
+      let u: Real = t + r in
+      u
+    } in
+    s
+  } in
+  y
+"""
+
+DISTANCES = """
+def f(a: [16][15]Real, b: [14][15]Real): Real =
+  let y: Real = loop i < 16 carry (s: Real = 0.0) {
+    let row: [15]Real = a@[i] in
+    let z: Real = loop k < 14 carry (t: Real = s) {
+      let w: Real = loop j < 15 carry (u: Real = t) {
+        let p: Real = row@[j] in
+        let q: Real = b@[k, j] in
+        let d: Real = p - q in
+        let e: Real = d * d in
+        let v: Real = u + e in
+        v
+      } in
+      w
+    } in
+    z
+  } in
+  y
+"""
+
+TABLES = """
+def f(x: [13]Real, at: [14]Int): Real =
+  let y: Real = loop i < 14 carry (s: Real = 1.0) {
+    let k: Int = at@[i] in
+    let p: Real = x@[k] in
+    let q: Real = s * p in
+    q
+  } in
+  y
+"""
+
+LOCAL = """
+def f(x: [13]Real): Real =
+  let y: Real = loop t < 15 carry (s: Real = 1.0) {
+    let z: [13]Real = loop i < 13 { let p: Real = x@[i] in let q: Real = p * s in q } in
+    let w: Real = loop i < 14 carry (u: Real = s) {
+      let v: Real = loop j < 13 carry (g: Real = u) {
+        let a: Real = z@[j] in
+        let b: Real = sin(a) in
+        let c: Real = a * b in
+        let d: Real = g + c in
+        d
+      } in
+      v
+    } in
+    let n: Real = w * 0.01 in
+    n
+  } in
+  y
+"""
+
+LAST = """
+def f(x: [29]Real): Real =
+  let y: Real = loop i < 13 carry (s: Real = 1.0) {
+    let p: Real = x@[28] in
+    let q: Real = s * p in
+    q
+  } in
+  y
+"""
+
+MATRICES = """
+def f(q: [5][4]Real, x: [12][4]Real): Real =
+  let m: [5][4][4]Real = loop a < 5 {
+    let n: [4][4]Real = loop i < 4 {
+      let r: [4]Real = loop j < 4 {
+        let u: Real = q@[a, i] in
+        let v: Real = q@[a, j] in
+        let w: Real = u * v in
+        let z: Real = sin(w) in
+        z
+      } in
+      r
+    } in
+    n
+  } in
+  let y: Real = loop k < 12 carry (s: Real = 0.0) {
+    let g: Real = loop a < 5 carry (t: Real = s) {
+      let one: [4][4]Real = m@[a] in
+      let h: Real = loop i < 4 carry (b: Real = t) {
+        let z: Real = loop j < 4 carry (c: Real = 0.0) {
+          let o: Real = one@[i, j] in
+          let p: Real = x@[k, j] in
+          let d: Real = o * p in
+          let e: Real = c + d in
+          e
+        } in
+        let l: Real = z * z in
+        let n: Real = b + l in
+        n
+      } in
+      h
+    } in
+    g
+  } in
+  y
+"""
+
+
+TRIANGLE = """
+def f(x: [40]Real, b: [820]Real): Real =
+  let y: Real = loop j < 40 carry (s: Real = 0.0) {
+    let v: Real = x@[j] in
+    let a: Int = j * 20 in
+    let w: Real = loop i < j carry (t: Real = s) {
+      let k: Int = wadd(i, a) in
+      let p: Real = b[k] in
+      let q: Real = p * p in
+      let r: Real = q * v in
+      let u: Real = t + r in
+      u
+    } in
+    w
+  } in
+  y
+"""
+
+
+def numbers(*shape):
+    values = iter(range(1, 1000))
+
+    def made(shape):
+        return [made(shape[1:]) for _ in range(shape[0])] if shape else 0.9 + 0.2 * math.sin(next(values))
+
+    return made(shape)
+
+
+# name -> text, arguments, at most so many bytes that the loops of its reverse pass stack, results among them
+KEPT = {
+    "a product keeps nothing, its operands are passed again": (PRODUCT, [numbers(16, 15), numbers(15)], 16 * 8),
+    "differences are computed again from what they are differences of": (
+        DISTANCES,
+        [numbers(16, 15), numbers(14, 15)],
+        0,
+    ),
+    "indices from tables are read again": (TABLES, [numbers(13), [0, 2, 2, 1, *range(10)]], 14 * 8),
+    "an array made in a loop is kept once, not each read": (
+        LOCAL,
+        [numbers(13)],
+        8 * (15 * (1 + 13 + 2 * 14 * 13) + 2 * 14 * 13 + 2 * 13 + 13),
+    ),
+    "rows of an array made before are read again": (
+        MATRICES,
+        [numbers(5, 4), numbers(12, 4)],
+        8 * 2 * (5 * 4 * 4 + 4 * 4 + 4),
+    ),
+    "an array is read again in loops of which only the run knows the iterations": (
+        TRIANGLE,
+        [numbers(40), numbers(820)],
+        0,
+    ),
+    "one element of a long array is kept, not the array": (LAST, [numbers(29)], 2 * 13 * 8),
+}
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_laws(name):
+    text, args, _ = KEPT[name]
+    check_laws(parse(text), args, order=2)
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_bytes(name):
+    text, _, most = KEPT[name]
+    f = parse(text)
+    (reverse,) = optimise(cotangents(f, differentiable(f)))
+    assert stacked_bytes(reverse) <= most
