@@ -41,7 +41,7 @@ if (live) {
   const numbers = async () => Promise.all(["z", "fx", "fy", "fxx", "fxy", "fyy"].map((name) => read(`#${name}`)));
   const type = async (text) => {
     await page.fill("#text", "");
-    await page.waitForFunction(() => document.querySelector("#text").classList.contains("wrong"), null, { timeout: 60_000 });
+    await page.waitForFunction(() => document.querySelector("[role=alert]").textContent.includes("type an expression"), null, { timeout: 60_000 });
     await page.fill("#text", text);
     await page.waitForFunction(() => document.querySelector("#status").value.match(/redrawn|in grey/) &&
       !document.querySelector("[role=alert]").textContent.includes("type an expression"), null, { timeout: 60_000 });
