@@ -23,7 +23,7 @@ import numpy as np
 import rosejit as rose
 from benchmarks.kernel_programs import C, Program, programs
 from benchmarks.measure import Row, Table, collector_off, options
-from rosejit.api.lowered import Lowered
+from rosejit.api.programs.lowered import Lowered
 from rosejit.runtime import loaded_program
 
 Repeat = Callable[[int], Any]

@@ -42,9 +42,9 @@ from rosejit.abi import Tier
 STAGES = {
     "rewrite": "rosejit.frontend.syntax.translate:Translations.of",
     "staging": "rosejit.frontend.session.session:Session.stage",
-    "numbers": "rosejit.api.compile_and_load:numbered_of",
-    "derivatives": "rosejit.api.compile_and_load:function_of",
-    "key": "rosejit.api.compile_and_load:_digest",
+    "numbers": "rosejit.api.programs.compile_and_load:numbered_of",
+    "derivatives": "rosejit.api.programs.compile_and_load:function_of",
+    "key": "rosejit.api.programs.compile_and_load:_digest",
     "optimiser": "rosejit.transforms.pipeline:optimise rosejit.transforms.straightline.build_routines:build_routines",
     "codegen": "rosejit.codegen.program.compile:compile_program "
     "rosejit.codegen.straightline.compile_routines:compile_routines",

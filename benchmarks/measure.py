@@ -46,8 +46,8 @@ def per_call(f: Callable[[], Any], *, batch: float = 0.02, batches: int = 9, clo
     that calls end up with."""
     with collector_off():
         f()
-        if "rosejit.runtime.tiering" in sys.modules:
-            sys.modules["rosejit.runtime.tiering"].wait()
+        if "rosejit.runtime.residency.tiering" in sys.modules:
+            sys.modules["rosejit.runtime.residency.tiering"].wait()
         number = 1
         while (spent := _spent(f, number, clock)) < batch and number < 1 << 24:
             number = max(2 * number, int(number * batch / spent)) if spent > batch / 100 else 10 * number

@@ -20,7 +20,7 @@ from benchmarks.measure import Row, Table, alone, once, options, per_call
 from benchmarks.plot import exponent, loglog
 from benchmarks.straight_lines import INPUTS, random_program
 from rosejit import Vec
-from rosejit.runtime import tiering
+from rosejit.runtime.residency import tiering
 
 OPS = """
 import json, resource, sys, time

@@ -17,7 +17,7 @@ import numpy as np
 
 import rosejit as rose
 from rosejit import Array, Mat, Vec
-from rosejit.api.compile_and_load import compile_roots
+from rosejit.api.programs.compile_and_load import compile_roots
 from rosejit.runtime.cache import Cache
 from rosejit.runtime.loaded_program import load
 from rosejit.text import parse

@@ -12,20 +12,20 @@ from rosejit.export import export  # at once: a function has the name of its pac
 
 if TYPE_CHECKING:
     from rosejit import optim as optim
-    from rosejit.api.check import check
-    from rosejit.api.checkpoints import checkpoint
-    from rosejit.api.compiled import Compiled, load
+    from rosejit.api.batching.vmap import vmap
+    from rosejit.api.checking.check import check
+    from rosejit.api.checking.gradient_checks import check_grads
     from rosejit.api.decorators import jit, make_ir, opaque
+    from rosejit.api.derivation.checkpoints import checkpoint
+    from rosejit.api.derivation.gradients import grad, hessian, hvp, jacfwd, jacobian, jacrev, value_and_grad
+    from rosejit.api.derivation.modes import jvp, linearize, vjp
     from rosejit.api.function import Function, clear_caches, disable_jit
-    from rosejit.api.gradient_checks import check_grads
-    from rosejit.api.gradients import grad, hessian, hvp, jacfwd, jacobian, jacrev, value_and_grad
     from rosejit.api.hint_errors import Array, Mat, Vec
-    from rosejit.api.lowered import Cost, Ir, Lowered
     from rosejit.api.math_functions import logsumexp, softmax, stop_gradient
-    from rosejit.api.modes import jvp, linearize, vjp
+    from rosejit.api.programs.compiled import Compiled, load
+    from rosejit.api.programs.lowered import Cost, Ir, Lowered
     from rosejit.api.scalar_functions import *  # noqa: F403 - written from the records of the operations
     from rosejit.api.versions import show_versions
-    from rosejit.api.vmap import vmap
     from rosejit.errors import (
         CacheError,
         NotDifferentiable,
@@ -137,19 +137,19 @@ __all__ = [
 __all__ += _scalar_functions.__all__
 
 _HOMES = {
-    "rosejit.api.check": "check",
-    "rosejit.api.checkpoints": "checkpoint",
-    "rosejit.api.compiled": "Compiled load",
+    "rosejit.api.checking.check": "check",
+    "rosejit.api.derivation.checkpoints": "checkpoint",
+    "rosejit.api.programs.compiled": "Compiled load",
     "rosejit.api.decorators": "jit make_ir opaque",
     "rosejit.api.function": "Function clear_caches disable_jit",
-    "rosejit.api.gradient_checks": "check_grads",
-    "rosejit.api.gradients": "grad hessian hvp jacfwd jacobian jacrev value_and_grad",
+    "rosejit.api.checking.gradient_checks": "check_grads",
+    "rosejit.api.derivation.gradients": "grad hessian hvp jacfwd jacobian jacrev value_and_grad",
     "rosejit.api.hint_errors": "Array Mat Vec",
-    "rosejit.api.lowered": "Cost Ir Lowered",
+    "rosejit.api.programs.lowered": "Cost Ir Lowered",
     "rosejit.api.math_functions": "logsumexp softmax stop_gradient",
-    "rosejit.api.modes": "jvp linearize vjp",
+    "rosejit.api.derivation.modes": "jvp linearize vjp",
     "rosejit.api.versions": "show_versions",
-    "rosejit.api.vmap": "vmap",
+    "rosejit.api.batching.vmap": "vmap",
     "rosejit.errors": """
         CacheError NotDifferentiable ParseError RoseAssertionError RoseAttributeError RoseError
         RoseFloatingPointError RoseIndexError RoseMemoryError RoseOverflowError RoseRecursionError RoseValueError

@@ -12,7 +12,7 @@ from typing import Any
 import rosejit
 from rosejit import demo
 from rosejit.api.decorators import jit
-from rosejit.api.lowered import Lowered
+from rosejit.api.programs.lowered import Lowered
 from rosejit.api.versions import versions
 from rosejit.errors import RoseError
 from rosejit.export import export

@@ -10,15 +10,15 @@ import numpy as np
 import rosejit as rose
 from rosejit.abi import Leaf, Node, Tier
 from rosejit.api import sessions
+from rosejit.api.checking.plain_calls import PlainRun
 from rosejit.api.function import run_plainly
-from rosejit.api.plain_calls import PlainRun
 from rosejit.codegen.program.compile import compile_program
 from rosejit.errors import RoseError
 from rosejit.ir import syntax as ir
 from rosejit.ir.builder import Builder
 from rosejit.ir.types import UNIT, Array, Scalar, Tuple, Type, fields_of
 from rosejit.runtime.loaded_program import load
-from rosejit.runtime.marshal import Signature
+from rosejit.runtime.marshalling.marshal import Signature
 from rosejit.transforms.passes.insert_copies import insert_copies
 from rosejit.transforms.pipeline import optimise
 

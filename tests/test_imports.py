@@ -89,7 +89,7 @@ def test_no_module_has_a_public_name():
 
 
 STANDARD = {
-    "rosejit/api/lowered.py": "Cost",
+    "rosejit/api/programs/lowered.py": "Cost",
     "rosejit/frontend/hints/hints.py": "Dual",
     "rosejit/solvers/fits.py": "LeastSquaresResult",
     "rosejit/solvers/ivp.py": "OdeResult",
@@ -127,9 +127,9 @@ def test_pickles(name):
 
 def test_submodules_and_the_function_export(tmp_path):
     program = """
-import rosejit.export.files, rosejit.optim, rosejit.api.gradients
+import rosejit.export.files, rosejit.optim, rosejit.api.derivation.gradients
 import rosejit as rose
-print(callable(rose.export), rose.optim.newton.__name__, rose.grad is rosejit.api.gradients.grad)
+print(callable(rose.export), rose.optim.newton.__name__, rose.grad is rosejit.api.derivation.gradients.grad)
 """
     assert run(program, tmp_path) == ["True", "newton", "True"]
 

@@ -12,7 +12,7 @@ import rosejit as rose
 from rosejit import interp
 from rosejit.abi import Static, leaves
 from rosejit.api import sessions
-from rosejit.api.modes import given_trees
+from rosejit.api.derivation.modes import given_trees
 from rosejit.ir.traversal import reachable
 from rosejit.ir.types import has_real
 from rosejit.ir.verify import verify_program

@@ -18,8 +18,8 @@ from benchmarks.measure import Row, collector_off, per_call
 from benchmarks.penrose.graphs import LOOSE, TOLERANCES, Flags, Floats, Graph, Reference
 from benchmarks.penrose.layout import Energy, optimise
 from benchmarks.penrose.program import energy
-from rosejit.runtime import tiering
 from rosejit.runtime.engine import Instance, NativeModule
+from rosejit.runtime.residency import tiering
 
 WEIGHT = 1000.0
 

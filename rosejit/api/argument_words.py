@@ -12,8 +12,8 @@ from typing import Any
 from rosejit.abi import Leaf, Node, Static, Tree, leaves
 from rosejit.api.deferred import describe
 from rosejit.errors import RoseError, ShapeError, StagingTypeError
-from rosejit.runtime import convert
-from rosejit.runtime.marshal import Signature
+from rosejit.runtime.marshalling import convert
+from rosejit.runtime.marshalling.marshal import Signature
 
 _NUMBERS: dict[str, type] = {"real": float, "int": int, "bool": bool}
 _CONVERTERS: dict[str, Any] = {"real": convert.real, "int": convert.integer, "bool": convert.boolean}

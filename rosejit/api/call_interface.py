@@ -3,14 +3,15 @@
 import inspect
 from typing import Protocol
 
-from rosejit.api import interpreted, sessions
+from rosejit.api import sessions
+from rosejit.api.programs import interpreted
 from rosejit.api.specialisation import with_host_values
 from rosejit.api.specialisation_cache import Key, Specialisation
 from rosejit.frontend.session.session import Session
 from rosejit.frontend.signature.binding import Call
 from rosejit.frontend.signature.binding import Signature as Binding
 from rosejit.frontend.signature.numeric_kinds import exact
-from rosejit.runtime.marshal import Signature as Interface
+from rosejit.runtime.marshalling.marshal import Signature as Interface
 
 
 class Called(Protocol):

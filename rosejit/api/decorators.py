@@ -24,7 +24,7 @@ from rosejit.frontend.signature.binding import Call
 from rosejit.frontend.syntax.translate import TRANSLATIONS
 
 if TYPE_CHECKING:
-    from rosejit.api.lowered import Ir
+    from rosejit.api.programs.lowered import Ir
 
 
 def wrapped_like(function: Function, like: Any, name: str, signature: inspect.Signature | None = None) -> None:

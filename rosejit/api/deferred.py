@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rosejit import interp
-    from rosejit.api import check, compile_and_load, decorators, lowered, opaque_functions
+    from rosejit.api import decorators, opaque_functions
+    from rosejit.api.checking import check
+    from rosejit.api.programs import compile_and_load, lowered
     from rosejit.codegen.program import compile as codegen
     from rosejit.codegen.straightline import compile_routines
     from rosejit.frontend.python import assert_raise, print_
@@ -31,9 +33,9 @@ else:
             return getattr(import_module(self.__name__), name)
 
     interp = _Deferred("rosejit.interp")
-    check = _Deferred("rosejit.api.check")
-    lowered = _Deferred("rosejit.api.lowered")
-    compile_and_load = _Deferred("rosejit.api.compile_and_load")
+    check = _Deferred("rosejit.api.checking.check")
+    lowered = _Deferred("rosejit.api.programs.lowered")
+    compile_and_load = _Deferred("rosejit.api.programs.compile_and_load")
     decorators = _Deferred("rosejit.api.decorators")
     opaque_functions = _Deferred("rosejit.api.opaque_functions")
     assert_raise = _Deferred("rosejit.frontend.python.assert_raise")

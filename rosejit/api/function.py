@@ -10,12 +10,13 @@ from contextlib import AbstractContextManager, contextmanager
 from types import CodeType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rosejit.api import interpreted, sessions
+from rosejit.api import sessions
 from rosejit.api.call_interface import interface_of, known_as
+from rosejit.api.checking.plain_calls import PLAIN, PlainRun
 from rosejit.api.deferred import check, lowered
 from rosejit.api.options import Options
 from rosejit.api.out_argument import placed
-from rosejit.api.plain_calls import PLAIN, PlainRun
+from rosejit.api.programs import interpreted
 from rosejit.api.public_entry import entry, public
 from rosejit.api.specialisation import Staged
 from rosejit.api.specialisation_cache import Key, Known, Specialisation, reckon
@@ -28,12 +29,12 @@ from rosejit.frontend.signature.binding import Signature as Binding
 from rosejit.frontend.values.pytree import has_tangent
 from rosejit.lazy_dataclass import dataclass
 from rosejit.logs import note
-from rosejit.runtime.marshal import Mismatch
-from rosejit.runtime.result_buffers import spare
+from rosejit.runtime.marshalling.marshal import Mismatch
+from rosejit.runtime.marshalling.result_buffers import spare
 from rosejit.span import PACKAGE
 
 if TYPE_CHECKING:
-    from rosejit.api.lowered import Lowered
+    from rosejit.api.programs.lowered import Lowered
 
 _STAGING = threading.RLock()
 """One thread stages at a time: two that enter a cycle of functions at two places would wait for each other."""

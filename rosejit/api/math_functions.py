@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rosejit.abi import Leaf
-from rosejit.api.plain_calls import held
+from rosejit.api.checking.plain_calls import held
 from rosejit.frontend.arrays.array import Array
 from rosejit.frontend.arrays.asarray import is_staged_deep, staged_items
 from rosejit.frontend.arrays.broadcast import broadcast_map

@@ -1,7 +1,7 @@
 """What a user says of how a function is compiled, and programs compiled so."""
 
 from rosejit.abi import Tier
-from rosejit.api.compile_and_load import Loaded, Roots, load
+from rosejit.api.programs.compile_and_load import Loaded, Roots, load
 from rosejit.lazy_dataclass import dataclass
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from rosejit.errors import StagingTypeError
 from rosejit.frontend.values.pytree import parts, with_parts
 from rosejit.numeric import np
-from rosejit.runtime.read_results import apart, checked
+from rosejit.runtime.marshalling.read_results import apart, checked
 
 
 def placed(name: str, result: Any, out: Any) -> Any:

@@ -10,7 +10,7 @@ from types import CodeType, FunctionType
 from typing import Any, Protocol, TypeVar
 
 from rosejit.errors import missing_frame, trimmed
-from rosejit.runtime.marshal import Mismatch
+from rosejit.runtime.marshalling.marshal import Mismatch
 from rosejit.span import PACKAGE
 
 _SOURCE = """

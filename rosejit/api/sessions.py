@@ -8,7 +8,7 @@ from typing import Any
 
 from rosejit import collector
 from rosejit.abi import SCALAR_OF, Leaf, Node, Tree, leaf_of, leaves
-from rosejit.api import interpreted
+from rosejit.api.programs import interpreted
 from rosejit.api.specialisation_cache import Known, Specialisation
 from rosejit.errors import StagingTypeError
 from rosejit.frontend.arrays.access import variable
@@ -24,7 +24,7 @@ from rosejit.ir.builder import Builder
 from rosejit.ir.primitive import Staged
 from rosejit.ir.types import Scalar
 from rosejit.numeric import np
-from rosejit.runtime.marshal import Read
+from rosejit.runtime.marshalling.marshal import Read
 
 _REAL = frozenset({Real})
 

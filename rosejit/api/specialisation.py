@@ -7,7 +7,7 @@ from typing import Any
 
 from rosejit.abi import Leaf, Node, Static, Tree, changed, leaves
 from rosejit.api.deferred import apply_fastmath
-from rosejit.api.derivation_recipe import Program, Recipe, function_of, source_of
+from rosejit.api.derivation.derivation_recipe import Program, Recipe, function_of, source_of
 from rosejit.errors import NotDifferentiable, StagingTypeError
 from rosejit.frontend.session.custom_jvp import Primal, Ruled
 from rosejit.frontend.values.host_scalars import number_kind

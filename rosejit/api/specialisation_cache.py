@@ -12,7 +12,7 @@ from dataclasses import field
 from typing import Any
 
 from rosejit.abi import Tree
-from rosejit.api.compile_and_load import Loaded
+from rosejit.api.programs.compile_and_load import Loaded
 from rosejit.api.specialisation import Staged
 from rosejit.frontend.guards.guards import Guard
 from rosejit.lazy_dataclass import dataclass

@@ -5,11 +5,11 @@ from collections.abc import Callable
 from typing import Any
 
 from rosejit.api.decorators import as_function
+from rosejit.api.derivation.gradients import grad
+from rosejit.api.derivation.sparse_derivatives import Compressed, Entries, structured
 from rosejit.api.function import Function
-from rosejit.api.gradients import grad
 from rosejit.api.out_argument import placed
 from rosejit.api.public_entry import public
-from rosejit.api.sparse_derivatives import Compressed, Entries, structured
 from rosejit.api.specialisation import Argnums
 
 

@@ -2,7 +2,7 @@
 
 import math
 
-from rosejit.api.gradients import hessian
+from rosejit.api.derivation.gradients import hessian
 from rosejit.frontend.values.rose_functions import range as iterations
 from rosejit.numeric import np
 from rosejit.optim.descent import converged, largest, note

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from rosejit.api.decorators import as_function, opaque, wrapped_like
+from rosejit.api.derivation.gradients import value_and_grad
 from rosejit.api.function import Function, FunctionSource, share
-from rosejit.api.gradients import value_and_grad
 from rosejit.api.specialisation import Staged, positions
 from rosejit.api.vectors import flat, unflat
 from rosejit.errors import StagingTypeError

@@ -16,10 +16,10 @@ from typing import Any, Literal
 from rosejit.abi import EXCHANGE, FAILURE_NUMBER, Artifact, Import, Scalar, Slot
 from rosejit.errors import RoseMemoryError, WasmTrap
 from rosejit.numeric import np
-from rosejit.runtime import convert
 from rosejit.runtime.backend import NO_FAILURE, Fault
-from rosejit.runtime.host_results import Returned
-from rosejit.runtime.memory import numbers
+from rosejit.runtime.marshalling import convert
+from rosejit.runtime.marshalling.host_results import Returned
+from rosejit.runtime.residency.memory import numbers
 from rosejit.runtime.trampoline import PLACE, trampoline
 
 _LETTERS = {"real": "d", "int": "q", "bool": "i", "array": "I"}

@@ -2,7 +2,7 @@
 
 The native code comes first, so that the engine takes it from where it is; a description in JSON, other data, the Wasm
 module and a footer with lengths and a checksum follow. Files of the disk cache have no other data, and saved programs
-(`api/program_codec.py`) no native code.
+(`api/programs/program_codec.py`) no native code.
 """
 
 import builtins

@@ -25,10 +25,10 @@ from rosejit.errors import RoseMemoryError, WasmTrap
 from rosejit.numeric import np
 from rosejit.runtime import host_callbacks as host_functions
 from rosejit.runtime.backend import NO_FAILURE, Fault
-from rosejit.runtime.convert import dtype
-from rosejit.runtime.host_results import signature
-from rosejit.runtime.memory import CopiedMemory, numbers, octets_at
-from rosejit.runtime.stack_limit import LEAST, MODEST, MOST, here
+from rosejit.runtime.marshalling.convert import dtype
+from rosejit.runtime.marshalling.host_results import signature
+from rosejit.runtime.residency.memory import CopiedMemory, numbers, octets_at
+from rosejit.runtime.residency.stack_limit import LEAST, MODEST, MOST, here
 
 ffi: Any = _ffi  # the C interface; its types are those of ctypes, which say little
 _Pointer: Any = ctypes.POINTER

@@ -16,10 +16,10 @@ from typing import Any
 from rosejit.abi import EXCHANGE, Artifact
 from rosejit.errors import RoseRecursionError
 from rosejit.runtime.backend import Instance
-from rosejit.runtime.instance_pool import Binder, Bound
 from rosejit.runtime.interrupt import watch
-from rosejit.runtime.stack_limit import here
-from rosejit.runtime.tiering import Code
+from rosejit.runtime.residency.instance_pool import Binder, Bound
+from rosejit.runtime.residency.stack_limit import here
+from rosejit.runtime.residency.tiering import Code
 
 
 class Tape:

@@ -13,11 +13,11 @@ from typing import Any
 from rosejit.abi import Import, Slot
 from rosejit.errors import RoseRecursionError
 from rosejit.numeric import np
-from rosejit.runtime import convert
 from rosejit.runtime.exception_table import whole_try
-from rosejit.runtime.host_results import Returned
-from rosejit.runtime.memory import numbers, octets_at
-from rosejit.runtime.stack_limit import here
+from rosejit.runtime.marshalling import convert
+from rosejit.runtime.marshalling.host_results import Returned
+from rosejit.runtime.residency.memory import numbers, octets_at
+from rosejit.runtime.residency.stack_limit import here
 
 TRAP, BASE, SPARE = 0, 1, 2
 """The control block of an instance: the trap of a failed call, the address of its memory, a trap to return."""

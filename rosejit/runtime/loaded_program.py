@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rosejit.abi import Artifact, Tier
-from rosejit.runtime import tiering
 from rosejit.runtime.backend import CompiledModule
 from rosejit.runtime.handles import Tapes
-from rosejit.runtime.marshal import Signature, entry_function
-from rosejit.runtime.tiering import Code
+from rosejit.runtime.marshalling.marshal import Signature, entry_function
+from rosejit.runtime.residency import tiering
+from rosejit.runtime.residency.tiering import Code
 
 
 class Compiled:

@@ -8,7 +8,7 @@ arguments, 8 bytes each from address 0 on, calls the host's `k: () -> ()`, and l
 from collections.abc import Sequence
 
 from rosejit.abi import Import
-from rosejit.runtime.host_results import signature
+from rosejit.runtime.marshalling.host_results import signature
 from rosejit.wasm.encode import encode
 from rosejit.wasm.instructions import (
     call,

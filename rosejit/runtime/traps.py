@@ -6,7 +6,7 @@ from rosejit.abi import FAILURE_NUMBER, FAILURE_VALUES, INTERRUPTED, OUT_OF_MEMO
 from rosejit.errors import RoseMemoryError, RoseRecursionError, WasmTrap, raise_in_user_code
 from rosejit.ir.failure import failure_error
 from rosejit.runtime.backend import NO_FAILURE, Fault, Instance
-from rosejit.runtime.stack_limit import here
+from rosejit.runtime.residency.stack_limit import here
 
 
 def raise_fault(artifact: Artifact, instance: Instance, status: int) -> NoReturn:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from rosejit.api.gradients import grad, jacobian
+from rosejit.api.derivation.gradients import grad, jacobian
 from rosejit.api.math_functions import stop_gradient
 from rosejit.api.public_entry import public
 from rosejit.api.vectors import flat, unflat

@@ -5,7 +5,7 @@ from typing import Any
 
 from rosejit.api.closures import hoisted, pushed
 from rosejit.api.decorators import as_function, from_source
-from rosejit.api.gradients import jacobian
+from rosejit.api.derivation.gradients import jacobian
 from rosejit.api.math_functions import stop_gradient
 from rosejit.api.options import Options
 from rosejit.frontend.hints.hints import Dual

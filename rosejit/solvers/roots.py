@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rosejit.api.decorators import as_function
-from rosejit.api.gradients import jacobian
+from rosejit.api.derivation.gradients import jacobian
 from rosejit.api.math_functions import stop_gradient
 from rosejit.api.public_entry import public
 from rosejit.api.vectors import flat, unflat

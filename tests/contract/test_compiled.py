@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import rosejit as rose
-from rosejit.api import program_codec
+from rosejit.api.programs import program_codec
 from rosejit.runtime import cache_format
 from tests.contract import compiled_cases
 from tests.contract.compiled_cases import CASES, X, same

@@ -14,8 +14,8 @@ import pytest
 
 import rosejit as rose
 from rosejit import Mat, Vec
-from rosejit.api import compile_and_load
-from rosejit.api.interpreted import is_disabled
+from rosejit.api.programs import compile_and_load
+from rosejit.api.programs.interpreted import is_disabled
 from tests.frontend.oracle import define
 from tests.programs import PROGRAMS, rolled, structures
 from tests.programs.arrays import PROGRAMS as ARRAYS

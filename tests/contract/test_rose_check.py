@@ -443,7 +443,7 @@ def test_pages_agree(page, monkeypatch):
 def test_with_the_environment_each_specialisation_is_checked_once(monkeypatch):
     monkeypatch.setenv("ROSE_CHECK", "1")
     seen = []
-    module = sys.modules["rosejit.api.check"]
+    module = sys.modules["rosejit.api.checking.check"]
     once = module.check_once
     monkeypatch.setattr(module, "check_once", lambda f, args, kwargs: seen.append(args) or once(f, args, kwargs))
 

@@ -11,7 +11,8 @@ import pytest
 
 import rosejit as rose
 from rosejit import Vec
-from rosejit.runtime import cache, tiering
+from rosejit.runtime import cache
+from rosejit.runtime.residency import tiering
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -119,7 +120,7 @@ def test_the_child_of_a_fork_goes_on_by_itself():
     code = """
         import os, warnings
         warnings.simplefilter("ignore", DeprecationWarning)  # threads and fork
-        from rosejit.runtime import tiering
+        from rosejit.runtime.residency import tiering
         f = chain("auto", 4_000, cache=False)
         y = f(0.3, 0.7)
         child = os.fork()

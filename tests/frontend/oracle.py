@@ -9,7 +9,7 @@ import numpy as np
 
 from rosejit import interp
 from rosejit.abi import Leaf, leaves
-from rosejit.api.check_compare import differ
+from rosejit.api.checking.check_compare import differ
 from rosejit.errors import RoseError
 from rosejit.frontend.session.session import Session, Staged
 from rosejit.frontend.signature.binding import signature

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from rosejit.runtime.result_buffers import LEAST
+from rosejit.runtime.marshalling.result_buffers import LEAST
 
 SIZE = LEAST // 8
 """Reals in such an array."""

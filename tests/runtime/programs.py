@@ -12,7 +12,7 @@ import wasmtime
 
 from rosejit.abi import Artifact, Entry, Import, Leaf, Slot, Tree
 from rosejit.runtime.loaded_program import load
-from rosejit.runtime.marshal import Signature
+from rosejit.runtime.marshalling.marshal import Signature
 
 ROOT = Path(__file__).parent.parent.parent
 REAL, INT, BOOL = Leaf("real"), Leaf("int"), Leaf("bool")

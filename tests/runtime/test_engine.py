@@ -10,7 +10,7 @@ from rosejit.abi import Entry, Import, Slot
 from rosejit.errors import WasmTrap
 from rosejit.runtime.backend import NO_FAILURE
 from rosejit.runtime.engine import Wasmtime, backend
-from rosejit.runtime.stack_limit import LEAST, MOST
+from rosejit.runtime.residency.stack_limit import LEAST, MOST
 from tests.runtime.programs import array, artifact, product, real, spinning
 
 

@@ -265,7 +265,7 @@ def test_deep_stacks_of_compiled_code_under_each_other():
         """
 from rosejit.abi import Entry, Import, Slot
 from rosejit.errors import RoseRecursionError
-from rosejit.runtime.stack_limit import here
+from rosejit.runtime.residency.stack_limit import here
 from tests.runtime.programs import REAL, artifact, function, real, signature
 wat = '''
   (func $down (param f64) (result f64)

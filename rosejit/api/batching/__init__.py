@@ -1,0 +1,1 @@
+"""`vmap`: which axes are mapped, the loop over them, its threads."""

@@ -1,0 +1,161 @@
+"""`grad`, `value_and_grad`, Jacobians, `hessian`, `hvp`: functions to functions with the same arguments."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from rosejit.abi import Node, Tree
+from rosejit.api.decorators import as_function, from_source, wrapped_like
+from rosejit.api.derivation import derivatives
+from rosejit.api.derivation.modes import jvp
+from rosejit.api.function import Function, FunctionSource, Options, share
+from rosejit.api.public_entry import public
+from rosejit.api.specialisation import Argnums, Staged, normalised_argnums, positions
+from rosejit.errors import NotDifferentiable
+from rosejit.frontend.session.session import Session
+from rosejit.frontend.signature.binding import Call
+
+Derive = Callable[[Staged, tuple[str, ...]], Staged]
+
+
+def derived(base: Function, name: str, derive: Derive, transform: Callable[..., Any], *arguments: Any) -> Function:
+    """A function made of another by a derivation of its staged form; it takes the same arguments."""
+
+    def stage(self: Function, call: Call, at: Session) -> Staged:
+        staged = base.specialise(call, at)
+        names = tuple(parameter.name for parameter in base.binding.parameters)
+        try:
+            return derive(staged, names)  # of the kinds of arguments; what follows from the body shows in `Recipe`
+        except NotDifferentiable as error:
+            error.blames_call = True
+            raise
+
+    def rebuilt(self: Function) -> Any:
+        return transform, (base, *arguments)
+
+    made = Function(base.binding, base.options, FunctionSource(stage, rebuilt, made_of=base))
+    wrapped_like(made, base, name)
+    share(made, base, transform, *arguments)
+    return made
+
+
+@public
+def grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Function:
+    """The gradient of a function that returns one Real.
+
+    `argnums` says with respect to which arguments: a number or a name, or a tuple of them (then the result is a tuple).
+    A structure has the same structure as its gradient. With `has_aux` the function returns `(value, aux)`, and the
+    result is `(gradient, aux)`. Raises `NotDifferentiable` where there is no gradient.
+
+    >>> import rosejit as rose
+    >>> rose.grad(lambda x: x * x * x)(3.0)
+    27.0
+    """
+    return _gradient(f, argnums, has_aux, value=False)
+
+
+@public
+def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Function:
+    """As `grad`, but gives `(value, gradient)`, or `((value, aux), gradient)`, from one evaluation.
+
+    >>> import rosejit as rose
+    >>> rose.value_and_grad(lambda x: x * x * x)(3.0)
+    (27.0, 27.0)
+    """
+    return _gradient(f, argnums, has_aux, value=True)
+
+
+def _gradient(f: Callable[..., Any], argnums: Argnums, has_aux: bool, value: bool) -> Function:
+    base = as_function(f)
+    argnums = normalised_argnums(argnums)
+
+    def derive(staged: Staged, names: tuple[str, ...]) -> Staged:
+        by_number, names = counted(base, staged, names, argnums)
+        selected = positions(argnums, names, base.__name__)
+        single = not isinstance(argnums, tuple)
+        return replace(derivatives.gradient(by_number, names, selected, single, has_aux, value), trees=staged.trees)
+
+    transform, name = (value_and_grad, "value_and_grad") if value else (grad, "grad")
+    return derived(base, f"{name}_{base.__name__}", derive, transform, argnums, has_aux)
+
+
+def counted(base: Function, staged: Staged, names: tuple[str, ...], argnums: Argnums) -> tuple[Staged, tuple[str, ...]]:
+    """Arguments as numbers count them: those of `*args` one by one; a name means all of them."""
+    if isinstance(argnums, str) or (isinstance(argnums, tuple) and any(isinstance(each, str) for each in argnums)):
+        return staged, names
+    trees: list[Tree] = []
+    titles: list[str] = []
+    for parameter, tree, name in zip(base.__signature__.parameters.values(), staged.trees, names, strict=True):
+        if parameter.kind is parameter.VAR_POSITIONAL and isinstance(tree, Node):
+            trees += tree.children
+            titles += [f"{name}[{k}]" for k in range(len(tree.children))]
+        else:
+            trees.append(tree)
+            titles.append(name)
+    return replace(staged, trees=tuple(trees)), tuple(titles)
+
+
+@public
+def jacfwd(f: Callable[..., Any], argnums: Argnums = 0) -> Function:
+    """The dense Jacobian, one forward sweep an element of the arguments: axes of the result, then of the argument.
+
+    >>> import rosejit as rose
+    >>> rose.jacfwd(lambda x, y: (x * y, x + y))(2.0, 3.0)
+    (3.0, 1.0)
+    """
+    return _jacobian(f, argnums, "fwd", jacfwd)
+
+
+@public
+def jacrev(f: Callable[..., Any], argnums: Argnums = 0) -> Function:
+    """As `jacfwd`, with one reverse sweep for each element of the result."""
+    return _jacobian(f, argnums, "rev", jacrev)
+
+
+@public
+def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Function:
+    """The dense Jacobian, by the mode with fewer sweeps."""
+    return _jacobian(f, argnums, "auto", jacobian)
+
+
+def _jacobian(f: Callable[..., Any], argnums: Argnums, mode: str, transform: Callable[..., Function]) -> Function:
+    base = as_function(f)
+    argnums = normalised_argnums(argnums)
+
+    def derive(staged: Staged, names: tuple[str, ...]) -> Staged:
+        by_number, names = counted(base, staged, names, argnums)
+        selected = positions(argnums, names, base.__name__)
+        made = derivatives.jacobian(by_number, names, selected, not isinstance(argnums, tuple), mode)
+        return replace(made, trees=staged.trees)
+
+    return derived(base, f"{transform.__name__}_{base.__name__}", derive, transform, argnums)
+
+
+@public
+def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Function:
+    """The matrix of second derivatives of a function that returns one Real: forward over reverse.
+
+    >>> import rosejit as rose
+    >>> rose.hessian(lambda x: x * x * x)(3.0)
+    18.0
+    """
+    return jacfwd(grad(f, argnums), argnums)
+
+
+@public
+def hvp(f: Callable[..., Any]) -> Function:
+    """`rose.hvp(f)(x, v, ...)`: the Hessian of `f(x, ...)` with respect to `x`, applied to `v` (forward over reverse).
+
+    >>> import rosejit as rose
+    >>> rose.hvp(lambda x: x * x * x)(3.0, 2.0)
+    36.0
+    """
+    base = as_function(f)
+    gradient = grad(base)
+
+    def product(x, v, *rest):
+        return jvp(gradient, (x, *rest), (v, *[None for _ in rest]))[1]
+
+    made = from_source(product, Options(base.options.cache), (), f"hvp_{base.__name__}", remade=(hvp, (base,)))
+    share(made, base, hvp)
+    return made

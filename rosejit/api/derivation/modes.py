@@ -1,0 +1,330 @@
+"""`jvp`, `vjp`, `linearize`: a function at a point, and its derivative there as a linear map."""
+
+import dataclasses
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from rosejit.abi import Leaf, Node, Static, Tree, leaves
+from rosejit.api import sessions
+from rosejit.api.call_interface import interface_of
+from rosejit.api.decorators import as_function, from_source
+from rosejit.api.deferred import derivative_programs, pipeline
+from rosejit.api.derivation.derivation_recipe import Recipe
+from rosejit.api.derivation.linear_map import LinearMap
+from rosejit.api.function import Function, has_code, ready
+from rosejit.api.programs.compile_and_load import Loaded
+from rosejit.api.public_entry import public
+from rosejit.api.specialisation import Staged, is_real, only_real, tangents_of, with_results, zero_of
+from rosejit.errors import ShapeError, StagingTypeError
+from rosejit.frontend.arrays.array import Array
+from rosejit.frontend.arrays.asarray import as_array
+from rosejit.frontend.arrays.broadcast import converted
+from rosejit.frontend.hints.hints import Structure
+from rosejit.frontend.session.session import Session, advanced
+from rosejit.frontend.values.pytree import staged_leaf, with_parts
+from rosejit.frontend.values.scalars import type_of, wrap
+from rosejit.ir import syntax as ir
+from rosejit.ir.types import REAL, TAN
+from rosejit.numeric import np
+from rosejit.runtime.marshalling.marshal import Mismatch
+from rosejit.runtime.marshalling.marshal import Signature as Interface
+
+Linear = Callable[..., Any]
+
+
+@public
+def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+    """The result of `f` at `primals`, and its derivative along `tangents`, which are structured as the primals.
+
+    Numbers that have no derivative take `None` (or anything) as their tangent.
+
+    >>> import rosejit as rose
+    >>> rose.jvp(lambda x, y: x * y, (2.0, 3.0), (1.0, 0.0))
+    (6.0, 3.0)
+    """
+    base = as_function(f)
+    for what, given in (("primals", primals), ("tangents", tangents)):
+        if not isinstance(given, (tuple, list)):
+            raise StagingTypeError(
+                f"`jvp` takes the {what} as a tuple, given {type(given).__name__}",
+                help="write `rose.jvp(f, (x,), (dx,))`",
+            )
+    if len(primals) != len(tangents):
+        raise StagingTypeError(
+            f"`jvp` needs one tangent for each primal, given {len(primals)} primals and {len(tangents)} tangents"
+        )
+    at = sessions.current()
+    if at is not None:
+        return _jvp_inside(at, base, tuple(primals), tuple(tangents))
+    return _along(base, len(primals))(tuple(primals), tuple(tangents))
+
+
+def _along(base: Function, count: int) -> Function:
+    """`jvp` of `base` at `count` primals as a function of two tuples, made once; primals are bound as `base` binds."""
+    if count not in base.along:
+
+        def both(primals, tangents):
+            return jvp(base, primals, tangents)
+
+        made = from_source(both, base.options, (), f"jvp_{base.__name__}")
+        own: list[Any] = [p.description for p in base.binding.parameters]
+        if own and base.binding.parameters[-1].kind is inspect.Parameter.VAR_POSITIONAL:
+            own[-1] = own[-1].item
+        own += own[-1:] * max(count - len(own), 0)
+        first, *rest = made.binding.parameters
+        primals = dataclasses.replace(first, description=Structure("tuple", tuple(own[:count])))
+        made.binding.parameters = (primals, *rest)
+        made.binding.function = base.binding.function  # errors speak of it
+        base.along[count] = made
+    return base.along[count]
+
+
+def _jvp_inside(at: Session, base: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
+    call = base.binding.bind(primals, {})
+    staged = base.specialise(call, at)
+    args = sessions.arguments(at, staged, call)
+    given = _linear_atoms(at, given_trees(base, staged, len(primals)), tangents, len(args))
+    mask = tuple(dx is not None for dx in given)
+    b = sessions.builder(at)
+    forward = derivative_programs.forward(pipeline.prepared(staged.function), mask)
+    results, dys = forward.apply(b, tuple(args), tuple(given))
+    results = advanced(at.tape, call, tuple(results))
+    result = sessions.value(at, staged.result, results, staged.statics)
+    return result, _linear_value(at, b, staged.result, results, dys[: len(results)])
+
+
+def _linear_atom(at: Session, leaf: Leaf, value: Any) -> ir.Atom:
+    """A tangent or cotangent of a leaf, which has its shape."""
+    given = value
+    if leaf.kind == "array" or isinstance(value, np.ndarray):
+        value = as_array(at.tape, _as_reals(at, value))
+    if value is None or (staged_leaf(value) is None and type_of(value) is None):
+        what = f"an array of shape {leaf.shape}" if leaf.kind == "array" else "a number"
+        raise StagingTypeError(f"a tangent or cotangent of {what} is such a one, given {type(given).__name__}")
+    shape = value.leaf.shape if staged_leaf(value) is not None else ()
+    if shape != leaf.shape:
+        raise ShapeError(f"a tangent or cotangent of shape {leaf.shape} is needed, given shape {shape}")
+    is_other = value.__class__ is Array and value.type is not TAN
+    return sessions.atom(at, leaf, converted(value, REAL) if is_other else value)
+
+
+def _as_reals(at: Session, value: Any) -> Any:
+    """A list of numbers with all of them Reals: an array has elements of one kind."""
+    if isinstance(value, (list, tuple)):
+        return [_as_reals(at, item) for item in value]
+    return (
+        value
+        if isinstance(value, np.ndarray) or type_of(value) in (None, REAL, TAN)
+        else wrap(at.tape, sessions.atom(at, Leaf("real"), value))
+    )
+
+
+def given_trees(base: Function, staged: Staged, count: int) -> tuple[Tree, ...]:
+    """The structures of the first `count` arguments as a caller counts them: those of `*args` one by one."""
+    found: list[Tree] = []
+    for parameter, tree in zip(base.__signature__.parameters.values(), staged.trees, strict=True):
+        if parameter.kind is parameter.VAR_POSITIONAL and isinstance(tree, Node):
+            found += tree.children
+        else:
+            found.append(tree)
+    return tuple(found[:count])
+
+
+def _linear_atoms(at: Session, trees: Sequence[Tree], values: Sequence[Any], count: int) -> list[ir.Atom | None]:
+    """For each leaf its tangent or cotangent; None where it has none, or `None` is given for a whole structure. Filled
+    up with None to `count`."""
+    found: list[ir.Atom | None] = []
+    if len(trees) != len(values):
+        raise StagingTypeError(f"{len(trees)} tangents or cotangents are needed, given {len(values)}")
+    for tree, value in zip(trees, values, strict=True):
+        found += _linear_leaves(at, tree, value)
+    return found + [None] * (count - len(found))
+
+
+def _linear_leaves(at: Session, tree: Tree, value: Any) -> list[ir.Atom | None]:
+    if value is None or hasattr(getattr(tree, "cls", None), "__rose_after__"):
+        return [None] * len(leaves(tree))
+    if isinstance(tree, Leaf):
+        return [_linear_atom(at, tree, value) if is_real(tree) else None]
+    if not isinstance(tree, Node):
+        return []
+    parts = sessions.parts(tree, value)
+    return [atom for child, part in zip(tree.children, parts, strict=True) for atom in _linear_leaves(at, child, part)]
+
+
+def _linear_value(at: Session, b: Any, tree: Tree, like: Sequence[ir.Atom], found: Sequence[ir.Atom | None]) -> Any:
+    """Tangents or cotangents in the structure of `tree`, zeros where there are none."""
+    atoms: list[ir.Atom] = []
+    for leaf, x, dx in zip(leaves(tree), like, found, strict=True):
+        atoms.append(zero_of(leaf) if not is_real(leaf) else derivative_programs.zero(b, x) if dx is None else dx)
+    return sessions.value(at, tangents_of(tree), atoms)
+
+
+# --- reverse mode, and forward mode in two steps
+
+
+@public
+def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Linear]:
+    """The result of `f` at `primals`, and its pullback, which takes a cotangent of the result and gives a tuple of
+    cotangents, one a primal. The forward pass runs once; the pullback may be called many times.
+
+    >>> import rosejit as rose
+    >>> y, pullback = rose.vjp(lambda x, y: x * y, 2.0, 3.0)
+    >>> y, pullback(1.0)
+    (6.0, (3.0, 2.0))
+    """
+    base = as_function(f)
+    at = sessions.current()
+    return _outside(base, primals, "back") if at is None else _vjp_inside(at, base, primals)
+
+
+@public
+def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, Linear]:
+    """The result of `f` at `primals`, and its pushforward, which takes one tangent a primal and gives that of the
+    result. The function itself runs once.
+
+    >>> import rosejit as rose
+    >>> y, pushforward = rose.linearize(lambda x: x * x, 3.0)
+    >>> y, pushforward(1.0)
+    (9.0, 6.0)
+    """
+    base = as_function(f)
+    at = sessions.current()
+    return _outside(base, primals, "along") if at is None else _linearize_inside(at, base, primals)
+
+
+def _mask(staged: Staged, trees: tuple[Tree, ...]) -> tuple[bool, ...]:
+    """The real parameters among those of `trees`, which come first."""
+    flags = [is_real(leaf) for tree in trees for leaf in leaves(tree)]
+    return (*flags, *(False for _ in range(staged.parameters - len(flags))))
+
+
+def _vjp_inside(at: Session, base: Function, primals: tuple[Any, ...]) -> tuple[Any, Linear]:
+    call = base.binding.bind(primals, {})
+    staged = base.specialise(call, at)
+    args = tuple(sessions.arguments(at, staged, call))
+    mask = _mask(staged, given_trees(base, staged, len(primals)))
+    r = derivative_programs.reverse(pipeline.prepared(staged.function), mask)
+    found, residuals = r.forward(sessions.builder(at), args)
+    results = advanced(at.tape, call, tuple(found))
+
+    def pullback(ct: Any) -> Any:
+        b = sessions.builder(at)
+        cts = tuple(_linear_atoms(at, (staged.result,), (ct,), len(found)))
+        trees = given_trees(base, staged, len(primals))
+        return _cotangents_value(at, trees, b, args, r.pullback(b, residuals, args, tuple(found), cts))
+
+    return sessions.value(at, staged.result, results, staged.statics), pullback
+
+
+def _cotangents_value(
+    at: Session, trees: Sequence[Tree], b: Any, args: Sequence[ir.Atom], cts: Sequence[ir.Atom | None]
+) -> tuple[Any, ...]:
+    values: list[Any] = []
+    k = 0
+    for tree in trees:
+        n = len(leaves(tree))
+        values.append(_linear_value(at, b, tree, args[k : k + n], cts[k : k + n]))
+        k += n
+    return tuple(values)
+
+
+def _linearize_inside(at: Session, base: Function, primals: tuple[Any, ...]) -> tuple[Any, Linear]:
+    call = base.binding.bind(primals, {})
+    staged = base.specialise(call, at)
+    args = tuple(sessions.arguments(at, staged, call))
+    mask = _mask(staged, given_trees(base, staged, len(primals)))
+    r = derivative_programs.reverse(pipeline.prepared(staged.function), mask)
+    found, residuals = r.forward(sessions.builder(at), args)
+    results = advanced(at.tape, call, tuple(found))
+
+    def pushforward(*tangents: Any) -> Any:
+        b = sessions.builder(at)
+        given = _linear_atoms(at, given_trees(base, staged, len(primals)), tangents, len(args))
+        dys = r.pushforward(b, residuals, args, tuple(given))
+        return _linear_value(at, b, staged.result, results, dys[: len(results)])
+
+    return sessions.value(at, staged.result, results, staged.statics), pushforward
+
+
+def _outside(base: Function, primals: tuple[Any, ...], which: str) -> tuple[Any, Linear]:
+    """On the host: one module with the forward pass and both linear maps, which share what the forward pass kept."""
+    call = base.binding.bind(primals, {})
+    key = f"pullback {len(primals)}"
+    found = ready(base, call)
+    if found is None or key not in found.extras:
+        with sessions.session() as at:
+            found = base.specialisation(call, at)
+            found.extras[key] = _compiled(base, found.staged, given_trees(base, found.staged, len(primals)))
+        has_code(base, call)
+    loaded, maps = found.extras[key]
+    forward = found.extras.get(f"forward {key}") or loaded.function("forward", interface_of(base, found))
+    try:
+        result, handle = forward(*primals)
+    except Mismatch:  # a value from outside is equal, but not the same object any more
+        forward = loaded.function("forward", interface_of(base, found))
+        result, handle = forward(*primals)
+    found.extras[f"forward {key}"] = forward
+    linear = maps[which]
+    name = "pullback" if which == "back" else "pushforward"
+    trees = given_trees(base, found.staged, len(primals))
+    wanted = (found.staged.result,) if which == "back" else trees
+
+    def apply(*given: Any) -> Any:
+        try:
+            return linear(handle, *map(_only_real_value, wanted, given))
+        except Mismatch as mismatch:
+            reason = str(mismatch)
+        kind = ShapeError if "shape" in reason else StagingTypeError
+        raise kind(f"what the {name} is given does not fit: {reason}")
+
+    return result, LinearMap(name, apply)
+
+
+def _only_real_value(tree: Tree, value: Any) -> Any:
+    """`value`, structured as `tree`, with `None` for what has no tangent: there anything may stand."""
+    if isinstance(tree, Leaf):
+        return value if is_real(tree) else None
+    if isinstance(tree, Static):
+        return None
+    if all(is_real(leaf) for leaf in leaves(tree)) and not _has_static(tree):
+        return value
+    if hasattr(tree.cls, "__rose_after__"):
+        return None
+    value = getattr(tree.cls, "__rose_given__", lambda given: given)(value)
+    try:
+        inside = sessions.parts(tree, value)
+    except (StagingTypeError, KeyError):
+        return value  # what does not fit is refused where it is taken apart
+    return with_parts(value, [_only_real_value(child, part) for child, part in zip(tree.children, inside, strict=True)])
+
+
+def _has_static(tree: Tree) -> bool:
+    return isinstance(tree, Static) or (isinstance(tree, Node) and any(map(_has_static, tree.children)))
+
+
+def _compiled(base: Function, staged: Staged, trees: tuple[Tree, ...]) -> tuple[Loaded, dict[str, Linear]]:
+    """The program of forward pass and linear maps, and the latter as functions of a handle."""
+    mask = _mask(staged, trees)
+    given = [leaf for tree in trees for leaf in leaves(tree)]
+    parts = {
+        "forward": lambda f: derivative_programs.vjp_programs(f, mask).forward,
+        "back": lambda f: _with_zeros(derivative_programs.vjp_programs(f, mask).pullback, given),
+        "along": lambda f: _with_zeros(derivative_programs.vjp_programs(f, mask).pushforward, leaves(staged.result)),
+    }
+    words = (mask, [is_real(leaf) for leaf in (*given, *leaves(staged.result))])
+    roots = {part: Recipe(f"{part}_{staged.name}", staged.program, words, make) for part, make in parts.items()}
+    cts = tuple(tangents_of(tree) for tree in trees)
+    loaded = base.options.load(roots)
+    ct, dxs = sessions.positional("ct"), [sessions.positional(f"dx{k}") for k in range(len(trees))]
+    pullback = Interface("pullback", [ct], [only_real(staged.result)], Node("tuple", cts))
+    pushforward = Interface("pushforward", dxs, [only_real(tree) for tree in trees], tangents_of(staged.result))
+    return loaded, {"back": loaded.function("back", pullback), "along": loaded.function("along", pushforward)}
+
+
+def _with_zeros(f: ir.Function, found: Sequence[Any]) -> ir.Function:
+    """`f`, which gives a result for each real leaf, giving zeros for the others too."""
+    assert f.body is not None
+    results = iter(f.body.results)
+    return with_results(f, f.name, tuple(next(results) if is_real(leaf) else zero_of(leaf) for leaf in found))

@@ -1,0 +1,1 @@
+"""Specialisations to compiled programs, and those to files and back."""

@@ -1,0 +1,135 @@
+"""A function for given arguments, opened up: its IR, its Wasm, what it costs."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from rosejit.abi import Artifact
+from rosejit.api.derivation.derivation_recipe import Program, function_of
+from rosejit.api.options import Options
+from rosejit.api.programs import compiled, program_codec
+from rosejit.api.programs.compile_and_load import compile_program
+from rosejit.api.programs.program_codec import ENTRY
+from rosejit.errors import StagingTypeError
+from rosejit.ir import syntax as ir
+from rosejit.ir.traversal import reachable, size
+from rosejit.runtime.marshalling.marshal import Signature as Interface
+from rosejit.text import parse, show
+from rosejit.transforms.analysis.cost import stacked_bytes
+from rosejit.transforms.passes.insert_copies import insert_copies
+from rosejit.transforms.pipeline import optimise
+from rosejit.wasm.wat import wat
+
+
+class Ir:
+    """The IR of a function: prints as text, the functions that it calls first."""
+
+    def __init__(self, function: ir.Function) -> None:
+        self.function = function
+
+    @classmethod
+    def of_text(cls, text: str) -> "Ir":
+        """The IR that prints so."""
+        return cls(insert_copies(parse(text)))
+
+    def __str__(self) -> str:
+        return show(self.function)
+
+    __repr__ = __str__
+
+    def __reduce__(self) -> Any:
+        """By its text, which is all there is to it unless it calls functions of Python."""
+        if any(f.host is not None for f in reachable(self.function)):
+            raise StagingTypeError(
+                "IR that calls functions of Python cannot be pickled", help="pickle the function, and lower it again"
+            )
+        return Ir.of_text, (str(self),)
+
+    def __deepcopy__(self, memo: Any) -> "Ir":
+        """Itself: programs do not change."""
+        return self
+
+    def __len__(self) -> int:
+        """The number of operations, those of callees counted once each."""
+        return sum(size(f) for f in reachable(self.function))
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Operations of the optimised IR; bytes that loops keep for a reverse pass, as far as lengths are known; bytes of
+    the module."""
+
+    ops: int
+    tape_bytes: int
+    module_bytes: int
+
+
+def cost(function: ir.Function, wasm: bytes) -> Cost:
+    """What a function costs, and its module."""
+    (optimised,) = optimise(function)
+    return Cost(len(Ir(optimised)), stacked_bytes(optimised), len(wasm))
+
+
+class Lowered:
+    """A function staged for given arguments. Everything is made when it is asked for."""
+
+    def __init__(self, program: Program, interface: Interface, statics: tuple[Any, ...], options: Options) -> None:
+        self._program = program
+        self._interface = interface
+        self._statics = statics
+        self._options = options
+
+    @cached_property
+    def ir(self) -> Ir:
+        """The program before it is optimised."""
+        return Ir(function_of(self._program))
+
+    def __copy__(self) -> "Lowered":
+        """Itself: it does not change."""
+        return self
+
+    def __deepcopy__(self, memo: Any) -> "Lowered":
+        """As `__copy__`."""
+        return self
+
+    def __reduce__(self) -> Any:
+        """Never: how a caller sees it belongs to this process."""
+        raise StagingTypeError(
+            "what `lower` gives cannot be pickled",
+            help="pickle what `.compile()` gives, or `.ir`, `.wasm`",
+        )
+
+    @cached_property
+    def _compiled(self) -> tuple[Artifact, tuple[Callable[..., Any], ...]]:
+        """The module with its entry, and the host functions that it imports, in order."""
+        return compile_program({ENTRY: self._program})
+
+    @property
+    def wasm(self) -> bytes:
+        """The module."""
+        return self._compiled[0].wasm
+
+    def wat(self) -> str:
+        """The module as text."""
+        return wat(self.wasm)
+
+    def cost(self) -> Cost:
+        """What it costs."""
+        return cost(self.ir.function, self.wasm)
+
+    def compile(self) -> compiled.Compiled:
+        """A function for arguments of exactly these types and shapes, bound to what was read from outside."""
+        tier = "fast" if self._options.tier == "fast" else "best"
+        program = program_codec.Program(
+            *self._compiled,
+            self._interface,
+            self._statics,
+            lambda: str(self.ir),
+            self._options.tier,
+            self._options.cache,
+        )
+        return compiled.made(program, tier)
+
+    def __repr__(self) -> str:
+        return f"<rose.Lowered {self._program.name}: {len(self.ir)} ops>"

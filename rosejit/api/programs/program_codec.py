@@ -1,0 +1,342 @@
+"""A compiled program with all that its caller needs to the bytes of a file, and back.
+
+The file has the format of the disk cache (`runtime/cache_format.py`) and no native code: Wasm, which is validated
+again, and a description of it. A value that a program was bound to is in the file; classes, functions and exceptions of
+the user's are named.
+"""
+
+# Values of users are of any type.
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
+
+import keyword
+import platform
+import sys
+import zlib
+from collections import deque
+from collections.abc import Callable, Iterator
+from inspect import Parameter
+from itertools import groupby
+from typing import Any, NoReturn, get_args
+
+from rosejit.abi import SCALAR_BYTES, Artifact, HostSignature, Leaf, Node, Static, Tier, Tree, leaf_of, leaves
+from rosejit.api.deferred import decorators, opaque_functions, print_, reachable_state
+from rosejit.api.programs.value_codec import Reader, Writer
+from rosejit.errors import CacheError, StagingTypeError
+from rosejit.lazy_dataclass import dataclass
+from rosejit.numeric import np
+from rosejit.runtime import cache_format
+from rosejit.runtime.marshalling.marshal import Read, Signature
+from rosejit.span import Span
+
+_VERSION = getattr(sys.modules["rosejit"], "__version__", "")
+MADE_BY = f"rosejit {_VERSION} on {sys.platform} {platform.machine()}"
+"""What has to be the same where a program is loaded."""
+ENTRY = "main"
+_SCALARS: dict[str, str] = {"real": "r", "int": "i", "bool": "b"}
+_LEAVES: dict[str, Leaf] = {letter: Leaf(kind) for kind, letter in _SCALARS.items()}  # type: ignore[arg-type]  # kinds
+_ATOMS = (int, str, bytes, bool, type(None))
+_KINDS = {int(kind): kind for kind in type(Parameter.POSITIONAL_ONLY)}
+_CLASSES: dict[str, Any] = {
+    "tuple": tuple,
+    "list": list,
+    "dict": dict,
+    "deque": deque,
+    "namedtuple": tuple,
+    "dataclass": object,
+}
+
+
+@dataclass(slots=True, eq=False)
+class Program:
+    """A compiled program, `hosts` being the functions that it imports, and how its caller sees it."""
+
+    artifact: Artifact
+    hosts: tuple[Callable[..., Any], ...]
+    interface: Signature
+    statics: tuple[Any, ...]
+    """The host values that it takes as arguments, in order."""
+    text: Callable[[], str]
+    """Gives its IR."""
+    tier: Tier
+    kept: bool
+    """Whether its native code goes to the disk cache."""
+
+    @property
+    def exceptions(self) -> list[Any]:
+        """What its failures raise, in order."""
+        return [f.exception for f in self.artifact.failures if f.exception is not None]
+
+
+def dump(program: Program, pickled: list[Any] | None = None) -> bytes:
+    """The file of a program; `pickled` takes what a pickle has beside it. Raises StagingTypeError for what only this
+    process has."""
+    signature = program.interface
+    writer = Writer(signature.name, pickled)
+    captured = [read.constants[0] for read in signature.reads]
+    text = zlib.compress(program.text().encode(), 1)
+    description = {
+        "made_by": MADE_BY,
+        "tier": program.tier,
+        "kept": program.kept,
+        "name": [signature.name, signature.qualname],
+        "parameters": [_parameter(writer, parameter) for parameter in signature.parameters],
+        "trees": [_tree(writer, tree) for tree in signature.trees],
+        "statics": [
+            _static(writer, *pair) for pair in zip(_static_keys(signature.trees), program.statics, strict=True)
+        ],
+        "result": _tree(writer, signature.result),
+        "result_statics": [writer.value(v, "a value that it returns") for v in _static_keys([signature.result])],
+        "exact": sorted(signature.exact),
+        "captured": [[_array_kind(array), list(np.shape(array))] for array in captured],
+        "hosts": [_host(writer, host) for host in program.hosts],
+        "text": len(text),
+        **cache_format.described(
+            program.artifact, lambda e: None if e is None else writer.value(e, "an exception that it raises")
+        ),
+    }
+    data = b"".join([text, *[np.asarray(array).tobytes() for array in captured]])
+    return cache_format.packed(description, program.artifact.wasm, data=data)
+
+
+def read(file: bytes, title: str, trusted: bool = True, pickled: list[Any] | None = None) -> Program:
+    """The program of a file, which errors call `title`. Raises CacheError for anything but what `dump` wrote here.
+
+    `trusted`: what the file names may be imported, which runs it.
+    """
+    try:
+        found = cache_format.sections(file)
+        made_by = found.description["made_by"]
+        if type(made_by) is not str:
+            raise ValueError("no program")
+    except (ValueError, KeyError, TypeError) as error:
+        _damaged(title, error)
+    if made_by != MADE_BY:
+        raise CacheError(
+            f"{title} was made by {made_by[:80]}",
+            facts=(f"this is {MADE_BY}",),
+            help="compile the function and save it again here: `f.lower(...).compile().save(path)`",
+        )
+    try:
+        return _program(found, Reader(title, trusted, pickled))
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError, AssertionError, RecursionError) as error:
+        _damaged(title, error)
+
+
+def _damaged(title: str, error: Exception) -> NoReturn:
+    raise CacheError(
+        f"{title} is no saved program, or it is damaged: {error}",
+        help="compile the function and save it again: `f.lower(...).compile().save(path)`",
+    ) from None
+
+
+def _program(found: cache_format.Sections, reader: Reader) -> Program:
+    words, data = found.description, found.data
+    artifact = cache_format.artifact_of(words, found.wasm, reader.exception)
+    statics = tuple([reader.value(value) for value in words["statics"]])
+    name, qualname = words["name"]
+    exact = frozenset([k for k in words["exact"] if type(k) is int])
+    given = iter([Static(_key(value)) for value in statics])
+    trees = tuple([_tree_of(reader, tree, given) for tree in words["trees"]])
+    result = _tree_of(reader, words["result"], iter([Static(reader.value(v)) for v in words["result_statics"]]))
+    parameters = tuple([_parameter_of(reader, *each) for each in words["parameters"]])
+    reads = tuple(_captured(words["captured"], data[words["text"] :]))
+    signature = Signature(str(name), parameters, trees, result, reads, _same, exact, str(qualname))
+    _check(artifact, signature)
+    hosts = tuple([_host_of(reader, each) for each in words["hosts"]])
+    if len(hosts) != len(artifact.imports) or words["tier"] not in get_args(Tier):
+        raise ValueError("not the description of a program")
+    text = bytes(data[: words["text"]])
+    return Program(
+        artifact, hosts, signature, statics, lambda: zlib.decompress(text).decode(), words["tier"], bool(words["kept"])
+    )
+
+
+def _check(artifact: Artifact, signature: Signature) -> None:
+    """That the caller, which is written as the signature says, reads and writes what the module has."""
+    (entry,) = artifact.entries.values()
+    trees = [*signature.trees, *[read.tree for read in signature.reads if read.tree is not None]]
+    given = [leaf for tree in trees for leaf in leaves(tree)]
+    for wanted, slots in ((given, entry.params), (leaves(signature.result), entry.results)):
+        if [(leaf.kind, leaf.shape) for leaf in wanted] != [(slot.kind, slot.shape) for slot in slots]:
+            raise ValueError("the entry does not fit the signature")
+    if entry.name != ENTRY or len(signature.trees) != len(signature.parameters):
+        raise ValueError("not the description of a program")
+
+
+# --- parameters and structures
+
+
+def _parameter(writer: Writer, parameter: Parameter) -> list[Any]:
+    words = [parameter.name, int(parameter.kind)]
+    if parameter.default is not Parameter.empty:
+        words.append(writer.value(parameter.default, f"the default value of `{parameter.name}`"))
+    return words
+
+
+def _parameter_of(reader: Reader, name: Any, kind: Any, *default: Any) -> Parameter:
+    given = {"default": reader.value(*default)} if default else {}
+    return Parameter(_identifier(name), _KINDS[kind], **given)
+
+
+def _identifier(name: Any) -> str:
+    """A name that may stand in Python as it is."""
+    if not (type(name) is str and name.isidentifier()) or keyword.iskeyword(name):
+        raise ValueError("no name")
+    return name
+
+
+def _tree(writer: Writer, tree: Tree) -> Any:
+    match tree:
+        case Static():
+            return None
+        case Leaf(kind=kind, shape=shape, element=element):
+            return _SCALARS.get(kind) or [kind, element, *shape]
+        case Node(kind=kind, children=children, keys=keys, cls=cls, ordered=ordered):
+            runs = [[len([*run]), _tree(writer, child)] for child, run in groupby(children)]
+            named = None if cls is None else writer.name(cls, "the class")
+            return [kind, runs, [writer.value(key, "a key") for key in keys], named, ordered]
+
+
+def _tree_of(reader: Reader, words: Any, statics: Iterator[Static]) -> Tree:
+    if words is None:
+        return next(statics, Static())
+    if type(words) is str:
+        return _LEAVES[words]
+    kind, *rest = words
+    if kind in ("array", "dyn"):
+        element, *shape = rest
+        if element not in SCALAR_BYTES or not all([type(n) is int and n >= 0 for n in shape]):
+            raise ValueError("no array")
+        return Leaf(kind, tuple(shape), element)
+    runs, keys, named, ordered = rest
+    children: list[Tree] = []
+    for count, child in runs:
+        if count == 1 or _has_static(child):
+            children += [_tree_of(reader, child, statics) for _ in range(count)]
+        else:
+            children += [_tree_of(reader, child, statics)] * count
+    names = tuple([reader.value(key) for key in keys])
+    return _node(kind, tuple(children), names, named if named is None else reader.named(named, type), bool(ordered))
+
+
+def _has_static(words: Any) -> bool:
+    return words is None or (
+        type(words) is list and type(words[1]) is list and any(_has_static(c) for _, c in words[1])
+    )
+
+
+def _node(kind: Any, children: tuple[Tree, ...], keys: tuple[Any, ...], cls: Any, ordered: bool) -> Node:
+    """A structure of which names and class are what its kind has."""
+    if kind == "none":
+        return Node("none")
+    known = _CLASSES[kind]
+    wrong = not issubclass(known if cls is None else cls, known) or (
+        cls is None and kind in ("namedtuple", "dataclass")
+    )
+    named = kind in ("dict", "dataclass")
+    if wrong or (named and len(keys) != len(children)) or (kind == "namedtuple" and not hasattr(cls, "_make")):
+        raise ValueError("no structure")
+    if kind == "dataclass":
+        keys = tuple(map(_identifier, keys))
+    return Node(kind, children, keys, cls, ordered)
+
+
+# --- values that it is bound to
+
+
+def _static_keys(trees: Any) -> Iterator[Any]:
+    for tree in trees:
+        if isinstance(tree, Static):
+            yield tree.key
+        elif isinstance(tree, Node):
+            yield from _static_keys(tree.children)
+
+
+def _static(writer: Writer, key: Any, value: Any) -> Any:
+    """A static argument; raises StagingTypeError where it is not what it was when the function was lowered."""
+    if value is not key and not _same(value, key):
+        raise StagingTypeError(
+            f"`{writer.title}` cannot be saved: a static argument, {type(value).__name__}, has been changed",
+            help="lower the function again: what is saved is what was lowered",
+        )
+    return writer.value(value, "a static argument")
+
+
+def _key(value: Any) -> Any:
+    """What a static argument is compared with."""
+    return value if type(value) in _ATOMS else reachable_state.structural_key(value)
+
+
+def _same(given: Any, key: Any) -> bool:
+    if type(key) in _ATOMS:
+        return type(given) is type(key) and given == key
+    return key.fits(given)
+
+
+def _array_kind(array: Any) -> str:
+    return {"f": "real", "i": "int", "b": "bool"}[np.asarray(array).dtype.kind]
+
+
+_DTYPES: dict[Any, str] = {"real": "float64", "int": "int64", "bool": "bool"}
+
+
+def _captured(words: Any, data: memoryview) -> Iterator[Read]:
+    """Arrays from outside, handed in at each call."""
+    at = 0
+    for kind, shape in words:
+        dtype = np.dtype(_DTYPES[kind])
+        count = 1
+        for n in shape:
+            count *= n
+        numpy: Any = np  # its stubs for `frombuffer` want a newer Python than ours
+        array = numpy.frombuffer(bytes(data[at : at + count * dtype.itemsize]), dtype).reshape(shape)
+        at += count * dtype.itemsize
+        yield Read("{0}", (array if shape else array.item(),), tree=leaf_of(tuple(shape), kind))
+    if at != len(data):
+        raise ValueError("not the description of a program")
+
+
+# --- host functions
+
+
+def _host(writer: Writer, host: Any) -> Any:
+    """What a host function is made of again."""
+    found = vars(host)
+    signature: HostSignature = found["signature"]
+    what = "what it gives to a function of Python"
+    words = {
+        "trees": [_tree(writer, tree) for tree in signature.trees],
+        "result": _tree(writer, signature.result),
+        "statics": [writer.value(value, what) for value in signature.statics],
+        "forms": signature.forms,
+        "raises": signature.raises,
+        "span": signature.span and cache_format.place_words(signature.span),
+    }
+    if "opaque" in found:
+        function, dims = found["opaque"]
+        return {"opaque": [writer.name(function, "the opaque function"), dims], **words}
+    if "printed" in found:
+        return {
+            "printed": [[name, writer.value(v, f"`{name}` of `print`")] for name, v in found["printed"].items()],
+            **words,
+        }
+    return {"raised": writer.value(found["raised"], "an exception that it raises"), **words}
+
+
+def _host_of(reader: Reader, words: Any) -> Callable[..., Any]:
+    statics = tuple([reader.value(value) for value in words["statics"]])
+    kept = iter([Static(value) for value in statics])
+    trees = tuple([_tree_of(reader, tree, kept) for tree in words["trees"]])
+    forms = tuple([(k, tuple([i if type(i) is str else tuple(i) for i in form])) for k, form in words["forms"]])
+    signature = HostSignature(
+        trees, _tree_of(reader, words["result"], kept), statics, "printed" in words, forms, words["raises"],
+        words["span"] and Span(*words["span"]),
+    )  # fmt: skip
+    if "opaque" in words:
+        name, dims = words["opaque"]
+        found = reader.named(name)
+        made = found if hasattr(found, "__rose_stage__") else decorators.opaque(found)
+        return opaque_functions.caller_of(made.__wrapped__, made.binding, signature, dims)
+    if "printed" in words:
+        return print_.printer(signature, {name: reader.value(value) for name, value in words["printed"]})
+    return print_.raiser(signature, reader.exception(words["raised"]))

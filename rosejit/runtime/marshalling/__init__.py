@@ -1,0 +1,1 @@
+"""Values of the host to the memory of an instance and back."""

@@ -1,0 +1,1 @@
+"""What stays in memory and for how long: native code, instances, tiers, the stack."""
