@@ -1,7 +1,6 @@
 """What a compiled program takes, in words; and of arguments that are something else the first that is."""
 
 # Values of users are of any type.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 import inspect
 from collections import deque

@@ -1,7 +1,6 @@
 """Writes the results of calls that Python makes to the arrays that `out=` gives."""
 
 # The values are whatever a user's function gives.
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
 
 from typing import Any
 

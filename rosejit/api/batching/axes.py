@@ -1,7 +1,6 @@
 """Which axes of the arguments of a batched function are mapped over: `in_axes` to hints, checks and a length."""
 
 # The values are whatever a user's function takes.
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
 
 import inspect
 from collections.abc import Callable, Iterator

@@ -1,7 +1,6 @@
 """`vmap`: a function to one of arrays of its arguments: a loop over the batch, on the host also spread over threads."""
 
 # The values are whatever a user's function takes.
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
 
 import inspect
 from collections.abc import Callable

@@ -1,7 +1,6 @@
 """A batch to pieces that run side by side: calls of one batched function on several threads, results put together."""
 
 # The values are whatever a user's function takes.
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
 
 import functools
 import os

@@ -1,7 +1,6 @@
 """`check`: a function in CPython, in the interpreter and compiled, and its derivatives against differences."""
 
 # Arguments and results are whatever a user's function takes and gives.
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
 
 import contextlib
 import math

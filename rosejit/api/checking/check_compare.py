@@ -19,7 +19,6 @@ from rosejit.lazy_dataclass import dataclass
 from rosejit.numeric import np
 
 # Arguments and results are whatever a user's function takes and gives.
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
 
 
 @dataclass(slots=True)

@@ -1,7 +1,6 @@
 """Derivatives of a plain Python function by differences: what `rose.check` holds those of compiled code against."""
 
 # Arguments and results are whatever a user's function takes and gives.
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
 
 import math
 import random

@@ -1,7 +1,6 @@
 """Where two ways to run a function part: the first line and variable of the user's source that differ."""
 
 # Values of users are of any type.
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
 
 import contextlib
 import io

@@ -5,7 +5,6 @@ So the values of one place of the text, in their order, can be compared between 
 """
 
 # Functions and values of users are of any type.
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
 
 import __future__
 

@@ -1,7 +1,6 @@
 """`check_grads`: the derivatives of a function against differences and against each other."""
 
 # The values are whatever a user's function takes and returns.
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
 
 import math
 import random

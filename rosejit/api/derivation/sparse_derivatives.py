@@ -1,7 +1,6 @@
 """Sparse Jacobians and Hessians as numbers and their places; who asks makes matrices of them (`interop/sparse.py`)."""
 
 # The values are whatever a user's function takes.
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace

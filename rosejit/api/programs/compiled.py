@@ -1,7 +1,6 @@
 """A compiled program as a thing: bound to what was read when it was lowered, called, saved, loaded, pickled."""
 
 # Values of users are of any type.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 import contextlib
 import hashlib

@@ -6,7 +6,6 @@ the user's are named.
 """
 
 # Values of users are of any type.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 import keyword
 import platform

@@ -1,7 +1,6 @@
 """Values of the host to JSON and back; classes, functions and modules are named, as pickle names them."""
 
 # Values of users are of any type.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 import enum
 import types

@@ -1,7 +1,6 @@
 """Arrays of staged code: identities whose content the frames know, and views of them."""
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 from typing import Any
 

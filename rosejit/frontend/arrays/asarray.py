@@ -1,7 +1,6 @@
 """Makes arrays of numbers and rows that are there one by one."""
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownVariableType=false
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,6 @@
 """Says what `a[...]` with numbers and slices picks: one element, or a view."""
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 from functools import lru_cache
 from typing import Any

@@ -1,7 +1,6 @@
 """Stages what masks pick: how many elements that is only running tells, so that they stay where they are."""
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 import operator
 from collections.abc import Callable

@@ -1,7 +1,6 @@
 """Stages arithmetic on whole arrays: broadcasting, loops over elements, sums and products."""
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownLambdaType=false
 
 import operator
 from collections.abc import Callable, Sequence

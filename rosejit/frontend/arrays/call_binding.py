@@ -6,7 +6,6 @@ NumPy differ from release to release; a test compares the texts with the NumPy t
 """
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 import inspect
 from collections.abc import Callable

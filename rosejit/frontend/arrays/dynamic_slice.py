@@ -1,7 +1,6 @@
 """Turns a slice into a run along a dimension; one with staged bounds is a window, of a length that staging proves."""
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 from typing import Any
 

@@ -1,7 +1,6 @@
 """Resolves `a[...]` as NumPy does: to an element, to a view, to new elements, or to an error at the user's line."""
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 from typing import Any
 

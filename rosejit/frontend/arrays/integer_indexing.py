@@ -1,7 +1,6 @@
 """Stages indices that are arrays: the elements, rows or columns that integers pick, and what is stored there."""
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 from collections.abc import Callable
 from typing import Any

@@ -23,7 +23,6 @@ from rosejit.numeric import np, number_of
 from rosejit.transforms.scalarize.small_arrays import SMALL
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownVariableType=false
 Labels = Sequence[Any]
 """A name for each axis of an array: axes of one name run together."""
 

@@ -1,7 +1,6 @@
 """Turns what is stored into an array into what it can hold: numbers of its kind, arrays of its shape."""
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownVariableType=false
 
 from typing import Any, NoReturn
 

@@ -1,7 +1,6 @@
 """Lets staged branches and loops change attributes of objects: joined and carried as if they were names."""
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 import inspect
 from collections.abc import Callable

@@ -1,7 +1,6 @@
 """Runs rewritten comprehensions: lists of the host, arrays of the IR, and generators for reductions."""
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 from collections.abc import Iterable, Iterator
 from types import GeneratorType

@@ -1,7 +1,6 @@
 """Joins what the two sides of a staged `if` leave behind: results of the branch, one value for each name."""
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 from types import NoneType
 from typing import Any

@@ -35,7 +35,6 @@ from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar, array
 from rosejit.lazy_dataclass import dataclass
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownMemberType=false
 Finaliser = Callable[[], Any]
 """Gives the value after the loop, once the results of the loop are there."""
 

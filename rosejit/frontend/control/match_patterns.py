@@ -1,7 +1,6 @@
 """Takes the subjects of `match` statements apart: whether they have the form of a pattern is known while staging."""
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -1,7 +1,6 @@
 """Has the methods of the user's classes that Python itself calls run as staged code while a session stages."""
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false, reportUnknownMemberType=false
 
 import dataclasses
 import functools

@@ -6,7 +6,6 @@ of its closure anew. The whole of it is compared, so that nothing depends on whi
 """
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 from collections.abc import Iterable, Set
 from types import CellType, CodeType, FunctionType

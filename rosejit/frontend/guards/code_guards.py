@@ -1,7 +1,6 @@
 """Guards for what ran: functions may be given other code or other defaults, and classes other methods."""
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 import functools
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,6 @@
 """Remembers what staged code read from outside, to tell later whether it would be staged the same way again."""
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 import warnings
 from collections import deque

@@ -111,7 +111,6 @@ def is_expression(text: str) -> bool:
 
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 Kind = Literal["real", "int", "bool"]
 
 

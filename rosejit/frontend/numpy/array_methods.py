@@ -1,7 +1,6 @@
 """Gives staged arrays the operators of NumPy's, and says what their methods do; importing it installs the operators."""
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
 # pyright: reportUnknownVariableType=false, reportUnknownLambdaType=false
 
 import operator

@@ -1,7 +1,6 @@
 """Functions of NumPy that are written with others of its functions, on staged arrays."""
 
 # Values of users are of any type: what they are is asked while staging. The operators of arrays are installed.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 # pyright: reportUnknownLambdaType=false, reportUnknownParameterType=false
 
 import operator

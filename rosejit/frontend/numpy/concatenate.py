@@ -1,7 +1,6 @@
 """Stages the functions of NumPy that put arrays next to each other."""
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,6 @@
 """Stages products of arrays: sums, over indices that several arrays share, of products of their elements."""
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 import operator
 from collections.abc import Callable, Sequence

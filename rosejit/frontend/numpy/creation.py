@@ -1,7 +1,6 @@
 """Stages the functions of NumPy that make arrays of staged numbers."""
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 from math import nan
 from typing import Any

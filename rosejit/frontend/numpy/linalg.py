@@ -1,7 +1,6 @@
 """Stages `np.linalg`: elimination as a function of the program, whose derivative is a rule and not its own steps."""
 
 # Values of users are of any type: what they are is asked while staging. The operators of arrays are installed.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 # pyright: reportUnknownLambdaType=false
 
 from collections.abc import Callable

@@ -1,7 +1,6 @@
 """Algorithms for matrices in the Python that users write, which are staged as their code is."""
 
 # Arguments are staged arrays. Every loop stays a loop.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 from collections.abc import Callable
 from typing import Any

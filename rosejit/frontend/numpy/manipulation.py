@@ -1,7 +1,6 @@
 """Gives arrays other shapes: as views where NumPy does, else as new arrays with the elements in other places."""
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -5,7 +5,6 @@ which stays; with half draws also whether one is left, and that one. Ints stand 
 """
 
 # Values are numbers, staged or not.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 import math
 from collections.abc import Callable

@@ -1,7 +1,6 @@
 """Kinds of functions of NumPy: what a row of the registry says of one, and how a call of each kind is staged."""
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 # pyright: reportUnknownLambdaType=false
 
 from collections.abc import Callable

@@ -1,7 +1,6 @@
 """Gives staged numbers the methods of NumPy's scalars and arrays without dimensions; importing it installs them."""
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
 
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,6 @@
 """Stages the functions of NumPy that sort: the order is found by merging, and then elements are picked in it."""
 
 # Values of users are of any type: what they are is asked while staging. The operators of arrays are installed.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 from collections.abc import Callable
 from math import nan, prod

@@ -1,7 +1,6 @@
 """`assert` and `raise`: now on the host, at run time in staged code, with the values that their texts show."""
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 import re
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,6 @@
 """What the builtins of Python do with staged values."""
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 import contextlib
 import functools

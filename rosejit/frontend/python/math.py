@@ -1,7 +1,6 @@
 """What the functions of `math` do with staged numbers."""
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownLambdaType=false
 
 import math
 from collections.abc import Callable

@@ -6,7 +6,6 @@ user adds to the list with `rose.pure`.
 """
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 import functools
 import sys

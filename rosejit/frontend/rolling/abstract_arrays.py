@@ -1,7 +1,6 @@
 """What is known of arrays, and of other values from before, in a loop that may be rolled."""
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 import inspect
 from collections.abc import Callable

@@ -1,7 +1,6 @@
 """What is known of the result of a call in a loop that may be rolled."""
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 from typing import Any
 

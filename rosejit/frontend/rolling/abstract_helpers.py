@@ -1,7 +1,6 @@
 """What is known of the result of a helper, a plain function of the user's, in a loop that may be rolled."""
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 import builtins
 import inspect

@@ -5,7 +5,6 @@ Both must give the same bits, so a lifted number may only go where the host and 
 """
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 import itertools
 import math

@@ -20,7 +20,6 @@ from rosejit.ir.types import BOOL, INT, REAL
 from rosejit.lazy_dataclass import dataclass
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
 _STEPS = 200_000
 """How many parts of plans are looked at before the loop is unrolled without further thought."""
 

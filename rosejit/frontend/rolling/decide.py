@@ -6,7 +6,6 @@ certain raises `CannotRoll`.
 """
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 import builtins
 from collections.abc import Callable

@@ -1,7 +1,6 @@
 """Comparisons of staged numbers: exact, as Python's are, where an Int meets a Real or a host int is no Real."""
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownArgumentType=false
 
 import math
 from collections.abc import Callable

@@ -5,7 +5,6 @@ Newton's iteration for a whole root (as in CPython's documentation of `math.isqr
 """
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 import math
 from collections.abc import Callable

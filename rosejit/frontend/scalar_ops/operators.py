@@ -33,7 +33,6 @@ from rosejit.ir.types import BOOL, INT, REAL, TAN
 
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownArgumentType=false
 def power(base: Any, exponent: Any) -> Any:
     """`base ** exponent`, one of them staged."""
     if number_kind(exponent) is not None:

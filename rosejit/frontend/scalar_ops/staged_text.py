@@ -1,7 +1,6 @@
 """Makes texts: of what staging knows as Python does; of what only running knows for `print`, `assert` and `raise`."""
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 import re
 from collections.abc import Callable, Iterator, Sequence

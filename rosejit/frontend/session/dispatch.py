@@ -1,7 +1,6 @@
 """Decides what a call in staged code does: an operation of the IR, a rewritten helper, or a plain call."""
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 import contextlib
 import functools

@@ -1,7 +1,6 @@
 """The object that rewritten code calls: one attribute for each hook of the templates."""
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownLambdaType=false
 
 import sys
 from collections import Counter, OrderedDict, defaultdict, deque

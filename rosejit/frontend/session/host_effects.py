@@ -5,7 +5,6 @@ would happen at another time, and another number of times, than the program says
 """
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 from collections.abc import Iterable
 from typing import Any

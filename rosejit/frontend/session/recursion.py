@@ -1,7 +1,6 @@
 """Functions that call themselves while they are staged: calls before the body has ended, and the end of all at once."""
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field, replace

@@ -1,7 +1,6 @@
 """What a function returns, as far as it is known before its body has ended: by hint, by text, or on other paths."""
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 from collections.abc import Iterator
 from types import CodeType, FrameType

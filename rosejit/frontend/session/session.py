@@ -119,7 +119,6 @@ class OpenFunction:
 
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 assert operators  # importing it gives staged numbers their operators
 assert array_methods
 

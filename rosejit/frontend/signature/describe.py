@@ -93,7 +93,6 @@ def remedy(value: Any) -> str | None:
 
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 _NUMBERS: dict[Kind, Leaf] = {"real": Leaf("real"), "int": Leaf("int"), "bool": Leaf("bool")}
 _STAGED_REAL = frozenset({Real})
 _WORDS: dict[str, str] = {"real": "a number", "int": "an integer", "bool": "a truth value"}

@@ -4,7 +4,6 @@ What would show that they are numbers in arrays is refused.
 """
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 from collections.abc import Iterator, Sequence
 from dataclasses import field

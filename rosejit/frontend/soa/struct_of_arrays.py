@@ -1,7 +1,6 @@
 """Lists of structures that staged loops make: an array for every part."""
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product

@@ -1,7 +1,6 @@
 """Makes nodes of the rewritten program, each at the place of the node it stands for, and walks over trees."""
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownVariableType=false
 
 import ast
 from collections.abc import Iterator

@@ -1,7 +1,6 @@
 """Names every construct of a function that cannot be staged, at its place, before anything runs."""
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -15,7 +15,6 @@ from rosejit.frontend.syntax.scope import COMPREHENSIONS, FUNCTIONS, Scope, chil
 from rosejit.lazy_dataclass import dataclass
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownVariableType=false
 Mask = int
 """A set of names, one bit each: the sets are small and there are many of them."""
 

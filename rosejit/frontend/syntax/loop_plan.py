@@ -4,7 +4,6 @@ A plan is nested tuples of strings and constants, so that it can stand in the re
 """
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 from collections.abc import Callable
 from typing import Any

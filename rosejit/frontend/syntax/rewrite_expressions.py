@@ -18,7 +18,6 @@ from rosejit.frontend.syntax.rewrite_context import Context
 from rosejit.frontend.syntax.scope import Scope
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
 Rewrite = Callable[[Context, Any], Any]
 """What rewrites an expression inside."""
 

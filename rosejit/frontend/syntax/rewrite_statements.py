@@ -1,7 +1,6 @@
 """Rewrites statements by the templates of docs/frontend.md: each body once, in place, between hooks."""
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownArgumentType=false
 
 import ast
 from collections.abc import Callable

@@ -1,7 +1,6 @@
 """Tells whose variable a name is: the function's own, one that inner functions share, or one from outside."""
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
 
 from collections.abc import Iterable, Iterator
 from dataclasses import field

@@ -5,7 +5,6 @@ whether half of a draw is left, with that half.
 """
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,6 @@
 """Says what host values are as numbers and arrays, and converts them."""
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 import array
 import operator

@@ -1,7 +1,6 @@
 """Takes Python structures apart and puts them together again, with other values at their leaves."""
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 import abc
 import functools

@@ -6,7 +6,6 @@ three objects). Where one is another object, the keys are compared.
 """
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 # pyright: reportUnknownLambdaType=false
 
 import enum

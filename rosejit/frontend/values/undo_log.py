@@ -1,7 +1,6 @@
 """Remembers what the host's containers and objects held before staged code changed them, and puts that back."""
 
 # Values of users are of any type: what they are is asked while staging.
-# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false, reportUnknownMemberType=false
 
 from types import ModuleType
 from typing import Any
