@@ -2,34 +2,8 @@
 
 from collections.abc import Iterator
 
-from rosejit.ir.syntax import (
-    Accum,
-    Add,
-    Apply,
-    Atom,
-    Block,
-    Call,
-    Case,
-    Check,
-    Copy,
-    Extract,
-    Function,
-    If,
-    Index,
-    Inject,
-    Let,
-    Loop,
-    MakeArray,
-    MakeTuple,
-    Resolve,
-    Untuple,
-    Update,
-    Var,
-    View,
-    While,
-    Zero,
-    assert_never,
-)
+from rosejit.ir import syntax as ir
+from rosejit.ir.syntax import Atom, Block, Function, Let, Var, assert_never
 from rosejit.ir.traversal import operands, scopes
 from rosejit.ir.types import Array, Nominal, Ref, Scalar, Sum, Type, fields_of
 
@@ -88,19 +62,28 @@ class Dump:
         e = let.expr
         word = type(e).__name__
         match e:
-            case Apply(op=op):
+            case ir.Apply(op=op):
                 word = op.name
-            case Call(function=function):
+            case ir.Call(function=function):
                 word += f" {function.name}"
-            case Index(path=path) | Update(path=path) | View(path=path):
+            case ir.Index(path=path) | ir.Update(path=path) | ir.View(path=path):
                 word += f" (path of {len(path)})"
-            case Loop(carries=carries, inits=inits) | While(carries=carries, inits=inits):
+            case ir.Loop(carries=carries, inits=inits) | ir.While(carries=carries, inits=inits):
                 word += f" ({self.binders(carries)} from {self.names(inits)})"
-            case Case(scrutinees=scrutinees):
+            case ir.Case(scrutinees=scrutinees):
                 word += f" of {self.names(scrutinees)}"
-            case If() | MakeTuple() | Untuple() | MakeArray() | Inject() | Extract() | Copy() | Zero():
+            case (
+                ir.If()
+                | ir.MakeTuple()
+                | ir.Untuple()
+                | ir.MakeArray()
+                | ir.Inject()
+                | ir.Extract()
+                | ir.Copy()
+                | ir.Zero()
+            ):
                 pass
-            case Accum() | Add() | Resolve() | Check():
+            case ir.Accum() | ir.Add() | ir.Resolve() | ir.Check():
                 pass
             case _:
                 assert_never(e)

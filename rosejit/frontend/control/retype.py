@@ -6,36 +6,10 @@ from typing import Any, NoReturn
 from rosejit import ops
 from rosejit.errors import StagingTypeError
 from rosejit.frontend.scalar_ops import tangent_ops
+from rosejit.ir import syntax as ir
 from rosejit.ir.facts import Table
 from rosejit.ir.primitive import Primitive
-from rosejit.ir.syntax import (
-    Accum,
-    Add,
-    Apply,
-    Atom,
-    Block,
-    Call,
-    Case,
-    Check,
-    Copy,
-    Expr,
-    Extract,
-    If,
-    Index,
-    Inject,
-    Let,
-    Lit,
-    Loop,
-    MakeArray,
-    MakeTuple,
-    Resolve,
-    Untuple,
-    Update,
-    Var,
-    View,
-    While,
-    Zero,
-)
+from rosejit.ir.syntax import Atom, Block, Let, Var
 from rosejit.ir.traversal import operands, rebuild
 from rosejit.ir.types import INT, REAL, TAN, Array, Scalar, Type
 from rosejit.span import Span
@@ -65,7 +39,7 @@ def retype_block(block: Block, atoms: Atoms) -> None:
     kept: list[Let] = []
     for let in block.lets:
         expr = let.expr
-        if expr.__class__ is Apply:
+        if expr.__class__ is ir.Apply:
             _apply(let, expr, atoms, kept)  # type: ignore[arg-type]  # the class was tested, for speed
             continue
         if any(a in atoms for a in operands(expr) if isinstance(a, Var)):
@@ -76,7 +50,7 @@ def retype_block(block: Block, atoms: Atoms) -> None:
     block.results = tuple([atoms.get(a, a) if isinstance(a, Var) else a for a in block.results])
 
 
-def _apply(let: Let, expr: Apply, atoms: Atoms, kept: list[Let]) -> None:
+def _apply(let: Let, expr: ir.Apply, atoms: Atoms, kept: list[Let]) -> None:
     args = expr.args
     for arg in args:
         if arg.__class__ is Var and arg in atoms:
@@ -96,7 +70,7 @@ def _apply(let: Let, expr: Apply, atoms: Atoms, kept: list[Let]) -> None:
     kept.append(let)
 
 
-def _tangents(let: Let, expr: Apply, kept: list[Let]) -> None:
+def _tangents(let: Let, expr: ir.Apply, kept: list[Let]) -> None:
     """An operand of a number turned out a tangent, or one of a tangent is none yet."""
     if expr.op.linear:
         tangent_ops.operands_as_tangents(let, expr)
@@ -106,7 +80,7 @@ def _tangents(let: Let, expr: Apply, kept: list[Let]) -> None:
     expr.args = tuple([converted(arg, kept, let.span) if wanted is REAL else arg for arg, wanted in pairs])
 
 
-def _widen(let: Let, expr: Apply, kept: list[Let]) -> None:
+def _widen(let: Let, expr: ir.Apply, kept: list[Let]) -> None:
     if expr.op in _MIXED and {a.type for a in expr.args} == {INT, REAL}:
         left, right = expr.args
         name, mirrored = _MIXED[expr.op]
@@ -126,10 +100,10 @@ def converted(atom: Atom, lets: list[Let], span: Span | None = None) -> Atom:
     """`atom` as a Real; a conversion is appended to `lets` where it is an Int."""
     if atom.type is not INT:
         return atom
-    if isinstance(atom, Lit):
-        return Lit(float(atom.value or 0), REAL)
+    if isinstance(atom, ir.Lit):
+        return ir.Lit(float(atom.value or 0), REAL)
     var = Var(REAL, atom.hint)
-    lets.append(Let((var,), Apply(P["to_real"], (atom,)), span))
+    lets.append(Let((var,), ir.Apply(P["to_real"], (atom,)), span))
     return var
 
 
@@ -148,7 +122,7 @@ def _refuse(what: str, span: Span | None) -> NoReturn:
 # --- the other forms
 
 
-def _if(let: Let, expr: If, atoms: Atoms, kept: list[Let]) -> None:
+def _if(let: Let, expr: ir.If, atoms: Atoms, kept: list[Let]) -> None:
     retype_block(expr.then, atoms)
     retype_block(expr.orelse, atoms)
     for k, binder in enumerate(let.binders):
@@ -167,17 +141,17 @@ def _convert_result(block: Block, k: int, kind: Type, span: Span | None) -> None
     block.results = tuple(results)
 
 
-def retype_loop(expr: Loop | While, atoms: Atoms) -> None:
+def retype_loop(expr: ir.Loop | ir.While, atoms: Atoms) -> None:
     """Mend the blocks of a loop that was just staged until the types of its carries are those of what comes back."""
     edges = zip(expr.carries, expr.inits, expr.body.results, strict=False)
     if atoms or any(not carry.type == init.type == next_value.type for carry, init, next_value in edges):
         _retype_loop(expr, atoms)
 
 
-def _retype_loop(expr: Loop | While, atoms: Atoms) -> None:
+def _retype_loop(expr: ir.Loop | ir.While, atoms: Atoms) -> None:
     wide = True
     while wide:
-        if isinstance(expr, While):
+        if isinstance(expr, ir.While):
             retype_block(expr.condition, atoms)
         retype_block(expr.body, atoms)
         wide = False
@@ -188,7 +162,7 @@ def _retype_loop(expr: Loop | While, atoms: Atoms) -> None:
                     wide = True
 
 
-def convert_carries(expr: Loop | While, before: list[Let], span: Span | None) -> None:
+def convert_carries(expr: ir.Loop | ir.While, before: list[Let], span: Span | None) -> None:
     """Convert the Ints that enter a carry which is a Real, and the zeros that enter one which is a tangent."""
     inits = list(expr.inits)
     for k, carry in enumerate(expr.carries):
@@ -198,7 +172,7 @@ def convert_carries(expr: Loop | While, before: list[Let], span: Span | None) ->
     expr.inits = tuple(inits)
 
 
-def _loop(let: Let, expr: Loop, atoms: Atoms, kept: list[Let]) -> None:
+def _loop(let: Let, expr: ir.Loop, atoms: Atoms, kept: list[Let]) -> None:
     if expr.trips.type is REAL:
         _refuse("the length of a loop is an Int", let.span)
     for scan in expr.scans:
@@ -214,14 +188,14 @@ def _loop(let: Let, expr: Loop, atoms: Atoms, kept: list[Let]) -> None:
         binder.type = Array(binder.type.length, row.type)
 
 
-def _while(let: Let, expr: While, atoms: Atoms, kept: list[Let]) -> None:
+def _while(let: Let, expr: ir.While, atoms: Atoms, kept: list[Let]) -> None:
     _retype_loop(expr, atoms)
     convert_carries(expr, kept, let.span)
     for binder, carry in zip(let.binders[1:], expr.carries, strict=False):
         binder.type = carry.type
 
 
-def _index(let: Let, expr: Index, atoms: Atoms, kept: list[Let]) -> None:
+def _index(let: Let, expr: ir.Index, atoms: Atoms, kept: list[Let]) -> None:
     if any(isinstance(step, Var) and step.type is REAL for step in expr.path):
         _refuse("an index is an Int", let.span)
     let.binders[0].type = _below(expr.base.type, len(expr.path))
@@ -234,7 +208,7 @@ def _below(t: Type, depth: int) -> Type:
     return t
 
 
-def _update(let: Let, expr: Update, atoms: Atoms, kept: list[Let]) -> None:
+def _update(let: Let, expr: ir.Update, atoms: Atoms, kept: list[Let]) -> None:
     if any(isinstance(step, Var) and step.type is REAL for step in expr.path):
         _refuse("an index is an Int", let.span)
     wanted = _below(expr.base.type, len(expr.path))
@@ -249,7 +223,7 @@ def _update(let: Let, expr: Update, atoms: Atoms, kept: list[Let]) -> None:
     let.binders[0].type = expr.base.type
 
 
-def _make_array(let: Let, expr: MakeArray, atoms: Atoms, kept: list[Let]) -> None:
+def _make_array(let: Let, expr: ir.MakeArray, atoms: Atoms, kept: list[Let]) -> None:
     types = {item.type for item in expr.items}
     kind = TAN if TAN in types else REAL if types == {INT, REAL} else types.pop()
     if kind is TAN or kind is REAL:
@@ -257,7 +231,7 @@ def _make_array(let: Let, expr: MakeArray, atoms: Atoms, kept: list[Let]) -> Non
     let.binders[0].type = Array(len(expr.items), kind)
 
 
-def _retype_call(let: Let, expr: Call, atoms: Atoms, kept: list[Let]) -> None:
+def _retype_call(let: Let, expr: ir.Call, atoms: Atoms, kept: list[Let]) -> None:
     for arg, param in zip(expr.args, expr.function.params, strict=True):
         if isinstance(arg.type, Scalar) and arg.type is not param.type:
             if arg.type is TAN:
@@ -265,16 +239,17 @@ def _retype_call(let: Let, expr: Call, atoms: Atoms, kept: list[Let]) -> None:
             _refuse(f"`{expr.function.name}` was staged for an Int", let.span)
 
 
-def _copy(let: Let, expr: Copy, atoms: Atoms, kept: list[Let]) -> None:
+def _copy(let: Let, expr: ir.Copy, atoms: Atoms, kept: list[Let]) -> None:
     let.binders[0].type = expr.value.type
 
 
-def _typed(let: Let, expr: Expr, atoms: Atoms, kept: list[Let]) -> None:
+def _typed(let: Let, expr: ir.Expr, atoms: Atoms, kept: list[Let]) -> None:
     """Typed by its binders, or never of numbers that are still undecided."""
 
 
-_RULES: Table[Expr, Callable[[Let, Any, Atoms, list[Let]], None]] = {
-    Apply: _apply, If: _if, Loop: _loop, While: _while, Index: _index, Update: _update, MakeArray: _make_array,
-    Call: _retype_call, Copy: _copy, Zero: _typed, MakeTuple: _typed, Untuple: _typed, Inject: _typed, Extract: _typed,
-    Case: _typed, Accum: _typed, Add: _typed, View: _typed, Resolve: _typed, Check: _typed,
+_RULES: Table[ir.Expr, Callable[[Let, Any, Atoms, list[Let]], None]] = {
+    ir.Apply: _apply, ir.If: _if, ir.Loop: _loop, ir.While: _while, ir.Index: _index, ir.Update: _update,
+    ir.MakeArray: _make_array, ir.Call: _retype_call, ir.Copy: _copy, ir.Zero: _typed, ir.MakeTuple: _typed,
+    ir.Untuple: _typed, ir.Inject: _typed, ir.Extract: _typed, ir.Case: _typed, ir.Accum: _typed, ir.Add: _typed,
+    ir.View: _typed, ir.Resolve: _typed, ir.Check: _typed,
 }  # fmt: skip

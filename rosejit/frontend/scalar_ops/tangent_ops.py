@@ -5,35 +5,9 @@ from typing import NoReturn
 
 from rosejit import ops
 from rosejit.errors import StagingTypeError
+from rosejit.ir import syntax as ir
 from rosejit.ir.primitive import Primitive
-from rosejit.ir.syntax import (
-    Accum,
-    Add,
-    Apply,
-    Atom,
-    Block,
-    Call,
-    Case,
-    Check,
-    Copy,
-    Extract,
-    If,
-    Index,
-    Inject,
-    Let,
-    Lit,
-    Loop,
-    MakeArray,
-    MakeTuple,
-    Resolve,
-    Untuple,
-    Update,
-    Var,
-    View,
-    While,
-    Zero,
-    assert_never,
-)
+from rosejit.ir.syntax import Atom, Block, Let, Var, assert_never
 from rosejit.ir.traversal import lets
 from rosejit.ir.types import TAN, Array, Type
 from rosejit.span import Span
@@ -44,7 +18,7 @@ _LINEAR: dict[str, Primitive] = {op.erased: op for op in P.values() if op.linear
 """The operations on tangents, by the names of those that do the same on Reals."""
 
 
-def become_linear(let: Let, expr: Apply, reals: Primitive) -> None:
+def become_linear(let: Let, expr: ir.Apply, reals: Primitive) -> None:
     """Make `expr`, the operation `reals` on Reals, the one on tangents, since operands have turned out tangents."""
     symbol, args = reals.word, expr.args
     linear = _LINEAR.get(reals.name)
@@ -59,7 +33,7 @@ def become_linear(let: Let, expr: Apply, reals: Primitive) -> None:
     operands_as_tangents(let, expr)
 
 
-def operands_as_tangents(let: Let, expr: Apply) -> None:
+def operands_as_tangents(let: Let, expr: ir.Apply) -> None:
     """Give an operation on tangents its operands; a variable that is no tangent yet may still become one."""
     op, args = expr.op, list(expr.args)
     if any(args[k].type is TAN for k in op.nonlinear):
@@ -71,11 +45,11 @@ def operands_as_tangents(let: Let, expr: Apply) -> None:
 
 def as_tangent(atom: Atom, what: str, span: Span | None) -> Atom:
     """A zero as a tangent; what is a variable stays it."""
-    if not isinstance(atom, Lit) or atom.type is TAN:
+    if not isinstance(atom, ir.Lit) or atom.type is TAN:
         return atom
     if atom.value:
         refuse(what, span)
-    return Lit(0.0, TAN)
+    return ir.Lit(0.0, TAN)
 
 
 def check(block: Block) -> None:
@@ -89,27 +63,37 @@ def check(block: Block) -> None:
 def _places(let: Let) -> Iterator[tuple[Type, Atom, str]]:
     """The operands and results of one let, the types that belong there, and a word for each."""
     match let.expr:
-        case Apply(op, args):
+        case ir.Apply(op, args):
             yield from ((wanted, arg, op.word) for wanted, arg in zip(op.params, args, strict=True))
-        case If(_, then, orelse):
+        case ir.If(_, then, orelse):
             for block in (then, orelse):
                 yield from ((v.type, a, "if") for v, a in zip(let.binders, block.results, strict=True))
-        case Loop() | While() as loop:
+        case ir.Loop() | ir.While() as loop:
             for atoms in (loop.inits, loop.body.results):
                 yield from ((v.type, a, "for") for v, a in zip(loop.carries, atoms, strict=False))
-        case MakeArray(items):
+        case ir.MakeArray(items):
             kind = let.binders[0].type
             assert isinstance(kind, Array)
             yield from ((kind.element, item, "array") for item in items)
-        case Update(_, _, value) as update:
+        case ir.Update(_, _, value) as update:
             kind: Type = update.base.type
             for _ in update.path:
                 assert isinstance(kind, Array)
                 kind = kind.element
             yield kind, value, "="
-        case Call() | Case() | MakeTuple() | Untuple() | Inject() | Extract() | Index() | Copy() | Zero():
+        case (
+            ir.Call()
+            | ir.Case()
+            | ir.MakeTuple()
+            | ir.Untuple()
+            | ir.Inject()
+            | ir.Extract()
+            | ir.Index()
+            | ir.Copy()
+            | ir.Zero()
+        ):
             pass
-        case Accum() | Add() | View() | Resolve() | Check():
+        case ir.Accum() | ir.Add() | ir.View() | ir.Resolve() | ir.Check():
             pass
         case _:
             assert_never(let.expr)
