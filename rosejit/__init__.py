@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rosejit.api.derivation.checkpoints import checkpoint
     from rosejit.api.derivation.gradients import grad, hessian, hvp, jacfwd, jacobian, jacrev, value_and_grad
     from rosejit.api.derivation.modes import jvp, linearize, vjp
+    from rosejit.api.derivation.taylor_series import taylor
     from rosejit.api.function import Function, clear_caches, disable_jit
     from rosejit.api.hint_errors import Array, Mat, Vec
     from rosejit.api.math_functions import logsumexp, softmax, stop_gradient
@@ -129,6 +130,7 @@ __all__ = [
     "sparse_hessian",
     "sparse_jacobian",
     "stop_gradient",
+    "taylor",
     "unroll",
     "value_and_grad",
     "vjp",
@@ -148,6 +150,7 @@ _HOMES = {
     "rosejit.api.programs.lowered": "Cost Ir Lowered",
     "rosejit.api.math_functions": "logsumexp softmax stop_gradient",
     "rosejit.api.derivation.modes": "jvp linearize vjp",
+    "rosejit.api.derivation.taylor_series": "taylor",
     "rosejit.api.versions": "show_versions",
     "rosejit.api.batching.vmap": "vmap",
     "rosejit.errors": """

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rosejit.transforms.autodiff import derivative_programs
     from rosejit.transforms.jacobians import dense
     from rosejit.transforms.passes import apply_fastmath, sincos
+    from rosejit.transforms.series import taylor
     from rosejit.transforms.straightline import build_routines, merge_clones, numbered_gradient
 else:
 
@@ -49,6 +50,7 @@ else:
     dense = _Deferred("rosejit.transforms.jacobians.dense")
     apply_fastmath = _Deferred("rosejit.transforms.passes.apply_fastmath")
     sincos = _Deferred("rosejit.transforms.passes.sincos")
+    taylor = _Deferred("rosejit.transforms.series.taylor")
     build_routines = _Deferred("rosejit.transforms.straightline.build_routines")
     merge_clones = _Deferred("rosejit.transforms.straightline.merge_clones")
     numbered_gradient = _Deferred("rosejit.transforms.straightline.numbered_gradient")
@@ -56,5 +58,5 @@ else:
 __all__ = [
     "apply_fastmath", "assert_raise", "build_routines", "check", "codegen", "compile_and_load", "compile_routines",
     "decorators", "dense", "derivative_programs", "describe", "interp", "lowered", "merge_clones", "numbered_gradient",
-    "opaque_functions", "pipeline", "print_", "reachable_state", "sincos",
+    "opaque_functions", "pipeline", "print_", "reachable_state", "sincos", "taylor",
 ]  # fmt: skip

@@ -89,7 +89,7 @@ class Function:
         self.latest: Callable[..., Any] = _unstaged
         self._calls = [0]
         self._misses = 0
-        self.along: dict[int, Function] = {}
+        self.along: dict[int | tuple[str, int], Function] = {}
         """By their number: `jvp` of this function as a function of primals and tangents."""
         self._shared: dict[tuple[Any, ...], Known] = {}
         self._reals = binding.reals

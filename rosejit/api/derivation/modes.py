@@ -84,14 +84,14 @@ def _jvp_inside(at: Session, base: Function, primals: tuple[Any, ...], tangents:
     call = base.binding.bind(primals, {})
     staged = base.specialise(call, at)
     args = sessions.arguments(at, staged, call)
-    given = _linear_atoms(at, given_trees(base, staged, len(primals)), tangents, len(args))
+    given = linear_atoms(at, given_trees(base, staged, len(primals)), tangents, len(args))
     mask = tuple(dx is not None for dx in given)
     b = sessions.builder(at)
     forward = derivative_programs.forward(pipeline.prepared(staged.function), mask)
     results, dys = forward.apply(b, tuple(args), tuple(given))
     results = advanced(at.tape, call, tuple(results))
     result = sessions.value(at, staged.result, results, staged.statics)
-    return result, _linear_value(at, b, staged.result, results, dys[: len(results)])
+    return result, linear_value(at, b, staged.result, results, dys[: len(results)])
 
 
 def _linear_atom(at: Session, leaf: Leaf, value: Any) -> ir.Atom:
@@ -131,7 +131,7 @@ def given_trees(base: Function, staged: Staged, count: int) -> tuple[Tree, ...]:
     return tuple(found[:count])
 
 
-def _linear_atoms(at: Session, trees: Sequence[Tree], values: Sequence[Any], count: int) -> list[ir.Atom | None]:
+def linear_atoms(at: Session, trees: Sequence[Tree], values: Sequence[Any], count: int) -> list[ir.Atom | None]:
     """For each leaf its tangent or cotangent; None where it has none, or `None` is given for a whole structure. Filled
     up with None to `count`."""
     found: list[ir.Atom | None] = []
@@ -153,7 +153,7 @@ def _linear_leaves(at: Session, tree: Tree, value: Any) -> list[ir.Atom | None]:
     return [atom for child, part in zip(tree.children, parts, strict=True) for atom in _linear_leaves(at, child, part)]
 
 
-def _linear_value(at: Session, b: Any, tree: Tree, like: Sequence[ir.Atom], found: Sequence[ir.Atom | None]) -> Any:
+def linear_value(at: Session, b: Any, tree: Tree, like: Sequence[ir.Atom], found: Sequence[ir.Atom | None]) -> Any:
     """Tangents or cotangents in the structure of `tree`, zeros where there are none."""
     atoms: list[ir.Atom] = []
     for leaf, x, dx in zip(leaves(tree), like, found, strict=True):
@@ -211,7 +211,7 @@ def _vjp_inside(at: Session, base: Function, primals: tuple[Any, ...]) -> tuple[
 
     def pullback(ct: Any) -> Any:
         b = sessions.builder(at)
-        cts = tuple(_linear_atoms(at, (staged.result,), (ct,), len(found)))
+        cts = tuple(linear_atoms(at, (staged.result,), (ct,), len(found)))
         trees = given_trees(base, staged, len(primals))
         return _cotangents_value(at, trees, b, args, r.pullback(b, residuals, args, tuple(found), cts))
 
@@ -225,7 +225,7 @@ def _cotangents_value(
     k = 0
     for tree in trees:
         n = len(leaves(tree))
-        values.append(_linear_value(at, b, tree, args[k : k + n], cts[k : k + n]))
+        values.append(linear_value(at, b, tree, args[k : k + n], cts[k : k + n]))
         k += n
     return tuple(values)
 
@@ -241,9 +241,9 @@ def _linearize_inside(at: Session, base: Function, primals: tuple[Any, ...]) -> 
 
     def pushforward(*tangents: Any) -> Any:
         b = sessions.builder(at)
-        given = _linear_atoms(at, given_trees(base, staged, len(primals)), tangents, len(args))
+        given = linear_atoms(at, given_trees(base, staged, len(primals)), tangents, len(args))
         dys = r.pushforward(b, residuals, args, tuple(given))
-        return _linear_value(at, b, staged.result, results, dys[: len(results)])
+        return linear_value(at, b, staged.result, results, dys[: len(results)])
 
     return sessions.value(at, staged.result, results, staged.statics), pushforward
 

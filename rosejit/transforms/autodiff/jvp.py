@@ -28,10 +28,15 @@ class Jvp:
 def jvp(f: ir.Function, mask: Mask) -> Jvp:
     """The derivative of `f` along its parameters in `mask` (and all places). Raises `NotDifferentiable` for an
     opaque function without a rule that an active value reaches."""
+    return forward(f, mask, Forward)
+
+
+def forward(f: ir.Function, mask: Mask, how: "type[Forward]") -> Jvp:
+    """`jvp`, in which `how` says what the tangent of a primitive is."""
     mask = effective(f, mask)
     if f.rule is not None:
         return Jvp(f.rule, _taken(f, f.rule), tuple(has_real(t) for t in f.results))
-    key = ("jvp", mask)
+    key = (how.KEY, mask)
     if key not in f.derived:
         _check_not_opaque(f, None)
         known = activity(f, mask)
@@ -40,7 +45,7 @@ def jvp(f: ir.Function, mask: Mask) -> Jvp:
         if f.checkpoint:
             new.derived["checkpoint of"] = f
         f.derived[key] = Jvp(new, mask, known.results)  # before the body: it may call itself
-        _Forward(f, new, mask, known.active, known.results).run()
+        how(f, new, mask, known.active, known.results).run()
     return f.derived[key]
 
 
@@ -63,8 +68,10 @@ def _check_not_opaque(f: ir.Function, span: Span | None) -> None:
         )
 
 
-class _Forward:
+class Forward:
     """The state of one jvp: the tangents so far, and the block in the making."""
+
+    KEY = "jvp"
 
     def __init__(self, f: ir.Function, new: ir.Function, mask: Mask, active: set[ir.Var], results: Mask) -> None:
         self.f = f
@@ -76,6 +83,7 @@ class _Forward:
         self.b = Builder()
 
     def run(self) -> None:
+        """Make the body."""
         f = self.f
         assert f.body is not None
         params = [self.param(p) for p, on in zip(f.params, self.mask, strict=True) if on]
@@ -99,6 +107,7 @@ class _Forward:
         self.b.lets.append(ir.Let((self.param(x),), e, self.b.span))
 
     def needed(self, atoms: tuple[ir.Atom, ...], flags: Mask | list[bool]) -> list[ir.Atom]:
+        """The tangents of those atoms that are flagged."""
         return [self.tangent(a) for a, on in zip(atoms, flags, strict=True) if on]
 
     def tangent(self, a: ir.Atom) -> ir.Atom:
@@ -108,6 +117,7 @@ class _Forward:
         return self.zero(a) if has_real(a.type) else ir.NOTHING
 
     def zero(self, a: ir.Atom) -> ir.Atom:
+        """A zero tangent of `a`."""
         t = tangent_type(a.type)
         if t is TAN:
             return ir.ZERO
@@ -133,6 +143,7 @@ class _Forward:
         return tangents
 
     def lets(self, lets: list[ir.Let]) -> None:
+        """Append them with their tangents."""
         active, b = self.active, self.b
         for let in lets:
             e = let.expr
@@ -159,6 +170,7 @@ class _Forward:
             self.tangents[y] = dy
 
     def form(self, let: ir.Let, e: ir.Expr) -> None:
+        """As `lets`, what is no primitive."""
         if isinstance(e, ir.Control | ir.Call):
             self.nested(let, e)
         elif isinstance(e, ir.Update | ir.Accum):
@@ -246,6 +258,7 @@ class _Forward:
         return ir.Var(Ref(tangent_type(t.target)) if isinstance(t, Ref) else tangent_type(t), "none")
 
     def nested(self, let: ir.Let, e: ir.Control | ir.Call) -> None:
+        """As `form`, what holds blocks or calls."""
         match e:
             case ir.If():
                 self.branch(let, e)
@@ -266,6 +279,8 @@ class _Forward:
         self.b.lets.append(ir.Let((*let.binders, *tangents), e, let.span))
 
     def two(self, one: ir.Block, other: ir.Block, flags: list[bool]) -> tuple[ir.Block, ir.Block]:
+        """Both sides of a choice, with the tangents of the flagged results behind the results."""
+
         def side(block: ir.Block) -> ir.Block:
             inner = self.block(block)
             return inner.block(*block.results, *self.finish(inner, block.results, flags))
@@ -273,11 +288,13 @@ class _Forward:
         return side(one), side(other)
 
     def branch(self, let: ir.Let, e: ir.If) -> None:
+        """An `if`."""
         flags = [b in self.active for b in let.binders]
         then, orelse = self.two(e.then, e.orelse, flags)
         self.bind_results(let, ir.If(e.condition, then, orelse), flags)
 
     def case(self, let: ir.Let, e: ir.Case) -> None:
+        """A `case`: payloads of active scrutinees have tangents."""
         flags = [b in self.active for b in let.binders]
         on = [s in self.tangents for s in e.scrutinees]
         sides: list[tuple[ir.Var, ...]] = []
@@ -306,6 +323,7 @@ class _Forward:
         return inner.block(*results[:n], *after, *results[n:], *stacked), outputs
 
     def bind_loop(self, let: ir.Let, e: ir.Expr, counted: int, carries: list[bool], outputs: list[bool]) -> None:
+        """`y.. = e` with tangents behind the last carries and behind the stacked outputs."""
         n = counted + len(carries)
         after = [self.param(x) for x, a in zip(let.binders[counted:n], carries, strict=True) if a]
         stacked = [self.param(x) for x, a in zip(let.binders[n:], outputs, strict=True) if a]
@@ -313,6 +331,7 @@ class _Forward:
         self.b.lets.append(ir.Let(binders, e, let.span))
 
     def loop(self, let: ir.Let, e: ir.Loop) -> None:
+        """A loop: what it scans has tangents to be scanned."""
         on, starts, tangents = self.carried(e)
         scans = list(e.scans)
         for s in e.scans:
@@ -323,12 +342,14 @@ class _Forward:
         self.bind_loop(let, new, 0, on, outputs)
 
     def whilst(self, let: ir.Let, e: ir.While) -> None:
+        """A `while`; its condition has no tangent."""
         on, starts, tangents = self.carried(e)
         body, outputs = self.iteration(e, on)
         new = ir.While((*e.carries, *tangents), (*e.inits, *starts), e.condition, body)
         self.bind_loop(let, new, 1, on, outputs)
 
     def call(self, let: ir.Let, e: ir.Call) -> None:
+        """A call of the derivative, where anything is active."""
         mask, results = call_activity(e, self.active)
         places = any(isinstance(a.type, Ref) for a, on in zip(e.args, mask, strict=True) if on)
         if not any(results) and not places:
@@ -336,6 +357,6 @@ class _Forward:
             return
         if e.function.rule is None:
             _check_not_opaque(e.function, let.span)
-        derived = jvp(e.function, mask)
+        derived = forward(e.function, mask, type(self))
         args = (*e.args, *self.needed(e.args, derived.mask))
         self.bind_results(let, ir.Call(derived.function, args), derived.results)

@@ -20,9 +20,9 @@ def widen(f: ir.Function, lanes: int) -> ir.Function:
     if key not in f.derived:
         new = ir.Function(f"{f.name}_{lanes}", (), _repeated(f.results, lanes), span=f.span)
         f.derived[key] = new  # before the body: it may call itself
-        widener = _Widener(lanes)
+        widener = Widener(lanes)
         new.params = widener.binders(f.params)
-        new.own = frozenset(lane for p in f.own for lane in widener.known.get(p, (p,)))
+        new.own = frozenset(v for v in new.params if v in {lane for p in f.own for lane in widener.of(p)})
         new.body = widener.block(f.body)
     return f.derived[key]
 
@@ -31,37 +31,46 @@ def _repeated(types: Iterable[ir.Type], lanes: int) -> tuple[ir.Type, ...]:
     return tuple(t for type_ in types for t in (type_,) * (lanes if is_linear(type_) else 1))
 
 
-class _Widener:
+class Widener:
+    """The state of one function that is widened: the lanes of its linear variables."""
+
     def __init__(self, lanes: int) -> None:
         self.lanes = lanes
-        self.known: dict[ir.Atom, tuple[ir.Var, ...]] = {}
+        self.known: dict[ir.Atom, tuple[ir.Atom, ...]] = {}
 
     def of(self, a: ir.Atom) -> tuple[ir.Atom, ...]:
         """The lanes of a linear atom; what is not linear, once."""
         return self.known.get(a) or ((a,) * self.lanes if is_linear(a.type) else (a,))
 
     def atoms(self, many: Iterable[ir.Atom]) -> tuple[ir.Atom, ...]:
+        """As `of`, of several."""
         return tuple([lane for a in many for lane in self.of(a)])
 
     def split(self, v: ir.Var) -> tuple[ir.Var, ...]:
+        """The lanes of a variable that is bound here."""
         self.known[v] = made = tuple([ir.Var(v.type, v.hint, v.like) for _ in range(self.lanes)])
         return made
 
     def binders(self, many: Iterable[ir.Var]) -> tuple[ir.Var, ...]:
+        """As `split`, of those that are linear."""
         return tuple([lane for v in many for lane in (self.split(v) if is_linear(v.type) else (v,))])
 
     def block(self, block: ir.Block) -> ir.Block:
+        """The lets of `block`, the linear ones once a lane."""
         lets: list[ir.Let] = []
         for let in block.lets:
-            e = let.expr
-            if isinstance(e, ir.Control | ir.Call):
-                new = self.form(e)
-                lets.append(ir.Let(self.binders(let.binders), new, let.span))
-            elif any([is_linear(v.type) for v in (*let.binders, *operands(e))]):
-                lets += self.repeated(let)
-            else:
-                lets.append(let)
+            lets += self.lets(let)
         return ir.Block(lets, self.atoms(block.results))
+
+    def lets(self, let: ir.Let) -> list[ir.Let]:
+        """What stands for `let`."""
+        e = let.expr
+        if isinstance(e, ir.Control | ir.Call):
+            new = self.form(e)
+            return [ir.Let(self.binders(let.binders), new, let.span)]
+        if any([is_linear(v.type) for v in (*let.binders, *operands(e))]):
+            return self.repeated(let)
+        return [let]
 
     def repeated(self, let: ir.Let) -> list[ir.Let]:
         """A linear let for each lane."""
@@ -76,6 +85,7 @@ class _Widener:
         return made
 
     def form(self, e: ir.Control | ir.Call) -> ir.Expr:
+        """What holds blocks or calls, with lanes."""
         match e:
             case ir.If():
                 return ir.If(e.condition, self.block(e.then), self.block(e.orelse))
@@ -89,9 +99,13 @@ class _Widener:
                 inits, carries = self.atoms(e.inits), self.binders(e.carries)
                 return ir.While(carries, inits, self.block(e.condition), self.block(e.body))
             case ir.Call():
-                return ir.Call(widen(e.function, self.lanes), self.atoms(e.args))
+                return ir.Call(self.callee(e.function), self.atoms(e.args))
             case _:
                 return ir.assert_never(e)
+
+    def callee(self, f: ir.Function) -> ir.Function:
+        """What is called for `f`."""
+        return widen(f, self.lanes)
 
     def branch(self, e: ir.Case, side: ir.Branch) -> ir.Branch:
         """A payload of a linear scrutinee has lanes even where it holds no tangent."""
@@ -100,6 +114,7 @@ class _Widener:
         return ir.Branch(tuple(params), self.block(side.block))
 
     def scans(self, scans: tuple[ir.Scan, ...]) -> tuple[ir.Scan, ...]:
+        """A scan a lane."""
         found: list[ir.Scan] = []
         for s in scans:
             arrays = self.of(s.array)
