@@ -10,6 +10,7 @@ from rosejit.errors import UnrollWarning
 from rosejit.frontend.arrays.array import Array
 from rosejit.frontend.arrays.getitem import get
 from rosejit.frontend.control import retype
+from rosejit.frontend.control.checkpointed_loop import in_blocks
 from rosejit.frontend.control.join import Join
 from rosejit.frontend.control.loop_carries import Finaliser, LoopCarries
 from rosejit.frontend.control.staged_range import StagedRange, is_downwards, number_at, trip_count
@@ -237,11 +238,18 @@ class StagedFor:
         loop = Loop(self._trips, self._index, variables, inits, (), body, is_downwards(self._items))
         retype.retype_loop(loop, carries.atoms)
         retype.convert_carries(loop, tape.lets, self._place)
-        return finished(tape, carries, finishes, loop, ())
+        every = self._items.checkpoint
+        loop, passed = (loop, ()) if every is None else in_blocks(tape, loop, every)
+        return finished(tape, carries, finishes, loop, passed)
 
     def _left(self, names: Names) -> Names:
         """The loop as one that ends when its count is reached or a flag is set."""
         tape, carries, place, index = self._tape, self._carries, self._place, self._index
+        if self._items.checkpoint is not None:
+            raise tape.type_fault(
+                "a loop with checkpoints is left early",
+                "let all its iterations run, with an `if` around what the last ones do",
+            )
         following, goes_on = Var(INT, index.hint), Var(BOOL, "more")
         step, test = Apply(P["wadd"], (index, Lit(1, INT))), Apply(P["ilt"], (index, self._trips))
         first: Atom = Lit(0, INT)

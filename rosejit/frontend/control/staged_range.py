@@ -20,6 +20,8 @@ class StagedRange:
     start: Any
     stop: Any
     step: Any
+    checkpoint: Any = None
+    """Whether its loop has checkpoints, and how far they are apart (`checkpointed_loop.py`)."""
 
     def __iter__(self) -> Any:
         """Reached only where staged control flow is not rewritten."""
@@ -35,7 +37,7 @@ class StagedRange:
         return max(0, int(trips.value or 0))
 
 
-def staged_range(tape: Tape, args: tuple[Any, ...]) -> StagedRange:
+def staged_range(tape: Tape, args: tuple[Any, ...], checkpoint: Any = None) -> StagedRange:
     """`rose.range(stop)`, `rose.range(start, stop)`, `rose.range(start, stop, step)`."""
     if not 1 <= len(args) <= 3:
         raise TypeError(
@@ -48,7 +50,7 @@ def staged_range(tape: Tape, args: tuple[Any, ...]) -> StagedRange:
     step = bounds[2] if len(bounds) == 3 else 1
     if number_kind(step) == "int" and step == 0:
         raise ValueError(_NO_STEP)
-    return StagedRange(tape, bounds[0], bounds[1], step)
+    return StagedRange(tape, bounds[0], bounds[1], step, checkpoint)
 
 
 def is_downwards(r: StagedRange) -> bool:

@@ -17,6 +17,7 @@ from rosejit.frontend.control.exception_handlers import CheckedSuppress, could_r
 from rosejit.frontend.control.if_for import rows
 from rosejit.frontend.control.row_iterators import remembering
 from rosejit.frontend.control.special_methods import own
+from rosejit.frontend.control.checkpointed_loop import checked_every
 from rosejit.frontend.control.staged_range import StagedRange, staged_range
 from rosejit.frontend.control.truth import truth
 from rosejit.frontend.control.undefined import MaybeBound, read_bound, split
@@ -47,7 +48,7 @@ def _range(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
 
 
 def _rose_range(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
-    return staged_range(session.tape, args)
+    return staged_range(session.tape, args, checked_every(session.tape, kwargs.get("checkpoint")))
 
 
 def _len(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
@@ -363,7 +364,7 @@ def _suppress(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
 
 _STAGED: dict[Any, tuple[Handler, str]] = {
     range: (_range, "start, stop=..., step=..., /"),
-    rose_functions.range: (_rose_range, "start, stop=..., step=..., /"),
+    rose_functions.range: (_rose_range, "start, stop=..., step=..., /, *, checkpoint=None"),
     len: (_len, "obj, /"), float: (_float, "x=0.0, /"), int: (_int, "x=0, /, base=10"), bool: (_bool, "x=False, /"),
     pow: (_pow, "base, exp, mod=None"), isinstance: (_isinstance, "obj, class_or_tuple, /"),
     type: (_type, "object, bases=..., dict=..., /, **kwds"), sum: (_sum, "iterable, /, start=0"),

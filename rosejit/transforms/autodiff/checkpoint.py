@@ -22,7 +22,8 @@ def promised(f: ir.Function) -> Halves:
     forward = ir.Function(f"fwd_{name}", params, (), own=own, span=f.span)
     again = tuple(k for k, p in enumerate(params) if is_boxed(p.type) and p not in own)
     dual = tuple(is_linear(p.type) for p in f.params)
-    linear = ir.Function(f"lin_{name}", (), tuple(t for t in f.results if is_linear(t)), span=f.span)
+    tangents = tuple(t for t in f.results if is_linear(t))
+    linear = ir.Function(f"lin_{name}", (), tangents, checkpoint=True, span=f.span)
     return Halves(forward, linear, Nominal(f"Res_{name}"), again, dual, is_complete=True)
 
 
@@ -65,6 +66,7 @@ def _linear(halves: Halves, f: ir.Function, plain: Halves, acts: bool) -> None:
     linear.params = (record, *passed.values(), *duals)
     linear.own = frozenset(new for new, p in zip(duals, _linear_params(f), strict=True) if p in f.own)
     linear.body = b.block(*results)
+    linear.body = body_with_copies(linear)  # what the record keeps is read once for each tangent that is pushed
 
 
 def _linear_params(f: ir.Function) -> list[ir.Var]:

@@ -45,6 +45,7 @@ def _transpose_body(f: ir.Function, new: ir.Function) -> None:
     walk = BlockTransposer(None, Builder(), f.body, duals, FORMS)
     places = walk.exchanged([p for p in duals if p not in back])
     new.params = (*nonlinear, *cts, *places)
+    new.checkpoint = f.checkpoint and not places  # what it adds to places is added once
     new.own = frozenset(v for v in cts if is_boxed(v.type))
     new.results = tuple(p.type for p in back)
     walk.run(list(zip(f.body.results, cts, strict=True)))

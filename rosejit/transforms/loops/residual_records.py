@@ -48,11 +48,12 @@ class _Pack:
 
 
 class _PackingPlan:
-    """Which stacks are joined: `packs` by the let that makes them, `readers` by the loop that walks them."""
+    """Which stacks are joined: `packs` by the let that makes them, `readers` by the loop that walks them, which may walk
+    those of several loops."""
 
     def __init__(self, body: ir.Block) -> None:
         self.packs: dict[ir.Let, _Pack] = {}
-        self.readers: dict[ir.Expr, _Pack] = {}
+        self.readers: dict[ir.Expr, list[_Pack]] = {}
         self._walked: dict[ir.Atom, ir.Loop] = {}
         self._rows: dict[ir.Atom, ir.Var] = {}
         self._made: dict[ir.Atom, tuple[ir.Atom, ...]] = {}
@@ -95,7 +96,8 @@ class _PackingPlan:
         readers = {self._walked[stack] for stack, _ in (*made, *scalars)}
         if len(readers) == 1 and len(made) + len(scalars) > (not made):
             (reader,) = readers
-            self.packs[let] = self.readers[reader] = self._pack(made, scalars, e)
+            self.packs[let] = pack = self._pack(made, scalars, e)
+            self.readers.setdefault(reader, []).append(pack)
 
     def _is_record(self, stack: ir.Var, a: ir.Atom) -> bool:
         """Whether an iteration makes `a` of numbers, for a loop that reads nothing but these."""
@@ -147,10 +149,10 @@ class _Rewriting:
             ):
                 self.atoms[let.binders[0]] = self.fields[e.base, e.path[0].number]
                 continue
-            reader = self.plan.readers.get(e)
-            if reader is not None:
+            read = self.plan.readers.get(e, ())
+            for pack in read:
                 assert isinstance(e, ir.Loop)
-                e = self.reading(e, reader)
+                e = self.reading(e, pack)
             changed = rebuild(e, self.atom, block=self.block)
             pack = self.plan.packs.get(let)
             if pack is None:

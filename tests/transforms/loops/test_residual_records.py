@@ -48,6 +48,30 @@ def f(x: [5]Real): Real =
   z
 """
 
+OF_TWO_LOOPS = """
+def f(x: [5]Real): Real =
+  let y: Real, rs: [5](Real, Real) = loop i < 5 carry (s: Real = 0.5) {
+    let v: Real = x@[i] in
+    let r: (Real, Real) = (v, s) in
+    let w: Real = s * v in
+    w, r
+  } in
+  let z: Real, qs: [5](Real, Real) = loop i < 5 carry (s: Real = y) {
+    let v: Real = x@[i] in
+    let q: (Real, Real) = (s, v) in
+    let w: Real = s + v in
+    w, q
+  } in
+  let l: Real = loop i < 5 down carry (t: Real = z) scan (r: (Real, Real) in rs, q: (Real, Real) in qs) {
+    let a: Real = r@[.1] in
+    let b: Real = q@[.0] in
+    let d: Real = a * b in
+    let e: Real = d + t in
+    e
+  } in
+  l
+"""
+
 CONSTANTS = TURNS.replace("next, w, z, b, z, w\n", "next, w, 0.0, b, -0.0, w\n")
 
 
@@ -57,6 +81,7 @@ CONSTANTS = TURNS.replace("next, w, z, b, z, w\n", "next, w, 0.0, b, -0.0, w\n")
         (TURNS, [0.9, 6], "tape: [*](Real, Bool)"),
         (CONSTANTS, [0.9, 6], "tape: [*](Real, Bool, Real)"),
         (RECORDS, [[0.3, -1.5, 2.0, 0.7, 1.1]], "tape: [5](Real, Real)"),
+        (OF_TWO_LOOPS, [[0.3, -1.5, 2.0, 0.7, 1.1]], "tape1: [5](Real, Real)"),
     ],
 )
 def test_one_record_an_iteration(text: str, args: list[object], tape: str) -> None:
