@@ -13,11 +13,11 @@ from rosejit.frontend.arrays import reductions
 from rosejit.frontend.arrays.array import Array, host_data
 from rosejit.frontend.arrays.boolean_indexing import MaskedArray
 from rosejit.frontend.arrays.call_binding import bound_arguments, signature_of
+from rosejit.frontend.control.checkpointed_loop import checked_every
 from rosejit.frontend.control.exception_handlers import CheckedSuppress, could_raise
 from rosejit.frontend.control.if_for import rows
 from rosejit.frontend.control.row_iterators import remembering
 from rosejit.frontend.control.special_methods import own
-from rosejit.frontend.control.checkpointed_loop import checked_every
 from rosejit.frontend.control.staged_range import StagedRange, staged_range
 from rosejit.frontend.control.truth import truth
 from rosejit.frontend.control.undefined import MaybeBound, read_bound, split

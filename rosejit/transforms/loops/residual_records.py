@@ -48,8 +48,8 @@ class _Pack:
 
 
 class _PackingPlan:
-    """Which stacks are joined: `packs` by the let that makes them, `readers` by the loop that walks them, which may walk
-    those of several loops."""
+    """Which stacks are joined: `packs` by the let that makes them, `readers` by the loop that walks them, maybe those of
+    several loops."""
 
     def __init__(self, body: ir.Block) -> None:
         self.packs: dict[ir.Let, _Pack] = {}
