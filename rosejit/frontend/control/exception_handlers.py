@@ -1,68 +1,241 @@
-"""Refuses arithmetic of Reals where a handler waits for what Python would raise: staged Reals never raise."""
+"""The hooks of `try` statements and of `contextlib.suppress`: errors of the host unwind, those of staged arithmetic
+are branches."""
 
-from typing import Any, NoReturn
+import dis
+import sys
+from contextlib import _GeneratorContextManager
+from types import FrameType, FunctionType
+from typing import Any
 
-from rosejit.errors import UnsupportedSyntax
-from rosejit.frontend.values.tape import Tape
-from rosejit.ir.syntax import Apply, Block, Let, Lit
-from rosejit.ir.traversal import lets as every_let
-
-_RAISES: dict[str, tuple[type[ArithmeticError | ValueError], ...]] = {
-    **dict.fromkeys(("div", "floordiv", "mod", "fdiv", "rem"), (ZeroDivisionError,)),
-    "pow": (ZeroDivisionError, OverflowError),
-    **dict.fromkeys(("sqrt", "log", "log2", "log10", "log1p", "asin", "acos", "acosh", "atanh", "fmod"), (ValueError,)),
-    **dict.fromkeys(("sin", "cos", "tan"), (ValueError,)),
-    **dict.fromkeys(("exp", "exp2", "expm1", "sinh", "cosh", "hypot"), (OverflowError,)),
-    **dict.fromkeys(("gamma", "lgamma"), (ValueError, OverflowError)),
-}
-"""What Python raises where the primitive gives an infinity or nan."""
-
-
-def could_raise(classes: tuple[Any, ...]) -> bool:
-    """Whether a handler of these classes catches something that Python's arithmetic of reals raises."""
-    kinds = [cls for cls in classes if isinstance(cls, type)]
-    return any(issubclass(error, cls) for cls in kinds for error in (ZeroDivisionError, ValueError, OverflowError))
+from rosejit.errors import RoseError, UnboundStagedName, UnsupportedSyntax
+from rosejit.frontend.control.short_circuit import Circuits
+from rosejit.frontend.control.special_methods import member_of
+from rosejit.frontend.control.undefined import Poison
+from rosejit.frontend.scalar_ops.faults import CODES, Faults, Level
+from rosejit.frontend.values.locations import frame_at
+from rosejit.frontend.values.scalars import Int, P
+from rosejit.frontend.values.tape import Frame, Tape
+from rosejit.lazy_dataclass import dataclass
 
 
-class CheckedSuppress:
-    """`contextlib.suppress` of errors that arithmetic raises: at its end, as at that of a `try`, no operation on staged
-    Reals may have been one that raises them in Python."""
+@dataclass(slots=True)
+class TryState:
+    """What was open when a `try` began."""
+
+    frames: tuple[Frame, ...]
+    heights: tuple[int, ...]
+    depth: int
+    faults: Faults | None
+    """Those that the `try` waits for, if it waits for any."""
+    level: Level | None = None
+    levels: int = 0
+
+
+def _kinds(kind: Any) -> tuple[type, ...]:
+    return tuple(cls for cls in (kind if isinstance(kind, tuple) else (kind,)) if isinstance(cls, type))
+
+
+def entered(tape: Tape, kinds: tuple[Any, ...], owner: FrameType) -> tuple[Faults | None, Level | None, int]:
+    """Begin what catches errors of these kinds, a handler each."""
+    classes = tuple(_kinds(kind) for kind in kinds)
+    faults, level = tape.faults, Level(classes, set(), owner)
+    if faults is None and not any(level.catches(cls) for cls in CODES):
+        return None, None, 0
+    if faults is None:
+        faults = tape.faults = Faults(tape)
+    tape.waited = True
+    faults.levels.append(level)
+    level.settle(tape)
+    return faults, level, len(faults.levels) - 1
+
+
+def left(tape: Tape, faults: Faults | None, level: int) -> None:
+    """End what is open from that level on."""
+    if faults is not None:
+        del faults.levels[level:]
+        if not faults.levels and tape.faults is faults:
+            tape.faults = None
+
+
+class Suppressed:
+    """`contextlib.suppress` of errors that arithmetic raises."""
 
     def __init__(self, tape: Tape, manager: Any, classes: tuple[Any, ...]) -> None:
         self._tape, self._manager, self._classes = tape, manager, classes
-        self._first = 0
 
     def __enter__(self) -> Any:
-        self._first = len(self._tape.lets)
+        self._faults, self._level, self._height = entered(self._tape, (self._classes,), frame_at(1))
         return self._manager.__enter__()
 
     def __exit__(self, *raised: Any) -> Any:
         suppressed = self._manager.__exit__(*raised)
-        if raised[0] is None or suppressed:
-            check_handled(self._tape, self._tape.lets[self._first :], self._classes)
+        faults, level = self._faults, self._level
+        if faults is None or level is None:
+            return suppressed
+        if raised[0] is None:
+            _check_tested(faults, level)
+            caught = _is_one(faults.code(), level.taken(0))
+            if caught is not False:
+                self._tape.put(
+                    faults.cell, P["iselect"].__call__(caught, 0, faults.code()) if caught is not True else 0
+                )
+        left(self._tape, faults, self._height)
         return suppressed
 
 
-def check_handled(tape: Tape, lets: list[Let], classes: tuple[Any, ...]) -> None:
-    """Raise if one of the operations in `lets` would raise, in Python, what a handler of these classes catches."""
-    kinds = tuple(cls for cls in classes if isinstance(cls, type))
-    for let in every_let(Block(lets, ())):
-        expr = let.expr
-        if not isinstance(expr, Apply):
-            continue
-        caught = [error for error in _RAISES.get(expr.op.name, ()) if issubclass(error, kinds)]
-        divisor = expr.args[-1]
-        if caught and not (caught == [ZeroDivisionError] and isinstance(divisor, Lit) and divisor.value):
-            _refuse(tape, let, caught[0])
+class Watched:
+    """An object of a `with` whose `__exit__` may swallow what Python's arithmetic raises: in its block nothing may."""
+
+    def __init__(self, tape: Tape, manager: Any) -> None:
+        self._tape, self._manager = tape, manager
+
+    def __enter__(self) -> Any:
+        self._faults, self._level, self._height = entered(self._tape, (Exception,), frame_at(1))
+        return self._manager.__enter__()
+
+    def __exit__(self, *raised: Any) -> Any:
+        faults, level = self._faults, self._level
+        if faults is not None and level is not None:
+            if level.recorded:
+                raise self._tape.fault(
+                    UnsupportedSyntax,
+                    f"what a {type(self._manager).__name__} does where arithmetic in its `with` raises is not staged",
+                    facts=("its `__exit__` may swallow the error, or a handler around waits for it",),
+                    help="write `try` and `except`, or `contextlib.suppress`, in the place of the `with`",
+                )
+            left(self._tape, faults, self._height)
+        return self._manager.__exit__(*raised)
 
 
-def _refuse(tape: Tape, let: Let, error: type[Exception]) -> NoReturn:
-    word = let.expr.op.word if isinstance(let.expr, Apply) else "this"
-    found = tape.fault(
-        UnsupportedSyntax,
-        f"`{word}` of staged reals never raises, and a handler waits for its {error.__name__}",
-        facts=("reals are IEEE numbers: Python's errors are infinities and nan here",),
-        help="test before with `if` (or `math.isfinite` behind it), and leave the handler out",
-    )
-    found.span = let.span or found.span
-    raise found
+def watched(tape: Tape, manager: Any) -> Any:
+    """The object of a `with`, looked at if its `__exit__` is written in Python and may give what is true."""
+    leave = member_of(type(manager), "__exit__")
+    if type(manager) in (Suppressed, _GeneratorContextManager) or not isinstance(leave, FunctionType):
+        return manager
+    waits = tape.faults is not None
+    return Watched(tape, manager) if waits or not _gives_nothing(leave) else manager
+
+
+def _gives_nothing(function: FunctionType) -> bool:
+    """Whether all that a function returns is written down as None or False."""
+    before: Any = True
+    for step in dis.get_instructions(function):
+        if step.opname == "RETURN_CONST" and step.argval:
+            return False
+        if step.opname == "RETURN_VALUE" and before:
+            return False
+        before = step.argval if step.opname == "LOAD_CONST" else True
+    return True
+
+
+def _check_tested(faults: Faults, level: Level) -> None:
+    if level.pending:
+        faults.refuse("the block ends")
+
+
+def _is_one(code: Any, codes: list[int]) -> Any:
+    """Whether a code is one of these."""
+    if code.__class__ is not Int:
+        return code in codes
+    found: Any = False
+    for each in codes:
+        found = code == each if found is False else found | (code == each)
+    return found
+
+
+@dataclass(slots=True)
+class TryStatements:
+    """`try` statements."""
+
+    tape: Tape
+    circuits: Circuits
+
+    def trying(self, final: bool, *kinds: Any) -> TryState:
+        """Begin a `try` whose handlers catch these; with a `finally` that does something if `final`."""
+        tape = self.tape
+        opened = tuple(tape.frames), self.circuits.heights(), tape.trying
+        tape.catching.append((BaseException,) if final else tuple(cls for kind in kinds for cls in _kinds(kind)))
+        return TryState(*opened, *entered(tape, kinds, frame_at(1)))
+
+    def faulted(self) -> Any:
+        """Whether the statement before has raised, as far as somebody waits for that."""
+        faults = self.tape.faults
+        if faults is None:
+            return False
+        pending = faults.pending
+        faults.settle(frame_at(1))
+        return self.escaped() if pending else False
+
+    def escaped(self) -> Any:
+        """Whether a `try` or a `with` inside has left an error to those around."""
+        faults = self.tape.faults
+        if faults is None:
+            return False
+        code = faults.code()
+        return code != 0 if code.__class__ is Int else bool(code)
+
+    def tried(self, attempt: TryState) -> None:
+        """The body has ended without an exception of the host."""
+        del self.tape.catching[attempt.depth :]
+        if attempt.faults is not None and attempt.level is not None:
+            _check_tested(attempt.faults, attempt.level)
+            left(self.tape, attempt.faults, attempt.levels)
+
+    def handles(self, attempt: TryState, handler: int) -> Any:
+        """Whether a handler takes what staged code has raised."""
+        if attempt.faults is None or attempt.level is None:
+            return False
+        codes = attempt.level.taken(handler)
+        return _is_one(attempt.faults.code(), codes) if codes else False
+
+    def handled(self) -> None:
+        """A handler takes the error."""
+        if self.tape.faults is not None:
+            self.tape.put(self.tape.faults.cell, 0)
+
+    def raised_error(self) -> Any:
+        """What the name in `except E as name` is bound to."""
+        return Poison(
+            self.tape,
+            "an error that staged arithmetic raises has no object: only its class is known",
+            "leave out `as`, and say in the handler what it is",
+        )
+
+    def reraised(self) -> None:
+        """A bare `raise` in a handler of staged code."""
+        raise self.tape.fault(
+            UnsupportedSyntax,
+            "a bare `raise` in a handler of what staged arithmetic raises cannot be staged",
+            help="raise an error of your own, or test before with `if`",
+        )
+
+    def unwound(self, attempt: TryState) -> None:
+        """The body has ended with an exception, which a handler has caught."""
+        tape = self.tape
+        del tape.catching[attempt.depth :]
+        error = sys.exc_info()[1]
+        if isinstance(error, UnboundStagedName) and not tape.is_staged:
+            tape.error = None  # as Python's own: on the host a name can be looked for
+        elif isinstance(error, RoseError):
+            raise error
+        if len(tape.frames) != len(attempt.frames) or any(
+            a is not b for a, b in zip(tape.frames, attempt.frames, strict=True)
+        ):
+            del tape.frames[len(attempt.frames) :]
+            tape.lets = tape.frames[-1].lets
+            raise tape.fault(
+                UnsupportedSyntax,
+                f"{type(error).__name__} is raised inside a staged branch or loop and caught outside",
+                help="catch it inside, or decide with `if`",
+            )
+        self._unwind_faults(attempt)
+        self.circuits.unwind(attempt.heights)
+
+    def _unwind_faults(self, attempt: TryState) -> None:
+        """The host has raised behind what may have raised in staged code: which of the two comes first is not known."""
+        faults, level = attempt.faults, attempt.level
+        if faults is None or level is None:
+            return
+        if level.pending:
+            faults.refuse("the host raises")
+        left(self.tape, faults, attempt.levels)

@@ -20,7 +20,7 @@ from rosejit.frontend.values.scalars import Bool, P
 from rosejit.frontend.values.tape import UNDEFINED, AttributeSlot, Tape, refuse_outer_iterator
 from rosejit.ir.syntax import Apply, Atom, Block, Let, Lit, Loop, Var
 from rosejit.ir.syntax import While as WhileForm
-from rosejit.ir.types import BOOL, INT
+from rosejit.ir.types import BOOL, INT, REAL
 
 Names = tuple[Any, ...]
 _MANY = 100_000
@@ -286,6 +286,8 @@ def finished(
 ) -> Names:
     """Append the loop, unless it does nothing, and give the names after it."""
     for carry in carries.carries:
+        if carry.final.type is INT and carry.phi.type is REAL:
+            tape.mixed |= {carry.final, carry.phi}
         carry.final.type = carry.phi.type
     if loop.body.lets or carries.carries or isinstance(loop, WhileForm):
         tape.bind_all(loop, (*extra, *(carry.final for carry in carries.carries)), carries.frame.place)

@@ -123,7 +123,10 @@ class Join:
         then, orelse = self._atom(0, a, kind), self._atom(1, b, kind)
         if then is None or orelse is None:
             return self._poison(name, a, b)
-        return wrap(self.tape, self._result(then, orelse, kind, name))
+        made = self._result(then, orelse, kind, name)
+        if kind is REAL and a_type is not b_type and isinstance(made, Var):
+            self.tape.mixed.add(made)
+        return wrap(self.tape, made)
 
     def _atom(self, side: int, value: Any, kind: Scalar) -> Atom | None:
         """A number as an atom of a type, converted at the end of its side."""
@@ -148,6 +151,7 @@ class Join:
         with self.tape.reopened(self.sides[1]):
             orelse = variable(b)
         made = fresh(self.tape, self._result(then, orelse, then.type, name), name)
+        self.tape.merge(made.box)
         record_sources(name, made.box, a.box, b.box)
         made.box.readonly = a.box.readonly or b.box.readonly
         made.box.held = a.box.held or b.box.held
@@ -175,7 +179,7 @@ class Join:
             return known[2]
         allocated = id(a) in self.sides[0].allocated and id(b) in self.sides[1].allocated
         pairs = zip(members(a) or (), members(b) or (), strict=True)
-        made = with_parts(a, [self.join(x, y, name) for x, y in pairs])
+        made = self.tape.merge(with_parts(a, [self.join(x, y, name) for x, y in pairs]))
         self._made[id(a), id(b)] = (a, b, made)
         if is_mutable(made) and allocated:
             self.tape.frames[-1].allocated[id(made)] = made
@@ -199,7 +203,7 @@ class Join:
         inside = members(value)
         if inside is None or not inside:
             return value
-        return with_parts(value, [self._half(item, side, name) for item in inside])
+        return self.tape.merge(with_parts(value, [self._half(item, side, name) for item in inside]))
 
     def _leaving(self, value: Array, side: int, name: str) -> Array:
         """An array that one side has made: a new one for each name, unless they name the same."""

@@ -157,7 +157,7 @@ class UninitialisedCarries:
         if not len(befores) == len(held) == len(inside):
             self.undecided(name)
         finishes = [self._leaf(b, h, x, name) for b, h, x in zip(befores, held, inside, strict=True)]
-        return lambda: with_parts(new, [finish() for finish in finishes])
+        return lambda: self.tape.merge(with_parts(new, [finish() for finish in finishes]))
 
     def _leaf_array(self, before: Any, p: Any, new: Array, name: str) -> Finaliser:
         if p is UNDEFINED and self.tape.content(new.box) is not None and not _moves(new):
@@ -174,6 +174,7 @@ class UninitialisedCarries:
 
         def finish() -> Array:
             made = fresh(self.tape, carry.final, name)
+            self.tape.merge(made.box)
             record_sources(name, made.box, *self.peers[key][True])
             return made
 
@@ -208,6 +209,8 @@ class LoopCarries(UninitialisedCarries):
     aliases: dict[Box, tuple[Array, Var]] = field(default_factory=dict[Box, tuple[Array, Var]])
     """The boxes that stand in for arrays whose names are rebound: those arrays, and the content in the body."""
     later: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
+    counted: bool = True
+    """Whether it is a `for`, which ends."""
 
     # --- entering
 
@@ -255,13 +258,16 @@ class LoopCarries(UninitialisedCarries):
         if not inside:
             return value
         made = with_parts(value, [self.placeholder(item, name) for item in inside])
-        return made if any(x is not y for x, y in zip(members(made) or (), inside, strict=True)) else value
+        if all(x is y for x, y in zip(members(made) or (), inside, strict=True)):
+            return value
+        return self.tape.merge(made)
 
     def _alias(self, value: Array, name: str) -> Array:
         var = Var(array(value.shape, value.type), hint(name))
         box = Box(name, value.box.readonly, value.box.held)
         self.frame.contents[box] = var
         self.aliases[box] = (value, var)
+        self.tape.merge(box)
         return Array(self.tape, box, value.shape, value.type)
 
     def untouched(self, contents: dict[Any, Any]) -> bool:
@@ -357,6 +363,7 @@ class LoopCarries(UninitialisedCarries):
 
         def finish() -> Array:
             made = fresh(self.tape, carry.final, name)
+            self.tape.merge(made.box)
             ran = self.ran() is True
             made.box.readonly = x.box.readonly or ("" if ran else v.box.readonly)
             made.box.held = x.box.held or v.box.held
@@ -370,7 +377,7 @@ class LoopCarries(UninitialisedCarries):
         finishes = [self._value(a, b, c, name, exposed) for a, b, c in rows]
 
         def finish() -> Any:
-            made = with_parts(v, [finish() for finish in finishes])
+            made = self.tape.merge(with_parts(v, [finish() for finish in finishes]))
             if is_mutable(v):
                 self.tape.freeze(f"{label(name)} may be one of two after a staged loop", v, x, made)
             return made
@@ -416,7 +423,7 @@ class LoopCarries(UninitialisedCarries):
         why = f"{label(name)} is {before} before the loop and {after} after an iteration of it"
         remedy = f"bind {label(name)} to the same kind of value; a host value cannot change in a staged loop"
         if x.__class__ is Poison:
-            why, remedy = x.why, x.remedy
+            why, remedy = x.__rose_why__, x.__rose_remedy__
         if exposed:
             raise self.tape.fault(StagingTypeError, why, help=remedy)
         return lambda: Poison(self.tape, why, remedy)

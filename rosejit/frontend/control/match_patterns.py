@@ -3,6 +3,7 @@
 # Values of users are of any type: what they are is asked while staging.
 
 from collections.abc import Callable, Mapping
+from types import NoneType
 from typing import Any
 
 from rosejit.errors import UnsupportedSyntax
@@ -80,8 +81,29 @@ class Patterns:
         """`a is b`: truth values are themselves, staged ones too."""
         bools = [require_single_value(value).__class__ is Bool or value is True or value is False for value in (a, b)]
         if not all(bools) or not (a.__class__ in NUMBERS or b.__class__ in NUMBERS):
+            self._check_identity(a, b)
             return (a is not b) if negated else (a is b)
         return a != b if negated else a == b
+
+    def _check_identity(self, a: Any, b: Any) -> None:
+        """Refuse to say whether these are one object where only running tells which they are."""
+        merged = self.tape.merged
+        if a is b or not merged or a is None or b is None:
+            return
+        held = _identified(a), _identified(b)
+        if any(merged.get(id(each)) is each for each in held) and not any(each.__class__ in _VALUES for each in held):
+            raise self.tape.type_fault(
+                "`is` asks whether two names are one object, and which object one of them is only running tells",
+                "keep a truth value of your own beside the object, and ask that",
+                "a staged `if` or loop binds the name to one of several objects",
+            )
+
+
+_VALUES = NUMBERS | {int, float, bool, str, bytes, NoneType}
+
+
+def _identified(value: Any) -> Any:
+    return value.box if value.__class__ is Array else value
 
 
 def _is_sequence(value: Any) -> bool:

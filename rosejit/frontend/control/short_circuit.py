@@ -88,7 +88,7 @@ class Circuits:
         if result.__class__ is Poison:  # of two kinds: good for a condition and for nothing else
             with self._tape.reopened(frame):
                 known = truth(self._tape, value)
-            result.truth = joined(known, opened.is_or)
+            result.__rose_truth__ = joined(known, opened.is_or)
         after = [joined(new, old) for new, old in zip(names, opened.names, strict=True)]
         self._joined += after[::-1]
         join.emit()

@@ -187,6 +187,7 @@ class _Loop:
         ran = (lambda: True) if sure else (lambda: runs_at_all(tape, iterations))
         self._carries = LoopCarries(tape, self._frame, exposed, names, ran)
         self._frame.carries = self._carries
+        self._carries.counted = False
         self._names: Names = ()
         self._condition: Atom = TRUE
         self._test = self._frame.lets

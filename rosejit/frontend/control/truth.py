@@ -24,8 +24,8 @@ def truth(tape: Tape, value: Any) -> Any:
         return Bool(tape, tape.apply(P["ine"], value.atom, Lit(0, INT)))
     if kind is Array:
         return _of_array(tape, value)
-    if kind is Poison and value.truth is not None:
-        return value.truth
+    if kind is Poison and value.__rose_truth__ is not None:
+        return value.__rose_truth__
     ask = own(value, "__bool__") or own(value, "__len__")
     return bool(value) if ask is None else truth(tape, ask())
 

@@ -55,30 +55,30 @@ class UninitialisedCarry:
 class Poison:
     """A value that differs between paths in a way that cannot be staged: an error as soon as it is used."""
 
-    __slots__ = ("remedy", "tape", "truth", "why")
+    __slots__ = ("__rose_remedy__", "__rose_tape__", "__rose_truth__", "__rose_why__")  # no names that users give
 
     def __init__(self, tape: Tape, why: str, remedy: str) -> None:
-        self.truth: Any = None
+        self.__rose_truth__: Any = None
         """Of an `and` or `or` of two kinds: whether it is true."""
-        self.tape = tape
-        self.why = why
-        self.remedy = remedy
+        self.__rose_tape__ = tape
+        self.__rose_why__ = why
+        self.__rose_remedy__ = remedy
 
     def __repr__(self) -> str:
-        return f"<no single value: {self.why}>"
+        return f"<no single value: {self.__rose_why__}>"
 
-    def use(self) -> NoReturn:
+    def __rose_use__(self) -> NoReturn:
         """Say why there is no value."""
-        raise self.tape.fault(StagingTypeError, self.why, help=self.remedy)
+        raise self.__rose_tape__.fault(StagingTypeError, self.__rose_why__, help=self.__rose_remedy__)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name.endswith("__"):
             raise AttributeError(name)
-        self.use()
+        self.__rose_use__()
 
 
 def _using(self: Poison, *args: Any) -> NoReturn:
-    self.use()
+    self.__rose_use__()
 
 
 for _name in (
@@ -93,7 +93,7 @@ for _name in (
 def require_single_value(value: Any) -> Any:
     """`value`, unless it differs between paths: Python itself would take that for an object like any other."""
     if value.__class__ is Poison:
-        value.use()
+        value.__rose_use__()
     return value
 
 

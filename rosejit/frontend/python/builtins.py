@@ -14,7 +14,7 @@ from rosejit.frontend.arrays.array import Array, host_data
 from rosejit.frontend.arrays.boolean_indexing import MaskedArray
 from rosejit.frontend.arrays.call_binding import bound_arguments, signature_of
 from rosejit.frontend.control.checkpointed_loop import checked_every
-from rosejit.frontend.control.exception_handlers import CheckedSuppress, could_raise
+from rosejit.frontend.control.exception_handlers import Suppressed
 from rosejit.frontend.control.if_for import rows
 from rosejit.frontend.control.row_iterators import remembering
 from rosejit.frontend.control.special_methods import own
@@ -22,6 +22,7 @@ from rosejit.frontend.control.staged_range import StagedRange, staged_range
 from rosejit.frontend.control.truth import truth
 from rosejit.frontend.control.undefined import MaybeBound, read_bound, split
 from rosejit.frontend.python.print_ import staged_print
+from rosejit.frontend.scalar_ops import faults
 from rosejit.frontend.scalar_ops.operators import power
 from rosejit.frontend.scalar_ops.staged_text import text
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays
@@ -78,7 +79,7 @@ def _int(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     value = _single(args)
     tape = session.tape
     if value.__class__ is Real:
-        return Int(tape, tape.apply(P["to_int"], value.atom))
+        return Int(tape, faults.surely(tape, P["to_int"], faults.finite(tape, value.atom, "int")))
     if value.__class__ in (Int, Bool):
         return value if value.__class__ is Int else Int(tape, int_atom(tape, value) or value.atom, 0)
     ask = own(value, "__int__") or own(value, "__index__")
@@ -117,8 +118,9 @@ _CLASSES: dict[type, tuple[type, ...]] = {
 def _isinstance(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     value, classes = args
     if value.__class__ in NUMBERS:
-        own = _CLASSES.get(value.__class__, (object,)) + type(value).__mro__
-        return any(cls in own for cls in _flat(classes))
+        if _is_of(Real, classes) != _is_of(Int, classes):
+            session.tape.ask_kind(value.atom)
+        return _is_of(value.__class__, classes)
     if value.__class__ is Array:
         return any(cls in (Array, np.ndarray, object) for cls in _flat(classes))
     if isinstance(value, Generator):
@@ -126,6 +128,12 @@ def _isinstance(session: Any, function: Any, args: Args, kwargs: Options) -> Any
     if value.__class__ is StructOfArrays:
         return any(cls in (list, object, Sequence) for cls in _flat(classes))
     return isinstance(value, classes)
+
+
+def _is_of(kind: Any, classes: Any) -> bool:
+    """Whether a staged number of a kind is one of these in Python."""
+    own = _CLASSES.get(kind, (object,)) + kind.__mro__
+    return any(cls in own for cls in _flat(classes))
 
 
 def _flat(classes: Any) -> list[Any]:
@@ -149,6 +157,8 @@ def _type(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
         if "__module__" not in args[-1]:
             made.__module__ = _module_around()
         return made
+    if args[0].__class__ in (Real, Int):
+        session.tape.ask_kind(args[0].atom)
     plain: dict[type, type] = {Real: float, Int: int, Bool: bool, StructOfArrays: list}
     return np.ndarray if args[0].__class__ is Array else plain.get(args[0].__class__, type(args[0]))
 
@@ -357,9 +367,8 @@ def _asked(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
 
 
 def _suppress(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
-    """`contextlib.suppress`; of what arithmetic raises, of host values only."""
-    manager = function(*args)
-    return CheckedSuppress(session.tape, manager, args) if could_raise(args) else manager
+    """`contextlib.suppress`, of what staged arithmetic raises too."""
+    return Suppressed(session.tape, function(*args), args)
 
 
 _STAGED: dict[Any, tuple[Handler, str]] = {

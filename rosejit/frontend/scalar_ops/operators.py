@@ -6,7 +6,7 @@ A power with a constant integral exponent is repeated multiplication (powers by 
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from rosejit.frontend.scalar_ops import comparisons
+from rosejit.frontend.scalar_ops import comparisons, faults
 from rosejit.frontend.scalar_ops.integer_math import BIT_COUNT
 from rosejit.frontend.scalar_ops.staged_text import mark
 from rosejit.frontend.scalar_ops.tangent_ops import words
@@ -35,6 +35,14 @@ from rosejit.ir.types import BOOL, INT, REAL, TAN
 # Values of users are of any type: what they are is asked while staging.
 def power(base: Any, exponent: Any) -> Any:
     """`base ** exponent`, one of them staged."""
+    tape = base.tape if base.__class__ in NUMBERS else exponent.tape
+    if tape.faults is not None and faults.is_real_power(base, exponent):
+        base = faults.raised(tape, base, exponent, _powered)
+        return faults.quietly(tape, _powered, base, exponent)
+    return _powered(base, exponent)
+
+
+def _powered(base: Any, exponent: Any) -> Any:
     if number_kind(exponent) is not None:
         return _constant_power(base, exponent)
     tape = exponent.tape
@@ -98,6 +106,9 @@ _HOST = frozenset({str, bytes, list, tuple, dict, set, complex, type(None)})
 # --- numbers and numbers
 
 
+_DIVISIONS = ("/", "//", "%")
+
+
 def _on_real(symbol: str, op: Primitive, reverse: bool) -> Method:
     """An operator of a Real and any number. Written out: it runs once for each staged operation."""
 
@@ -107,6 +118,8 @@ def _on_real(symbol: str, op: Primitive, reverse: bool) -> Method:
         if atom is None:
             return _other(self, symbol, other)
         args = (atom, self.atom) if reverse else (self.atom, atom)
+        if tape.faults is not None and symbol in _DIVISIONS:
+            args = (args[0], faults.divisor(tape, symbol, *args))
         return made_real(tape, op, args, tape.places.of(frame_at(1)))
 
     return method
@@ -124,16 +137,27 @@ def _on_int(symbol: str, on_ints: Primitive | None, on_reals: Primitive | None, 
             if on_reals is None:
                 return _other(self, symbol, other)
             left, right, op = real_atom(tape, self), real_atom(tape, other), on_reals
+            if tape.faults is not None and symbol in _DIVISIONS:
+                return _divided(tape, symbol, op, (right, left) if reverse else (left, right))
         else:
             left, right, op = self.atom, int_atom(tape, other), on_ints
         assert left is not None
         assert right is not None
-        var = tape.apply(op, right, left) if reverse else tape.apply(op, left, right)
+        first, second = (right, left) if reverse else (left, right)
+        if tape.faults is not None and symbol in _DIVISIONS:
+            var = faults.surely(tape, op, first, faults.whole_divisor(tape, symbol, first, second))
+        else:
+            var = tape.apply(op, first, second)
         if var.type is INT:
             return Int(tape, var, _low(symbol, self, other, reverse))
         return Real(tape, var)
 
     return method
+
+
+def _divided(tape: Any, symbol: str, op: Primitive, operands: tuple[Any, Any]) -> Real:
+    left, right = operands
+    return Real(tape, tape.apply(op, left, faults.divisor(tape, symbol, left, right)))
 
 
 def _low(symbol: str, left: Int, right: Any, reverse: bool) -> int:
@@ -234,7 +258,8 @@ def _rounding(name: str) -> Callable[[Any], Any]:
         if self.__class__ is not Real:
             return _same(self)
         tape = self.tape
-        return Int(tape, tape.apply(P["to_int"], tape.apply(P[name], self.atom)))
+        inside = faults.finite(tape, self.atom, name)
+        return Int(tape, faults.surely(tape, P["to_int"], tape.apply(P[name], inside)))
 
     return method
 

@@ -28,6 +28,7 @@ from rosejit.frontend.control.undefined import Poison, require_single_value
 from rosejit.frontend.numpy import random, registry
 from rosejit.frontend.python.builtins import BUILTINS
 from rosejit.frontend.python.math import MATH, OF_REALS
+from rosejit.frontend.scalar_ops import faults
 from rosejit.frontend.scalar_ops.staged_text import marked
 from rosejit.frontend.session.host_effects import HostEffects
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays
@@ -45,7 +46,8 @@ from rosejit.frontend.values.pytree import (
     with_parts,
 )
 from rosejit.frontend.values.rose_functions import is_declared_pure
-from rosejit.frontend.values.scalars import NUMBERS, P, made_real, reals
+from rosejit.frontend.values.scalars import NUMBERS, P, Real, made_real, reals
+from rosejit.ir.syntax import Var
 from rosejit.numeric import loaded, np
 
 Handler = Callable[..., Any]
@@ -105,7 +107,7 @@ class Dispatcher:
                 value = known[1](*args, **kwargs)
                 return value if value.__class__ is not GeneratorType else self._fresh(value)
         elif kind is BuiltinFunctionType:
-            op = _OF_REALS.get(function)
+            op = _OF_REALS.get(function) if self._tape.faults is None else None
             if op is not None and len(args) == len(op.params) and not kwargs:
                 tape = self._tape
                 atoms = reals(tape, args)
@@ -125,12 +127,12 @@ class Dispatcher:
             raise self._session.tape.type_fault(f"{described(function)} is called, and is no function")
         untold = next((value for value in (*args, *kwargs.values()) if value.__class__ is Poison), None)
         if untold is not None and _may_ask(kind, function):
-            untold.use()
+            untold.__rose_use__()
         handler = _handler(function) or random.handler_of(function)
         if handler is not None:
             if self._tape.is_staged and function not in _LOOKING:
                 self.effects.check_iterators(args)
-            return handler(self._session, function, args, kwargs)
+            return self._handled(handler, function, args, kwargs)
         if kind is FunctionType:
             return self._call_function(function, args, kwargs)
         if kind is BuiltinFunctionType:
@@ -138,6 +140,19 @@ class Dispatcher:
         if isinstance(function, type) and kind is not GenericAlias:  # which Python 3.10 calls a type
             return self._class(function, args, kwargs)
         return self._object(function, args, kwargs)
+
+    def _handled(self, handler: Handler, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A function that is staged without looking inside."""
+        tape = self._tape
+        if tape.faults is not None and function in MATH and has_staged((args, kwargs)):
+            return faults.function(
+                tape, function.__name__, args, lambda *given: handler(self._session, function, given, kwargs)
+            )
+        value = handler(self._session, function, args, kwargs)
+        if value.__class__ in (Real, tuple) and _is_numpys(function):
+            found = value if value.__class__ is tuple else (value,)
+            tape.numpys.update([each.atom for each in found if each.__class__ is Real and isinstance(each.atom, Var)])
+        return value
 
     def _decorated(self, stage: Handler, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         try:

@@ -2,17 +2,16 @@
 
 # Values of users are of any type: what they are is asked while staging.
 
-import sys
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from rosejit.errors import RoseError, UnboundStagedName, UnsupportedSyntax
+from rosejit.errors import UnsupportedSyntax
 from rosejit.frontend.arrays.array import Array, content
 from rosejit.frontend.control.attribute_slots import Attributes
 from rosejit.frontend.control.comprehensions import Comprehensions
-from rosejit.frontend.control.exception_handlers import check_handled
+from rosejit.frontend.control.exception_handlers import TryStatements
 from rosejit.frontend.control.if_for import choices, iterate
 from rosejit.frontend.control.join import arrive, described
 from rosejit.frontend.control.match_patterns import Patterns
@@ -28,20 +27,8 @@ from rosejit.frontend.soa.struct_of_arrays import StructOfArrays, taken
 from rosejit.frontend.values.locations import frame_at
 from rosejit.frontend.values.pytree import FieldProxy
 from rosejit.frontend.values.scalars import NUMBERS, Int
-from rosejit.frontend.values.tape import UNDEFINED, Frame, NonlocalCell, Tape, is_local, stored
+from rosejit.frontend.values.tape import UNDEFINED, NonlocalCell, Tape, is_local, stored
 from rosejit.lazy_dataclass import dataclass
-
-
-@dataclass(slots=True)
-class TryState:
-    """What was open when a `try` began."""
-
-    frames: tuple[Frame, ...]
-    heights: tuple[int, ...]
-    depth: int
-    lets: int
-    classes: tuple[Any, ...]
-    """What its handlers catch."""
 
 
 class GeneratorGuard:
@@ -50,9 +37,12 @@ class GeneratorGuard:
     def __init__(self, tape: Tape) -> None:
         self._tape = tape
         self._frame = tape.frames[-1]
+        self._recorded = 0
 
     def out(self, value: Any) -> Any:
         """Before a `yield`."""
+        faults = self._tape.faults
+        self._recorded = faults.count if faults is not None else 0
         if self._tape.frames[-1] is not self._frame:
             raise self._tape.fault(
                 UnsupportedSyntax,
@@ -64,6 +54,9 @@ class GeneratorGuard:
     def back(self, sent: Any) -> Any:
         """After a `yield`."""
         self._frame = self._tape.frames[-1]
+        faults = self._tape.faults
+        if faults is not None and faults.count != self._recorded:
+            faults.refuse("a generator goes on")
         return sent
 
 
@@ -165,7 +158,9 @@ class Containers:
     def record_allocation(self, container: Any) -> Any:
         """A container that was just made."""
         if len(self.tape.frames) > 1:
-            self.tape.frames[-1].allocated[id(container)] = container
+            self.tape.record_allocation(container)
+        elif self.tape.faults is not None:
+            self.tape.faults.allocated(container)
         return container
 
     def member(self, item: Any, container: Any, negated: bool) -> Any:
@@ -227,52 +222,10 @@ class Names:
     def _arrived(self, value: Any) -> Any:
         if require_single_value(value).__class__ is Array:
             content(self.tape, value.box)
-        if value.__class__ is MaybeBound:
-            value = read_bound(self.tape, value, "the result")
+        if value.__class__ is MaybeBound:  # all paths return, also those that an error takes
+            value = value.value if self.tape.waited else read_bound(self.tape, value, "the result")
         arrive(value)
         return None if value is UNDEFINED else value
-
-
-@dataclass(slots=True)
-class TryStatements:
-    """`try` statements."""
-
-    tape: Tape
-    circuits: Circuits
-
-    def trying(self, *kinds: Any) -> TryState:
-        """Begin a `try` whose handlers catch these."""
-        tape = self.tape
-        tape.trying += 1
-        classes = tuple(cls for kind in kinds for cls in (kind if isinstance(kind, tuple) else (kind,)))
-        return TryState(tuple(tape.frames), self.circuits.heights(), tape.trying - 1, len(tape.lets), classes)
-
-    def tried(self, attempt: TryState) -> None:
-        """The body has ended without an exception."""
-        self.tape.trying = attempt.depth
-        if attempt.classes:
-            check_handled(self.tape, self.tape.lets[attempt.lets :], attempt.classes)
-
-    def unwound(self, attempt: TryState) -> None:
-        """The body has ended with an exception, which a handler has caught."""
-        tape = self.tape
-        tape.trying = attempt.depth
-        error = sys.exc_info()[1]
-        if isinstance(error, UnboundStagedName) and not tape.is_staged:
-            tape.error = None  # as Python's own: on the host a name can be looked for
-        elif isinstance(error, RoseError):
-            raise error
-        if len(tape.frames) != len(attempt.frames) or any(
-            a is not b for a, b in zip(tape.frames, attempt.frames, strict=True)
-        ):
-            del tape.frames[len(attempt.frames) :]
-            tape.lets = tape.frames[-1].lets
-            raise tape.fault(
-                UnsupportedSyntax,
-                f"{type(error).__name__} is raised inside a staged branch or loop and caught outside",
-                help="catch it inside, or decide with `if`",
-            )
-        self.circuits.unwind(attempt.heights)
 
 
 class Hooks:
@@ -309,6 +262,9 @@ class Hooks:
         )
         self.no_flag_set, self.any_flag_set = lambda *flags: no_flag_set(tape, *flags), any_flag_set
         self.trying, self.tried, self.unwound = attempts.trying, attempts.tried, attempts.unwound
+        self.faulted, self.handles, self.handled = attempts.faulted, attempts.handles, attempts.handled
+        self.escaped = attempts.escaped
+        self.raised_error, self.reraised = attempts.raised_error, attempts.reraised
         self.suspension = lambda: GeneratorGuard(tape)
 
     def _expressions(self, tape: Tape, circuits: Circuits) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from rosejit.errors import RoseError, UnsupportedSyntax
+from rosejit.frontend.control.exception_handlers import watched
 from rosejit.frontend.python.pure_calls import Effect, effect_of, name_of, owns_content
 from rosejit.frontend.syntax.user_code import is_users_class
 from rosejit.frontend.values.scalars import NUMBERS
@@ -62,12 +63,12 @@ class HostEffects:
         """The object of a `with`: what it does at its ends must not be an effect."""
         cls = type(manager)
         if not self._tape.is_staged or is_users_class(cls) or f"{cls.__module__}.{cls.__qualname__}" in _HARMLESS:
-            return manager
+            return watched(self._tape, manager)
         raise self._unknown(cls)
 
 
 _HARMLESS = frozenset({
-    "rosejit.frontend.control.exception_handlers.CheckedSuppress", "contextlib.suppress", "contextlib.nullcontext",
+    "rosejit.frontend.control.exception_handlers.Suppressed", "contextlib.suppress", "contextlib.nullcontext",
     "contextlib._GeneratorContextManager", "numpy.errstate",
     "numpy.ufunc_config.errstate", "numpy._core._ufunc_config.errstate", "numpy.core._ufunc_config.errstate",
     "warnings.catch_warnings", "decimal._ContextManager", "_decimal.ContextManager", "decimal.ContextManager",

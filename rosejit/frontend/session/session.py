@@ -34,6 +34,7 @@ from rosejit.frontend.guards.guards import (
 )
 from rosejit.frontend.numpy import array_methods, scalar_methods
 from rosejit.frontend.scalar_ops import operators
+from rosejit.frontend.scalar_ops.origins import check_asked
 from rosejit.frontend.session.dispatch import Dispatcher
 from rosejit.frontend.session.hooks import Hooks
 from rosejit.frontend.session.recursion import CallGraph, Captures, RecursiveFunction
@@ -187,6 +188,8 @@ class Session:
         self.cycles.enter(member)
         depth = len(tape.frames) - 1
         trials, tape.trials = tape.trials, DeferredEffects()
+        waiting = tape.faults, tape.operators, tape.asked_kinds
+        tape.faults, tape.operators, tape.asked_kinds = None, [], []
         try:
             self._note_static_arrays(call, opened)
             arguments = self._arguments(signature, call, made)
@@ -207,6 +210,7 @@ class Session:
         finally:
             tape.trials.end()
             tape.trials = trials
+            tape.faults, tape.operators, tape.asked_kinds = waiting
             self.cycles.leave(member)
             self._end()
             del tape.frames[depth:]
@@ -350,6 +354,7 @@ class Session:
         if opened.generators:
             results += self._states(opened.generators, checked)
         self._check_writes(root)
+        check_asked(tape, root, member.function.params)
         captured, guards = self.outside(opened)
         member.end(tree, checked.statics, Block(root.lets, tuple(results)), captured)
         boxes = tuple((box, held) for box in root.reads_outer if (held := tape.content(box, root)) is not None)

@@ -27,6 +27,25 @@ class AssignFlag(gast.AST):
     value: bool
 
 
+class Handles(gast.AST):
+    """An expression: a handler of the `try` of that number takes what staged code in its body raised."""
+
+    _fields = ()
+    number: int
+    handler: int
+
+    def __init__(self, number: int, handler: int) -> None:
+        super().__init__()
+        self.number, self.handler = number, handler
+
+
+class LeaveTry(gast.AST):
+    """A statement, a jump: the rest of the body of the `try` of that number is left out."""
+
+    _fields = ()
+    number: int
+
+
 @dataclass(slots=True, frozen=True)
 class Body:
     """The statements of a function without jumps; `tested` are the flags that some statement reads.
@@ -62,7 +81,7 @@ def ends(statements: list[Any]) -> bool:
 
 def _ends(node: Any) -> bool:
     match node:
-        case gast.Return() | gast.Break() | gast.Continue() | gast.Raise():
+        case gast.Return() | gast.Break() | gast.Continue() | gast.Raise() | LeaveTry():
             return True
         case gast.If():
             return ends(node.body) and ends(node.orelse)
@@ -82,12 +101,10 @@ def _is_wildcard(case: Any) -> bool:
 
 
 _OPAQUE = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.Lambda)
-_JUMPS = (gast.Return, gast.Break, gast.Continue)
+_JUMPS = (gast.Return, gast.Break, gast.Continue, LeaveTry)
 
 
-_FLAT = frozenset(
-    {gast.Assign, gast.AnnAssign, gast.AugAssign, gast.Expr, gast.Return, gast.Break, gast.Continue, gast.Raise}
-)
+_FLAT = frozenset({gast.Assign, gast.AnnAssign, gast.AugAssign, gast.Expr, gast.Return, gast.Raise, *_JUMPS})
 """Statements without statements inside: most of them."""
 
 
@@ -99,6 +116,14 @@ def blocks(node: Any) -> list[list[Any]]:
         return [case.body for case in node.cases]
     found = [getattr(node, name, []) for name in ("body", "orelse", "finalbody")]
     return [*found, *(handler.body for handler in getattr(node, "handlers", []))]
+
+
+def _is_fault(flag: str) -> bool:
+    return flag.startswith("fault@")
+
+
+def _fault(node: Any) -> str:
+    return f"fault@{getattr(node, 'number', 0)}"
 
 
 def _jumps(node: Any) -> bool:
@@ -192,6 +217,8 @@ class _Lowering:
                 return self.leave(node, f"break@{self.loop}"), frozenset({f"break@{self.loop}"})
             case gast.Continue():
                 return self.leave(node, f"continue@{self.loop}"), frozenset({f"continue@{self.loop}"})
+            case LeaveTry():
+                return self.leave(node, _fault(node)), frozenset({_fault(node)})
             case gast.Raise():
                 return [node, *self.leave(node, RETURNED)], frozenset({RETURNED})
             case gast.For() | gast.While() if any(_jumps(s) for s in (*node.body, *node.orelse)):
@@ -201,7 +228,8 @@ class _Lowering:
                 return [made], flags
             case gast.With() if _jumps(node):
                 body, flags = self.block(node.body, depth)
-                return [_like(node, gast.With(node.items, body, None))], flags
+                first = self.begun(node, flags)
+                return [*first, _like(node, gast.With(node.items, body, None))], flags - {_fault(node)}
             case gast.Match() if _jumps(node):
                 return self.selection(node, depth)
             case gast.Try() if _jumps(node):
@@ -219,7 +247,7 @@ class _Lowering:
         breaking, continuing = f"break@{self.loop}", f"continue@{self.loop}"
         body, flags = self.block(node.body, depth)
         self.loop = outer
-        leaving = flags & {breaking, RETURNED}
+        leaving = frozenset(flag for flag in flags if flag in (breaking, RETURNED) or _is_fault(flag))
         self.tested |= leaving
         if isinstance(node, gast.For):
             made = self.counted(node, leaving, body, breaking.replace("break", "turn"))
@@ -234,7 +262,7 @@ class _Lowering:
         after, others = self.block(node.orelse, depth)
         if after and leaving:
             after = [self.guard(node.orelse[0], leaving, after)]
-        return [*first, made, *after], (flags & {RETURNED}) | others
+        return [*first, made, *after], (leaving - {breaking}) | others
 
     def counted(self, node: Any, leaving: Flags, body: list[Any], iteration: str) -> Any:
         """A `for` that something leaves: iterations after that do nothing, and bind nothing."""
@@ -255,14 +283,27 @@ class _Lowering:
         return [_like(node, gast.Match(node.subject, cases))], flags
 
     def attempt(self, node: Any, depth: int) -> tuple[list[Any], Flags]:
+        """A `try`. What staged code raised in its body its handlers take as branches, in place of the `else`."""
         body, flags = self.block(node.body, depth)
+        set_in_body = flags
         orelse, others = self.block(node.orelse, depth)
         if orelse and flags:
             orelse = [self.guard(node.orelse[0], flags, orelse)]
-        flags |= others
+        flags = (flags - {_fault(node)}) | others
         handlers: list[Any] = []
         for handler in node.handlers:
             caught, others = self.block(handler.body, depth)
             flags |= others
             handlers.append(_like(handler, gast.ExceptHandler(handler.type, handler.name, caught)))
-        return [_like(node, gast.Try(body, handlers, orelse, node.finalbody))], flags
+        for position, handler in reversed([*enumerate(getattr(node, "staged", ()))]):
+            caught, others = self.block(handler.body, depth)
+            flags |= others
+            orelse = [_like(handler, gast.If(_like(handler, Handles(node.number, position)), caught, orelse))]
+        made = _like(node, gast.Try(body, handlers, orelse, node.finalbody))
+        made.number = getattr(node, "number", 0)
+        return [*self.begun(node, set_in_body), made], flags
+
+    def begun(self, node: Any, flags: Flags) -> list[Any]:
+        """The flag that leaves a `try` or a `with`, not set."""
+        flag = _fault(node)
+        return [_like(node, AssignFlag(flag, False))] if flag in flags & self.tested else []

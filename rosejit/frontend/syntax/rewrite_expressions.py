@@ -12,7 +12,7 @@ from typing import Any
 
 from rosejit.frontend.syntax.ast_build import LOAD, at, constant, hook, load, method, runtime, store, stores
 from rosejit.frontend.syntax.gast_convert import gast
-from rosejit.frontend.syntax.lower_jumps import NoFlagSet
+from rosejit.frontend.syntax.lower_jumps import Handles, NoFlagSet
 from rosejit.frontend.syntax.lower_match import RuntimeCall
 from rosejit.frontend.syntax.rewrite_context import Context
 from rosejit.frontend.syntax.scope import Scope
@@ -430,6 +430,9 @@ _RULES: dict[type, Rule] = {
     gast.JoinedStr: _text,
     gast.NamedExpr: _named,
     NoFlagSet: _go,
+    Handles: lambda context, node: runtime(
+        node, "handles", load(node, f"attempt@{node.number}"), constant(node, node.handler)
+    ),
     RuntimeCall: lambda context, node: runtime(node, node.method, *(expression(context, arg) for arg in node.args)),
     **dict.fromkeys(_OPERATORS, _ready),
 }

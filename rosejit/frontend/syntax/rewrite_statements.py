@@ -145,13 +145,13 @@ def _raise(context: Context, node: Any) -> list[Any]:
 
 
 def _try(context: Context, node: Any) -> list[Any]:
-    variable = context.counter.next("try")
+    variable = f"attempt@{node.number}"
     body = [*context.block(node.body), do(node, runtime(node, "tried", load(node, variable)))]
     handlers = [_handler(context, handler, variable) for handler in node.handlers]
     orelse = context.block(node.orelse) if node.orelse else []
     final = context.block(node.finalbody) if node.finalbody else []
     return [
-        assign(node, variable, runtime(node, "trying", *_caught(context, node))),
+        assign(node, variable, runtime(node, "trying", constant(node, bool(node.finalbody)), *_caught(context, node))),
         at(node, ast.Try(body, handlers, orelse, final)),
     ]
 

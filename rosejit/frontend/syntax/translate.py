@@ -12,7 +12,7 @@ from typing import Any
 
 from rosejit.collector import deep_recursion, paused
 from rosejit.errors import UnsupportedSyntax
-from rosejit.frontend.syntax import fence, liveness, loop_plan, lower_jumps, lower_match, scope
+from rosejit.frontend.syntax import fence, liveness, loop_plan, lower_faults, lower_jumps, lower_match, scope
 from rosejit.frontend.syntax.ast_build import RUNTIME, assign, at, constant, hook, inside, load, runtime
 from rosejit.frontend.syntax.code_comparison import FUTURE_FLAGS
 from rosejit.frontend.syntax.code_table import ByCode
@@ -155,6 +155,7 @@ def _rewritten(function: FunctionType) -> tuple[Source, Scope, Any]:
     fence.check(source, function.__globals__)
     if not isinstance(source.node, gast.Lambda):
         lower_match.lower(source.node.body)
+        lower_faults.lower(source.node.body)
     names = scope.analyse(source.node)
     context, body = _context(source, names, function.__globals__, Counter(), None)
     return source, names, _definition(context, source.node, body)
@@ -313,6 +314,7 @@ def _inlined_plan(function: FunctionType) -> tuple[frozenset[str], loop_plan.Pla
         return error.message
     if not isinstance(source.node, gast.Lambda):
         lower_match.lower(source.node.body)
+        lower_faults.lower(source.node.body)
     names = scope.analyse(source.node)
     context, body = _context(source, names, function.__globals__, Counter(), None)
     made = loop_plan.of_function(context, body)

@@ -14,6 +14,7 @@ from rosejit.frontend.values.affine import Definitions
 from rosejit.frontend.values.deferred_effects import DeferredEffects
 from rosejit.frontend.values.locations import Place, Places, frame_at
 from rosejit.frontend.values.undo_log import UndoLog
+from rosejit.ir.failure import KINDS
 from rosejit.ir.primitive import Primitive
 from rosejit.ir.syntax import TRUE, Apply, Atom, Check, Expr, Failure, Let, Lit, Var
 from rosejit.ir.types import REAL, Type
@@ -144,8 +145,22 @@ class Tape:
         self.frames: list[Frame] = []
         self.lets: list[Let] = []
         self.places = Places()
-        self.trying = 0
-        """How many `try` statements of the user are open."""
+        self.catching: list[tuple[type, ...]] = []
+        """What the `try` statements of the user's that are open catch; one with a `finally` all."""
+        self.faults: Any = None
+        """What handlers that are open wait for, if they wait for errors of arithmetic (`scalar_ops/faults.py`)."""
+        self.waited = False
+        """Whether handlers have waited for such errors."""
+        self.operators: list[tuple[str, list[Var], Place | None]] = []
+        """Operators whose errors handlers wait for, with their operands."""
+        self.asked_kinds: list[tuple[Var, Type, Place | None]] = []
+        """Numbers whose class somebody asked for, and what it was."""
+        self.mixed: set[Var] = set()
+        """Reals that are ints on some paths."""
+        self.merged: dict[int, Any] = {}
+        """Structures, and boxes of arrays, of which only running tells which object they are, by `id`."""
+        self.numpys: set[Var] = set()
+        """Numbers that functions of NumPy have given."""
         self.error: RoseError | None = None
         """The first error raised by staging: swallowing it in user code does not help."""
         self.limit = int(os.environ.get("ROSE_UNROLL_LIMIT", UNROLL_LIMIT))
@@ -180,37 +195,48 @@ class Tape:
         """The result of `op`, staged at the user's line; `above` calls lie between this and the user's, at least."""
         var = Var(op.result)
         place = self.places.of(frame_at(above))
-        if op.failure and self.trying:
-            self.refuse_in_try(f"`{op.word}`")
+        if op.failure and self.catching and op.failure != "overflow":  # Python's ints have no end: nobody waits for it
+            self.refuse_in_try(f"`{op.word}`", *[KINDS[kind] for kind in op.failure.split("|")])
         self.lets.append(Let((var,), Apply(op, args), place))
         return var
 
     def bind(self, expr: Expr, kind: Type, hint: str = "x") -> Var:
         """The one result of `expr`."""
-        if self.trying and getattr(expr, "checked", False):
-            self.refuse_in_try("this index")
+        if self.catching and getattr(expr, "checked", False):
+            self.refuse_in_try("this index", KINDS["index"])
         var = Var(kind, hint)
         self.lets.append(Let((var,), expr, self.places.of(frame_at(1))))
         return var
 
     def bind_all(self, expr: Expr, binders: tuple[Var, ...], place: Place | None = None) -> None:
         """Append an expression with these results."""
+        if self.faults is not None and self.faults.pending and getattr(expr, "function", None) is not None:
+            self.faults.refuse("a function is called")
         self.lets.append(Let(binders, expr, place or self.here()))
 
     def check(self, condition: Atom, failure: Failure, *values: Atom) -> None:
         """Fail at run time unless `condition` holds."""
-        if self.trying:
-            self.refuse_in_try("this check")
+        if self.catching:
+            self.refuse_in_try("this check", *([KINDS[failure.kind]] if failure.kind in KINDS else []))
         if condition is not TRUE:
             self.lets.append(Let((), Check(condition, failure, values), failure.span))
 
-    def refuse_in_try(self, what: str) -> None:
-        """The host has left a `try` long before staged code fails in it."""
-        raise self.fault(
-            UnsupportedSyntax,
-            f"{what} can fail at run time, inside a `try` of the host",
-            help="move it out of the `try`, or test before",
-        )
+    @property
+    def trying(self) -> int:
+        """How many `try` statements of the user's are open."""
+        return len(self.catching)
+
+    def refuse_in_try(self, what: str, *classes: type) -> None:
+        """The host has left a `try` long before staged code fails in it: that is right where nobody would catch it.
+        Without classes it is not known what is raised."""
+        behind = self.faults is not None and self.faults.pending
+        caught = any(issubclass(cls, kind) for cls in classes for kinds in self.catching for kind in kinds)
+        if not classes or behind or caught:
+            raise self.fault(
+                UnsupportedSyntax,
+                f"{what} can fail at run time, inside a `try` of the host",
+                help="move it out of the `try`, or test before",
+            )
 
     # --- blocks
 
@@ -226,9 +252,10 @@ class Tape:
 
     @property
     def is_staged(self) -> bool:
-        """Whether a branch or a loop is open: what happens now may happen often or never when the code runs."""
+        """Whether a branch or a loop is open, or an error may have been raised: what happens now may happen often or
+        never when the code runs."""
         frames = self.frames
-        return frames[-1].staged if frames else False
+        return (frames[-1].staged if frames else False) or (self.faults is not None and self.faults.pending)
 
     def open(self, kind: Kind) -> Frame:
         """Begin a block: what is staged from now on goes there."""
@@ -318,6 +345,12 @@ class Tape:
 
     def write(self, key: Any, value: Any) -> None:
         """Put a value in an array, a cell or a slot, in the innermost block."""
+        if self.faults is not None:
+            self.faults.wrote(key)
+        self.put(key, value)
+
+    def put(self, key: Any, value: Any) -> None:
+        """`write`, by ourselves."""
         if key.__class__ is NonlocalCell:
             self._enter_loops(key)
         elif key.__class__ is AttributeSlot:
@@ -351,6 +384,18 @@ class Tape:
         """Note that these were made in the innermost block."""
         for item in made:
             self.frames[-1].allocated[id(item)] = item
+            if self.faults is not None:
+                self.faults.allocated(item)
+
+    def merge(self, made: Any) -> Any:
+        """Note that only running tells which object this is; gives it."""
+        self.merged[id(made)] = made
+        return made
+
+    def ask_kind(self, atom: Atom) -> None:
+        """Note that somebody asked for the class of a number."""
+        if isinstance(atom, Var):
+            self.asked_kinds.append((atom, atom.type, self.here()))
 
     def freeze(self, why: str, *containers: Any) -> None:
         """From now on changes of these are refused: another container may have to change with them."""
@@ -408,7 +453,9 @@ class MaybeBound:
 
 
 def is_local(tape: Tape, container: Any) -> bool:
-    """Whether a container was made in the innermost block."""
+    """Whether a container was made in the innermost block, and since the last statement that may have raised."""
+    if tape.faults is not None and not tape.faults.is_new(container):
+        return False
     for frame in reversed(tape.frames):
         if id(container) in frame.allocated or (frame.kind == "function" and not frame.staged):
             return True

@@ -1,0 +1,121 @@
+"""What numbers are made of, read off the finished function: numbers of NumPy's, and Reals that are ints on some paths.
+
+Operators of NumPy's numbers never raise, and an Int that is joined with a Real is a Real here and an int in Python. Who
+asks is noted while the function is staged; the answer is looked at when all its loops are whole.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from rosejit.errors import UnsupportedSyntax
+from rosejit.frontend.values.scalars import P
+from rosejit.frontend.values.tape import Frame, Tape
+from rosejit.ir.syntax import Apply, Atom, Block, If, Let, Lit, Loop, Var, While
+from rosejit.ir.traversal import lets as every_let
+from rosejit.ir.types import REAL
+
+_KEEP = frozenset(P[name] for name in ("add", "sub", "mul", "neg", "abs", "floordiv", "mod", "max", "min", "pow"))
+"""Operations that give an int of ints."""
+
+
+def check_asked(tape: Tape, root: Frame, params: Iterable[Var]) -> None:
+    """Raise if an operand of an operator that was to raise may be NumPy's, or if somebody asked for the class of a
+    number that is an int on some paths only."""
+    operators, tape.operators = tape.operators, []
+    kinds, tape.asked_kinds = tape.asked_kinds, []
+    if not operators and not kinds:
+        return
+    origins = _Origins(tape, root.lets, params)
+    for symbol, operands, place in operators:
+        if any(origins.may_be_numpys(operand) for operand in operands):
+            found = tape.fault(
+                UnsupportedSyntax,
+                f"`{symbol}` may be of a number of NumPy's, which never raises, and a handler waits for its error",
+                facts=("elements of arrays and results of NumPy's functions are such numbers; Python's own raise",),
+                help="test before with `if`, and leave the handler out",
+            )
+            found.span = place or found.span
+            raise found
+    for var, kind, place in kinds:
+        if var.type is not kind or (kind is REAL and origins.may_be_int(var)):
+            found = tape.fault(
+                UnsupportedSyntax,
+                "the class of a number is asked for that is an int on some paths and a float on others",
+                facts=("in staged code it is a Real on all",),
+                help="make it a float where it begins (`0.0` for `0`), or leave the question out",
+            )
+            found.span = place or found.span
+            raise found
+
+
+class _Origins:
+    """The operands of every variable, of joins and of what loops carry too."""
+
+    def __init__(self, tape: Tape, lets: list[Let], params: Iterable[Var]) -> None:
+        self._tape = tape
+        self._made: dict[Var, Sequence[Atom] | None] = dict.fromkeys(params, ())
+        self._ops: dict[Var, Any] = {}
+        for let in every_let(Block(lets, ())):
+            self._enter(let)
+
+    def _enter(self, let: Let) -> None:
+        expr, made = let.expr, self._made
+        match expr:
+            case Apply():
+                made[let.binders[0]] = expr.args
+                self._ops[let.binders[0]] = expr.op
+            case If():
+                for binder, then, other in zip(let.binders, expr.then.results, expr.orelse.results, strict=True):
+                    made[binder] = (then, other)
+            case Loop() | While():
+                made[expr.index if isinstance(expr, Loop) else let.binders[0]] = ()
+                results = let.binders if isinstance(expr, Loop) else let.binders[1:]
+                for phi, init, after, binder in zip(expr.carries, expr.inits, expr.body.results, results, strict=False):
+                    made[phi], made[binder] = (init, after), (phi,)
+            case _:
+                pass
+
+    def _any(self, start: Iterable[Atom], is_it: Callable[[Var], bool | None]) -> bool:
+        """Whether it is so of a variable, or of an operand, ...; `is_it` gives None where the operands tell."""
+        pending, seen = list(start), set[Var]()
+        while pending:
+            held = pending.pop()
+            if isinstance(held, Lit) or held in seen:
+                continue
+            seen.add(held)
+            answer = is_it(held)
+            if answer:
+                return True
+            pending += (self._made.get(held) or ()) if answer is None else ()
+        return False
+
+    def may_be_numpys(self, kept: Var) -> bool:
+        """Whether a number of NumPy's may be an operand of what was kept, or has gone into one."""
+
+        def is_numpys(var: Var) -> bool | None:
+            if var in self._tape.numpys or var not in self._made:
+                return True
+            op = self._ops.get(var)
+            return False if op is not None and (op.math or op is P["to_int"]) else None
+
+        return self._any(self._made.get(kept) or (), is_numpys)  # nothing of what was forgotten
+
+    def may_be_int(self, asked: Var) -> bool:
+        """Whether a Real is an int on some path of Python's."""
+
+        def is_mixed(var: Var) -> bool | None:
+            if var in self._tape.mixed:
+                return True
+            op = self._ops.get(var)
+            if op is None:
+                return None
+            whole = op in _KEEP and all(self._is_whole(arg) for arg in self._made[var] or ())
+            return None if whole else False
+
+        return self._any([asked], is_mixed)
+
+    def _is_whole(self, atom: Atom) -> bool:
+        """Whether an operand may be an int: not what Python knows as a float."""
+        if isinstance(atom, Lit):
+            return float(atom.value or 0).is_integer()
+        return self._ops.get(atom) is P["to_real"] or self._any([atom], lambda var: var in self._tape.mixed or None)
