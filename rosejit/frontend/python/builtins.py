@@ -17,6 +17,7 @@ from rosejit.frontend.control.checkpointed_loop import checked_every
 from rosejit.frontend.control.exception_handlers import Suppressed
 from rosejit.frontend.control.if_for import rows
 from rosejit.frontend.control.row_iterators import remembering
+from rosejit.frontend.control.short_circuit import negate
 from rosejit.frontend.control.special_methods import own
 from rosejit.frontend.control.staged_range import StagedRange, staged_range
 from rosejit.frontend.control.truth import truth
@@ -31,7 +32,19 @@ from rosejit.frontend.values import rose_functions
 from rosejit.frontend.values.generators import Generator
 from rosejit.frontend.values.host_scalars import number_kind
 from rosejit.frontend.values.locations import frame_at
-from rosejit.frontend.values.scalars import NUMBERS, Bool, Int, P, Real, Tan, int_atom, real_atom, stage, type_of
+from rosejit.frontend.values.scalars import (
+    NUMBERS,
+    Bool,
+    Int,
+    P,
+    Real,
+    Tan,
+    bool_atom,
+    int_atom,
+    real_atom,
+    stage,
+    type_of,
+)
 from rosejit.frontend.values.tape import UNDEFINED, NonlocalCell, Tape, refuse_outer_iterator
 from rosejit.ir.syntax import Failure
 from rosejit.ir.types import BOOL, INT, REAL
@@ -329,13 +342,27 @@ def _text(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
 
 
 def _sorted(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
-    """Numbers in ascending order; with a key of the host, as Python sorts."""
+    """Numbers in ascending order, equals in theirs; with a key of the host, as Python sorts."""
     items = list(_items(session, *args))
     numbers = any(item.__class__ in NUMBERS for item in items)
     if not numbers or kwargs.keys() - {"reverse"}:
         return session.hooks.record_allocation(session.plain(function, (items,), kwargs))
-    ordered = list(_items(session, session.hooks.call(np.sort, items)))
-    return session.hooks.record_allocation(ordered[::-1] if kwargs.get("reverse") else ordered)
+    _check_order(session, items)
+    step = -1 if kwargs.get("reverse") else 1  # Python turns the list around before and after: equals keep their order
+    ordered = list(_items(session, session.hooks.call(np.sort, items[::step])))
+    return session.hooks.record_allocation(ordered[::step])
+
+
+def _check_order(session: Any, items: list[Any]) -> None:
+    """Fail at run time if a number to be sorted is NaN: Python's order is then one of its algorithm."""
+    if not any(item.__class__ is Real or (item.__class__ is float and item != item) for item in items):
+        return
+    tape: Tape = session.tape
+    found = session.hooks.call(np.any, session.hooks.call(np.isnan, items))
+    message = "`sorted` of numbers of which one is nan: Python's order depends on its version (`np.sort` puts nan last)"
+    held = bool_atom(tape, negate(tape, found))
+    assert held is not None
+    tape.check(held, Failure("raise", message, tape.here(), exception=ValueError(message)))
 
 
 def _next(session: Any, function: Any, args: Args, kwargs: Options) -> Any:

@@ -224,7 +224,7 @@ def test_try_around_host_code():
 
 
 def test_what_can_fail_at_run_time_in_a_try():
-    for use in ("x[n]", "n // n", "int(x[0])", "n + 1", "m.reshape(2)[n]"):
+    for use in ("x[n]", "m.reshape(2)[n]"):
         source = f"""
             def f(x: Vec["n"], n: int):
                 m = x * 2
