@@ -96,7 +96,7 @@ def _known(k: int) -> Lit:
 
 def may_never_run(tape: Tape) -> bool:
     """Whether a wrong index is wrong only where the code gets there, and then at run time."""
-    return tape.is_staged and not tape.trying
+    return tape.is_staged and not tape.catching
 
 
 def is_direct(a: Array) -> bool:

@@ -31,7 +31,7 @@ def run_of(tape: Tape, item: slice, length: int, axis: int) -> tuple[Run, int]:
     count = len(range(0, span, step))
     if not span:
         return Run(axis, FIRST, step), 0
-    if count > length and not (tape.is_staged and not tape.trying):
+    if count > length and not (tape.is_staged and not tape.catching):
         message = f"a slice of {count} elements does not lie within length {length}"
         raise tape.fault(RoseIndexError, message, help=_INSIDE)
     return Run(axis, _begin(tape, start, bounds[1], step, span, length), step), count

@@ -76,7 +76,7 @@ class Suppressed:
             _check_tested(faults, level)
             caught = _is_one(faults.code(), level.taken(0))
             if caught is not False:
-                self._tape.put(
+                self._tape.write(
                     faults.cell, P["iselect"].__call__(caught, 0, faults.code()) if caught is not True else 0
                 )
         left(self._tape, faults, self._height)
@@ -153,7 +153,7 @@ class TryStatements:
     def trying(self, final: bool, *kinds: Any) -> TryState:
         """Begin a `try` whose handlers catch these; with a `finally` that does something if `final`."""
         tape = self.tape
-        opened = tuple(tape.frames), self.circuits.heights(), tape.trying
+        opened = tuple(tape.frames), self.circuits.heights(), len(tape.catching)
         tape.catching.append((BaseException,) if final else tuple(cls for kind in kinds for cls in _kinds(kind)))
         return TryState(*opened, *entered(tape, kinds, frame_at(1)))
 
@@ -191,7 +191,7 @@ class TryStatements:
     def handled(self) -> None:
         """A handler takes the error."""
         if self.tape.faults is not None:
-            self.tape.put(self.tape.faults.cell, 0)
+            self.tape.write(self.tape.faults.cell, 0)
 
     def raised_error(self) -> Any:
         """What the name in `except E as name` is bound to."""

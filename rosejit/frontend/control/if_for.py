@@ -141,14 +141,14 @@ class HostFor:
         self._asks_at = min(self._began_at + following, tape.room)
         if len(tape.lets) > tape.room:
             tape.unroll_limit()
-        elif staged > _MANY and self._all_iterations and not tape.trying and each * left > 2 * tape.limit:
+        elif staged > _MANY and self._all_iterations and not tape.catching and each * left > 2 * tape.limit:
             tape.unroll_limit(f"this loop has {left:,} more iterations, after {done:,} of about {each:.0f} each")
 
     def _tell(self, staged: int, done: int) -> None:
         """Warn of the loop, once for all that is staged with it."""
         why, self._why = self._why, ""
         place = self._place
-        if place is None or self._tape.told or self._tape.trying:
+        if place is None or self._tape.told or self._tape.catching:
             return
         self._tape.told = True
         message = f"this loop is unrolled: {staged:,} operations after {done:,} of {self._iterations:,} iterations"

@@ -13,7 +13,16 @@ from rosejit.frontend.syntax.lower_jumps import VALUE
 from rosejit.frontend.values.host_scalars import number_kind
 from rosejit.frontend.values.pytree import is_alike, is_mutable, is_row, members, with_parts
 from rosejit.frontend.values.scalars import ATOMS, NUMBERS, type_of, wrap
-from rosejit.frontend.values.tape import UNDEFINED, AttributeSlot, Frame, Invalidated, NonlocalCell, Tape, loaded
+from rosejit.frontend.values.tape import (
+    UNDEFINED,
+    AttributeSlot,
+    Frame,
+    Invalidated,
+    NonlocalCell,
+    Tape,
+    loaded,
+    merged,
+)
 from rosejit.ir.syntax import Atom, Block, If, Lit, Var, Zero
 from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar, Type, array
 
@@ -151,7 +160,7 @@ class Join:
         with self.tape.reopened(self.sides[1]):
             orelse = variable(b)
         made = fresh(self.tape, self._result(then, orelse, then.type, name), name)
-        self.tape.merge(made.box)
+        merged(self.tape, made.box)
         record_sources(name, made.box, a.box, b.box)
         made.box.readonly = a.box.readonly or b.box.readonly
         made.box.held = a.box.held or b.box.held
@@ -179,7 +188,7 @@ class Join:
             return known[2]
         allocated = id(a) in self.sides[0].allocated and id(b) in self.sides[1].allocated
         pairs = zip(members(a) or (), members(b) or (), strict=True)
-        made = self.tape.merge(with_parts(a, [self.join(x, y, name) for x, y in pairs]))
+        made = merged(self.tape, with_parts(a, [self.join(x, y, name) for x, y in pairs]))
         self._made[id(a), id(b)] = (a, b, made)
         if is_mutable(made) and allocated:
             self.tape.frames[-1].allocated[id(made)] = made
@@ -203,7 +212,7 @@ class Join:
         inside = members(value)
         if inside is None or not inside:
             return value
-        return self.tape.merge(with_parts(value, [self._half(item, side, name) for item in inside]))
+        return merged(self.tape, with_parts(value, [self._half(item, side, name) for item in inside]))
 
     def _leaving(self, value: Array, side: int, name: str) -> Array:
         """An array that one side has made: a new one for each name, unless they name the same."""

@@ -28,7 +28,16 @@ from rosejit.frontend.control.undefined import (
 from rosejit.frontend.soa.struct_of_arrays import of_list
 from rosejit.frontend.values.pytree import is_alike, is_mutable, is_row, members, with_parts
 from rosejit.frontend.values.scalars import ATOMS, NUMBERS, type_of, wrap
-from rosejit.frontend.values.tape import UNDEFINED, AttributeSlot, Frame, Invalidated, NonlocalCell, Tape, loaded
+from rosejit.frontend.values.tape import (
+    UNDEFINED,
+    AttributeSlot,
+    Frame,
+    Invalidated,
+    NonlocalCell,
+    Tape,
+    loaded,
+    merged,
+)
 from rosejit.ir.syntax import FALSE, TRUE, Atom, Block, Lit, Var, Zero
 from rosejit.ir.traversal import free
 from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar, array
@@ -157,7 +166,7 @@ class UninitialisedCarries:
         if not len(befores) == len(held) == len(inside):
             self.undecided(name)
         finishes = [self._leaf(b, h, x, name) for b, h, x in zip(befores, held, inside, strict=True)]
-        return lambda: self.tape.merge(with_parts(new, [finish() for finish in finishes]))
+        return lambda: merged(self.tape, with_parts(new, [finish() for finish in finishes]))
 
     def _leaf_array(self, before: Any, p: Any, new: Array, name: str) -> Finaliser:
         if p is UNDEFINED and self.tape.content(new.box) is not None and not _moves(new):
@@ -174,7 +183,7 @@ class UninitialisedCarries:
 
         def finish() -> Array:
             made = fresh(self.tape, carry.final, name)
-            self.tape.merge(made.box)
+            merged(self.tape, made.box)
             record_sources(name, made.box, *self.peers[key][True])
             return made
 
@@ -260,14 +269,14 @@ class LoopCarries(UninitialisedCarries):
         made = with_parts(value, [self.placeholder(item, name) for item in inside])
         if all(x is y for x, y in zip(members(made) or (), inside, strict=True)):
             return value
-        return self.tape.merge(made)
+        return merged(self.tape, made)
 
     def _alias(self, value: Array, name: str) -> Array:
         var = Var(array(value.shape, value.type), hint(name))
         box = Box(name, value.box.readonly, value.box.held)
         self.frame.contents[box] = var
         self.aliases[box] = (value, var)
-        self.tape.merge(box)
+        merged(self.tape, box)
         return Array(self.tape, box, value.shape, value.type)
 
     def untouched(self, contents: dict[Any, Any]) -> bool:
@@ -363,7 +372,7 @@ class LoopCarries(UninitialisedCarries):
 
         def finish() -> Array:
             made = fresh(self.tape, carry.final, name)
-            self.tape.merge(made.box)
+            merged(self.tape, made.box)
             ran = self.ran() is True
             made.box.readonly = x.box.readonly or ("" if ran else v.box.readonly)
             made.box.held = x.box.held or v.box.held
@@ -377,7 +386,7 @@ class LoopCarries(UninitialisedCarries):
         finishes = [self._value(a, b, c, name, exposed) for a, b, c in rows]
 
         def finish() -> Any:
-            made = self.tape.merge(with_parts(v, [finish() for finish in finishes]))
+            made = merged(self.tape, with_parts(v, [finish() for finish in finishes]))
             if is_mutable(v):
                 self.tape.freeze(f"{label(name)} may be one of two after a staged loop", v, x, made)
             return made

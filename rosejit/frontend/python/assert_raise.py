@@ -163,7 +163,7 @@ class Messages:
     ) -> None:
         """Raise at run time, from Python, unless `condition` holds: for more values than a check can leave."""
         tape = self.tape
-        if tape.trying:
+        if tape.catching:
             tape.refuse_in_try("this check")
 
         with tape.block() as lets:

@@ -46,7 +46,7 @@ from rosejit.frontend.values.scalars import (
     type_of,
 )
 from rosejit.frontend.values.tape import UNDEFINED, NonlocalCell, Tape, refuse_outer_iterator
-from rosejit.ir.syntax import Failure
+from rosejit.ir.syntax import Atom, Failure, Var
 from rosejit.ir.types import BOOL, INT, REAL
 from rosejit.numeric import np
 
@@ -132,7 +132,7 @@ def _isinstance(session: Any, function: Any, args: Args, kwargs: Options) -> Any
     value, classes = args
     if value.__class__ in NUMBERS:
         if _is_of(Real, classes) != _is_of(Int, classes):
-            session.tape.ask_kind(value.atom)
+            _ask_kind(session.tape, value.atom)
         return _is_of(value.__class__, classes)
     if value.__class__ is Array:
         return any(cls in (Array, np.ndarray, object) for cls in _flat(classes))
@@ -141,6 +141,12 @@ def _isinstance(session: Any, function: Any, args: Args, kwargs: Options) -> Any
     if value.__class__ is StructOfArrays:
         return any(cls in (list, object, Sequence) for cls in _flat(classes))
     return isinstance(value, classes)
+
+
+def _ask_kind(tape: Tape, atom: Atom) -> None:
+    """Note that somebody asked for the class of a number."""
+    if isinstance(atom, Var):
+        tape.asked_kinds.append((atom, atom.type, tape.here()))
 
 
 def _is_of(kind: Any, classes: Any) -> bool:
@@ -171,7 +177,7 @@ def _type(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
             made.__module__ = _module_around()
         return made
     if args[0].__class__ in (Real, Int):
-        session.tape.ask_kind(args[0].atom)
+        _ask_kind(session.tape, args[0].atom)
     plain: dict[type, type] = {Real: float, Int: int, Bool: bool, StructOfArrays: list}
     return np.ndarray if args[0].__class__ is Array else plain.get(args[0].__class__, type(args[0]))
 

@@ -62,7 +62,7 @@ def _why_unrolled(tape: Tape, items: Sources, names: tuple[str, ...], plan: Plan
     is_many = items.length >= abstract_run.FEWEST
     if not (is_many if isinstance(plan, str) else abstract_run.is_long(numbers, plan, frame.f_locals.get)):
         return f"loops of less than {abstract_run.FEWEST} iterations are short"
-    if tape.trying:
+    if tape.catching:
         return "it is inside a `try`"
     reason = plan if isinstance(plan, str) else why_not(tape, items, names, plan, frame)
     if reason:

@@ -137,7 +137,7 @@ class Faults:
             level.pending = True
             if level.catches(cls):
                 break
-        tape.put(self.cell, value)
+        tape.write(self.cell, value)
 
     def _check_loops(self, level: Level, word: str) -> None:
         """In a loop of a helper, what comes before the operation also comes behind it, in the next iteration."""
@@ -203,8 +203,7 @@ def _instead(tape: Tape, faults: Faults, cls: Raised, condition: Any, symbol: st
 def _note(tape: Tape, symbol: str, *atoms: Atom) -> None:
     """Keep the operands of an operator, which must be numbers of Python's. Those that loops replace are found again
     by an operation that nobody reads."""
-    different = {INT: P["ine"], REAL: P["ne"]}
-    kept = [tape.apply(different[atom.type], atom, atom) for atom in atoms if isinstance(atom, Var)]
+    kept = [tape.apply(P["ine" if atom.type is INT else "ne"], atom, atom) for atom in atoms if isinstance(atom, Var)]
     tape.operators.append((symbol, kept, tape.here()))
 
 
@@ -269,7 +268,8 @@ def raised(tape: Tape, base: Any, exponent: Any, power: Callable[[Any, Any], Any
     """`base ** exponent` of reals as Python has it, or `math.pow`."""
     faults = tape.faults
     pole = ZeroDivisionError if named == "**" else ValueError
-    x, y = _real(tape, base), _real(tape, exponent)
+    x: Any = _real(tape, base)
+    y: Any = _real(tape, exponent)
     note = named == "**"
     if note and (faults.catches(pole) or faults.catches(OverflowError)):
         _note(tape, named, x.atom, y.atom)
@@ -288,7 +288,7 @@ def raised(tape: Tape, base: Any, exponent: Any, power: Callable[[Any, Any], Any
     return x
 
 
-def _real(tape: Tape, value: Any) -> Real:
+def _real(tape: Tape, value: Any) -> Any:
     atom = real_atom(tape, value)
     assert atom is not None
     return value if value.__class__ is Real else Real(tape, atom)
@@ -330,7 +330,7 @@ def function(tape: Tape, name: str, args: tuple[Any, ...], make: Callable[..., A
     )
 
 
-def _inside(tape: Tape, faults: Faults, name: str, x: Real, call: Callable[..., Any]) -> Real:
+def _inside(tape: Tape, faults: Faults, name: str, x: Any, call: Callable[..., Any]) -> Any:
     """`x`, and a number inside the domain where the function raises."""
     on_nan, on_infinity = _UNARY[name]
     result = _real(tape, call(x))

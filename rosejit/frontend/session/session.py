@@ -83,6 +83,8 @@ class OpenFunction:
         """Arguments that may not be changed before it ends."""
         self.generators: list[generators.Generator] = []
         """Those among its arguments, whose states it gives behind its result."""
+        self.around: tuple[Any, ...] = ()
+        """The handlers that wait in the function around it, and what is asked there of numbers."""
         self.handed: dict[int, list[AccessPath]] = {}
         """By `id` of an array where those that are called find it."""
 
@@ -188,8 +190,6 @@ class Session:
         self.cycles.enter(member)
         depth = len(tape.frames) - 1
         trials, tape.trials = tape.trials, DeferredEffects()
-        waiting = tape.faults, tape.operators, tape.asked_kinds
-        tape.faults, tape.operators, tape.asked_kinds = None, [], []
         try:
             self._note_static_arrays(call, opened)
             arguments = self._arguments(signature, call, made)
@@ -210,7 +210,6 @@ class Session:
         finally:
             tape.trials.end()
             tape.trials = trials
-            tape.faults, tape.operators, tape.asked_kinds = waiting
             self.cycles.leave(member)
             self._end()
             del tape.frames[depth:]
@@ -220,10 +219,14 @@ class Session:
         if not self._open:
             self.methods.begin()
         self._open.append(opened)
-        self.opened = opened
+        self.opened, tape = opened, self.tape
+        opened.around = tape.faults, tape.operators, tape.asked_kinds
+        tape.faults, tape.operators, tape.asked_kinds = None, [], []
 
     def _end(self) -> None:
-        for each in self._open.pop().frozen:
+        ended, tape = self._open.pop(), self.tape
+        tape.faults, tape.operators, tape.asked_kinds = ended.around
+        for each in ended.frozen:
             self.tape.frozen_containers.pop(id(each), None)
         self.opened = self._open[-1] if self._open else self._nobody
         if not self._open:
@@ -255,6 +258,7 @@ class Session:
         depth = len(self.tape.frames) - 1
         try:
             yield opened
+            check_asked(self.tape, opened.root, ())
         finally:
             self.cycles.leave(None)
             self._end()
@@ -490,7 +494,7 @@ class Session:
     ) -> Any:
         """Stage a call of an IR function: its results in the structure of `result`."""
         tape = self.tape
-        if tape.trying:
+        if tape.catching:
             tape.refuse_in_try(f"`{function.name}`")
         binders = tuple([Var(t, function.name) for t in function.results])
         tape.bind_all(ir.Call(function, tuple(atoms)), binders)

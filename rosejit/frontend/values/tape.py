@@ -221,11 +221,6 @@ class Tape:
         if condition is not TRUE:
             self.lets.append(Let((), Check(condition, failure, values), failure.span))
 
-    @property
-    def trying(self) -> int:
-        """How many `try` statements of the user's are open."""
-        return len(self.catching)
-
     def refuse_in_try(self, what: str, *classes: type) -> None:
         """The host has left a `try` long before staged code fails in it: that is right where nobody would catch it.
         Without classes it is not known what is raised."""
@@ -347,10 +342,6 @@ class Tape:
         """Put a value in an array, a cell or a slot, in the innermost block."""
         if self.faults is not None:
             self.faults.wrote(key)
-        self.put(key, value)
-
-    def put(self, key: Any, value: Any) -> None:
-        """`write`, by ourselves."""
         if key.__class__ is NonlocalCell:
             self._enter_loops(key)
         elif key.__class__ is AttributeSlot:
@@ -386,16 +377,6 @@ class Tape:
             self.frames[-1].allocated[id(item)] = item
             if self.faults is not None:
                 self.faults.allocated(item)
-
-    def merge(self, made: Any) -> Any:
-        """Note that only running tells which object this is; gives it."""
-        self.merged[id(made)] = made
-        return made
-
-    def ask_kind(self, atom: Atom) -> None:
-        """Note that somebody asked for the class of a number."""
-        if isinstance(atom, Var):
-            self.asked_kinds.append((atom, atom.type, self.here()))
 
     def freeze(self, why: str, *containers: Any) -> None:
         """From now on changes of these are refused: another container may have to change with them."""
@@ -450,6 +431,12 @@ class MaybeBound:
         self.flag = flag
         self.place: tuple[Any, str] | None = None
         """Of an attribute: the object and the name."""
+
+
+def merged(tape: Tape, made: Any) -> Any:
+    """Note that only running tells which object `made` is; gives it."""
+    tape.merged[id(made)] = made
+    return made
 
 
 def is_local(tape: Tape, container: Any) -> bool:
