@@ -60,6 +60,7 @@ SAMPLED = (
     "tests/contract/test_rose_check.py",
     "tests/contract/test_rose_check.py::test_programs_agree",
     "tests/export/test_es_module.py",
+    "tests/frontend/control/test_exception_handlers.py::test_as_python_has_it",
     "tests/frontend/test_helpers_in_places.py",
     "tests/frontend/session/test_host_effects.py",
     "tests/frontend/test_host_values.py",

@@ -48,7 +48,7 @@ class _Pack:
 
 
 class _PackingPlan:
-    """Which stacks are joined: `packs` by the let that makes them, `readers` by the loop that walks them, maybe those of
+    """Which stacks are joined: `packs` by the let that makes them, `readers` by the loop that walks them: those of one or
     several loops."""
 
     def __init__(self, body: ir.Block) -> None:
