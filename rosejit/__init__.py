@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from rosejit.solvers.ivp import solve_ivp
     from rosejit.solvers.quadrature import quad
     from rosejit.solvers.roots import fixed_point, implicit, root
+    from rosejit.solvers.row_sums import sum_over
 
 __version__ = "0.1.0"
 
@@ -130,6 +131,7 @@ __all__ = [
     "sparse_hessian",
     "sparse_jacobian",
     "stop_gradient",
+    "sum_over",
     "taylor",
     "unroll",
     "value_and_grad",
@@ -166,6 +168,7 @@ _HOMES = {
     "rosejit.solvers.ivp": "solve_ivp",
     "rosejit.solvers.quadrature": "quad",
     "rosejit.solvers.roots": "fixed_point implicit root",
+    "rosejit.solvers.row_sums": "sum_over",
 }
 """Where the names are defined, but for the functions of numbers: they are all in one table."""
 

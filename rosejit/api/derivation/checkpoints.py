@@ -1,12 +1,14 @@
 """`checkpoint`: a function to the same one, which reverse mode computes again rather than keep what it computed."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from rosejit.api.decorators import as_function, wrapped_like
 from rosejit.api.function import Function, FunctionSource, share
 from rosejit.api.public_entry import public
 from rosejit.api.specialisation import Staged
+from rosejit.frontend.hints.hints import Inferred
 from rosejit.frontend.session.session import Session
 from rosejit.frontend.signature.binding import Call
 
@@ -42,7 +44,10 @@ def checkpoint(f: Callable[..., Any]) -> Function:
     def rebuilt(self: Function) -> Any:
         return checkpoint, (base,)
 
-    made = Function(base.binding, base.options, FunctionSource(stage, rebuilt, plain=base))
+    binding = replace(
+        base.binding, result=Inferred(), result_hint=None
+    )  # `f` is held to its hint, and may be a derivative
+    made = Function(binding, base.options, FunctionSource(stage, rebuilt, plain=base))
     wrapped_like(made, base, f"checkpoint_{base.__name__}")
     share(made, base, checkpoint)
     return made

@@ -18,6 +18,11 @@ from rosejit.frontend.signature.binding import Call
 Derive = Callable[[Staged, tuple[str, ...]], Staged]
 
 
+def is_additive(f: Any) -> Any:
+    """Whether `f` is a sum (`rose.sum_over`), which says itself what a transform makes of it."""
+    return hasattr(type(f), "__rose_additive__")
+
+
 def derived(base: Function, name: str, derive: Derive, transform: Callable[..., Any], *arguments: Any) -> Function:
     """A function made of another by a derivation of its staged form; it takes the same arguments."""
 
@@ -66,8 +71,10 @@ def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = 
 
 
 def _gradient(f: Callable[..., Any], argnums: Argnums, has_aux: bool, value: bool) -> Function:
-    base = as_function(f)
     argnums = normalised_argnums(argnums)
+    if is_additive(f):
+        return f.derived(value_and_grad if value else grad, argnums, has_aux)
+    base = as_function(f)
 
     def derive(staged: Staged, names: tuple[str, ...]) -> Staged:
         by_number, names = counted(base, staged, names, argnums)
@@ -119,8 +126,10 @@ def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Function:
 
 
 def _jacobian(f: Callable[..., Any], argnums: Argnums, mode: str, transform: Callable[..., Function]) -> Function:
-    base = as_function(f)
     argnums = normalised_argnums(argnums)
+    if is_additive(f):
+        return f.derived(transform, argnums)
+    base = as_function(f)
 
     def derive(staged: Staged, names: tuple[str, ...]) -> Staged:
         by_number, names = counted(base, staged, names, argnums)
@@ -139,6 +148,8 @@ def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Function:
     >>> rose.hessian(lambda x: x * x * x)(3.0)
     18.0
     """
+    if is_additive(f):
+        return f.derived(hessian, normalised_argnums(argnums))
     return jacfwd(grad(f, argnums), argnums)
 
 
@@ -150,6 +161,8 @@ def hvp(f: Callable[..., Any]) -> Function:
     >>> rose.hvp(lambda x: x * x * x)(3.0, 2.0)
     36.0
     """
+    if is_additive(f):
+        return f.derived(hvp)
     base = as_function(f)
     gradient = grad(base)
 

@@ -48,8 +48,8 @@ class _Pack:
 
 
 class _PackingPlan:
-    """Which stacks are joined: `packs` by the let that makes them, `readers` by the loop that walks them: those of one or
-    several loops."""
+    """Which stacks are joined: `packs` by the let that makes them, `readers` by the loop that walks them, each those of
+    one loop."""
 
     def __init__(self, body: ir.Block) -> None:
         self.packs: dict[ir.Let, _Pack] = {}
