@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rosejit.api.decorators import as_function, wrapped_like
-from rosejit.api.function import Function, FunctionSource, share
+from rosejit.api.function import Function, FunctionSource, made_once
 from rosejit.api.public_entry import public
 from rosejit.api.specialisation import Staged
 from rosejit.frontend.session.session import Session
@@ -42,7 +42,9 @@ def checkpoint(f: Callable[..., Any]) -> Function:
     def rebuilt(self: Function) -> Any:
         return checkpoint, (base,)
 
-    made = Function(base.binding, base.options, FunctionSource(stage, rebuilt, plain=base))
-    wrapped_like(made, base, f"checkpoint_{base.__name__}")
-    share(made, base, checkpoint)
-    return made
+    def make() -> Function:
+        made = Function(base.binding, base.options, FunctionSource(stage, rebuilt, plain=base))
+        wrapped_like(made, base, f"checkpoint_{base.__name__}")
+        return made
+
+    return made_once(base, (checkpoint,), make)
