@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, get_args, overload
 from rosejit.abi import Tier
 from rosejit.api import sessions
 from rosejit.api.callables import caller, is_plain
-from rosejit.api.function import Function, FunctionSource
+from rosejit.api.function import Function, FunctionSource, base_of
 from rosejit.api.kept_functions import kept
 from rosejit.api.opaque_functions import call_directly, stage_opaque
 from rosejit.api.options import Options
@@ -215,7 +215,7 @@ def as_function(f: Callable[..., Any]) -> Function:
             f"a function is needed, given {type(f).__name__}", help="give the function, not a call of it"
         )
     if isinstance(f, Function):
-        return f.base
+        return base_of(f)
     if sessions.current() is not None or not is_plain(f) or TRANSLATIONS.is_translated(f.__code__):  # pyright: ignore[reportFunctionMemberAccess]
         return jit(f)
     return kept(f, jit)  # pyright: ignore[reportArgumentType]  # as asked

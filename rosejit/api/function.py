@@ -227,11 +227,6 @@ class Function:
     # --- specialising
 
     @property
-    def base(self) -> "Function":
-        """What others are made of: the first of those made alike, unless this one has its own rule."""
-        return self if self._first is None else self._first
-
-    @property
     def options(self) -> Options:
         """How it is compiled."""
         return self._options
@@ -431,6 +426,11 @@ def made_once(base: Function, made: tuple[Any, ...], make: Callable[[], Function
         share(first, base, *made)
         base._made[made] = first
     return _another(first)
+
+
+def base_of(function: Function) -> Function:
+    """What others are made of: the first of those made alike, unless this one has its own rule."""
+    return function._first or function
 
 
 def _another(first: Function) -> Function:
