@@ -85,7 +85,8 @@ def energy(graph: Graph, free: Flags, x: Floats) -> rose.Function:
     @rose.jit
     def energy(x: Vec["n"], weight: float, on: Array["objectives", bool], held: Array["constraints", bool]) -> float:
         values = computed(data["nodes"], STAGED, procedures, {k: x[place[k]] for k in place}, known)
-        value, penalty = 0.0, 0.0
+        value: Any = 0.0
+        penalty: Any = 0.0
         for k, root in enumerate(data["objectives"]):
             value += np.where(on[k], values[root], 0.0)
         for k, root in enumerate(data["constraints"]):

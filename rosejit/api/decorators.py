@@ -216,9 +216,9 @@ def as_function(f: Callable[..., Any]) -> Function:
         )
     if isinstance(f, Function):
         return base_of(f)
-    if sessions.current() is not None or not is_plain(f) or TRANSLATIONS.is_translated(f.__code__):  # pyright: ignore[reportFunctionMemberAccess]
+    if sessions.current() is not None or not is_plain(f) or TRANSLATIONS.is_translated(f.__code__):
         return jit(f)
-    return kept(f, jit)  # pyright: ignore[reportArgumentType]  # as asked
+    return kept(f, jit)
 
 
 def make_ir(f: Callable[..., Any]) -> "Callable[..., Ir]":

@@ -31,7 +31,8 @@ class _Kept:
 
 def kept(plain: FunctionType, make: Callable[[FunctionType], Function]) -> Function:
     """What `make` makes of `plain`, where nothing is being staged."""
-    found, now = vars(plain).get(KEPT), _looked_at(plain)
+    found: Any = vars(plain).get(KEPT)
+    now = _looked_at(plain)
     if found.__class__ is _Kept and found.plain is plain and _is_same(found, now):  # `functools.wraps` copies it
         return found.made
     made = make(plain)
