@@ -1,8 +1,10 @@
 """The layouts of Penrose: `python -m benchmarks.penrose [--graphs FOLDER] [--only TEXT] [--repeat N] [--without rose]`.
 
-Every diagram is a program of `rosejit` as a user would write it (`program.py`): it is checked against Penrose's own
-values, built, called and laid out, in a warm process, beside npm `rose`, generated C and TensorFlow.js. Inputs that no
-stage optimises are known when a program is built. The peers take them as arguments, as Penrose does.
+Every diagram is a program of `rosejit` as a user would write it, of functions and tuples (`program.py`) and, in the
+columns of `lists`, over the lists and dicts of the file (`plain_lists.py`). Both are checked against Penrose's own
+values, built and called in a warm process, and the first is laid out too, beside npm `rose`, generated C and
+TensorFlow.js. Inputs that no stage optimises are known when a program is built. The peers take them as arguments, as
+Penrose does.
 """
 
 import os
@@ -12,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.measure import Row, Table, options
-from benchmarks.penrose import peers
+from benchmarks.penrose import peers, plain_lists
 from benchmarks.penrose.graphs import files, load
 from benchmarks.penrose.ours import Checked, measured
 
@@ -20,6 +22,7 @@ RATIOS = {
     "build/rose": ("build", "rose build"),
     "call/rose": ("call", "rose call"),
     "eval/rose": ("eval", "rose eval"),
+    "lists/rose": ("lists call", "rose call"),
     "eval/C": ("eval", "C eval"),
     "layout/rose": ("layout", "rose layout"),
     "tfjs/eval": ("tfjs eval", "call"),
@@ -33,6 +36,8 @@ def compared(path: Path, cache: Path, missing: list[str], repeat: int, budget: f
     found = measured(graph, cache, repeat)
     checked = Checked(graph).all()
     row: Row = {"diagram": graph.name, "ops": graph.ops, **found}
+    of_lists = Checked(graph, plain_lists.energy).all()
+    checked.wrong += [f"{name} (lists)" for name in of_lists.wrong]
     row |= {"energy error": checked.energy, "gradient error": checked.gradient, "wrong": " ".join(checked.wrong)}
     if "rose" not in missing:
         row |= {f"rose {key}": value for key, value in peers.npm_rose(path, repeat, budget).items()}
@@ -58,8 +63,8 @@ def quartiles(rows: list[Row], key: str) -> Row | None:
 def main() -> None:
     given = options(__doc__ or "", graphs="", only="", repeat=3, budget=2)
     missing = peers.absent(given.without)
-    figures = dict.fromkeys(("build", "disk", "layout", "rose build", "rose layout"), ",.1f")
-    figures |= dict.fromkeys(("call", "eval", "rose call", "rose eval", "C eval"), ",.2f")
+    figures = dict.fromkeys(("build", "lists build", "disk", "layout", "rose build", "rose layout"), ",.1f")
+    figures |= dict.fromkeys(("call", "lists call", "eval", "rose call", "rose eval", "C eval"), ",.2f")
     columns = {"diagram": "", "ops": ",", **figures, **dict.fromkeys(RATIOS, ".2f")}
     title = "layouts of Penrose (ms of CPU to build, from the disk cache, and to build and lay out; us a gradient)"
     table = Table("penrose", title, {**columns, "gradient error": ".0e", "wrong": ""})

@@ -131,7 +131,8 @@ class Graph:
     objectives: tuple[int, ...]
     constraints: tuple[int, ...]
     stages: tuple[Stage, ...]
-    raw: tuple[dict[str, Any], ...]
+    file: dict[str, Any]
+    """All of it, as `json.load` gives it."""
 
     @cached_property
     def ops(self) -> int:
@@ -150,7 +151,7 @@ class Graph:
 
     def references(self) -> Iterator[Reference]:
         """What Penrose computed."""
-        for ref in self.raw:
+        for ref in self.file["ref"]:
             stage = self.whole if ref["stage"] < 0 else self.stages[ref["stage"]]
             x = numbers(ref["x"]) if "x" in ref else self.x0
             values = (float(ref["weight"]), number(ref["phi"]), numbers(ref["grad"]))
@@ -172,7 +173,7 @@ def load(path: Path) -> Graph:
         tuple(raw["objectives"]),
         tuple(raw["constraints"]),
         tuple(stages),
-        tuple(raw["ref"]),
+        raw,
     )
 
 

@@ -3,7 +3,7 @@
 import shutil
 import statistics
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,18 +15,22 @@ import numpy as np
 import rosejit as rose
 from benchmarks.latency import STAGES, stages
 from benchmarks.measure import Row, collector_off, per_call
+from benchmarks.penrose import plain_lists, program
 from benchmarks.penrose.graphs import LOOSE, TOLERANCES, Flags, Floats, Graph, Reference
 from benchmarks.penrose.layout import Energy, optimise
-from benchmarks.penrose.program import energy
 from rosejit.runtime.engine import Instance, NativeModule
 from rosejit.runtime.residency import tiering
 
 WEIGHT = 1000.0
 
 
-def gradient(graph: Graph, free: Flags, x: Floats) -> Energy:
+Form = Callable[[Graph, Flags, Floats], rose.Function]
+"""How the energy is written."""
+
+
+def gradient(graph: Graph, free: Flags, x: Floats, form: Form = program.energy) -> Energy:
     """Energy and gradient by the free inputs."""
-    return rose.value_and_grad(energy(graph, free, x))
+    return rose.value_and_grad(form(graph, free, x))
 
 
 @dataclass
@@ -34,6 +38,7 @@ class Checked:
     """The worst errors at the points where Penrose's own values are known."""
 
     graph: Graph
+    form: Form = program.energy
     energy: float = 0.0
     gradient: float = 0.0
     wrong: list[str] = field(default_factory=list[str])
@@ -55,7 +60,7 @@ class Checked:
         free = self.graph.optimised | stage.inputs
         key = (free.tobytes(), np.where(free, 0.0, x).tobytes())
         if key not in self._programs:
-            self._programs[key] = gradient(self.graph, free, x)
+            self._programs[key] = gradient(self.graph, free, x, self.form)
         value, part = self._programs[key](x[free], reference.weight, stage.objectives, stage.constraints)
         full = np.zeros(self.graph.inputs)
         full[free] = part
@@ -104,6 +109,10 @@ def measured(graph: Graph, cache: Path, repeat: int) -> Row:
         f(*args)
         tiering.wait()
         f(*args)
+    _built(graph, args, plain_lists.energy)
+    lists, g = _built(graph, args, plain_lists.energy)
+    tiering.wait()
+    g(*args)
     overhead = _overhead()
     raw = made[-1].entry("main")
     return {
@@ -111,16 +120,18 @@ def measured(graph: Graph, cache: Path, repeat: int) -> Row:
         "disk": disk,
         "call": 1e6 * per_call(lambda: f(*args)),
         "eval": 1e6 * max(per_call(raw) - overhead, 1e-9),
+        "lists build": lists["build"],
+        "lists call": 1e6 * per_call(lambda: g(*args)),
         "calls": layout[2],
         "value": layout[1],
     }
 
 
-def _built(graph: Graph, args: tuple[Any, ...]) -> tuple[Row, Energy]:
+def _built(graph: Graph, args: tuple[Any, ...], form: Form = program.energy) -> tuple[Row, Energy]:
     """A fresh program, up to its first gradient."""
     with collector_off(), stages() as clock:
         start = time.process_time()
-        f = gradient(graph, graph.optimised, graph.x0)
+        f = gradient(graph, graph.optimised, graph.x0, form)
         f(*args)
         total = time.process_time() - start
     return {"build": 1e3 * total, **{name: 1e3 * clock.spent[name] for name in (*STAGES, "other")}}, f

@@ -11,8 +11,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, get_args, overload
 
 from rosejit.abi import Tier
+from rosejit.api import sessions
 from rosejit.api.callables import caller, is_plain
-from rosejit.api.function import Function, FunctionSource
+from rosejit.api.function import Function, FunctionSource, base_of
+from rosejit.api.kept_functions import kept
 from rosejit.api.opaque_functions import call_directly, stage_opaque
 from rosejit.api.options import Options
 from rosejit.api.public_entry import public
@@ -207,12 +209,16 @@ def _opaque_with(function: Callable[..., Any], rule: Any) -> Function:
 
 
 def as_function(f: Callable[..., Any]) -> Function:
-    """`f` decorated, if it is not."""
+    """`f` decorated, if it is not; where nothing is being staged, once."""
     if not callable(f):
         raise StagingTypeError(
             f"a function is needed, given {type(f).__name__}", help="give the function, not a call of it"
         )
-    return f if isinstance(f, Function) else jit(f)
+    if isinstance(f, Function):
+        return base_of(f)
+    if sessions.current() is not None or not is_plain(f) or TRANSLATIONS.is_translated(f.__code__):
+        return jit(f)
+    return kept(f, jit)
 
 
 def make_ir(f: Callable[..., Any]) -> "Callable[..., Ir]":

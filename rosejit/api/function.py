@@ -21,7 +21,7 @@ from rosejit.api.public_entry import entry, public
 from rosejit.api.specialisation import Staged
 from rosejit.api.specialisation_cache import Key, Known, Specialisation, reckon
 from rosejit.errors import NotDifferentiable, RoseError, StagingTypeError
-from rosejit.frontend.guards.guards import Guard
+from rosejit.frontend.guards.guards import Defaults, Guard
 from rosejit.frontend.session.custom_jvp import stage_rule
 from rosejit.frontend.session.session import Session
 from rosejit.frontend.signature.binding import Call
@@ -91,8 +91,14 @@ class Function:
         self._misses = 0
         self.along: dict[int | tuple[str, int], Function] = {}
         """By their number: `jvp` of this function as a function of primals and tangents."""
+        self.maps: dict[int, Any] = {}
+        """By the number of primals: what served the latest call of `vjp` and `linearize`."""
         self._shared: dict[tuple[Any, ...], Known] = {}
+        self._made: dict[tuple[Any, ...], Function] = {}
+        self._first: Function | None = None
+        """The function that was made in the same way first, which stands for this one wherever users do not see it."""
         self._reals = binding.reals
+        self._defaults: Defaults | None = None
         self.__call__ = entry(self, binding.function, self._calls)
         FUNCTIONS.add(self)
 
@@ -113,6 +119,7 @@ class Function:
     def _set_rule(self, rule: Callable[..., Any]) -> Callable[..., Any]:
         self._rule = rule
         self.known = Known()  # what it shares does not have the rule
+        self.along, self.maps, self._shared, self._made, self._first = {}, {}, {}, {}, None
         clear_caches()  # whoever calls this function may have been compiled with its old derivative
         return rule
 
@@ -165,6 +172,8 @@ class Function:
             result = self._fitting(run, args, kwargs)
         if not interpreted.may_be_disabled():
             self.latest = run
+            if self._first is not None:
+                self._first.latest = run
         return result
 
     def _check_once(self, call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -271,7 +280,7 @@ class Function:
         with _STAGING:
             found = self.known.get(key)
             if found is not None and sessions.is_current(found.staged.source, found.guards, at):
-                sessions.collect(found.guards)
+                self._collect(found.guards)
                 return found
             if found is not None:
                 note("compile", lambda: f"staging {self.__name__} again: {sessions.what_changed(found)}")
@@ -290,8 +299,16 @@ class Function:
                 raise
             finally:
                 self._running.discard(key)
-            sessions.collect(made.guards)
+            self._collect(made.guards)
             return made
+
+    def _collect(self, guards: tuple[Guard, ...]) -> None:
+        """Make what was read the concern of who calls this in staged code, the content of defaults too."""
+        if sessions.is_collecting():
+            if self._defaults is None:
+                self._defaults = Defaults(self._binding.python.parameters.values())
+            sessions.collect(self._defaults.guards())
+        sessions.collect(guards)
 
     def _know_when_complete(self, made: Specialisation, call: Call, at: Session, key: Key) -> None:
         """Know `made` from now on; if it is part of a cycle of calls, when all of that is staged."""
@@ -346,6 +363,7 @@ class Function:
                 known.clear()
             self._calls[0] = self._misses = 0
             self.latest = _unstaged
+            self.maps.clear()
 
     def __repr__(self) -> str:
         return f"<rose.Function {self.__name__}{self.__signature__}>"
@@ -397,6 +415,33 @@ def share(function: Function, base: Function, *made: Any) -> None:
     """Give `function` one memory with all that were `made` of `base` in the same way: `rose.grad(f)(x)` may be written
     anew for each call."""
     function.known = base._shared.setdefault(made, Known())
+
+
+def made_once(base: Function, made: tuple[Any, ...], make: Callable[[], Function]) -> Function:
+    """What `make` makes of `base`, set up once for all that is `made` in the same way: a function of its own, with the
+    memory, and the compiled code, of those before it. `rose.grad(f)(x)` may be written anew for each call."""
+    first = base._made.get(made)
+    if first is None:
+        first = make()
+        share(first, base, *made)
+        base._made[made] = first
+    return _another(first)
+
+
+def base_of(function: Function) -> Function:
+    """What others are made of: the first of those made alike, unless this one has its own rule."""
+    return function._first or function
+
+
+def _another(first: Function) -> Function:
+    """A function like `first`, which may be given attributes and a rule of its own."""
+    found = Function.__new__(Function)
+    found.__dict__.update(vars(first))
+    found._running, found._checked, found._lock = set(), set(), threading.RLock()
+    found._calls, found._misses, found._first = [0], 0, first
+    found.__call__ = entry(found, first.binding.function, found._calls)
+    FUNCTIONS.add(found)
+    return found
 
 
 def has_code(function: Function, call: Call) -> None:

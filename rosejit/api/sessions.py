@@ -85,6 +85,11 @@ def collect(guards: Sequence[Guard]) -> None:
         found[id(guards)] = guards
 
 
+def is_collecting() -> bool:
+    """Whether something is being staged that will want to know what others have read."""
+    return _current.guards is not None
+
+
 def lasting(at: Session, source: Any, inherited: dict[int, Sequence[Guard]]) -> Iterable[Sequence[Guard]]:
     """Of what was collected while `source` was staged that which means something after its end."""
     if not at.has_around:

@@ -33,7 +33,7 @@ class SparseFunction:
 
     def _matrices(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         plan, data = self._compressed.entries(args, kwargs)
-        return structured(plan, [_matrix(data[block.chosen], block) for block in plan.blocks])
+        return structured(plan, [_matrix(data.take(block.where), block) for block in plan.blocks])
 
     structure: Callable[..., Any]
     """`structure(*args)`: the row and the column of each entry, two arrays of int32 that are not to be written."""
@@ -47,13 +47,13 @@ class SparseFunction:
     def _values(self, *args: Any, **kwargs: Any) -> Any:
         out = kwargs.pop("out", None)
         plan, data = self._compressed.entries(args, kwargs)
-        found = structured(plan, [data[block.chosen] for block in plan.blocks])
+        found = structured(plan, [data.take(block.where) for block in plan.blocks])
         return found if out is None else placed(self.__name__, found, out)
 
     def pattern(self, *args: Any, **kwargs: Any) -> Any:
         """As the call, with True for each entry that may differ from zero."""
         plan = self._compressed.plan(args, kwargs)
-        return structured(plan, [_matrix(block.chosen >= 0, block) for block in plan.blocks])
+        return structured(plan, [_matrix(block.where >= 0, block) for block in plan.blocks])
 
     def colours(self, *args: Any, **kwargs: Any) -> Any:
         """For each column its colour: there is one forward sweep for each colour."""
@@ -64,9 +64,41 @@ class SparseFunction:
 
 
 def _matrix(data: Any, block: Entries) -> Any:
-    from scipy.sparse import csr_array
+    """A matrix of these numbers. SciPy looks once at what all matrices of a block share; then it is a copy of what it
+    has made, by attributes."""
+    kept = block.kept
+    if not kept:
+        from scipy.sparse import csr_array
 
-    return csr_array((data, block.columns, block.starts), shape=block.shape)
+        made = csr_array((data, block.columns, block.starts), shape=block.shape)
+        if not _is_of(made, data, block):
+            return made
+        kept |= {"class": csr_array, "attributes": {**vars(made), "data": None}}
+    made = kept["class"].__new__(kept["class"])
+    vars(made).update(kept["attributes"], data=data)
+    return made
+
+
+def _is_of(made: Any, data: Any, block: Entries) -> bool:
+    """Whether a matrix has just these arrays, and other attributes that nobody changes in place."""
+    held = dict(vars(made))
+    given = {"data": data, "indices": block.columns, "indptr": block.starts}
+    same = [_is_view(held.pop(name, None), array) for name, array in given.items()]
+    return all(same) and all([type(value) in _PLAIN for value in _flattened(held)])
+
+
+def _is_view(found: Any, array: Any) -> bool:
+    """Whether SciPy took an array as it is."""
+    if type(found) is not type(array) or (found.dtype, found.shape) != (array.dtype, array.shape):
+        return False
+    return found.__array_interface__["data"] == array.__array_interface__["data"] and found.strides == array.strides
+
+
+def _flattened(held: dict[str, Any]) -> list[Any]:
+    return [one for value in held.values() for one in (value if type(value) is tuple else (value,))]
+
+
+_PLAIN = frozenset({int, bool, str, float, type(None)})
 
 
 @public

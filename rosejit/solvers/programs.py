@@ -5,7 +5,7 @@ from typing import Any
 
 from rosejit.api import sessions
 from rosejit.api.decorators import as_function, from_source
-from rosejit.api.function import Function, share
+from rosejit.api.function import Function, made_once
 from rosejit.errors import RoseValueError, StagingTypeError
 from rosejit.frontend.values.pytree import parts, with_parts
 from rosejit.numeric import np
@@ -14,8 +14,8 @@ from rosejit.numeric import np
 def solve(transform: Callable[..., Any], f: Any, build: Callable[[Function], Any], given: Any, *options: Any) -> Any:
     """What `build(f)`, a function to be staged, makes of `given`; compiled once for all calls with these options."""
     base = as_function(f)
-    made = from_source(build(base), base.options, (), f"{transform.__name__}_{base.__name__}")
-    share(made, base, transform, *options)
+    name = f"{transform.__name__}_{base.__name__}"
+    made = made_once(base, (transform, *options), lambda: from_source(build(base), base.options, (), name))
     at = sessions.current()
     return made(*given) if at is None else made.__rose_stage__(at, given, {})
 

@@ -114,6 +114,7 @@ class SumOver:
         return made
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The sum, on the host: the arguments are those of the function."""
         given, places = self._arguments(args, kwargs)
         block = self._of_block(given, places)
         total: Any = None

@@ -5,9 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.penrose import plain_lists, program
 from benchmarks.penrose.graphs import FALLBACK, load
 from benchmarks.penrose.layout import History, optimise
-from benchmarks.penrose.ours import Checked, gradient
+from benchmarks.penrose.ours import Checked, Form, gradient
 
 GRAPHS = sorted(FALLBACK.glob("*.json.gz"))
 
@@ -16,9 +17,10 @@ def name(path: Path) -> str:
     return path.name.partition(".")[0]
 
 
+@pytest.mark.parametrize("form", [program.energy, plain_lists.energy], ids=["program", "lists"])
 @pytest.mark.parametrize("path", GRAPHS, ids=name)
-def test_energy_and_gradient_are_those_of_penrose(path: Path) -> None:
-    checked = Checked(load(path)).all()
+def test_energy_and_gradient_are_those_of_penrose(path: Path, form: Form) -> None:
+    checked = Checked(load(path), form).all()
     assert not checked.wrong
     assert checked.energy < 1e-12
 

@@ -69,3 +69,22 @@ def test_results_may_be_written():
     matrix = rose.sparse_hessian(energy)(X)
     matrix.data[:] = 0.0
     assert rose.sparse_hessian(energy)(X).data.any()
+
+
+def test_matrices_of_one_pattern_are_each_their_own():
+    jacobian = rose.sparse_jacobian(lambda x: (x[1:] * x[:-1], x * x))
+    x = np.array([1.0, 2.0, 3.0])
+    made = [jacobian(k * x) for k in (1.0, 2.0, 3.0)]
+    for k, (one, other) in enumerate(made, 1):
+        assert np.array_equal(one.toarray(), k * np.array([[2.0, 1.0, 0.0], [0.0, 3.0, 2.0]]))
+        assert np.array_equal(other.toarray(), np.diag(2.0 * k * x))
+    first = made[0][0]
+    first.data[:] = 0.0
+    first.sum_duplicates()
+    first.note = "mine"
+    assert made[1][0].sum() == 16.0
+    assert not hasattr(made[1][0], "note")
+    assert not hasattr(jacobian(x)[0], "note")
+    assert jacobian(x)[0].sum() == 8.0
+    assert (made[1][0] @ np.ones(3)).tolist() == [6.0, 10.0]
+    assert made[1][0].T.tocsc().tocsr().shape == (3, 2)

@@ -8,6 +8,7 @@ import pickle
 import sys
 import traceback
 import warnings
+import weakref
 
 import numpy as np
 import pytest
@@ -299,3 +300,24 @@ def test_of_many_shapes_the_oldest_is_forgotten(monkeypatch):
     assert [f(2.0) for f in calls] == [f(2.0) for f in calls]
     known = [f.cache_info().misses for f in calls]
     assert known == [1] * 60  # the latest of each function stays
+
+
+class _Behind(list):
+    """What weak proxies stand for below: a list with attributes."""
+
+
+def test_what_was_changed_through_a_weak_proxy_is_put_back():
+    held = _Behind([1.0])
+    held.k = 2.0
+    proxy = weakref.proxy(held)
+
+    def f(x):
+        proxy.append(x)
+        proxy.k = 3.0
+        proxy.new = 4.0
+        raise_outside()
+        return x
+
+    with pytest.raises(NameError):
+        rose.jit(f)(1.0)
+    assert (list(held), vars(held)) == ([1.0], {"k": 2.0})

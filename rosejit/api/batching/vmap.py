@@ -11,7 +11,7 @@ from rosejit.api.batching import axes
 from rosejit.api.batching.axes import Axes, Batched
 from rosejit.api.batching.vmap_threads import spread
 from rosejit.api.decorators import as_function, wrapped_like
-from rosejit.api.function import Function, FunctionSource, share
+from rosejit.api.function import Function, FunctionSource, made_once
 from rosejit.api.public_entry import public
 from rosejit.api.specialisation import Staged
 from rosejit.errors import StagingTypeError
@@ -45,6 +45,10 @@ def vmap(f: Callable[..., Any], in_axes: Axes = 0, threads: int = 1) -> Function
     base = as_function(f)
     if not isinstance(threads, int) or isinstance(threads, bool) or threads < 1:
         raise StagingTypeError(f"`threads` is a number of threads, at least 1, given {threads!r}")
+    return made_once(base, (vmap, repr(in_axes), threads), lambda: _vmap(base, in_axes, threads))
+
+
+def _vmap(base: Function, in_axes: Axes, threads: int) -> Function:
     binding = axes.batched(base.binding, base.__name__, in_axes, base.__signature__)
     rows = _Rows(base, binding)
 
@@ -62,7 +66,6 @@ def vmap(f: Callable[..., Any], in_axes: Axes = 0, threads: int = 1) -> Function
     made = Function(binding, base.options, FunctionSource(stage, rebuilt, python))
     wrapped_like(made, base, f"vmap_{base.__name__}")
     made.__signature__ = _unhinted(base.__signature__)
-    share(made, base, vmap, repr(in_axes), threads)
     return made
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from rosejit.api.decorators import as_function, wrapped_like
-from rosejit.api.function import Function, FunctionSource, share
+from rosejit.api.function import Function, FunctionSource, made_once
 from rosejit.api.public_entry import public
 from rosejit.api.specialisation import Staged
 from rosejit.frontend.hints.hints import Inferred
@@ -44,10 +44,10 @@ def checkpoint(f: Callable[..., Any]) -> Function:
     def rebuilt(self: Function) -> Any:
         return checkpoint, (base,)
 
-    binding = replace(
-        base.binding, result=Inferred(), result_hint=None
-    )  # `f` is held to its hint, and may be a derivative
-    made = Function(binding, base.options, FunctionSource(stage, rebuilt, plain=base))
-    wrapped_like(made, base, f"checkpoint_{base.__name__}")
-    share(made, base, checkpoint)
-    return made
+    def make() -> Function:
+        binding = replace(base.binding, result=Inferred(), result_hint=None)  # `f`, maybe a derivative, has its own
+        made = Function(binding, base.options, FunctionSource(stage, rebuilt, plain=base))
+        wrapped_like(made, base, f"checkpoint_{base.__name__}")
+        return made
+
+    return made_once(base, (checkpoint,), make)

@@ -8,7 +8,7 @@ from rosejit.abi import Node, Tree
 from rosejit.api.decorators import as_function, from_source, wrapped_like
 from rosejit.api.derivation import derivatives
 from rosejit.api.derivation.modes import jvp
-from rosejit.api.function import Function, FunctionSource, Options, share
+from rosejit.api.function import Function, FunctionSource, Options, made_once
 from rosejit.api.public_entry import public
 from rosejit.api.specialisation import Argnums, Staged, normalised_argnums, positions
 from rosejit.errors import NotDifferentiable
@@ -38,10 +38,12 @@ def derived(base: Function, name: str, derive: Derive, transform: Callable[..., 
     def rebuilt(self: Function) -> Any:
         return transform, (base, *arguments)
 
-    made = Function(base.binding, base.options, FunctionSource(stage, rebuilt, made_of=base))
-    wrapped_like(made, base, name)
-    share(made, base, transform, *arguments)
-    return made
+    def make() -> Function:
+        made = Function(base.binding, base.options, FunctionSource(stage, rebuilt, made_of=base))
+        wrapped_like(made, base, name)
+        return made
+
+    return made_once(base, (transform, *arguments), make)
 
 
 @public
@@ -164,11 +166,13 @@ def hvp(f: Callable[..., Any]) -> Function:
     if is_additive(f):
         return f.derived(hvp)
     base = as_function(f)
-    gradient = grad(base)
 
-    def product(x, v, *rest):
-        return jvp(gradient, (x, *rest), (v, *[None for _ in rest]))[1]
+    def make() -> Function:
+        gradient = grad(base)
 
-    made = from_source(product, Options(base.options.cache), (), f"hvp_{base.__name__}", remade=(hvp, (base,)))
-    share(made, base, hvp)
-    return made
+        def product(x, v, *rest):
+            return jvp(gradient, (x, *rest), (v, *[None for _ in rest]))[1]
+
+        return from_source(product, Options(base.options.cache), (), f"hvp_{base.__name__}", remade=(hvp, (base,)))
+
+    return made_once(base, (hvp,), make)

@@ -3,7 +3,7 @@
 # The values are whatever a user's function takes.
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import field, replace
 from math import prod
 from typing import Any
 
@@ -32,23 +32,23 @@ from rosejit.transforms.jacobians.sparse_program import Rows, pattern, sweeps
 @dataclass(slots=True, frozen=True)
 class Entries:
     """The places of a sparse matrix by rows: row `i` has those from `starts[i]` to `starts[i + 1]` of `columns`, and
-    `rows` says it of each. `chosen` says which of all entries they are."""
+    `rows` says it of each. `where` says which of all the sums they are."""
 
-    chosen: Any
+    where: Any
     rows: Any
     columns: Any
     starts: Any
     shape: tuple[int, int]
+    kept: dict[str, Any] = field(default_factory=lambda: {})
+    """What who asks has made of it."""
 
 
 @dataclass(slots=True)
 class Plan:
-    """What a pattern leads to: `colours` of the columns; for each entry the colour and the row where its number stands
-    in the sums of columns; the matrices that are wanted, and their structure."""
+    """What a pattern leads to: `colours` of the columns; the matrices that are wanted, and their structure."""
 
     colours: Any
     count: int
-    where: tuple[Any, Any]
     blocks: list[Entries]
     tree: Tree
     exact: bool
@@ -76,7 +76,7 @@ class Compressed:
         """What served last, if its code alone, which checks arguments, tells whether it serves again."""
 
     def entries(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Plan, Any]:
-        """The plan for these arguments, and the numbers of all entries."""
+        """The plan for these arguments, and for each colour the sums of its columns, one after the other."""
         plan, found = self._latest, None
         if plan is not None and not interpreted.may_be_disabled() and sessions.current() is None:
             try:
@@ -88,8 +88,9 @@ class Compressed:
             if not plan.count:
                 return plan, np.zeros(0)
             found = plan.run(plan.colours, *args, **kwargs)
-        sums = np.concatenate([part.reshape(plan.count, -1) for part in found], axis=1)
-        return plan, sums[plan.where]
+        if len(found) == 1:
+            return plan, found[0].ravel()
+        return plan, np.concatenate([part.reshape(plan.count, -1) for part in found], axis=1).ravel()
 
     def plan(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Plan:
         """What is done for these arguments: integers among them decide it, real numbers do not."""
@@ -131,10 +132,10 @@ class Compressed:
             where = [(colours[j], i) for i, row in enumerate(rows) for j in row]
         count = max(colours, default=-1) + 1 if height else 0
         at, j = _places(rows)
-        return Plan(
-            np.array(colours, dtype=np.int64), count, _pairs(where), [_entries(at, j, *block) for block in blocks],
-            tree, found_pattern.exact, self._runner(found, mask, count, len(colours)) if count else _nothing,
-        )  # fmt: skip
+        flat = _flat(where, sum(prod(leaf.shape) for leaf in height))
+        run = self._runner(found, mask, count, len(colours)) if count else _nothing
+        of_blocks = [_entries(at, j, flat, *block) for block in blocks]
+        return Plan(np.array(colours, dtype=np.int64), count, of_blocks, tree, found_pattern.exact, run)
 
     def _blocks(
         self, trees: tuple[Tree, ...], result: Tree, selected: list[int], columns: list[tuple[int, Leaf]]
@@ -229,9 +230,10 @@ def _symmetric(rows: Rows, order: list[int]) -> tuple[Rows, Colours, list[tuple[
     return kept, colours, [(colour, row_of[i]) for i, colour in where]
 
 
-def _pairs(pairs: list[tuple[int, int]]) -> tuple[Any, Any]:
-    found = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-    return found[:, 0].copy(), found[:, 1].copy()
+def _flat(where: list[tuple[int, int]], height: int) -> Any:
+    """Colours and rows as places in the sums, of which each colour has `height`."""
+    found = np.array(where, dtype=np.int64).reshape(-1, 2)
+    return found[:, 0] * height + found[:, 1]
 
 
 def _places(rows: Rows) -> tuple[Any, Any]:
@@ -241,13 +243,13 @@ def _places(rows: Rows) -> tuple[Any, Any]:
     return at, np.fromiter(flat, np.int64, len(at))
 
 
-def _entries(at: Any, columns: Any, height: range, width: range) -> Entries:
+def _entries(at: Any, columns: Any, flat: Any, height: range, width: range) -> Entries:
     """Those in a block of rows and columns."""
     inside = (at >= height.start) & (at < height.stop) & (columns >= width.start) & (columns < width.stop)
     chosen = np.flatnonzero(inside)
     starts = np.searchsorted(at[chosen], np.arange(height.start, height.stop + 1))
     rows, inside = _small(at[chosen] - height.start), _small(columns[chosen] - width.start)
-    return Entries(chosen, rows, inside, _small(starts), (len(height), len(width)))
+    return Entries(flat[chosen], rows, inside, _small(starts), (len(height), len(width)))
 
 
 def _small(numbers: Any) -> Any:

@@ -23,6 +23,7 @@ from rosejit.frontend.values.host_values import (
     is_frozen,
     is_identity,
     is_iterator,
+    named_by_users,
 )
 from rosejit.frontend.values.reachable_state import Look, View
 from rosejit.frontend.values.scalars import NUMBERS
@@ -119,7 +120,7 @@ def _reach_function(value: FunctionType) -> Opened:
     for name in names_in(value.__code__):
         if name in variables and not (is_identity(variables[name]) or is_frozen(variables[name])):
             held.append(variables[name])
-    return value.__code__, [*held, value.__defaults__, value.__kwdefaults__, *vars(value).values()]
+    return value.__code__, [*held, value.__defaults__, value.__kwdefaults__, *named_by_users(value).values()]
 
 
 def _cell_content(cell: CellType) -> Any:

@@ -5,6 +5,7 @@
 import warnings
 from collections import deque
 from collections.abc import Container, Iterable, Iterator, Set
+from inspect import Parameter
 from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -22,6 +23,7 @@ from rosejit.frontend.values.host_values import (
     is_frozen,
     is_identity,
     is_iterator,
+    named_by_users,
     open_class,
     open_module,
 )
@@ -360,11 +362,33 @@ def elements_guard(read: Any) -> Guard:
     return Guard(AccessPath({"array": read}, ("array",)), read, Look(read, View()))
 
 
+class Defaults:
+    """The defaults of parameters of which the content can change: a call in staged code is bound once. Arrays, which
+    are handed in at each call, are none."""
+
+    __slots__ = ("_guards", "_held")
+
+    def __init__(self, parameters: Iterable[Parameter]) -> None:
+        given = {p.name: p.default for p in parameters if p.default is not p.empty and not is_frozen(p.default)}
+        self._held = {name: v for name, v in given.items() if not isinstance(v, np.ndarray) or v.dtype == object}
+        self._guards = tuple(map(self._guard, self._held))
+
+    def _guard(self, name: str) -> Guard:
+        value = self._held[name]
+        return Guard(AccessPath(self._held, (name,)), value, Look(value, View()))
+
+    def guards(self) -> tuple[Guard, ...]:
+        """Guards for what they hold now."""
+        if not all([guard.holds() for guard in self._guards]):
+            self._guards = tuple(map(self._guard, self._held))
+        return self._guards
+
+
 def _holds_data(value: Any) -> bool:
     """Whether a function, or a class, has data that staged code may have read by another name of it."""
     if isinstance(value, type):
         return has_data(value)
-    return _is_bound(value) or (isinstance(value, FunctionType) and bool(vars(value)))
+    return _is_bound(value) or (isinstance(value, FunctionType) and bool(named_by_users(value)))
 
 
 def _consumed(chain: AccessPath) -> UnsupportedSyntax:

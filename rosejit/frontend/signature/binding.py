@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from types import FunctionType
 from typing import Any
 
@@ -106,8 +107,11 @@ class Signatures:
         except TypeError:  # a hint without a hash
             return signature(function, static)
         if one is None:
-            one = known[key] = signature(function, static)
+            one = known[key] = replace(signature(function, static), function=_nobody)  # or that would live as long
         return Signature(function, one.parameters, one.result, one.result_hint, one.arrange, one.python)
+
+
+def _nobody() -> None: ...
 
 
 SIGNATURES = Signatures()

@@ -34,8 +34,9 @@ class Use:
 class Uses:
     """What expressions read and bind; remembered, since loops ask more than once."""
 
-    def __init__(self, bits: dict[str, Mask]) -> None:
-        self.bits = bits
+    def __init__(self, names: list[str]) -> None:
+        self.names = names
+        self.bits: dict[str, Mask] = {name: 1 << number for number, name in enumerate(names)}
         self.known: dict[int, Use] = {}
         self.bound: dict[int, Mask] = {}
 
@@ -48,7 +49,13 @@ class Uses:
 
     def unpack(self, mask: Mask) -> tuple[str, ...]:
         """The names of a set."""
-        return tuple(name for name, bit in self.bits.items() if bit & mask)
+        found: list[str] = []
+        mask &= (1 << len(self.names)) - 1
+        while mask:  # few are set of those of a long function
+            lowest = mask & -mask
+            found.append(self.names[lowest.bit_length() - 1])
+            mask ^= lowest
+        return tuple(found)
 
     def of(self, *nodes: Any) -> Use:
         """What the expressions `nodes` do together."""
@@ -205,8 +212,7 @@ class Flow:
 def analyse(body: Body, scope: Scope) -> Flow:
     """The flow of names through `body`, the lowered body of the function of `scope`."""
     local = sorted((scope.bound | body.tested | {VALUE}) - scope.shared)
-    bits = {name: 1 << number for number, name in enumerate(local)}
-    uses = Uses(bits)
+    uses = Uses(local)
     flow = Flow()
     always = uses.mask(scope.captured)
     _Liveness(uses, flow, always).block(body.statements, uses.mask([VALUE]) if body.returns else 0)

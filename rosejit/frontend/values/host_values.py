@@ -157,9 +157,19 @@ def _among(named: dict[str, Any], names: Set[str] | None) -> dict[str, Any]:
     return named if names is None else {name: held for name, held in named.items() if name in names}
 
 
+KEPT = "__rose_kept__"
+"""The attribute of a plain function in which what was made of it is kept."""
+
+
+def named_by_users(function: FunctionType) -> dict[str, Any]:
+    """The attributes that users gave a function."""
+    named = vars(function)
+    return {name: held for name, held in named.items() if name != KEPT} if KEPT in named else named
+
+
 def _function(value: FunctionType) -> Opened:
     """A function is itself, with its attributes and defaults; what it reads is guarded where it runs."""
-    what, named = _named(ById(value), vars(value))
+    what, named = _named(ById(value), named_by_users(value))
     return what, [*named, value.__defaults__, value.__kwdefaults__]
 
 
@@ -359,7 +369,7 @@ def _of(types: Set[type], values: list[Any]) -> Iterator[Any]:
 
 def _is_bare(value: Any) -> bool:
     """Whether a function has no attributes, and is bound to nothing."""
-    return not (vars(value) if type(value) is FunctionType else _builtin(value)[1])
+    return not (named_by_users(value) if type(value) is FunctionType else _builtin(value)[1])
 
 
 def is_frozen(value: Any) -> bool:

@@ -26,9 +26,10 @@ from rosejit.frontend.values.host_values import (
     is_frozen,
     itself,
     kind_of,
+    named_by_users,
     open_object,
 )
-from rosejit.frontend.values.object_identity import HeldKeys, HeldObjects
+from rosejit.frontend.values.object_identity import checks
 from rosejit.numeric import np
 
 DEEPEST = 4
@@ -83,16 +84,9 @@ class Watch:
 
     def seal(self) -> None:
         """Copy what they hold."""
-        checks = self.checks
-        self.dicts += list(map(_dict_of, self.objects))
-        if self.lists or self.dicts or self.slotted:
-            checks.append(HeldObjects([*self.lists, *self.dicts, *self.objects, *self.slotted]).is_same)
-        if self.lists:
-            checks.append(_counts(self.lists))
-        if self.dicts:
-            checks += HeldKeys(self.dicts).is_same, _counts(self.dicts)
+        self.checks += checks(self.lists, self.dicts, self.objects, self.slotted)
         if self.others:
-            checks.append(functools.partial(_opens_alike, self.others))
+            self.checks.append(functools.partial(_opens_alike, self.others))
 
     def is_same(self) -> bool:
         """Whether they hold the very objects that they held."""
@@ -105,13 +99,7 @@ class Watch:
         return True
 
 
-_dict_of = operator.attrgetter("__dict__")
 _is = operator.is_
-
-
-def _counts(found: list[Any]) -> Callable[[], bool]:
-    counts = list(map(len, found))
-    return lambda: list(map(len, found)) == counts
 
 
 def _opens_alike(others: list[tuple[Opener, Any, Opened]]) -> bool:
@@ -232,7 +220,9 @@ def _watch(watch: Watch, value: Any, kind: Kind, opener: Opener, found: Opened, 
     if opener is itself:
         return
     is_table = opener is kind.open
-    if is_table and (watch.note(value, kind) or (type(value) is FunctionType and not (view.asks or vars(value)))):
+    if is_table and watch.note(value, kind):
+        return
+    if is_table and type(value) is FunctionType and not (view.asks or named_by_users(value)):
         return
     watch.others.append((opener, value, found))
 

@@ -4,6 +4,7 @@
 
 from types import ModuleType
 from typing import Any
+from weakref import ProxyTypes
 
 from rosejit.frontend.values.host_values import attributes_of, items_of, put_items
 
@@ -36,13 +37,23 @@ class UndoLog:
                 _put_attributes(owner, named)
 
     def note(self, owner: Any) -> None:
-        """`owner` is about to be changed."""
+        """`owner` is about to be changed, or what it is a weak proxy of."""
+        if type(owner) in ProxyTypes:
+            owner = _behind(owner)
         if id(owner) in self.known:
             return
         if owner.__class__ is list or owner.__class__ is dict:  # most of them
             self.known[id(owner)] = (owner, owner.copy(), None)
         else:
             self.known[id(owner)] = (owner, items_of(owner), _attributes(owner))
+
+
+def _behind(proxy: Any) -> Any:
+    """What a weak proxy stands for: whose method it gives. What is gone already is changed by nobody."""
+    try:
+        return proxy.__format__.__self__
+    except ReferenceError:
+        return proxy
 
 
 def _attributes(owner: Any) -> dict[str, Any] | None:
