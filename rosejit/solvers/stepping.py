@@ -1,0 +1,174 @@
+"""Steps of a differential equation: their lengths, what is wanted on the way, and what a derivative keeps of them.
+
+Steps are taken in runs, each of which ends where something is wanted (a time, an event, every step of a dense output)
+or after so many steps as the root of how many there may be. A derivative keeps where each run began, and takes its
+steps once more when it comes back: so memory grows with the root of their number.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from rosejit.api.derivation.checkpoints import checkpoint
+from rosejit.api.math_functions import stop_gradient
+from rosejit.frontend.values.rose_functions import range as iterations
+from rosejit.numeric import np
+from rosejit.solvers.interpolants import within
+from rosejit.solvers.linear_least_squares import EPSILON
+from rosejit.solvers.ode_events import Occasions
+
+
+@dataclass(frozen=True)
+class Control:
+    """What does not change from step to step."""
+
+    rtol: Any
+    atol: Any
+    first: Any
+    longest: Any
+    most: int
+    dense: bool
+
+
+def integrate(method: Any, f: Any, start: Any, end: Any, y0: Any, times: Any, occasions: Occasions, control: Control):
+    """A table of the solution at `times`, where and with which status it ended, its work, its events and its steps.
+
+    The length of a step is a constant to derivatives, except for that of the last one, which ends at `end`.
+    """
+    n, forward = len(y0), 1.0 if end >= start else -1.0
+    table = np.full((len(times), n), np.nan)
+    slope = f(start, y0)
+    length = stop_gradient(first_length(method, f, start, end, forward, y0, slope, control))
+    status = 0 if length < math.inf else -2
+    row = 0
+    while row < len(times) and times[row] == start:
+        table[row] = y0
+        row += 1
+    marks = occasions.values(start, y0)
+    if not valid(marks):
+        status = -4
+    if len(times) > 0 and disordered(times, start, end, forward):
+        status = -5
+    rows, active = np.zeros((method.pieces, n)), np.zeros(len(marks))
+    walk = (start, y0, slope, length, False, status, 0, 2, start, y0, 0.0, rows, marks, active, False)
+    advance = checkpoint(run(method, f, end, forward, len(times) > 0, occasions, control))
+    found, knots = occasions.empty(n), empty_knots(control, method, start, n)
+    done, steps, terminal = start == end, 0, False
+    t_end, y_end = start, y0
+    while not done and walk[5] == 0:
+        walk = advance(walk, times[row] if row < len(times) else end)
+        t, y, _, _, _, status, tried, _, before, y_before, h, rows, _, active, ready = walk
+        t_end, y_end = t, y
+        if ready:
+            if occasions.functions:
+                found, until, terminal = occasions.recorded(found, active, before, y_before, h, rows, t, forward)
+                if terminal:
+                    t_end, y_end = until, within(y_before, rows, (until - before) / h)
+            while row < len(times) and forward * (times[row] - t_end) <= 0.0:
+                table[row] = within(y_before, rows, (times[row] - before) / h)
+                row += 1
+            if control.dense:
+                knots = noted(knots, steps, t_end, h, y_before, rows)
+                steps += 1
+        done = terminal or t == end
+        if not done and status == 0 and tried >= control.most:
+            walk = (*walk[:5], -3, *walk[6:])
+    ended = 1 if terminal else walk[5]
+    return table, t_end, y_end, ended, walk[6], walk[7], found, (*knots, steps)
+
+
+def disordered(times: Any, start: Any, end: Any, forward: Any) -> Any:
+    """Whether times are not in order, or not between `start` and `end`."""
+    wrong, last = False, start
+    for k in iterations(len(times)):
+        wrong = wrong or not (forward * (times[k] - last) >= 0.0)
+        last = times[k]
+    return wrong or not (forward * (end - last) >= 0.0)
+
+
+def run(method, f, end, forward, wanted, occasions, control):
+    """The function that takes steps until one passes `target`, has an event, or is the last, or there were enough."""
+    enough = math.isqrt(control.most)
+    every = control.dense
+
+    def advance(walk, target):
+        t, y, slope, length, rejected, status, tried, evaluations, before, y_before, h, rows, marks, active, _ = walk
+        taken, ready, going = 0, False, True
+        while going:
+            least = 10.0 * EPSILON * max(abs(t), abs(end) * EPSILON)
+            length = max(min(length, control.longest), least)
+            last = forward * (t + forward * length - end) >= 0.0
+            h = end - t if last else forward * length
+            then, next_slope, known, count = method.step(f, t, y, slope, h)
+            tolerated = control.atol + control.rtol * np.maximum(abs(y), abs(then))
+            error = stop_gradient(method.error(h, known, tolerated))
+            tried, taken, evaluations = tried + 1, taken + 1, evaluations + count
+            if error < 1.0:
+                grown = 10.0 if error == 0.0 else min(10.0, 0.9 * error**method.exponent)
+                length = stop_gradient(abs(h)) * (min(grown, 1.0) if rejected else grown)
+                rejected = False
+                at = end if last else t + h
+                fired = False
+                if occasions.functions:
+                    values = occasions.values(at, then)
+                    active = occasions.active(marks, values)
+                    fired = active.max() > 0.0
+                    status = status if valid(values) else -4
+                    marks = values
+                ready = every or fired or (wanted and forward * (target - at) <= 0.0)
+                if ready:
+                    rows, more = method.interpolant(f, t, y, then, known, h)
+                    evaluations += more
+                before, y_before = t, y
+                t, y, slope = at, then, next_slope
+                going = not (ready or last) and status == 0 and taken < enough and tried < control.most
+            else:
+                length = stop_gradient(abs(h)) * (max(0.2, 0.9 * error**method.exponent) if error < math.inf else 0.2)
+                rejected = True
+                status = status if length > least else -1
+                going = status == 0 and taken < enough and tried < control.most
+        return t, y, slope, length, rejected, status, tried, evaluations, before, y_before, h, rows, marks, active, ready
+
+    return advance
+
+
+def valid(marks):
+    """Whether every event has a value."""
+    return len(marks) == 0 or abs(marks).max() <= math.inf
+
+
+def empty_knots(control, method, start, n):
+    """Where steps are noted, if they are."""
+    most = control.most if control.dense else 0
+    ts = np.full(most + 1, start)
+    return ts, np.zeros(most), np.zeros((most, n)), np.zeros((most, method.pieces, n))
+
+
+def noted(knots, steps, t, h, y, rows):
+    """`knots` with one more step, which ends at `t`."""
+    ts, widths, starts, pieces = knots
+    ts[steps + 1], widths[steps] = t, h
+    starts[steps] = y
+    pieces[steps] = rows
+    return ts, widths, starts, pieces
+
+
+def first_length(method, f, t, end, forward, y, slope, control):
+    """The length of the first step (Hairer, Nørsett and Wanner 1993, II.4). Infinite where the function is."""
+    whole, exponent = abs(end - t), -method.exponent
+    tolerated = control.atol + control.rtol * abs(y)
+    size, steep = rms(y / tolerated), rms(slope / tolerated)
+    length = min(1e-6 if size < 1e-5 or steep < 1e-5 else 0.01 * size / steep, whole)
+    ahead = f(t + forward * length, y + forward * length * slope)
+    bend = rms((ahead - slope) / tolerated) / length if length > 0.0 else 0.0
+    top = max(steep, bend) if bend == bend else math.inf * 0.0
+    second = max(1e-6, length * 1e-3) if top <= 1e-15 else (0.01 / top) ** exponent
+    guess = min(100.0 * length, second, whole)
+    if control.first is not None:
+        guess = min(control.first, whole)
+    return min(guess, control.longest) if top < math.inf else math.inf
+
+
+def rms(v):
+    """The root mean square."""
+    return math.sqrt((v @ v) / len(v))
