@@ -24,7 +24,7 @@ def within(y: Any, rows: Any, part: Any) -> Any:
     return y + total
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class OdeSolution:
     """A solution as a function of time, `sol(t)`: of a number, or of an array, whose times are the last axis then."""
 

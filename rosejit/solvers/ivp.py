@@ -16,7 +16,7 @@ from rosejit.solvers.interpolants import OdeSolution, over_time
 from rosejit.solvers.ode_events import Occasions
 from rosejit.solvers.programs import checked, option, real, solve, vector
 from rosejit.solvers.rosenbrock import Rosenbrock
-from rosejit.solvers.runge_kutta import METHODS
+from rosejit.solvers.runge_kutta import EXPLICIT
 from rosejit.solvers.stepping import Control, integrate
 
 MESSAGES = {
@@ -28,6 +28,7 @@ MESSAGES = {
     -4: "an event is no number",
     -5: "the times of `t_eval` are not in order, or not between the ends of the interval",
 }
+METHODS = {**EXPLICIT, "Rodas5P": Rosenbrock()}
 STIFF = ("Radau", "BDF", "LSODA")
 
 
@@ -97,7 +98,8 @@ def solve_ivp(
     >>> round(half.t_events[0][0], 4)
     0.6931
     """
-    chosen, given = _method(method), _events(events)
+    check_method(method)
+    given = _events(events)
     functions = tuple(as_function(g) for g in given)
     directions = tuple(float(getattr(g, "direction", 0) or 0) for g in given)
     terminal = tuple(int(getattr(g, "terminal", 0) or 0) for g in given)
@@ -117,7 +119,7 @@ def solve_ivp(
             y0 = real(y0)
             occasions = Occasions(tuple(at_vector(g) for g in functions), directions, terminal, int(max_events))
             ends = (real(start), real(end))
-            return _solution(base, chosen, ends, y0, t_eval, args, occasions, (rtol, atol, *options))
+            return _solution(base, METHODS[method], ends, y0, t_eval, args, occasions, (rtol, atol, *options))
 
         return solved
 
@@ -126,14 +128,14 @@ def solve_ivp(
     return checked(solve_ivp, found if sessions.current() is not None else _trimmed(found), raise_on_failure)
 
 
-def _method(name: str) -> Any:
-    """The method of that name."""
+def check_method(name: str) -> None:
+    """Refuse methods that are not there, in words that name one for the same problems."""
     if name in STIFF:
         raise RoseValueError(
-            f"`rose.solve_ivp` has no method {name!r}", help='for stiff equations there is "Rodas5P", with exact Jacobians'
+            f"`rose.solve_ivp` has no method {name!r}",
+            help='for stiff equations there is "Rodas5P", with exact Jacobians',
         )
-    option(solve_ivp, "method", name, (*METHODS, "Rodas5P"))
-    return METHODS[name] if name in METHODS else Rosenbrock()
+    option(solve_ivp, "method", name, tuple(METHODS))
 
 
 def _events(events: Any) -> tuple[Any, ...]:

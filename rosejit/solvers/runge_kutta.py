@@ -75,7 +75,7 @@ def weighted(weights: Row, vectors: Any) -> Any:
     return total
 
 
-METHODS = {
+EXPLICIT = {
     "RK23": RungeKutta(  # Bogacki and Shampine 1989
         nodes=(0.0, 1 / 2, 3 / 4),
         stages=((), (1 / 2,), (0.0, 3 / 4)),
