@@ -14,7 +14,7 @@ from rosejit.numeric import np
 from rosejit.solvers.fits import limits
 from rosejit.solvers.interpolants import OdeSolution, over_time
 from rosejit.solvers.ode_events import Occasions
-from rosejit.solvers.programs import checked, option, real, solve, vector
+from rosejit.solvers.programs import check, checked, option, real, solve, vector
 from rosejit.solvers.rosenbrock import Rosenbrock
 from rosejit.solvers.runge_kutta import EXPLICIT
 from rosejit.solvers.stepping import Control, integrate
@@ -30,6 +30,9 @@ MESSAGES = {
 }
 METHODS = {**EXPLICIT, "Rodas5P": Rosenbrock()}
 STIFF = ("Radau", "BDF", "LSODA")
+
+
+NO_EVENTS = Occasions((), (), (), 0)
 
 
 @dataclass(frozen=True)
@@ -128,11 +131,58 @@ def solve_ivp(
     return checked(solve_ivp, found if sessions.current() is not None else _trimmed(found), raise_on_failure)
 
 
+@public
+def odeint(
+    f: Callable[..., Any],
+    y0: Any,
+    t: Any,
+    args: tuple[Any, ...] = (),
+    *,
+    tfirst: bool = False,
+    rtol: Any = 1.49012e-8,
+    atol: Any = 1.49012e-8,
+    method: str = "Rodas5P",
+    mxstep: int = 10_000,
+    raise_on_failure: bool = False,
+) -> Any:
+    """The solution of dy/dt = `f(y, t, *args)` at the times `t`, of which the first is where the state is `y0`.
+
+    The times are the first axis of each number and array of the state, NaN where they were not reached. `f` takes the
+    time first with `tfirst=True`. `method` is one of `solve_ivp`; "Rodas5P" is right for stiff equations and others.
+
+    >>> import math
+    >>> import rosejit as rose
+    >>> y = rose.odeint(lambda y, t, rate: -rate * y, 1.0, [0.0, 0.5, 1.0], (2.0,))
+    >>> bool(abs(y[-1] - math.exp(-2.0)) < 1e-7)
+    True
+    """
+    check_method(method)
+    options = (bool(tfirst), max(1, int(mxstep)))
+
+    def build(base):
+        def solved(y0, t, args, rtol, atol):
+            def ordered(time, y, *args):
+                return base(time, y, *args) if tfirst else base(y, time, *args)
+
+            times, y0 = 1.0 * vector(t), real(y0)
+            ends = (times[0], times[len(times) - 1])
+            more = (rtol, atol, None, math.inf, options[1], False)
+            found = _solution(ordered, METHODS[method], ends, y0, t, args, NO_EVENTS, more, 1)
+            return found.y, found.status, found.nfev
+
+        return solved
+
+    y, status, nfev = solve(odeint, f, build, (y0, t, args, rtol, atol), method, *options)
+    if raise_on_failure:
+        check(odeint, lambda: (status >= 0, MESSAGES[int(status)], nfev))
+    return y
+
+
 def check_method(name: str) -> None:
     """Refuse methods that are not there, in words that name one for the same problems."""
     if name in STIFF:
         raise RoseValueError(
-            f"`rose.solve_ivp` has no method {name!r}",
+            f"rosejit has no method {name!r}",
             help='for stiff equations there is "Rodas5P", with exact Jacobians',
         )
     option(solve_ivp, "method", name, tuple(METHODS))
@@ -145,7 +195,7 @@ def _events(events: Any) -> tuple[Any, ...]:
     return (events,) if callable(events) else tuple(events)
 
 
-def _solution(base, method, ends, y0, t_eval, args, occasions, options):
+def _solution(base, method, ends, y0, t_eval, args, occasions, options, axis=-1):
     """The solution for a state that is a structure."""
     start, end = ends
 
@@ -178,7 +228,7 @@ def _solution(base, method, ends, y0, t_eval, args, occasions, options):
     jacobians = tried * method.jacobians
     return OdeResult(
         times,
-        over_time(y0, table),
+        over_time(y0, table, axis),
         solution,
         happened,
         where,

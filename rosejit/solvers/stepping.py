@@ -127,7 +127,23 @@ def run(method, f, end, forward, wanted, occasions, control):
                 rejected = True
                 status = status if length > least else -1
                 going = status == 0 and taken < enough and tried < control.most
-        return t, y, slope, length, rejected, status, tried, evaluations, before, y_before, h, rows, marks, active, ready
+        return (
+            t,
+            y,
+            slope,
+            length,
+            rejected,
+            status,
+            tried,
+            evaluations,
+            before,
+            y_before,
+            h,
+            rows,
+            marks,
+            active,
+            ready,
+        )
 
     return advance
 
