@@ -119,6 +119,7 @@ __all__ = [
     "load",
     "logsumexp",
     "make_ir",
+    "odeint",
     "opaque",
     "pure",
     "quad",

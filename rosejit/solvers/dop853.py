@@ -1,4 +1,4 @@
-"""The coefficients of DOP853, of order eight (Hairer, Nørsett and Wanner, Solving Ordinary Differential Equations I, 1993)."""
+"""The coefficients of DOP853, of order eight (Hairer, Nørsett and Wanner, Solving ODEs I, 1993)."""
 
 NODES = (
     0,

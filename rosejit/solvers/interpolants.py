@@ -38,7 +38,7 @@ class OdeSolution:
     """The state where it began."""
 
     def __call__(self, t: Any) -> Any:
-        """The state at `t`, structured as the state at the beginning. Outside the interval, the nearest polynomial's."""
+        """The state at `t`, structured as that at the beginning; outside the interval the nearest polynomial's."""
         at, given = sessions.current(), (self.ts, self.widths, self.starts, self.rows, self.steps, self.like, t)
         made = evaluation()
         return made(*given) if at is None else made.__rose_stage__(at, given, {})

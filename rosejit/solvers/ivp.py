@@ -216,7 +216,7 @@ def _solution(base, method, ends, y0, t_eval, args, occasions, options, axis=-1)
         reached = status >= 0
         times = np.array([start, t if reached else end])
         table = np.stack([v0, y if reached else np.nan * y])
-    t_events, y_events, count = found
+    t_events, y_events, _ = found
     solution = None
     if dense:
         ts, widths, starts, rows, steps = knots
@@ -225,20 +225,8 @@ def _solution(base, method, ends, y0, t_eval, args, occasions, options, axis=-1)
     if occasions.functions:
         happened = [t_events[k] for k in range(len(occasions.functions))]
         where = [over_time(y0, y_events[k], 1) for k in range(len(occasions.functions))]
-    jacobians = tried * method.jacobians
-    return OdeResult(
-        times,
-        over_time(y0, table, axis),
-        solution,
-        happened,
-        where,
-        status >= 0,
-        status,
-        nfev,
-        jacobians,
-        jacobians,
-        tried,
-    )
+    work = (nfev, tried * method.jacobians, tried * method.jacobians, tried)
+    return OdeResult(times, over_time(y0, table, axis), solution, happened, where, status >= 0, status, *work)
 
 
 def _trimmed(found: Any) -> Any:

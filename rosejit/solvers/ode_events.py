@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from rosejit.api.derivation.gradients import grad
 from rosejit.api.math_functions import stop_gradient
+from rosejit.lazy_dataclass import dataclass
 from rosejit.numeric import np
 from rosejit.solvers.brent import brent
 from rosejit.solvers.implicit import still
@@ -41,9 +41,9 @@ class Occasions:
         roots = [self.occurrence(k, active[k] > 0.0, t, y, h, rows) for k in range(len(self.functions))]
         until, terminal = end, False
         for k, root in enumerate(roots):
-            if self.limits[k] > 0 and active[k] > 0.0 and counts[k] + 1 >= self.limits[k]:
-                if forward * (root - until) <= 0.0:
-                    until, terminal = root, True
+            ends = self.limits[k] > 0 and active[k] > 0.0 and counts[k] + 1 >= self.limits[k]
+            if ends and forward * (root - until) <= 0.0:
+                until, terminal = root, True
         for k, root in enumerate(roots):
             if active[k] > 0.0 and forward * (root - until) <= 0.0:
                 if counts[k] < self.most:

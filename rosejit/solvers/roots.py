@@ -65,7 +65,8 @@ def root(
 
     With a `bracket`, two numbers between which `f` changes its sign, by Brent's method ("brentq"). Else by Powell's
     dogleg steps ("hybr"), Newton's steps with a line search ("newton"), Broyden's, which need few Jacobians
-    ("broyden1"), or Levenberg's and Marquardt's ("lm"); Jacobians are exact. `tol` bounds the last step, relative to x. The derivatives of `x`, of any order, are those of the root by everything that `f` reads.
+    ("broyden1"), or Levenberg's and Marquardt's ("lm"); Jacobians are exact. `tol` bounds the last step, relative to x.
+    The derivatives of `x`, of any order, are those of the root by everything that `f` reads.
 
     >>> import rosejit as rose
     >>> round(rose.root(lambda x: x * x - 2.0, 1.0).x, 12)

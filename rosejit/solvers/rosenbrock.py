@@ -5,11 +5,11 @@ other program. It is L-stable, and takes times into account by the derivative of
 """
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 from rosejit.api.derivation.gradients import jacobian
 from rosejit.frontend.values.rose_functions import range as iterations
+from rosejit.lazy_dataclass import dataclass
 from rosejit.numeric import np
 from rosejit.solvers.runge_kutta import weighted
 

@@ -1,9 +1,9 @@
 """Explicit Runge-Kutta methods with error estimates and interpolants: those of SciPy, whose steps they take."""
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
+from rosejit.lazy_dataclass import dataclass
 from rosejit.numeric import np
 from rosejit.solvers import dop853
 

@@ -6,12 +6,12 @@ steps once more when it comes back: so memory grows with the root of their numbe
 """
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 from rosejit.api.derivation.checkpoints import checkpoint
 from rosejit.api.math_functions import stop_gradient
 from rosejit.frontend.values.rose_functions import range as iterations
+from rosejit.lazy_dataclass import dataclass
 from rosejit.numeric import np
 from rosejit.solvers.interpolants import within
 from rosejit.solvers.linear_least_squares import EPSILON
@@ -29,6 +29,10 @@ class Control:
     most: int
     dense: bool
 
+    def tolerated(self, y: Any, then: Any) -> Any:
+        """The error of each number that a step from `y` to `then` may make."""
+        return self.atol + self.rtol * np.maximum(abs(y), abs(then))
+
 
 def integrate(method: Any, f: Any, start: Any, end: Any, y0: Any, times: Any, occasions: Occasions, control: Control):
     """A table of the solution at `times`, where and with which status it ended, its work, its events and its steps.
@@ -45,32 +49,27 @@ def integrate(method: Any, f: Any, start: Any, end: Any, y0: Any, times: Any, oc
         table[row] = y0
         row += 1
     marks = occasions.values(start, y0)
-    if not valid(marks):
-        status = -4
-    if len(times) > 0 and disordered(times, start, end, forward):
-        status = -5
+    status = status if valid(marks) else -4
+    status = -5 if len(times) > 0 and disordered(times, start, end, forward) else status
     rows, active = np.zeros((method.pieces, n)), np.zeros(len(marks))
     walk = (start, y0, slope, length, False, status, 0, 2, start, y0, 0.0, rows, marks, active, False)
     advance = checkpoint(run(method, f, end, forward, len(times) > 0, occasions, control))
     found, knots = occasions.empty(n), empty_knots(control, method, start, n)
-    done, steps, terminal = start == end, 0, False
-    t_end, y_end = start, y0
+    done, steps, terminal, t_end, y_end = start == end, 0, False, start, y0
     while not done and walk[5] == 0:
         walk = advance(walk, times[row] if row < len(times) else end)
-        t, y, _, _, _, status, tried, _, before, y_before, h, rows, _, active, ready = walk
-        t_end, y_end = t, y
+        t_end, y_end, _, _, _, status, tried, _, before, y_before, h, rows, _, active, ready = walk
         if ready:
             if occasions.functions:
-                found, until, terminal = occasions.recorded(found, active, before, y_before, h, rows, t, forward)
-                if terminal:
-                    t_end, y_end = until, within(y_before, rows, (until - before) / h)
+                found, t_end, terminal = occasions.recorded(found, active, before, y_before, h, rows, t_end, forward)
+                y_end = within(y_before, rows, (t_end - before) / h) if terminal else y_end
             while row < len(times) and forward * (times[row] - t_end) <= 0.0:
                 table[row] = within(y_before, rows, (times[row] - before) / h)
                 row += 1
             if control.dense:
                 knots = noted(knots, steps, t_end, h, y_before, rows)
                 steps += 1
-        done = terminal or t == end
+        done = terminal or t_end == end
         if not done and status == 0 and tried >= control.most:
             walk = (*walk[:5], -3, *walk[6:])
     ended = 1 if terminal else walk[5]
@@ -89,63 +88,48 @@ def disordered(times: Any, start: Any, end: Any, forward: Any) -> Any:
 def run(method, f, end, forward, wanted, occasions, control):
     """The function that takes steps until one passes `target`, has an event, or is the last, or there were enough."""
     enough = math.isqrt(control.most)
-    every = control.dense
 
     def advance(walk, target):
-        t, y, slope, length, rejected, status, tried, evaluations, before, y_before, h, rows, marks, active, _ = walk
+        t, y, slope, length, rejected, status, tried, nfev, t0, y0, h, rows, marks, active, _ = walk
         taken, ready, going = 0, False, True
-        while going:
+        while going and status == 0 and taken < enough and tried < control.most:
             least = 10.0 * EPSILON * max(abs(t), abs(end) * EPSILON)
             length = max(min(length, control.longest), least)
             last = forward * (t + forward * length - end) >= 0.0
             h = end - t if last else forward * length
             then, next_slope, known, count = method.step(f, t, y, slope, h)
-            tolerated = control.atol + control.rtol * np.maximum(abs(y), abs(then))
-            error = stop_gradient(method.error(h, known, tolerated))
-            tried, taken, evaluations = tried + 1, taken + 1, evaluations + count
+            error = stop_gradient(method.error(h, known, control.tolerated(y, then)))
+            tried, taken, nfev = tried + 1, taken + 1, nfev + count
             if error < 1.0:
-                grown = 10.0 if error == 0.0 else min(10.0, 0.9 * error**method.exponent)
-                length = stop_gradient(abs(h)) * (min(grown, 1.0) if rejected else grown)
-                rejected = False
+                length, rejected = grown(h, error, method.exponent, rejected), False
                 at = end if last else t + h
-                fired = False
-                if occasions.functions:
-                    values = occasions.values(at, then)
-                    active = occasions.active(marks, values)
-                    fired = active.max() > 0.0
-                    status = status if valid(values) else -4
-                    marks = values
-                ready = every or fired or (wanted and forward * (target - at) <= 0.0)
+                values = occasions.values(at, then)
+                active, marks = occasions.active(marks, values), values
+                status = status if valid(marks) else -4
+                fired = len(active) > 0 and active.max() > 0.0
+                ready = control.dense or fired or (wanted and forward * (target - at) <= 0.0)
                 if ready:
                     rows, more = method.interpolant(f, t, y, then, known, h)
-                    evaluations += more
-                before, y_before = t, y
-                t, y, slope = at, then, next_slope
-                going = not (ready or last) and status == 0 and taken < enough and tried < control.most
+                    nfev += more
+                t0, y0, t, y, slope = t, y, at, then, next_slope
+                going = not (ready or last)
             else:
-                length = stop_gradient(abs(h)) * (max(0.2, 0.9 * error**method.exponent) if error < math.inf else 0.2)
-                rejected = True
+                length, rejected = shrunk(h, error, method.exponent), True
                 status = status if length > least else -1
-                going = status == 0 and taken < enough and tried < control.most
-        return (
-            t,
-            y,
-            slope,
-            length,
-            rejected,
-            status,
-            tried,
-            evaluations,
-            before,
-            y_before,
-            h,
-            rows,
-            marks,
-            active,
-            ready,
-        )
+        return t, y, slope, length, rejected, status, tried, nfev, t0, y0, h, rows, marks, active, ready
 
     return advance
+
+
+def grown(h, error, exponent, rejected):
+    """The length after a step whose error is tolerated."""
+    factor = 10.0 if error == 0.0 else min(10.0, 0.9 * error**exponent)
+    return stop_gradient(abs(h)) * (min(factor, 1.0) if rejected else factor)
+
+
+def shrunk(h, error, exponent):
+    """The length after a step whose error is too large, or no number."""
+    return stop_gradient(abs(h)) * (max(0.2, 0.9 * error**exponent) if error < math.inf else 0.2)
 
 
 def valid(marks):
@@ -172,7 +156,7 @@ def noted(knots, steps, t, h, y, rows):
 def first_length(method, f, t, end, forward, y, slope, control):
     """The length of the first step (Hairer, Nørsett and Wanner 1993, II.4). Infinite where the function is."""
     whole, exponent = abs(end - t), -method.exponent
-    tolerated = control.atol + control.rtol * abs(y)
+    tolerated = control.tolerated(y, y)
     size, steep = rms(y / tolerated), rms(slope / tolerated)
     length = min(1e-6 if size < 1e-5 or steep < 1e-5 else 0.01 * size / steep, whole)
     ahead = f(t + forward * length, y + forward * length * slope)
