@@ -78,7 +78,7 @@ def end_of(equation: Equation) -> Any:
 def solved_by(equation: Equation, method: str, peer: str, tolerance: float, small: float, exact: Any) -> Line:
     """One equation by both."""
     f, y0, span = equation.slope, np.array(equation.y0), (0.0, equation.end)
-    given = {"rtol": tolerance, "atol": tolerance * small}
+    given: dict[str, Any] = {"rtol": tolerance, "atol": tolerance * small}
     ours = rose.jit(lambda y: rose.solve_ivp(f, span, y, method, max_steps=100_000, **given))
     found = ours(y0)
     known = integrate.solve_ivp(f, span, y0, peer, **given)
@@ -105,8 +105,8 @@ def stiff() -> Iterator[Line]:
         exact = end_of(equation)
         for peer in ("Radau", "BDF"):
             for tolerance in (1e-4, 1e-7):
-                name, *line = solved_by(equation, "Rodas5P", peer, tolerance, 1e-4, exact)
-                yield f"{name} {peer}", *line
+                line = solved_by(equation, "Rodas5P", peer, tolerance, 1e-4, exact)
+                yield (f"{line[0]} {peer}", *line[1:])
 
 
 def more_roots() -> Iterator[Line]:

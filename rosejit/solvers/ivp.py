@@ -9,7 +9,7 @@ from rosejit.api import sessions
 from rosejit.api.decorators import as_function
 from rosejit.api.public_entry import public
 from rosejit.api.vectors import flat, unflat
-from rosejit.errors import RoseValueError, StagingTypeError
+from rosejit.errors import RoseValueError, ShapeError, StagingTypeError
 from rosejit.numeric import np
 from rosejit.solvers.fits import limits
 from rosejit.solvers.interpolants import OdeSolution, over_time
@@ -107,9 +107,7 @@ def solve_ivp(
     directions = tuple(float(getattr(g, "direction", 0) or 0) for g in given)
     terminal = tuple(int(getattr(g, "terminal", 0) or 0) for g in given)
     first = None if first_step is None else float(first_step)
-    for name, length in (("first_step", first), ("max_step", float(max_step))):
-        if length is not None and not length > 0.0:
-            raise RoseValueError(f"`{name}` of `rose.solve_ivp` is greater than 0, given {length}")
+    _check_positive(first_step=first, max_step=float(max_step), rtol=rtol, atol=atol)
     dense, most = bool(dense_output), max(1, int(max_steps))
     options = (first, float(max_step), most, dense)
     start, end = t_span
@@ -178,6 +176,15 @@ def odeint(
     return y
 
 
+def _check_positive(**options: Any) -> None:
+    """Refuse lengths and tolerances that mean nothing; of tolerances, those that Python knows."""
+    for name, value in options.items():
+        least = "greater than 0" if name.endswith("_step") else "at least 0"
+        wrong = isinstance(value, (int, float)) and not (value > 0 or (value == 0 and name.endswith("tol")))
+        if wrong:
+            raise RoseValueError(f"`{name}` of `rose.solve_ivp` is {least}, given {value}")
+
+
 def check_method(name: str) -> None:
     """Refuse methods that are not there, in words that name one for the same problems."""
     if name in STIFF:
@@ -192,7 +199,12 @@ def _events(events: Any) -> tuple[Any, ...]:
     """One event, some or none, as a tuple."""
     if events is None:
         return ()
-    return (events,) if callable(events) else tuple(events)
+    return tuple(events) if isinstance(events, (list, tuple)) else (events,)
+
+
+def _is_empty(times: Any) -> bool:
+    """Whether no times are asked for."""
+    return isinstance(times, (list, tuple)) and not times
 
 
 def _solution(base, method, ends, y0, t_eval, args, occasions, options, axis=-1):
@@ -209,8 +221,8 @@ def _solution(base, method, ends, y0, t_eval, args, occasions, options, axis=-1)
             help="return the derivative in the structure of the state",
         )
     rtol, atol, first, longest, most, dense = options
-    control = Control(limits(rtol, v0), limits(atol, v0), first, longest, most, dense)
-    times = np.zeros(0) if t_eval is None else 1.0 * vector(t_eval)
+    control = Control(tolerance("rtol", rtol, v0), tolerance("atol", atol, v0), first, longest, most, dense)
+    times = np.zeros(0) if t_eval is None or _is_empty(t_eval) else 1.0 * vector(t_eval)
     table, t, y, status, tried, nfev, found, knots = integrate(method, slope, start, end, v0, times, occasions, control)
     if t_eval is None:
         reached = status >= 0
@@ -227,6 +239,16 @@ def _solution(base, method, ends, y0, t_eval, args, occasions, options, axis=-1)
         where = [over_time(y0, y_events[k], 1) for k in range(len(occasions.functions))]
     work = (nfev, tried * method.jacobians, tried * method.jacobians, tried)
     return OdeResult(times, over_time(y0, table, axis), solution, happened, where, status >= 0, status, *work)
+
+
+def tolerance(name: str, given: Any, v0: Any) -> Any:
+    """A tolerance for each number of the state."""
+    found = limits(given, v0)
+    if len(found) != len(v0):
+        raise ShapeError(
+            f"`{name}` has {len(found)} numbers for a state of {len(v0)}", help="give one number, or one each"
+        )
+    return found
 
 
 def _trimmed(found: Any) -> Any:

@@ -271,11 +271,17 @@ def test_wrong_options_are_refused():
     for given, words in (
         ({"first_step": 0.0}, "first_step"),
         ({"max_step": -1.0}, "max_step"),
+        ({"rtol": math.nan}, "rtol"),
+        ({"atol": -1e-6}, "atol"),
         ({"method": "Radau"}, "Rodas5P"),
         ({"method": "Euler"}, "knows no method 'Euler'"),
     ):
         with pytest.raises(rose.RoseValueError, match=words):
             rose.solve_ivp(lambda t, y: -y, (0.0, 1.0), 1.0, **given)
+    with pytest.raises(rose.ShapeError, match="`atol` has 2 numbers for a state of 3"):
+        rose.solve_ivp(lambda t, y: -y, (0.0, 1.0), np.ones(3), atol=[1e-6, 1e-6])
+    with pytest.raises(rose.StagingTypeError, match="a function is needed, given int"):
+        rose.solve_ivp(lambda t, y: -y, (0.0, 1.0), 1.0, events=3)
     with pytest.raises(rose.RoseValueError, match="not in order"):
         rose.odeint(lambda y, t: -y, 1.0, [0.0, 1.0, 0.5], raise_on_failure=True)
 
