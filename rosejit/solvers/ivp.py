@@ -27,6 +27,7 @@ MESSAGES = {
     -3: "the limit of steps was reached",
     -4: "an event is no number",
     -5: "the times of `t_eval` are not in order, or not between the ends of the interval",
+    -6: "an event happened more often than `max_events`",
 }
 METHODS = {**EXPLICIT, "Rodas5P": Rosenbrock()}
 STIFF = ("Radau", "BDF", "LSODA")

@@ -70,10 +70,18 @@ def integrate(method: Any, f: Any, start: Any, end: Any, y0: Any, times: Any, oc
                 knots = noted(knots, steps, t_end, h, y_before, rows)
                 steps += 1
         done = terminal or t_end == end
-        if not done and status == 0 and tried >= control.most:
-            walk = (*walk[:5], -3, *walk[6:])
-    ended = 1 if terminal else walk[5]
+        walk = (*walk[:5], exhausted(status, done, tried, found[2], occasions, control), *walk[6:])
+    ended = 1 if terminal and walk[5] == 0 else walk[5]
     return table, t_end, y_end, ended, walk[6], walk[7], found, (*knots, steps)
+
+
+def exhausted(status, done, tried, counts, occasions, control):
+    """The status where there is no room for more events, or no step left."""
+    if status == 0 and len(counts) > 0 and counts.max() > occasions.most:
+        status = -6
+    if status == 0 and not done and tried >= control.most:
+        status = -3
+    return status
 
 
 def disordered(times: Any, start: Any, end: Any, forward: Any) -> Any:

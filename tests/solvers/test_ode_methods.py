@@ -246,6 +246,7 @@ STATUSES = {
     "times in no order": (-5, {"t_eval": [0.5, 0.25]}),
     "times outside": (-5, {"t_eval": [0.5, 1.25]}),
     "a time that is no number": (-5, {"t_eval": [0.5, math.nan]}),
+    "too many events": (-6, {"events": lambda t, y: math.sin(40 * t + 1), "max_events": 3, "max_step": 0.05}),
     "a limit": (-3, {"max_steps": 3, "max_step": 0.1, "dense_output": True}),
     "a stiff limit": (-3, {"max_steps": 3, "max_step": 0.1, "method": "Rodas5P"}),
 }
@@ -297,3 +298,17 @@ def test_odeint_is_that_of_scipy():
     assert y["a"] == pytest.approx(np.exp(-times[:3])[:, None] * np.ones(2), abs=1e-7)
     rate = rose.grad(lambda k: rose.odeint(lambda y, t: -k * y, 1.0, [0.0, 1.0, 2.0])[1])
     assert rate(0.7) == pytest.approx(-math.exp(-0.7), rel=1e-6)
+
+
+def test_what_runs_of_rosejit_is_not_looked_at_at_each_call():
+    """What a user has written is: this program is 10 us slower otherwise, as long as it runs."""
+
+    def slope(t, y):
+        return -y
+
+    compiled = rose.jit(lambda y: rose.solve_ivp(slope, (0.0, 1.0), y).y[-1])
+    compiled(1.0)
+    guards = [guard for each in compiled.known.values() for guard in each.guards]
+    looked_at = [getattr(guard, "owner", None) for guard in guards]
+    assert not [owner for owner in looked_at if getattr(owner, "__module__", "").startswith("rosejit")]
+    assert guards
