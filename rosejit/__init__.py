@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from rosejit.frontend.values.rose_functions import pure, range, unroll
     from rosejit.interop.sparse import sparse_hessian, sparse_jacobian
     from rosejit.solvers.fits import curve_fit, least_squares
-    from rosejit.solvers.ivp import solve_ivp
+    from rosejit.solvers.ivp import odeint, solve_ivp
     from rosejit.solvers.quadrature import quad
     from rosejit.solvers.roots import fixed_point, implicit, root
     from rosejit.solvers.row_sums import sum_over
@@ -120,6 +120,7 @@ __all__ = [
     "load",
     "logsumexp",
     "make_ir",
+    "odeint",
     "opaque",
     "pure",
     "quad",
@@ -165,7 +166,7 @@ _HOMES = {
     "rosejit.frontend.values.rose_functions": "pure range unroll",
     "rosejit.interop.sparse": "sparse_hessian sparse_jacobian",
     "rosejit.solvers.fits": "curve_fit least_squares",
-    "rosejit.solvers.ivp": "solve_ivp",
+    "rosejit.solvers.ivp": "odeint solve_ivp",
     "rosejit.solvers.quadrature": "quad",
     "rosejit.solvers.roots": "fixed_point implicit root",
     "rosejit.solvers.row_sums": "sum_over",

@@ -92,6 +92,7 @@ STANDARD = {
     "rosejit/api/programs/lowered.py": "Cost",
     "rosejit/frontend/hints/hints.py": "Dual",
     "rosejit/solvers/fits.py": "LeastSquaresResult",
+    "rosejit/solvers/interpolants.py": "OdeSolution",
     "rosejit/solvers/ivp.py": "OdeResult",
     "rosejit/solvers/roots.py": "RootResult",
 }

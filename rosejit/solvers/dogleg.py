@@ -1,14 +1,15 @@
-"""Roots of systems with exact Jacobians: Powell's dogleg steps, and Newton's steps with a line search.
+"""Roots of systems: Powell's dogleg steps, Newton's and Broyden's steps with a line search, Marquardt's steps.
 
 Each takes function, Jacobian, start, tolerance and limit, and gives the vector, the status (`roots.MESSAGES`), the
-iterations and the evaluations of the function. Both end: every iteration counts.
+iterations and the evaluations of the function. All end: every iteration counts.
 """
 
 import math
 
-from rosejit.frontend.values.rose_functions import range as iterations
 from rosejit.numeric import np
-from rosejit.solvers.linear_least_squares import EPSILON, least, norm
+from rosejit.solvers.levenberg import levenberg
+from rosejit.solvers.linear_least_squares import EPSILON, columns, least, norm
+from rosejit.solvers.losses import linear
 
 
 def dogleg(f, slope, x, tolerance, limit):
@@ -73,35 +74,68 @@ def bent(matrix, newton, regular, gradient, scale, radius):
 
 def line_search(f, slope, x, tolerance, limit):
     """Newton's step, halved until the function is smaller."""
+    return halved(f, slope, x, tolerance, limit, True)
+
+
+def broyden(f, slope, x, tolerance, limit):
+    """As `line_search`, with a Jacobian that is corrected by what each step shows (Broyden 1965), and computed again
+    where no step helps or where all seems done."""
+    return halved(f, slope, x, tolerance, limit, False)
+
+
+def halved(f, slope, x, tolerance, limit, exact):
+    """Steps with exact Jacobians, or with those that follow from the steps."""
     y = f(x)
     size = norm(y)
+    matrix, fresh = slope(x), True
     status, nit, nfev = 2, 0, 1
     if not (size < math.inf):
         status = 4
     while status == 2 and nit < limit:
         nit += 1
-        matrix = slope(x)
         step, regular = least(matrix, -y)
-        if size == 0.0 or (regular and norm(step) <= tolerance * max(norm(x), tolerance)):
-            x, status = x + step, 1
-        elif not regular:
+        near = regular and norm(step) <= tolerance * max(norm(x), tolerance)
+        if size == 0.0 or (near and fresh):
+            x, status = x + step if regular else x, 1
+        elif not regular and fresh:
             status = 5
+        elif near or not regular:
+            matrix, fresh = slope(x), True
         else:
             length, trials = 1.0, 0
             trial = f(x + step)
             found = norm(trial)
-            while not (found <= (1.0 - 1e-4 * length) * size) and trials < 60:
+            while not (found <= (1.0 - 1e-4 * length) * size) and trials < (60 if fresh else 4):
                 length *= 0.5
                 trials += 1
                 trial = f(x + length * step)
                 found = norm(trial)
             nfev += 1 + trials
             if found < size:
-                x = x + length * step
-                y, size = trial, found
-            else:
+                move, change = length * step, trial - y
+                x, y, size = x + move, trial, found
+                fresh = exact
+                matrix = slope(x) if exact else matrix + np.outer(change - matrix @ move, move) / (move @ move)
+            elif fresh:
                 status = stuck(matrix, x, step, regular, size, tolerance)
+            else:
+                matrix, fresh = slope(x), True
     return x, status, nit, nfev
+
+
+def marquardt(f, slope, x, tolerance, limit):
+    """The least squares of the function by Levenberg's and Marquardt's steps, if they are zero."""
+    bound = np.full(len(x), math.inf)
+    x, ended, nit, nfev, _ = levenberg(f, slope, linear, 1.0, x, -bound, bound, 0.0, tolerance, 0.0, limit)
+    y, matrix = f(x), slope(x)
+    step, regular = least(matrix, -y)
+    size = norm(y)
+    status = 1 if size == 0.0 else stuck(matrix, x, step, regular, size, tolerance)
+    if ended < 0:
+        status = 4
+    elif status != 1 and ended == 0:
+        status = 2
+    return x, status, nit, nfev + 1
 
 
 def stuck(matrix, x, step, regular, size, tolerance):
@@ -111,14 +145,3 @@ def stuck(matrix, x, step, regular, size, tolerance):
         near = norm(step) <= math.sqrt(tolerance) * max(norm(x), tolerance)
         status = 1 if near and size <= 100.0 * EPSILON * norm(columns(matrix) * x) else 3
     return status
-
-
-def columns(matrix):
-    """The length of each column; 1 where that is zero."""
-    found = np.zeros(matrix.shape[1])
-    for j in iterations(len(found)):
-        total = 0.0
-        for i in iterations(matrix.shape[0]):
-            total += matrix[i, j] * matrix[i, j]
-        found[j] = math.sqrt(total) if total > 0.0 else 1.0
-    return found

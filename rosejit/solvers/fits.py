@@ -13,7 +13,7 @@ from rosejit.numeric import np
 from rosejit.solvers.implicit import solution, still
 from rosejit.solvers.levenberg import levenberg
 from rosejit.solvers.losses import LOSSES
-from rosejit.solvers.programs import checked, option, real, solve, vector
+from rosejit.solvers.programs import check, checked, option, real, solve, vector
 
 MESSAGES = {
     -1: "a residual, or its derivative, is infinite or no number",
@@ -141,6 +141,7 @@ def curve_fit(
     *,
     bounds: tuple[Any, Any] = (-math.inf, math.inf),
     max_nfev: int = 500,
+    raise_on_failure: bool = False,
 ) -> tuple[Any, Any]:
     """The parameters for which `f(xdata, *parameters)` is nearest to `ydata`, and their covariances.
 
@@ -167,9 +168,13 @@ def curve_fit(
             rows, columns = fit.jac.shape
             spread = 1.0 if known else 2.0 * fit.cost / (rows - columns) if rows > columns else math.inf
             good = 1.0 if fit.success else math.nan
-            return good * fit.x, good * spread * np.linalg.inv(fit.jac.T @ fit.jac)
+            return good * fit.x, good * spread * np.linalg.inv(fit.jac.T @ fit.jac), fit.status, fit.nfev
 
         return fitted
 
     deviations = 1.0 if sigma is None else sigma
-    return solve(curve_fit, f, build, (xdata, ydata, tuple(p0), deviations, bounds), limit, known)
+    given = (xdata, ydata, tuple(p0), deviations, bounds)
+    found, covariances, status, nfev = solve(curve_fit, f, build, given, limit, known)
+    if raise_on_failure:
+        check(curve_fit, lambda: (status > 0, MESSAGES[int(status)], nfev))
+    return found, covariances

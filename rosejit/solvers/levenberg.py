@@ -4,8 +4,7 @@ import math
 
 from rosejit.frontend.values.rose_functions import range as iterations
 from rosejit.numeric import np
-from rosejit.solvers.dogleg import columns
-from rosejit.solvers.linear_least_squares import EPSILON, least, norm
+from rosejit.solvers.linear_least_squares import EPSILON, columns, least, norm
 
 
 def levenberg(residual, slope, rho, outlier, x, lower, upper, ftol, xtol, gtol, limit):

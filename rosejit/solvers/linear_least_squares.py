@@ -63,3 +63,14 @@ def reflect(r, y, k, largest):
 def norm(x):
     """The Euclidean length of a vector."""
     return math.sqrt(x @ x)
+
+
+def columns(matrix):
+    """The length of each column; 1 where that is zero."""
+    found = np.zeros(matrix.shape[1])
+    for j in iterations(len(found)):
+        total = 0.0
+        for i in iterations(matrix.shape[0]):
+            total += matrix[i, j] * matrix[i, j]
+        found[j] = math.sqrt(total) if total > 0.0 else 1.0
+    return found

@@ -22,21 +22,26 @@ def solve(transform: Callable[..., Any], f: Any, build: Callable[[Function], Any
 
 def checked(transform: Callable[..., Any], result: Any, raise_on_failure: bool) -> Any:
     """`result`, or the error that says in words why it is no solution."""
-    if not raise_on_failure:
-        return result
+    if raise_on_failure:
+        check(transform, lambda: (result.success, result.message, result.nfev))
+    return result
+
+
+def check(transform: Callable[..., Any], outcome: Callable[[], tuple[Any, str, Any]]) -> None:
+    """Raise where no solution was found; `outcome` gives success, why not, and the evaluations of the function."""
     name = transform.__name__
     if sessions.current() is not None:
         raise StagingTypeError(
             f"`rose.{name}` cannot raise in compiled code",
-            help="leave `raise_on_failure` out, and look at `.success` of the result",
+            help="leave `raise_on_failure` out, and look at what it gives: failures are a status, or no number",
         )
-    if not result.success:
+    success, message, evaluations = outcome()
+    if not success:
         raise RoseValueError(
-            f"`rose.{name}` found no solution: {result.message}",
-            facts=(f"it ended after {result.nfev} evaluations of the function",),
+            f"`rose.{name}` found no solution: {message}",
+            facts=(f"it ended after {evaluations} evaluations of the function",),
             help="leave `raise_on_failure` out to see where it ended",
         )
-    return result
 
 
 def real(x: Any) -> Any:

@@ -9,7 +9,7 @@ from rosejit.api.public_entry import public
 from rosejit.frontend.values.rose_functions import range as iterations
 from rosejit.numeric import np
 from rosejit.solvers.linear_least_squares import EPSILON
-from rosejit.solvers.programs import real, solve
+from rosejit.solvers.programs import check, real, solve
 
 # Nodes x > 0, their Kronrod weights and their Gauss weights (0: no node of Gauss), then those of the node 0
 # (QUADPACK, qk21).
@@ -39,6 +39,7 @@ def quad(
     epsabs: float = 1.49e-8,
     epsrel: float = 1.49e-8,
     limit: int = 50,
+    raise_on_failure: bool = False,
 ) -> tuple[Any, Any]:
     """The integral of `f(x, *args)` from `a` to `b`, and an estimate of its error.
 
@@ -64,7 +65,16 @@ def quad(
 
         return integrated
 
-    return solve(quad, f, build, (*given, args), ends, absolute, relative, most)
+    value, error, intervals = solve(quad, f, build, (*given, args), ends, absolute, relative, most)
+    if raise_on_failure:
+
+        def outcome():
+            allowed = max(absolute, relative * abs(value))
+            why = f"the error estimate is {error:.2g}, {allowed:.2g} was asked for"
+            return error <= allowed, f"{why} (`limit={most}`)", 21 * (2 * intervals - 1)
+
+        check(quad, outcome)
+    return value, error
 
 
 def _infinite(end: Any) -> int:
@@ -82,16 +92,16 @@ def _mapped(f, a, b, ends, absolute, relative, most):
             return f(t / rest) * (1.0 + t * t) / (rest * rest)
 
         sign = 0.5 * (end - start)
-        value, error = adapted(both, -1.0, 1.0, absolute, relative, most)
-        return sign * value, error
+        value, error, intervals = adapted(both, -1.0, 1.0, absolute, relative, most)
+        return sign * value, error, intervals
     if start or end:
         finite, side = (a, end) if end else (b, start)
 
         def half(t):
             return f(finite + side * t / (1.0 - t)) / ((1.0 - t) * (1.0 - t))
 
-        value, error = adapted(half, 0.0, 1.0, absolute, relative, most)
-        return (1.0 if end == 1 or start == -1 else -1.0) * value, error
+        value, error, intervals = adapted(half, 0.0, 1.0, absolute, relative, most)
+        return (1.0 if end == 1 or start == -1 else -1.0) * value, error, intervals
     return adapted(f, a, b, absolute, relative, most)
 
 
@@ -118,7 +128,7 @@ def adapted(f, a, b, absolute, relative, most):
         for k in iterations(count):
             value += values[k]
             error += errors[k]
-    return value, error
+    return value, error, count
 
 
 def rule(f, a, b):

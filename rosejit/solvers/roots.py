@@ -10,9 +10,9 @@ from rosejit.api.derivation.gradients import jacobian
 from rosejit.api.math_functions import stop_gradient
 from rosejit.api.public_entry import public
 from rosejit.api.vectors import flat, unflat
-from rosejit.errors import ShapeError, StagingTypeError
+from rosejit.errors import RoseValueError, ShapeError, StagingTypeError
 from rosejit.solvers.brent import brent
-from rosejit.solvers.dogleg import dogleg, line_search
+from rosejit.solvers.dogleg import broyden, dogleg, line_search, marquardt
 from rosejit.solvers.implicit import solution, still
 from rosejit.solvers.programs import checked, option, real, solve, vector
 
@@ -45,7 +45,8 @@ class RootResult:
         return MESSAGES[int(self.status)]
 
 
-METHODS = {"hybr": dogleg, "newton": line_search}
+METHODS = {"hybr": dogleg, "newton": line_search, "broyden1": broyden, "lm": marquardt}
+UNKNOWN = ("broyden2", "anderson", "linearmixing", "diagbroyden", "excitingmixing", "krylov", "df-sane")
 
 
 @public
@@ -63,8 +64,9 @@ def root(
     """Where `f(x, *args)` is zero, searched from `x0`: a number, an array, or a structure of them, like the result.
 
     With a `bracket`, two numbers between which `f` changes its sign, by Brent's method ("brentq"). Else by Powell's
-    dogleg steps ("hybr"), or Newton's steps with a line search ("newton"), both with exact Jacobians. `tol` bounds the
-    last step, relative to x. The derivatives of `x`, of any order, are those of the root by everything that `f` reads.
+    dogleg steps ("hybr"), Newton's steps with a line search ("newton"), Broyden's, which need few Jacobians
+    ("broyden1"), or Levenberg's and Marquardt's ("lm"); Jacobians are exact. `tol` bounds the last step, relative to x.
+    The derivatives of `x`, of any order, are those of the root by everything that `f` reads.
 
     >>> import rosejit as rose
     >>> round(rose.root(lambda x: x * x - 2.0, 1.0).x, 12)
@@ -87,6 +89,10 @@ def root(
         return checked(root, found, raise_on_failure)
     if x0 is None:
         raise StagingTypeError("`rose.root` needs `x0`, where it begins, or a `bracket`")
+    if method in UNKNOWN:
+        raise RoseValueError(
+            f"rosejit has no method {method!r}", help='there is "broyden1", and "hybr", which has exact Jacobians'
+        )
     chosen = option(root, "method", method or "hybr", tuple(METHODS))
     search = METHODS[chosen]
 

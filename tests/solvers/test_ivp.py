@@ -133,7 +133,7 @@ def test_a_failure_is_a_status_and_no_number(failure):
 
 
 def test_wrong_calls_are_refused():
-    with pytest.raises(rose.RoseValueError, match="knows no method 'LSODA'"):
+    with pytest.raises(rose.RoseValueError, match=r"has no method 'LSODA'(.|\n)*Rodas5P"):
         rose.solve_ivp(lambda t, y: y, (0.0, 1.0), 1.0, method="LSODA")
     with pytest.raises(rose.StagingTypeError, match="1 derivatives for a state of 2 numbers"):
         rose.solve_ivp(lambda t, y: y[0], (0.0, 1.0), np.ones(2))

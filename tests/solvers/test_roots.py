@@ -90,7 +90,7 @@ def test_published_systems_are_solved(f, start):
     assert found.nfev < 150
 
 
-@pytest.mark.parametrize("method", ["hybr", "newton"])
+@pytest.mark.parametrize("method", ["hybr", "newton", "broyden1", "lm"])
 def test_methods_find_the_same_root(method):
     found = rose.root(trigonometric, np.full(6, 1 / 60), method=method, tol=1e-14)
     if found.success:  # there are points where the sum of squares is least and not zero
@@ -149,6 +149,8 @@ def system(a, b):
 WAYS = {
     "hybr": lambda a, b: rose.root(system(a, b), np.ones(2)).x.sum(),
     "newton": lambda a, b: rose.root(system(a, b), np.ones(2), method="newton").x.sum(),
+    "broyden1": lambda a, b: rose.root(system(a, b), np.ones(2), method="broyden1").x.sum(),
+    "lm": lambda a, b: rose.root(system(a, b), np.ones(2), method="lm").x.sum(),
     "args": lambda a, b: rose.root(lambda v, a, b: system(a, b)(v), np.ones(2), (a, b)).x.sum(),
     "brentq": lambda a, b: rose.root(lambda x: x * x - a * b, bracket=(0.0, 100.0)).x * (1 + a),
     "fixed point": lambda a, b: rose.fixed_point(lambda x: 0.5 * (x + a * b / x), 1.0).x * (1 + a),
@@ -261,6 +263,11 @@ FAILURES = {
     "too few": (lambda: rose.root(lambda x: x * x - 2, 1.0, maxiter=2), 2),
     "singular, newton": (lambda: rose.root(lambda x: x * x + 1, 0.0, method="newton"), 5),
     "NaN, newton": (lambda: rose.root(lambda x: math.log(x), -2.0, method="newton"), 4),
+    "singular, broyden1": (lambda: rose.root(lambda x: x * x + 1, 0.0, method="broyden1"), 5),
+    "NaN, broyden1": (lambda: rose.root(lambda x: math.log(x), -2.0, method="broyden1"), 4),
+    "no root, broyden1": (lambda: rose.root(lambda x: x * x + 1, 3.0, method="broyden1"), 3),
+    "NaN, lm": (lambda: rose.root(lambda x: math.log(x), -2.0, method="lm"), 4),
+    "too few, lm": (lambda: rose.root(lambda x: x * x - 2, 1.0, method="lm", maxiter=2), 2),
     "expanding": (lambda: rose.fixed_point(lambda x: 2 * x + 1, 1.0), 2),
     "to infinity": (lambda: rose.fixed_point(lambda x: x * x, 3.0), 4),
     "fewer equations that differ": (lambda: rose.root(lambda x: [x[0] + x[1] - 1, x[0] + x[1] - 2], [0.0, 0.0]), 5),
@@ -313,6 +320,7 @@ def test_a_failure_can_be_raised():
         (lambda: rose.root(lambda x: x[:1], np.zeros(2)), "as many equations as unknowns"),
         (lambda: rose.root(lambda x: x), "needs `x0`"),
         (lambda: rose.root(lambda x: x, 1.0, method="magic"), "knows no method 'magic'"),
+        (lambda: rose.root(lambda x: x, 1.0, method="krylov"), "no method 'krylov'(.|\\n)*\"broyden1\""),
         (lambda: rose.root(lambda x: x, "a"), "no real number"),
     ],
 )

@@ -8,7 +8,7 @@ from types import FunctionType
 from typing import Any
 
 from rosejit.frontend.control.special_methods import member_of
-from rosejit.frontend.guards.guards import AccessPath, Guard, Outside
+from rosejit.frontend.guards.guards import AccessPath, Guard, Outside, is_ours
 from rosejit.frontend.syntax.user_code import is_users_class
 from rosejit.frontend.values.reachable_state import Look
 
@@ -53,8 +53,10 @@ def _chain(owner: Any, names: tuple[str, ...]) -> AccessPath:
 
 
 def of_functions(functions: Iterable[FunctionType], view: Outside) -> Iterator[Guard]:
-    """Guards for the code of functions that ran, and for their defaults."""
+    """Guards for the code of functions that ran, and for their defaults. Nobody changes ours."""
     for function in functions:
+        if is_ours(function.__module__):
+            continue
         yield _AttributeGuard(function, ("__code__",), function.__code__)
         if function.__defaults__:
             yield _AttributeGuard(function, ("__defaults__",), function.__defaults__, view)
@@ -66,6 +68,8 @@ def of_classes(classes: Iterable[type], ran: Iterable[FunctionType]) -> Iterator
     """Guards for those methods of classes that are among the functions that ran."""
     known = set(map(id, ran))
     for cls in filter(is_users_class, classes):
+        if is_ours(cls.__module__):
+            continue
         for name in {name for each in cls.__mro__[:-1] for name in vars(each)}:
             member = member_of(cls, name)
             function = _function_of(member)

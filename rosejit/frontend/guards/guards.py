@@ -232,12 +232,17 @@ def _to_property(chain: AccessPath) -> AccessPath:
 
 def is_stable(chain: AccessPath) -> bool:
     """Whether a chain goes through a module that no user changes: ours."""
-    if isinstance(chain.root, dict) and _package(chain.root.get("__name__")) == "rosejit":
+    if isinstance(chain.root, dict) and is_ours(chain.root.get("__name__")):
         return True
     if len(chain.names) < 2:
         return False
     base = AccessPath(chain.root, chain.names[:1]).read()
     return isinstance(base, ModuleType) and _package(base.__name__) in (*_PATCHED, "rosejit")
+
+
+def is_ours(module: Any) -> bool:
+    """Whether a module of that name is one of rosejit's."""
+    return _package(module) == "rosejit"
 
 
 def _package(name: Any) -> str:

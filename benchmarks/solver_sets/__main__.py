@@ -1,0 +1,138 @@
+"""Published problems: `rose.least_squares`, `rose.root` and `rose.solve_ivp` beside SciPy's, at the same tolerances.
+
+SciPy is called with its defaults, our functions compiled; both are timed in one process, after the first call. `python
+-m benchmarks.solver_sets [fits|roots|odes|stiff ...]`. A fit is solved where its sum of squares is one that is known to
+be least, to 1e-4; a root where no residual is larger than 1e-6; an equation where the end was reached, and its error is
+told in units of the tolerance.
+"""
+
+import statistics
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy import integrate, optimize
+
+import rosejit as rose
+from benchmarks.solver_sets.detest import EQUATIONS, STIFF, Equation
+from benchmarks.solver_sets.more_garbow_hillstrom import PROBLEMS, ROOTS, is_solved
+
+Line = tuple[str, bool, bool, int, int, float, str]
+"""A name, whether ours and SciPy's is solved, evaluations of both, the ratio of times, and more."""
+
+
+def seconds(f: Callable[[], Any], long: float = 0.02) -> float:
+    """Seconds of a call: the least of several means."""
+    f()
+    start = time.perf_counter()
+    f()
+    number = max(1, int(long / max(time.perf_counter() - start, 1e-7)))
+    found = []
+    for _ in range(3):
+        start = time.perf_counter()
+        for _ in range(number):
+            f()
+        found.append((time.perf_counter() - start) / number)
+    return min(found)
+
+
+def fits() -> Iterator[Line]:
+    """Least squares."""
+    for problem in PROBLEMS:
+        f, start = problem.residuals, np.array(problem.start)
+        ours = rose.jit(lambda x, f=f: rose.least_squares(f, x, ftol=1e-8, xtol=1e-8, gtol=1e-8, max_nfev=1000))
+        found = ours(start)
+        known = optimize.least_squares(f, start, max_nfev=1000)
+        ratio = seconds(partial(ours, start)) / seconds(partial(optimize.least_squares, f, start, max_nfev=1000))
+        solved, theirs = (is_solved(problem, 2 * each.cost) and each.success for each in (found, known))
+        more = f"{2 * found.cost:.6g}   {2 * known.cost:.6g}"
+        yield problem.name, bool(solved), bool(theirs), int(found.nfev), int(known.nfev), ratio, more
+
+
+def roots(method: str = "hybr") -> Iterator[Line]:
+    """Systems of equations."""
+    for problem in ROOTS:
+        f, start = problem.residuals, np.array(problem.start)
+        ours = rose.jit(lambda x, f=f: rose.root(f, x, tol=1.5e-8, method=method))
+        found, known = ours(start), optimize.root(f, start)
+        ratio = seconds(partial(ours, start)) / seconds(partial(optimize.root, f, start))
+        solved = bool(found.success) and np.abs(found.fun).max() < 1e-6
+        theirs = known.success and np.abs(known.fun).max() < 1e-6
+        yield f"{problem.name} {method}", bool(solved), bool(theirs), int(found.nfev), int(known.nfev), ratio, ""
+
+
+def end_of(equation: Equation) -> Any:
+    """The solution at the end: its closed form, else DOP853's at 1e-13, for stiff ones Radau's at 1e-12."""
+    if equation.exact is not None:
+        return np.array(equation.exact)
+    method, tolerance = ("Radau", 1e-12) if equation in STIFF else ("DOP853", 1e-13)
+    span = (0.0, equation.end)
+    atol = tolerance * 1e-4
+    return integrate.solve_ivp(equation.slope, span, equation.y0, method, rtol=tolerance, atol=atol).y[:, -1]
+
+
+def solved_by(equation: Equation, method: str, peer: str, tolerance: float, small: float, exact: Any) -> Line:
+    """One equation by both."""
+    f, y0, span = equation.slope, np.array(equation.y0), (0.0, equation.end)
+    given: dict[str, Any] = {"rtol": tolerance, "atol": tolerance * small}
+    ours = rose.jit(lambda y: rose.solve_ivp(f, span, y, method, max_steps=100_000, **given))
+    found = ours(y0)
+    known = integrate.solve_ivp(f, span, y0, peer, **given)
+    ratio = seconds(lambda: ours(y0)) / seconds(lambda: integrate.solve_ivp(f, span, y0, peer, **given), 0.0)
+    scale = tolerance * (small + np.abs(exact))
+    errors = [float((np.abs(each.y[:, -1] - exact) / scale).max()) for each in (found, known)]
+    name = f"{equation.name} {method} {tolerance:.0e}"
+    more = f"error {errors[0]:.3g}   {errors[1]:.3g}"
+    return name, bool(found.success), bool(known.success), int(found.nfev), int(known.nfev), ratio, more
+
+
+def odes() -> Iterator[Line]:
+    """DETEST."""
+    for equation in EQUATIONS:
+        exact = end_of(equation)
+        for method in ("RK45", "DOP853"):
+            for tolerance in (1e-3, 1e-6, 1e-9):
+                yield solved_by(equation, method, method, tolerance, 1.0, exact)
+
+
+def stiff() -> Iterator[Line]:
+    """Stiff equations: Rodas5P beside Radau and BDF."""
+    for equation in STIFF:
+        exact = end_of(equation)
+        for peer in ("Radau", "BDF"):
+            for tolerance in (1e-4, 1e-7):
+                line = solved_by(equation, "Rodas5P", peer, tolerance, 1e-4, exact)
+                yield (f"{line[0]} {peer}", *line[1:])
+
+
+def more_roots() -> Iterator[Line]:
+    """All methods for systems."""
+    for method in ("hybr", "newton", "broyden1", "lm"):
+        yield from roots(method)
+
+
+SETS = {"fits": fits, "roots": more_roots, "odes": odes, "stiff": stiff}
+
+
+def main(names: list[str]) -> None:
+    """Print a table of each set, and what it comes to."""
+    warnings.simplefilter("ignore")
+    for name in names or list(SETS):
+        lines = []
+        print(f"\n{name}: solved by us and by SciPy, evaluations, time as a ratio")
+        for line in SETS[name]():
+            lines.append(line)
+            title, ours, theirs, evaluations, peers, ratio, more = line
+            print(f"{title:34} {ours!s:5} {theirs!s:5} {evaluations:8} {peers:8} {ratio:9.4f}   {more}", flush=True)
+        solved = sum(line[1] for line in lines), sum(line[2] for line in lines)
+        middle, most = statistics.median(line[5] for line in lines), max(line[5] for line in lines)
+        print(f"{name}: {solved[0]} and {solved[1]} of {len(lines)} solved; ", end="")
+        print(f"ratios of time: median {middle:.4f}, most {most:.3f}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
