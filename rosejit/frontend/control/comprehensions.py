@@ -292,8 +292,7 @@ class Comprehensions:
         frame = tape.frames[-1]
         if whole is None and len(tape.lets) > frame.room:
             tape.unroll_limit()
-        if frame.kind != "function":
-            frame.allocated[id(made)] = made
+        frame.allocated[id(made)] = made
         return made
 
     def generator(self, made: Any) -> Any:

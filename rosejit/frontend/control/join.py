@@ -5,6 +5,7 @@
 from types import NoneType
 from typing import Any
 
+from rosejit.errors import UnsupportedSyntax
 from rosejit.frontend.arrays.access import variable
 from rosejit.frontend.arrays.array import FIRST, Array, Box, Host, atom_of, fresh, placed, placed_at
 from rosejit.frontend.control.undefined import Poison, UninitialisedCarry, as_flag, flag_atom, hint, label, part, split
@@ -229,6 +230,7 @@ class Join:
 
     def contents(self) -> None:
         """Join what the sides wrote to arrays and cells of the blocks around."""
+        self._check_additions()
         keys = dict.fromkeys([*self.sides[0].contents, *self.sides[1].contents])
         for key in keys:
             before = self.tape.content(key)
@@ -239,6 +241,27 @@ class Join:
                 self._written[key] = self.join(loaded(then), loaded(orelse), key.name)
             else:
                 self._written[key] = self._content(key, before, then, orelse)
+
+    def _check_additions(self) -> None:
+        """Elements that the sides add to lists and dicts must be the same ones, in the same order."""
+        added = [[key for key in side.contents if self._adds(key)] for side in self.sides]
+        if any(side.diverges for side in self.sides) or added[0] == added[1]:
+            return
+        single = [key for key in (*added[0], *added[1]) if key not in added[0] or key not in added[1]]
+        one = (single or added[0])[0]
+        error = self.tape.fault(
+            UnsupportedSyntax,
+            f"{described(one.owner)} from outside gets an element on one side of a staged `if` alone: how many it has "
+            "would be known only when the code runs",
+            help="let both sides add the same elements in the same order, bind the value to a name and add it after the "
+            "`if`, or use an array (`np.zeros(n)`)",
+        )
+        error.span = one.place or error.span
+        raise error
+
+    def _adds(self, key: Any) -> bool:
+        """Whether what a side wrote is a new element of a list or a dict."""
+        return key.__class__ is AttributeSlot and key.is_element and loaded(self.tape.content(key)) is UNDEFINED
 
     def _content(self, box: Box, before: Any, then: Any, orelse: Any) -> Any:
         diverges = [side.diverges for side in self.sides]

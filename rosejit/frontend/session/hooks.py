@@ -86,6 +86,7 @@ class Containers:
         self.known = methods.known
         """Classes that the methods have met."""
         self._frames, self._changed, self._frozen = tape.frames, tape.undo.known, tape.frozen_containers
+        self.attributes = Attributes(tape, self.written)
 
     def read_outer(self, value: Any) -> Any:
         """A value from outside: arrays become staged ones, and the methods of objects are staged from now on."""
@@ -124,6 +125,8 @@ class Containers:
             return self.call(container.append, value)
         key, frames = id(container), self._frames
         if key not in self._changed or key in self._frozen or not frames or frames[-1].staged:
+            if self.attributes.append(container, value):
+                return None
             self._change(container)
         return container.append(value)
 
@@ -164,8 +167,8 @@ class Containers:
 
     def record_allocation(self, container: Any) -> Any:
         """A container that was just made."""
-        if len(self.tape.frames) > 1:
-            self.tape.frames[-1].allocated[id(container)] = container
+        if self._frames:
+            self._frames[-1].allocated[id(container)] = container
         return container
 
     def member(self, item: Any, container: Any, negated: bool) -> Any:
@@ -326,11 +329,11 @@ class Hooks:
         self.raises, self.raise_later = messages.raises, messages.raise_later
 
     def _names(self, tape: Tape, containers: Containers, patterns: Patterns) -> None:
-        names, attributes = Names(tape), Attributes(tape, containers.written)
+        names, attributes = Names(tape), containers.attributes
         self.read_outer, self.getitem, self.written = containers.read_outer, containers.getitem, containers.written
         self.record_allocation, self.member = containers.record_allocation, containers.member
         self.fresh, self.append, self.grows = containers.fresh, containers.append, containers.grows
-        self.owner, self.assign = attributes.of, attributes.assign
+        self.owner, self.elements, self.assign = attributes.of, attributes.elements, attributes.assign
         self.bound, self.cell, self.result, self.returned = names.bound, names.cell, names.result, names.returned
         self.rebound = names.rebound
         self.sequence, self.mapping, self.instance = patterns.sequence, patterns.mapping, patterns.instance

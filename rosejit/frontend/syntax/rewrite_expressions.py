@@ -359,7 +359,7 @@ def _subscript(context: Context, node: Any) -> Any:
     base = expression(context, node.value)
     if context.plain or type(node.ctx) is not gast.Load:
         if not context.plain:
-            base = runtime(node.value, "written", base)
+            base = runtime(node.value, "elements", base)
         return at(node, ast.Subscript(base, expression(context, node.slice), _operator(node.ctx)))
     return runtime(node, "getitem", base, _index(context, node.slice))
 

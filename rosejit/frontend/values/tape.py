@@ -5,6 +5,7 @@ container may be changed by staged code only in the block that made it.
 """
 
 import os
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from typing import Any, Literal
@@ -49,28 +50,69 @@ class NonlocalCell:
         self.tape.write(self, value)
 
 
+SEQUENCES = frozenset({list})
+MAPPINGS = frozenset({dict, defaultdict, OrderedDict})
+"""Containers whose elements staged blocks may change, one by one."""
+
+
 @dataclass(slots=True, eq=False)
 class AttributeSlot:
-    """An attribute of an object that staged blocks change. The object has the value of the innermost block."""
+    """An attribute of an object, or an element of a list or a dict, that staged blocks change. The object has the
+    value of the innermost block."""
 
     owner: Any
-    attribute: str
+    attribute: Any
+    """The name; the index or the key of an element."""
     first: Any
     """What it was when staged code first assigned it."""
+    place: Place | None = None
+    """Where that was."""
+
+    @property
+    def is_element(self) -> bool:
+        """Whether it is an element of a list or a dict."""
+        return self.owner.__class__ in SEQUENCES or self.owner.__class__ in MAPPINGS
 
     @property
     def name(self) -> str:
         """What it is called in messages."""
+        if self.is_element:
+            return f"element {self.attribute!r} of a {type(self.owner).__name__}"
         return f"`{self.attribute}` of a {type(self.owner).__name__}"
+
+    def read(self) -> Any:
+        """What the object has; UNDEFINED if nothing."""
+        owner, key = self.owner, self.attribute
+        if owner.__class__ in SEQUENCES:
+            return owner[key] if key < len(owner) else UNDEFINED
+        if owner.__class__ in MAPPINGS:
+            return owner.get(key, UNDEFINED)
+        return getattr(owner, key, UNDEFINED)
 
     def put(self, value: Any) -> None:
         """Let the object have a value, or nothing."""
+        if self.is_element:
+            self._put_element(value)
+            return
         if value.__class__ is MaybeBound:
             value.place = (self.owner, self.attribute)
         if value is not UNDEFINED:
             object.__setattr__(self.owner, self.attribute, value)
         elif hasattr(self.owner, self.attribute):
             object.__delattr__(self.owner, self.attribute)
+
+    def _put_element(self, value: Any) -> None:
+        """Elements that were added are taken away from the end."""
+        owner, key = self.owner, self.attribute
+        if value is UNDEFINED:
+            if owner.__class__ in SEQUENCES:
+                del owner[key:]
+            else:
+                owner.pop(key, None)
+        elif owner.__class__ in SEQUENCES and key == len(owner):
+            owner.append(value)
+        else:
+            owner[key] = value
 
 
 NOTHING = object()
@@ -161,7 +203,7 @@ class Tape:
         """Containers of the host that may not be changed any more, by `id`, and why."""
         self.definitions = Definitions()
         self.undo = UndoLog()
-        self.slots: dict[int, dict[str, AttributeSlot]] = {}
+        self.slots: dict[int, dict[Any, AttributeSlot]] = {}
         """The attributes that staged blocks have changed, by `id` of the object and by name."""
         self._literals: dict[float, Lit] = {}
 
