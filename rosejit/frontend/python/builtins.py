@@ -20,6 +20,8 @@ from rosejit.frontend.control.special_methods import own
 from rosejit.frontend.control.staged_range import StagedRange, staged_range
 from rosejit.frontend.control.truth import truth
 from rosejit.frontend.control.undefined import MaybeBound, read_bound, split
+from rosejit.frontend.python import ordering
+from rosejit.frontend.python.heaps import HEAPS
 from rosejit.frontend.python.print_ import staged_print
 from rosejit.frontend.scalar_ops.operators import power
 from rosejit.frontend.scalar_ops.staged_text import text
@@ -29,6 +31,7 @@ from rosejit.frontend.values import rose_functions
 from rosejit.frontend.values.generators import Generator
 from rosejit.frontend.values.host_scalars import number_kind
 from rosejit.frontend.values.locations import frame_at
+from rosejit.frontend.values.pytree import is_staged_deep
 from rosejit.frontend.values.scalars import NUMBERS, Bool, Int, P, Real, Tan, int_atom, real_atom, stage, type_of
 from rosejit.frontend.values.tape import UNDEFINED, NonlocalCell, Tape, refuse_outer_iterator
 from rosejit.ir.syntax import Failure
@@ -219,9 +222,11 @@ def _combined(tape: Tape, a: Any, b: Any, name: str) -> Any:
 
 def _extreme(name: str) -> Handler:
     def handler(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
-        if kwargs.get("key") is not None:
-            key = functools.partial(session.hooks.call, kwargs["key"])
-            return function(*args, **{**kwargs, "key": key})
+        key = kwargs.get("key")
+        if key is not None:
+            return _extreme_by_key(session, name, args, kwargs)
+        if len(args) > 1 and any(isinstance(item, (tuple, list)) for item in args):
+            return ordering.extreme(session.tape, name, args, None)
         if len(args) > 1:
             return functools.reduce(lambda best, x: pick(session.tape, name, best, x), args)
         items = args[0]  # pyright: ignore[reportGeneralTypeIssues]  # the count was checked
@@ -235,9 +240,19 @@ def _extreme(name: str) -> Handler:
     return handler
 
 
+def _extreme_by_key(session: Any, name: str, args: Args, kwargs: Options) -> Any:
+    """The first of the best items; the key is asked once of each, in order."""
+    items = list(args) if len(args) > 1 else list(_items(session, args[0]))
+    if not items or (len(args) > 1 and "default" in kwargs):
+        return {"max": max, "min": min}[name](*args, **kwargs)
+    return ordering.extreme(session.tape, name, items, functools.partial(session.hooks.call, kwargs["key"]))
+
+
 def _extreme_of_items(session: Any, name: str, items: list[Any], kwargs: Options) -> Any:
     if not items:
         return {"max": max, "min": min}[name](items, **kwargs)
+    if any(isinstance(item, (tuple, list)) for item in items):
+        return ordering.extreme(session.tape, name, items, None)
     return functools.reduce(lambda best, x: pick(session.tape, name, best, x), items)
 
 
@@ -320,11 +335,48 @@ def _text(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
 def _sorted(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     """Numbers in ascending order; with a key of the host, as Python sorts."""
     items = list(_items(session, *args))
-    numbers = any(item.__class__ in NUMBERS for item in items)
-    if not numbers or kwargs.keys() - {"reverse"}:
+    key = kwargs.get("key")
+    if key is not None or any(isinstance(item, (tuple, list)) for item in items):
+        by = None if key is None else functools.partial(session.hooks.call, key)
+        return session.hooks.record_allocation(
+            ordering.ordered(session.tape, items, by, bool(kwargs.get("reverse")))
+        )
+    if not any(item.__class__ in NUMBERS for item in items):
         return session.hooks.record_allocation(session.plain(function, (items,), kwargs))
     ordered = list(_items(session, session.hooks.call(np.sort, items)))
     return session.hooks.record_allocation(ordered[::-1] if kwargs.get("reverse") else ordered)
+
+
+def of_sequence(session: Any, owner: Any, method: Any, args: Args, kwargs: Options) -> Any:
+    """The methods of lists and tuples that compare, where only running tells; NotImplemented for others."""
+    tape, name = session.tape, method.__name__
+    if name == "sort" and not args and owner.__class__ is list:
+        session.hooks.written(owner)
+        owner[:] = session.hooks.call(sorted, owner, **kwargs)
+        return None
+    if name not in ("index", "count", "remove") or len(args) != 1 or kwargs:
+        return NotImplemented
+    (item,) = args
+    if not is_staged_deep(item) and not is_staged_deep(owner):
+        return NotImplemented
+    if name == "count":
+        return functools.reduce(operator.add, [_as_int(tape, ordering.equal(tape, x, item)) for x in owner], 0)
+    at, found = ordering.position(tape, owner, item)
+    words = f"{owner.__class__.__name__}.{name}(x): x not in {owner.__class__.__name__}"
+    if found.__class__ is Bool:
+        tape.check(found.atom, Failure("raise", words, tape.here(), exception=ValueError(words)))
+    elif not found:
+        raise ValueError(words)
+    if name == "index":
+        return at
+    session.hooks.written(owner)
+    pairs = enumerate(zip(owner[:-1], owner[1:], strict=True))
+    owner[:] = [ordering.choose(tape, truth(tape, at > k), a, b, "remove") for k, (a, b) in pairs]
+    return None
+
+
+def _as_int(tape: Tape, value: Any) -> Any:
+    return Int(tape, int_atom(tape, value) or value.atom, 0) if value.__class__ is Bool else int(value)
 
 
 def _next(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
@@ -377,7 +429,7 @@ _STAGED: dict[Any, tuple[Handler, str]] = {
     next: (_next, "iterator, default=..., /"), sorted: (_sorted, "iterable, /, *, key=None, reverse=False"),
     contextlib.suppress: (_suppress, "*exceptions"),
     callable: (_asked, "obj, /"), setattr: (_attribute, "obj, name, value, /"), delattr: (_attribute, "obj, name, /"),
-    object.__setattr__: (_attribute_itself, "obj, name, value, /"), rose_functions.unroll: (_unroll, "items"),
+    object.__setattr__: (_attribute_itself, "obj, name, value, /"), rose_functions.unroll: (_unroll, "items"), **HEAPS,
 }  # fmt: skip
 """What builtins, and our functions for loops, do with staged values, and their signatures."""
 

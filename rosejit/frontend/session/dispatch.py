@@ -26,7 +26,7 @@ from rosejit.frontend.control.join import described
 from rosejit.frontend.control.special_methods import member_of
 from rosejit.frontend.control.undefined import Poison, require_single_value
 from rosejit.frontend.numpy import random, registry
-from rosejit.frontend.python.builtins import BUILTINS
+from rosejit.frontend.python.builtins import BUILTINS, of_sequence
 from rosejit.frontend.python.math import MATH, OF_REALS
 from rosejit.frontend.scalar_ops.staged_text import marked
 from rosejit.frontend.session.host_effects import HostEffects
@@ -185,6 +185,10 @@ class Dispatcher:
             return self._session.hooks.append(owner, *args)
         if function.__name__ == "format" and isinstance(owner, str) and has_staged((args, kwargs)):
             return marked(self._session.tape, lambda: function(*args, **kwargs))
+        if owner.__class__ is list or owner.__class__ is tuple:
+            found = of_sequence(self._session, owner, function, args, kwargs)
+            if found is not NotImplemented:
+                return found
         return self.plain(function, args, kwargs)
 
     def _class(self, cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

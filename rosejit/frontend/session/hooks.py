@@ -22,6 +22,7 @@ from rosejit.frontend.control.staged_while import WhileLoop
 from rosejit.frontend.control.truth import truth
 from rosejit.frontend.control.undefined import MaybeBound, read_bound, read_bound_attribute, require_single_value
 from rosejit.frontend.python.assert_raise import Messages
+from rosejit.frontend.python.ordering import comparison, is_member
 from rosejit.frontend.rolling.decide import roll
 from rosejit.frontend.scalar_ops.staged_text import text
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays, taken
@@ -177,12 +178,8 @@ class Containers:
         if ask is not None:
             decided = truth(self.tape, ask(item))
             return negate(self.tape, decided) if negated else decided
-        inside: Any = container
-        staged = item.__class__ in NUMBERS
-        if isinstance(container, (list, tuple)) and (staged or any(x.__class__ in NUMBERS for x in inside)):
-            found: Any = False
-            for other in inside:
-                found = (item == other) | found
+        found = is_member(self.tape, item, container)
+        if found is not None:
             return negate(self.tape, found) if negated else found
         return (item not in container) if negated else (item in container)
 
@@ -317,6 +314,8 @@ class Hooks:
     def _expressions(self, tape: Tape, circuits: Circuits) -> None:
         made, messages = Comprehensions(tape), Messages(tape)
         self.comprehensions = made
+        for name in ("eq", "ne", "lt", "le", "gt", "ge"):
+            setattr(self, name, comparison(tape, name))
         self.negate = lambda value: negate(tape, value)
         self.left, self.right = circuits.left, circuits.right
         self.skipped, self.joined, self.chosen = circuits.skipped, circuits.joined, circuits.chosen
