@@ -61,6 +61,8 @@ def _forward(op: Op) -> Op:
     def method(self: Array, other: Any) -> Any:
         if equality and (other is None or isinstance(other, str)):
             return NotImplemented
+        if isinstance(other, complex):
+            refuse_operand(self.tape, op.__name__, other)
         right = operand(self, other)
         return NotImplemented if right is None else of_elements(op, self, right)
 
@@ -69,6 +71,8 @@ def _forward(op: Op) -> Op:
 
 def _reverse(op: Op) -> Op:
     def method(self: Array, other: Any) -> Any:
+        if isinstance(other, complex):
+            refuse_operand(self.tape, op.__name__, other)
         left = operand(self, other)
         return NotImplemented if left is None else of_elements(op, left, self)
 

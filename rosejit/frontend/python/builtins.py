@@ -17,14 +17,15 @@ from rosejit.frontend.control.exception_handlers import CheckedSuppress, could_r
 from rosejit.frontend.control.if_for import rows
 from rosejit.frontend.control.row_iterators import remembering
 from rosejit.frontend.control.special_methods import own
-from rosejit.frontend.control.staged_range import StagedRange, staged_range
+from rosejit.frontend.control.staged_range import StagedRange, is_downwards, item_at, staged_range, trip_count
 from rosejit.frontend.control.truth import truth
 from rosejit.frontend.control.undefined import MaybeBound, read_bound, split
 from rosejit.frontend.python import ordering
 from rosejit.frontend.python.heaps import HEAPS
 from rosejit.frontend.python.print_ import staged_print
+from rosejit.frontend.scalar_ops.integer_math import MODULAR_POWER
 from rosejit.frontend.scalar_ops.operators import power
-from rosejit.frontend.scalar_ops.staged_text import text
+from rosejit.frontend.scalar_ops.staged_text import Text, text
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays
 from rosejit.frontend.syntax.user_code import is_users_code
 from rosejit.frontend.values import rose_functions
@@ -32,9 +33,9 @@ from rosejit.frontend.values.generators import Generator
 from rosejit.frontend.values.host_scalars import number_kind
 from rosejit.frontend.values.locations import frame_at
 from rosejit.frontend.values.pytree import is_staged_deep
-from rosejit.frontend.values.scalars import NUMBERS, Bool, Int, P, Real, Tan, int_atom, real_atom, stage, type_of
+from rosejit.frontend.values.scalars import NUMBERS, Bool, Int, P, Real, Tan, int_atom, real_atom, stage, type_of, wrap
 from rosejit.frontend.values.tape import UNDEFINED, NonlocalCell, Tape, refuse_outer_iterator
-from rosejit.ir.syntax import Failure
+from rosejit.ir.syntax import Failure, Lit
 from rosejit.ir.types import BOOL, INT, REAL
 from rosejit.numeric import np
 
@@ -56,6 +57,8 @@ def _rose_range(session: Any, function: Any, args: Args, kwargs: Options) -> Any
 def _len(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     if len(args) == 1 and args[0].__class__ is MaskedArray:
         return args[0].lengths[0]
+    if len(args) == 1 and args[0].__class__ is StagedRange:
+        return whole_count(args[0])
     if len(args) == 1 and args[0].__class__ in NUMBERS:
         raise session.tape.type_fault(
             "a number has no length", "an array without dimensions is a number; `np.size(x)` is 1 for it"
@@ -66,6 +69,8 @@ def _len(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
 
 def _float(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     value = _single(args)
+    if value.__class__ is Text:
+        value.use()
     if value.__class__ in (Real, Int, Bool):
         return Real(session.tape, real_atom(session.tape, value) or value.atom)
     if value.__class__ is Tan:
@@ -79,6 +84,8 @@ def _float(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
 def _int(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     value = _single(args)
     tape = session.tape
+    if value.__class__ is Text:
+        value.use()
     if value.__class__ is Real:
         return Int(tape, tape.apply(P["to_int"], value.atom))
     if value.__class__ in (Int, Bool):
@@ -103,7 +110,14 @@ def _single(args: Args) -> Any:
 
 def _pow(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     staged = [arg for arg in args if arg.__class__ in NUMBERS]
-    return power(*args) if staged and len(args) == 2 else pow(*args, **kwargs)
+    if not staged:
+        return pow(*args, **kwargs)
+    base, exponent, modulus = (*args, None)[:3] if len(args) < 3 else args
+    if modulus is None:
+        return power(base, exponent)
+    if not all(type_of(arg) in (INT, BOOL) for arg in args):
+        raise session.tape.type_fault("`pow` with a modulus takes integers", "convert them: `int(x)`")
+    return MODULAR_POWER(base, exponent, modulus)
 
 
 # --- types of values
@@ -310,13 +324,54 @@ def _finished_extreme(session: Any, name: str, best: Any, kwargs: Options) -> An
 
 def _with_rows(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     """A builtin that iterates: arrays give their rows."""
+    if any(a.__class__ is StagedRange for a in args) and (function is zip or function is enumerate):
+        return _side_by_side(session, function, args, kwargs)
     rows_of = [_items(session, a) if a.__class__ is Array else a for a in args]
     return session.hooks.record_allocation(remembering(function, args, rows_of, kwargs))
 
 
+def _side_by_side(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
+    """`zip` and `enumerate` of a range whose length only running tells: a staged loop makes the tuples."""
+    tape: Tape = session.tape
+    if function is enumerate:
+        first = args[1] if len(args) > 1 else kwargs.get("start", 0)
+        each: Args = (staged_range(tape, (first, first + whole_count(args[0]))), args[0])
+    else:
+        each = args
+    if kwargs.get("strict") or not all(_has_items(a) for a in each):
+        raise tape.type_fault(
+            f"`{function.__name__}` of a staged range takes ranges, arrays, lists and tuples beside it, of any length",
+            "write the loop as `for k in range(n)`, and index the others",
+        )
+    counts = [whole_count(a) if a.__class__ is StagedRange else len(a) for a in each]
+    count = functools.reduce(lambda a, b: pick(tape, "min", a, b), counts)
+
+    def item(index: Any) -> tuple[Any, ...]:
+        at = Int(tape, index, 0)
+        ranges = [item_at(a, index) if a.__class__ is StagedRange else None for a in each]
+        return tuple([session.hooks.getitem(a, at) if r is None else r for a, r in zip(each, ranges, strict=True)])
+
+    return StagedRange(tape, 0, count, 1, item)
+
+
+def _has_items(value: Any) -> bool:
+    if value.__class__ is StagedRange:
+        return not is_downwards(value)
+    return isinstance(value, (range, list, tuple)) or (value.__class__ is Array and bool(value.shape))
+
+
+def whole_count(numbers: StagedRange) -> Any:
+    """How many numbers there are in a range, which may be staged."""
+    trips = trip_count(numbers)
+    if isinstance(trips, Lit):
+        return max(0, int(trips.value or 0))
+    count = wrap(numbers.tape, trips)
+    return pick(numbers.tape, "max", count, 0)
+
+
 def _reversed(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     items = args[0]
-    if items.__class__ is StagedRange:
+    if items.__class__ is StagedRange and items.pick is None:
         first, step = items.start, items.step
         count = (items.stop - first + step - (1 if step > 0 else -1)) // step
         return staged_range(session.tape, (first + (count - 1) * step, first - step, -step))

@@ -261,8 +261,8 @@ class Dispatcher:
                 self._session.hooks.record_allocation(found)
                 self._session.tape.record_allocation(*objects(found, args))
             return self._session.methods.instrument(made_outside(self._session.tape, found))
-        except TypeError as error:
-            if isinstance(error, RoseError) or _is_transform(function) or not has_staged((args, kwargs)):
+        except Exception as error:
+            if isinstance(error, RoseError) or not _says_of_staged(function, error, (args, kwargs)):
                 raise
             self._refuse(function, error)
 
@@ -286,8 +286,8 @@ class Dispatcher:
                 self._session.hooks.written(value)
         return found
 
-    def _refuse(self, function: Any, error: TypeError) -> NoReturn:
-        """A function that is not staged was given a staged value, and knew no better than a TypeError."""
+    def _refuse(self, function: Any, error: Exception) -> NoReturn:
+        """A function that is not staged was given a staged value, and knew no better than an error of its own."""
         name = getattr(function, "__name__", type(function).__name__)
         raise self._session.tape.fault(
             StagingTypeError,
@@ -301,6 +301,22 @@ class Dispatcher:
         if callable(value) and not isinstance(value, type):
             return functools.partial(self.call, value)
         return value
+
+
+def _says_of_staged(function: Any, error: Exception, given: Any) -> bool:
+    """Whether an error of a function that is not staged is about staged values, which it cannot take."""
+    if _is_transform(function):
+        return False
+    if isinstance(error, TypeError) and has_staged(given):
+        return True
+    if _is_numpys(function):  # a generator, or a function, that it was given gave them
+        return isinstance(error, (TypeError, ValueError)) and bool(_OUR_WORDS.search(str(error)))
+    module = str(getattr(function, "__module__", None) or type(function).__module__)
+    foreign = module.lstrip("_").split(".")[0] not in ("builtins", "operator", "itertools", "functools", "collections")
+    return foreign and has_staged(given) and (isinstance(error, ValueError) or type(error).__module__ == "struct")
+
+
+_OUR_WORDS = re.compile("'Real'|'Int'|'Bool'|'Array'|array element with a sequence")
 
 
 def _may_ask(kind: Any, function: Any) -> bool:

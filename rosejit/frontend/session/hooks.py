@@ -24,7 +24,7 @@ from rosejit.frontend.control.undefined import MaybeBound, read_bound, read_boun
 from rosejit.frontend.python.assert_raise import Messages
 from rosejit.frontend.python.ordering import comparison, is_member
 from rosejit.frontend.rolling.decide import roll
-from rosejit.frontend.scalar_ops.staged_text import text
+from rosejit.frontend.scalar_ops.staged_text import percent, text
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays, taken
 from rosejit.frontend.values.locations import frame_at
 from rosejit.frontend.values.pytree import FieldProxy
@@ -256,7 +256,7 @@ class TryStatements:
     def unwound(self, attempt: TryState) -> None:
         """The body has ended with an exception, which a handler has caught."""
         tape = self.tape
-        tape.trying = attempt.depth
+        tape.trying, tape.quoted = attempt.depth, None
         error = sys.exc_info()[1]
         if isinstance(error, UnboundStagedName) and not tape.is_staged:
             tape.error = None  # as Python's own: on the host a name can be looked for
@@ -325,7 +325,8 @@ class Hooks:
         self.listed, self.few, self.generator = made.listed, made.few, made.generator
         self.holds, self.unless = messages.holds, messages.unless
         self.text = lambda *items: text(tape, *items)
-        self.raises, self.raise_later = messages.raises, messages.raise_later
+        self.percent = lambda pattern, values: percent(tape, pattern, values)
+        self.raises, self.raised = messages.raises, messages.raised
 
     def _names(self, tape: Tape, containers: Containers, patterns: Patterns) -> None:
         names, attributes = Names(tape), containers.attributes

@@ -227,7 +227,13 @@ def _operand(context: Context, node: Any) -> Any:
     if not isinstance(node, gast.BinOp):
         return expression(context, node)
     left, right = _operand(context, node.left), _operand(context, node.right)
+    if isinstance(node.op, gast.Mod) and not context.plain and _is_text(node.left):
+        return runtime(node, "percent", left, right)
     return at(node, ast.BinOp(left, _operator(node.op), right))
+
+
+def _is_text(node: Any) -> bool:
+    return isinstance(node, gast.JoinedStr) or (isinstance(node, gast.Constant) and isinstance(node.value, str))
 
 
 _MAKING = (gast.Add, gast.Mult, gast.Sub, gast.BitOr, gast.BitAnd, gast.BitXor)

@@ -4,7 +4,9 @@ A frame is one open block: its lets, what it allocated, and what it knows of box
 container may be changed by staged code only in the block that made it.
 """
 
+import linecache
 import os
+import re
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
@@ -199,6 +201,8 @@ class Tape:
         """Iterations of the function that is being staged that may be forgotten."""
         self.quoted: list[Any] | None = None
         """While the message of a staged `assert` or `raise` is made: the staged values that it shows."""
+        self.raising: tuple[BaseException, Callable[[], None]] | None = None
+        """An error of the user's whose message running tells, on its way out, and what stages it."""
         self.frozen_containers: dict[int, tuple[Any, str]] = {}
         """Containers of the host that may not be changed any more, by `id`, and why."""
         self.definitions = Definitions()
@@ -247,11 +251,15 @@ class Tape:
             self.lets.append(Let((), Check(condition, failure, values), failure.span))
 
     def refuse_in_try(self, what: str) -> None:
-        """The host has left a `try` long before staged code fails in it."""
+        """The host has left a `try` long before staged code fails in it. A call is named before a part of it."""
+        place = self.here()
+        line = linecache.getline(place.file, place.line)[place.col :] if place is not None else ""
+        called = re.match(r"[A-Za-z_][\w.]*(?=\()", line)
+        what = f"`{called.group()}`" if called else what
         raise self.fault(
             UnsupportedSyntax,
-            f"{what} can fail at run time, inside a `try` of the host",
-            help="move it out of the `try`, or test before",
+            f"{what} can fail at run time, inside a `try`: its handler is on the host, and would not be asked",
+            help="move it out of the `try`, or test before with `if` (a determinant, a divisor, a length)",
         )
 
     # --- blocks
