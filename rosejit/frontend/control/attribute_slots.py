@@ -137,7 +137,7 @@ class Attributes:
         if home is None:
             raise self._tape.fault(
                 UnsupportedSyntax,
-                f"{described(owner)} from outside is changed in a staged branch or loop",
+                f"{described(owner)} from outside of a staged branch or loop is changed in it",
                 help="make it in the staged function (`copy.copy(it)`), or return the new value",
             )
         home.contents[slot] = stored(slot.first)

@@ -18,6 +18,7 @@ from rosejit.frontend.values.tape import UNDEFINED, AttributeSlot, Frame, Invali
 from rosejit.ir.syntax import Atom, Block, If, Lit, Var, Zero
 from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar, Type, array
 
+_OR_NOTHING = "give a truth value beside it: `return True, x` and `return False, 0.0`, and make None of it outside"
 _BY_INDEX = "decide about the index instead: `k = 0 if c else 1`, and take `items[k]` after it"
 
 
@@ -224,6 +225,8 @@ class Join:
             why = f"{label(name)} is an element of a list, and which one only running tells"
             return Poison(self.tape, why, _BY_INDEX)
         why = f"{label(name)} is {described(a)} on one side of the `if` and {described(b)} on the other"
+        if a is None or b is None:
+            return Poison(self.tape, why, _OR_NOTHING)
         return Poison(self.tape, why, f"make {label(name)} the same kind of value on both sides")
 
     # --- arrays and cells that were written
@@ -251,7 +254,7 @@ class Join:
         one = (single or added[0])[0]
         error = self.tape.fault(
             UnsupportedSyntax,
-            f"{described(one.owner)} from outside gets an element on one side of a staged `if` alone: how many it has "
+            f"{described(one.owner)} from outside of a staged `if` gets an element on one side of it alone: its length "
             "would be known only when the code runs",
             help="let both sides add the same elements in the same order, bind the value to a name and add it after the "
             "`if`, or use an array (`np.zeros(n)`)",

@@ -31,7 +31,7 @@ class StagedRange:
     def __iter__(self) -> Any:
         """Reached only where staged control flow is not rewritten."""
         raise self.tape.type_fault(
-            "Python iterates over a staged range",
+            "Python iterates over a staged range, whose length only running tells",
             "iterate over it in a `for` statement or a comprehension of staged code: `sum(i * i for i in range(n))`",
         )
 

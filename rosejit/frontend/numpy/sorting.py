@@ -117,7 +117,9 @@ def _median_over(a: Array, axes: tuple[int, ...], keepdims: bool) -> Any:
     rest = [k for k in range(a.ndim) if k not in over]
     moved = manipulation.transpose(a, (*rest, *over))
     found = median(manipulation.reshape(moved, (*(a.shape[k] for k in rest), -1)), len(rest))
-    return manipulation.reshape(found, tuple(1 if k in over else a.shape[k] for k in range(a.ndim))) if keepdims else found
+    return (
+        manipulation.reshape(found, tuple(1 if k in over else a.shape[k] for k in range(a.ndim))) if keepdims else found
+    )
 
 
 def quantile(a: Array, q: Any, axis: Any = None) -> Any:

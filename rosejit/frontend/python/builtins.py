@@ -393,9 +393,7 @@ def _sorted(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     key = kwargs.get("key")
     if key is not None or any(isinstance(item, (tuple, list)) for item in items):
         by = None if key is None else functools.partial(session.hooks.call, key)
-        return session.hooks.record_allocation(
-            ordering.ordered(session.tape, items, by, bool(kwargs.get("reverse")))
-        )
+        return session.hooks.record_allocation(ordering.ordered(session.tape, items, by, bool(kwargs.get("reverse"))))
     if not any(item.__class__ in NUMBERS for item in items):
         return session.hooks.record_allocation(session.plain(function, (items,), kwargs))
     ordered = list(_items(session, session.hooks.call(np.sort, items)))

@@ -41,7 +41,9 @@ def _sink(tape: Tape, heap: list[Any], start: int) -> None:
     rises: dict[int, Any] = {}  # whether the item comes to a node from below, and goes on
     for node in reversed(passes):
         children = [child for child in (2 * node + 1, 2 * node + 2) if child in passes]
-        comes = passes[node] if not children else functools.reduce(lambda a, c: either(tape, a, rises[c]), children, False)
+        comes = (
+            passes[node] if not children else functools.reduce(lambda a, c: either(tape, a, rises[c]), children, False)
+        )
         goes_on = False if node == start else _less(tape, item, old[node])
         rises[node] = both(tape, comes, goes_on)
         here = choose(tape, goes_on, old[node], item, "heapq")

@@ -91,7 +91,12 @@ def compared(tape: Tape, name: str, a: Any, b: Any) -> Any:
     sequences = any(isinstance(a, kind) and isinstance(b, kind) for kind in (tuple, list))
     if sequences and _is_compared_by_items(a, b) and (is_staged_deep(a) or is_staged_deep(b)):
         return _lexicographic(tape, name, a, b) if name not in ("eq", "ne") else _same_items(tape, name, a, b)
-    if name in ("eq", "ne") and a.__class__ is dict and b.__class__ is dict and (is_staged_deep(a) or is_staged_deep(b)):
+    if (
+        name in ("eq", "ne")
+        and a.__class__ is dict
+        and b.__class__ is dict
+        and (is_staged_deep(a) or is_staged_deep(b))
+    ):
         found = a.keys() == b.keys()
         for key in a if found else ():
             found = both(tape, found, equal(tape, a[key], b[key]))
@@ -101,7 +106,9 @@ def compared(tape: Tape, name: str, a: Any, b: Any) -> Any:
 
 def _is_compared_by_items(a: Any, b: Any) -> bool:
     """Whether it is Python's own comparison that decides, and not one that a class of the user's has."""
-    return all(type(v).__lt__ in (tuple.__lt__, list.__lt__) and type(v).__eq__ in (tuple.__eq__, list.__eq__) for v in (a, b))
+    return all(
+        type(v).__lt__ in (tuple.__lt__, list.__lt__) and type(v).__eq__ in (tuple.__eq__, list.__eq__) for v in (a, b)
+    )
 
 
 def equal(tape: Tape, a: Any, b: Any) -> Any:
@@ -238,5 +245,3 @@ def _in_range(tape: Tape, item: Any, numbers: Any) -> Any:
     if step in (1, -1):
         return inside
     return both(tape, inside, truth(tape, (item - bounds[0]) % abs(step) == 0))
-
-

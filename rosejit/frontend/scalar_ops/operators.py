@@ -249,7 +249,7 @@ def _rounded(self: Any, digits: Any = None) -> Any:
     if number_kind(digits) != "int" or not least <= int(digits) <= most:
         raise self.tape.type_fault(
             f"`round` takes a number of digits that staging knows, {least} to {DIGITS}",
-            "round to such a number, or round the result of the call",
+            "make the number of digits `rose.Static`, or round the result of the call",
         )
     return (rounded if self.__class__ is Real else rounded_whole)(+self, int(digits))
 
@@ -410,7 +410,8 @@ _HOST_METHODS = {
         "use the function of `math`, `numpy` or `rose` by name; `rose.opaque` makes any other function callable",
     ),
     "__hash__": _needs_host(
-        "a key or a member of a set needs the value of a staged {}", "use a list, or compare one by one"
+        "a key or a member of a set needs the value of a staged {}",
+        "use an array, which takes a staged index, or compare one by one",
     ),
     "__format__": _formatted,
     "__str__": lambda self: _formatted(self, ""),

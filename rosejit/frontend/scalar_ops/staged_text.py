@@ -142,8 +142,12 @@ def _place(tape: Tape, value: Any, flags: str, width: str, digits: str | None, k
         spec = ("<" if "-" in flags else ">") + width if width else ""
         return _items(tape, value, kind, spec + ("" if digits is None else f".{digits}"))
     is_whole = kind in "diuxXo"
-    if value.__class__ not in NUMBERS or (is_whole and value.__class__.__name__ == "Real") or kind not in "diuxXoeEfFgG":
-        _refuse_percent(tape, f"%{kind}")
+    if (
+        value.__class__ not in NUMBERS
+        or (is_whole and value.__class__.__name__ == "Real")
+        or kind not in "diuxXoeEfFgG"
+    ):
+        _refuse_percent(tape, f"%{kind}", value)
     sign = "+" if "+" in flags else " " if " " in flags else ""
     zeros = "0" if "0" in flags and "-" not in flags and width else ""
     align = "<" if "-" in flags and width else "" if zeros or not width else ">"
@@ -152,9 +156,10 @@ def _place(tape: Tape, value: Any, flags: str, width: str, digits: str | None, k
     return [Field(value, "", f"{align}{sign}{hashed}{zeros}{width}{'' if digits is None else '.' + digits}{kind}")]
 
 
-def _refuse_percent(tape: Tape, what: str) -> NoReturn:
+def _refuse_percent(tape: Tape, what: str, value: Any = None) -> NoReturn:
+    shown = "a staged value" if value is None else f"a staged {value.__class__.__name__}"
     raise tape.type_fault(
-        f"`%` of a text with staged values does not take `{what}` for them",
+        f"`{what}` in a text that `%` makes does not show {shown}",
         "write an f-string, or `%g`, `%f`, `%e`, `%s` (`%d` for an integer)",
     )
 

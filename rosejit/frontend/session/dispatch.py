@@ -288,7 +288,9 @@ class Dispatcher:
 
     def _refuse(self, function: Any, error: Exception) -> NoReturn:
         """A function that is not staged was given a staged value, and knew no better than an error of its own."""
+        module = str(getattr(function, "__module__", None) or "builtins").lstrip("_")
         name = getattr(function, "__name__", type(function).__name__)
+        name = name if module == "builtins" else _title(function) if _is_numpys(function) else f"{module}.{name}"
         raise self._session.tape.fault(
             StagingTypeError,
             f"`{name}` is called by Python, and takes no staged values",

@@ -152,7 +152,7 @@ class Containers:
         if tape.is_staged and not is_local(tape, container):
             raise tape.fault(
                 UnsupportedSyntax,
-                f"{described(container)} from outside is changed in a staged branch or loop",
+                f"{described(container)} from outside of a staged branch or loop is changed in it",
                 help="bind a new value to a name, or use an array (`np.zeros(n)`), which can be changed anywhere",
             )
         if id(container) not in tape.undo.known:

@@ -135,7 +135,12 @@ def signature(
     for name, parameter in found.parameters.items():
         hint = hints.get(name, parameter.annotation)
         missing = hint is inspect.Parameter.empty
-        description = Inferred() if missing else reader.description(hint)
+        try:
+            description = Inferred() if missing else reader.description(hint)
+        except StagingTypeError:
+            if name not in static:
+                raise
+            description = Static(Any)  # a host value may be of a class that has no name while the program runs
         if name in static:
             description = description if isinstance(description, Static) else Static(Any if missing else hint)
         if parameter.kind is parameter.VAR_POSITIONAL:

@@ -223,7 +223,7 @@ class Binder:
         if host is None:
             raise self._error(_WORDS[kind], value, where)
         if kind == "int" and not -LARGEST - 1 <= host <= LARGEST:
-            raise self._error("an integer of 64 bits", value, where)
+            raise self._error("an integer of 64 bits", value, where, kind=RoseOverflowError)
         return self._leaf(_NUMBERS[kind], host)
 
     def _array(self, wanted: ArrayOf, value: Any, where: str) -> Leaf:

@@ -145,6 +145,7 @@ class Frame:
             "contents",
             "diverges",
             "entry_values",
+            "epoch",
             "kind",
             "lets",
             "unknown_slots",
@@ -170,6 +171,8 @@ class Frame:
         self.reads_outer: set[Any] = set()
         """Of a loop or a function: the arrays of the blocks around that were read in it."""
         self.diverges = False
+        self.epoch = 0
+        """How often a part of the block was forgotten: what was bound in it before may be gone."""
         """Whether a `raise` was staged in it: its end is never reached."""
         self.other: Frame | None = None
         """Of the second side of a branch: the first."""
