@@ -48,7 +48,7 @@ class Attributes:
     def append(self, owner: list[Any], value: Any) -> bool:
         """`owner.append(value)` in a staged branch, where the other side may do the same; whether it was done."""
         home = self._home(owner) if self._is_followed(owner) and self._tape.is_staged else None
-        if home is None or home in self._tape.frames and self._loops_since(home):
+        if home is None or (home in self._tape.frames and self._loops_since(home)):
             return False
         self._follow(owner, len(owner), value)
         return True

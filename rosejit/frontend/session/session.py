@@ -36,8 +36,8 @@ from rosejit.frontend.numpy import array_methods, scalar_methods
 from rosejit.frontend.scalar_ops import operators
 from rosejit.frontend.session.dispatch import Dispatcher
 from rosejit.frontend.session.hooks import Hooks
-from rosejit.frontend.session.result_inference import stand_in
 from rosejit.frontend.session.recursion import CallGraph, Captures, RecursiveFunction
+from rosejit.frontend.session.result_inference import stand_in
 from rosejit.frontend.signature.binding import Call, Signature, conform
 from rosejit.frontend.syntax.code_table import names_in
 from rosejit.frontend.syntax.translate import TRANSLATIONS, Translation, instantiate, rebound

@@ -58,4 +58,5 @@ def test_a_negative_exponent_of_integers_is_an_error_of_ours() -> None:
     assert rose.jit(f)(4, 2) == 16.0
     with pytest.raises(RoseValueError, match="negative exponent") as told:
         rose.jit(f)(4, -1)
-    assert told.value.span is not None and told.value.span.line == 2
+    assert told.value.span is not None
+    assert told.value.span.line == 2
