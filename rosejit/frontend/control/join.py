@@ -256,8 +256,8 @@ class Join:
             UnsupportedSyntax,
             f"{described(one.owner)} from outside of a staged `if` gets an element on one side of it alone: its length "
             "would be known only when the code runs",
-            help="let both sides add the same elements in the same order, bind the value to a name and add it after the "
-            "`if`, or use an array (`np.zeros(n)`)",
+            help="let both sides add the same elements in the same order, bind the value to a name and add it after "
+            "the `if`, or use an array (`np.zeros(n)`)",
         )
         error.span = one.place or error.span
         raise error

@@ -4,6 +4,7 @@
 
 import contextlib
 import functools
+import itertools
 import numbers
 import operator
 from collections.abc import Callable, Sequence
@@ -423,7 +424,7 @@ def of_sequence(session: Any, owner: Any, method: Any, args: Args, kwargs: Optio
     if name == "index":
         return at
     session.hooks.written(owner)
-    pairs = enumerate(zip(owner[:-1], owner[1:], strict=True))
+    pairs = enumerate(itertools.pairwise(list(owner)))
     owner[:] = [ordering.choose(tape, truth(tape, at > k), a, b, "remove") for k, (a, b) in pairs]
     return None
 

@@ -1,5 +1,7 @@
-"""`heapq` of items that only running compares: the same comparisons as CPython's, so the same heaps, equal items and nan
-included. Where an item sinks to is one of the nodes below; each is given what it holds where the path goes through it.
+"""`heapq` of items that only running compares: the same comparisons as CPython's, so the same heaps.
+
+Equal items and nan are where CPython has them. An item sinks to one of the nodes below it; each is given what it holds
+where the path goes through it.
 """
 
 # Values of users are of any type: what they are is asked while staging.

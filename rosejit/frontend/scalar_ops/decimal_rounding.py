@@ -1,5 +1,5 @@
-"""`round(x, digits)` as CPython rounds: the decimal number of so many digits that is nearest to the exact value, ties to
-even, as the nearest Real.
+"""`round(x, digits)` as CPython rounds: the decimal number of so many digits that is nearest to the exact value, ties
+to even, as the nearest Real.
 
 The product of a Real and a power of ten is known exactly as two Reals (Dekker's product), so it is known which whole
 number is nearest; a whole number below 2**53 over a power of ten that is a Real is rounded once. Powers are Reals up to

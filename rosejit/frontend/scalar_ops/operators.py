@@ -77,7 +77,7 @@ def _raised(x: Any, k: int) -> Any:
 
 
 def natural(value: Any, atom: Any, message: str, help_text: str = "") -> None:
-    """See to it that an Int is not negative: now if it is known, else at run time. With `help_text` the error is ours."""
+    """See to it that an Int is not negative: now if known, else at run time. With `help_text` the error is ours."""
     staged = value if value.__class__ is Int else None
     if staged is None:
         if number_kind(value) is not None and value < 0:

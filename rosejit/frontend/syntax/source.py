@@ -91,8 +91,8 @@ def _where_to_define(file: str) -> str:
         return "define it in a file, and import it: the prompt of Python keeps no text before 3.13; IPython's does"
     if file in ("<string>", "<timed exec>", "<timed eval>"):
         return (
-            "define it in a file: code of `python -c`, `exec` and `%%time` keeps no text; in a notebook define it in one "
-            "cell, and time the call in another"
+            "define it in a file: code of `python -c`, `exec` and `%%time` keeps no text; in a notebook define it in "
+            "one cell, and time the call in another"
         )
     return "define it in a file or in a notebook cell, or register its text in `linecache.cache`"
 
