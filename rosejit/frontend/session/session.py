@@ -191,9 +191,7 @@ class Session:
         try:
             self._note_static_arrays(call, opened)
             arguments = self._arguments(signature, call, made)
-            opened.check = lambda value, place: conform(
-                signature, call.dims, stand_in(tape, opened.root, signature, call.dims, value), place
-            )
+            opened.check = self._checking(opened, signature, call.dims)
             value = self._value(opened, self.rewritten(function), arguments)
             staged = self._finished(opened, member, opened.result(value))
             self.cycles.close(member, nested=len(tape.frames) > 1)
@@ -214,6 +212,14 @@ class Session:
             self._end()
             del tape.frames[depth:]
             tape.lets = tape.frames[-1].lets if tape.frames else []
+
+    def _checking(
+        self, opened: OpenFunction, signature: Signature, dims: dict[str, int]
+    ) -> Callable[[Any, Span | None], Call]:
+        """What checks a result at its line; one that is never reached is replaced."""
+        return lambda value, place: conform(
+            signature, dims, stand_in(self.tape, opened.root, signature, dims, value), place
+        )
 
     def _value(self, opened: OpenFunction, made: FunctionType, arguments: Callable[[FunctionType], Any]) -> Any:
         """What the function gives; an error that leaves it, and shows values that running tells, is raised then."""
