@@ -411,7 +411,7 @@ _HOST_METHODS = {
     ),
     "__hash__": _needs_host(
         "a key or a member of a set needs the value of a staged {}",
-        "use an array, which takes a staged index, or compare one by one",
+        "use a list, or compare one by one",
     ),
     "__format__": _formatted,
     "__str__": lambda self: _formatted(self, ""),

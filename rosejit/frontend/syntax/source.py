@@ -92,7 +92,7 @@ def _where_to_define(file: str) -> str:
     if file in ("<string>", "<timed exec>", "<timed eval>"):
         return (
             "define it in a file: code of `python -c`, `exec` and `%%time` keeps no text; in a notebook define it in "
-            "one cell, and time the call in another"
+            "one cell, and time the call in another; or register the text in `linecache.cache`"
         )
     return "define it in a file or in a notebook cell, or register its text in `linecache.cache`"
 
