@@ -381,6 +381,66 @@ def refusal_of(statement: str) -> rose.UnsupportedSyntax:
     raise AssertionError(f"{statement!r} is not refused")
 
 
+MEETS: dict[str, str] = {
+    "`append` on one side of an `if`": "q = [1.0]; (q.append(x) if x > 0 else None); return sum(q)",
+    "`append` in a staged loop": "q = [1.0]\nfor k in rose.range(n):\n    q.append(x)\nreturn q[0]",
+    "`items[n] = x` of a list": "q = [1.0, 2.0]\nfor k in rose.range(2):\n    q[k] = x\nreturn q[0]",
+    "an array of `n` elements": "return np.zeros(n).sum()",
+    "a list of `n` elements": "return [x * k for k in range(n)][0]",
+    "`min` of texts by a key": "d = {'a': x, 'b': 2.0}\nreturn d[min(d, key=d.get)]",
+    "many items in order by a key": "return sorted([x * k for k in range(80)], key=lambda v: -v)[0]",
+    "`round` to digits that vary": "return round(x, n)",
+    "a number or None": "if x > 0:\n    return x\nreturn None",
+    "a `for` of the host over a staged range": "return sum(map(float, range(n)))",
+    "an index of a staged range": "return range(n)[1] * x",
+    "a key of a dict": "return {0: x, 1: 2.0}[n]",
+    "a number from a text": "return float(f'{x:.2f}')",
+    "the length of a text": "return len(str(n)) * x",
+    "a method of `float`": "return len(x.hex()) * x",
+    "`pow` of reals with a modulus": "return pow(x, 2, 3)",
+    "an integer that does not fit": "return n + 2**70",
+    "complex numbers": "return abs(x + 1j)",
+    "`complex(x, 1)`": "return abs(complex(x, 1.0))",
+    "complex arrays": "return abs((np.ones(2) * x) * 1j).sum()",
+    "code in C": "return struct.unpack('d', struct.pack('d', x))[0]",
+    "a class of a library": "return float(Decimal(x))",
+    "`np.fromiter`": "return np.fromiter((x * k for k in range(3)), float).sum()",
+    "`np.fromfunction`": "return np.fromfunction(lambda k: k * x, (3,)).sum()",
+    "a NumPy function that is not staged": "return np.abs(np.fft.fft(np.ones(3) * x)).sum()",
+    "`try` around what can fail": (
+        "try:\n    return np.linalg.inv(np.eye(2) * x)[0, 0]\nexcept np.linalg.LinAlgError:\n    return 0.0"
+    ),
+    "`%` of a text with what it cannot show": "if x > 0:\n    raise ValueError('bad %d' % x)\nreturn x",
+}
+"""Programs of a number `x` and an integer `n` in which Python would need what only running tells."""
+
+
+def met(body: str) -> rose.RoseError:
+    """The error of a function with this body."""
+    text = "import struct\nfrom decimal import Decimal\n\ndef f(x: float, n: int):\n" + indent(body, "    ")
+    try:
+        define(text + "\n\nrose.jit(f)(1.5, 2)\n", "met.py")()
+    except rose.RoseError as error:
+        return error
+    raise AssertionError(f"{body!r} is not refused")
+
+
+def meetings() -> str:
+    """The table of what meets staged values."""
+    lines = [
+        "## What is refused where it meets a staged value",
+        "",
+        "Python needs a value, a length or a truth that only running tells: `x` is a staged float, `n` a staged int.",
+        "",
+        "| construct | message | help |",
+        "|---|---|---|",
+    ]
+    for name, body in MEETS.items():
+        error = met(body)
+        lines.append(f"| {name} | {error.message} | {error.help or ''} |")
+    return "\n".join(lines) + "\n"
+
+
 def section(case: Case) -> str:
     """An entry of the page."""
     error = error_of(case)
@@ -422,7 +482,7 @@ def refusals() -> str:
 
 def text() -> str:
     """The whole page."""
-    return "\n".join([HEAD, *map(section, CASES), refusals()])
+    return "\n".join([HEAD, *map(section, CASES), refusals(), meetings()])
 
 
 def comparable(page: str) -> str:

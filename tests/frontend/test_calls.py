@@ -82,15 +82,6 @@ def test_functions_of_libraries_are_called_as_they_are():
     says(error, line="return statistics.mean([x, 2.0])  # library")
 
 
-def test_rounding_to_digits():
-    def f(x: float):
-        return round(x, 2)  # digits
-
-    error = fault(f, 1.0)
-    assert isinstance(error, StagingTypeError)
-    says(error, "digits", line="return round(x, 2)  # digits", help="np.round")
-
-
 def test_bad_ranges():
     for use, word in (
         ("rose.range(x)", "integer bounds"),

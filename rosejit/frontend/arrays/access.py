@@ -100,7 +100,7 @@ def variable(a: Array) -> Var:
     if not at:
         return var
     row = a.tape.bind(Index(var, at, checked=False), array(a.shape, a.type), "row")
-    a.anchor = Anchor(atom_of(a.tape, a.box), row, fixed, a.tape.frame)
+    a.anchor = Anchor(atom_of(a.tape, a.box), row, fixed, a.tape.frame, a.tape.frame.epoch)
     return row
 
 

@@ -84,6 +84,7 @@ class Anchor:
     var: Var
     fixed: int
     frame: Frame
+    epoch: int
 
 
 class Array:
@@ -275,7 +276,7 @@ def is_anchored(a: Array, held: Any) -> bool:
     if a.anchor is None or a.anchor.content is not held:
         return False
     for frame in reversed(a.tape.frames):
-        if frame is a.anchor.frame:
+        if frame is a.anchor.frame and frame.epoch == a.anchor.epoch:
             return True
         if frame.kind in ("loop", "function") and not a.box.readonly:
             return False

@@ -130,7 +130,7 @@ def _anchor(part: Array) -> None:
     row = part.tape.bind(Index(var, at), array(part.shape, part.type), "row")
     fixed = is_prefix(part)
     assert fixed is not None
-    part.anchor = Anchor(atom_of(part.tape, part.box), row, fixed, part.tape.frame)
+    part.anchor = Anchor(atom_of(part.tape, part.box), row, fixed, part.tape.frame, part.tape.frame.epoch)
 
 
 def part_of(a: Array, steps: list[Step], shape: tuple[int, ...]) -> Array:

@@ -1,18 +1,24 @@
-"""Lets staged branches and loops change attributes of objects: joined and carried as if they were names."""
+"""Lets staged branches and loops change attributes of objects, and elements of lists and dicts: joined and carried as
+if they were names."""
 
 # Values of users are of any type: what they are is asked while staging.
 
 import inspect
+import operator
 from collections.abc import Callable
 from types import FunctionType, MemberDescriptorType
 from typing import Any
 
 from rosejit.errors import UnsupportedSyntax
+from rosejit.frontend.control.if_for import rows
 from rosejit.frontend.control.join import described
 from rosejit.frontend.control.undefined import read_bound_attribute
 from rosejit.frontend.soa.element_proxy import put
 from rosejit.frontend.values.pytree import attribute, is_mutable, is_record, is_row
-from rosejit.frontend.values.tape import UNDEFINED, AttributeSlot, Frame, Tape, is_local, stored
+from rosejit.frontend.values.scalars import Int
+from rosejit.frontend.values.tape import MAPPINGS, SEQUENCES, UNDEFINED, AttributeSlot, Frame, Tape, is_local, stored
+
+_HOLDERS = SEQUENCES | MAPPINGS
 
 
 class Attributes:
@@ -20,25 +26,79 @@ class Attributes:
 
     def __init__(self, tape: Tape, written: Callable[[Any], Any]) -> None:
         self._tape = tape
-        self._written = written
+        self.written = written
 
     def of(self, owner: Any) -> Any:
         """What takes the place of `owner` in `owner.x = value`, `owner.x += value` and `del owner.x`."""
         if is_mutable(owner) and (is_row(owner) or self._is_followed(owner)):
             return _Owner(self, owner)
-        return owner if is_record(type(owner)) and not is_mutable(owner) else self._written(owner)
+        return owner if is_record(type(owner)) and not is_mutable(owner) else self.written(owner)
 
     def _is_followed(self, owner: Any) -> bool:
         """Whether the blocks have to know of a change."""
         tape = self._tape
         return tape.trials.running or id(owner) in tape.slots or (tape.is_staged and not is_local(tape, owner))
 
+    def elements(self, owner: Any) -> Any:
+        """What takes the place of `owner` in `owner[i] = value`, `owner[i] += value` and `del owner[i]`."""
+        if owner.__class__ in _HOLDERS and self._is_followed(owner) and self._home(owner) is not None:
+            return _Elements(self, owner)
+        return self.written(owner)
+
+    def append(self, owner: list[Any], value: Any) -> bool:
+        """`owner.append(value)` in a staged branch, where the other side may do the same; whether it was done."""
+        home = self._home(owner) if self._is_followed(owner) and self._tape.is_staged else None
+        if home is None or (home in self._tape.frames and self._loops_since(home)):
+            return False
+        self._follow(owner, len(owner), value)
+        return True
+
+    def write_element(self, owner: Any, key: Any, value: Any) -> None:
+        """`owner[key] = value`, in the innermost block."""
+        home = self._home(owner)
+        is_list = owner.__class__ in SEQUENCES
+        if is_list:
+            key = self._index(owner, key)
+        elif key not in owner and self._loops_since(home):
+            self.written(owner)
+        self._follow(owner, key, value)
+
+    def _index(self, owner: list[Any], index: Any) -> int:
+        if index.__class__ is Int:
+            raise self._tape.fault(
+                UnsupportedSyntax,
+                "an element of a list is assigned in a staged branch or loop, at an index that only running tells",
+                help="use an array (`np.zeros(n)`), which takes such an index",
+            )
+        k = operator.index(index)
+        if not -len(owner) <= k < len(owner):
+            raise IndexError("list assignment index out of range")
+        return k + len(owner) if k < 0 else k
+
+    def write_slice(self, owner: list[Any], index: slice, values: Any) -> None:
+        """`owner[a:b] = values`: one by one, where that leaves the list as long as it is."""
+        places, given = range(*index.indices(len(owner))), list(rows(self._tape, values))
+        if len(places) != len(given):
+            self.written(owner)
+        for k, value in zip(places, given, strict=True):
+            self.write_element(owner, k, value)
+
+    def delete_element(self, owner: Any, key: Any) -> None:
+        """`del owner[key]`, which moves others: it is refused in a staged block."""
+        del self.written(owner)[key]
+
+    def _loops_since(self, home: Frame | None) -> bool:
+        """Whether a staged loop is open that is not around the block `home`."""
+        frames = self._tape.frames
+        at = frames.index(home) if home in frames else -1
+        return any(frame.kind == "loop" for frame in frames[at + 1 :])
+
     def assign(self, owner: Any, name: str, value: Any) -> None:
         """`object.__setattr__(owner, name, value)`, which asks no code of the user's."""
         if self._is_followed(owner):
             self._follow(owner, name, value)
         else:
-            object.__setattr__(self._written(owner), name, value)
+            object.__setattr__(self.written(owner), name, value)
 
     def read(self, owner: Any, name: str) -> Any:
         """`owner.name`."""
@@ -56,6 +116,8 @@ class Attributes:
     def _follow(self, owner: Any, name: str, value: Any) -> None:
         tape = self._tape
         self._check(owner)
+        if owner.__class__ in _HOLDERS:
+            tape.undo.note(owner)
         slots = tape.slots.setdefault(id(owner), {})
         slot = slots.get(name)
         if slot is None or slot.owner is not owner:
@@ -69,26 +131,32 @@ class Attributes:
 
     def _slot(self, owner: Any, name: str) -> AttributeSlot:
         """The slot of an attribute; the block in which the object was made knows what it was before."""
-        slot = AttributeSlot(owner, name, getattr(owner, name, UNDEFINED))
+        slot = AttributeSlot(owner, name, UNDEFINED, self._tape.here())
+        slot.first = slot.read()
         home = self._home(owner)
         if home is None:
             raise self._tape.fault(
                 UnsupportedSyntax,
-                f"{described(owner)} from outside is changed in a staged branch or loop",
+                f"{described(owner)} from outside of a staged branch or loop is changed in it",
                 help="make it in the staged function (`copy.copy(it)`), or return the new value",
             )
         home.contents[slot] = stored(slot.first)
         return slot
 
     def _home(self, owner: Any) -> Frame | None:
-        """The block that made an object; None if it is from outside."""
-        return next((f for f in reversed(self._tape.frames) if id(owner) in f.allocated), None)
+        """The block that made an object; None if it is from outside. A list that another function has made is."""
+        for frame in reversed(self._tape.frames):
+            if frame.allocated.get(id(owner)) is owner:
+                return frame
+            if frame.kind == "function" and owner.__class__ in _HOLDERS:
+                break
+        return None
 
     def _check(self, owner: Any) -> None:
         """Raise for what may never be changed."""
         frozen = self._tape.frozen_containers.get(id(owner))
         if frozen is not None and frozen[0] is owner:
-            self._written(owner)
+            self.written(owner)
 
 
 class _Owner:
@@ -112,6 +180,30 @@ class _Owner:
         owner = object.__getattribute__(self, "_owner")
         attributes.read(owner, name)
         attributes.write(owner, name, UNDEFINED)
+
+
+class _Elements:
+    """A list or a dict whose elements are being assigned."""
+
+    __slots__ = ("_attributes", "_owner")
+
+    def __init__(self, attributes: Attributes, owner: Any) -> None:
+        self._attributes = attributes
+        self._owner = owner
+
+    def __getitem__(self, key: Any) -> Any:
+        if self._owner.__class__ not in SEQUENCES and key not in self._owner:
+            self._attributes.written(self._owner)  # it may make what it is asked for
+        return self._owner[key]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if key.__class__ is slice:
+            self._attributes.write_slice(self._owner, key, value)
+        else:
+            self._attributes.write_element(self._owner, key, value)
+
+    def __delitem__(self, key: Any) -> None:
+        self._attributes.delete_element(self._owner, key)
 
 
 def _sets_itself(owner: Any, name: str) -> bool:

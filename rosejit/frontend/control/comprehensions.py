@@ -15,7 +15,7 @@ from rosejit.frontend.control import retype
 from rosejit.frontend.control.if_for import rows, runs_at_all
 from rosejit.frontend.control.join import Join
 from rosejit.frontend.control.loop_carries import LoopCarries
-from rosejit.frontend.control.staged_range import StagedRange, number_at, trip_count
+from rosejit.frontend.control.staged_range import StagedRange, item_at, trip_count
 from rosejit.frontend.control.truth import truth
 from rosejit.frontend.soa.element_proxy import arrays_in, owned, share_outside
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays
@@ -113,7 +113,7 @@ class Comprehension(Tests):
         carries = frame.carries = LoopCarries(tape, frame, 0, (), lambda: runs_at_all(tape, trips))
         self.staged = True
         self._rows.append([])
-        yield number_at(items, index)
+        yield item_at(items, index)
         made = self._rows.pop()
         stacks = [] if self.folds else self._stacks(frame, made)
         tape.close(frame)
@@ -292,8 +292,7 @@ class Comprehensions:
         frame = tape.frames[-1]
         if whole is None and len(tape.lets) > frame.room:
             tape.unroll_limit()
-        if frame.kind != "function":
-            frame.allocated[id(made)] = made
+        frame.allocated[id(made)] = made
         return made
 
     def generator(self, made: Any) -> Any:

@@ -212,6 +212,7 @@ class TryStatements:
     def unwound(self, attempt: TryState) -> None:
         """The body has ended with an exception, which a handler has caught."""
         tape = self.tape
+        tape.quoted = None
         del tape.catching[attempt.depth :]
         error = sys.exc_info()[1]
         if isinstance(error, UnboundStagedName) and not tape.is_staged:

@@ -13,7 +13,7 @@ from rosejit.frontend.control import retype
 from rosejit.frontend.control.checkpointed_loop import in_blocks
 from rosejit.frontend.control.join import Join
 from rosejit.frontend.control.loop_carries import Finaliser, LoopCarries
-from rosejit.frontend.control.staged_range import StagedRange, is_downwards, number_at, trip_count
+from rosejit.frontend.control.staged_range import StagedRange, is_downwards, item_at, trip_count
 from rosejit.frontend.control.truth import truth
 from rosejit.frontend.control.undefined import as_flag
 from rosejit.frontend.values.scalars import Bool, P
@@ -205,7 +205,7 @@ class StagedFor:
             yield self._item()
 
     def _item(self) -> Any:
-        made = number_at(self._items, self._index) if self._pick is None else self._pick(self._index)
+        made = item_at(self._items, self._index) if self._pick is None else self._pick(self._index)
         if not self._names:  # the text does not call it
             self.enter(())
         return made

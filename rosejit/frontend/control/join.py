@@ -5,6 +5,7 @@
 from types import NoneType
 from typing import Any
 
+from rosejit.errors import UnsupportedSyntax
 from rosejit.frontend.arrays.access import variable
 from rosejit.frontend.arrays.array import FIRST, Array, Box, Host, atom_of, fresh, placed, placed_at
 from rosejit.frontend.control.undefined import Poison, UninitialisedCarry, as_flag, flag_atom, hint, label, part, split
@@ -26,6 +27,7 @@ from rosejit.frontend.values.tape import (
 from rosejit.ir.syntax import Atom, Block, If, Lit, Var, Zero
 from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar, Type, array
 
+_OR_NOTHING = "give a truth value beside it: `return True, x` and `return False, 0.0`, and make None of it outside"
 _BY_INDEX = "decide about the index instead: `k = 0 if c else 1`, and take `items[k]` after it"
 
 
@@ -236,12 +238,15 @@ class Join:
             why = f"{label(name)} is an element of a list, and which one only running tells"
             return Poison(self.tape, why, _BY_INDEX)
         why = f"{label(name)} is {described(a)} on one side of the `if` and {described(b)} on the other"
+        if a is None or b is None:
+            return Poison(self.tape, why, _OR_NOTHING)
         return Poison(self.tape, why, f"make {label(name)} the same kind of value on both sides")
 
     # --- arrays and cells that were written
 
     def contents(self) -> None:
         """Join what the sides wrote to arrays and cells of the blocks around."""
+        self._check_additions()
         keys = dict.fromkeys([*self.sides[0].contents, *self.sides[1].contents])
         for key in keys:
             before = self.tape.content(key)
@@ -252,6 +257,27 @@ class Join:
                 self._written[key] = self.join(loaded(then), loaded(orelse), key.name)
             else:
                 self._written[key] = self._content(key, before, then, orelse)
+
+    def _check_additions(self) -> None:
+        """Elements that the sides add to lists and dicts must be the same ones, in the same order."""
+        added = [[key for key in side.contents if self._adds(key)] for side in self.sides]
+        if any(side.diverges for side in self.sides) or added[0] == added[1]:
+            return
+        single = [key for key in (*added[0], *added[1]) if key not in added[0] or key not in added[1]]
+        one = (single or added[0])[0]
+        error = self.tape.fault(
+            UnsupportedSyntax,
+            f"{described(one.owner)} from outside of a staged `if` gets an element on one side of it alone: its length "
+            "would be known only when the code runs",
+            help="let both sides add the same elements in the same order, bind the value to a name and add it after "
+            "the `if`, or use an array (`np.zeros(n)`)",
+        )
+        error.span = one.place or error.span
+        raise error
+
+    def _adds(self, key: Any) -> bool:
+        """Whether what a side wrote is a new element of a list or a dict."""
+        return key.__class__ is AttributeSlot and key.is_element and loaded(self.tape.content(key)) is UNDEFINED
 
     def _content(self, box: Box, before: Any, then: Any, orelse: Any) -> Any:
         diverges = [side.diverges for side in self.sides]

@@ -238,7 +238,7 @@ class LoopCarries(UninitialisedCarries):
     def know(self, slots: Iterable[AttributeSlot]) -> None:
         """Let attributes be, in the body, what they are in any iteration."""
         for slot in slots:
-            before = getattr(slot.owner, slot.attribute, UNDEFINED)
+            before = slot.read()
             standing = self.placeholder(before, slot.name)
             self.frame.entry_values[slot] = (standing, before)
             self.tape.write(slot, standing)

@@ -22,12 +22,19 @@ class StagedRange:
     step: Any
     checkpoint: Any = None
     """Whether its loop has checkpoints, and how far they are apart (`checkpointed_loop.py`)."""
+    pick: Any = None
+    """Makes the item of an iteration from its number, where it is not the number itself: of `zip` and `enumerate`."""
+
+    def __getitem__(self, index: Any) -> Any:
+        raise self.tape.type_fault(
+            "a range whose length only running tells is indexed", "compute the number: `start + step * k`"
+        )
 
     def __iter__(self) -> Any:
         """Reached only where staged control flow is not rewritten."""
         raise self.tape.type_fault(
-            "Python iterates over a staged range",
-            "iterate over it in a `for` statement or a comprehension of staged code",
+            "Python iterates over a staged range, whose length only running tells",
+            "iterate over it in a `for` statement or a comprehension of staged code: `sum(i * i for i in range(n))`",
         )
 
     def __len__(self) -> int:
@@ -80,6 +87,11 @@ def _whole(tape: Tape, value: Any) -> Atom:
     atom = int_atom(tape, value)
     assert atom is not None
     return atom
+
+
+def item_at(r: StagedRange, index: Var) -> Any:
+    """The item of the iteration `index`, staged in the body of the loop."""
+    return number_at(r, index) if r.pick is None else r.pick(index)
 
 
 def number_at(r: StagedRange, index: Var) -> Int:

@@ -37,6 +37,7 @@ class _Start:
         """Forget what was staged since. What was made since may stay: nobody knows it any more."""
         frame = self.frame
         del frame.lets[self.size :]
+        frame.epoch += 1
         frame.diverges = self.diverges
         touched = list(frame.contents)
         for key in touched:

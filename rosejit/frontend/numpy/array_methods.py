@@ -20,7 +20,7 @@ from rosejit.frontend.arrays.getitem import get, set_
 from rosejit.frontend.arrays.setitem_cast import assigned
 from rosejit.frontend.numpy import contractions, manipulation
 from rosejit.frontend.scalar_ops.staged_text import require_host_parts
-from rosejit.frontend.values.scalars import P, type_of, wrap
+from rosejit.frontend.values.scalars import P, refuse_operand, type_of, wrap
 from rosejit.ir.syntax import Lit
 from rosejit.ir.types import BOOL, INT, REAL, TAN
 from rosejit.numeric import np
@@ -55,12 +55,17 @@ def of_elements(op: Op, left: Any, right: Any) -> Any:
     return broadcast_map(tape, logical(tape, op, left, right), left, right, host=op)
 
 
+_SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**"}
+
+
 def _forward(op: Op) -> Op:
     equality = op in (operator.eq, operator.ne)
 
     def method(self: Array, other: Any) -> Any:
         if equality and (other is None or isinstance(other, str)):
             return NotImplemented
+        if isinstance(other, complex):
+            refuse_operand(self.tape, _SYMBOLS.get(op.__name__, op.__name__), other)
         right = operand(self, other)
         return NotImplemented if right is None else of_elements(op, self, right)
 
@@ -69,6 +74,8 @@ def _forward(op: Op) -> Op:
 
 def _reverse(op: Op) -> Op:
     def method(self: Array, other: Any) -> Any:
+        if isinstance(other, complex):
+            refuse_operand(self.tape, _SYMBOLS.get(op.__name__, op.__name__), other)
         left = operand(self, other)
         return NotImplemented if left is None else of_elements(op, left, self)
 

@@ -6,7 +6,7 @@
 from collections.abc import Callable
 from functools import partial
 from math import inf, prod
-from typing import Any
+from typing import Any, NamedTuple
 
 from rosejit.errors import ShapeError
 from rosejit.frontend.arrays import reductions
@@ -206,12 +206,19 @@ def determinant(tape: Tape, a: Any) -> Any:
     return _each(site, partial(_determinant, site), matrix.shape[:-2], (), matrix)
 
 
+class SlogdetResult(NamedTuple):
+    """What NumPy calls it."""
+
+    sign: Any
+    logabsdet: Any
+
+
 def log_determinant(tape: Tape, a: Any) -> Any:
-    """`np.linalg.slogdet`, as a pair."""
+    """`np.linalg.slogdet`, as a pair with names."""
     matrix = _matrix(tape, a, "slogdet")
     if matrix.ndim != 2:
         raise tape.fault(ShapeError, f"`np.linalg.slogdet` is staged for one matrix, given {matrix.shape}")
-    return _log_determinant(Site(tape, tape.here()), matrix)
+    return SlogdetResult(*_log_determinant(Site(tape, tape.here()), matrix))
 
 
 def cholesky(tape: Tape, a: Any) -> Any:

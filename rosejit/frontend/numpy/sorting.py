@@ -99,6 +99,8 @@ def median(a: Array, axis: Any = None, keepdims: bool = False) -> Any:
     if axis is None:
         found = median(manipulation.reshape(a, -1), 0)
         return manipulation.reshape(as_array(a.tape, [found]), (1,) * a.ndim) if keepdims else found  # pyright: ignore[reportArgumentType]  # an array
+    if isinstance(axis, tuple):
+        return _median_over(a, axis, keepdims)
     axis = reductions.one_axis(a, axis)
     n = a.shape[axis]
     if not n:
@@ -109,8 +111,21 @@ def median(a: Array, axis: Any = None, keepdims: bool = False) -> Any:
     return manipulation.expanded(found, axis) if keepdims else found
 
 
+def _median_over(a: Array, axes: tuple[int, ...], keepdims: bool) -> Any:
+    """The median over several axes, which become one."""
+    over = [reductions.one_axis(a, axis) for axis in axes]
+    rest = [k for k in range(a.ndim) if k not in over]
+    moved = manipulation.transpose(a, (*rest, *over))
+    found = median(manipulation.reshape(moved, (*(a.shape[k] for k in rest), -1)), len(rest))
+    return (
+        manipulation.reshape(found, tuple(1 if k in over else a.shape[k] for k in range(a.ndim))) if keepdims else found
+    )
+
+
 def quantile(a: Array, q: Any, axis: Any = None) -> Any:
-    """`np.quantile` of one `q` that staging knows, on the line between two elements."""
+    """`np.quantile` of one `q` that staging knows, or of several, on the line between two elements."""
+    if isinstance(q, (list, tuple, np.ndarray)):
+        return as_array(a.tape, [quantile(a, each, axis) for each in list(q)])
     if a.type is BOOL:
         raise a.tape.type_fault("a quantile lies between numbers, and truth values are not subtracted")
     if not isinstance(q, (int, float)) or not 0.0 <= q <= 1.0:
@@ -133,7 +148,8 @@ def quantile(a: Array, q: Any, axis: Any = None) -> Any:
 
 def percentile(a: Array, q: Any, axis: Any = None) -> Any:
     """`np.percentile`."""
-    return quantile(a, q / 100.0, axis)
+    parts = [each / 100.0 for each in list(q)] if isinstance(q, (list, tuple, np.ndarray)) else q / 100.0
+    return quantile(a, parts, axis)
 
 
 def searchsorted(tape: Tape, a: Any, v: Any, side: str = "left") -> Any:

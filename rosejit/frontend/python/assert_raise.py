@@ -2,6 +2,7 @@
 
 # Values of users are of any type: what they are is asked while staging.
 
+import functools
 import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
@@ -87,7 +88,7 @@ class Messages:
         if decided.__class__ is Bool:
             self.tape.quoted = []
             return False
-        if not decided and self.tape.is_staged:
+        if not decided and (self.tape.is_staged or not self.tape.trying):
             self.tape.quoted = []
         return decided
 
@@ -99,6 +100,15 @@ class Messages:
         place = tape.here()
         said = "assertion failed" if message is None else staged_text.message(tape, message, quoted)
         atom = condition.atom if condition.__class__ is Bool else FALSE
+        if atom is FALSE and not tape.is_staged:
+            error = AssertionError(*(() if message is None else (message,)))
+            if isinstance(said, Text):
+                tape.raising = (error, functools.partial(self._check, atom, said, place))
+            raise error
+        self._check(atom, said, place)
+
+    def _check(self, atom: Atom, said: Any, place: Span | None) -> None:
+        tape = self.tape
         if not isinstance(said, Text):
             tape.check(atom, Failure("assertion", said, place))
             return
@@ -110,20 +120,41 @@ class Messages:
             self._fail(atom, values, AssertionLater(form, place), RoseAssertionError, form)
 
     def raises(self) -> bool:
-        """Whether a `raise` happens now."""
-        if not self.tape.is_staged:
+        """Whether a `raise` happens now, whatever it says: where the host would catch it."""
+        if self.tape.trying and not self.tape.is_staged:
             return True
         self.tape.quoted = []
         return False
 
-    def raise_later(self, error: Any) -> None:
-        """A `raise` in a staged branch: what follows in the branch is never reached."""
+    def raised(self, now: bool, error: Any) -> Any:
+        """What a `raise` raises now; None in a staged branch, of which what follows is never reached. If only running
+        tells what the message shows, and nothing catches it, the code raises it when it runs."""
+        if now:
+            return error
         quoted = self._quoted() or []
         made = error() if isinstance(error, type) else error
         values: list[Any] = []
         args = tuple([self._later(arg, quoted, values) for arg in made.args])
         attributes = {name: self._later(value, (), values) for name, value in vars(made).items()}
-        cls, place = type(made), self.tape.here()
+        if not values and not self.tape.is_staged:
+            return error
+        emit = functools.partial(self._raise_later, made, args, attributes, values, quoted, self.tape.here())
+        if self.tape.is_staged:
+            emit()
+            return None
+        self.tape.raising = (made, emit)
+        return made
+
+    def _raise_later(
+        self,
+        made: BaseException,
+        args: tuple[Later, ...],
+        attributes: dict[str, Later],
+        values: list[Any],
+        quoted: list[Any],
+        place: Span | None,
+    ) -> None:
+        cls = type(made)
         with_values = RaisedLater(cls, args, attributes)
         said = staged_text.message(self.tape, made.args[0], quoted) if values and len(made.args) == 1 else ""
         form = said.form if isinstance(said, Text) else (cls.__name__,)

@@ -4,6 +4,7 @@
 
 import contextlib
 import functools
+import itertools
 import numbers
 import operator
 from collections.abc import Callable, Sequence
@@ -19,19 +20,23 @@ from rosejit.frontend.control.if_for import rows
 from rosejit.frontend.control.row_iterators import remembering
 from rosejit.frontend.control.short_circuit import negate
 from rosejit.frontend.control.special_methods import own
-from rosejit.frontend.control.staged_range import StagedRange, staged_range
+from rosejit.frontend.control.staged_range import StagedRange, is_downwards, item_at, staged_range, trip_count
 from rosejit.frontend.control.truth import truth
 from rosejit.frontend.control.undefined import MaybeBound, read_bound, split
+from rosejit.frontend.python import ordering
+from rosejit.frontend.python.heaps import HEAPS
 from rosejit.frontend.python.print_ import staged_print
 from rosejit.frontend.scalar_ops import faults
+from rosejit.frontend.scalar_ops.integer_math import MODULAR_POWER
 from rosejit.frontend.scalar_ops.operators import power
-from rosejit.frontend.scalar_ops.staged_text import text
+from rosejit.frontend.scalar_ops.staged_text import Text, text
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays
 from rosejit.frontend.syntax.user_code import is_users_code
 from rosejit.frontend.values import rose_functions
 from rosejit.frontend.values.generators import Generator
 from rosejit.frontend.values.host_scalars import number_kind
 from rosejit.frontend.values.locations import frame_at
+from rosejit.frontend.values.pytree import is_staged_deep
 from rosejit.frontend.values.scalars import (
     NUMBERS,
     Bool,
@@ -44,9 +49,10 @@ from rosejit.frontend.values.scalars import (
     real_atom,
     stage,
     type_of,
+    wrap,
 )
 from rosejit.frontend.values.tape import UNDEFINED, NonlocalCell, Tape, refuse_outer_iterator
-from rosejit.ir.syntax import Atom, Failure, Var
+from rosejit.ir.syntax import Atom, Failure, Lit, Var
 from rosejit.ir.types import BOOL, INT, REAL
 from rosejit.numeric import np
 
@@ -68,6 +74,8 @@ def _rose_range(session: Any, function: Any, args: Args, kwargs: Options) -> Any
 def _len(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     if len(args) == 1 and args[0].__class__ is MaskedArray:
         return args[0].lengths[0]
+    if len(args) == 1 and args[0].__class__ is StagedRange:
+        return whole_count(args[0])
     if len(args) == 1 and args[0].__class__ in NUMBERS:
         raise session.tape.type_fault(
             "a number has no length", "an array without dimensions is a number; `np.size(x)` is 1 for it"
@@ -78,6 +86,8 @@ def _len(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
 
 def _float(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     value = _single(args)
+    if value.__class__ is Text:
+        value.use()
     if value.__class__ in (Real, Int, Bool):
         return Real(session.tape, real_atom(session.tape, value) or value.atom)
     if value.__class__ is Tan:
@@ -91,6 +101,8 @@ def _float(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
 def _int(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     value = _single(args)
     tape = session.tape
+    if value.__class__ is Text:
+        value.use()
     if value.__class__ is Real:
         return Int(tape, faults.surely(tape, P["to_int"], faults.finite(tape, value.atom, "int")))
     if value.__class__ in (Int, Bool):
@@ -115,7 +127,14 @@ def _single(args: Args) -> Any:
 
 def _pow(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     staged = [arg for arg in args if arg.__class__ in NUMBERS]
-    return power(*args) if staged and len(args) == 2 else pow(*args, **kwargs)
+    if not staged:
+        return pow(*args, **kwargs)
+    base, exponent, modulus = (*args, None)[:3] if len(args) < 3 else args
+    if modulus is None:
+        return power(base, exponent)
+    if not all(type_of(arg) in (INT, BOOL) for arg in args):
+        raise session.tape.type_fault("`pow` with a modulus takes integers", "convert them: `int(x)`")
+    return MODULAR_POWER(base, exponent, modulus)
 
 
 # --- types of values
@@ -249,9 +268,11 @@ def _combined(tape: Tape, a: Any, b: Any, name: str) -> Any:
 
 def _extreme(name: str) -> Handler:
     def handler(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
-        if kwargs.get("key") is not None:
-            key = functools.partial(session.hooks.call, kwargs["key"])
-            return function(*args, **{**kwargs, "key": key})
+        key = kwargs.get("key")
+        if key is not None:
+            return _extreme_by_key(session, name, args, kwargs)
+        if len(args) > 1 and any(isinstance(item, (tuple, list)) for item in args):
+            return ordering.extreme(session.tape, name, args, None)
         if len(args) > 1:
             return functools.reduce(lambda best, x: pick(session.tape, name, best, x), args)
         items = args[0]  # pyright: ignore[reportGeneralTypeIssues]  # the count was checked
@@ -265,9 +286,19 @@ def _extreme(name: str) -> Handler:
     return handler
 
 
+def _extreme_by_key(session: Any, name: str, args: Args, kwargs: Options) -> Any:
+    """The first of the best items; the key is asked once of each, in order."""
+    items = list(args) if len(args) > 1 else list(_items(session, args[0]))
+    if not items or (len(args) > 1 and "default" in kwargs):
+        return {"max": max, "min": min}[name](*args, **kwargs)
+    return ordering.extreme(session.tape, name, items, functools.partial(session.hooks.call, kwargs["key"]))
+
+
 def _extreme_of_items(session: Any, name: str, items: list[Any], kwargs: Options) -> Any:
     if not items:
         return {"max": max, "min": min}[name](items, **kwargs)
+    if any(isinstance(item, (tuple, list)) for item in items):
+        return ordering.extreme(session.tape, name, items, None)
     return functools.reduce(lambda best, x: pick(session.tape, name, best, x), items)
 
 
@@ -325,13 +356,55 @@ def _finished_extreme(session: Any, name: str, best: Any, kwargs: Options) -> An
 
 def _with_rows(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     """A builtin that iterates: arrays give their rows."""
+    if any(a.__class__ is StagedRange for a in args) and (function is zip or function is enumerate):
+        return _side_by_side(session, function, args, kwargs)
     rows_of = [_items(session, a) if a.__class__ is Array else a for a in args]
     return session.hooks.record_allocation(remembering(function, args, rows_of, kwargs))
 
 
+def _side_by_side(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
+    """`zip` and `enumerate` of a range whose length only running tells: a staged loop makes the tuples."""
+    tape: Tape = session.tape
+    if function is enumerate:
+        first = args[1] if len(args) > 1 else kwargs.get("start", 0)
+        each: Args = (staged_range(tape, (first, first + whole_count(args[0]))), args[0])
+    else:
+        each = args
+    if kwargs.get("strict") or not all(_has_items(a) for a in each):
+        raise tape.type_fault(
+            f"`{function.__name__}` of a staged range takes ranges, arrays, lists and tuples beside it, of any length",
+            "write the loop as `for k in range(n)`, and index the others",
+        )
+    counts = [whole_count(a) if a.__class__ is StagedRange else len(a) for a in each]
+    count = functools.reduce(lambda a, b: pick(tape, "min", a, b), counts)
+
+    def item(index: Any) -> tuple[Any, ...]:
+        at = Int(tape, index, 0)
+        ranges = [item_at(a, index) if a.__class__ is StagedRange else None for a in each]
+        return tuple([session.hooks.getitem(a, at) if r is None else r for a, r in zip(each, ranges, strict=True)])
+
+    checkpoint = next((a.checkpoint for a in each if a.__class__ is StagedRange), None)
+    return StagedRange(tape, 0, count, 1, checkpoint, item)
+
+
+def _has_items(value: Any) -> bool:
+    if value.__class__ is StagedRange:
+        return not is_downwards(value)
+    return isinstance(value, (range, list, tuple)) or (value.__class__ is Array and bool(value.shape))
+
+
+def whole_count(numbers: StagedRange) -> Any:
+    """How many numbers there are in a range, which may be staged."""
+    trips = trip_count(numbers)
+    if isinstance(trips, Lit):
+        return max(0, int(trips.value or 0))
+    count = wrap(numbers.tape, trips)
+    return pick(numbers.tape, "max", count, 0)
+
+
 def _reversed(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     items = args[0]
-    if items.__class__ is StagedRange:
+    if items.__class__ is StagedRange and items.pick is None:
         first, step = items.start, items.step
         count = (items.stop - first + step - (1 if step > 0 else -1)) // step
         return staged_range(session.tape, (first + (count - 1) * step, first - step, -step))
@@ -350,8 +423,11 @@ def _text(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
 def _sorted(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     """Numbers in ascending order, equals in theirs; with a key of the host, as Python sorts."""
     items = list(_items(session, *args))
-    numbers = any(item.__class__ in NUMBERS for item in items)
-    if not numbers or kwargs.keys() - {"reverse"}:
+    key = kwargs.get("key")
+    if key is not None or any(isinstance(item, (tuple, list)) for item in items):
+        by = None if key is None else functools.partial(session.hooks.call, key)
+        return session.hooks.record_allocation(ordering.ordered(session.tape, items, by, bool(kwargs.get("reverse"))))
+    if not any(item.__class__ in NUMBERS for item in items):
         return session.hooks.record_allocation(session.plain(function, (items,), kwargs))
     _check_order(session, items)
     step = -1 if kwargs.get("reverse") else 1  # Python turns the list around before and after: equals keep their order
@@ -369,6 +445,38 @@ def _check_order(session: Any, items: list[Any]) -> None:
     held = bool_atom(tape, negate(tape, found))
     assert held is not None
     tape.check(held, Failure("raise", message, tape.here(), exception=ValueError(message)))
+
+
+def of_sequence(session: Any, owner: Any, method: Any, args: Args, kwargs: Options) -> Any:
+    """The methods of lists and tuples that compare, where only running tells; NotImplemented for others."""
+    tape, name = session.tape, method.__name__
+    if name == "sort" and not args and owner.__class__ is list:
+        session.hooks.written(owner)
+        owner[:] = session.hooks.call(sorted, owner, **kwargs)
+        return None
+    if name not in ("index", "count", "remove") or len(args) != 1 or kwargs:
+        return NotImplemented
+    (item,) = args
+    if not is_staged_deep(item) and not is_staged_deep(owner):
+        return NotImplemented
+    if name == "count":
+        return functools.reduce(operator.add, [_as_int(tape, ordering.equal(tape, x, item)) for x in owner], 0)
+    at, found = ordering.position(tape, owner, item)
+    words = f"{owner.__class__.__name__}.{name}(x): x not in {owner.__class__.__name__}"
+    if found.__class__ is Bool:
+        tape.check(found.atom, Failure("raise", words, tape.here(), exception=ValueError(words)))
+    elif not found:
+        raise ValueError(words)
+    if name == "index":
+        return at
+    session.hooks.written(owner)
+    pairs = enumerate(itertools.pairwise(list(owner)))
+    owner[:] = [ordering.choose(tape, truth(tape, at > k), a, b, "remove") for k, (a, b) in pairs]
+    return None
+
+
+def _as_int(tape: Tape, value: Any) -> Any:
+    return Int(tape, int_atom(tape, value) or value.atom, 0) if value.__class__ is Bool else int(value)
 
 
 def _next(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
@@ -420,7 +528,7 @@ _STAGED: dict[Any, tuple[Handler, str]] = {
     next: (_next, "iterator, default=..., /"), sorted: (_sorted, "iterable, /, *, key=None, reverse=False"),
     contextlib.suppress: (_suppress, "*exceptions"),
     callable: (_asked, "obj, /"), setattr: (_attribute, "obj, name, value, /"), delattr: (_attribute, "obj, name, /"),
-    object.__setattr__: (_attribute_itself, "obj, name, value, /"), rose_functions.unroll: (_unroll, "items"),
+    object.__setattr__: (_attribute_itself, "obj, name, value, /"), rose_functions.unroll: (_unroll, "items"), **HEAPS,
 }  # fmt: skip
 """What builtins, and our functions for loops, do with staged values, and their signatures."""
 

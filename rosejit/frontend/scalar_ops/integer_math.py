@@ -145,6 +145,22 @@ def remainder(x: float, y: float, /) -> float:
     return math.copysign(1.0, x) * rest
 
 
+def modular_power(base: int, exp: int, mod: int) -> int:
+    """`pow(base, exp, mod)`, by squaring; the modulus is below 2**31.5 or so, or a product does not fit."""
+    if mod == 0:
+        raise ValueError("pow() 3rd argument cannot be 0")
+    if exp < 0:
+        raise ValueError("pow() with a modulus and a negative exponent, an inverse, is not staged")
+    found, square = 1 % mod, base % mod
+    while exp > 0:
+        if exp % 2 == 1:
+            found = found * square % mod
+        exp //= 2
+        if exp > 0:
+            square = square * square % mod
+    return found
+
+
 def staged(algorithm: Any) -> Callable[..., Any]:
     """A function that stages one of these for numbers, some of them staged."""
 
@@ -160,4 +176,5 @@ STAGED: dict[str, Callable[..., Any]] = {
     f.__name__: staged(f) for f in (gcd, lcm, isqrt, factorial, perm, comb, modf, ldexp, frexp, remainder)
 }
 """What stages the functions of `math` that are these, by name."""
+MODULAR_POWER = staged(modular_power)
 BIT_COUNT = staged(bit_count)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from rosejit.frontend.scalar_ops import comparisons, faults
+from rosejit.frontend.scalar_ops.decimal_rounding import DIGITS, rounded, rounded_whole
 from rosejit.frontend.scalar_ops.integer_math import BIT_COUNT
 from rosejit.frontend.scalar_ops.staged_text import mark
 from rosejit.frontend.scalar_ops.tangent_ops import words
@@ -48,7 +49,7 @@ def _powered(base: Any, exponent: Any) -> Any:
     tape = exponent.tape
     if type_of(base) in (INT, BOOL) and type_of(exponent) in (INT, BOOL):
         atom = int_atom(tape, exponent)
-        natural(exponent, atom, "a negative exponent of an Int: use a float as base")
+        natural(exponent, atom, "a negative exponent makes a fraction of an integer power", "use a float as base")
         whole = int_atom(tape, base)
         assert whole is not None
         assert atom is not None
@@ -83,8 +84,8 @@ def _raised(x: Any, k: int) -> Any:
     return square * x if k % 2 else square
 
 
-def natural(value: Any, atom: Any, message: str) -> None:
-    """See to it that an Int is not negative: now if it is known, else at run time."""
+def natural(value: Any, atom: Any, message: str, help_text: str = "") -> None:
+    """See to it that an Int is not negative: now if known, else at run time. With `help_text` the error is ours."""
     staged = value if value.__class__ is Int else None
     if staged is None:
         if number_kind(value) is not None and value < 0:
@@ -92,7 +93,9 @@ def natural(value: Any, atom: Any, message: str) -> None:
     elif staged.low < 0:
         tape = staged.tape
         held = tape.apply(P["ige"], atom, Lit(0, INT))
-        tape.check(held, Failure("raise", message, tape.here(), exception=ValueError(message)))
+        error = None if help_text else ValueError(message)
+        kind = "no integer" if help_text else "raise"
+        tape.check(held, Failure(kind, message, tape.here(), help_text or None, exception=error))
 
 
 # Values of users are of any type: what they are is asked while staging.
@@ -265,12 +268,15 @@ def _rounding(name: str) -> Callable[[Any], Any]:
 
 
 def _rounded(self: Any, digits: Any = None) -> Any:
-    if digits is not None:
+    if digits is None:
+        return _rounding("nearest")(self)
+    least, most = (-DIGITS, DIGITS) if self.__class__ is Real else (-18, 2**63)
+    if number_kind(digits) != "int" or not least <= int(digits) <= most:
         raise self.tape.type_fault(
-            "`round` to a number of digits is exact decimal arithmetic, which is not staged",
-            "use `np.round(x, digits)`, or round the result of the call",
+            f"`round` takes a number of digits that staging knows, {least} to {DIGITS}",
+            "make the number of digits `rose.Static`, or round the result of the call",
         )
-    return _rounding("nearest")(self)
+    return (rounded if self.__class__ is Real else rounded_whole)(+self, int(digits))
 
 
 def _divmod(self: Any, other: Any) -> Any:
@@ -429,7 +435,8 @@ _HOST_METHODS = {
         "use the function of `math`, `numpy` or `rose` by name; `rose.opaque` makes any other function callable",
     ),
     "__hash__": _needs_host(
-        "a key or a member of a set needs the value of a staged {}", "use a list, or compare one by one"
+        "a key or a member of a set needs the value of a staged {}",
+        "use a list, or compare one by one",
     ),
     "__format__": _formatted,
     "__str__": lambda self: _formatted(self, ""),

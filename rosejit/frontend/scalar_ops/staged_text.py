@@ -104,6 +104,66 @@ def text(tape: Tape, *items: Any) -> Any:
     return joined(tape, found)
 
 
+_PERCENT = re.compile(r"%(?:\((\w+)\))?([-+ #0]*)(\d*)(?:\.(\d+))?([a-zA-Z%])")
+"""A place for a value, as `%` of texts has it."""
+
+
+def percent(tape: Tape, pattern: Any, values: Any) -> Any:
+    """`pattern % values`, of a text."""
+    if pattern.__class__ is Text or not _is_staged(values):
+        return pattern % values
+    named = isinstance(values, dict)
+    given = iter(values if isinstance(values, tuple) else () if named else (values,))
+    found: list[str | Field] = []
+    end = 0
+    for match in _PERCENT.finditer(pattern):
+        name, flags, width, digits, kind = match.groups()
+        found.append(pattern[end : match.start()])
+        end = match.end()
+        if kind == "%":
+            found.append("%")
+            continue
+        value = values[name] if named else next(given, tape)
+        if value is tape:
+            raise TypeError("not enough arguments for format string")
+        found += _place(tape, value, flags, width, digits, kind)
+    if "%" in _PERCENT.sub("", pattern):
+        _refuse_percent(tape, pattern)
+    if next(given, tape) is not tape:
+        raise TypeError("not all arguments converted during string formatting")
+    return joined(tape, [*found, pattern[end:]])
+
+
+def _place(tape: Tape, value: Any, flags: str, width: str, digits: str | None, kind: str) -> list[str | Field]:
+    """One value of `%`."""
+    if not _is_staged(value):
+        return [f"%{flags}{width}{'' if digits is None else '.' + digits}{kind}" % (value,)]
+    if kind in "rsa":
+        spec = ("<" if "-" in flags else ">") + width if width else ""
+        return _items(tape, value, kind, spec + ("" if digits is None else f".{digits}"))
+    is_whole = kind in "diuxXo"
+    if (
+        value.__class__ not in NUMBERS
+        or (is_whole and value.__class__.__name__ == "Real")
+        or kind not in "diuxXoeEfFgG"
+    ):
+        _refuse_percent(tape, f"%{kind}", value)
+    sign = "+" if "+" in flags else " " if " " in flags else ""
+    zeros = "0" if "0" in flags and "-" not in flags and width else ""
+    align = "<" if "-" in flags and width else "" if zeros or not width else ">"
+    kind = "d" if kind in "iu" else kind
+    hashed = "#" if "#" in flags else ""
+    return [Field(value, "", f"{align}{sign}{hashed}{zeros}{width}{'' if digits is None else '.' + digits}{kind}")]
+
+
+def _refuse_percent(tape: Tape, what: str, value: Any = None) -> NoReturn:
+    shown = "a staged value" if value is None else f"a staged {value.__class__.__name__}"
+    raise tape.type_fault(
+        f"`{what}` in a text that `%` makes does not show {shown}",
+        "write an f-string, or `%g`, `%f`, `%e`, `%s` (`%d` for an integer)",
+    )
+
+
 def joined(tape: Tape, items: Sequence[str | Field]) -> Any:
     """One text of some; an ordinary one if all of it is known."""
     if all(isinstance(item, str) for item in items):
@@ -190,5 +250,6 @@ def require_host_parts(tape: Tape, value: Any, depth: int = 0) -> Any:
 def _refuse(tape: Tape, what: str) -> NoReturn:
     raise tape.type_fault(
         f"text needs the value of a staged {what}, which only running tells",
-        "give the text, or the value itself, to `print`, `assert` or `raise`: they show it when the code runs",
+        "give the text, or the value itself, to `print`, `assert` or `raise`, which show it when the code runs; "
+        "`round(x, digits)` and `int(x)` cut numbers without a text",
     )

@@ -26,7 +26,7 @@ from rosejit.frontend.control.join import described
 from rosejit.frontend.control.special_methods import member_of
 from rosejit.frontend.control.undefined import Poison, require_single_value
 from rosejit.frontend.numpy import random, registry
-from rosejit.frontend.python.builtins import BUILTINS
+from rosejit.frontend.python.builtins import BUILTINS, of_sequence
 from rosejit.frontend.python.math import MATH, OF_REALS
 from rosejit.frontend.scalar_ops import faults
 from rosejit.frontend.scalar_ops.staged_text import marked
@@ -200,6 +200,10 @@ class Dispatcher:
             return self._session.hooks.append(owner, *args)
         if function.__name__ == "format" and isinstance(owner, str) and has_staged((args, kwargs)):
             return marked(self._session.tape, lambda: function(*args, **kwargs))
+        if owner.__class__ is list or owner.__class__ is tuple:
+            found = of_sequence(self._session, owner, function, args, kwargs)
+            if found is not NotImplemented:
+                return found
         return self.plain(function, args, kwargs)
 
     def _class(self, cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -272,8 +276,8 @@ class Dispatcher:
                 self._session.hooks.record_allocation(found)
                 self._session.tape.record_allocation(*objects(found, args))
             return self._session.methods.instrument(made_outside(self._session.tape, found))
-        except TypeError as error:
-            if isinstance(error, RoseError) or _is_transform(function) or not has_staged((args, kwargs)):
+        except Exception as error:
+            if isinstance(error, RoseError) or not _says_of_staged(function, error, (args, kwargs)):
                 raise
             self._refuse(function, error)
 
@@ -297,9 +301,11 @@ class Dispatcher:
                 self._session.hooks.written(value)
         return found
 
-    def _refuse(self, function: Any, error: TypeError) -> NoReturn:
-        """A function that is not staged was given a staged value, and knew no better than a TypeError."""
+    def _refuse(self, function: Any, error: Exception) -> NoReturn:
+        """A function that is not staged was given a staged value, and knew no better than an error of its own."""
+        module = str(getattr(function, "__module__", None) or "builtins").lstrip("_")
         name = getattr(function, "__name__", type(function).__name__)
+        name = name if module == "builtins" else _title(function) if _is_numpys(function) else f"{module}.{name}"
         raise self._session.tape.fault(
             StagingTypeError,
             f"`{name}` is called by Python, and takes no staged values",
@@ -312,6 +318,22 @@ class Dispatcher:
         if callable(value) and not isinstance(value, type):
             return functools.partial(self.call, value)
         return value
+
+
+def _says_of_staged(function: Any, error: Exception, given: Any) -> bool:
+    """Whether an error of a function that is not staged is about staged values, which it cannot take."""
+    if _is_transform(function):
+        return False
+    if isinstance(error, TypeError) and has_staged(given):
+        return True
+    if _is_numpys(function):  # a generator, or a function, that it was given gave them
+        return isinstance(error, (TypeError, ValueError)) and bool(_OUR_WORDS.search(str(error)))
+    module = str(getattr(function, "__module__", None) or type(function).__module__)
+    foreign = module.lstrip("_").split(".")[0] not in ("builtins", "operator", "itertools", "functools", "collections")
+    return foreign and has_staged(given) and (isinstance(error, ValueError) or type(error).__module__ == "struct")
+
+
+_OUR_WORDS = re.compile("'Real'|'Int'|'Bool'|'Array'|array element with a sequence")
 
 
 def _may_ask(kind: Any, function: Any) -> bool:

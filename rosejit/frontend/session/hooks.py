@@ -21,8 +21,9 @@ from rosejit.frontend.control.staged_while import WhileLoop
 from rosejit.frontend.control.truth import truth
 from rosejit.frontend.control.undefined import MaybeBound, read_bound, read_bound_attribute, require_single_value
 from rosejit.frontend.python.assert_raise import Messages
+from rosejit.frontend.python.ordering import comparison, is_member
 from rosejit.frontend.rolling.decide import roll
-from rosejit.frontend.scalar_ops.staged_text import text
+from rosejit.frontend.scalar_ops.staged_text import percent, text
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays, taken
 from rosejit.frontend.values.locations import frame_at
 from rosejit.frontend.values.pytree import FieldProxy
@@ -79,6 +80,7 @@ class Containers:
         self.known = methods.known
         """Classes that the methods have met."""
         self._frames, self._changed, self._frozen = tape.frames, tape.undo.known, tape.frozen_containers
+        self.attributes = Attributes(tape, self.written)
 
     def read_outer(self, value: Any) -> Any:
         """A value from outside: arrays become staged ones, and the methods of objects are staged from now on."""
@@ -117,6 +119,8 @@ class Containers:
             return self.call(container.append, value)
         key, frames = id(container), self._frames
         if key not in self._changed or key in self._frozen or not frames or frames[-1].staged:
+            if self.attributes.append(container, value):
+                return None
             self._change(container)
         return container.append(value)
 
@@ -141,7 +145,7 @@ class Containers:
         if tape.is_staged and not is_local(tape, container):
             raise tape.fault(
                 UnsupportedSyntax,
-                f"{described(container)} from outside is changed in a staged branch or loop",
+                f"{described(container)} from outside of a staged branch or loop is changed in it",
                 help="bind a new value to a name, or use an array (`np.zeros(n)`), which can be changed anywhere",
             )
         if id(container) not in tape.undo.known:
@@ -157,7 +161,7 @@ class Containers:
 
     def record_allocation(self, container: Any) -> Any:
         """A container that was just made."""
-        if len(self.tape.frames) > 1:
+        if self._frames:
             self.tape.record_allocation(container)
         elif self.tape.faults is not None:
             self.tape.faults.allocated(container)
@@ -169,12 +173,8 @@ class Containers:
         if ask is not None:
             decided = truth(self.tape, ask(item))
             return negate(self.tape, decided) if negated else decided
-        inside: Any = container
-        staged = item.__class__ in NUMBERS
-        if isinstance(container, (list, tuple)) and (staged or any(x.__class__ in NUMBERS for x in inside)):
-            found: Any = False
-            for other in inside:
-                found = (item == other) | found
+        found = is_member(self.tape, item, container)
+        if found is not None:
             return negate(self.tape, found) if negated else found
         return (item not in container) if negated else (item in container)
 
@@ -270,6 +270,8 @@ class Hooks:
     def _expressions(self, tape: Tape, circuits: Circuits) -> None:
         made, messages = Comprehensions(tape), Messages(tape)
         self.comprehensions = made
+        for name in ("eq", "ne", "lt", "le", "gt", "ge"):
+            setattr(self, name, comparison(tape, name))
         self.negate = lambda value: negate(tape, value)
         self.left, self.right = circuits.left, circuits.right
         self.skipped, self.joined, self.chosen = circuits.skipped, circuits.joined, circuits.chosen
@@ -279,14 +281,15 @@ class Hooks:
         self.listed, self.few, self.generator = made.listed, made.few, made.generator
         self.holds, self.unless = messages.holds, messages.unless
         self.text = lambda *items: text(tape, *items)
-        self.raises, self.raise_later = messages.raises, messages.raise_later
+        self.percent = lambda pattern, values: percent(tape, pattern, values)
+        self.raises, self.raised = messages.raises, messages.raised
 
     def _names(self, tape: Tape, containers: Containers, patterns: Patterns) -> None:
-        names, attributes = Names(tape), Attributes(tape, containers.written)
+        names, attributes = Names(tape), containers.attributes
         self.read_outer, self.getitem, self.written = containers.read_outer, containers.getitem, containers.written
         self.record_allocation, self.member = containers.record_allocation, containers.member
         self.fresh, self.append, self.grows = containers.fresh, containers.append, containers.grows
-        self.owner, self.assign = attributes.of, attributes.assign
+        self.owner, self.elements, self.assign = attributes.of, attributes.elements, attributes.assign
         self.bound, self.cell, self.result, self.returned = names.bound, names.cell, names.result, names.returned
         self.rebound = names.rebound
         self.sequence, self.mapping, self.instance = patterns.sequence, patterns.mapping, patterns.instance

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from types import CodeType, FrameType
 from typing import Any
 
-from rosejit.abi import Leaf, Node, Tree
+from rosejit.abi import Leaf, Node, Tree, leaves
 from rosejit.containers import KINDS
+from rosejit.frontend.arrays.array import of_host
 from rosejit.frontend.control.if_for import StagedIf
 from rosejit.frontend.control.undefined import Poison, UninitialisedCarry, split
 from rosejit.frontend.hints.hints import ArrayOf, Description, Nothing, Scalar, Structure, Validated, parts_of
@@ -15,7 +16,9 @@ from rosejit.frontend.signature.binding import Signature
 from rosejit.frontend.syntax.gast_convert import gast
 from rosejit.frontend.syntax.lower_jumps import VALUE
 from rosejit.frontend.syntax.translate import TRANSLATIONS
-from rosejit.frontend.values.tape import UNDEFINED
+from rosejit.frontend.values.pytree import Supply, build
+from rosejit.frontend.values.tape import UNDEFINED, Frame, Tape
+from rosejit.numeric import np
 
 
 def tree_of(description: Description, dims: dict[str, int]) -> Tree | None:
@@ -37,6 +40,20 @@ def tree_of(description: Description, dims: dict[str, int]) -> Tree | None:
             return Node("none")
         case _:
             return None
+
+
+def stand_in(tape: Tape, root: Frame, signature: Signature, dims: dict[str, int], value: Any) -> Any:
+    """What a function returns; of one that raises on every path something of the kind that its hint names."""
+    if not root.diverges:
+        return value
+    tree = tree_of(signature.result, dims)
+    if tree is None:
+        return 0.0 if value is None or value is UNDEFINED else value
+    zeros: list[Any] = []
+    for leaf in leaves(tree):
+        known = {"real": 0.0, "int": 0, "bool": False}[leaf.element if leaf.kind == "array" else leaf.kind]
+        zeros.append(of_host(tape, np.full(leaf.shape, known)) if leaf.kind == "array" else known)
+    return build(tree, Supply(zeros), Supply(()))
 
 
 def returns_nothing(function: Any) -> bool:

@@ -38,6 +38,7 @@ from rosejit.frontend.scalar_ops.origins import check_asked
 from rosejit.frontend.session.dispatch import Dispatcher
 from rosejit.frontend.session.hooks import Hooks
 from rosejit.frontend.session.recursion import CallGraph, Captures, RecursiveFunction
+from rosejit.frontend.session.result_inference import stand_in
 from rosejit.frontend.signature.binding import Call, Signature, conform
 from rosejit.frontend.syntax.code_table import names_in
 from rosejit.frontend.syntax.translate import TRANSLATIONS, Translation, instantiate, rebound
@@ -193,8 +194,8 @@ class Session:
         try:
             self._note_static_arrays(call, opened)
             arguments = self._arguments(signature, call, made)
-            opened.check = lambda value, place: conform(signature, call.dims, value, place)
-            value = self._run(opened.runs(self.rewritten(function)), arguments)
+            opened.check = self._checking(opened, signature, call.dims)
+            value = self._value(opened, self.rewritten(function), arguments)
             staged = self._finished(opened, member, opened.result(value))
             self.cycles.close(member, nested=len(tape.frames) > 1)
             return staged
@@ -214,6 +215,27 @@ class Session:
             self._end()
             del tape.frames[depth:]
             tape.lets = tape.frames[-1].lets if tape.frames else []
+
+    def _checking(
+        self, opened: OpenFunction, signature: Signature, dims: dict[str, int]
+    ) -> Callable[[Any, Span | None], Call]:
+        """What checks a result at its line; one that is never reached is replaced."""
+        return lambda value, place: conform(
+            signature, dims, stand_in(self.tape, opened.root, signature, dims, value), place
+        )
+
+    def _value(self, opened: OpenFunction, made: FunctionType, arguments: Callable[[FunctionType], Any]) -> Any:
+        """What the function gives; an error that leaves it, and shows values that running tells, is raised then."""
+        tape = self.tape
+        try:
+            return self._run(opened.runs(made), arguments)
+        except Exception as error:
+            raising = tape.raising
+            if raising is None or raising[0] is not error or len(self._open) > 1 or tape.frames[-1] is not opened.root:
+                raise
+            raising[1]()
+            tape.frames[-1].diverges = True
+            return None
 
     def _begin(self, opened: OpenFunction) -> None:
         if not self._open:

@@ -7,9 +7,10 @@ from types import FunctionType
 from typing import Any
 
 from rosejit.errors import StagingTypeError
-from rosejit.frontend.hints.hints import Description, Hints, Inferred, Repeated, Static, parameter_hints
+from rosejit.frontend.hints.hints import Description, Hints, Inferred, Repeated, Scalar, Static, parameter_hints
 from rosejit.frontend.signature.describe import Binder, Call, Parameter, admits_reals, check_expressions
 from rosejit.frontend.syntax.code_table import ByCode
+from rosejit.frontend.values.host_scalars import UnpassedInt
 from rosejit.frontend.values.scalars import Real
 from rosejit.lazy_dataclass import dataclass
 from rosejit.span import Span
@@ -134,10 +135,16 @@ def signature(
             help="name parameters of the function in `static_argnames`",
         )
     parameters: list[Parameter] = []
+    plain: dict[str, inspect.Parameter] = {}
     for name, parameter in found.parameters.items():
         hint = hints.get(name, parameter.annotation)
         missing = hint is inspect.Parameter.empty
-        description = Inferred() if missing else reader.description(hint)
+        try:
+            description = Inferred() if missing else reader.description(hint)
+        except StagingTypeError:
+            if name not in static:
+                raise
+            description = Static(Any)  # a host value may be of a class that has no name while the program runs
         if name in static:
             description = description if isinstance(description, Static) else Static(Any if missing else hint)
         if parameter.kind is parameter.VAR_POSITIONAL:
@@ -145,6 +152,9 @@ def signature(
         elif parameter.kind is parameter.VAR_KEYWORD:
             description = Repeated("dict", description)
         parameters.append(Parameter(name, description, None if missing else hint, parameter.kind))
+        if type(parameter.default) is int and (missing or description == Scalar("int")):
+            plain[name] = parameter.replace(default=UnpassedInt(parameter.default))
+    found = found.replace(parameters=[plain.get(name, p) for name, p in found.parameters.items()])
     returned = hints.get("return", inspect.Parameter.empty)
     known = returned is not inspect.Parameter.empty
     result = reader.description(returned) if known else Inferred()

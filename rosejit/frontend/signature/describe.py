@@ -44,7 +44,7 @@ from rosejit.frontend.values.generators import (
     node_of,
     words_of,
 )
-from rosejit.frontend.values.host_scalars import LARGEST, as_array, as_number, number_kind
+from rosejit.frontend.values.host_scalars import LARGEST, UnpassedInt, as_array, as_number, number_kind
 from rosejit.frontend.values.pytree import attribute, attributes, flatten, is_staged_deep, members, staged_leaf
 from rosejit.frontend.values.reachable_state import structural_key
 from rosejit.frontend.values.scalars import Real, passed_tangent
@@ -171,6 +171,9 @@ class Binder:
 
     def tree(self, description: Description, value: Any, where: str) -> Tree:
         """The tree of `value`, which `where` names; raises where the description does not admit it."""
+        if value.__class__ is UnpassedInt:
+            self.call.statics.append(int(value))
+            return StaticTree(structural_key(value))
         match description:
             case Scalar(kind):
                 return self._number(kind, value, where)
@@ -220,7 +223,7 @@ class Binder:
         if host is None:
             raise self._error(_WORDS[kind], value, where)
         if kind == "int" and not -LARGEST - 1 <= host <= LARGEST:
-            raise self._error("an integer of 64 bits", value, where)
+            raise self._error("an integer of 64 bits", value, where, kind=RoseOverflowError)
         return self._leaf(_NUMBERS[kind], host)
 
     def _array(self, wanted: ArrayOf, value: Any, where: str) -> Leaf:

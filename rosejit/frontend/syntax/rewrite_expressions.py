@@ -227,7 +227,13 @@ def _operand(context: Context, node: Any) -> Any:
     if not isinstance(node, gast.BinOp):
         return expression(context, node)
     left, right = _operand(context, node.left), _operand(context, node.right)
+    if isinstance(node.op, gast.Mod) and not context.plain and _is_text(node.left):
+        return runtime(node, "percent", left, right)
     return at(node, ast.BinOp(left, _operator(node.op), right))
+
+
+def _is_text(node: Any) -> bool:
+    return isinstance(node, gast.JoinedStr) or (isinstance(node, gast.Constant) and isinstance(node.value, str))
 
 
 _MAKING = (gast.Add, gast.Mult, gast.Sub, gast.BitOr, gast.BitAnd, gast.BitXor)
@@ -318,6 +324,17 @@ def _text_item(context: Context, node: Any) -> Any:
     return at(node, ast.Tuple([expression(context, node.value), constant(node, how), spec], LOAD))
 
 
+_COMPARISONS: dict[type, str] = {
+    gast.Eq: "eq", gast.NotEq: "ne", gast.Lt: "lt", gast.LtE: "le", gast.Gt: "gt", gast.GtE: "ge",
+}  # fmt: skip
+"""The hooks for comparisons, but for those with a number that is written there."""
+
+
+def _is_number(node: Any) -> bool:
+    node = node.operand if isinstance(node, ast.UnaryOp) else node
+    return isinstance(node, ast.Constant) and isinstance(node.value, (int, float))
+
+
 def _chain(context: Context, node: Any, left: Any, position: int) -> Any:
     """`a < b < c`: `b` is kept on a stack while the first comparison is decided."""
     op = node.ops[position]
@@ -329,8 +346,10 @@ def _chain(context: Context, node: Any, left: Any, position: int) -> Any:
         made = runtime(node, "member", left, right, constant(node, isinstance(op, gast.NotIn)))
     elif isinstance(op, (gast.Is, gast.IsNot)):
         made = runtime(node, "same", left, right, constant(node, isinstance(op, gast.IsNot)))
-    else:
+    elif any(_is_number(each) for each in (left, right)):
         made = at(node, ast.Compare(left, [_operator(op)], [right]))
+    else:
+        made = runtime(node, _COMPARISONS[type(op)], left, right)
     if last:
         return made
     rest = _chain(context, node, runtime(node, "saved"), position + 1)
@@ -359,7 +378,7 @@ def _subscript(context: Context, node: Any) -> Any:
     base = expression(context, node.value)
     if context.plain or type(node.ctx) is not gast.Load:
         if not context.plain:
-            base = runtime(node.value, "written", base)
+            base = runtime(node.value, "elements", base)
         return at(node, ast.Subscript(base, expression(context, node.slice), _operator(node.ctx)))
     return runtime(node, "getitem", base, _index(context, node.slice))
 

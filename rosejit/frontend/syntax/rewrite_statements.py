@@ -140,8 +140,11 @@ def _assert(context: Context, node: Any) -> list[Any]:
 def _raise(context: Context, node: Any) -> list[Any]:
     if node.exc is None:
         return [generic(context, node)]
-    now = choice(node, runtime(node, "raises"), [generic(context, node)])
-    return [now, do(node, runtime(node, "raise_later", expression(context, node.exc)))]
+    error = context.counter.next("error")
+    made = assign(node, error, runtime(node, "raised", runtime(node, "raises"), expression(context, node.exc)))
+    now: Any = at(node, ast.Raise(load(node, error), None if node.cause is None else expression(context, node.cause)))
+    is_known = at(node, ast.Compare(load(node, error), [ast.IsNot()], [constant(node, None)]))
+    return [made, choice(node, is_known, [now])]
 
 
 def _try(context: Context, node: Any) -> list[Any]:

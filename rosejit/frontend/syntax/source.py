@@ -85,11 +85,23 @@ def is_written(code: CodeType) -> bool:
     return _pick(definitions.get(code.co_firstlineno, ()), code, imported, rewritten) is not None
 
 
+def _where_to_define(file: str) -> str:
+    """What to do about a function whose text nobody has kept, by the way it came to be."""
+    if file == "<stdin>" or file.startswith("<python-input"):
+        return "define it in a file, and import it: the prompt of Python keeps no text before 3.13; IPython's does"
+    if file in ("<string>", "<timed exec>", "<timed eval>"):
+        return (
+            "define it in a file: code of `python -c`, `exec` and `%%time` keeps no text; in a notebook define it in "
+            "one cell, and time the call in another; or register the text in `linecache.cache`"
+        )
+    return "define it in a file or in a notebook cell, or register its text in `linecache.cache`"
+
+
 def _missing(function: FunctionType, fact: str) -> UnsupportedSyntax:
     return UnsupportedSyntax(
         f"the source of `{function.__qualname__}` cannot be found",
         facts=(fact,),
-        help="define it in a file or in a notebook cell, or register its text in `linecache.cache`",
+        help=_where_to_define(function.__code__.co_filename),
     )
 
 

@@ -212,6 +212,7 @@ def _definition(context: Context, node: Any, lowered: lower_jumps.Body) -> Any:
     if lowered.returns:
         last = body[-1]
         body.append(at(last, ast.Return(runtime(last, "returned", load(last, lower_jumps.VALUE)))))
+        body.insert(0, assign(node, lower_jumps.VALUE, hook(node, "UNDEFINED")))  # every path may raise
     made = ast.FunctionDef(node.name, arguments, [*_prologue(context, node), *body], [], None)
     if "type_params" in ast.FunctionDef._fields:
         made.type_params = []  # type: ignore[attr-defined]  # since 3.12

@@ -13,6 +13,12 @@ from rosejit.numeric import loaded, np
 SMALLEST, LARGEST = -(2**63), 2**63 - 1
 
 
+class UnpassedInt(int):
+    """The integer that a parameter has by default: where nobody has passed one, it is a host value."""
+
+    __slots__ = ()
+
+
 def number_kind(value: Any) -> Kind | None:
     """What kind of number a host value is; None for what is none."""
     kind = _PLAIN.get(value.__class__)

@@ -191,7 +191,10 @@ def int_atom(tape: Tape, value: Any) -> Atom | None:
         return None
     number = int(value)
     if not SMALLEST <= number <= LARGEST:
-        raise tape.type_fault(f"{number} does not fit the 64 bits of an Int", "make it a float")
+        raise tape.type_fault(
+            f"{number} does not fit the 64 bits of an Int",
+            "compute with it outside, or write a float (`2.0**70`) where 16 digits are enough",
+        )
     return Lit(number, INT)
 
 

@@ -4,7 +4,10 @@ A frame is one open block: its lets, what it allocated, and what it knows of box
 container may be changed by staged code only in the block that made it.
 """
 
+import linecache
 import os
+import re
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from typing import Any, Literal
@@ -50,28 +53,69 @@ class NonlocalCell:
         self.tape.write(self, value)
 
 
+SEQUENCES = frozenset({list})
+MAPPINGS = frozenset({dict, defaultdict, OrderedDict})
+"""Containers whose elements staged blocks may change, one by one."""
+
+
 @dataclass(slots=True, eq=False)
 class AttributeSlot:
-    """An attribute of an object that staged blocks change. The object has the value of the innermost block."""
+    """An attribute of an object, or an element of a list or a dict, that staged blocks change. The object has the
+    value of the innermost block."""
 
     owner: Any
-    attribute: str
+    attribute: Any
+    """The name; the index or the key of an element."""
     first: Any
     """What it was when staged code first assigned it."""
+    place: Place | None = None
+    """Where that was."""
+
+    @property
+    def is_element(self) -> bool:
+        """Whether it is an element of a list or a dict."""
+        return self.owner.__class__ in SEQUENCES or self.owner.__class__ in MAPPINGS
 
     @property
     def name(self) -> str:
         """What it is called in messages."""
+        if self.is_element:
+            return f"element {self.attribute!r} of a {type(self.owner).__name__}"
         return f"`{self.attribute}` of a {type(self.owner).__name__}"
+
+    def read(self) -> Any:
+        """What the object has; UNDEFINED if nothing."""
+        owner, key = self.owner, self.attribute
+        if owner.__class__ in SEQUENCES:
+            return owner[key] if key < len(owner) else UNDEFINED
+        if owner.__class__ in MAPPINGS:
+            return owner.get(key, UNDEFINED)
+        return getattr(owner, key, UNDEFINED)
 
     def put(self, value: Any) -> None:
         """Let the object have a value, or nothing."""
+        if self.is_element:
+            self._put_element(value)
+            return
         if value.__class__ is MaybeBound:
             value.place = (self.owner, self.attribute)
         if value is not UNDEFINED:
             object.__setattr__(self.owner, self.attribute, value)
         elif hasattr(self.owner, self.attribute):
             object.__delattr__(self.owner, self.attribute)
+
+    def _put_element(self, value: Any) -> None:
+        """Elements that were added are taken away from the end."""
+        owner, key = self.owner, self.attribute
+        if value is UNDEFINED:
+            if owner.__class__ in SEQUENCES:
+                del owner[key:]
+            else:
+                owner.pop(key, None)
+        elif owner.__class__ in SEQUENCES and key == len(owner):
+            owner.append(value)
+        else:
+            owner[key] = value
 
 
 NOTHING = object()
@@ -102,6 +146,7 @@ class Frame:
             "contents",
             "diverges",
             "entry_values",
+            "epoch",
             "kind",
             "lets",
             "unknown_slots",
@@ -127,6 +172,8 @@ class Frame:
         self.reads_outer: set[Any] = set()
         """Of a loop or a function: the arrays of the blocks around that were read in it."""
         self.diverges = False
+        self.epoch = 0
+        """How often a part of the block was forgotten: what was bound in it before may be gone."""
         """Whether a `raise` was staged in it: its end is never reached."""
         self.other: Frame | None = None
         """Of the second side of a branch: the first."""
@@ -172,11 +219,13 @@ class Tape:
         """Iterations of the function that is being staged that may be forgotten."""
         self.quoted: list[Any] | None = None
         """While the message of a staged `assert` or `raise` is made: the staged values that it shows."""
+        self.raising: tuple[BaseException, Callable[[], None]] | None = None
+        """An error of the user's whose message running tells, on its way out, and what stages it."""
         self.frozen_containers: dict[int, tuple[Any, str]] = {}
         """Containers of the host that may not be changed any more, by `id`, and why."""
         self.definitions = Definitions()
         self.undo = UndoLog()
-        self.slots: dict[int, dict[str, AttributeSlot]] = {}
+        self.slots: dict[int, dict[Any, AttributeSlot]] = {}
         """The attributes that staged blocks have changed, by `id` of the object and by name."""
         self._literals: dict[float, Lit] = {}
 
@@ -223,14 +272,18 @@ class Tape:
 
     def refuse_in_try(self, what: str, *classes: type) -> None:
         """The host has left a `try` long before staged code fails in it: that is right where nobody would catch it.
-        Without classes it is not known what is raised."""
+        Without classes it is not known what is raised. A call is named before a part of it."""
         behind = self.faults is not None and self.faults.pending
         caught = any(issubclass(cls, kind) for cls in classes for kinds in self.catching for kind in kinds)
         if not classes or behind or caught:
+            place = self.here()
+            line = linecache.getline(place.file, place.line)[place.col :] if place is not None else ""
+            called = re.match(r"[A-Za-z_][\w.]*(?=\()", line)
+            what = f"`{called.group()}`" if called else what
             raise self.fault(
                 UnsupportedSyntax,
-                f"{what} can fail at run time, inside a `try` of the host",
-                help="move it out of the `try`, or test before",
+                f"{what} can fail at run time, inside a `try`: its handler is on the host, and would not be asked",
+                help="move it out of the `try`, or test before with `if` (a determinant, a divisor, a length)",
             )
 
     # --- blocks

@@ -124,7 +124,6 @@ HOST_USES = {
     "'%s' % str(x)": "print",
     "'{}'.format(x)": "print",
     "complex(x)": "complex",
-    "sorted([x, 2.0], key=abs)": "staged code",
     "bytes(n)": "rose.opaque",
 }
 

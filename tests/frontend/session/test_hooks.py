@@ -10,7 +10,6 @@ from tests.frontend.oracle import agrees, define, evaluate, fault, says
 
 CHANGES = {
     "items.append(x)": "a list",
-    "items[0] = x": "a list",
     "items += [x]": "a list",
     "items.sort()": "a list",
     "table['k'] = x": "a dict",

@@ -1,0 +1,79 @@
+"""Elements of lists and dicts that staged branches and loops assign, against CPython: kinds x places x ways."""
+
+import random
+from typing import Any
+
+import pytest
+
+import rosejit as rose
+from tests.frontend.oracle import define
+
+KINDS = {
+    "list": ("b = [1.0, 2.0, 3.0]", ("b[0]", "b[1]", "b[-1]")),
+    "dict": ("b = {'p': 1.0, 'q': 2.0, 3: 3.0}", ("b['p']", "b['q']", "b[3]")),
+    "nested": ("b = [[1.0, 2.0], {'k': 3.0}]", ("b[0][0]", "b[0][1]", "b[1]['k']")),
+    "built": ("b = [0.5] * 2 + list((2.5,))", ("b[0]", "b[1]", "b[2]")),
+    "comprehension": ("b = [k + 0.5 for k in range(3)]", ("b[0]", "b[1]", "b[2]")),
+    "alias": ("b = [1.0, 2.0, 3.0]\n    c = b", ("b[0]", "c[0]", "b[2]")),
+    "object": ("b = Held()", ("b.items[0]", "b.items[1]", "b.named['k']")),
+    "helper": ("b = [1.0, 2.0, 3.0]", ("at(b)[0]", "at(b)[1]", "at(b)[2]")),
+}
+PLACES = {
+    "one side": "if x > y:\n    {0}",
+    "both sides": "if x > y:\n    {0}\nelse:\n    {1}",
+    "three sides": "if x > 1.0:\n    {0}\nelif y > 1.0:\n    {1}\nelse:\n    {2}",
+    "nested": "if x > 0.0:\n    {0}\n    if y > 0.0:\n        {1}\n{2}",
+    "for": "for k in rose.range(n):\n    {0}\n    {1}",
+    "for over items": "for k in range(3):\n    if x > k - 1.0:\n        {0}",
+    "while": "j = 0\nwhile j < n:\n    {0}\n    j += 1\n    {1}",
+    "if in for": "for k in rose.range(n):\n    if x * k > y:\n        {0}\n    else:\n        {1}\n    {2}",
+    "for in if": "if x > y:\n    for k in rose.range(n):\n        {0}\n    {1}",
+    "for in for": "for k in rose.range(n):\n    {0}\n    for j in rose.range(k):\n        {1}\n    {2}",
+    "break": "for k in rose.range(n):\n    {0}\n    if x * k > 1.0:\n        break\n    {1}",
+    "continue": "for k in rose.range(n):\n    if x * k > 1.0:\n        continue\n    {0}\n    {1}",
+    "return": "if x > y:\n    {0}\n    return {a} * 3.0\n{1}",
+    "while true": "j = 0\nwhile True:\n    {0}\n    j += 1\n    if j >= n:\n        break\n    {1}",
+}
+WAYS = (
+    "{a}, {b} = {b}, {a}",
+    "{a} = x * {b}",
+    "{b} += y",
+    "{a} *= {c} - x",
+    "{c} = {a}",
+    "{b} = 2.0",
+)
+HEAD = """
+class Held:
+    def __init__(self):
+        self.items = [1.0, 2.0]
+        self.named = {"k": 3.0}
+
+def at(items):
+    return items
+
+"""
+CALLS = ((0.55, 0.25, 3), (-0.5, 1.5, 2), (1.25, 2.0, 0), (0.75, 0.75, 4))
+
+
+def written(kind: str, place: str, ways: tuple[str, ...]) -> str:
+    """A program with three statements in a place."""
+    made, elements = KINDS[kind]
+    names = dict(zip("abc", elements, strict=True))
+    lines = PLACES[place].format(*(way.format(**names) for way in ways), **names).split("\n")
+    last = "return {a} + 10.0 * {b} + 100.0 * {c} + x * len(b.items if isinstance(b, Held) else b)".format(**names)
+    body = "\n    ".join([made, *lines, last])
+    return f"{HEAD}def f(x: float, y: float, n: int) -> float:\n    {body}\n"
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_blocks_assign_is_joined_as_names_are(kind: str, place: str) -> None:
+    draw = random.Random(f"{kind} {place}")
+    for _ in range(2):
+        f: Any = define(written(kind, place, tuple(draw.choice(WAYS) for _ in range(3))), rose=rose)
+        staged = rose.jit(f)
+        for call in CALLS:
+            assert staged(*call) == pytest.approx(f(*call), rel=1e-13)
+        x, y, n = CALLS[0]
+        slope = (f(x + 1e-6, y, n) - f(x - 1e-6, y, n)) / 2e-6
+        assert rose.grad(f)(x, y, n) == pytest.approx(slope, rel=1e-5, abs=1e-6)

@@ -1,0 +1,126 @@
+"""What compares sequences and orders items, against CPython: functions x kinds of items x values with ties and nan."""
+
+import heapq
+import math
+from typing import Any
+
+import pytest
+
+import rosejit as rose
+from rosejit.errors import RoseError, StagingTypeError
+from tests.frontend.oracle import define
+
+ITEMS = {
+    "numbers": ("[a, b, c, a, 1.0]", "p", "p"),
+    "ints": ("[k, 2, k + 1, 3 - k, k]", "p", "p"),
+    "tuples": ("[(a, 1.0), (b, 2.0), (a, 0.5), (c, 4.0), (b, 2.0)]", "p[0]", "p[0] + 10.0 * p[1]"),
+    "lists": ("[[a, b], [b, a], [c, 1.0], [a, b]]", "p[0]", "p[0] + 10.0 * len(p)"),
+    "points": ("[P(a, 1.0), P(b, 2.0), P(c, 3.0), P(a, 4.0)]", "p.x", "p.x + 10.0 * p.y"),
+    "known": ("[3.0, 1.0, 2.0, 1.0]", "p * a", "p"),
+}
+SHOW = "sum([show(p) * 3.0 ** k for k, p in enumerate({0})])"
+USES = {
+    "min": "return show(min(q))",
+    "max": "return show(max(q))",
+    "min by key": "return show(min(q, key=by))",
+    "max by key": "return show(max(q, key=lambda p: -by(p)))",
+    "min of several": "return show(min(q[1], q[0], q[2], key=by))",
+    "index of the least": "return 1.0 * min(range(len(q)), key=lambda i: by(q[i]))",
+    "sorted": f"return {SHOW.format('sorted(q)')}",
+    "sorted by key": f"return {SHOW.format('sorted(q, key=by)')}",
+    "sorted by tuples": f"return {SHOW.format('sorted(q, key=lambda p: (by(p) > 1.0, -by(p)))')}",
+    "sorted backwards": f"return {SHOW.format('sorted(q, key=by, reverse=True)')}",
+    "sort": f"q.sort(key=by)\n    return {SHOW.format('q')}",
+    "index": "return 1.0 * q.index(q[2]) + q.index(q[0])",
+    "count": "return 1.0 * q.count(q[1])",
+    "remove": f"q.remove(q[-1])\n    return {SHOW.format('q')} + len(q)",
+    "in": "return 1.0 if q[0] in q[1:] else 2.0",
+    "not in": "return 1.0 if q[0] not in (q[1], q[2]) else 2.0",
+    "==": "return 1.0 if q[0] == q[2] else 2.0",
+    "!=": "return 1.0 if q[:2] != q[2:4] else 2.0",
+    "<": "return 1.0 if (q[0], a) < (q[2], b) else 2.0",
+    "<=": "return 1.0 if q[:2] <= q[2:4] else 2.0",
+    ">": "return 1.0 if (q[0], q[1]) > (q[2], q[1]) else 2.0",
+    ">=": "return 1.0 if q >= q[1:] else 2.0",
+    "heap": f"heapq.heapify(q)\n    heapq.heappush(q, q[-1])\n    r = [heapq.heappop(q), heapq.heappop(q)]\n    return {SHOW.format('q + r')}",
+    "replaced": f"heapq.heapify(q)\n    r = [heapq.heapreplace(q, q[2]), heapq.heappushpop(q, q[1])]\n    return {SHOW.format('q + r')}",
+    "nsmallest": f"return {SHOW.format('heapq.nsmallest(2, q, key=by)')}",
+    "nlargest": f"return {SHOW.format('heapq.nlargest(3, q, key=by)')}",
+    "dict ==": "return 1.0 if {'u': q[0], 'v': 1} == {'v': 1, 'u': q[2]} else 2.0",
+}
+CALLS = ((1.0, 2.0, 3.0, 1), (3.0, 2.0, 1.0, 2), (1.0, 1.0, 1.0, 0), (2.0, 1.0, 2.0, 5), (-0.0, 0.0, 1.0, -1))
+HEAD = """
+class P(NamedTuple):
+    x: float
+    y: float
+
+"""
+
+
+def program(items: str, use: str) -> Any:
+    """A function of three numbers and an integer."""
+    made, key, shown = ITEMS[items]
+    inner = f"    def by(p):\n        return {key}\n    def show(p):\n        return {shown}\n"
+    text = f"{HEAD}def f(a: float, b: float, c: float, k: int) -> float:\n{inner}    q = {made}\n    {USES[use]}\n"
+    from typing import NamedTuple
+
+    return define(text, heapq=heapq, NamedTuple=NamedTuple, __name__="test_ordering")
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("items", ITEMS)
+def test_what_compares_decides_as_cpython_does(items: str, use: str) -> None:
+    f = program(items, use)
+    staged = rose.jit(f)
+    for call in CALLS:
+        assert staged(*call) == f(*call), call
+
+
+def test_a_heap_with_nan_is_what_cpython_makes() -> None:
+    f = program("numbers", "heap")
+    call = (math.nan, 2.0, 1.0, 0)
+    assert str(rose.jit(f)(*call)) == str(f(*call))
+
+
+@pytest.mark.parametrize("use", ["sorted by key", "nsmallest"])
+def test_an_order_with_nan_is_refused(use: str) -> None:
+    with pytest.raises(ValueError, match="nan has no place in an order"):
+        rose.jit(program("tuples", use))(math.nan, 2.0, 1.0, 0)
+
+
+def test_what_is_not_found_is_told_when_the_code_runs() -> None:
+    f = define("def f(x: float) -> float:\n    return 1.0 * [x, 2.0].index(3.0)\n")
+    assert rose.jit(f)(3.0) == 0.0
+    with pytest.raises(ValueError, match="x not in list"):
+        rose.jit(f)(1.0)
+
+
+def test_more_than_a_network_can_order_is_refused() -> None:
+    f = define("def f(x: float) -> float:\n    return sorted([x * k for k in range(80)], key=lambda p: -p)[0]\n")
+    with pytest.raises(StagingTypeError, match="at most 64"):
+        rose.jit(f)(3.0)
+
+
+def test_a_chosen_text_is_told_by_its_function() -> None:
+    f = define("def f(x: float) -> float:\n    d = {'a': x, 'b': 1.0}\n    return d[min(d, key=d.get)]\n")
+    with pytest.raises(RoseError, match="what `min` chooses is 'b' or 'a'"):
+        rose.jit(f)(3.0)
+
+
+MEMBERS = {
+    "a set": ("k in {0, 1}", "k not in {2, 5}"),
+    "a frozenset": ("k in frozenset((0, 3))", "x in frozenset((1.0, 2.0))"),
+    "a dict": ("k in {0: 'a', 'b': 2}", "x in {1: 2}.values()"),
+    "a range": ("k in range(5)", "k in range(4, -3, -2)", "x in range(3)", "k in range(1, 9, 3)"),
+    "a staged range": ("k in range(m)", "k not in range(1, m, 2)", "x in range(m)", "m in range(k, m + 1)"),
+    "a list": ("x in [1.0, k]", "k in ['a', 1, None]", "(k, m) in [(1, 3), (2, 3)]"),
+}
+
+
+@pytest.mark.parametrize("test", [test for tests in MEMBERS.values() for test in tests])
+def test_members(test: str) -> None:
+    f = define(f"def f(x: float, k: int, m: int) -> float:\n    return 1.0 if {test} else 2.0\n")
+    staged = rose.jit(f)
+    for x in (-1.0, 0.0, 1.0, 1.5, 2.0, math.nan, math.inf):
+        for k, m in ((0, 3), (1, 0), (2, 3), (5, 8), (-2, 7)):
+            assert staged(x, k, m) == f(x, k, m), (x, k, m)
