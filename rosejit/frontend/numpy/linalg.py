@@ -70,13 +70,13 @@ def eigh(tape: Tape, a: Any, UPLO: str = "L") -> Any:
     """`np.linalg.eigh`, which reads one triangle."""
     matrix = square(tape, a, "eigh")
     n = matrix.shape[-1]
-    return named("EighResult", stacked(tape, partial(_eigen, _triangle(tape, UPLO)), [(n,), (n, n)], matrix))
+    return named("EighResult", stacked(tape, partial(eigen, _triangle(tape, UPLO)), [(n,), (n, n)], matrix))
 
 
 def eigvalsh(tape: Tape, a: Any, UPLO: str = "L") -> Any:
     """`np.linalg.eigvalsh`."""
     matrix, lower = square(tape, a, "eigvalsh"), _triangle(tape, UPLO)
-    return stacked(tape, lambda site, m: _eigen(lower, site, m)[0], [matrix.shape[-1:]], matrix)
+    return stacked(tape, lambda site, m: eigen(lower, site, m)[0], [matrix.shape[-1:]], matrix)
 
 
 def _triangle(tape: Tape, UPLO: str) -> bool:
@@ -85,7 +85,7 @@ def _triangle(tape: Tape, UPLO: str) -> bool:
     return UPLO.upper() == "L"
 
 
-def _eigen(lower: bool, site: Site, m: Array) -> Any:
+def eigen(lower: bool, site: Site, m: Array) -> Any:
     return spectra.eigen(site, kernels.mirrored(m, lower))
 
 
@@ -120,7 +120,7 @@ def _of_symmetric(tape: Tape, matrix: Array, compute_uv: bool) -> Any:
     n = matrix.shape[-1]
 
     def one(site: Site, x: Array) -> Any:
-        w, v = _eigen(True, site, x)
+        w, v = eigen(True, site, x)
         return linalg_algorithms.by_size.at(tape, w, v)
 
     u, s, v = stacked(tape, one, [(n, n), (n,), (n, n)], matrix)
@@ -220,11 +220,11 @@ def matrices(tape: Tape, value: Any, name: str) -> Array:
     return found
 
 
-def square(tape: Tape, value: Any, name: str) -> Array:
+def square(tape: Tape, value: Any, name: str, home: str = "np") -> Array:
     """A square matrix or a stack of them."""
     found = real(tape, value, name)
     if found.ndim < 2 or found.shape[-1] != found.shape[-2]:
-        raise tape.fault(ShapeError, f"`np.linalg.{name}` takes square matrices, given an array of shape {found.shape}")
+        raise tape.fault(ShapeError, f"`{home}.linalg.{name}` takes square matrices, given an array of shape {found.shape}")
     return found
 
 

@@ -98,6 +98,20 @@ def reordered(order: Any, b: Any) -> Any:
 
 
 @Program
+def put_back(order: Any, b: Any) -> Any:
+    """The same backwards."""
+    n = b.shape[0]
+    x = b.copy()
+    for turn in rose.range(n):
+        k = n - 1 - turn
+        p = order[k]
+        row = x[p].copy()
+        x[p] = x[k]
+        x[k] = row
+    return x
+
+
+@Program
 def log_determinant(w: Any, sign: Any) -> Any:
     """The sign of the determinant, and the logarithm of its magnitude, by the triangles."""
     total = 0.0
@@ -406,6 +420,44 @@ def least_squares(u: Any, s: Any, v: Any, b: Any, cutoff: Any) -> Any:
 def rank(s: Any, cutoff: Any) -> Any:
     """How many singular values count."""
     return np.count_nonzero(s > cutoff * np.max(s))
+
+
+# --- the exponential: a rational function of a matrix made small by halving, then squarings
+
+PADE = (
+    64764752532480000.0, 32382376266240000.0, 7771770303897600.0, 1187353796428800.0, 129060195264000.0,
+    10559470521600.0, 670442572800.0, 33522128640.0, 1323241920.0, 40840800.0, 960960.0, 16380.0, 182.0, 1.0,
+)  # fmt: skip
+SMALL = 4.25
+
+
+@Program
+def exponential_parts(a: Any, unit: Any) -> Any:
+    """Numerator and denominator of the exponential of `a` halved some times, and how often that was. (Higham, 2005.)"""
+    size, scale, halvings = np.max(np.sum(abs(a), axis=0)), 1.0, 0
+    while size > SMALL and halvings < 1100:
+        size *= 0.5
+        scale *= 0.5
+        halvings += 1
+    b, x = PADE, a * scale
+    x2 = x @ x
+    x4 = x2 @ x2
+    x6 = x2 @ x4
+    odd = x6 @ (b[13] * x6 + b[11] * x4 + b[9] * x2) + b[7] * x6 + b[5] * x4 + b[3] * x2 + b[1] * unit
+    even = x6 @ (b[12] * x6 + b[10] * x4 + b[8] * x2) + b[6] * x6 + b[4] * x4 + b[2] * x2 + b[0] * unit
+    odd = x @ odd
+    return even + odd, even - odd, halvings
+
+
+@Program
+def squared(x: Any, times: Any) -> Any:
+    """`x` squared that often."""
+    for _ in rose.range(times):
+        x = x @ x
+    return x
+
+
+# --- parts put together
 
 
 @Program
