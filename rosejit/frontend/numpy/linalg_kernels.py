@@ -20,6 +20,7 @@ from rosejit.frontend.arrays.array import Array, atom_of, fresh
 from rosejit.frontend.arrays.asarray import as_array
 from rosejit.frontend.arrays.reductions import chosen
 from rosejit.frontend.numpy import linalg_algorithms as algorithms
+from rosejit.frontend.numpy import linalg_blocked as blocked
 from rosejit.frontend.numpy import manipulation
 from rosejit.frontend.numpy.linalg_algorithms import Program
 from rosejit.frontend.values.scalars import P, type_of, wrap
@@ -162,11 +163,30 @@ def zero_tangent(a: Array, shape: tuple[int, ...] | None = None) -> Any:
 # --- elimination
 
 
+def _by_size(a: Array, few: Program, many: Program) -> Program:
+    """The algorithm for a matrix of that many rows."""
+    return many if a.shape[0] >= blocked.FEWEST else few
+
+
+def _forward(site: Site, t: Any, b: Any, unit: bool) -> Any:
+    many = min(*t.shape, *b.shape) >= blocked.FEWEST
+    return (blocked.blocked_forward if many else algorithms.forward).at(site.tape, t, b, unit)[0]
+
+
+def _substituted(site: Site, w: Any, order: Any, b: Any) -> Any:
+    """The `x` of `a @ x = b` by the triangles of `a`."""
+    if min(*w.shape, *b.shape) < blocked.FEWEST:
+        return algorithms.substituted.at(site.tape, w, order, b)
+    ordered = algorithms.reordered.at(site.tape, order, b)
+    half = _forward(site, w, ordered, True)
+    return _forward(site, w[::-1, ::-1].copy(), half[::-1].copy(), False)[::-1]
+
+
 def factored(site: Site, a: Array) -> Any:
     """The triangles, the order of the rows, its sign, and whether there is an inverse; without derivative."""
 
     def make(a: Array) -> Any:
-        return algorithms.factored.at(site.tape, a)
+        return _by_size(a, algorithms.factored, blocked.blocked_factored).at(site.tape, a)
 
     return site.kernel("lu", make, a, rule=lambda y, a, da: (zero_tangent(a), zero_tangent(a, ())))
 
@@ -177,7 +197,7 @@ def solved(site: Site, a: Array, b: Array) -> Array:
     site.require(regular, "Singular matrix")
 
     def make(a: Any, w: Any, order: Any, b: Any) -> Any:
-        return algorithms.substituted.at(site.tape, w, order, b)
+        return _substituted(site, w, order, b)
 
     def rule(x: Any, a: Any, w: Any, order: Any, b: Any, da: Any, dw: Any, db: Any) -> Any:
         return _inverse(site, a, w, order) @ (db - da @ x)
@@ -195,7 +215,7 @@ def inverse(site: Site, a: Array, checked: bool = True) -> Array:
 
 def _inverse(site: Site, a: Array, w: Array, order: Array) -> Array:
     def make(a: Any, w: Any, order: Any) -> Any:
-        return algorithms.substituted.at(site.tape, w, order, identity(site.tape, a.shape[0]))
+        return _substituted(site, w, order, identity(site.tape, a.shape[0]))
 
     def rule(y: Any, a: Any, w: Any, order: Any, da: Any, dw: Any) -> Any:
         return -(y @ (da @ y))
@@ -269,7 +289,7 @@ def cholesky(site: Site, a: Array) -> Any:
     """The lower triangle whose product with its transpose is the symmetric `a`."""
 
     def make(a: Any) -> Any:
-        return algorithms.triangular.at(site.tape, a)
+        return _by_size(a, algorithms.triangular, blocked.blocked_triangular).at(site.tape, a)
 
     def handed(a: Any, c: Any) -> Any:
         return c.copy()
@@ -287,7 +307,7 @@ def triangle_inverse(site: Site, t: Array) -> Any:
     """The inverse of a lower triangle."""
 
     def make(t: Any) -> Any:
-        return algorithms.forward.at(site.tape, t, identity(site.tape, t.shape[0]), False)[0]
+        return _forward(site, t, identity(site.tape, t.shape[0]), False)
 
     def rule(y: Any, t: Any, dt: Any) -> Any:
         return -(y @ lower(dt) @ y)
@@ -299,7 +319,7 @@ def forward(site: Site, t: Array, b: Array) -> Any:
     """The `x` of `t @ x = b`, of a lower triangle; infinities where an element of the diagonal is zero."""
 
     def make(t: Any, b: Any) -> Any:
-        return algorithms.forward.at(site.tape, t, b, False)[0]
+        return _forward(site, t, b, False)
 
     def rule(x: Any, t: Any, b: Any, dt: Any, db: Any) -> Any:
         return triangle_inverse(site, t) @ (db - lower(dt) @ x)
