@@ -224,7 +224,9 @@ def square(tape: Tape, value: Any, name: str, home: str = "np") -> Array:
     """A square matrix or a stack of them."""
     found = real(tape, value, name)
     if found.ndim < 2 or found.shape[-1] != found.shape[-2]:
-        raise tape.fault(ShapeError, f"`{home}.linalg.{name}` takes square matrices, given an array of shape {found.shape}")
+        raise tape.fault(
+            ShapeError, f"`{home}.linalg.{name}` takes square matrices, given an array of shape {found.shape}"
+        )
     return found
 
 

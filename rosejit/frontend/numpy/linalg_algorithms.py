@@ -204,9 +204,12 @@ def orthogonalised(a: Any, columns: int) -> Any:
         vectors[j], factors[j] = v, factor
         mean = np.zeros(n)
         for i in rose.range(j, m):
-            mean += v[i] * w[i]
+            for c in rose.range(j, n):
+                mean[c] += v[i] * w[i, c]
         for i in rose.range(j, m):
-            w[i] -= factor * v[i] * mean
+            part = factor * v[i]
+            for c in rose.range(j, n):
+                w[i, c] -= part * mean[c]
             w[i, j] = 0.0
         w[j, j] = end
     for i in rose.range(columns):
@@ -215,9 +218,12 @@ def orthogonalised(a: Any, columns: int) -> Any:
         j = k - 1 - turn
         mean = np.zeros(columns)
         for i in rose.range(j, m):
-            mean += vectors[j, i] * q[i]
+            for c in rose.range(j, columns):
+                mean[c] += vectors[j, i] * q[i, c]
         for i in rose.range(j, m):
-            q[i] -= factors[j] * vectors[j, i] * mean
+            part = factors[j] * vectors[j, i]
+            for c in rose.range(j, columns):
+                q[i, c] -= part * mean[c]
     return q, w
 
 
@@ -236,7 +242,8 @@ def tridiagonal(a: Any) -> Any:
         vectors[k], factors[k], below[k] = v, factor, end
         mean = np.zeros(n)
         for i in rose.range(k + 1, n):
-            mean += v[i] * w[i]
+            for j in rose.range(k + 1, n):
+                mean[j] += v[i] * w[i, j]
         mean *= factor
         mean -= (0.5 * factor * np.dot(mean, v)) * v
         for i in rose.range(k + 1, n):
@@ -249,9 +256,12 @@ def tridiagonal(a: Any) -> Any:
         k = n - 2 - turn
         mean = np.zeros(n)
         for i in rose.range(k + 1, n):
-            mean += vectors[k, i] * q[i]
+            for j in rose.range(k + 1, n):
+                mean[j] += vectors[k, i] * q[i, j]
         for i in rose.range(k + 1, n):
-            q[i] -= factors[k] * vectors[k, i] * mean
+            part = factors[k] * vectors[k, i]
+            for j in rose.range(k + 1, n):
+                q[i, j] -= part * mean[j]
     return np.diag(w).copy(), below, q.T.copy()
 
 
@@ -277,9 +287,10 @@ def ql_step(d: Any, e: Any, z: Any, place: Any, m: Any) -> Any:
         s, c = e[i] / r, p / r
         p = c * d[i] - s * g
         d[i + 1] = h + s * (c * g + s * d[i])
-        upper, lower = z[i].copy(), z[i + 1].copy()
-        z[i + 1] = s * upper + c * lower
-        z[i] = c * upper - s * lower
+        for k in rose.range(z.shape[1]):
+            upper, lower = z[i, k], z[i + 1, k]
+            z[i + 1, k] = s * upper + c * lower
+            z[i, k] = c * upper - s * lower
     p = -s * s2 * c3 * first * e[place] / after
     e[place], d[place] = s * p, c * p
     return shift
@@ -303,7 +314,7 @@ def ql(d: Any, e: Any, z: Any) -> Any:
                 turns += 1
                 if not abs(e[place]) > EPSILON * size:
                     m = place
-        d[place] += moved
+        d[place] += moved if turns < SWEEPS else np.nan
         e[place] = 0.0
     order = np.argsort(d)
     return d[order], z[order]
@@ -314,8 +325,9 @@ def eigen(a: Any) -> Any:
     """The eigenvalues of a symmetric matrix in ascending order, and its eigenvectors in columns."""
     scale = np.max(abs(a))
     scale = scale if scale > 0.0 and scale < np.inf else 1.0
+    spoilt = np.sum(a * 0.0)  # NaN if anything is not finite
     w, z = ql(*tridiagonal(a / scale))
-    return w * scale, z.T.copy()
+    return w * scale + spoilt, z.T + spoilt
 
 
 # --- singular values: the rows are turned two by two until they are orthogonal
@@ -325,7 +337,7 @@ def eigen(a: Any) -> Any:
 def turned(b: Any, v: Any, squares: Any, p: Any, q: Any) -> Any:
     """Turn the rows `p` and `q` of `b` and `v`, if they are not orthogonal; whether they were not."""
     inner = np.dot(b[p], b[q])
-    turns = abs(inner) > EPSILON * np.sqrt(squares[p] * squares[q])
+    turns = abs(inner) > EPSILON * b.shape[1] ** 0.5 * np.sqrt(squares[p] * squares[q])
     if turns:
         ratio = (squares[q] - squares[p]) / (2.0 * inner)
         t = np.copysign(1.0, ratio) / (abs(ratio) + np.hypot(1.0, ratio))
@@ -333,12 +345,13 @@ def turned(b: Any, v: Any, squares: Any, p: Any, q: Any) -> Any:
         s = c * t
         squares[p] -= t * inner
         squares[q] += t * inner
-        x, y = b[p].copy(), b[q].copy()
-        b[p] = c * x - s * y
-        b[q] = s * x + c * y
-        x, y = v[p].copy(), v[q].copy()
-        v[p] = c * x - s * y
-        v[q] = s * x + c * y
+        for k in rose.range(b.shape[1]):
+            x, y = b[p, k], b[q, k]
+            b[p, k] = c * x - s * y
+            b[q, k] = s * x + c * y
+            x, y = v[p, k], v[q, k]
+            v[p, k] = c * x - s * y
+            v[q, k] = s * x + c * y
     return turns
 
 
@@ -369,7 +382,11 @@ def singular(a: Any) -> Any:
     scale = np.max(abs(a))
     scale = scale if scale > 0.0 and scale < np.inf else 1.0
     q, r = orthogonalised(a / scale, n)
-    b, turns = orthogonal_rows(r[:n])
+    r = r[:n].copy()
+    _, near = eigen(r @ r.T)  # rows that are orthogonal but for rounding errors, which two or three sweeps take away
+    near = near[:, ::-1].T.copy()
+    b, turns = orthogonal_rows(near @ r)
+    turns = turns @ near
     sizes = np.sqrt(np.sum(b * b, axis=1))
     order = np.argsort(-sizes)
     s, b, turns = sizes[order], b[order], turns[order]
@@ -380,7 +397,8 @@ def singular(a: Any) -> Any:
         for j in rose.range(n):
             if not s[j] > 0.0:
                 b[j] = basis[:, j]
-    return q @ turns.T, s * scale, b
+    spoilt = np.sum(a * 0.0)
+    return q @ turns.T + spoilt, s * scale + spoilt, b + spoilt
 
 
 @Program

@@ -90,7 +90,9 @@ def _matrix_norm(tape: Tape, a: Any, order: Any, along: tuple[int, ...], keepdim
         found = reductions.total(linalg.svdvals(tape, moved), -1)
     else:
         sums = abs(moved)
-        sizes = linalg.svdvals(tape, moved) if abs(order) == 2 else reductions.total(sums, -2 if abs(order) == 1 else -1)
+        sizes = (
+            linalg.svdvals(tape, moved) if abs(order) == 2 else reductions.total(sums, -2 if abs(order) == 1 else -1)
+        )
         found = reductions.largest(sizes, -1, initial=0.0) if order > 0 else reductions.smallest(sizes, -1)
     if not keepdims:
         return found

@@ -109,7 +109,6 @@ def atom(tape: Tape, value: Any) -> Any:
     return Lit(value, kind)
 
 
-
 # --- parts of matrices
 
 

@@ -99,9 +99,7 @@ def orthogonalised(site: Site, a: Any, columns: int) -> tuple[Any, Any]:
     there are more of them than the columns of `a` determine."""
     m, n = a.shape
     if columns > n:
-        return site.kernel(
-            f"complete_qr{columns}", lambda a: algorithms.orthogonalised.at(site.tape, a, columns), a
-        )  # pyright: ignore
+        return site.kernel(f"complete_qr{columns}", lambda a: algorithms.orthogonalised.at(site.tape, a, columns), a)  # pyright: ignore
     if m < n:
         q, r = orthogonalised(site, a[:, :m].copy(), m)
         return q, algorithms.beside.at(site.tape, r, q.T @ a[:, m:])
@@ -119,7 +117,6 @@ def orthogonalised(site: Site, a: Any, columns: int) -> tuple[Any, Any]:
         return across + q @ (turn - inner), upper(inner - turn) @ r
 
     return site.kernel("qr", make, a, rule=rule)
-
 
 
 # --- least squares

@@ -108,9 +108,7 @@ def cho_solve(tape: Tape, c_and_lower: Any, b: Any) -> Any:
 # --- elimination
 
 
-def solve(
-    tape: Tape, a: Any, b: Any, lower: bool = False, assume_a: Any = None, transposed: bool = False
-) -> Any:
+def solve(tape: Tape, a: Any, b: Any, lower: bool = False, assume_a: Any = None, transposed: bool = False) -> Any:
     """`scipy.linalg.solve`; a matrix that is said to be symmetric is one by the triangle that is read."""
     matrix = square(tape, a, "solve", "scipy")
     if assume_a in ("sym", "symmetric", "her", "hermitian", "pos", "positive definite"):
