@@ -76,7 +76,9 @@ VALUES: dict[str, tuple[str, ...]] = {
     "sparse": ("True",), "stable": ("True",), "kind": ("'stable'",), "like": ("x",), "device": ("'cpu'",),
     "left": ("0.0",), "step": ("2",), "stop": ("5",), "M": ("4",), "default": ("1",), "nan": ("1.0",),
     "posinf": ("1.0",), "axisa": ("0",), "axes": ("0",), "shape": ("(2, 2)",), "min": ("0.5",), "max": ("1.0",),
-    "reps": ("3",), "optimize": ("True",), "mean": ("0.0",), "UPLO": ("'U'",), "p": ("1",), "tol": ("0.5",), "rtol": ("0.1",), "rcond": ("0.1",), "weights": ("None",), "descending": ("True",),
+    "reps": ("3",), "optimize": ("True",), "mean": ("0.0",),
+    "UPLO": ("'U'",), "p": ("1",), "tol": ("0.5",), "rtol": ("0.1",), "rcond": ("0.1",),
+    "weights": ("None",), "descending": ("True",),
 }  # fmt: skip
 """What parameters are given beside their defaults."""
 CALLS = {f"np.{name}": row for name, row in BY_NAME.items()} | {f"x.{name}": row for name, row in METHODS.items()}

@@ -86,6 +86,7 @@ def _triangle(tape: Tape, UPLO: str) -> bool:
 
 
 def eigen(lower: bool, site: Site, m: Array) -> Any:
+    """Eigenvalues and vectors of a symmetric matrix, of which one triangle is read."""
     return spectra.eigen(site, kernels.mirrored(m, lower))
 
 

@@ -1,6 +1,7 @@
 """Algorithms for matrices in the Python that users write, which are staged as their code is.
 
-Rows lie side by side in memory: inner loops go along them. No loop runs longer than its matrix or a constant says, NaN or not.
+Rows lie side by side in memory: inner loops go along them. No loop runs longer than its matrix or
+a constant says, NaN or not.
 """
 
 # Arguments are staged arrays. Every loop stays a loop.
@@ -40,7 +41,7 @@ class Program:
 
 @Program
 def factored(a: Any) -> Any:
-    """The triangles of `a` in one matrix, which row went where, the sign of that order, and whether it has an inverse."""
+    """The triangles of `a` in one matrix, which row went where, the sign of that order; whether there is an inverse."""
     n = a.shape[0]
     w, order = a.copy(), np.zeros(n, dtype=int)
     sign, regular = 1.0, True
@@ -193,38 +194,46 @@ def reflection(x: Any, k: Any) -> Any:
 
 
 @Program
+def reflect(w: Any, v: Any, factor: Any, start: Any, first: Any) -> None:
+    """Reflect the rows of `w` from `start` on, in the columns from `first` on."""
+    rows, columns = w.shape
+    mean = np.zeros(columns)
+    for i in rose.range(start, rows):
+        for c in rose.range(first, columns):
+            mean[c] += v[i] * w[i, c]
+    for i in rose.range(start, rows):
+        part = factor * v[i]
+        for c in rose.range(first, columns):
+            w[i, c] -= part * mean[c]
+
+
+@Program
+def of_reflections(vectors: Any, factors: Any, columns: int) -> Any:
+    """The first columns of the product of reflections: the k-th leaves what is before row and column k as it is."""
+    count, n = vectors.shape
+    q = np.zeros((n, columns))
+    for i in rose.range(columns):
+        q[i, i] = 1.0
+    for turn in rose.range(count):
+        k = count - 1 - turn
+        reflect(q, vectors[k], factors[k], k, k)
+    return q
+
+
+@Program
 def orthogonalised(a: Any, columns: int) -> Any:
     """The first columns of an orthogonal matrix, and the triangle, whose product is `a`."""
     m, n = a.shape
-    k = min(m, n)
-    w, q = a.copy(), np.zeros((m, columns))
-    vectors, factors = np.zeros((k, m)), np.zeros(k)
-    for j in rose.range(k):
-        v, factor, end = reflection(w[:, j].copy(), j)
-        vectors[j], factors[j] = v, factor
-        mean = np.zeros(n)
-        for i in rose.range(j, m):
-            for c in rose.range(j, n):
-                mean[c] += v[i] * w[i, c]
-        for i in rose.range(j, m):
-            part = factor * v[i]
-            for c in rose.range(j, n):
-                w[i, c] -= part * mean[c]
-            w[i, j] = 0.0
-        w[j, j] = end
-    for i in rose.range(columns):
-        q[i, i] = 1.0
-    for turn in rose.range(k):
-        j = k - 1 - turn
-        mean = np.zeros(columns)
-        for i in rose.range(j, m):
-            for c in rose.range(j, columns):
-                mean[c] += vectors[j, i] * q[i, c]
-        for i in rose.range(j, m):
-            part = factors[j] * vectors[j, i]
-            for c in rose.range(j, columns):
-                q[i, c] -= part * mean[c]
-    return q, w
+    count = min(m, n)
+    w, vectors, factors = a.copy(), np.zeros((count, m)), np.zeros(count)
+    for k in rose.range(count):
+        v, factor, end = reflection(w[:, k].copy(), k)
+        vectors[k], factors[k] = v, factor
+        reflect(w, v, factor, k, k)
+        for i in rose.range(k, m):
+            w[i, k] = 0.0
+        w[k, k] = end
+    return of_reflections(vectors, factors, columns), w
 
 
 # --- eigenvalues: a tridiagonal matrix by reflections, then its QL iteration
@@ -234,8 +243,7 @@ def orthogonalised(a: Any, columns: int) -> Any:
 def tridiagonal(a: Any) -> Any:
     """The diagonal, the one below it, and the transpose of the orthogonal matrix that makes `a` tridiagonal."""
     n = a.shape[0]
-    w, q = a.copy(), np.zeros((n, n))
-    below = np.zeros(n)
+    w, below = a.copy(), np.zeros(n)
     vectors, factors = np.zeros((n, n)), np.zeros(n)
     for k in rose.range(n - 1):
         v, factor, end = reflection(w[k].copy(), k + 1)
@@ -250,19 +258,7 @@ def tridiagonal(a: Any) -> Any:
             here, there = v[i], mean[i]
             for j in rose.range(k + 1, n):
                 w[i, j] -= here * mean[j] + there * v[j]
-    for i in rose.range(n):
-        q[i, i] = 1.0
-    for turn in rose.range(n - 1):
-        k = n - 2 - turn
-        mean = np.zeros(n)
-        for i in rose.range(k + 1, n):
-            for j in rose.range(k + 1, n):
-                mean[j] += vectors[k, i] * q[i, j]
-        for i in rose.range(k + 1, n):
-            part = factors[k] * vectors[k, i]
-            for j in rose.range(k + 1, n):
-                q[i, j] -= part * mean[j]
-    return np.diag(w).copy(), below, q.T.copy()
+    return np.diag(w).copy(), below, of_reflections(vectors, factors, n).T.copy()
 
 
 @Program
@@ -376,8 +372,8 @@ def orthogonal_rows(b: Any) -> Any:
 
 @Program
 def singular(a: Any) -> Any:
-    """The singular values in descending order, between their vectors in columns and in rows, of a matrix with as many rows
-    as columns, or more."""
+    """The singular values in descending order, between their vectors in columns and in rows. There are not more columns
+    than rows."""
     n = a.shape[1]
     scale = np.max(abs(a))
     scale = scale if scale > 0.0 and scale < np.inf else 1.0
@@ -497,6 +493,6 @@ def each(one: Callable[..., Any], made: Any, *stacks: Any) -> Any:
     found = [like.copy() for like in made]
     for k in rose.range(len(stacks[0])):
         parts = one(*[stack[k] for stack in stacks])
-        for whole, value in zip(found, parts):
+        for whole, value in zip(found, parts, strict=True):
             whole[k] = value
     return tuple(found)

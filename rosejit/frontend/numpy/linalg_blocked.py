@@ -1,5 +1,7 @@
-"""Elimination of larger matrices by blocks, which are products of small matrices for the most part: each lies in one piece
-in memory, so that it is read once for many operations. A matrix is filled up with ones on the diagonal to whole blocks.
+"""Elimination of larger matrices by blocks: products of small matrices for the most part.
+
+Each block lies in one piece in memory, so that it is read once for many operations. A matrix is filled
+up with ones on the diagonal to whole blocks.
 """
 
 # Arguments are staged arrays. Every loop stays a loop.
@@ -128,17 +130,45 @@ def panel(p: Any, start: Any) -> Any:
 
 
 @Program
+def in_panels(a: Any, count: int) -> Any:
+    """Panels of columns, one after the other."""
+    blocks = in_blocks(a, count, count)
+    panels = np.zeros((count, count * BLOCK, BLOCK))
+    for j in rose.range(count):
+        for i in rose.range(count):
+            for r in rose.range(BLOCK):
+                panels[j, i * BLOCK + r] = blocks[i, j, r]
+    return panels
+
+
+@Program
+def of_panels(panels: Any, n: int) -> Any:
+    """The matrix that panels are the columns of."""
+    count, size = panels.shape[0], panels.shape[1]
+    found = np.zeros((size, size))
+    for j in rose.range(count):
+        for i in rose.range(size):
+            for c in rose.range(BLOCK):
+                found[i, j * BLOCK + c] = panels[j, i, c]
+    return found[:n, :n].copy()
+
+
+@Program
+def exchange(w: Any, j: Any, places: Any, start: Any) -> None:
+    """Bring the rows of the pivots up in a panel."""
+    for c in rose.range(BLOCK):
+        row = w[j, places[c]].copy()
+        w[j, places[c]] = w[j, start + c]
+        w[j, start + c] = row
+
+
+@Program
 def blocked_factored(a: Any) -> Any:
     """`factored` of many rows."""
     n = a.shape[0]
     count = -(-n // BLOCK)
-    size = count * BLOCK
-    whole = in_blocks(a, count, count)
-    w = np.zeros((count, size, BLOCK))  # a panel of columns after the other
-    for j in rose.range(count):
-        for i in rose.range(size):
-            w[j, i] = whole[i // BLOCK, j, i % BLOCK]
-    order, one = np.zeros(size, dtype=int), unit_block()
+    w = in_panels(a, count)
+    order, one = np.zeros(count * BLOCK, dtype=int), unit_block()
     sign, regular = 1.0, True
     for k in rose.range(count):
         start = k * BLOCK
@@ -151,20 +181,11 @@ def blocked_factored(a: Any) -> Any:
             order[start + c] = places[c]
         for j in rose.range(count):
             if j != k:
-                for c in rose.range(BLOCK):
-                    row = w[j, places[c]].copy()
-                    w[j, places[c]] = w[j, start + c]
-                    w[j, start + c] = row
+                exchange(w, j, places, start)
             if j > k:
                 top = inverse @ w[j, start : start + BLOCK].copy()
                 w[j, start : start + BLOCK] = top
                 for i in rose.range(k + 1, count):
                     at = i * BLOCK
-                    change = p[at : at + BLOCK].copy() @ top
-                    w[j, at : at + BLOCK] -= change
-    found = np.zeros((size, size))
-    for j in rose.range(count):
-        for i in rose.range(size):
-            for c in rose.range(BLOCK):
-                found[i, j * BLOCK + c] = w[j, i, c]
-    return found[:n, :n].copy(), order[:n].copy(), sign, regular
+                    w[j, at : at + BLOCK] -= p[at : at + BLOCK].copy() @ top
+    return of_panels(w, n), order[:n].copy(), sign, regular

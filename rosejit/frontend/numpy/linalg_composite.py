@@ -89,7 +89,7 @@ def _matrix_norm(tape: Tape, a: Any, order: Any, along: tuple[int, ...], keepdim
     if order == "nuc":
         found = reductions.total(linalg.svdvals(tape, moved), -1)
     else:
-        sums = abs(moved)
+        sums = abs(moved)  # pyright: ignore[reportArgumentType]  # operators are installed
         sizes = (
             linalg.svdvals(tape, moved) if abs(order) == 2 else reductions.total(sums, -2 if abs(order) == 1 else -1)
         )
@@ -143,10 +143,12 @@ def matrix_rank(tape: Tape, A: Any, tol: Any = None, hermitian: bool = False, *,
     """`np.linalg.matrix_rank`."""
     if tol is not None and rtol is not None:
         raise tape.fault(RoseValueError, "`np.linalg.matrix_rank` takes `tol` or `rtol`, given both")
-    a = real(tape, A, "matrix_rank")
+    a: Any = real(tape, A, "matrix_rank")
     if a.ndim < 2:
         return mapped(tape, lambda v: chosen(v, 1, 0), reductions.some(a != 0.0))
     sizes = linalg.svd(tape, a, compute_uv=False, hermitian=hermitian)
+    finite = reductions.every(mapped(tape, lambda s: s == s, sizes))
+    reductions.require(tape, finite, np.linalg.LinAlgError("SVD did not converge"))
     if tol is None:
         rtol = max(a.shape[-2:]) * _EPSILON if rtol is None else _behind(tape, rtol)
         tol = reductions.largest(sizes, -1, True, initial=0.0) * rtol
@@ -190,7 +192,7 @@ def lstsq(tape: Tape, a: Any, b: Any, rcond: Any = None) -> Any:
         raise tape.fault(ShapeError, message)
     m, n = matrix.shape
     rcond = max(m, n) * _EPSILON if rcond is None else _EPSILON if _is(rcond, -1) else rcond
-    columns = manipulation.expanded(right, 1) if right.ndim == 1 else right
+    columns: Any = manipulation.expanded(right, 1) if right.ndim == 1 else right
     none = of_host(tape, np.zeros(0))
     if not m or not n:
         x, s, rank = of_host(tape, np.zeros((n, columns.shape[1]))), none, 0
@@ -255,8 +257,8 @@ def multi_dot(tape: Tape, arrays: Any) -> Any:
 
 
 def _cheapest(lengths: list[int]) -> dict[tuple[int, int], tuple[int, int]]:
-    """The cost of each product of neighbours, and behind which factor it is parted; the first place of the cheapest, but
-    the last one of three factors, as NumPy does."""
+    """The cost of each product of neighbours, and behind which factor it is parted: at the first of the cheapest
+    places, of three factors at the last, as NumPy does."""
     count = len(lengths) - 1
     best = {(i, i): (0, i) for i in range(count)}
     for width in range(1, count):
@@ -328,7 +330,8 @@ def vecdot(x1: Any, x2: Any, axis: int = -1) -> Any:
         raise x1.tape.fault(ShapeError, "`np.vecdot` takes two arrays of vectors")
     if x1.type is BOOL and other.type is BOOL:
         raise x1.tape.type_fault("`np.vecdot` of truth values", "count with `.astype(int)`")
-    left, right = (manipulation.moved_last(v, axis) for v in (x1, other))
+    left: Any = manipulation.moved_last(x1, axis)
+    right: Any = manipulation.moved_last(other, axis)
     if left.shape[-1] != right.shape[-1]:
         raise x1.tape.fault(ShapeError, f"`np.vecdot`: vectors of {left.shape[-1]} and of {right.shape[-1]} do not fit")
     return reductions.total(left * right, -1)

@@ -1,5 +1,6 @@
-"""Factorisations of one matrix as functions of the program, each with its derivative as a rule: no derivative goes through
-the steps of an iteration or the search for a pivot.
+"""Factorisations of one matrix as functions of the program, each with its derivative as a rule.
+
+No derivative goes through the steps of an iteration or the search for a pivot.
 
 A factorisation is computed by a function without derivative, and its factors are handed on by functions that do nothing
 but have the rule, one for each factor. So what is not used costs nothing and spoils nothing: derivatives of eigenvalues
@@ -21,7 +22,6 @@ from rosejit.frontend.arrays.asarray import as_array
 from rosejit.frontend.arrays.reductions import chosen
 from rosejit.frontend.numpy import linalg_algorithms as algorithms
 from rosejit.frontend.numpy import linalg_blocked as blocked
-from rosejit.frontend.numpy import manipulation
 from rosejit.frontend.numpy.linalg_algorithms import Program
 from rosejit.frontend.values.scalars import P, type_of, wrap
 from rosejit.frontend.values.tape import Tape
@@ -266,7 +266,7 @@ def log_determinant(site: Site, a: Array) -> Any:
 
 def lu(site: Site, a: Array) -> Any:
     """The triangles in one matrix, and which row went where."""
-    w, order, _, regular = factored(site, a)
+    w, order, _, _ = factored(site, a)
 
     def make(a: Any, w: Any, order: Any) -> Any:
         return w.copy()

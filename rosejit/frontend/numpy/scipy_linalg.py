@@ -1,5 +1,6 @@
-"""Stages functions of `scipy.linalg`, with the factorisations of `np.linalg`: triangular systems, factors that are kept,
-the exponential of a matrix. Results are tuples, as SciPy's.
+"""Stages functions of `scipy.linalg` with the factorisations of `np.linalg`.
+
+Triangular systems, factors that are kept, the exponential of a matrix. Results are tuples, as SciPy's.
 """
 
 # Values of users are of any type: what they are is asked while staging. The operators of arrays are installed.
@@ -61,7 +62,8 @@ def _substituted(site: Site, t: Any, b: Any, lower: bool) -> Any:
 
 
 def _with_unit_diagonal(t: Any) -> Any:
-    return kernels.part(t, lambda i, j: i != j) + kernels.identity(t.tape, t.shape[0])
+    others: Any = kernels.part(t, lambda i, j: i != j)
+    return others + kernels.identity(t.tape, t.shape[0])
 
 
 def solve_triangular(
@@ -223,13 +225,14 @@ ROWS = (
         "check_finite=True, assume_a=None, transposed=False"),
     Row("scipy.linalg.inv", of_several, lambda tape, a: linalg.inverse(tape, a),
         "a, overwrite_a=False, check_finite=True, *, assume_a=None, lower=False"),
-    Row("scipy.linalg.det", of_several, lambda tape, a: linalg.determinant(tape, a), "a, overwrite_a=False, check_finite=True"),
+    Row("scipy.linalg.det", of_several, lambda tape, a: linalg.determinant(tape, a),
+        "a, overwrite_a=False, check_finite=True"),
     Row("scipy.linalg.lu_factor", of_several, lu_factor, "a, overwrite_a=False, check_finite=True"),
     Row("scipy.linalg.lu_solve", of_several, lu_solve, "lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True"),
     Row("scipy.linalg.eigh", of_several, eigh, "a, b=None, *, lower=True, eigvals_only=False, overwrite_a=False, "
         "overwrite_b=False, type=1, check_finite=True, subset_by_index=None, subset_by_value=None, driver=..."),
-    Row("scipy.linalg.eigvalsh", of_several, eigvalsh, "a, b=None, *, lower=True, overwrite_a=False, overwrite_b=False, "
-        "type=1, check_finite=True, subset_by_index=None, subset_by_value=None, driver=..."),
+    Row("scipy.linalg.eigvalsh", of_several, eigvalsh, "a, b=None, *, lower=True, overwrite_a=False, "
+        "overwrite_b=False, type=1, check_finite=True, subset_by_index=None, subset_by_value=None, driver=..."),
     Row("scipy.linalg.svd", of_several, svd, "a, full_matrices=True, compute_uv=True, overwrite_a=False, "
         "check_finite=True, lapack_driver=..."),
     Row("scipy.linalg.svdvals", of_several, svdvals, "a, overwrite_a=False, check_finite=True"),
