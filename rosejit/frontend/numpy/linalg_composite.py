@@ -194,6 +194,7 @@ def lstsq(tape: Tape, a: Any, b: Any, rcond: Any = None) -> Any:
     rcond = max(m, n) * _EPSILON if rcond is None else _EPSILON if _is(rcond, -1) else rcond
     columns: Any = manipulation.expanded(right, 1) if right.ndim == 1 else right
     none = of_host(tape, np.zeros(0))
+    x: Any
     if not m or not n:
         x, s, rank = of_host(tape, np.zeros((n, columns.shape[1]))), none, 0
     else:

@@ -79,9 +79,9 @@ class Site:
         return self.apply(known[key], *given)
 
     def _ruled(self, function: ir.Function, rule: Make, *given: Any) -> Any:
-        results = self.apply(function, *given[: len(function.params)])
-        results = results if isinstance(results, tuple) else (results,)
-        found = rule(results if len(results) > 1 else results[0], *given)
+        made = self.apply(function, *given[: len(function.params)])
+        results: tuple[Any, ...] = made if isinstance(made, tuple) else (made,)
+        found = rule(results if len(function.results) > 1 else results[0], *given)
         return (*results, *(found if isinstance(found, tuple) else (found,)))
 
     def require(self, holds: Any, message: str) -> None:
@@ -274,7 +274,7 @@ def lu(site: Site, a: Array) -> Any:
     def rule(y: Any, a: Any, w: Any, order: Any, da: Any, dw: Any) -> Any:
         left = part(y, lambda i, j: j < i) + identity(site.tape, a.shape[0])  # pyright: ignore
         right = upper(y)
-        change = triangle_inverse(site, left) @ algorithms.reordered.at(site.tape, order, da)  # pyright: ignore
+        change = triangle_inverse(site, left) @ algorithms.reordered.at(site.tape, order, da)
         change = change @ triangle_inverse(site, right.T.copy()).T  # pyright: ignore
         return left @ part(change, lambda i, j: j < i) + upper(change) @ right  # pyright: ignore
 
@@ -295,7 +295,7 @@ def cholesky(site: Site, a: Array) -> Any:
 
     def rule(c: Any, a: Any, held: Any, da: Any, dc: Any) -> Any:
         y = triangle_inverse(site, c)
-        return c @ lower(y @ da @ y.T, 0.5)  # pyright: ignore
+        return c @ lower(y @ da @ y.T, 0.5)
 
     c, definite = site.kernel("cholesky", make, a, rule=lambda y, a, da: zero_tangent(a))
     site.require(definite, "Matrix is not positive definite")

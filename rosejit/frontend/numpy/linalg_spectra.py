@@ -99,7 +99,7 @@ def orthogonalised(site: Site, a: Any, columns: int) -> tuple[Any, Any]:
     there are more of them than the columns of `a` determine."""
     m, n = a.shape
     if columns > n:
-        return site.kernel(f"complete_qr{columns}", lambda a: algorithms.orthogonalised.at(site.tape, a, columns), a)  # pyright: ignore
+        return site.kernel(f"complete_qr{columns}", lambda a: algorithms.orthogonalised.at(site.tape, a, columns), a)
     if m < n:
         q, r = orthogonalised(site, a[:, :m].copy(), m)
         return q, algorithms.beside.at(site.tape, r, q.T @ a[:, m:])
@@ -112,7 +112,7 @@ def orthogonalised(site: Site, a: Any, columns: int) -> tuple[Any, Any]:
         q, r = y
         across = da @ triangle_inverse(site, r.T.copy()).T
         inner = q.T @ across
-        below = part(inner, lambda i, j: j < i)
+        below: Any = part(inner, lambda i, j: j < i)
         turn = below - below.T
         return across + q @ (turn - inner), upper(inner - turn) @ r
 

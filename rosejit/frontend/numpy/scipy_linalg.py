@@ -132,7 +132,7 @@ def lu_factor(tape: Tape, a: Any) -> Any:
 def lu_solve(tape: Tape, lu_and_piv: Any, b: Any, trans: Any = 0) -> Any:
     """`scipy.linalg.lu_solve`."""
     lu, order = lu_and_piv
-    matrix = square(tape, lu, "lu_solve", "scipy")
+    matrix: Any = square(tape, lu, "lu_solve", "scipy")
     right, is_vector = _columns(tape, matrix, b, "lu_solve")
     if matrix.ndim != 2 or right.ndim != 2 or getattr(order, "type", None) is not INT:
         raise tape.fault(ShapeError, "`scipy.linalg.lu_solve` takes what `lu_factor` gives of one matrix, and a matrix")
@@ -157,9 +157,9 @@ def eigh(tape: Tape, a: Any, b: Any = None, *, lower: bool = True, eigvals_only:
 
     def one(site: Site, a: Any, b: Any) -> Any:
         c = kernels.cholesky(site, kernels.mirrored(b, lower))
-        half = kernels.forward(site, c, kernels.mirrored(a, lower))
+        half: Any = kernels.forward(site, c, kernels.mirrored(a, lower))
         w, v = linalg.eigen(True, site, kernels.forward(site, c, half.T))
-        return w if eigvals_only else (w, _substituted(site, c.T, v, False))  # pyright: ignore
+        return w if eigvals_only else (w, _substituted(site, c.T, v, False))
 
     shapes = [(n,)] if eigvals_only else [(n,), (n, n)]
     return stacked(tape, one, shapes, matrix, square(tape, b, "eigh", "scipy"))
