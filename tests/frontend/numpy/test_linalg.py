@@ -174,7 +174,7 @@ def test_what_is_not_finite_stays_so(name, bad):
     assert not np.isfinite(of(name)(a)).all()
 
 
-@pytest.mark.parametrize("name", ["svdvals", "pinv", "qr", "eigvalsh", "inv", "det", "cholesky", "matrix_rank"])
+@pytest.mark.parametrize("name", ["svdvals", "pinv", "qr", "eigvalsh", "inv", "det", "cholesky"])
 @pytest.mark.parametrize("shape", [(0, 0), (2, 0, 0), (0, 2, 2)])
 def test_no_elements(name, shape):
     found, wanted = of(name)(np.zeros(shape)), getattr(np.linalg, name)(np.zeros(shape))
