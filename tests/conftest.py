@@ -83,6 +83,7 @@ ONCE = (
     "tests/docs/test_generate_errors.py",
     "tests/examples/",
     "tests/interp/test_run.py::test_residuals_are_handed_on_however_deep",
+    "tests/frontend/numpy/test_scipy_linalg.py::test_derivatives",
     "tests/ops/kernels/test_coefficients.py",
     "tests/test_house.py",
     "tests/text/test_printer.py::test_a_long_program",

@@ -24,6 +24,8 @@ Make = Callable[..., Any]
 UFUNC = "out=None, *, where=True, casting='same_kind', order='K', dtype=None, subok=True, signature=..."
 """What every ufunc takes behind its operands."""
 _ROW_MAJOR = ("C", "K", "A")
+_ONLY_HOW = ("overwrite_a", "overwrite_b", "check_finite", "driver", "lapack_driver", "lwork")
+"""Parameters of SciPy's that say how it computes, not what."""
 
 
 @lru_cache(maxsize=512)
@@ -87,7 +89,7 @@ def called(
 
 def _require_default(tape: Tape, name: str, p: Parameter, value: Any) -> None:
     """Refuse a parameter that is not staged, unless it says what is so anyway."""
-    if value is p.default or p.name == "dtype" or value is getattr(np, "_NoValue", None):
+    if value is p.default or p.name in ("dtype", *_ONLY_HOW) or value is getattr(np, "_NoValue", None):
         return
     if p.name == "order" and p.default in _ROW_MAJOR and (value is None or value in _ROW_MAJOR):
         return

@@ -252,9 +252,9 @@ def cumulative(op: Op, start: float) -> Op:
     return make
 
 
-def trace(a: Array, offset: int = 0) -> Any:
+def trace(a: Array, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """`np.trace`."""
-    return reductions.total(manipulation.diagonal(a, offset))
+    return reductions.total(manipulation.diagonal(a, offset, axis1, axis2), -1)
 
 
 def take(a: Array, indices: Any, axis: Any = None) -> Any:

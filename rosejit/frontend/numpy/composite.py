@@ -71,9 +71,12 @@ def _lone(a: Array, axis: int, length: int) -> list[int]:
     return shape
 
 
-def cross(a: Any, b: Any) -> Any:
-    """`np.cross` of vectors with three components, in the last axis."""
-    other = _other(a, b)
+def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: Any = None) -> Any:
+    """`np.cross` of vectors with three components."""
+    axisa, axisb, axisc = (axisa, axisb, axisc) if axis is None else (axis,) * 3
+    if not a.ndim or not getattr(b if b.__class__ is Array else _other(a, b), "ndim", 0):
+        raise a.tape.fault(ShapeError, "`np.cross` takes vectors of 3, given a number")
+    a, other = manipulation.moved_last(a, axisa), manipulation.moved_last(_other(a, b), axisb)
     if a.shape[-1:] != (3,) or other.shape[-1:] != (3,):
         raise a.tape.fault(ShapeError, f"`np.cross` takes vectors of 3, given shapes {a.shape} and {other.shape}")
     x, y = ([_along(v, -1, k) for k in range(3)] for v in (a, other))
@@ -82,7 +85,12 @@ def cross(a: Any, b: Any) -> Any:
     parts = [x[(k + 1) % 3] * y[(k + 2) % 3] - x[(k + 2) % 3] * y[(k + 1) % 3] for k in range(3)]
     if a.ndim == other.ndim == 1:
         return as_array(a.tape, parts)
-    return concatenate.stacked(a.tape, parts, -1, "np.cross")
+    return concatenate.stacked(a.tape, parts, axisc, "np.cross")
+
+
+def cross_of(x1: Any, x2: Any, axis: int = -1) -> Any:
+    """`np.linalg.cross`."""
+    return cross(x1, x2, axis=axis)
 
 
 def convolve(a: Any, v: Any, mode: str = "full") -> Any:

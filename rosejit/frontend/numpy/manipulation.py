@@ -269,21 +269,34 @@ def broadcast(a: Array, shape: Any) -> Array:
     return made
 
 
-def diagonal(a: Array, offset: int = 0) -> Array:
+def diagonal(a: Array, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
     """`np.diagonal`, which nobody may write."""
-    if a.ndim != 2:
+    if a.ndim < 2:
         raise a.tape.fault(ShapeError, f"a diagonal is one of a matrix, given an array of shape {a.shape}")
+    ends = [one_axis(a, axis) for axis in (axis1, axis2)]
+    if ends[0] == ends[1]:
+        raise a.tape.fault(ShapeError, f"a diagonal runs along two axes, given {axis1} and {axis2}")
+    others = [k for k in range(a.ndim) if k not in ends]
     row, column = max(-offset, 0), max(offset, 0)
-    count = max(0, min(a.shape[0] - row, a.shape[1] - column))
+    count = max(0, min(a.shape[ends[0]] - row, a.shape[ends[1]] - column))
     atom_of(a.tape, a.box)
 
     def at(indices: tuple[Atom, ...]) -> Atom:
-        pair = tuple(a.tape.apply(P["wadd"], indices[0], Lit(k, INT)) if k else indices[0] for k in (row, column))
-        return element(a, pair)
+        places = dict(zip(others, indices, strict=False))
+        for k, skip in zip(ends, (row, column), strict=True):
+            places[k] = a.tape.apply(P["wadd"], indices[-1], Lit(skip, INT)) if skip else indices[-1]
+        return element(a, tuple(places[k] for k in range(a.ndim)))
 
-    made = _shared(a, fresh(a.tape, build(a.tape, (count,), a.type, at)))  # pyright: ignore[reportArgumentType]  # an array
+    shape = (*(a.shape[k] for k in others), count)
+    made = _shared(a, fresh(a.tape, build(a.tape, shape, a.type, at)))  # pyright: ignore[reportArgumentType]  # an array
     made.box.readonly = made.box.readonly or "what `np.diagonal` gives is never written"
     return made
+
+
+def moved_last(a: Array, axis: int) -> Array:
+    """A view with an axis behind all others."""
+    at = one_axis(a, axis)
+    return transposed(a, [*(k for k in range(a.ndim) if k != at), at])
 
 
 # --- elements in other places

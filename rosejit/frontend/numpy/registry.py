@@ -17,6 +17,7 @@ from rosejit.frontend.arrays.call_binding import UFUNC, bound, called
 from rosejit.frontend.arrays.reductions import chosen, larger
 from rosejit.frontend.numpy import array_methods as methods
 from rosejit.frontend.numpy import composite, concatenate, contractions, creation, linalg, manipulation, sorting
+from rosejit.frontend.numpy import linalg_composite as more
 from rosejit.frontend.numpy.array_methods import cumulative
 from rosejit.frontend.numpy.row_kinds import (
     Handler,
@@ -215,11 +216,12 @@ _REDUCTIONS = (
         samples="a; a, x; a, a * a; a, a * a, axis=0; a, [s, 2.0], axis=0; x, dx=s; x, None, s"),
     Row("gradient", of_array, composite.gradient, "f, *varargs, axis=None, edge_order=1", "x; x, s; x, 2"),
 )  # fmt: skip
+_PRODUCT = f"{UFUNC.replace('where=True, ', '')}, axes=..., axis=..., keepdims=..."
 _PRODUCTS = (
     Row("dot", of_array, contractions.dot, "a, b, out=None", "x, x; a, m; x, s; s, 2.0; t, [1.0, s, 2.0, 0.5]",
         is_method=True, picked=MaskedArray.dot),
     Row("matmul", of_array, contractions.matmul_of,
-        f"x1, x2, /, {UFUNC.replace('where=True, ', '')}, axes=..., axis=..., keepdims=...",
+        f"x1, x2, /, {_PRODUCT}",
         "x, x; a, m; m, x; t[:, :, :3], m"),
     Row("inner", of_array, contractions.inner, "a, b, /", "x, x; a, a; a, x; s, 3.0; x, s", picked=MaskedArray.dot),
     Row("outer", of_array, contractions.outer, "a, b, out=None", "x, x; x, [1.0, s]; s, 2.0; a, x"),
@@ -354,13 +356,44 @@ _LINEAR_ALGEBRA = (
     Row("linalg.solve", of_several, linalg.solve, samples="m, x; m, a.T; [m, m], [a.T, a.T]"),
     Row("linalg.inv", of_several, linalg.inverse, samples="m; [m, 2 * m]; m[:1, :1]"),
     Row("linalg.det", of_several, linalg.determinant, samples="m; m[:2, :2]; [m, 2 * m]"),
-    Row("linalg.slogdet", of_several, linalg.log_determinant, samples="m"),
-    Row("linalg.cholesky", of_several, linalg.cholesky, "a, /, *, upper=False", "m; [m, 2 * m]"),
-    Row("linalg.norm", of_several, linalg.norm,
+    Row("linalg.slogdet", of_several, linalg.log_determinant, samples="m; [m, -m]"),
+    Row("linalg.cholesky", of_several, linalg.cholesky, "a, /, *, upper=False",
+        "m; [m, 2 * m]; m + np.triu(m, 1), upper=True"),
+    Row("linalg.eigh", of_several, linalg.eigh, samples="m; [m, m @ m]; m, 'U'"),
+    Row("linalg.eigvalsh", of_several, linalg.eigvalsh, samples="m; [m, m @ m]; m, 'U'"),
+    Row("linalg.svd", of_several, linalg.svd,
+        samples="a; a.T, False; [m, 2 * m]; m, hermitian=True"),
+    Row("linalg.svdvals", of_several, linalg.svdvals, "x, /", "m; a; [a, 2 * a]"),
+    Row("linalg.qr", of_several, linalg.qr, samples="m; a; a.T; a.T, 'complete'; [a, a], 'r'"),
+    Row("linalg.norm", of_several, more.norm,
         samples="x; a; a, axis=1; x, 1; x, np.inf; x, -np.inf; x, 3; a, 'fro'; a, 1; a, np.inf; a, 2, 0, True; x, 0; "
-            "a, -1; t, None, (0, 1)"),
-    Row("linalg.matrix_power", of_several, linalg.matrix_power, samples="m, 2; m, 0; m, -1; m, 3"),
-    Row("linalg.multi_dot", of_several, linalg.multi_dot, "arrays, *, out=None", "[m, m, x]; [a, m]"),
+            "a, -1; t, None, (0, 1); a, 'nuc'; a, 2; m, -2; t, 2, (0, 2); t, 1, (2, 0), True; t, -np.inf, (1, 2)"),
+    Row("linalg.vector_norm", of_several, more.vector_norm, "x, /, *, axis=None, keepdims=False, ord=2",
+        "x; a; a, axis=1; t, axis=(0, 2), keepdims=True; a, ord=1; x, ord=2.5"),
+    Row("linalg.matrix_norm", of_several, more.matrix_norm, "x, /, *, keepdims=False, ord='fro'",
+        "a; t; a, ord=2; t, ord=1, keepdims=True; m, ord='nuc'"),
+    Row("linalg.cond", of_several, more.cond, samples="a; m, -2; m, 1; [m, 2 * m], np.inf; m, 'nuc'"),
+    Row("linalg.matrix_rank", of_several, more.matrix_rank, "A, tol=None, hermitian=False, *, rtol=None",
+        "m; a; [m, 2 * m]; x; m, 2.5; m, hermitian=True"),
+    Row("linalg.pinv", of_several, more.pinv, "a, rcond=None, hermitian=False, *, rtol=...",
+        "a; [m, m]; m, hermitian=True; a.T, 0.3"),
+    Row("linalg.lstsq", of_several, more.lstsq, samples="a.T, x; a, a"),
+    Row("linalg.matrix_power", of_several, more.matrix_power, samples="m, 2; m, 0; m, -1; m, 3; [m, m], 5; [m, m], 0"),
+    Row("linalg.multi_dot", of_several, more.multi_dot, "arrays, *, out=None", "[m, m, x]; [a, m]; [a, m, a.T, a]"),
+    Row("linalg.tensorsolve", of_several, more.tensorsolve, samples="m[:, None], x; m[None], x, (0,)"),
+    Row("linalg.tensorinv", of_several, more.tensorinv, samples="m[None, :, None], 2; m, 1"),
+    Row("linalg.cross", of_array, composite.cross_of, "x1, x2, /, *, axis=-1", "x, x * x; a, a * a; a, x"),
+    Row("linalg.outer", of_array, more.outer, "x1, x2, /", "x, x; x, [1.0, s]"),
+    Row("linalg.trace", of_array, more.trace, "x, /, *, offset=0, dtype=None", "m; t; a, offset=1; k[:, None]"),
+    Row("linalg.diagonal", of_array, more.diagonal, "x, /, *, offset=0", "m; t; a, offset=1", "view"),
+    Row("linalg.matrix_transpose matrix_transpose", of_array, more.matrix_transpose, "x, /", "a; t", "view"),
+    Row("linalg.matmul", of_array, contractions.matmul_of, "x1, x2, /", "a, m; m, x; t[:, :, :3], m"),
+    Row("linalg.tensordot", of_array, more.tensordot, "x1, x2, /, *, axes=2", "a, a; a, m, axes=1"),
+    Row("linalg.vecdot", of_array, more.vecdot, "x1, x2, /, *, axis=-1", "a, x; a, a; x, x; a, a, axis=0"),
+    Row("vecdot", of_array, more.vecdot, f"x1, x2, /, {_PRODUCT}", "a, x; a, a; x, x; t, t, axis=0"),
+    Row("matvec", of_array, more.matvec, f"x1, x2, /, {_PRODUCT}", "m, x; m, a"),
+    Row("vecmat", of_array, more.vecmat, f"x1, x2, /, {_PRODUCT}", "x, m; a, m"),
+    *(Row(f"linalg.{name}", of_several, linalg.refused_eig, "a") for name in ("eig", "eigvals")),
 )  # fmt: skip
 
 

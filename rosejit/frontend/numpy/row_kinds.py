@@ -52,7 +52,8 @@ class Row:
     @property
     def name(self) -> str:
         """As messages call it."""
-        return f"np.{self.names.split()[0]}"
+        name = self.names.split()[0]
+        return name if name.startswith("scipy.") else f"np.{name}"
 
     @cached_property
     def binds(self) -> Signature:

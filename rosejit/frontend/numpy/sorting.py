@@ -16,7 +16,7 @@ from rosejit.frontend.arrays.getitem import get
 from rosejit.frontend.arrays.reductions import chosen
 from rosejit.frontend.numpy import manipulation
 from rosejit.frontend.numpy.array_methods import put_all
-from rosejit.frontend.numpy.linalg import Site
+from rosejit.frontend.numpy.linalg_kernels import Site
 from rosejit.frontend.values import rose_functions as rose
 from rosejit.frontend.values.scalars import P, int_atom, type_of, wrap
 from rosejit.frontend.values.tape import Tape

@@ -25,7 +25,7 @@ from rosejit.frontend.arrays.array import Array, host_data, made_outside
 from rosejit.frontend.control.join import described
 from rosejit.frontend.control.special_methods import member_of
 from rosejit.frontend.control.undefined import Poison, require_single_value
-from rosejit.frontend.numpy import random, registry
+from rosejit.frontend.numpy import random, registry, scipy_linalg
 from rosejit.frontend.python.builtins import BUILTINS, of_sequence
 from rosejit.frontend.python.math import MATH, OF_REALS
 from rosejit.frontend.scalar_ops import faults
@@ -402,7 +402,9 @@ def _outside_arrays(function: Any) -> bool:
 def _handler(function: Any) -> Handler | None:
     try:
         found = BUILTINS.get(function) or MATH.get(function)
-        return registry.table().get(function) if found is None and loaded() is not None else found
+        if found is not None or loaded() is None:
+            return found
+        return registry.table().get(function) or scipy_linalg.handler_of(function)
     except TypeError:  # a callable that has no hash
         return None
 

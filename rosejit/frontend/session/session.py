@@ -158,6 +158,8 @@ class Session:
         self.methods = Methods(dispatcher.called_by_python)
         self.hooks = Hooks(self.tape, dispatcher.call, self.captured, self.methods, dispatcher.effects.entered)
         self.cycles = CallGraph(self)
+        self.kernels: dict[Any, ir.Function] = {}
+        """Factorisations of matrices, by name and types."""
         self.draws: dict[str, ir.Function] = {}
         """The functions that draw random numbers, by name."""
         self._open: list[OpenFunction] = []
