@@ -132,7 +132,7 @@ def broadcast_arrays(tape: Tape, *args: Any) -> tuple[Any, ...]:
     return tuple(manipulation.broadcast(part, shape) if part.shape != shape else part for part in parts)
 
 
-def insert(arr: Array, obj: Any, values: Any, axis: Any = None) -> Any:
+def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     """`np.insert`: NumPy says where which element goes, asked with their numbers."""
     tape = arr.tape
     given = converted(array_of(tape, "np.insert", values), arr.type)
@@ -152,7 +152,7 @@ def insert(arr: Array, obj: Any, values: Any, axis: Any = None) -> Any:
 # --- borders
 
 
-def pad(array: Array, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
+def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
     """`np.pad`: of one axis after the other."""
     if not isinstance(mode, str) or mode not in (*_MOVED, *_OF_VALUES):
         known = ", ".join(map(repr, sorted((*_MOVED, *_OF_VALUES))))
@@ -182,7 +182,7 @@ _OF_VALUES = {
 """The modes that make new numbers, and the keyword of each."""
 
 
-def _pairs(a: Array, value: Any) -> list[Any]:
+def _pairs(a: Any, value: Any) -> list[Any]:
     """Two values for each axis, of one, two, or two for each."""
     if isinstance(value, dict):
         return [_pair(value.get(k, value.get(k - a.ndim, 0))) for k in range(a.ndim)]
@@ -244,7 +244,7 @@ def _border(a: Any, axis: int, width: Any, value: Any, end: int, mode: str) -> A
 
 
 def sliding_window_view(
-    x: Array, window_shape: Any, axis: Any = None, subok: bool = False, writeable: bool = False
+    x: Any, window_shape: Any, axis: Any = None, subok: bool = False, writeable: bool = False
 ) -> Any:
     """`np.lib.stride_tricks.sliding_window_view`, which nobody may write."""
     if writeable:
@@ -353,13 +353,13 @@ class FlatElements:
 
     __slots__ = ("_array", "_put")
 
-    def __init__(self, a: Array, put: Make) -> None:
+    def __init__(self, a: Any, put: Make) -> None:
         self._array = a
         self._put = put
 
     def __getitem__(self, index: Any) -> Any:
         found = get(self._elements(), index)
-        return found if found.__class__ is not Array else found.copy()  # pyright: ignore[reportAttributeAccessIssue]  # installed
+        return found if found.__class__ is not Array else found.copy()
 
     def __setitem__(self, index: Any, value: Any) -> None:
         self._put(self._array, index, value)

@@ -10,7 +10,7 @@ from typing import Any
 from rosejit.errors import RoseValueError, ShapeError
 from rosejit.frontend.arrays import reductions
 from rosejit.frontend.arrays.access import element
-from rosejit.frontend.arrays.array import Array, atom_of
+from rosejit.frontend.arrays.array import atom_of
 from rosejit.frontend.arrays.asarray import as_array
 from rosejit.frontend.arrays.broadcast import broadcast_map, converted
 from rosejit.frontend.arrays.getitem import get
@@ -24,7 +24,7 @@ from rosejit.ir.types import BOOL, INT, REAL
 from rosejit.numeric import np
 
 
-def along(a: Array, axis: int, place: Any) -> Any:
+def along(a: Any, axis: int, place: Any) -> Any:
     """`a[..., place, ...]` with `place` at `axis`."""
     if not -a.ndim <= axis < a.ndim:
         raise a.tape.fault(ShapeError, f"axis {axis} is out of bounds for an array of shape {a.shape}")
@@ -33,7 +33,7 @@ def along(a: Array, axis: int, place: Any) -> Any:
     return get(a, tuple(at))
 
 
-def lone(a: Array, axis: int, length: int) -> list[int]:
+def lone(a: Any, axis: int, length: int) -> list[int]:
     """The shape that puts a vector along one axis of `a`."""
     shape = [1] * a.ndim
     shape[axis] = length
@@ -60,7 +60,7 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = ..., append: Any = .
     return a
 
 
-def _end(a: Array, end: Any, axis: int) -> Array:
+def _end(a: Any, end: Any, axis: int) -> Any:
     made = array_of(a.tape, "np.diff", end)
     shape = list(a.shape)
     shape[axis] = 1
@@ -158,7 +158,7 @@ def _is_number(step: Any) -> bool:
     return type_of(step) is not None or getattr(step, "shape", None) == ()
 
 
-def _slopes(f: Array, step: Any, axis: int, edge_order: int) -> Array:
+def _slopes(f: Any, step: Any, axis: int, edge_order: int) -> Any:
     n, tape = f.shape[axis], f.tape
     if n < edge_order + 1:
         what = "the array is too small for a numerical gradient: it needs (edge_order + 1) elements along each axis"
@@ -184,7 +184,7 @@ def _slopes(f: Array, step: Any, axis: int, edge_order: int) -> Array:
     return concatenate.joined(tape, [ends[0], inside, ends[1]], axis, "np.gradient")
 
 
-def _edge(f: Array, axis: int, steps: Any, way: int, order: int) -> Any:
+def _edge(f: Any, axis: int, steps: Any, way: int, order: int) -> Any:
     """The slope at the first element (or the last, going back)."""
 
     def at(k: int) -> Any:
@@ -205,6 +205,8 @@ def _edge(f: Array, axis: int, steps: Any, way: int, order: int) -> Any:
 
 def interp(tape: Tape, x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
     """`np.interp`: the place is found by bisection, the line drawn as NumPy draws it."""
+    points: Any
+    values: Any
     points, values = (as_array(tape, v) for v in (xp, fp))
     if points is None or values is None or points.ndim != 1 or points.shape != values.shape or points.shape == (0,):
         raise tape.fault(ShapeError, "`np.interp` takes two vectors of one length: where, and the values there")
@@ -223,7 +225,7 @@ def interp(tape: Tape, x: Any, xp: Any, fp: Any, left: Any = None, right: Any = 
     return at(x) if type_of(x) is not None else broadcast_map(tape, at, array_of(tape, "np.interp", x))
 
 
-def _periodic(tape: Tape, x: Any, points: Array, values: Array, period: Any) -> Any:
+def _periodic(tape: Tape, x: Any, points: Any, values: Any, period: Any) -> Any:
     """Of a function that repeats: the points in order in one period, and one more on each side."""
     xp, period = of(tape), abs(period)
     reductions.require(tape, period != 0, ValueError("period must be a non-zero value"))
@@ -250,7 +252,7 @@ def _interpolated(x: Any, points: Any, values: Any, last: int, low: Any, high: A
     return chosen(x == _at(points, last), _at(values, last), found)
 
 
-def _at(a: Array, index: Any) -> Any:
+def _at(a: Any, index: Any) -> Any:
     """The element at an index that is known to be in range."""
     at = int_atom(a.tape, index)
     assert at is not None

@@ -148,7 +148,7 @@ def linspace(
     """`np.linspace` between staged numbers, or arrays of them."""
     (count,) = lengths_of(tape, num)
     gaps = count - 1 if endpoint else count
-    ends = [end if type_of(end) is not None else as_array(tape, end) for end in (start, stop)]
+    ends: list[Any] = [end if type_of(end) is not None else as_array(tape, end) for end in (start, stop)]
     if None in ends or BOOL in [getattr(end, "type", None) for end in ends] or count < 0:
         raise tape.type_fault("`np.linspace` is staged between numbers, or arrays of them, in so many steps")
     first, last = (broadcast_map(tape, lambda x: x * 1.0, end) if end.__class__ is Array else end * 1.0 for end in ends)

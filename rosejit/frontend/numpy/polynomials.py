@@ -61,7 +61,7 @@ def _lined_up(tape: Tape, a1: Any, a2: Any, op: Make, from_low: bool) -> Any:
     return op(_filled(tape, x, count, from_low), _filled(tape, y, count, from_low))
 
 
-def _filled(tape: Tape, a: Array, count: int, from_low: bool) -> Any:
+def _filled(tape: Tape, a: Any, count: int, from_low: bool) -> Any:
     lack = count - a.shape[0]
     if not lack:
         return a
@@ -92,7 +92,7 @@ def _whole(tape: Tape, a: Any, end: int) -> Any:
     return a
 
 
-def polyder(p: Array, m: Any = 1) -> Any:
+def polyder(p: Any, m: Any = 1) -> Any:
     """`np.polyder`."""
     found: Any = _coefficients(p.tape, p)
     if m < 0 or not p.shape:
@@ -102,7 +102,7 @@ def polyder(p: Array, m: Any = 1) -> Any:
     return found
 
 
-def polyint(p: Array, m: Any = 1, k: Any = None) -> Any:
+def polyint(p: Any, m: Any = 1, k: Any = None) -> Any:
     """`np.polyint`."""
     xp, found = of(p.tape), converted(_coefficients(p.tape, p), REAL)
     if m < 0 or not p.shape:
@@ -116,7 +116,7 @@ def polyint(p: Array, m: Any = 1, k: Any = None) -> Any:
     return _coefficients(p.tape, p) if not m else found
 
 
-def poly(seq_of_zeros: Array) -> Any:
+def poly(seq_of_zeros: Any) -> Any:
     """`np.poly` of zeros: the product of `x - zero`."""
     if seq_of_zeros.ndim != 1:
         raise seq_of_zeros.tape.type_fault("`np.poly` of a matrix needs its eigenvalues, and is not staged")
@@ -126,7 +126,7 @@ def poly(seq_of_zeros: Array) -> Any:
     return found if seq_of_zeros.shape[0] else 1.0
 
 
-def vander(x: Array, N: Any = None, increasing: bool = False) -> Any:
+def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
     """`np.vander`."""
     if x.ndim != 1:
         raise x.tape.fault(RoseValueError, "x must be a one-dimensional array or sequence.")
@@ -135,7 +135,7 @@ def vander(x: Array, N: Any = None, increasing: bool = False) -> Any:
     return found if increasing else of(x.tape).flip(found, 1)
 
 
-def _powers(x: Array, count: int) -> list[Any]:
+def _powers(x: Any, count: int) -> list[Any]:
     """1, x, x squared, ..."""
     if x.type is BOOL:
         raise x.tape.type_fault("powers are those of numbers, given truth values")
@@ -224,7 +224,7 @@ def subtracted(tape: Tape, c1: Any, c2: Any) -> Any:
     return _whole(tape, _lined_up(tape, _series(tape, c1), _series(tape, c2), lambda x, y: x - y, True), -1)
 
 
-def _real(tape: Tape, c: Any) -> Array:
+def _real(tape: Tape, c: Any) -> Any:
     return converted(_coefficients(tape, c), REAL)
 
 

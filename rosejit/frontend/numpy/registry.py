@@ -439,7 +439,9 @@ def _install() -> None:
         setattr(Array, name, method_of(name, row, row.make))
         if row.picked is not None:
             setattr(MaskedArray, name, method_of(name, row, row.picked))
-    Array.flat = property(lambda self: FlatElements(self, put_flat), fill_flat)
+    Array.flat = property(  # pyright: ignore[reportAttributeAccessIssue]  # installed as the others
+        lambda self: FlatElements(self, put_flat), fill_flat
+    )
 
 
 _install()

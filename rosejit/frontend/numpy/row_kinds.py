@@ -136,9 +136,12 @@ def _of_dtype(tape: Any, function: Any, operands: list[Any], dtype: Any) -> list
     found = [_operand(tape, function, value) for value in operands]
     narrow = (INT, BOOL) if kind is REAL else (BOOL,)
     widened = [getattr(x, "type", type_of(x)) in narrow for x in found]
-    return [
-        broadcast_map(tape, lambda v: cast(tape, v, kind), x) if w else x for x, w in zip(found, widened, strict=True)
-    ]
+    wanted = REAL if kind is REAL else INT
+
+    def made(x: Any, is_narrow: bool) -> Any:
+        return broadcast_map(tape, lambda v: cast(tape, v, wanted), x) if is_narrow else x
+
+    return [made(x, is_narrow) for x, is_narrow in zip(found, widened, strict=True)]
 
 
 def _where(session: Any, row: Row, function: Any, operands: list[Any], given: Options, out: Any, where: Any) -> Any:
@@ -307,7 +310,8 @@ def of_shape(row: Row) -> Handler:
         given = bound(session.tape, row.name, row.binds, args, kwargs)
         value = given.pop(first)
         made = value if value.__class__ is Array else as_array(session.tape, value)
-        kind = {REAL: float, INT: int}.get(getattr(made, "type", type_of(value)), bool)
+        kinds: dict[Any, type] = {REAL: float, INT: int}
+        kind = kinds.get(getattr(made, "type", type_of(value)), bool)
         try:
             return function(np.empty(() if made is None else made.shape, kind), **given)
         except (ValueError, IndexError) as error:

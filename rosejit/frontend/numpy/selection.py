@@ -53,7 +53,7 @@ def isin(tape: Tape, element: Any, test_elements: Any, invert: bool = False) -> 
 # --- along an axis
 
 
-def _picks(arr: Array, indices: Any, axis: int) -> tuple[Any, ...]:
+def _picks(arr: Any, indices: Any, axis: int) -> tuple[Any, ...]:
     """The index of an array that takes `indices` along one axis, and stays where it is along the others."""
     if not hasattr(indices, "dtype"):
         raise arr.tape.type_fault(f"`indices` is an array of integers, given {type(indices).__name__}", "`np.array`")
@@ -66,7 +66,7 @@ def _picks(arr: Array, indices: Any, axis: int) -> tuple[Any, ...]:
     return tuple(at if k == axis else line for k, line in enumerate(grid))
 
 
-def take_along_axis(arr: Array, indices: Any, axis: Any = -1) -> Any:
+def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
     """`np.take_along_axis`."""
     if axis is None:
         arr, axis = manipulation.reshape(arr, -1), 0
@@ -74,7 +74,7 @@ def take_along_axis(arr: Array, indices: Any, axis: Any = -1) -> Any:
     return get(arr, _picks(arr, indices, axis))
 
 
-def put_along_axis(arr: Array, indices: Any, values: Any, axis: Any) -> None:
+def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
     """`np.put_along_axis`."""
     if axis is None:
         check_writable(arr)
@@ -101,24 +101,24 @@ def lexsort(tape: Tape, keys: Any, axis: Any = -1) -> Any:
     return order
 
 
-def partition(a: Array, kth: Any, axis: Any = -1) -> Any:
+def partition(a: Any, kth: Any, axis: Any = -1) -> Any:
     """`np.partition`: sorted, which is one of the orders that it may give."""
     _check_places(a, kth, axis)
     return sorting.sort(a, axis)
 
 
-def argpartition(a: Array, kth: Any, axis: Any = -1) -> Any:
+def argpartition(a: Any, kth: Any, axis: Any = -1) -> Any:
     """`np.argpartition`: the order of a sort."""
     _check_places(a, kth, axis)
     return sorting.argsort(a, axis)
 
 
-def partition_in_place(a: Array, kth: Any, axis: Any = -1) -> None:
+def partition_in_place(a: Any, kth: Any, axis: Any = -1) -> None:
     """`x.partition(kth)`."""
     put_all(a, partition(a, kth, axis))
 
 
-def _check_places(a: Array, kth: Any, axis: Any) -> None:
+def _check_places(a: Any, kth: Any, axis: Any) -> None:
     places = array_of(a.tape, "kth", kth)
     count = prod(a.shape) if axis is None else a.shape[reductions.one_axis(a, axis)]
     if places.type is not INT:
@@ -131,7 +131,7 @@ def _check_places(a: Array, kth: Any, axis: Any) -> None:
 # --- choices
 
 
-def choose(a: Array, choices: Any, mode: str = "raise") -> Any:
+def choose(a: Any, choices: Any, mode: str = "raise") -> Any:
     """`np.choose`: all choices are computed."""
     tape, xp = a.tape, of(a.tape)
     options = [v if type_of(v) is not None else array_of(tape, "np.choose", v) for v in list(choices)]
@@ -161,7 +161,7 @@ def select(tape: Tape, condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     return found
 
 
-def piecewise(x: Array, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
+def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
     """`np.piecewise`: each function is called with what its condition picks, and runs only there."""
     tape, xp = x.tape, of(x.tape)
     functions = list(funclist)
@@ -184,14 +184,14 @@ def piecewise(x: Array, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> 
     return found if x.shape else found[0]
 
 
-def _mask_of(x: Array, condition: Any) -> Any:
+def _mask_of(x: Any, condition: Any) -> Any:
     mask = converted(array_of(x.tape, "np.piecewise", condition), BOOL)
     if mask.shape not in ((), x.shape):
         raise x.tape.fault(ShapeError, f"a condition of shape {mask.shape} does not fit the shape {x.shape}")
     return manipulation.broadcast(mask, x.shape)
 
 
-def _conditions(x: Array, condlist: Any) -> list[Any]:
+def _conditions(x: Any, condlist: Any) -> list[Any]:
     """The conditions: a list of arrays, or one, as NumPy tells."""
     if type_of(condlist) is not None:
         return [condlist]
@@ -215,12 +215,12 @@ def compress(tape: Tape, condition: Any, a: Any, axis: Any = None) -> Any:
     return _compressed(array_of(tape, "np.compress", a), condition, axis)
 
 
-def compress_method(a: Array, condition: Any, axis: Any = None) -> Any:
+def compress_method(a: Any, condition: Any, axis: Any = None) -> Any:
     """`x.compress(condition)`."""
     return _compressed(a, condition, axis)
 
 
-def _compressed(a: Array, condition: Any, axis: Any) -> Any:
+def _compressed(a: Any, condition: Any, axis: Any) -> Any:
     mask = converted(vector(a.tape, "np.compress", condition), BOOL)
     if axis is None:
         a, axis = manipulation.reshape(a, -1), 0
@@ -234,7 +234,7 @@ def _compressed(a: Array, condition: Any, axis: Any) -> Any:
     return get(part, (*[slice(None)] * axis, mask))
 
 
-def place(arr: Array, mask: Any, vals: Any) -> None:
+def place(arr: Any, mask: Any, vals: Any) -> None:
     """`np.place`: values in turn, wherever a mask holds."""
     xp, given = of(arr.tape), manipulation.reshape(array_of(arr.tape, "np.place", vals), -1)
     check_writable(arr)
@@ -248,7 +248,7 @@ def place(arr: Array, mask: Any, vals: Any) -> None:
     put_all(arr, xp.where(where, given[xp.maximum(rank, 0) % given.shape[0]], arr))
 
 
-def putmask(a: Array, mask: Any, values: Any) -> None:
+def putmask(a: Any, mask: Any, values: Any) -> None:
     """`np.putmask`: values by their place, wherever a mask holds."""
     xp, given = of(a.tape), manipulation.reshape(array_of(a.tape, "np.putmask", values), -1)
     check_writable(a)
@@ -260,7 +260,7 @@ def putmask(a: Array, mask: Any, values: Any) -> None:
         put_all(a, xp.where(where, given[at], a))
 
 
-def put(a: Array, ind: Any, v: Any, mode: str = "raise") -> None:
+def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     """`np.put`: into the elements in their order; values are repeated."""
     xp, given = of(a.tape), manipulation.reshape(array_of(a.tape, "np.put", v), -1)
     check_writable(a)
@@ -273,18 +273,18 @@ def put(a: Array, ind: Any, v: Any, mode: str = "raise") -> None:
     put_flat(a, at, values)
 
 
-def put_method(a: Array, indices: Any, values: Any, mode: str = "raise") -> None:
+def put_method(a: Any, indices: Any, values: Any, mode: str = "raise") -> None:
     """`x.put(indices, values)`."""
     put(a, indices, values, mode)
 
 
-def fill_flat(a: Array, value: Any) -> None:
+def fill_flat(a: Any, value: Any) -> None:
     """`a.flat = value`: values are repeated."""
     given = manipulation.reshape(array_of(a.tape, "a.flat", value), -1)
     put_flat(a, slice(None), get(given, np.arange(prod(a.shape)) % max(given.shape[0], 1)))
 
 
-def put_flat(a: Array, index: Any, value: Any) -> None:
+def put_flat(a: Any, index: Any, value: Any) -> None:
     """`a.flat[index] = value`."""
     if a.ndim == 1:
         set_(a, index, value)
@@ -295,7 +295,7 @@ def put_flat(a: Array, index: Any, value: Any) -> None:
     put_all(a, manipulation.reshaped(flat, a.shape))
 
 
-def copy_to(dst: Array, src: Any, where: Any = True) -> None:
+def copy_to(dst: Any, src: Any, where: Any = True) -> None:
     """`np.copyto`."""
     if where is True:
         put_all(dst, src)
@@ -308,7 +308,7 @@ def copy_to(dst: Array, src: Any, where: Any = True) -> None:
     put_all(dst, broadcast_map(dst.tape, chosen, mask, source, dst))
 
 
-def fill_diagonal(a: Array, val: Any, wrap: bool = False) -> None:
+def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     """`np.fill_diagonal`: values are repeated."""
     if a.ndim < 2 or (a.ndim > 2 and len(set(a.shape)) > 1):
         raise a.tape.fault(ShapeError, f"`np.fill_diagonal` of an array of shape {a.shape}, which has no diagonal")
@@ -354,7 +354,8 @@ def ravel_multi_index(tape: Tape, multi_index: Any, dims: Any, mode: Any = "rais
         lengths, parts, modes = lengths[::-1], parts[::-1], modes[::-1]
     if len(parts) != len(lengths) or len(modes) != len(lengths) or not set(modes) <= {"raise", "wrap", "clip"}:
         raise tape.fault(RoseValueError, "parameter multi_index must be a sequence of length of `dims`")
-    xp, found = of(tape), 0
+    xp = of(tape)
+    found: Any = 0
     for part, length, how in zip(parts, lengths, modes, strict=True):
         at = part if type_of(part) is not None else array_of(tape, "np.ravel_multi_index", part)
         if getattr(at, "type", type_of(at)) is not INT:

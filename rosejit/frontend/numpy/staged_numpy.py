@@ -46,7 +46,7 @@ def calling(tape: Tape, function: Any, *first: Any, **options: Any) -> Any:
     return partial(tape.session.hooks.call, function, *first, **options)
 
 
-def array_of(tape: Tape, name: str, value: Any) -> Array:
+def array_of(tape: Tape, name: str, value: Any) -> Any:
     """What may be an array as one; a number is one without dimensions."""
     found = as_array(tape, [value] if type_of(value) is not None else value)
     if found is None:
@@ -54,7 +54,7 @@ def array_of(tape: Tape, name: str, value: Any) -> Array:
     return manipulation.reshaped(found, ()) if type_of(value) is not None else found
 
 
-def vector(tape: Tape, name: str, value: Any) -> Array:
+def vector(tape: Tape, name: str, value: Any) -> Any:
     """What must have one dimension."""
     found = array_of(tape, name, value)
     if found.ndim != 1:
@@ -62,7 +62,7 @@ def vector(tape: Tape, name: str, value: Any) -> Array:
     return found
 
 
-def lined(a: Array, axis: Any) -> Array:
+def lined(a: Array, axis: Any) -> Any:
     """The elements along some axes, or all, in one last dimension."""
     gone = axes_of(a, axis)
     kept = [k for k in range(a.ndim) if k not in gone]

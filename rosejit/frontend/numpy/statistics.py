@@ -26,7 +26,7 @@ Make = Callable[..., Any]
 # --- order statistics
 
 
-def median(a: Array, axis: Any = None, keepdims: bool = False) -> Any:
+def median(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """`np.median`: the mean of the two in the middle; NaN where one is."""
     _require_elements(a, axis, "median")
     ranked = sorting.sort(lined(a, axis), -1)
@@ -36,37 +36,37 @@ def median(a: Array, axis: Any = None, keepdims: bool = False) -> Any:
     return with_axes(a, found, axis, keepdims)
 
 
-def _require_elements(a: Array, axis: Any, name: str) -> None:
+def _require_elements(a: Any, axis: Any, name: str) -> None:
     if not all(a.shape[k] for k in reductions.axes_of(a, axis)):
         raise a.tape.fault(ShapeError, f"`np.{name}` of an array without elements, its shape is {a.shape}")
 
 
-def quantile(a: Array, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False) -> Any:
+def quantile(a: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False) -> Any:
     """`np.quantile`: of every method of NumPy's; a `q` that is staged on the straight line between two elements."""
     return _quantile(a, q, axis, method, keepdims, 1.0)
 
 
-def percentile(a: Array, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False) -> Any:
+def percentile(a: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False) -> Any:
     """`np.percentile`."""
     return _quantile(a, q, axis, method, keepdims, 100.0)
 
 
-def nanquantile(a: Array, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False) -> Any:
+def nanquantile(a: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False) -> Any:
     """`np.nanquantile`: of the elements that are no NaN."""
     return _quantile(a, q, axis, method, keepdims, 1.0, True)
 
 
-def nanpercentile(a: Array, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False) -> Any:
+def nanpercentile(a: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False) -> Any:
     """`np.nanpercentile`."""
     return _quantile(a, q, axis, method, keepdims, 100.0, True)
 
 
-def nanmedian(a: Array, axis: Any = None, keepdims: bool = False) -> Any:
+def nanmedian(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """`np.nanmedian`."""
     return _quantile(a, 0.5, axis, "linear", keepdims, 1.0, True)
 
 
-def _quantile(a: Array, q: Any, axis: Any, method: str, keepdims: bool, whole: float, counted: bool = False) -> Any:
+def _quantile(a: Any, q: Any, axis: Any, method: str, keepdims: bool, whole: float, counted: bool = False) -> Any:
     tape, places = a.tape, array_of(a.tape, "np.quantile", q)
     if a.type is BOOL or places.type is BOOL:
         raise tape.type_fault("a quantile lies between numbers, and truth values are not subtracted")
@@ -80,7 +80,7 @@ def _quantile(a: Array, q: Any, axis: Any, method: str, keepdims: bool, whole: f
     else:
         pick = _of_method(tape, ranked, method) if method != "linear" else _on_line(tape, ranked)
     known = host_data(places)
-    values = (known / whole).ravel() if known is not None else list(manipulation.reshape(places, -1) / whole)
+    values: Any = (known / whole).ravel() if known is not None else list(manipulation.reshape(places, -1) / whole)
     found = [with_axes(a, pick(value), axis, keepdims) for value in (values.tolist() if known is not None else values)]
     if not places.shape:
         return found[0]
@@ -88,7 +88,7 @@ def _quantile(a: Array, q: Any, axis: Any, method: str, keepdims: bool, whole: f
     return manipulation.reshaped(stack, places.shape + stack.shape[1:])
 
 
-def _between(tape: Tape, ranked: Array, low: Any, high: Any, part: Any) -> Any:
+def _between(tape: Tape, ranked: Any, low: Any, high: Any, part: Any) -> Any:
     """The number that lies a `part` of the way from one element to another; NaN where one is."""
     x, y, last = (get(ranked, (Ellipsis, k)) for k in (low, high, ranked.shape[-1] - 1))
 
@@ -100,7 +100,7 @@ def _between(tape: Tape, ranked: Array, low: Any, high: Any, part: Any) -> Any:
     return broadcast_map(tape, between, x, y, last, part)
 
 
-def _on_line(tape: Tape, ranked: Array) -> Make:
+def _on_line(tape: Tape, ranked: Any) -> Make:
     top = ranked.shape[-1] - 1
 
     def pick(q: Any) -> Any:
@@ -112,7 +112,7 @@ def _on_line(tape: Tape, ranked: Array) -> Make:
     return pick
 
 
-def _of_method(tape: Tape, ranked: Array, method: str) -> Make:
+def _of_method(tape: Tape, ranked: Any, method: str) -> Make:
     """NumPy says which elements a method takes: asked for the quantiles of 0, 1, ..., it gives their places."""
     top = ranked.shape[-1] - 1
 
@@ -135,7 +135,7 @@ _OF_ELEMENTS = ("inverted_cdf", "closest_observation", "lower", "higher", "neare
 """Methods that give one of the elements, in their type."""
 
 
-def _among_numbers(tape: Tape, ranked: Array, method: str) -> Make:
+def _among_numbers(tape: Tape, ranked: Any, method: str) -> Make:
     """Of each row without its NaN, which come last: how many there are only running tells."""
     if method != "linear":
         raise tape.type_fault(f"`method={method!r}` is not staged for NaN-aware quantiles", "take `method='linear'`")
@@ -159,50 +159,50 @@ def _among_numbers(tape: Tape, ranked: Array, method: str) -> Make:
 # --- without NaN
 
 
-def _holes(a: Array, value: float) -> Any:
+def _holes(a: Any, value: float) -> Any:
     """`a` with a number in place of each NaN, which has no derivative there."""
     if a.type is not REAL:
         return a
     return an_array(a.tape, broadcast_map(a.tape, lambda x: chosen(x != x, value, x), a))
 
 
-def _numbers(a: Array) -> Any:
+def _numbers(a: Any) -> Any:
     """Where there is no NaN."""
     return an_array(a.tape, broadcast_map(a.tape, lambda x: x == x, a))
 
 
 def nansum(
-    a: Array, axis: Any = None, dtype: Any = None, keepdims: bool = False, initial: Any = 0, where: Any = True
+    a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, initial: Any = 0, where: Any = True
 ) -> Any:
     """`np.nansum`."""
     return reductions.total(_holes(a, 0.0), axis, keepdims, initial, where, dtype)
 
 
 def nanprod(
-    a: Array, axis: Any = None, dtype: Any = None, keepdims: bool = False, initial: Any = 1, where: Any = True
+    a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, initial: Any = 1, where: Any = True
 ) -> Any:
     """`np.nanprod`."""
     return reductions.product(_holes(a, 1.0), axis, keepdims, initial, where, dtype)
 
 
-def nancumsum(a: Array, axis: Any = None, dtype: Any = None) -> Any:
+def nancumsum(a: Any, axis: Any = None, dtype: Any = None) -> Any:
     """`np.nancumsum`."""
     return of(a.tape).cumsum(_holes(a, 0.0), axis, dtype)
 
 
-def nancumprod(a: Array, axis: Any = None, dtype: Any = None) -> Any:
+def nancumprod(a: Any, axis: Any = None, dtype: Any = None) -> Any:
     """`np.nancumprod`."""
     return of(a.tape).cumprod(_holes(a, 1.0), axis, dtype)
 
 
-def nanmean(a: Array, axis: Any = None, keepdims: bool = False, where: Any = True) -> Any:
+def nanmean(a: Any, axis: Any = None, keepdims: bool = False, where: Any = True) -> Any:
     """`np.nanmean`: NaN of no numbers."""
     used = _numbers(a) & (True if where is True else reductions.as_mask(a, where))
     return reductions.mean(a, axis, keepdims, an_array(a.tape, used))
 
 
 def nanvar(
-    a: Array, axis: Any = None, ddof: Any = 0, keepdims: bool = False, where: Any = True, correction: Any = ...
+    a: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False, where: Any = True, correction: Any = ...
 ) -> Any:
     """`np.nanvar`: NaN where not more numbers are than `ddof`."""
     xp, ddof = of(a.tape), _correction(a, ddof, correction)
@@ -213,30 +213,30 @@ def nanvar(
     return xp.sum(apart * apart, axis, keepdims=keepdims) / xp.where(free > 0, free, nan)
 
 
-def _correction(a: Array, ddof: Any, correction: Any) -> Any:
+def _correction(a: Any, ddof: Any, correction: Any) -> Any:
     if correction is not ... and ddof:
         raise a.tape.fault(RoseValueError, "ddof and correction can't be provided simultaneously.")
     return ddof if correction is ... else correction
 
 
 def nanstd(
-    a: Array, axis: Any = None, ddof: Any = 0, keepdims: bool = False, where: Any = True, correction: Any = ...
+    a: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False, where: Any = True, correction: Any = ...
 ) -> Any:
     """`np.nanstd`."""
     return of(a.tape).sqrt(nanvar(a, axis, ddof, keepdims, where, correction))
 
 
-def nanmax(a: Array, axis: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True) -> Any:
+def nanmax(a: Any, axis: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True) -> Any:
     """`np.nanmax`: NaN of no numbers."""
     return _nan_extreme(a, "max", axis, keepdims, initial, where)
 
 
-def nanmin(a: Array, axis: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True) -> Any:
+def nanmin(a: Any, axis: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True) -> Any:
     """`np.nanmin`."""
     return _nan_extreme(a, "min", axis, keepdims, initial, where)
 
 
-def _nan_extreme(a: Array, name: str, axis: Any, keepdims: bool, initial: Any, where: Any) -> Any:
+def _nan_extreme(a: Any, name: str, axis: Any, keepdims: bool, initial: Any, where: Any) -> Any:
     found = reductions.extreme(_holes(a, -inf if name == "max" else inf), name, axis, keepdims, initial, where)
     if a.type is not REAL or initial is not None:
         return found
@@ -244,17 +244,17 @@ def _nan_extreme(a: Array, name: str, axis: Any, keepdims: bool, initial: Any, w
     return broadcast_map(a.tape, lambda any, x: chosen(any, x, nan), some, found)
 
 
-def nanargmax(a: Array, axis: Any = None, keepdims: bool = False) -> Any:
+def nanargmax(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """`np.nanargmax`; of no numbers an error, as in NumPy."""
     return _nan_position(a, "max", axis, keepdims)
 
 
-def nanargmin(a: Array, axis: Any = None, keepdims: bool = False) -> Any:
+def nanargmin(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """`np.nanargmin`."""
     return _nan_position(a, "min", axis, keepdims)
 
 
-def _nan_position(a: Array, name: str, axis: Any, keepdims: bool) -> Any:
+def _nan_position(a: Any, name: str, axis: Any, keepdims: bool) -> Any:
     if a.type is REAL:
         some = reductions.every(an_array(a.tape, reductions.some(_numbers(a), axis)))
         reductions.require(a.tape, some, ValueError("All-NaN slice encountered"))
@@ -264,7 +264,7 @@ def _nan_position(a: Array, name: str, axis: Any, keepdims: bool) -> Any:
 # --- averages
 
 
-def average(a: Array, axis: Any = None, weights: Any = None, returned: bool = False, keepdims: bool = False) -> Any:
+def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, keepdims: bool = False) -> Any:
     """`np.average`."""
     xp = of(a.tape)
     if weights is None:
@@ -279,7 +279,7 @@ def average(a: Array, axis: Any = None, weights: Any = None, returned: bool = Fa
     return (found, xp.broadcast_to(scale, found.shape) * 1.0 if found.shape else scale * 1.0) if returned else found
 
 
-def _weights(a: Array, axis: Any, weights: Any) -> Any:
+def _weights(a: Any, axis: Any, weights: Any) -> Any:
     """The weights with the dimensions of `a`: of its shape, or of its lengths along `axis`."""
     w = array_of(a.tape, "np.average", weights)
     if w.shape == a.shape:
@@ -343,7 +343,7 @@ def histogram2d(
     return counts, edges[0], edges[1]
 
 
-def _edges(tape: Tape, values: Array, bins: Any, range: Any) -> Array:
+def _edges(tape: Tape, values: Any, bins: Any, range: Any) -> Any:
     xp = of(tape)
     if isinstance(bins, str):
         raise tape.type_fault(
@@ -364,11 +364,13 @@ def _edges(tape: Tape, values: Array, bins: Any, range: Any) -> Array:
     return xp.linspace(chosen(single, first - 0.5, first), chosen(single, last + 0.5, last), int(bins) + 1)
 
 
-def _counted(tape: Tape, columns: list[Array], edges: list[Array], weights: Any, given: Any) -> Any:
+def _counted(tape: Tape, columns: list[Any], edges: list[Any], weights: Any, given: Any) -> Any:
     """How many points, or what weights, lie in each box; the last ones are closed."""
     xp = of(tape)
     lengths = [edge.shape[0] - 1 for edge in edges]
-    size, place, inside = prod(lengths), 0, True
+    size = prod(lengths)
+    place: Any = 0
+    inside: Any = True
     for column, edge, length in zip(columns, edges, lengths, strict=True):
         at = xp.searchsorted(edge, column, "right") - 1
         at = xp.where(column == edge[length], length - 1, at)
@@ -376,15 +378,16 @@ def _counted(tape: Tape, columns: list[Array], edges: list[Array], weights: Any,
         place = place * length + at
     whole = given is None or (given.__class__ is Array and given.type is not REAL)
     made = xp.zeros(size + 1, int if whole else float)
-    values = 1 if given is None else given if given.__class__ is not Array else manipulation.reshape(given, -1)
+    values: Any = 1 if given is None else given if given.__class__ is not Array else manipulation.reshape(given, -1)
     if weights is not None and values.shape != columns[0].shape:
         raise tape.fault(ShapeError, "weights should have the same shape as a.")
     xp.add.at(made, xp.where(inside, place, size), values)
     return manipulation.reshaped(made[:size], tuple(lengths))
 
 
-def _density(tape: Tape, counts: Any, edges: list[Array]) -> Any:
-    xp, widths = of(tape), 1.0
+def _density(tape: Tape, counts: Any, edges: list[Any]) -> Any:
+    xp = of(tape)
+    widths: Any = 1.0
     for k, edge in enumerate(edges):
         shape = [1] * len(edges)
         shape[k] = -1
@@ -412,7 +415,7 @@ def bincount(tape: Tape, x: Any, weights: Any = None, minlength: Any = 0) -> Any
         if known is None:
             reductions.require(tape, xp.all(places < count), ValueError(_TOO_LONG))
     made = xp.zeros(count, int if weights is None or not places.shape[0] else float)
-    values = 1 if weights is None else vector(tape, "np.bincount", weights) * 1.0
+    values: Any = 1 if weights is None else vector(tape, "np.bincount", weights) * 1.0
     if weights is not None and values.shape != places.shape:
         raise tape.fault(RoseValueError, "The weights and list don't have the same length.")
     if places.shape[0]:
@@ -427,7 +430,7 @@ _TOO_LONG = "in staged code `np.bincount` has `minlength` bins: a number is not 
 
 
 def cov(
-    m: Array, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: Any = None, fweights: Any = None,
+    m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: Any = None, fweights: Any = None,
     aweights: Any = None,
 ) -> Any:  # fmt: skip
     """`np.cov`."""
@@ -454,7 +457,7 @@ def cov(
     return xp.squeeze(found)
 
 
-def _observations(m: Array, y: Any, rowvar: bool) -> Any:
+def _observations(m: Any, y: Any, rowvar: bool) -> Any:
     """A row for each variable."""
     rows: list[Any] = []
     for each in (m,) if y is None else (m, array_of(m.tape, "np.cov", y)):
@@ -467,7 +470,7 @@ def _observations(m: Array, y: Any, rowvar: bool) -> Any:
     return rows[0] if len(rows) == 1 else of(m.tape).concatenate(rows, axis=0)
 
 
-def corrcoef(x: Array, y: Any = None, rowvar: bool = True) -> Any:
+def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Any:
     """`np.corrcoef`: from -1 to 1."""
     xp, found = of(x.tape), cov(x, y, rowvar)
     if not getattr(found, "ndim", 0):
@@ -476,7 +479,7 @@ def corrcoef(x: Array, y: Any = None, rowvar: bool = True) -> Any:
     return xp.clip(found / sizes[:, None] / sizes, -1.0, 1.0)
 
 
-def correlate(a: Array, v: Any, mode: str = "valid") -> Any:
+def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
     """`np.correlate`."""
     other = vector(a.tape, "np.correlate", v)
     if a.ndim == 1 and a.shape[0] < other.shape[0]:
