@@ -175,6 +175,8 @@ def _slopes(f: Any, step: Any, axis: int, edge_order: int) -> Any:
         if places.shape != (n,):
             raise tape.fault(RoseValueError, "distances must match the length of the corresponding dimension")
         gaps = diff(converted(places, REAL))
+        left: Any
+        right: Any
         left, right = (manipulation.reshape(g, *lone(f, axis, n - 2)) for g in (gaps[:-1], gaps[1:]))
         a, c = -right / (left * (left + right)), left / (right * (left + right))
         b = (right - left) / (left * right)

@@ -104,7 +104,8 @@ def polyder(p: Any, m: Any = 1) -> Any:
 
 def polyint(p: Any, m: Any = 1, k: Any = None) -> Any:
     """`np.polyint`."""
-    xp, found = of(p.tape), converted(_coefficients(p.tape, p), REAL)
+    xp = of(p.tape)
+    found: Any = converted(_coefficients(p.tape, p), REAL)
     if m < 0 or not p.shape:
         raise p.tape.fault(RoseValueError, "Order of integral must be positive (see polyder)")
     last = manipulation.at_least(array_of(p.tape, "np.polyint", 0.0 if k is None else k), 1)
@@ -171,7 +172,7 @@ def _basis(family: str, x: Any, count: int) -> list[Any]:
 
 def value(tape: Tape, x: Any, c: Any, tensor: bool = True, *, family: str) -> Any:
     """`polyval`, `chebval`, ...: of several columns of coefficients at all points, or each at its own."""
-    columns = manipulation.at_least(array_of(tape, "a polynomial", c), 1)
+    columns: Any = manipulation.at_least(array_of(tape, "a polynomial", c), 1)
     at = x if type_of(x) is not None else array_of(tape, "a polynomial", x)
     if not columns.shape[0]:
         raise tape.fault(RoseValueError, "a polynomial has one coefficient at least")

@@ -236,7 +236,8 @@ def _compressed(a: Any, condition: Any, axis: Any) -> Any:
 
 def place(arr: Any, mask: Any, vals: Any) -> None:
     """`np.place`: values in turn, wherever a mask holds."""
-    xp, given = of(arr.tape), manipulation.reshape(array_of(arr.tape, "np.place", vals), -1)
+    xp = of(arr.tape)
+    given: Any = manipulation.reshape(array_of(arr.tape, "np.place", vals), -1)
     check_writable(arr)
     where = converted(array_of(arr.tape, "np.place", mask), BOOL)
     if where.shape != arr.shape:
@@ -244,13 +245,15 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
     if not given.shape[0]:
         reductions.require(arr.tape, ~xp.any(where), ValueError("Cannot insert from an empty array!"))
         return
-    rank = manipulation.reshaped(xp.cumsum(where), arr.shape) - 1
+    counted: Any = manipulation.reshaped(xp.cumsum(where), arr.shape)
+    rank = counted - 1
     put_all(arr, xp.where(where, given[xp.maximum(rank, 0) % given.shape[0]], arr))
 
 
 def putmask(a: Any, mask: Any, values: Any) -> None:
     """`np.putmask`: values by their place, wherever a mask holds."""
-    xp, given = of(a.tape), manipulation.reshape(array_of(a.tape, "np.putmask", values), -1)
+    xp = of(a.tape)
+    given: Any = manipulation.reshape(array_of(a.tape, "np.putmask", values), -1)
     check_writable(a)
     where = converted(array_of(a.tape, "np.putmask", mask), BOOL)
     if where.shape != a.shape:
@@ -262,9 +265,10 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
 
 def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     """`np.put`: into the elements in their order; values are repeated."""
-    xp, given = of(a.tape), manipulation.reshape(array_of(a.tape, "np.put", v), -1)
+    xp = of(a.tape)
+    given: Any = manipulation.reshape(array_of(a.tape, "np.put", v), -1)
     check_writable(a)
-    at = manipulation.reshape(array_of(a.tape, "np.put", ind), -1)
+    at: Any = manipulation.reshape(array_of(a.tape, "np.put", ind), -1)
     size = prod(a.shape)
     if mode not in ("raise", "wrap", "clip"):
         raise a.tape.fault(RoseValueError, f"clipmode must be 'clip', 'raise' or 'wrap', given {mode!r}")

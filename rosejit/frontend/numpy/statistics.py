@@ -80,7 +80,8 @@ def _quantile(a: Any, q: Any, axis: Any, method: str, keepdims: bool, whole: flo
     else:
         pick = _of_method(tape, ranked, method) if method != "linear" else _on_line(tape, ranked)
     known = host_data(places)
-    values: Any = (known / whole).ravel() if known is not None else list(manipulation.reshape(places, -1) / whole)
+    flat: Any = manipulation.reshape(places, -1)
+    values: Any = (known / whole).ravel() if known is not None else [place / whole for place in flat]
     found = [with_axes(a, pick(value), axis, keepdims) for value in (values.tolist() if known is not None else values)]
     if not places.shape:
         return found[0]
@@ -140,7 +141,7 @@ def _among_numbers(tape: Tape, ranked: Any, method: str) -> Make:
     if method != "linear":
         raise tape.type_fault(f"`method={method!r}` is not staged for NaN-aware quantiles", "take `method='linear'`")
     xp, shape = of(tape), ranked.shape[:-1]
-    rows = manipulation.reshaped(ranked, (prod(shape), ranked.shape[-1]))
+    rows: Any = manipulation.reshaped(ranked, (prod(shape), ranked.shape[-1]))
     top = xp.sum(~xp.isnan(rows), axis=1) - 1
     each = np.arange(rows.shape[0])
 
@@ -208,7 +209,7 @@ def nanvar(
     xp, ddof = of(a.tape), _correction(a, ddof, correction)
     used = an_array(a.tape, _numbers(a) & (True if where is True else reductions.as_mask(a, where)))
     middle = reductions.mean(a, axis, True, used)
-    apart = an_array(a.tape, broadcast_map(a.tape, lambda use, x, m: chosen(use, x - m, 0.0), used, a, middle))
+    apart: Any = an_array(a.tape, broadcast_map(a.tape, lambda use, x, m: chosen(use, x - m, 0.0), used, a, middle))
     free = xp.sum(used, axis, keepdims=keepdims) - ddof
     return xp.sum(apart * apart, axis, keepdims=keepdims) / xp.where(free > 0, free, nan)
 
