@@ -9,6 +9,7 @@ import ast
 import inspect
 import math
 import os
+import re
 import warnings
 from collections.abc import Iterator
 from inspect import Parameter
@@ -124,11 +125,17 @@ def code(title: str, row: Row, sample: str, more: str = "") -> str:
     call = f"{owner}.{title[2:]}({arguments})" if owner else f"{title}({arguments})"
     if title in SIGNS and "compute_uv=False" not in call:
         return f"found = {call}; return [np.abs(v) for v in found]"
-    return f"return np.zeros_like({call})" if title in UNKNOWN else f"return {call}"
+    return SHOWN.get(title, "return {}").format(call)
 
 
-UNKNOWN = ("np.empty", "np.empty_like")
-"""What gives numbers that nobody knows: shapes and types are compared."""
+SHOWN = {
+    "np.empty": "return np.zeros_like({})", "np.empty_like": "return np.zeros_like({})",
+    "np.partition": "return np.sort({}, -1)", "np.argpartition": "return np.sort({}, -1)",
+    "x.argpartition": "return np.sort({}, -1)", "np.ndenumerate": "return sum([v * (1 + sum(i)) for i, v in {}])",
+    "np.nditer": "return sum([np.sum(v) * 2 for v in {}])", "np.einsum_path": "return len({}[0])",
+    "np.result_type": "return np.zeros(2, {})",
+}  # fmt: skip
+"""What is compared of numbers that nobody knows, of orders of which several are right, and of what is no number."""
 
 
 def variants(title: str, row: Row, sample: str) -> Iterator[str]:
@@ -253,6 +260,8 @@ def plain(value: Any) -> Any:
     return np.asarray(value).tolist()
 
 
+IN_ORDER = re.compile("linalg|polynomial")
+"""Where what becomes of NaN depends on the order of operations."""
 COUNTS = dict.fromkeys(("calls", "values", "refused", "gradients"), 0)
 """What was compared, for whoever asks."""
 
@@ -264,7 +273,8 @@ def faults(title: str) -> Iterator[str]:
         cases = [("", USUAL, "usual")]
         if not number or row.kind is not of_elements:  # what functions of elements do with parameters is one thing
             cases += [(more, USUAL, "usual") for more in variants(title, row, sample)]
-        cases += [("", scope, name) for name, scope in OTHERS.items() if name not in left_out(title)]
+        skipped = {*left_out(title), *(("nan",) if IN_ORDER.search(title) else ())}
+        cases += [("", scope, name) for name, scope in OTHERS.items() if name not in skipped]
         for turn, (more, scope, name) in enumerate(cases):
             if turn and not IS_FULL and (turn + number) % 8:
                 continue

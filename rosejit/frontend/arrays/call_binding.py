@@ -24,6 +24,7 @@ Make = Callable[..., Any]
 UFUNC = "out=None, *, where=True, casting='same_kind', order='K', dtype=None, subok=True, signature=..."
 """What every ufunc takes behind its operands."""
 _ROW_MAJOR = ("C", "K", "A")
+"""Orders in memory, which are all the same to a new array: functions that read elements in an order take it."""
 _ONLY_HOW = ("overwrite_a", "overwrite_b", "check_finite", "driver", "lapack_driver", "lwork")
 """Parameters of SciPy's that say how it computes, not what."""
 
@@ -91,7 +92,7 @@ def _require_default(tape: Tape, name: str, p: Parameter, value: Any) -> None:
     """Refuse a parameter that is not staged, unless it says what is so anyway."""
     if value is p.default or p.name in ("dtype", *_ONLY_HOW) or value is getattr(np, "_NoValue", None):
         return
-    if p.name == "order" and p.default in _ROW_MAJOR and (value is None or value in _ROW_MAJOR):
+    if p.name == "order" and p.default in _ROW_MAJOR and (value is None or value in (*_ROW_MAJOR, "F")):
         return
     if isinstance(value, (bool, int, float, str)) and type(value) is type(p.default) and value == p.default:
         return

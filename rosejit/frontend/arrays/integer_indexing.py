@@ -145,7 +145,8 @@ def gather(a: Array, items: list[Any]) -> Array:
     def make(indices: Indices) -> Atom:
         at = picks.at(indices)
         var, axes = base(a)
-        return tape.bind(Index(var, path(a, axes, at), checked=picks.checked), a.type)
+        steps = path(a, axes, at)
+        return tape.bind(Index(var, steps, checked=picks.checked), a.type) if steps else var
 
     made = build(tape, picks.shape, a.type, make)
     assert isinstance(made, Var)

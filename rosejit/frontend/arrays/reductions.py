@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from math import inf, prod
 from typing import Any
 
-from rosejit.errors import ShapeError
+from rosejit.errors import RoseValueError, ShapeError
 from rosejit.frontend.arrays.access import build, element, is_prefix, number, variable, whole_axes
 from rosejit.frontend.arrays.array import Array, Run, atom_of, fresh, host_data, of_host
 from rosejit.frontend.arrays.broadcast import an_array, broadcast_map, broadcast_shape, cast, converted
@@ -363,14 +363,16 @@ def first_of(start: float, kind: Scalar) -> Any:
     return int(start) if abs(start) < inf else SMALLEST if start < 0 else LARGEST
 
 
-def every(a: Array, axis: Axis = None, keepdims: bool = False) -> Any:
+def every(a: Array, axis: Axis = None, keepdims: bool = False, where: Any = True) -> Any:
     """`np.all` of truth values."""
-    return folded(a, lambda s, x: s & cast(a.tape, x, BOOL), True, axis, keepdims)
+    a = _restricted(converted(a, BOOL), where, True)
+    return folded(a, lambda s, x: s & x, True, axis, keepdims)
 
 
-def some(a: Array, axis: Axis = None, keepdims: bool = False) -> Any:
+def some(a: Array, axis: Axis = None, keepdims: bool = False, where: Any = True) -> Any:
     """`np.any` of truth values."""
-    return folded(a, lambda s, x: s | cast(a.tape, x, BOOL), False, axis, keepdims)
+    a = _restricted(converted(a, BOOL), where, False)
+    return folded(a, lambda s, x: s | x, False, axis, keepdims)
 
 
 # --- means
@@ -389,17 +391,40 @@ def mean(a: Array, axis: Axis = None, keepdims: bool = False, where: Any = True)
     return total(a, axis, keepdims, where=where) / count
 
 
-def variance(a: Array, axis: Axis = None, ddof: float = 0, keepdims: bool = False) -> Any:
-    """`np.var`."""
+def variance(
+    a: Array, axis: Axis = None, ddof: Any = 0, keepdims: bool = False, where: Any = True, mean: Any = ...,
+    correction: Any = ...,
+) -> Any:  # fmt: skip
+    """`np.var`: from a mean that is given, if one is."""
+    if correction is not ... and ddof:
+        raise a.tape.fault(RoseValueError, "ddof and correction can't be provided simultaneously.")
+    less = ddof if correction is ... else correction
     a = converted(a, REAL)
-    apart = an_array(a.tape, broadcast_map(a.tape, operator.sub, a, mean(a, axis, keepdims=True)))
+    middle = _mean_of(a, axis, where) if mean is ... else mean
+    apart = an_array(a.tape, broadcast_map(a.tape, operator.sub, a, middle))
+    if apart.shape != a.shape:
+        raise a.tape.fault(ShapeError, f"a mean of shape {getattr(mean, 'shape', ())} does not fit the shape {a.shape}")
     squares = an_array(a.tape, broadcast_map(a.tape, operator.mul, apart, apart))
-    return total(squares, axis, keepdims) / wrap(a.tape, Lit(float(max(_count(a, axis) - ddof, 0)), REAL))
+    if where is True:
+        count: Any = wrap(a.tape, Lit(float(max(_count(a, axis) - less, 0)), REAL))
+    else:
+        used = total(
+            an_array(a.tape, broadcast_map(a.tape, lambda keep, x: keep, as_mask(a, where), a)), axis, keepdims
+        )
+        count = broadcast_map(a.tape, lambda n: larger("max", n - less, 0.0), used)
+    return total(squares, axis, keepdims, where=where) / count
 
 
-def deviation(a: Array, axis: Axis = None, ddof: float = 0, keepdims: bool = False) -> Any:
+def _mean_of(a: Array, axis: Axis, where: Any) -> Any:
+    return mean(a, axis, True, where)
+
+
+def deviation(
+    a: Array, axis: Axis = None, ddof: Any = 0, keepdims: bool = False, where: Any = True, mean: Any = ...,
+    correction: Any = ...,
+) -> Any:  # fmt: skip
     """`np.std`."""
-    found = variance(a, axis, ddof, keepdims)
+    found = variance(a, axis, ddof, keepdims, where, mean, correction)
     return broadcast_map(a.tape, P["sqrt"].__call__, found)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from math import prod
 from typing import Any
 
-from rosejit.errors import ShapeError, StagingTypeError
+from rosejit.errors import RoseValueError, ShapeError, StagingTypeError
 from rosejit.frontend.arrays import reductions
 from rosejit.frontend.arrays.access import check_writable, copy, store
 from rosejit.frontend.arrays.array import Array, host_data
@@ -252,16 +252,23 @@ def cumulative(op: Op, start: float) -> Op:
     return make
 
 
-def trace(a: Array, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+def trace(a: Array, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Any:
     """`np.trace`."""
-    return reductions.total(manipulation.diagonal(a, offset, axis1, axis2), -1)
+    return reductions.total(manipulation.diagonal(a, offset, axis1, axis2), -1, dtype=dtype)
 
 
-def take(a: Array, indices: Any, axis: Any = None) -> Any:
+def take(a: Array, indices: Any, axis: Any = None, mode: str = "raise") -> Any:
     """`np.take`."""
     if axis is None:
-        return get(manipulation.reshape(a, -1), indices)
-    return get(a, (*[slice(None)] * reductions.one_axis(a, axis), indices))
+        a, axis = manipulation.reshape(a, -1), 0
+    axis = reductions.one_axis(a, axis)
+    if mode not in ("raise", "wrap", "clip"):
+        raise a.tape.fault(RoseValueError, f"clipmode must be 'clip', 'raise' or 'wrap', given {mode!r}")
+    if mode != "raise":
+        at: Any = indices if type_of(indices) is not None else as_array(a.tape, indices)
+        length = a.shape[axis]
+        indices = at % length if mode == "wrap" else broadcast_map(a.tape, lambda k: clipped(k, 0, length - 1), at)
+    return get(a, (*[slice(None)] * axis, indices))
 
 
 def round_to(a: Any, decimals: int = 0) -> Any:
@@ -276,11 +283,6 @@ def fill(a: Array, value: Any) -> None:
     put_all(a, value)
 
 
-def copy_to(dst: Array, src: Any) -> None:
-    """`np.copyto`."""
-    put_all(dst, src)
-
-
 def listed(a: Any) -> list[Any]:
     """`x.tolist()`."""
     made = [item.tolist() if item.__class__ is Array else item for item in a]
@@ -293,9 +295,25 @@ def conjugate(a: Array) -> Array:
     return a
 
 
-def flattened(a: Array) -> Array:
+def flattened(a: Array, order: Any = "C") -> Array:
     """`x.flatten()`: a copy."""
-    return manipulation.reshaped(a, (prod(a.shape),))
+    return _copy(manipulation.in_order(a, -1, order))
+
+
+def viewed_again(a: Array) -> Array:
+    """`x.view()`: the same elements, under another name."""
+    return get(a, Ellipsis)
+
+
+def known_places(a: Array) -> Any:
+    """`x.nonzero()`, of elements that staging knows."""
+    data = host_data(a)
+    if data is None:
+        raise a.tape.type_fault(
+            "`x.nonzero()` needs to know where a staged array holds, which only running tells",
+            "keep the shape with `np.where(mask, x, 0.0)`",
+        )
+    return data.nonzero()
 
 
 def _install() -> None:
@@ -313,6 +331,7 @@ def _install() -> None:
     methods |= {"T": property(manipulation.transposed), "size": property(lambda self: prod(self.shape))}
     methods |= {"real": property(lambda self: self), "itemsize": property(lambda self: self.dtype.itemsize)}
     methods |= {"nbytes": property(lambda self: self.dtype.itemsize * prod(self.shape))}
+    methods |= {"mT": property(manipulation.matrix_transposed), "device": property(lambda self: "cpu")}
     methods["dtype"] = property(lambda self: np.dtype({REAL: "float64", INT: "int64", BOOL: "bool"}.get(self.type)))
     for name, method in methods.items():
         setattr(Array, name, method)

@@ -11,25 +11,28 @@ from rosejit.frontend.arrays.array import Array, fresh, of_host
 from rosejit.frontend.arrays.asarray import as_array, common_type
 from rosejit.frontend.arrays.basic_indexing import part_of, steps_of
 from rosejit.frontend.arrays.broadcast import converted
+from rosejit.frontend.arrays.call_binding import kind_of
 from rosejit.frontend.arrays.setitem_cast import assigned
 from rosejit.frontend.numpy import manipulation
 from rosejit.frontend.values.scalars import type_of
 from rosejit.frontend.values.tape import Tape
 from rosejit.ir.syntax import Lit, MakeArray
-from rosejit.ir.types import INT, Scalar, array
+from rosejit.ir.types import BOOL, INT, REAL, Scalar, array
 from rosejit.numeric import np
 
 _FEW = 32
 """So many numbers are written out one by one; more are copied in loops."""
 
 
-def joined(tape: Tape, arrays: Sequence[Any], axis: Any, name: str) -> Array:
+def joined(tape: Tape, arrays: Sequence[Any], axis: Any, name: str, dtype: Any = None) -> Array:
     """Arrays one behind the other along an axis; None joins the elements of all."""
-    parts = _parts(tape, arrays, name)
+    parts = _parts(tape, arrays, name, dtype)
     if axis is None:
         parts, axis = [manipulation.reshape(part, -1) for part in parts], 0
     rank = parts[0].ndim
-    if not all(part.ndim for part in parts):
+    if any(part.ndim != rank for part in parts):
+        _misfit(tape, parts)
+    if not rank:
         raise tape.fault(
             ShapeError,
             f"`{name}` joins arrays that have dimensions, and a number has none",
@@ -49,9 +52,9 @@ def joined(tape: Tape, arrays: Sequence[Any], axis: Any, name: str) -> Array:
     return _laid(tape, parts, axis, whole, lengths)
 
 
-def stacked(tape: Tape, arrays: Sequence[Any], axis: int, name: str) -> Array:
+def stacked(tape: Tape, arrays: Sequence[Any], axis: int, name: str, dtype: Any = None) -> Array:
     """Arrays of one shape next to each other along a new axis."""
-    parts = _parts(tape, arrays, name)
+    parts = _parts(tape, arrays, name, dtype)
     rank = parts[0].ndim + 1
     if not -rank <= axis < rank:
         raise tape.fault(ShapeError, f"axis {axis} is out of bounds for arrays of shape {parts[0].shape}")
@@ -65,8 +68,8 @@ def stacked(tape: Tape, arrays: Sequence[Any], axis: int, name: str) -> Array:
     return _laid(tape, [manipulation.expanded(part, axis) for part in parts], axis, whole, [1] * len(parts))
 
 
-def _parts(tape: Tape, arrays: Sequence[Any], name: str) -> list[Array]:
-    """The arrays, their elements of one type."""
+def _parts(tape: Tape, arrays: Sequence[Any], name: str, dtype: Any = None) -> list[Array]:
+    """The arrays, their elements of one type: that of `dtype`, which must hold them all."""
     found: list[Array] = []
     for item in arrays:
         made = as_array(tape, [item] if type_of(item) is not None else item)
@@ -75,7 +78,11 @@ def _parts(tape: Tape, arrays: Sequence[Any], name: str) -> list[Array]:
         found.append(manipulation.reshaped(made, ()) if type_of(item) is not None else made)
     if not found:
         raise tape.fault(ShapeError, f"`{name}` needs one array at least")
-    kind = common_type(found)
+    kind, wanted = common_type(found), kind_of(tape, dtype)
+    if wanted in (REAL, INT):
+        if wanted is INT and REAL in [part.type for part in found]:
+            raise tape.type_fault(f"`{name}(..., dtype={dtype})` would drop the fractions of floats", "`.astype(int)`")
+        kind = wanted
     if kind is None:
         raise tape.type_fault(f"`{name}`: arrays of numbers and of truth values cannot be joined", "`.astype(float)`")
     return [converted(part, kind) for part in found]
@@ -105,27 +112,34 @@ _DTYPES: dict[Scalar, str] = {INT: "int64"}
 # --- under NumPy's names
 
 
-def concatenate(tape: Tape, arrays: Any, axis: Any = 0) -> Array:
+def concatenate(tape: Tape, arrays: Any, axis: Any = 0, dtype: Any = None) -> Array:
     """`np.concatenate`."""
-    return joined(tape, list(arrays), axis, "np.concatenate")
+    return _of_type(joined(tape, list(arrays), axis, "np.concatenate", dtype), dtype)
 
 
-def stack(tape: Tape, arrays: Any, axis: int = 0) -> Array:
+def _of_type(made: Array, dtype: Any) -> Array:
+    """What was joined, of which a `dtype` that is bool must be the type."""
+    kind = kind_of(made.tape, dtype)
+    if kind is BOOL and made.type is not BOOL:
+        raise made.tape.type_fault("numbers are not joined as truth values", "`.astype(bool)`")
+    return made
+
+
+def stack(tape: Tape, arrays: Any, axis: int = 0, dtype: Any = None) -> Array:
     """`np.stack`."""
-    return stacked(tape, list(arrays), axis, "np.stack")
+    return _of_type(stacked(tape, list(arrays), axis, "np.stack", dtype), dtype)
 
 
-def vstack(tape: Tape, tup: Any) -> Array:
+def vstack(tape: Tape, tup: Any, dtype: Any = None) -> Array:
     """`np.vstack`."""
-    return joined(
-        tape, [manipulation.at_least(part, 2) for part in _parts(tape, list(tup), "np.vstack")], 0, "np.vstack"
-    )
+    parts = [manipulation.at_least(part, 2) for part in _parts(tape, list(tup), "np.vstack", dtype)]
+    return _of_type(joined(tape, parts, 0, "np.vstack"), dtype)
 
 
-def hstack(tape: Tape, tup: Any) -> Array:
+def hstack(tape: Tape, tup: Any, dtype: Any = None) -> Array:
     """`np.hstack`."""
-    parts = [manipulation.at_least(part, 1) for part in _parts(tape, list(tup), "np.hstack")]
-    return joined(tape, parts, 0 if parts[0].ndim == 1 else 1, "np.hstack")
+    parts = [manipulation.at_least(part, 1) for part in _parts(tape, list(tup), "np.hstack", dtype)]
+    return _of_type(joined(tape, parts, 0 if parts[0].ndim == 1 else 1, "np.hstack"), dtype)
 
 
 def column_stack(tape: Tape, tup: Any) -> Array:

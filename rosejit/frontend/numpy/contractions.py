@@ -220,17 +220,98 @@ def _contracted_two(a: Array, b: Array, left: Labels, right: Labels, name: str) 
 
 
 def einsum(tape: Tape, subscripts: Any, *operands: Any) -> Any:
-    """`np.einsum` with its subscripts as a string, without `...`."""
-    if not isinstance(subscripts, str) or "." in subscripts:
-        raise tape.type_fault("`np.einsum` takes subscripts like 'ij,jk->ik'", "write out all indices")
+    """`np.einsum`: subscripts as a string, or lists of integers behind the arrays; `...` broadcasts."""
+    if not isinstance(subscripts, str):
+        subscripts, operands = _as_text(tape, (subscripts, *operands))
     inputs, arrow, output = subscripts.replace(" ", "").partition("->")
-    labels = inputs.split(",")
+    texts = inputs.split(",")
     if not arrow:
-        output = "".join(sorted(c for c in set(inputs) - {","} if inputs.count(c) == 1))
-    arrays = [as_array(tape, operand) for operand in operands]
-    if len(arrays) != len(labels) or any(
-        a is None or a.ndim != len(names) for a, names in zip(arrays, labels, strict=False)
+        output = "..." * ("..." in inputs)
+        output += "".join(sorted(c for c in set(inputs) - {",", "."} if inputs.count(c) == 1))
+    arrays = [_other_or_none(tape, operand) for operand in operands]
+    wide = max((_more(a, text) for a, text in zip(arrays, texts, strict=False)), default=0)
+    if len(arrays) != len(texts) or any(
+        a is None or _more(a, text) < 0 or (_more(a, text) and "..." not in text)
+        for a, text in zip(arrays, texts, strict=False)
     ):
         raise tape.fault(ShapeError, f"the subscripts {subscripts!r} do not fit the arrays that are given")
-    pairs = [(a, names) for a, names in zip(arrays, labels, strict=True) if a is not None]
-    return contracted(tape, pairs, output, "einsum")
+    whole = [_labels(text, _more(a, text)) for a, text in zip(arrays, texts, strict=True)]
+    pairs = [_without_units(a, labels, arrays, whole) for a, labels in zip(arrays, whole, strict=True)]
+    return contracted(tape, pairs, _labels(output, wide if "..." in output else 0), "einsum")
+
+
+def _as_text(tape: Tape, given: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
+    """`einsum(a, [0, 1], b, [1], [0])` with letters."""
+    arrays, lists = given[: len(given) // 2 * 2 : 2], [*given[1::2], *given[-1:][: len(given) % 2]]
+    if not all(isinstance(names, (list, tuple)) for names in lists):
+        raise tape.type_fault("`np.einsum` takes subscripts like 'ij,jk->ik'", "or lists of integers behind the arrays")
+    texts = ["".join("..." if k is Ellipsis else (_LETTERS + _LETTERS.upper())[k] for k in names) for names in lists]
+    inputs, output = texts[: len(arrays)], texts[len(arrays) :]
+    return ",".join(inputs) + "".join(f"->{text}" for text in output), arrays
+
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def _other_or_none(tape: Tape, value: Any) -> Any:
+    if type_of(value) is None:
+        return as_array(tape, value)
+    found = as_array(tape, [value])
+    return found if found is None else reshaped(found, ())
+
+
+def _more(a: Any, text: str) -> int:
+    """How many axes `...` stands for."""
+    return -1 if a is None else a.ndim - len(text.replace("...", ""))
+
+
+def _labels(text: str, more: int) -> list[Any]:
+    """A name for each axis; those of `...` are counted from the last."""
+    before, dots, after = text.partition("...")
+    return [*before, *(("...", k) for k in range(-more, 0) if dots), *after]
+
+
+def _without_units(a: Array, labels: list[Any], arrays: list[Any], whole: list[list[Any]]) -> tuple[Array, list[Any]]:
+    """An array without the axes of `...` that have length 1 where others are longer."""
+
+    def is_short(label: Any, length: int) -> bool:
+        return length == 1 and any(
+            other.shape[names.index(label)] != 1 for other, names in zip(arrays, whole, strict=True) if label in names
+        )
+
+    short = [isinstance(label, tuple) and is_short(label, n) for label, n in zip(labels, a.shape, strict=True)]
+    if not any(short):
+        return a, labels
+    kept = [label for label, gone in zip(labels, short, strict=True) if not gone]
+    return reshape(a, tuple(n for n, gone in zip(a.shape, short, strict=True) if not gone)), kept
+
+
+def einsum_path(tape: Tape, *operands: Any, **options: Any) -> Any:
+    """`np.einsum_path`: of the shapes, which staging knows."""
+    shown = [np.empty(operand.shape) if operand.__class__ is Array else operand for operand in operands]
+    return np.einsum_path(*shown, **options)
+
+
+# --- of vectors in the last axis
+
+
+def vecdot(x1: Array, x2: Any) -> Any:
+    """`np.vecdot`."""
+    return einsum(x1.tape, "...i,...i->...", x1, _vectors(x1.tape, "vecdot", x1, x2, 1, 1))
+
+
+def matvec(x1: Array, x2: Any) -> Any:
+    """`np.matvec`."""
+    return einsum(x1.tape, "...ij,...j->...i", x1, _vectors(x1.tape, "matvec", x1, x2, 2, 1))
+
+
+def vecmat(x1: Array, x2: Any) -> Any:
+    """`np.vecmat`."""
+    return einsum(x1.tape, "...i,...ij->...j", x1, _vectors(x1.tape, "vecmat", x1, x2, 1, 2))
+
+
+def _vectors(tape: Tape, name: str, x1: Array, x2: Any, first: int, second: int) -> Array:
+    other = _other(x1, x2, name)
+    if x1.ndim < first or other.ndim < second:
+        raise tape.fault(ShapeError, f"`np.{name}`: shapes {x1.shape} and {other.shape} have too few dimensions")
+    return other

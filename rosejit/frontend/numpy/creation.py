@@ -14,7 +14,7 @@ from rosejit.frontend.arrays.call_binding import kind_of
 from rosejit.frontend.numpy import manipulation
 from rosejit.frontend.values.host_scalars import number_kind
 from rosejit.frontend.values.pytree import staged_leaf
-from rosejit.frontend.values.scalars import ATOMS, Tan, real_atom, refuse_tangent, type_of, wrap
+from rosejit.frontend.values.scalars import ATOMS, P, Tan, refuse_tangent, type_of
 from rosejit.frontend.values.tape import Tape
 from rosejit.ir.syntax import Zero
 from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar, array
@@ -142,15 +142,25 @@ def of_known(tape: Tape, *args: Any, **kwargs: Any) -> Any:
     raise tape.type_fault("what an array without staged elements is made of must be known while staging")
 
 
-def linspace(tape: Tape, start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retstep: bool = False) -> Any:
-    """`np.linspace` between staged numbers."""
+def linspace(
+    tape: Tape, start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None
+) -> Any:
+    """`np.linspace` between staged numbers, or arrays of them."""
     (count,) = lengths_of(tape, num)
     gaps = count - 1 if endpoint else count
-    if any(type_of(end) is None for end in (start, stop)):
-        raise tape.type_fault("`np.linspace` is staged between two numbers", "add a grid of the host to the array")
-    first, last = (wrap(tape, real_atom(tape, end)) for end in (start, stop))  # pyright: ignore[reportArgumentType]  # numbers
+    ends: list[Any] = [end if type_of(end) is not None else as_array(tape, end) for end in (start, stop)]
+    if None in ends or BOOL in [getattr(end, "type", None) for end in ends] or count < 0:
+        raise tape.type_fault("`np.linspace` is staged between numbers, or arrays of them, in so many steps")
+    first, last = (broadcast_map(tape, lambda x: x * 1.0, end) if end.__class__ is Array else end * 1.0 for end in ends)
     step = (last - first) / float(max(gaps, 1))
-    made = broadcast_map(tape, lambda k: k * step + first, of_host(tape, np.arange(float(count))))
+    rank = getattr(step, "ndim", 0)
+    places = of_host(tape, np.arange(float(count)).reshape((count,) + (1,) * rank))
+    made = broadcast_map(tape, lambda k, step, first: k * step + first, places, step, first)
     if endpoint and count > 1:
         made[count - 1] = last
+    kind = kind_of(tape, dtype)
+    if kind is INT:
+        made = converted(broadcast_map(tape, P["floor"].__call__, made), INT)
+    if kind is BOOL:
+        raise tape.type_fault("`np.linspace` of truth values is not staged")
     return (made, step if gaps > 0 else nan) if retstep else made

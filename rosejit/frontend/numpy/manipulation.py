@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import prod
 from typing import Any
 
-from rosejit.errors import ShapeError
+from rosejit.errors import RoseValueError, ShapeError
 from rosejit.frontend.arrays.access import base_lengths, build, element, variable
 from rosejit.frontend.arrays.array import Array, Axes, Fixed, Run, atom_of, fresh, host_data, of_host, viewed
 from rosejit.frontend.arrays.broadcast import broadcast_map, broadcast_shape
@@ -56,7 +56,10 @@ def permuted(function: Make) -> Make:
     """A function of NumPy's that only changes the order of the axes: it says which where an empty array shows it."""
 
     def make(a: Array, *args: Any, **options: Any) -> Array:
-        shown = function(np.empty(tuple(range(a.ndim))), *args, **options)  # as long as they are many
+        try:
+            shown = function(np.empty(tuple(range(a.ndim))), *args, **options)  # as long as they are many
+        except (ValueError, IndexError) as error:
+            raise a.tape.fault(ShapeError, str(error)) from None
         return transposed(a, shown.shape)
 
     return make
@@ -154,14 +157,33 @@ def at_least(a: Array, rank: int) -> Any:
     return get(a, (None,) * (rank - a.ndim) + (Ellipsis,)) if a.ndim < rank else a
 
 
-def atleast_1d(a: Array) -> Any:
-    """`np.atleast_1d`."""
-    return at_least(a, 1)
+def raised(rank: int, a: Array) -> Any:
+    """`np.atleast_1d`, `np.atleast_2d`, `np.atleast_3d` of one array."""
+    if rank < 3 or a.ndim > 2:
+        return at_least(a, rank)
+    return get(a, {0: (None, None, None), 1: (None, Ellipsis, None), 2: (Ellipsis, None)}[a.ndim])
 
 
-def atleast_2d(a: Array) -> Any:
-    """`np.atleast_2d`."""
-    return at_least(a, 2)
+def matrix_transposed(x: Array) -> Array:
+    """`np.matrix_transpose`."""
+    if x.ndim < 2:
+        raise x.tape.fault(RoseValueError, f"Input array must be at least 2-dimensional, but it is {x.ndim}")
+    return transposed(x, [*range(x.ndim - 2), x.ndim - 1, x.ndim - 2])
+
+
+def unstacked(x: Array, axis: int = 0) -> tuple[Any, ...]:
+    """`np.unstack`."""
+    if not x.ndim:
+        raise x.tape.fault(RoseValueError, "Input array must be at least 1-d.")
+    axis = one_axis(x, axis)
+    return tuple(get(x, (*[slice(None)] * axis, k)) for k in range(x.shape[axis]))
+
+
+def dsplit(ary: Array, indices_or_sections: Any) -> list[Any]:
+    """`np.dsplit`."""
+    if ary.ndim < 3:
+        raise ary.tape.fault(RoseValueError, "dsplit only works on arrays of 3 or more dimensions")
+    return split(ary, indices_or_sections, 2)
 
 
 # --- new arrays that NumPy would make views: writing one of the two moves the other
@@ -192,13 +214,40 @@ def reshape(a: Array, *shape: Any) -> Array:
     return _shared(a, made) if _is_view(a, wanted) else made
 
 
-def reshape_to(a: Array, shape: Any) -> Array:
+def reshape_to(a: Array, shape: Any, order: Any = "C") -> Array:
     """`np.reshape`."""
-    return reshape(a, shape)
+    return in_order(a, shape, order)
 
 
-def ravel(a: Array) -> Array:
+def reshape_method(a: Array, *shape: Any, order: Any = "C") -> Array:
+    """`x.reshape(...)`."""
+    return in_order(a, shape[0] if len(shape) == 1 else shape, order)
+
+
+def in_order(a: Array, shape: Any, order: Any) -> Array:
+    """The elements in another shape, read and laid row by row, or with order "F" column by column."""
+    if not _is_column_major(a, order):
+        return reshape(a, shape)
+    lengths = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+    return transposed(reshape(transposed(a), tuple(reversed(lengths))))
+
+
+def _is_column_major(a: Array, order: Any) -> bool:
+    """Whether an order is that of columns. Orders of memory are refused where they may differ from that of rows: how
+    NumPy lays out what operators give is not modelled."""
+    if order in ("A", "K") and a.ndim > 1 and prod(a.shape) > 1:
+        raise a.tape.type_fault(
+            f"`order={order!r}` is the order in memory, which staged arrays do not have", "'C' or 'F'"
+        )
+    if order not in ("C", "F", "A", "K"):
+        raise a.tape.fault(RoseValueError, f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
+    return order == "F" and a.ndim > 1
+
+
+def ravel(a: Array, order: Any = "C") -> Array:
     """`np.ravel`: a view only where the elements lie one behind the other."""
+    if _is_column_major(a, order):
+        return ravel(transposed(a))
     data, _ = _memory(a)
     return reshape(a, -1) if data.flags.c_contiguous else reshaped(a, (prod(a.shape),))
 
@@ -264,8 +313,14 @@ def broadcast(a: Array, shape: Any) -> Array:
     zero = of_host(a.tape, np.zeros(lengths))
     if broadcast_shape(a.tape, (a, zero)) != lengths:
         raise a.tape.fault(ShapeError, f"an array of shape {a.shape} does not fit into the shape {lengths}")
-    made = _shared(a, broadcast_map(a.tape, lambda x, z: x, a, zero))
-    made.box.readonly = made.box.readonly or "what `np.broadcast_to` gives is never written"
+    return read_only(a, broadcast_map(a.tape, lambda x, z: x, a, zero), "broadcast_to")
+
+
+def read_only(a: Array, made: Any, name: str) -> Any:
+    """What NumPy makes a view that is not written."""
+    if made.__class__ is Array:
+        made = _shared(a, made)
+        made.box.readonly = made.box.readonly or f"what `np.{name}` gives is never written"
     return made
 
 
@@ -273,24 +328,21 @@ def diagonal(a: Array, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array
     """`np.diagonal`, which nobody may write."""
     if a.ndim < 2:
         raise a.tape.fault(ShapeError, f"a diagonal is one of a matrix, given an array of shape {a.shape}")
-    ends = [one_axis(a, axis) for axis in (axis1, axis2)]
-    if ends[0] == ends[1]:
-        raise a.tape.fault(ShapeError, f"a diagonal runs along two axes, given {axis1} and {axis2}")
-    others = [k for k in range(a.ndim) if k not in ends]
+    first, second = one_axis(a, axis1), one_axis(a, axis2)
+    if first == second:
+        raise a.tape.fault(ShapeError, "axis1 and axis2 cannot be the same")
+    moved = transposed(a, [*(k for k in range(a.ndim) if k not in (first, second)), first, second])
     row, column = max(-offset, 0), max(offset, 0)
-    count = max(0, min(a.shape[ends[0]] - row, a.shape[ends[1]] - column))
+    count = max(0, min(moved.shape[-2] - row, moved.shape[-1] - column))
     atom_of(a.tape, a.box)
 
     def at(indices: tuple[Atom, ...]) -> Atom:
-        places = dict(zip(others, indices, strict=False))
-        for k, skip in zip(ends, (row, column), strict=True):
-            places[k] = a.tape.apply(P["wadd"], indices[-1], Lit(skip, INT)) if skip else indices[-1]
-        return element(a, tuple(places[k] for k in range(a.ndim)))
+        last = indices[-1]
+        pair = tuple(a.tape.apply(P["wadd"], last, Lit(k, INT)) if k else last for k in (row, column))
+        return element(moved, (*indices[:-1], *pair))
 
-    shape = (*(a.shape[k] for k in others), count)
-    made = _shared(a, fresh(a.tape, build(a.tape, shape, a.type, at)))  # pyright: ignore[reportArgumentType]  # an array
-    made.box.readonly = made.box.readonly or "what `np.diagonal` gives is never written"
-    return made
+    made = fresh(a.tape, build(a.tape, (*moved.shape[:-2], count), a.type, at))  # pyright: ignore[reportArgumentType]  # an array
+    return read_only(a, made, "diagonal")
 
 
 def moved_last(a: Array, axis: int) -> Array:

@@ -330,7 +330,7 @@ def _weighted(generator: Generator, count: Any, shape: tuple[int, ...], p: Any) 
     running = cumulative(operator.add, 0)(weights)
     last = get(running, -1)
     running = broadcast_map(tape, lambda x: x / last, running)
-    return sorting.searchsorted(tape, running, _standard(generator, "random", shape), side="right")
+    return sorting.searchsorted(running, _standard(generator, "random", shape), side="right")
 
 
 def _sample(generator: Generator, count: Any, shape: tuple[int, ...], p: Any, shuffle: bool) -> Any:

@@ -13,15 +13,17 @@ from typing import Any
 from rosejit.frontend.arrays import boolean_indexing, reductions
 from rosejit.frontend.arrays.array import Array
 from rosejit.frontend.arrays.boolean_indexing import MaskedArray
-from rosejit.frontend.arrays.call_binding import UFUNC, bound, called
+from rosejit.frontend.arrays.call_binding import UFUNC, bound
 from rosejit.frontend.arrays.reductions import chosen, larger
 from rosejit.frontend.numpy import array_methods as methods
 from rosejit.frontend.numpy import composite, concatenate, contractions, creation, linalg, manipulation, sorting
 from rosejit.frontend.numpy import linalg_composite as more
 from rosejit.frontend.numpy.array_methods import cumulative
+from rosejit.frontend.numpy.building import FlatElements
 from rosejit.frontend.numpy.row_kinds import (
     Handler,
     Row,
+    called_into,
     making,
     of_array,
     of_elements,
@@ -30,6 +32,9 @@ from rosejit.frontend.numpy.row_kinds import (
     of_shape,
     writing,
 )
+from rosejit.frontend.numpy.selection import fill_flat, put_flat
+from rosejit.frontend.numpy.staged_numpy import array_of
+from rosejit.frontend.numpy.subject_rows import OF_ARRAYS, SUBJECTS
 from rosejit.frontend.python.builtins import BUILTINS
 from rosejit.frontend.scalar_ops.integer_math import STAGED
 from rosejit.frontend.values.scalars import Bool, P, made_real, reals, type_of
@@ -157,7 +162,6 @@ _EXTREME = "a, axis=None, out=None, keepdims=False, initial=None, where=True"
 _SPREAD = "a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=..., correction=..."
 _QUANTIFIER = "axis=None, out=None, *, keepdims=False, where=True"
 _SPREAD_OF = "axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=..."
-_QUANTILE = "a, q, axis=None, out=None, overwrite_input=False, method='linear', keepdims=False, *, weights=None"
 _LIKE = "a, dtype=None, order='K', subok=True, shape=None, *, device=None"
 _NEW = "shape, dtype=None, order='C', *, device=None, like=None"
 _JOIN = ", dtype=None, casting='same_kind'"
@@ -166,6 +170,12 @@ _JOIN = ", dtype=None, casting='same_kind'"
 def _asks(a: Any) -> Any:
     """What functions take whose results staging knows, or never does."""
     return a
+
+
+def _raised(rank: int, tape: Any, *arys: Any) -> Any:
+    """One array, or a tuple of several, with so many dimensions at least."""
+    found = tuple(manipulation.raised(rank, array_of(tape, f"np.atleast_{rank}d", a)) for a in arys)
+    return found[0] if len(found) == 1 else found
 
 
 def _rearranged(name: str) -> Make:
@@ -198,23 +208,11 @@ _REDUCTIONS = (
     Row("cumsum", of_array, cumulative(operator.add, 0), "a, axis=None, dtype=None, out=None", "a; k; p",
         is_method=True),
     Row("cumprod", of_array, cumulative(operator.mul, 1), "a, axis=None, dtype=None, out=None", "a; k", is_method=True),
-    Row("cumulative_sum", of_array, composite.cumulative_sum,
-        "x, /, *, axis=None, dtype=None, out=None, include_initial=False", "x; a, axis=1; k"),
     Row("count_nonzero", of_array, composite.count_nonzero, "a, axis=None, *, keepdims=False", "a; p; k, axis=0",
         picked=boolean_indexing.count_nonzero),
-    Row("nansum", of_array, composite.nansum, _FOLD, "a; [s, np.nan]; k"),
-    Row("average", of_array, composite.average, "a, axis=None, weights=None, returned=False, *, keepdims=False",
-        "a; x, weights=x * x; a, 1, x; a, weights=a * a"),
     Row("ptp", of_array, composite.ptp, "a, axis=None, out=None, keepdims=False", "a; k"),
-    Row("median", of_array, sorting.median, "a, axis=None, out=None, overwrite_input=False, keepdims=False", "a; x; k"),
-    Row("quantile", of_array, sorting.quantile, _QUANTILE, "a, 0.3; x, 1.0; x, 0.5, 0"),
-    Row("percentile", of_array, sorting.percentile, _QUANTILE, "a, 30.0; x, 75"),
     Row("trace", of_array, methods.trace, "a, offset=0, axis1=0, axis2=1, dtype=None, out=None", "a; m, 1",
         is_method=True),
-    Row("diff", of_array, composite.diff, "a, n=1, axis=-1, prepend=..., append=...", "x; a; a, 2; k"),
-    Row("trapezoid trapz", of_array, composite.trapezoid,
-        samples="a; a, x; a, a * a; a, a * a, axis=0; a, [s, 2.0], axis=0; x, dx=s; x, None, s"),
-    Row("gradient", of_array, composite.gradient, "f, *varargs, axis=None, edge_order=1", "x; x, s; x, 2"),
 )  # fmt: skip
 _PRODUCT = f"{UFUNC.replace('where=True, ', '')}, axes=..., axis=..., keepdims=..."
 _PRODUCTS = (
@@ -230,12 +228,13 @@ _PRODUCTS = (
         samples="a, m, axes=1; a, a; x, s, axes=0; a, t, ([0, 1], [0, 1]); a, m, axes=(1, 0)"),
     Row("kron", of_array, contractions.kron, samples="x, x; a, x; s, 3.0; a, s; a, a"),
     Row("cross", of_array, composite.cross, "a, b, axisa=-1, axisb=-1, axisc=-1, axis=None",
-        "x, x * x; a, a * a; x, [1.0, s, 2.0]; a, x"),
+        "x, x * x; a, a * a; x, [1.0, s, 2.0]; a, x; m, x, axisa=0; m, m, 0, 0, 0; m, m, axis=0"),
     Row("convolve", of_array, composite.convolve,
         samples="x, x; x, [1.0, s]; x, [1.0, s], 'same'; x, x[:2], 'valid'; [1.0, s], x, 'same'"),
-    Row("polyval", of_array, composite.polyval, samples="x, s; [1.0, 2.0, s], a; x, 2"),
     Row("einsum", of_several, contractions.einsum, "*operands, out=None, optimize=False, **kwargs",
-        "'ij,jk->ik', a, m; 'ij,ij', a, a; 'ii', m; 'i,j', x, x; 'ij->j', a; 'ijk,k', t, t[0, 0]"),
+        "'ij,jk->ik', a, m; 'ij,ij', a, a; 'ii', m; 'i,j', x, x; 'ij->j', a; 'ijk,k', t, t[0, 0]; '...j,j->...', a, x; "
+        "'...i,...i', a, a; '...ij->...ji', t; a, [0, 1], x, [1]; a, [0, 1], m, [1, 2], [0, 2]; "
+        "'...,...', a[:, :1], x; a, [..., 0], x, [0], [...]; 'i...->...', a; 'ij,...', m, s"),
 )  # fmt: skip
 _SHAPES = (
     Row(
@@ -258,8 +257,10 @@ _SHAPES = (
         "diagonal", of_array, manipulation.diagonal, "a, offset=0, axis1=0, axis2=1", "a; m, 1", "view", is_method=True
     ),
     Row("diag", of_array, manipulation.diag, samples="x; m; a, 1; x, -1", gives="view"),
-    Row("atleast_1d", of_array, manipulation.atleast_1d, "a, /", "s; a", "view"),
-    Row("atleast_2d", of_array, manipulation.atleast_2d, "a, /", "s; x; t", "view"),
+    *(
+        Row(f"atleast_{rank}d", of_several, partial(_raised, rank), "*arys", "s; a; x, a; t; x", "view")
+        for rank in (1, 2, 3)
+    ),
     Row("real", of_array, lambda val: val, samples="x; k", gives="view"),
     Row("copy", of_array, methods.copy, "a, order='K', subok=False", "a; s", picked=lambda a: a),
     Row("take", of_array, methods.take, "a, indices, axis=None, out=None, mode='raise'",
@@ -270,8 +271,6 @@ _SHAPES = (
     Row("tile", of_array, _rearranged("tile"), "A, reps", "x, 2; a, (2, 1)"),
     Row("tril", of_array, _rearranged("tril"), "m, k=0", "a; m, 1"),
     Row("triu", of_array, _rearranged("triu"), "m, k=0", "a; m, -1"),
-    Row("pad", of_array, _rearranged("pad"), "array, pad_width, mode='constant', **kwargs",
-        "x, 1; a, ((1, 0), (0, 2)); x, 2, 'edge'; x, (1, 2), constant_values=3.0; x, 1, mode='reflect'"),
     Row("delete", of_array, _rearranged("delete"), "arr, obj, axis=None", "x, 1; a, 0, 1; x, [0, 2]"),
     Row("resize", of_array, _rearranged("resize"), "a, new_shape", "x, (2, 3); a, 4"),
     Row("split", of_array, manipulation.split, samples="x, 3; a, [1], 1; a, 3, 1", gives="several"),
@@ -330,27 +329,21 @@ _OTHERS = (
     Row("isclose", of_array, composite.isclose, samples="x, 1.0; a, x; s, 1.5; x, x + 1e-9, 1e-3, 0.1, True"),
     Row("allclose", of_array, composite.allclose, samples="x, x; a, x; s, 1.5; k, k"),
     Row("array_equal", of_array, composite.array_equal, "a1, a2, equal_nan=False", "x, x; x, a; s, 1.5; k, k"),
+    Row("array_equiv", of_array, composite.array_equiv, "a1, a2", "x, x; x, a; s, 1.5; [x, x], x"),
     Row("nan_to_num", of_array, composite.nan_to_num, "x, copy=True, nan=0.0, posinf=None, neginf=None",
         "a; s; k; [s, np.nan, np.inf, -np.inf], True, 2.0"),
-    Row("interp", of_several, composite.interp, "x, xp, fp, left=None, right=None, period=None",
-        "s, x, x * x; a, [0.0, 1.0, 3.0], x; x * 2, [0.0, 1.0, 3.0], [0, 1, 0.5]; s, x, x, -1.0, 9.0; s, [1.0], [2.0]"),
-    Row("select", of_several, composite.select, samples="[x > 1, x > 0.6], [x, 2 * x], 0.0; [s > 1], [s]"),
     Row("sort", of_array, sorting.sort, "a, axis=-1, kind=None, order=None, *, stable=None, descending=False",
         "a; x * [3.0, -1.0, 0.5]; t, 1; a, None; k"),
     Row("argsort", of_array, sorting.argsort, "a, axis=-1, kind=None, order=None, *, stable=None, descending=False",
         "a; t, 1; k; a, None", is_method=True),
-    Row("searchsorted", of_several, sorting.searchsorted, "a, v, side='left', sorter=None",
+    Row("searchsorted", of_array, sorting.searchsorted, "a, v, side='left', sorter=None",
         "x, s; [0.0, 1.0, 1.0, 2.0], a; x, 1.0, 'right'; x, [s, np.nan]; x, np.nan"),
     Row("digitize", of_several, sorting.digitize,
         samples="x, [0.0, 1.0, 2.0]; s, [0.0, s, 3.0], True; a, [-9.0, s]; x, [i]"),
-    Row("copyto", writing, methods.copy_to, "dst, src, casting='same_kind', where=True", "x; s", "writes"),
-    Row("fill_diagonal", writing, composite.fill_diagonal, "a, val, wrap=False", "s; x", "writes"),
-    Row("put", writing, composite.put, "a, ind, v, mode='raise'", "[1], s; [0, 2], x[:2]", "writes"),
     Row("shape", of_shape, _asks, samples="a; s; [x, x]"),
     Row("ndim", of_shape, _asks, samples="a; s"),
     Row("size", of_shape, _asks, "a, axis=None", samples="a; s; a, 0"),
     *(Row(name, of_places, _asks) for name in ("nonzero", "argwhere", "flatnonzero", "unique")),
-    *(Row(name, of_places, _asks, "condition, a") for name in ("extract", "compress")),
 )  # fmt: skip
 _LINEAR_ALGEBRA = (
     Row("linalg.solve", of_several, linalg.solve, samples="m, x; m, a.T; [m, m], [a.T, a.T]"),
@@ -424,7 +417,7 @@ def _methods_of_ufuncs() -> list[Row]:
 ROWS: tuple[Row, ...] = (
     *(Row(op.numpy, of_elements, op) for op in P.values() if op.numpy),
     *(Row(names, of_elements, make, samples=_SAMPLES.get(names, "")) for names, make in _ELEMENTS.items()),
-    *_REDUCTIONS, *_PRODUCTS, *_SHAPES, *_NEW_ARRAYS, *_OTHERS, *_LINEAR_ALGEBRA, *_methods_of_ufuncs(),
+    *_REDUCTIONS, *_PRODUCTS, *_SHAPES, *_NEW_ARRAYS, *_OTHERS, *_LINEAR_ALGEBRA, *SUBJECTS, *_methods_of_ufuncs(),
 )  # fmt: skip
 """All of them."""
 BY_NAME: dict[str, Row] = {name: row for row in ROWS for name in row.names.split()}
@@ -437,7 +430,8 @@ NAMES.update(
 
 METHODS: dict[str, Row] = {row.names.split()[0]: row for row in ROWS if row.is_method} | {
     row.names: row for row in (
-        Row("reshape", of_array, manipulation.reshape, "*shape, order='C', copy=None", "3, 2; (3, -1); -1", "view"),
+        Row("reshape", of_array, manipulation.reshape_method, "*shape, order='C', copy=None",
+            "3, 2; (3, -1); -1; 3, 2, order='F'", "view"),
         Row("transpose", of_array, manipulation.transpose, "*axes", "; 1, 0; (1, 0)", "view"),
         Row("clip", of_array, methods.clip, "min=None, max=None, out=None", "0.6, 1.5; min=0.6"),
         Row("all", of_array, reductions.every, _QUANTIFIER, "; 0", picked=boolean_indexing.every),
@@ -451,9 +445,12 @@ METHODS: dict[str, Row] = {row.names.split()[0]: row for row in ROWS if row.is_m
         Row("item", of_array, methods.item, "*args", "0; (1, 2); 1, 2"),
         Row("tolist", of_array, methods.listed, "", ""),
         Row("conj", of_array, methods.conjugate, "", "", "view"),
+        Row("view", of_array, methods.viewed_again, "dtype=None, type=None", "", "view"),
+        Row("nonzero", of_array, methods.known_places, ""),
         Row("fill", of_array, methods.fill, "value", "s; 2", "writes"),
         Row("sort", of_array, sorting.sort_in_place, "axis=-1, kind=None, order=None, *, stable=None, descending=False",
             "; 0", "writes"),
+        *OF_ARRAYS,
     )
 }  # fmt: skip
 """The methods of arrays: functions of that name without their first parameter, and those with another signature."""
@@ -465,7 +462,7 @@ def method_of(name: str, row: Row, make: Make) -> Make:
 
     def method(self: Any, *args: Any, **options: Any) -> Any:
         given = bound(self.tape, title, row.method, args, options)
-        return called(self.tape, title, make, row.method, (self,), given)
+        return called_into(self.tape, title, make, row.method, (self,), given)
 
     return method
 
@@ -475,6 +472,9 @@ def _install() -> None:
         setattr(Array, name, method_of(name, row, row.make))
         if row.picked is not None:
             setattr(MaskedArray, name, method_of(name, row, row.picked))
+    Array.flat = property(  # pyright: ignore[reportAttributeAccessIssue]  # installed as the others
+        lambda self: FlatElements(self, put_flat), fill_flat
+    )
 
 
 _install()
@@ -487,10 +487,25 @@ def table() -> dict[Any, Handler]:
     return numbers | {function: row.stages for function, row in _rows().items()}
 
 
-@lru_cache(maxsize=1)
-def _rows() -> dict[Any, Row]:
+_LATER = "polynomial."
+"""What NumPy itself imports at first use."""
+
+
+def handler_of(function: Any) -> Handler | None:
+    """What stages a function of NumPy's."""
+    found = table().get(function)
+    if found is None and str(getattr(function, "__module__", "")).startswith("numpy.polynomial"):
+        row = _rows(_LATER).get(function)
+        return row and row.stages
+    return found
+
+
+@lru_cache(maxsize=2)
+def _rows(prefix: str = "") -> dict[Any, Row]:
     found: dict[Any, Row] = {}
     for name, row in BY_NAME.items():
+        if name.startswith(_LATER) is not bool(prefix):
+            continue
         try:
             found[operator.attrgetter(name)(np)] = row
         except AttributeError:  # a name of another release, or none of plain arrays

@@ -6,20 +6,24 @@
 from collections.abc import Callable
 from functools import cached_property
 from inspect import Signature
+from math import prod
 from typing import Any
 
-from rosejit.errors import RoseError
+from rosejit.errors import RoseError, ShapeError
 from rosejit.frontend.arrays import boolean_indexing
+from rosejit.frontend.arrays.access import check_writable
 from rosejit.frontend.arrays.array import Array, host_data
 from rosejit.frontend.arrays.asarray import as_array
 from rosejit.frontend.arrays.boolean_indexing import MaskedArray
-from rosejit.frontend.arrays.broadcast import broadcast_map, logical
+from rosejit.frontend.arrays.broadcast import broadcast_map, broadcast_shape, cast, logical
 from rosejit.frontend.arrays.call_binding import UFUNC, bound, called, kind_of, own_signature, signature_of
-from rosejit.frontend.arrays.getitem import set_
+from rosejit.frontend.arrays.getitem import get, set_
 from rosejit.frontend.numpy import manipulation
+from rosejit.frontend.numpy.staged_numpy import array_of
 from rosejit.frontend.values.pytree import is_staged_deep
 from rosejit.frontend.values.scalars import type_of
 from rosejit.ir.primitive import Primitive
+from rosejit.ir.types import BOOL, INT, REAL
 from rosejit.lazy_dataclass import dataclass
 from rosejit.numeric import np
 
@@ -63,7 +67,7 @@ class Row:
         if self.kind is of_elements:
             return signature_of(f"{'x' if self.operands == 1 else 'x1, x2'}, /, {UFUNC}")
         own = own_signature(self.make)
-        takes_tape = self.kind is of_several or self.kind is making
+        takes_tape = self.kind in (of_several, of_functions, making)
         return own.replace(parameters=list(own.parameters.values())[takes_tape:])
 
     @cached_property
@@ -107,9 +111,11 @@ def of_elements(row: Row) -> Handler:
         if len(args) == count and not kwargs:
             return of_operands(session.tape, function, row.make, args)
         given = bound(session.tape, row.name, row.binds, args, kwargs)
-        out = given.pop("out", None)
         operands = [given.pop(key) for key in list(row.binds.parameters)[:count]]
-
+        out, where = given.pop("out", None), given.pop("where", True)
+        operands = _of_dtype(session.tape, function, operands, given.get("dtype"))
+        if where is not True:
+            return _where(session, row, function, operands, given, out, where)
         made = called(
             session.tape,
             row.name,
@@ -123,10 +129,56 @@ def of_elements(row: Row) -> Handler:
     return handler
 
 
-def _put(session: Any, made: Any, out: Any) -> Any:
+def _of_dtype(tape: Any, function: Any, operands: list[Any], dtype: Any) -> list[Any]:
+    """The operands as a `dtype` says in which a function computes: wider ones, as NumPy converts."""
+    kind = kind_of(tape, dtype)
+    if kind not in (REAL, INT):
+        return operands
+    found = [_operand(tape, function, value) for value in operands]
+    narrow = (INT, BOOL) if kind is REAL else (BOOL,)
+    widened = [getattr(x, "type", type_of(x)) in narrow for x in found]
+    wanted = REAL if kind is REAL else INT
+
+    def made(x: Any, is_narrow: bool) -> Any:
+        return broadcast_map(tape, lambda v: cast(tape, v, wanted), x) if is_narrow else x
+
+    return [made(x, is_narrow) for x, is_narrow in zip(found, widened, strict=True)]
+
+
+def _where(session: Any, row: Row, function: Any, operands: list[Any], given: Options, out: Any, where: Any) -> Any:
+    """`out` with the function where `where` holds; it runs only there, so that it spoils no derivative elsewhere."""
+    tape = session.tape
+    out = _target(tape, out, "`where` leaves the other elements as they are in `out`: give it")
+    mask = array_of(tape, row.name, where)
+    if mask.type is not BOOL:
+        raise tape.type_fault("`where` is an array of truth values", "write a comparison: `where=x != 0`")
+    arrays = [_operand(tape, function, value) for value in operands]
+    if broadcast_shape(tape, (mask, *arrays), out.shape) != out.shape:
+        raise tape.fault(ShapeError, f"what is computed does not fit into the shape {out.shape} of `out`")
+    check_writable(out)
+    flat = [
+        manipulation.reshape(manipulation.broadcast(x, out.shape), -1) if x.__class__ is Array else x for x in arrays
+    ]
+    wide = manipulation.reshape(manipulation.broadcast(mask, out.shape), -1)
+    picked = [get(x, wide) if x.__class__ is Array else x for x in flat]
+    if not any(x.__class__ is Array for x in flat):
+        picked[0] = get(array_of(tape, row.name, [flat[0]] * prod(out.shape)), wide)
+    made = called(tape, row.name, lambda: of_operands(tape, function, row.make, picked), row.binds, (), given)
+    target = manipulation.reshaped(out, (prod(out.shape),))
+    set_(target, wide, made)
+    set_(out, Ellipsis, manipulation.reshaped(target, out.shape))
+    return out
+
+
+def _target(tape: Any, out: Any, help: str = "leave out `out`") -> Array:
     (out,) = out if out.__class__ is tuple and len(out) == 1 else (out,)
     if out.__class__ is not Array:
-        raise session.tape.type_fault(f"`out` is an array, given {type(out).__name__}", "leave out `out`")
+        raise tape.type_fault(f"`out` is an array, given {type(out).__name__}", help)
+    return out
+
+
+def _put(session: Any, made: Any, out: Any) -> Any:
+    out = _target(session.tape, out)
     set_(out, Ellipsis, made)
     return out
 
@@ -158,6 +210,22 @@ def _operand(tape: Any, function: Any, value: Any) -> Any:
 # --- functions of whole arrays
 
 
+def called_into(tape: Any, name: str, make: Make, signature: Signature, first: Args, given: Options) -> Any:
+    """`called`, which puts what it gives into `out`: that must have its shape, and a type that holds it."""
+    out = given.get("out")
+    if out is None or "out" in own_signature(make).parameters or name.startswith("np.linalg"):
+        return called(tape, name, make, signature, first, given)
+    del given["out"]
+    out = _target(tape, out)
+    check_writable(out)
+    made = called(tape, name, make, signature, first, given)
+    if made.__class__ is tuple or getattr(made, "shape", ()) != out.shape:
+        shape = getattr(made, "shape", ())
+        raise tape.fault(ShapeError, f"`{name}` gives the shape {shape}, and `out` has the shape {out.shape}")
+    set_(out, Ellipsis, made)
+    return out
+
+
 def of_array(row: Row) -> Handler:
     """A function whose first argument is an array."""
     first = next(iter(row.binds.parameters))
@@ -170,7 +238,7 @@ def of_array(row: Row) -> Handler:
         if value.__class__ is MaskedArray:
             return _of_selection(row, value, given)
         array = array_of(session.tape, row.name, value)
-        return called(session.tape, row.name, row.make, row.binds, (array,), given)
+        return called_into(session.tape, row.name, row.make, row.binds, (array,), given)
 
     return handler
 
@@ -181,20 +249,22 @@ def _of_selection(row: Row, selection: MaskedArray, given: Options) -> Any:
     return called(selection.tape, row.name, row.picked, row.binds, (selection,), given)
 
 
-def array_of(tape: Any, name: str, value: Any) -> Array:
-    """What may be an array as one; a number is one without dimensions."""
-    found = as_array(tape, [value] if type_of(value) is not None else value)
-    if found is None:
-        raise tape.type_fault(f"`{name}` takes an array, given {type(value).__name__}")
-    return manipulation.reshaped(found, ()) if type_of(value) is not None else found
-
-
 def of_several(row: Row) -> Handler:
     """A function that is handed the tape and its arguments as they are."""
 
     def handler(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
         if not is_staged(*args, *kwargs.values()):
             return session.plain(function, args, kwargs)
+        given = bound(session.tape, row.name, row.binds, args, kwargs)
+        return called_into(session.tape, row.name, row.make, row.binds, (session.tape,), given)
+
+    return handler
+
+
+def of_functions(row: Row) -> Handler:
+    """A function that calls functions of the user's, which may read what is staged wherever they like."""
+
+    def handler(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
         given = bound(session.tape, row.name, row.binds, args, kwargs)
         return called(session.tape, row.name, row.make, row.binds, (session.tape,), given)
 
@@ -234,13 +304,19 @@ def writing(row: Row) -> Handler:
 
 
 def of_shape(row: Row) -> Handler:
-    """A function of the shape, which is known while staging."""
+    """A function of the shape and the type, which are known while staging."""
+    first = next(iter(row.binds.parameters))
 
     def handler(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
         given = bound(session.tape, row.name, row.binds, args, kwargs)
-        value = given.pop("a")
+        value = given.pop(first)
         made = value if value.__class__ is Array else as_array(session.tape, value)
-        return function(np.empty(() if made is None else made.shape, bool), **given)
+        kinds: dict[Any, type] = {REAL: float, INT: int}
+        kind = kinds.get(getattr(made, "type", type_of(value)), bool)
+        try:
+            return function(np.empty(() if made is None else made.shape, kind), **given)
+        except (ValueError, IndexError) as error:
+            raise session.tape.fault(ShapeError, str(error)) from None
 
     return handler
 

@@ -3,10 +3,10 @@
 # Values of users are of any type: what they are is asked while staging. The operators of arrays are installed.
 
 from collections.abc import Callable
-from math import nan, prod
+from math import prod
 from typing import Any
 
-from rosejit.errors import ShapeError
+from rosejit.errors import RoseValueError
 from rosejit.frontend.arrays import reductions
 from rosejit.frontend.arrays.access import element
 from rosejit.frontend.arrays.array import Array, atom_of, host_data, of_host
@@ -17,11 +17,12 @@ from rosejit.frontend.arrays.reductions import chosen
 from rosejit.frontend.numpy import manipulation
 from rosejit.frontend.numpy.array_methods import put_all
 from rosejit.frontend.numpy.linalg_kernels import Site
+from rosejit.frontend.numpy.staged_numpy import array_of
 from rosejit.frontend.values import rose_functions as rose
 from rosejit.frontend.values.scalars import P, int_atom, type_of, wrap
 from rosejit.frontend.values.tape import Tape
 from rosejit.ir.syntax import Lit
-from rosejit.ir.types import BOOL, INT, array
+from rosejit.ir.types import INT, array
 from rosejit.numeric import np
 
 Make = Callable[..., Any]
@@ -94,68 +95,15 @@ def sort(a: Array, axis: Any = -1, kind: Any = None, stable: Any = None) -> Arra
     return get(a, tuple(order if k == axis else line for k, line in enumerate(grid)))
 
 
-def median(a: Array, axis: Any = None, keepdims: bool = False) -> Any:
-    """`np.median`."""
-    if axis is None:
-        found = median(manipulation.reshape(a, -1), 0)
-        return manipulation.reshape(as_array(a.tape, [found]), (1,) * a.ndim) if keepdims else found  # pyright: ignore[reportArgumentType]  # an array
-    if isinstance(axis, tuple):
-        return _median_over(a, axis, keepdims)
-    axis = reductions.one_axis(a, axis)
-    n = a.shape[axis]
-    if not n:
-        raise a.tape.fault(ShapeError, f"`np.median` of an array without elements, its shape is {a.shape}")
-    ranked = sort(a, axis)
-    low, high, last = (get(ranked, (*[slice(None)] * axis, k)) for k in ((n - 1) // 2, n // 2, n - 1))
-    found = broadcast_map(a.tape, lambda x, y, z: chosen(z != z, nan, (x + y) / 2.0), low, high, last)
-    return manipulation.expanded(found, axis) if keepdims else found
-
-
-def _median_over(a: Array, axes: tuple[int, ...], keepdims: bool) -> Any:
-    """The median over several axes, which become one."""
-    over = [reductions.one_axis(a, axis) for axis in axes]
-    rest = [k for k in range(a.ndim) if k not in over]
-    moved = manipulation.transpose(a, (*rest, *over))
-    found = median(manipulation.reshape(moved, (*(a.shape[k] for k in rest), -1)), len(rest))
-    return (
-        manipulation.reshape(found, tuple(1 if k in over else a.shape[k] for k in range(a.ndim))) if keepdims else found
-    )
-
-
-def quantile(a: Array, q: Any, axis: Any = None) -> Any:
-    """`np.quantile` of one `q` that staging knows, or of several, on the line between two elements."""
-    if isinstance(q, (list, tuple, np.ndarray)):
-        return as_array(a.tape, [quantile(a, each, axis) for each in list(q)])
-    if a.type is BOOL:
-        raise a.tape.type_fault("a quantile lies between numbers, and truth values are not subtracted")
-    if not isinstance(q, (int, float)) or not 0.0 <= q <= 1.0:
-        raise a.tape.type_fault("a quantile is a number from 0 to 1 that staging knows")
-    if axis is None:
-        a, axis = manipulation.reshape(a, -1), 0
-    axis = reductions.one_axis(a, axis)
-    ranked = sort(a, axis)
-    place = q * (a.shape[axis] - 1)
-    low = int(place)
-    part, high = place - low, min(low + 1, a.shape[axis] - 1)
-    x, y, last = (get(ranked, (*[slice(None)] * axis, k)) for k in (low, high, a.shape[axis] - 1))
-
-    def between(x: Any, y: Any, last: Any) -> Any:
-        found = y - (y - x) * (1.0 - part) if part >= 0.5 else x + (y - x) * part
-        return chosen(last != last, nan, found)
-
-    return broadcast_map(a.tape, between, x, y, last)
-
-
-def percentile(a: Array, q: Any, axis: Any = None) -> Any:
-    """`np.percentile`."""
-    parts = [each / 100.0 for each in list(q)] if isinstance(q, (list, tuple, np.ndarray)) else q / 100.0
-    return quantile(a, parts, axis)
-
-
-def searchsorted(tape: Tape, a: Any, v: Any, side: str = "left") -> Any:
+def searchsorted(a: Array, v: Any, side: str = "left", sorter: Any = None) -> Any:
     """`np.searchsorted`, by bisection."""
-    points = as_array(tape, a)
-    if points is None or points.ndim != 1 or side not in ("left", "right"):
+    tape, points = a.tape, a
+    if sorter is not None:
+        order = as_array(tape, sorter)
+        if order is None or order.shape != points.shape or order.type is not INT:
+            raise tape.fault(RoseValueError, "sorter.size must equal a.size")
+        points = get(points, order)
+    if points.ndim != 1 or side not in ("left", "right"):
         raise tape.type_fault("`np.searchsorted` takes a sorted vector, and looks on the left or on the right")
     atom_of(tape, points.box)
 
@@ -181,14 +129,18 @@ def _before(x: Any, y: Any) -> Any:
 
 
 def digitize(tape: Tape, x: Any, bins: Any, right: bool = False) -> Any:
-    """`np.digitize` with ascending bins."""
+    """`np.digitize`: bins that descend are known while staging."""
     edges = as_array(tape, bins)
+    known = host_data(edges) if edges is not None and edges.ndim == 1 else None
+    if known is not None and len(known) > 1 and (known[1:] <= known[:-1]).all() and known[0] > known[-1]:
+        ranks = searchsorted(of_host(tape, known[::-1].copy()), x, "right" if right else "left")
+        return len(known) - ranks
     if edges is not None and edges.ndim == 1 and edges.shape[0] > 1:
         ascend = reductions.every(
             broadcast_map(tape, lambda x, y: x <= y, get(edges, slice(None, -1)), get(edges, slice(1, None)))
         )
         reductions.require(tape, ascend, ValueError("the bins of `np.digitize` ascend, in staged code"))
-    return searchsorted(tape, bins, x, "left" if right else "right")
+    return searchsorted(array_of(tape, "np.digitize", bins), x, "left" if right else "right")
 
 
 def sort_in_place(a: Array, axis: int = -1) -> None:

@@ -25,7 +25,7 @@ from rosejit.frontend.arrays.array import Array, host_data, made_outside
 from rosejit.frontend.control.join import described
 from rosejit.frontend.control.special_methods import member_of
 from rosejit.frontend.control.undefined import Poison, require_single_value
-from rosejit.frontend.numpy import random, registry, scipy_linalg
+from rosejit.frontend.numpy import building, random, refusals, registry, scipy_linalg
 from rosejit.frontend.python.builtins import BUILTINS, of_sequence
 from rosejit.frontend.python.math import MATH, OF_REALS
 from rosejit.frontend.scalar_ops import faults
@@ -233,6 +233,8 @@ class Dispatcher:
             return self.call(object.__setattr__, function.__self__, *args, **kwargs)
         if function.__class__ is operator.methodcaller and len(args) == 1 and not kwargs:
             return self._method_called(function, args[0])
+        if (type(function).__module__, type(function).__name__) == ("numpy", "vectorize"):
+            return building.vectorized(self._tape, function, args, kwargs)
         origin = getattr(function, "__origin__", None)
         if isinstance(origin, type):  # a class with its parameters
             return self.call(origin, *args, **kwargs)
@@ -259,7 +261,7 @@ class Dispatcher:
         if _is_numpys(function) and has_staged((args, kwargs)):
             raise self._session.tape.type_fault(
                 f"`{_title(function)}` of staged values is not staged",
-                "write it as a loop over `rose.range`, or call it through a function of your own with `rose.opaque`",
+                refusals.reason_of(_title(function)),
                 "docs/arrays.md lists what is",
             )
         effect = self.effects.check(function, args, kwargs)
@@ -404,7 +406,7 @@ def _handler(function: Any) -> Handler | None:
         found = BUILTINS.get(function) or MATH.get(function)
         if found is not None or loaded() is None:
             return found
-        return registry.table().get(function) or scipy_linalg.handler_of(function)
+        return registry.handler_of(function) or scipy_linalg.handler_of(function)
     except TypeError:  # a callable that has no hash
         return None
 

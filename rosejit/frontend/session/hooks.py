@@ -20,13 +20,14 @@ from rosejit.frontend.control.special_methods import Methods, own
 from rosejit.frontend.control.staged_while import WhileLoop
 from rosejit.frontend.control.truth import truth
 from rosejit.frontend.control.undefined import MaybeBound, read_bound, read_bound_attribute, require_single_value
+from rosejit.frontend.numpy import building
 from rosejit.frontend.python.assert_raise import Messages
 from rosejit.frontend.python.ordering import comparison, is_member
 from rosejit.frontend.rolling.decide import roll
 from rosejit.frontend.scalar_ops.staged_text import percent, text
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays, taken
 from rosejit.frontend.values.locations import frame_at
-from rosejit.frontend.values.pytree import FieldProxy
+from rosejit.frontend.values.pytree import FieldProxy, is_staged_deep
 from rosejit.frontend.values.scalars import NUMBERS, Int
 from rosejit.frontend.values.tape import UNDEFINED, NonlocalCell, Tape, is_local, stored
 from rosejit.lazy_dataclass import dataclass
@@ -65,6 +66,8 @@ _STILL = NUMBERS | {Array, float, int, bool, str, tuple}
 """Types whose augmented assignment is an operation, or is known to be in place."""
 
 
+_JOINERS = {"RClass": building.along_rows, "CClass": building.along_columns}
+"""`np.r_` and `np.c_`, by their classes."""
 _CONTAINERS = frozenset({list, dict, set, deque, OrderedDict, defaultdict, Counter, bytearray})
 """Types of which operators make new objects."""
 
@@ -99,6 +102,8 @@ class Containers:
             return container[index] if found is None else found
         if container.__class__ is defaultdict and self.tape.is_staged:
             self._fill(container, index)
+        if container.__class__.__name__ in _JOINERS and is_staged_deep(index):
+            return _JOINERS[container.__class__.__name__](self.tape, index)
         value = container[index]
         if index.__class__ is slice and value.__class__ is list:
             return self.record_allocation(value)
