@@ -1,10 +1,17 @@
 """Which variables of a function have a tangent that may differ from zero, when some of its parameters have one."""
 
+from dataclasses import field
+from typing import Any
+
 from rosejit.ir import syntax as ir
 from rosejit.ir.types import Ref, has_real
 from rosejit.lazy_dataclass import dataclass
 
 Mask = tuple[bool, ...]
+
+MASKS = 8
+"""Different masks under which one function is derived on the way of one derivation; every further one becomes the full
+mask, so that the size of a derivative stays linear in that of the function."""
 
 
 @dataclass(slots=True)
@@ -17,56 +24,67 @@ class Activity:
     """False while the function is being analysed: what a recursive call then sees is an assumption, and kept to."""
 
 
+@dataclass(slots=True, eq=False)
+class Derivation:
+    """What is known of the functions that one function calls while that is being derived. Nothing of it outlives the
+    derivation: what is derived of a function must not depend on what was derived before."""
+
+    masks: dict[ir.Function, list[Mask]] = field(default_factory=lambda: {})
+    activities: dict[tuple[ir.Function, Mask], Activity] = field(default_factory=lambda: {})
+    assumed: set[tuple[ir.Function, Mask]] = field(default_factory=lambda: set())
+    """Whose results were taken to be active by a recursive call."""
+    made: dict[tuple[ir.Function, Mask], Any] = field(default_factory=lambda: {})
+    """What has been derived, by function and mask."""
+
+    def allowed(self, f: ir.Function, wanted: Mask, full: Mask) -> Mask:
+        """The mask under which a call of `f` is derived: `wanted`, or `full` where there have been too many."""
+        seen = self.masks.setdefault(f, [])
+        if wanted not in seen:
+            if len(seen) >= MASKS:
+                wanted = full
+            seen.append(wanted)
+        return wanted
+
+    def activity(self, f: ir.Function, mask: Mask) -> Activity:
+        """What is active in `f` under an `effective` mask. A recursive call assumes that every real result is."""
+        key = (f, mask)
+        if key in self.activities:
+            return self.activities[key]
+        real_results = tuple(has_real(t) for t in f.results)
+        if f.body is None or f.rule is not None:
+            return Activity(set(), real_results)
+        found = Activity({p for p, on in zip(f.params, mask, strict=True) if on}, real_results, is_final=False)
+        self.activities[key] = found
+        _ActivityAnalysis(found.active, self).until_stable(f.body)
+        if key not in self.assumed:
+            found.results = tuple([a in found.active for a in f.body.results])
+        found.is_final = True
+        return found
+
+    def call(self, e: ir.Call, active: set[ir.Var]) -> tuple[Mask, Mask]:
+        """The effective mask of a call and the activity of its results; all False where nothing is differentiated."""
+        mask = tuple([a in active for a in e.args])
+        f = e.function
+        if not any(mask):
+            return mask, (False,) * len(f.results)
+        mask = self.allowed(f, effective(f, mask), tuple(has_real(p.type) for p in f.params))
+        known = self.activity(f, mask)
+        if not known.is_final:
+            self.assumed.add((f, mask))
+        return mask, known.results
+
+
 def effective(f: ir.Function, mask: Mask) -> Mask:
-    """`mask` without parameters that have no tangent, and with every place, which is always active.
-
-    After three different masks of one function every further one becomes the full mask, so that the number of
-    derived functions stays linear.
-    """
-    wanted = tuple(has_real(p.type) and (on or isinstance(p.type, Ref)) for p, on in zip(f.params, mask, strict=True))
-    seen: list[Mask] = f.derived.setdefault("masks", [])
-    if wanted not in seen:
-        if len(seen) >= 3:
-            wanted = tuple(has_real(p.type) for p in f.params)
-        seen.append(wanted)
-    return wanted
-
-
-def activity(f: ir.Function, mask: Mask) -> Activity:
-    """What is active in `f` under an `effective` mask. A recursive call assumes that every real result is."""
-    key = ("activity", mask)
-    if key in f.derived:
-        return f.derived[key]
-    real_results = tuple(has_real(t) for t in f.results)
-    if f.body is None or f.rule is not None:
-        return Activity(set(), real_results)
-    found = Activity({p for p, on in zip(f.params, mask, strict=True) if on}, real_results, is_final=False)
-    f.derived[key] = found
-    _ActivityAnalysis(found.active).until_stable(f.body)
-    if ("assumed", mask) not in f.derived:
-        found.results = tuple([a in found.active for a in f.body.results])
-    found.is_final = True
-    return found
-
-
-def call_activity(e: ir.Call, active: set[ir.Var]) -> tuple[Mask, Mask]:
-    """The effective mask of a call and the activity of its results; all False where nothing is differentiated."""
-    mask = tuple([a in active for a in e.args])
-    f = e.function
-    if not any(mask):
-        return mask, (False,) * len(f.results)
-    mask = effective(f, mask)
-    known = activity(f, mask)
-    if not known.is_final:
-        f.derived[("assumed", mask)] = True
-    return mask, known.results
+    """`mask` without parameters that have no tangent, and with every place, which is always active."""
+    return tuple(has_real(p.type) and (on or isinstance(p.type, Ref)) for p, on in zip(f.params, mask, strict=True))
 
 
 class _ActivityAnalysis:
     """Marks variables in program order; what a back edge adds is found by another sweep over the whole function."""
 
-    def __init__(self, active: set[ir.Var]) -> None:
+    def __init__(self, active: set[ir.Var], derivation: Derivation) -> None:
         self.active = active
+        self.derivation = derivation
         self.again = False
 
     def until_stable(self, body: ir.Block) -> None:
@@ -104,7 +122,7 @@ class _ActivityAnalysis:
             case ir.Loop() | ir.While():
                 self.loop(let, e)
             case ir.Call():
-                self.mark(let.binders, call_activity(e, active)[1])
+                self.mark(let.binders, self.derivation.call(e, active)[1])
             case ir.Accum() | ir.View():
                 self.mark(let.binders, [has_real(let.binders[0].type)])
             case ir.Resolve():

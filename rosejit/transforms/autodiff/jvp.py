@@ -12,7 +12,7 @@ from rosejit.ir.types import tangent as tangent_type
 from rosejit.lazy_dataclass import dataclass
 from rosejit.span import Span
 from rosejit.transforms.analysis import rule_templates
-from rosejit.transforms.analysis.activity import Mask, activity, call_activity, effective
+from rosejit.transforms.analysis.activity import Derivation, Mask, effective
 
 
 @dataclass(slots=True)
@@ -33,20 +33,27 @@ def jvp(f: ir.Function, mask: Mask) -> Jvp:
 
 def forward(f: ir.Function, mask: Mask, how: "type[Forward]") -> Jvp:
     """`jvp`, in which `how` says what the tangent of a primitive is."""
-    mask = effective(f, mask)
+    key = (how.KEY, effective(f, mask))
+    if key not in f.derived:
+        f.derived[key] = _derived(f, key[1], how, Derivation())
+    return f.derived[key]
+
+
+def _derived(f: ir.Function, mask: Mask, how: "type[Forward]", derivation: Derivation) -> Jvp:
+    """The derivative of `f`, which is asked for or called, under an effective mask."""
     if f.rule is not None:
         return Jvp(f.rule, _taken(f, f.rule), tuple(has_real(t) for t in f.results))
-    key = (how.KEY, mask)
-    if key not in f.derived:
+    key = (f, mask)
+    if key not in derivation.made:
         _check_not_opaque(f, None)
-        known = activity(f, mask)
+        known = derivation.activity(f, mask)
         result_types = [tangent_type(t) for t, on in zip(f.results, known.results, strict=True) if on]
         new = ir.Function(f"jvp_{f.name}", (), (*f.results, *result_types), span=f.span)
         if f.checkpoint:
             new.derived["checkpoint of"] = f
-        f.derived[key] = Jvp(new, mask, known.results)  # before the body: it may call itself
-        how(f, new, mask, known.active, known.results).run()
-    return f.derived[key]
+        made = derivation.made[key] = Jvp(new, mask, known.results)  # before the body: it may call itself
+        how(f, made, known.active, derivation).run()
+    return derivation.made[key]
 
 
 def _taken(f: ir.Function, rule: ir.Function) -> Mask:
@@ -73,12 +80,13 @@ class Forward:
 
     KEY = "jvp"
 
-    def __init__(self, f: ir.Function, new: ir.Function, mask: Mask, active: set[ir.Var], results: Mask) -> None:
+    def __init__(self, f: ir.Function, made: Jvp, active: set[ir.Var], derivation: Derivation) -> None:
         self.f = f
-        self.new = new
-        self.mask = mask
+        self.new = made.function
+        self.mask = made.mask
         self.active = active
-        self.active_results = results
+        self.active_results = made.results
+        self.derivation = derivation
         self.tangents: dict[ir.Atom, ir.Var] = {}
         self.b = Builder()
 
@@ -350,13 +358,13 @@ class Forward:
 
     def call(self, let: ir.Let, e: ir.Call) -> None:
         """A call of the derivative, where anything is active."""
-        mask, results = call_activity(e, self.active)
+        mask, results = self.derivation.call(e, self.active)
         places = any(isinstance(a.type, Ref) for a, on in zip(e.args, mask, strict=True) if on)
         if not any(results) and not places:
             self.b.lets.append(let)
             return
         if e.function.rule is None:
             _check_not_opaque(e.function, let.span)
-        derived = forward(e.function, mask, type(self))
+        derived = _derived(e.function, mask, type(self), self.derivation)
         args = (*e.args, *self.needed(e.args, derived.mask))
         self.bind_results(let, ir.Call(derived.function, args), derived.results)

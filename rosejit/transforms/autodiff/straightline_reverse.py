@@ -15,7 +15,7 @@ from rosejit.ir.types import REAL, TAN, Ref, Scalar, has_real, is_boxed
 from rosejit.lazy_dataclass import dataclass
 from rosejit.ops import PRIMITIVES
 from rosejit.transforms.analysis import rule_templates
-from rosejit.transforms.analysis.activity import Mask
+from rosejit.transforms.analysis.activity import Derivation, Mask
 from rosejit.transforms.autodiff.transpose import transpose
 from rosejit.transforms.passes.erase import erase
 
@@ -161,9 +161,9 @@ Guard = tuple[ir.Atom, bool]
 class ReverseSweep:
     """The lets of a straight-line function, with the pullback of each active one."""
 
-    def __init__(self, f: ir.Function, mask: Mask) -> None:
+    def __init__(self, f: ir.Function, mask: Mask, derivation: Derivation | None = None) -> None:
         assert f.body is not None
-        self.f = f
+        self.derivation = derivation or Derivation()
         self.active: set[ir.Atom] = {p for p, on in zip(f.params, mask, strict=True) if on}
         self.steps: list[Step] = []
         self.sums: dict[ir.Atom, ir.Atom] = {}
@@ -193,8 +193,8 @@ class ReverseSweep:
             self.steps.append((let, e, make, [a for a in e.args if a in self.active]))
             self.active.update(let.binders)
             return
-        mask = _masked(e.function, mask)
-        results = _callee_pullback(e.function, mask).active
+        mask = _masked(e.function, mask, self.derivation)
+        results = _callee_pullback(e.function, mask, self.derivation).active
         if any(results):
             self.steps.append((let, e, None, []))
             self.active.update([b for b, on in zip(let.binders, results, strict=True) if on])
@@ -223,8 +223,8 @@ class ReverseSweep:
 
     def called(self, b: Builder, let: ir.Let, e: ir.Call, places: dict[ir.Atom, ir.Var]) -> None:
         """The pullback of a call: one of the function that goes it."""
-        mask = _masked(e.function, tuple([a in self.active for a in e.args]))
-        way = _callee_pullback(e.function, mask)
+        mask = _masked(e.function, tuple([a in self.active for a in e.args]), self.derivation)
+        way = _callee_pullback(e.function, mask, self.derivation)
         cts = [self.sums.pop(y, None) for y, on in zip(let.binders, way.active, strict=True) if on]
         if not any([ct is not None for ct in cts]):
             return
@@ -279,16 +279,10 @@ def _called(b: Builder, back: ir.Call, guard: Guard | None) -> tuple[ir.Var, ...
     return b.bind_all(ir.If(condition, *(sides if side else sides[::-1])), types, "ct")
 
 
-def _masked(f: ir.Function, mask: Mask) -> Mask:
-    """`mask` without what has no tangent. After three masks of one function all its numbers are in every further one,
-    so that the size of derivatives stays linear."""
+def _masked(f: ir.Function, mask: Mask, derivation: Derivation) -> Mask:
+    """The mask under which a call of `f` is derived; where there are too many, all its numbers are in it."""
     wanted = tuple([on and has_real(p.type) for p, on in zip(f.params, mask, strict=True)])
-    seen: set[Mask] = f.derived.setdefault("straight masks", set())
-    if wanted not in seen:
-        if len(seen) >= 3:
-            wanted = tuple([on or p.type is REAL for p, on in zip(f.params, wanted, strict=True)])
-        seen.add(wanted)
-    return wanted
+    return derivation.allowed(f, wanted, tuple([on or p.type is REAL for p, on in zip(f.params, wanted, strict=True)]))
 
 
 @dataclass(slots=True)
@@ -300,11 +294,11 @@ class _CalleePullback:
     active: Mask
 
 
-def _callee_pullback(f: ir.Function, mask: Mask) -> _CalleePullback:
-    key = ("straight back", mask)
-    if key not in f.derived:
+def _callee_pullback(f: ir.Function, mask: Mask, derivation: Derivation) -> _CalleePullback:
+    key = (f, mask)
+    if key not in derivation.made:
         assert f.body is not None
-        sweep = ReverseSweep(f, mask)
+        sweep = ReverseSweep(f, mask, derivation)
         b = Builder(f.span)
         b.lets += f.body.lets
         on = tuple([y in sweep.active for y in f.body.results])
@@ -318,5 +312,5 @@ def _callee_pullback(f: ir.Function, mask: Mask) -> _CalleePullback:
         given = tuple([sweep.sums.get(p) or ir.real(0.0) for p in wanted if not is_boxed(p.type)])
         params = (*f.params, *cts, *places.values())
         made = ir.Function(f"back_{f.name}", params, tuple([REAL] * len(given)), b.block(*given), span=f.span)
-        f.derived[key] = _CalleePullback(made, on)
-    return f.derived[key]
+        derivation.made[key] = _CalleePullback(made, on)
+    return derivation.made[key]
