@@ -63,7 +63,7 @@ SOME = PROGRAMS if "ROSE_ALL_PROGRAMS" in os.environ else PROGRAMS[::5] + recurs
 """All 500 take most of a minute."""
 
 
-@pytest.mark.parametrize("program", dict.fromkeys(SOME), ids=lambda program: program.name)
+@pytest.mark.parametrize("program", list(dict.fromkeys(SOME)), ids=lambda program: program.name)
 def test_a_derivative_is_the_same_bytes_whatever_was_derived_before(program: Program) -> None:
     f, _ = staged(program.function, program.calls[0])
     makes = list(derivations(f)) if any(map(has_real, f.results)) else []
