@@ -16,7 +16,7 @@ from rosejit.ir import syntax as ir
 from rosejit.ir.traversal import reachable, size
 from rosejit.runtime.marshalling.marshal import Signature as Interface
 from rosejit.text import parse, show
-from rosejit.transforms.analysis.cost import stacked_bytes
+from rosejit.transforms.analysis.cost import LoopTape, loop_tapes, stacked_bytes
 from rosejit.transforms.passes.insert_copies import insert_copies
 from rosejit.transforms.pipeline import optimise
 from rosejit.wasm.wat import wat
@@ -58,17 +58,18 @@ class Ir:
 @dataclass(frozen=True)
 class Cost:
     """Operations of the optimised IR; bytes that loops keep for a reverse pass, as far as lengths are known; bytes of
-    the module."""
+    the module; what the loops of the program keep in each iteration."""
 
     ops: int
     tape_bytes: int
     module_bytes: int
+    loops: tuple[LoopTape, ...] = ()
 
 
 def cost(function: ir.Function, wasm: bytes) -> Cost:
     """What a function costs, and its module."""
     (optimised,) = optimise(function)
-    return Cost(len(Ir(optimised)), stacked_bytes(optimised), len(wasm))
+    return Cost(len(Ir(optimised)), stacked_bytes(optimised), len(wasm), loop_tapes(optimised))
 
 
 class Lowered:

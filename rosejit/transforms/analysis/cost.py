@@ -1,25 +1,63 @@
 """What a program will need, as far as that is known before it runs."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 from rosejit.ir import syntax as ir
 from rosejit.ir.traversal import reachable, scopes
 from rosejit.ir.types import BOOL, Array, Nominal, Scalar, Sum, Tuple, Type
 
 
-def bytes_of(t: Type) -> int:
-    """The bytes that a value of `t` takes in memory; parts of unknown length count nothing."""
+ADDRESS = 8
+"""What a record inside records of its own kind counts: how deeply they nest only the run knows."""
+
+
+def bytes_of(t: Type, inside: frozenset[Type] = frozenset()) -> int:
+    """The bytes that a value of `t` takes in memory; parts of unknown length count nothing. `inside`: of records."""
     match t:
         case Scalar():
             return {"()": 0, "Bool": 1}.get(t.name, 8)
         case Array(length=length, element=element):
-            return (length or 0) * bytes_of(element)
+            return (length or 0) * bytes_of(element, inside)
         case Tuple(items=items):
-            return sum(map(bytes_of, items))
+            return sum([bytes_of(item, inside) for item in items])
         case Sum(left=left, right=right):
-            return bytes_of(BOOL) + max(bytes_of(left), bytes_of(right))
+            return bytes_of(BOOL) + max(bytes_of(left, inside), bytes_of(right, inside))
+        case Nominal() if t in inside:
+            return ADDRESS
         case Nominal() if t.of is None and t.defined:
-            return sum(map(bytes_of, t.fields))
+            return sum([bytes_of(field, inside | {t}) for field in t.fields])
         case _:
             return 0
+
+
+@dataclass(frozen=True)
+class LoopTape:
+    """What each iteration of a loop keeps, mostly for a reverse pass."""
+
+    where: str
+    """The place of the loop in the user's source."""
+    bytes_per_iteration: int
+    iterations: int | None
+    """None where only the run knows."""
+
+
+def loop_tapes(*roots: ir.Function) -> tuple[LoopTape, ...]:
+    """Of the loops that stack something, in program order, each function counted once. What loops of unknown length
+    inside them stack counts with those."""
+    return tuple([tape for f in reachable(*roots) if f.body is not None for tape in _tapes(f.body, f)])
+
+
+def _tapes(block: ir.Block, f: ir.Function) -> Iterator[LoopTape]:
+    for let in block.lets:
+        e = let.expr
+        if isinstance(e, ir.Loop | ir.While):
+            first = len(e.carries) + isinstance(e, ir.While)
+            each = sum([bytes_of(b.type.element) for b in let.binders[first:] if isinstance(b.type, Array)])
+            if each:
+                yield LoopTape(str(let.span or f.name), each, e.constant_trips if isinstance(e, ir.Loop) else None)
+        for _, inner in scopes(e):
+            yield from _tapes(inner, f)
 
 
 def stacked_bytes(*roots: ir.Function) -> int:
