@@ -7,7 +7,6 @@ from rosejit.ir import syntax as ir
 from rosejit.ir.traversal import reachable, scopes
 from rosejit.ir.types import BOOL, Array, Nominal, Scalar, Sum, Tuple, Type
 
-
 ADDRESS = 8
 """What a record inside records of its own kind counts: how deeply they nest only the run knows."""
 
