@@ -19,6 +19,7 @@ from rosejit.transforms.passes.licm import licm
 from rosejit.transforms.passes.range_checks import eliminate_range_checks, has_loops
 from rosejit.transforms.passes.simplify import simplify
 from rosejit.transforms.scalarize.accumulator_replacement import scalarize_accumulators
+from rosejit.transforms.scalarize.known_rows import with_known_rows
 from rosejit.transforms.scalarize.scalar_replacement import scalarize_arrays
 from rosejit.transforms.straightline.merge_clones import merge_functions
 
@@ -91,7 +92,7 @@ def _joined(f: ir.Function) -> ir.Function:
     while made is not seen:
         for transform in PASSES:
             made = _checked(transform(made))
-        seen, made = made, _checked(fuse_loops(made))
+        seen, made = made, _checked(fuse_loops(_checked(with_known_rows(made))))
     return made
 
 

@@ -1,6 +1,7 @@
 """A function into its derivatives along many tangents, several at once: what dense and sparse Jacobians are made of."""
 
 from collections.abc import Iterator
+from functools import partial
 
 from rosejit.ir import syntax as ir
 from rosejit.ir.builder import Builder
@@ -10,11 +11,16 @@ from rosejit.ops import PRIMITIVES
 from rosejit.transforms.analysis.activity import Mask
 from rosejit.transforms.autodiff.derivative_programs import Atoms, forward, reverse, zero
 from rosejit.transforms.jacobians.array_loops import at, element, nest, shape_of, size_of, sweep, unit
+from rosejit.transforms.jacobians.column_groups import Separated, separated
 from rosejit.transforms.jacobians.multi_tangent import widen
+from rosejit.transforms.passes.dce import dce
 from rosejit.transforms.passes.erase import erase
+from rosejit.transforms.passes.insert_copies import insert_copies
 
 LANES = 4
 """So many tangents at once at most: with more the registers do not suffice."""
+FEW = 4
+"""Rows of arrays that are put together one by one."""
 CODE = 20_000
 """Lets that a widened program may have: to compile more costs more than it saves."""
 
@@ -70,6 +76,34 @@ class LinearizedPushforward(RecomputedPushforward):
         return self.sorted(b, r.derived.results, found, lanes)
 
 
+class RestrictedPushforward(LinearizedPushforward):
+    """As above, for numbers as parameters: each group of them is pushed only through what it reaches."""
+
+    def push(self, b: Builder, mask: Mask, lanes: int, tangents: Tangents) -> list[Atoms]:
+        """As above; what is pushed is the derivative of the linear half, which it is itself."""
+        r = self.reverse
+        linear = erase(r.halves.linear)
+        wanted = iter([on for on, pushed in zip(mask, r.derived.mask, strict=True) if pushed])
+        first = len(self.residuals)
+        active = tuple([k >= first and next(wanted) for k in range(len(linear.params))])
+        derived = forward(linear, active).derived
+        only = tangents_only(derived.function, len(linear.results))
+        given = (*self.residuals, *[ir.real(0.0)] * (len(linear.params) - first))
+        seeds = [lane for k, on in enumerate(mask) if on for lane in tangents[k]]
+        called = erase(widen(only, lanes))
+        found = b.bind_all(ir.Call(called, (*given, *seeds)), called.results, "dy")
+        reached = iter(derived.results)
+        results = tuple([on and next(reached) for on in r.derived.results])
+        return self.sorted(b, results, found, lanes)
+
+
+def tangents_only(f: ir.Function, skipped: int) -> ir.Function:
+    """`f`, a function with tangents, without its primal results and what only they need."""
+    assert f.body is not None
+    body = ir.Block(f.body.lets, f.body.results[skipped:])
+    return dce(insert_copies(ir.Function(f.name, f.params, f.results[skipped:], body, f.own, span=f.span)))
+
+
 def _zeros(b: Builder, like: ir.Atom, lanes: int) -> Atoms:
     return tuple([zero(b, like) for _ in range(lanes)])
 
@@ -96,6 +130,9 @@ def by_columns(f: ir.Function, mask: Mask, b: Builder, params: tuple[ir.Var, ...
     active = [k for k, on in enumerate(mask) if on]
     count = size_of(*[params[k].type for k in active])
     lanes = lanes_for(f, mask, count)
+    apart = separated(f, mask, LANES, CODE)
+    if apart is not None:
+        return _by_elements(apart, f, mask, b, params)
     pusher = RecomputedPushforward(f, params) if count <= lanes else LinearizedPushforward(f, params, b, mask)
     blocks: dict[int, list[ir.Atom]] = {}
     for group in _groups(active, params, lanes):
@@ -104,6 +141,28 @@ def by_columns(f: ir.Function, mask: Mask, b: Builder, params: tuple[ir.Var, ...
         found = _at_once(pusher, own, b, group) if whole else [_in_groups_of_lanes(pusher, own, b, group[0], lanes)]
         blocks.update(zip(group, found, strict=True))
     return tuple(blocks[k][j] for j in range(sum(map(has_real, f.results))) for k in active)
+
+
+def _by_elements(apart: Separated, f: ir.Function, mask: Mask, b: Builder, params: Atoms) -> Atoms:
+    """As above, by groups of elements that are pushed through what they reach."""
+    given: list[ir.Var] = []
+    for p, on in zip(params, mask, strict=True):
+        assert isinstance(p, ir.Var)
+        shape = shape_of(p.type) if on else ()
+        elements = [element(b, p, at(b, shape, ir.integer(k))) for k in range(size_of(p.type))] if on else [p]
+        given += [e for e in elements if isinstance(e, ir.Var)]
+    pusher = RestrictedPushforward(apart.function, tuple(given), b, apart.mask)
+    columns: dict[int, list[ir.Atom]] = {}
+    for group in apart.groups:
+        own = tuple(k in group for k in range(len(given)))
+        columns.update(zip(group, _at_once(pusher, own, b, group), strict=True))
+    found: list[ir.Atom] = []
+    for j, t in enumerate([t for t in f.results if has_real(t)]):
+        for p, start, on in zip(params, apart.starts, mask, strict=True):
+            if on:
+                several = tuple([columns[start + k][j] for k in range(size_of(p.type))])
+                found.append(_side_by_side(b, several, shape_of(t), shape_of(p.type)))
+    return tuple(found)
 
 
 def _groups(active: list[int], params: tuple[ir.Var, ...], lanes: int) -> Iterator[list[int]]:
@@ -148,10 +207,28 @@ def _side_by_side(b: Builder, columns: Atoms, rows: tuple[int, ...], shape: tupl
     if not shape:
         return columns[0]
 
+    if len(rows) > 1 and 0 < rows[0] <= FEW:  # then each row of the columns is known, and read where it is made
+        whole: ir.Atom = b.bind(ir.Zero(), array((*rows, *shape), REAL), "whole")
+        for k in range(rows[0]):
+            (whole,) = sweep(b, rows[1:], (whole,), partial(_written_row, columns, shape, ir.integer(k)))
+        return whole
+
     def row(inner: Builder, indices: Atoms) -> Atoms:
         return (_array(inner, [element(inner, c, indices) for c in columns], shape),)
 
     return nest(b, rows, row)[0]
+
+
+def _written_row(
+    columns: Atoms, shape: tuple[int, ...], first: ir.Atom, b: Builder, indices: Atoms, carries: Atoms
+) -> Atoms:
+    """The array with the elements of all columns at one row."""
+    (held,) = carries
+    for k, column in enumerate(columns):
+        value = element(b, column, (first, *indices))
+        path = (first, *indices, *at(b, shape, ir.integer(k)))
+        held = b.bind(ir.Update(held, path, value, checked=False), held.type, "whole")
+    return (held,)
 
 
 def _array(b: Builder, items: list[ir.Atom], shape: tuple[int, ...]) -> ir.Atom:

@@ -16,9 +16,7 @@ from rosejit.transforms.analysis.activity import Mask
 from rosejit.transforms.analysis.jacobian_dependence import TooDeep, dependences
 from rosejit.transforms.autodiff.derivative_programs import Atoms, forward, program
 from rosejit.transforms.jacobians.array_loops import nest, shape_of, size_of, sweep
-from rosejit.transforms.jacobians.columns import LANES, LinearizedPushforward, RecomputedPushforward, evenly
-from rosejit.transforms.passes.dce import dce
-from rosejit.transforms.passes.insert_copies import insert_copies
+from rosejit.transforms.jacobians.columns import LANES, LinearizedPushforward, RecomputedPushforward, evenly, tangents_only
 
 Rows = list[list[int]]
 
@@ -48,7 +46,7 @@ def pattern(f: ir.Function, mask: Mask, args: Sequence[Any]) -> Pattern:
         if wanted:
             first += size_of(p.type)
     try:
-        found = iter(dependences(_tangents_only(derived.function, len(f.results)), [*known, *tangents]))
+        found = iter(dependences(tangents_only(derived.function, len(f.results)), [*known, *tangents]))
     except (TooDeep, RecursionError):
         return Pattern([list(range(width))] * height, width, exact=False)
     bits: list[int] = []
@@ -85,13 +83,6 @@ def _members(bits: int) -> list[int]:
         found.append(low.bit_length() - 1)
         bits ^= low
     return found
-
-
-def _tangents_only(f: ir.Function, skipped: int) -> ir.Function:
-    """`f`, a function with tangents, without its primal results and what only they need."""
-    assert f.body is not None
-    body = ir.Block(f.body.lets, f.body.results[skipped:])
-    return dce(insert_copies(ir.Function(f.name, f.params, f.results[skipped:], body, f.own, span=f.span)))
 
 
 # --- sweeps
