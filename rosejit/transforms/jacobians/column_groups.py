@@ -16,12 +16,14 @@ from rosejit.transforms.analysis.activity import Derivation, Mask
 from rosejit.transforms.passes.dce import dce
 from rosejit.transforms.passes.simplify import simplify
 from rosejit.transforms.scalarize.known_elements import with_known_elements
-from rosejit.transforms.scalarize.small_arrays import numbers, paths
+from rosejit.transforms.scalarize.small_arrays import numbers
 
 COLUMNS = 64
 """Columns up to which each is looked at alone."""
 SOME = 16
 """Iterations that a loop is taken to have of which only the run knows how many."""
+READ = 1
+"""What a push reads once for all its columns, in columns."""
 WORTH = 0.7
 """What groups may cost of what all columns cost that are pushed through everything; they are more code."""
 
@@ -50,11 +52,18 @@ def separated(f: ir.Function, mask: Mask, lanes: int, most: int) -> Separated | 
     work = _Work(made)
     reached = [work.reached(k) for k in columns]
     groups = _cheapest(reached, lanes, work)
-    whole = len(columns) * work.weight(set[ir.Var]().union(*reached))
-    unions = [(len(group), set[ir.Var]().union(*[reached[k] for k in group])) for group in groups]
-    if sum(n * work.weight(union) for n, union in unions) > WORTH * whole or sum(n * len(u) for n, u in unions) > most:
+    pushes = -(-len(columns) // lanes)
+    whole = (len(columns) + READ * pushes) * work.weight(_union(reached))
+    unions = [(len(group), _union([reached[k] for k in group])) for group in groups]
+    if sum((n + READ) * work.weight(union) for n, union in unions) > WORTH * whole:
+        return None
+    if sum(n * len(union) for n, union in unions) > most:
         return None
     return Separated(made, flags, starts, [[columns[k] for k in group] for group in groups])
+
+
+def _union(reached: Sequence[set[ir.Var]]) -> set[ir.Var]:
+    return set[ir.Var]().union(*reached)
 
 
 def _is_apart(t: Type) -> bool:
@@ -132,15 +141,15 @@ class _Work:
 
 
 def _cheapest(reached: list[set[ir.Var]], lanes: int, work: _Work) -> list[list[int]]:
-    """Neighbours in groups of up to `lanes`, so that all together push through the least: each group of n goes n times
-    through all that any of it reaches, and what is no tangent is read once for all."""
+    """Neighbours in groups of up to `lanes`, so that all together take the least: each group of n goes n times through
+    all that any of it reaches, and reads once what that is multiplied with."""
     best: list[tuple[float, int]] = [(0.0, 0)]
     for end in range(1, len(reached) + 1):
         found: list[tuple[float, int]] = []
         union = set[ir.Var]()
         for start in range(end - 1, max(end - lanes, 0) - 1, -1):
             union = union | reached[start]
-            found.append((best[start][0] + (end - start + 1) * work.weight(union), start))
+            found.append((best[start][0] + (end - start + READ) * work.weight(union), start))
         best.append(min(found))
     groups: list[list[int]] = []
     end = len(reached)

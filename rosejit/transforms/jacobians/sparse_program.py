@@ -16,7 +16,13 @@ from rosejit.transforms.analysis.activity import Mask
 from rosejit.transforms.analysis.jacobian_dependence import TooDeep, dependences
 from rosejit.transforms.autodiff.derivative_programs import Atoms, forward, program
 from rosejit.transforms.jacobians.array_loops import nest, shape_of, size_of, sweep
-from rosejit.transforms.jacobians.columns import LANES, LinearizedPushforward, RecomputedPushforward, evenly, tangents_only
+from rosejit.transforms.jacobians.columns import (
+    LANES,
+    LinearizedPushforward,
+    RecomputedPushforward,
+    evenly,
+    tangents_only,
+)
 
 Rows = list[list[int]]
 
