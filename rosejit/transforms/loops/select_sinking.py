@@ -7,6 +7,8 @@ What is done again neither fails nor acts, and reads nothing that is carried, so
 from collections.abc import Iterable
 
 from rosejit.ir import syntax as ir
+from rosejit.ir.builder import Builder
+from rosejit.ir.primitive import Primitive
 from rosejit.ir.traversal import Renaming, captures, operands, scopes, within
 from rosejit.ir.traversal import lets as all_lets
 from rosejit.ir.types import BOOL, INT, REAL, Ref
@@ -15,7 +17,15 @@ from rosejit.ops import PRIMITIVES
 from rosejit.transforms.analysis.effects import fails_or_acts
 from rosejit.transforms.passes.range_checks import has_loops
 
-SELECT, NUMBER, BELOW = (PRIMITIVES[name] for name in ("select", "iselect", "ilt"))
+SELECT, NUMBER, BELOW, OR, BITS, FROM_BITS = (
+    PRIMITIVES[name] for name in ("select", "iselect", "ilt", "or", "bits", "from_bits")
+)
+EXTREMES = {PRIMITIVES[name]: PRIMITIVES[test] for name, test in (("max", "gt"), ("min", "lt"))}
+"""What gives its second operand if that passes the test against the first, else the first."""
+PROPER = {PRIMITIVES[name]: PRIMITIVES[test] for name, test in (("maximum", "ge"), ("minimum", "le"))}
+"""What gives its first operand if that passes the test against the second, or is NaN, else the second; but of two zeros
+the greater or smaller, whose slope is that of the first."""
+UNEQUAL = PRIMITIVES["ne"]
 FEWEST = 4
 """Iterations from which on it is worth it."""
 _PURE = (ir.Apply, ir.Index, ir.Call, ir.If, ir.Loop, ir.MakeArray, ir.Zero, ir.Copy, ir.Update)
@@ -43,13 +53,18 @@ class _Choice:
     otherwise: bool
     value: ir.Atom
     steps: tuple[ir.Let, ...]
+    tests: tuple[ir.Let, ...] = ()
+    """What makes the condition, if nothing does yet."""
+    proper: Primitive | None = None
+    """What gives the sign of a zero."""
 
 
 def _read_in(block: ir.Block) -> set[ir.Atom]:
-    """What anybody reads in a block, or gives as its result."""
+    """What anybody reads in a block, or gives as its result, but for its bits, which have no derivative."""
     found = set(block.results)
     for let in block.lets:
-        found.update(operands(let.expr))
+        if not (isinstance(let.expr, ir.Apply) and let.expr.op is BITS):
+            found.update(operands(let.expr))
         for _, inner in scopes(let.expr):
             found |= _read_in(inner)
     return found
@@ -94,20 +109,33 @@ def _choices(e: ir.Loop) -> list[_Choice]:
     found: list[_Choice] = []
     for k, (carry, new) in enumerate(zip(e.carries, e.body.results, strict=False)):
         let = made.get(new)
-        sides = _sides(let, new) if carry.type is REAL and let is not None else None
-        if sides is None or (sides[1] is carry) == (sides[2] is carry):
+        tests: list[ir.Let] = []
+        sides = _sides(let, new, tests) if carry.type is REAL and let is not None else None
+        if let is None or sides is None or (sides[1] is carry) == (sides[2] is carry):
             continue
         otherwise = sides[1] is carry
         value = sides[2] if otherwise else sides[1]
         steps = _steps(e, value, made)
+        proper = let.expr.op if isinstance(let.expr, ir.Apply) and let.expr.op in PROPER else None
         if steps is not None:
-            found.append(_Choice(k, sides[0], otherwise, value, steps))
+            found.append(_Choice(k, sides[0], otherwise, value, steps, tuple(tests), proper))
     return found
 
 
-def _sides(let: ir.Let, v: ir.Atom) -> tuple[ir.Atom, ir.Atom, ir.Atom] | None:
-    """What decides of `v`, and what it is then: variables from outside of the branch, if it is one."""
+def _sides(let: ir.Let, v: ir.Atom, tests: list[ir.Let]) -> tuple[ir.Atom, ir.Atom, ir.Atom] | None:
+    """What decides of `v`, and what it is then: variables from outside of the branch, if it is one. What decides is
+    made by `tests` where nothing has made it."""
     e = let.expr
+    if isinstance(e, ir.Apply) and (e.op in EXTREMES or e.op in PROPER):
+        one, other = e.args
+        b = Builder(let.span)
+        if e.op in EXTREMES:
+            condition, one, other = b.apply(EXTREMES[e.op], other, one, hint="chosen"), other, one
+        else:
+            passes = b.apply(PROPER[e.op], one, other, hint="chosen")
+            condition = b.apply(OR, passes, b.apply(UNEQUAL, one, one, hint="nan"), hint="chosen")
+        tests += b.lets
+        return condition, one, other
     if isinstance(e, ir.Apply) and e.op is SELECT:
         condition, one, other = e.args
         return condition, one, other
@@ -160,18 +188,32 @@ def _behind(let: ir.Let, e: ir.Loop, choices: list[_Choice]) -> list[ir.Let]:
     lasts: dict[tuple[ir.Atom, bool], _Last] = {}
     for choice in choices:
         key = choice.condition, choice.otherwise
+        lets += choice.tests
         last = lasts.get(key)
         if last is None:
             last = lasts[key] = _Last()
             sides = (last.carry, e.index) if choice.otherwise else (e.index, last.carry)
             lets.append(ir.Let((last.next,), ir.Apply(NUMBER, (choice.condition, *sides))))
-        renamed[choice.carry] = ir.Var(REAL, let.binders[choice.carry].hint)
+        result = renamed[choice.carry] = ir.Var(REAL, let.binders[choice.carry].hint)
         behind += _again(let, e, choice, last.end)
+        if choice.proper is not None:
+            behind[-1:] = _with_sign(behind[-1], choice.proper, result)
     made = lasts.values()
     results = (*e.body.results[:n], *[last.next for last in made], *e.body.results[n:])
     carries, inits = (*e.carries, *[last.carry for last in made]), (*e.inits, *[ir.Lit(-1, INT)] * len(made))
     loop = ir.Loop(e.trips, e.index, carries, inits, e.scans, ir.Block(lets, results), e.down)
     return [ir.Let((*renamed[:n], *[last.end for last in made], *renamed[n:]), loop, let.span), *behind]
+
+
+def _with_sign(let: ir.Let, op: Primitive, result: ir.Var) -> list[ir.Let]:
+    """What was chosen, but for the sign of a zero, which is that of what the loop gives."""
+    (binder,) = let.binders
+    chosen = ir.Var(REAL, binder.hint)
+    b = Builder(let.span)
+    b.lets.append(ir.Let((chosen,), let.expr, let.span))
+    given = b.apply(FROM_BITS, b.apply(BITS, result, hint="bits"), hint=binder.hint)
+    b.lets.append(ir.Let((binder,), ir.Apply(op, (chosen, given)), let.span))
+    return b.lets
 
 
 def _again(let: ir.Let, e: ir.Loop, choice: _Choice, iteration: ir.Var) -> list[ir.Let]:

@@ -1,5 +1,5 @@
-"""Rows that are put into an array, and read from it again at constants alone, without that array: a loop that makes a row
-is then a neighbour of those that read it.
+"""Rows that are put into an array, and read from it again at constants alone, without that array: a loop that makes a
+row is then a neighbour of those that read it.
 """
 
 from rosejit.ir import syntax as ir

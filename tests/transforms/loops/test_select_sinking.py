@@ -13,6 +13,7 @@ from rosejit.ir.types import INT
 from rosejit.ir.verify import verify_program
 from rosejit.text import parse, show
 from rosejit.transforms.analysis.cost import stacked_bytes
+from rosejit.transforms.autodiff.derivative_programs import gradient
 from rosejit.transforms.loops.select_sinking import sink_selects
 from rosejit.transforms.passes.insert_copies import insert_copies
 from rosejit.transforms.pipeline import optimise
@@ -170,3 +171,56 @@ def test_what_is_not_chosen_poisons_nothing() -> None:
     x = np.array([4.0, 1.0, 9.0, 16.0, 1.0])
     assert rose.grad(f)(x).tolist() == [0.0, 0.5, 0.0, 0.0, 0.0]
     assert rose.grad(f)(np.array([4.0, 0.25, INF, 16.0, 1.0])).tolist() == [0.0, 1.0, 0.0, 0.0, 0.0]
+
+
+EXTREME = """
+def f(x: [{n}]Real, y: Real): Real =
+  loop i < {n} {down} carry (m: Real = y) scan (v in x) {{
+    let d = v * 2.0 in
+    let r = {op}({args}) in
+    r
+  }}
+"""
+SPECIAL = [
+    ([3.0, -1.0, 0.5, 7.0, 7.0], 2.0), ([0.0, -0.0, 0.0, 0.0, -0.0], 0.0), ([0.0, -0.0, 0.0, -0.0, -0.0], -0.0),
+    ([-0.0] * 5, 0.0), ([0.0] * 5, -0.0), ([NAN, 1.0, NAN, 0.5, NAN], 1.0), ([1.0, 2.0, NAN, INF, 0.0], NAN),
+    ([2.0] * 5, -INF), ([2.0] * 5, INF), ([-3.0] * 5, -INF), ([1.0, NAN, 3.0, -3.0, 2.0], 0.0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("down", ["", "down"])
+@pytest.mark.parametrize("args", ["m, d", "d, m"])
+@pytest.mark.parametrize("op", ["max", "min", "maximum", "minimum"])
+def test_extremes(op: str, args: str, down: str) -> None:
+    """As `if` does it; the slope is that of the iteration that the operation itself would choose."""
+    text = EXTREME.format(n=5, op=op, args=args, down=down)
+    assert "if none" in changed(text, *SPECIAL)
+    plain = insert_copies(parse(text))
+    mask = (True, True)
+    one, other = gradient(plain, mask, True), gradient(sink_selects(plain), mask, True)
+    for given in SPECIAL:
+        assert repr(interp.run(one, [*given])) == repr(interp.run(other, [*given])), given
+
+
+@rose.jit
+def log_sum_exp(x: Vec["n"]) -> float:
+    m = x[0]
+    for i in rose.range(len(x)):
+        m = max(m, x[i])
+    s = 0.0
+    for i in rose.range(len(x)):
+        s += math.exp(x[i] - m)
+    return m + math.log(s)
+
+
+@rose.jit
+def of_numpy(x: Vec["n"]) -> float:
+    m = np.max(x)
+    return m + np.log(np.sum(np.exp(x - m)))
+
+
+@pytest.mark.parametrize("f", [log_sum_exp, of_numpy])
+def test_a_maximum_keeps_nothing(f) -> None:
+    x = np.sin(np.arange(100.0))
+    assert rose.grad(f).lower(x).cost().tape_bytes <= 800
+    assert np.allclose(rose.grad(f)(x), np.exp(x) / np.exp(x).sum(), rtol=1e-14)
