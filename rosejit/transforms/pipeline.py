@@ -9,6 +9,7 @@ from rosejit.transforms.autodiff.straightline_reverse import is_flat, is_straigh
 from rosejit.transforms.loops.fusion import fuse_loops
 from rosejit.transforms.loops.residual_records import pack_residuals
 from rosejit.transforms.loops.select_sinking import sink_selects
+from rosejit.transforms.loops.sweep_fusion import join_sweeps
 from rosejit.transforms.loops.unroll_and_jam import unroll_and_jam, unroll_outer
 from rosejit.transforms.loops.update_to_output import updates_to_outputs
 from rosejit.transforms.passes.apply_fastmath import fix_sum_order
@@ -92,7 +93,7 @@ def _joined(f: ir.Function) -> ir.Function:
     while made is not seen:
         for transform in PASSES:
             made = _checked(transform(made))
-        seen, made = made, _checked(fuse_loops(_checked(with_known_rows(made))))
+        seen, made = made, _checked(join_sweeps(_checked(fuse_loops(_checked(with_known_rows(made))))))
     return made
 
 
