@@ -1,5 +1,5 @@
-"""Joins a loop that changes each element of arrays with the next one that does so: what went through memory stays in the
-iteration.
+"""Joins a loop that changes each element of arrays with the next one that does so: what went through memory stays in
+the iteration.
 
 A product with a matrix of few columns is such a row of loops, each of which adds its term to all sums. An iteration
 reads and writes nothing of what is carried but its own element, so one loop does all, in the same order for each

@@ -57,7 +57,7 @@ APART = {
     ),
     "two updates": text(second="let u = update c@[1, j] = 1.0 in let q = update u@[1, 0] = 2.0 in q"),
     "it is read after its update": text(
-        second="let u = update c@[1, j] = 1.0 in let v = u@[1, 0] in let s = v * 2.0 in let q = update u@[1, j] = s in q"
+        second="let u = update c@[1, j] = 1.0 in let v = u@[1, 0] in let q = update u@[1, j] = v in q"
     ),
     "something may fail": text(
         second="let v = c@[1, j] in let w = x[k] in let s = v + w in let u = update c@[1, j] = s in u"
