@@ -1,11 +1,11 @@
 """What a program will need, as far as that is known before it runs."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from rosejit.ir import syntax as ir
 from rosejit.ir.traversal import reachable, scopes
 from rosejit.ir.types import BOOL, Array, Nominal, Scalar, Sum, Tuple, Type
+from rosejit.lazy_dataclass import dataclass
 
 ADDRESS = 8
 """What a record inside records of its own kind counts: how deeply they nest only the run knows."""
@@ -30,7 +30,7 @@ def bytes_of(t: Type, inside: frozenset[Type] = frozenset()) -> int:
             return 0
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True, frozen=True)
 class LoopTape:
     """What each iteration of a loop keeps, mostly for a reverse pass."""
 

@@ -76,8 +76,13 @@ class LinearizedPushforward(RecomputedPushforward):
         return self.sorted(b, r.derived.results, found, lanes)
 
 
-class RestrictedPushforward(LinearizedPushforward):
+class RestrictedPushforward(RecomputedPushforward):
     """As above, for numbers as parameters: each group of them is pushed only through what it reaches."""
+
+    def __init__(self, f: ir.Function, params: tuple[ir.Var, ...], b: Builder, mask: Mask) -> None:
+        super().__init__(f, params)
+        self.reverse = reverse(f, mask)
+        _, self.residuals = self.reverse.forward(b, params)
 
     def push(self, b: Builder, mask: Mask, lanes: int, tangents: Tangents) -> list[Atoms]:
         """As above; what is pushed is the derivative of the linear half, which it is itself."""

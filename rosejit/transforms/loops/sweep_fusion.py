@@ -72,42 +72,47 @@ def _joined(first: ir.Let, second: ir.Let) -> ir.Let | None:
 
 def _as_sweep(e: ir.Loop) -> _Sweep | None:
     """A loop that does nothing but change one element of each carry in an iteration, at its index."""
-    n = len(e.carries)
-    if not n or len(e.body.results) != n:
+    found = _accesses(e) if e.carries and len(e.body.results) == len(e.carries) else None
+    if found is None:
         return None
+    reads, writes = found
+    if len(writes) != len(e.carries) or e.body.results != tuple([writes[c].binders[0] for c in e.carries]):
+        return None
+    inside = {b for let in e.body.lets for b in let.binders}
+    paths = [_path(writes[c]) for c in e.carries]
+    others = [_path(reads[c]) if c in reads else path for c, path in zip(e.carries, paths, strict=True)]
+    if paths != others or any([e.index not in path or not inside.isdisjoint(path) for path in paths]):
+        return None
+    return _Sweep(e, paths, [reads.get(c) for c in e.carries], [writes[c] for c in e.carries])
+
+
+def _path(let: ir.Let) -> ir.Path:
+    assert isinstance(let.expr, ir.Index | ir.Update)
+    return let.expr.path
+
+
+def _accesses(e: ir.Loop) -> tuple[dict[ir.Atom, ir.Let], dict[ir.Atom, ir.Let]] | None:
+    """The lets that read and that write an element of each carry; None where the loop does anything else to them."""
     writes: dict[ir.Atom, ir.Let] = {}
     reads: dict[ir.Atom, ir.Let] = {}
-    inside: set[ir.Atom] = set()
     carries: set[ir.Atom] = set(e.carries)
-    changed: set[ir.Atom] = set()
     for let in e.body.lets:
         x = let.expr
-        if isinstance(x, ir.Update) and x.base in carries and x.value.type is REAL and x.base not in writes:
+        if fails_or_acts(x) or not isinstance(x, ir.Apply | ir.Index | ir.Update):
+            return None
+        if isinstance(x, ir.Update) and x.value.type is REAL and x.base in carries - writes.keys():
             writes[x.base] = let
-        elif isinstance(x, ir.Index) and x.base in carries and x.base not in reads and x.base not in writes:
+        elif isinstance(x, ir.Update) or is_boxed(let.binders[0].type):
+            return None
+        elif isinstance(x, ir.Index) and x.base in carries - reads.keys() - writes.keys():
             reads[x.base] = let
-        elif not isinstance(x, ir.Apply | ir.Index) or not carries.isdisjoint(operands(x)):
+        elif any([a in carries or _is_new(a, writes) for a in operands(x)]):
             return None
-        if fails_or_acts(x) or any([isinstance(a, ir.Var) and a in changed for a in operands(x)]):
-            return None
-        if isinstance(x, ir.Update):
-            changed.update(let.binders)
-        elif is_boxed(let.binders[0].type):
-            return None
-        inside.update(let.binders)
-    if len(writes) != n or e.body.results != tuple([writes[c].binders[0] for c in e.carries]):
-        return None
-    paths: list[ir.Path] = []
-    for c in e.carries:
-        x = writes[c].expr
-        assert isinstance(x, ir.Update)
-        read = reads[c].expr if c in reads else None
-        if e.index not in x.path or not inside.isdisjoint(x.path):
-            return None
-        if read is not None and (not isinstance(read, ir.Index) or read.path != x.path):
-            return None
-        paths.append(x.path)
-    return _Sweep(e, paths, [reads.get(c) for c in e.carries], [writes[c] for c in e.carries])
+    return reads, writes
+
+
+def _is_new(a: ir.Atom, writes: dict[ir.Atom, ir.Let]) -> bool:
+    return any([a in let.binders for let in writes.values()])
 
 
 def _loop(one: _Sweep, other: _Sweep) -> ir.Loop:
