@@ -88,7 +88,7 @@ class Messages:
         if decided.__class__ is Bool:
             self.tape.quoted = []
             return False
-        if not decided and (self.tape.is_staged or not self.tape.trying):
+        if not decided and (self.tape.is_staged or not self.tape.catching):
             self.tape.quoted = []
         return decided
 
@@ -121,7 +121,7 @@ class Messages:
 
     def raises(self) -> bool:
         """Whether a `raise` happens now, whatever it says: where the host would catch it."""
-        if self.tape.trying and not self.tape.is_staged:
+        if self.tape.catching and not self.tape.is_staged:
             return True
         self.tape.quoted = []
         return False
