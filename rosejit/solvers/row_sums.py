@@ -6,7 +6,7 @@ What transforms make of such a sum is the sum of what they make of the function:
 import builtins
 import itertools
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -284,7 +284,7 @@ def _staged_sum(block: Callable[..., Any], given: list[Any], places: list[int], 
     return looped
 
 
-def _replaced(given: list[Any], places: list[int], values: list[Any]) -> list[Any]:
+def _replaced(given: Sequence[Any], places: list[int], values: list[Any]) -> list[Any]:
     found = list(given)
     for place, value in zip(places, values, strict=True):
         found[place] = value

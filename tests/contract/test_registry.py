@@ -83,6 +83,8 @@ VALUES: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """What parameters are given beside their defaults."""
 CALLS = {f"np.{name}": row for name, row in BY_NAME.items()} | {f"x.{name}": row for name, row in METHODS.items()}
+for refused in ("np.linalg.eig", "np.linalg.eigvals", "x.nonzero"):
+    del CALLS[refused]  # a row that says why
 IS_CURRENT = np.lib.NumpyVersion(np.__version__) >= "2.5.0"
 """Whether it is the NumPy whose signatures the registry has: others lack a parameter here, and have another there."""
 HAS_TYPES = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
@@ -133,7 +135,7 @@ SHOWN = {
     "np.partition": "return np.sort({}, -1)", "np.argpartition": "return np.sort({}, -1)",
     "x.argpartition": "return np.sort({}, -1)", "np.ndenumerate": "return sum([v * (1 + sum(i)) for i, v in {}])",
     "np.nditer": "return sum([np.sum(v) * 2 for v in {}])", "np.einsum_path": "return len({}[0])",
-    "np.result_type": "return np.zeros(2, {})",
+    "np.result_type": "return np.zeros(2, {})", "np.polynomial.laguerre.lagint": "return 1.0 + {}",
 }  # fmt: skip
 """What is compared of numbers that nobody knows, of orders of which several are right, and of what is no number."""
 
@@ -359,6 +361,7 @@ def can_be_called(title: str) -> bool:
 
 
 @pytest.mark.parametrize("title", list(filter(can_be_called, TITLES)))
+@pytest.mark.filterwarnings("ignore:Mean of empty slice|All-NaN|Degrees of freedom|invalid value")
 def test_derivatives(title: str) -> None:
     for sample in samples_of(title, CALLS[title]):
         any(laws(title, sample, scope) for scope in POINTS)

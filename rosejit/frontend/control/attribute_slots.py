@@ -113,7 +113,7 @@ class Attributes:
         else:
             self._follow(owner, name, value)
 
-    def _follow(self, owner: Any, name: str, value: Any) -> None:
+    def _follow(self, owner: Any, name: Any, value: Any) -> None:
         tape = self._tape
         self._check(owner)
         if owner.__class__ in _HOLDERS:

@@ -302,7 +302,7 @@ def flattened(a: Array, order: Any = "C") -> Array:
 
 def viewed_again(a: Array) -> Array:
     """`x.view()`: the same elements, under another name."""
-    return get(a, Ellipsis)
+    return get(a, Ellipsis) if a.ndim else a
 
 
 def known_places(a: Array) -> Any:

@@ -42,13 +42,14 @@ for cls in NUMBERS:
 
 def reworded(error: AttributeError) -> None:
     """Let the error of an attribute that a staged number has not be what Python says of the number."""
-    kind: Any = type(error.obj)
+    number: Any = error.obj
+    kind: Any = type(number)
     if kind in _OF_PYTHON and str(error) == f"'{kind.__name__}' object has no attribute {error.name!r}":
-        if hasattr(_PYTHONS[kind], error.name):
-            told = error.obj.tape.type_fault(
+        if hasattr(_PYTHONS[kind], str(error.name)):
+            told = number.tape.type_fault(
                 f"`{error.name}` of a number needs the value of a staged {kind.__name__}, which only running tells",
                 "use a function of `math` or `numpy`, or make it a function of your own with `rose.opaque`",
             )
-            told.span = told.span or error.obj.tape.places.of_traceback(error.__traceback__)
+            told.span = told.span or number.tape.places.of_traceback(error.__traceback__)
             raise told from None
         error.args = (f"'{_OF_PYTHON[kind]}' object has no attribute {error.name!r}",)

@@ -288,7 +288,7 @@ def _extreme(name: str) -> Handler:
 
 def _extreme_by_key(session: Any, name: str, args: Args, kwargs: Options) -> Any:
     """The first of the best items; the key is asked once of each, in order."""
-    items = list(args) if len(args) > 1 else list(_items(session, args[0]))
+    items = list(args) if len(args) != 1 else list(_items(session, args[0]))
     if not items or (len(args) > 1 and "default" in kwargs):
         return {"max": max, "min": min}[name](*args, **kwargs)
     return ordering.extreme(session.tape, name, items, functools.partial(session.hooks.call, kwargs["key"]))
@@ -366,8 +366,9 @@ def _side_by_side(session: Any, function: Any, args: Args, kwargs: Options) -> A
     """`zip` and `enumerate` of a range whose length only running tells: a staged loop makes the tuples."""
     tape: Tape = session.tape
     if function is enumerate:
-        first = args[1] if len(args) > 1 else kwargs.get("start", 0)
-        each: Args = (staged_range(tape, (first, first + whole_count(args[0]))), args[0])
+        items, *start = args
+        first = start[0] if start else kwargs.get("start", 0)
+        each: Args = (staged_range(tape, (first, first + whole_count(items))), items)
     else:
         each = args
     if kwargs.get("strict") or not all(_has_items(a) for a in each):

@@ -91,12 +91,8 @@ def compared(tape: Tape, name: str, a: Any, b: Any) -> Any:
     sequences = any(isinstance(a, kind) and isinstance(b, kind) for kind in (tuple, list))
     if sequences and _is_compared_by_items(a, b) and (is_staged_deep(a) or is_staged_deep(b)):
         return _lexicographic(tape, name, a, b) if name not in ("eq", "ne") else _same_items(tape, name, a, b)
-    if (
-        name in ("eq", "ne")
-        and a.__class__ is dict
-        and b.__class__ is dict
-        and (is_staged_deep(a) or is_staged_deep(b))
-    ):
+    plain: Any = type(a) is type(b) is dict
+    if name in ("eq", "ne") and plain and (is_staged_deep(a) or is_staged_deep(b)):
         found = a.keys() == b.keys()
         for key in a if found else ():
             found = both(tape, found, equal(tape, a[key], b[key]))
@@ -171,7 +167,7 @@ def ordered(tape: Tape, items: list[Any], key: Callable[[Any], Any] | None, reve
     pairs = pairs[::-1] if reverse else pairs
     for last in range(len(pairs) - 1, 0, -1):
         for k in range(last):
-            pairs[k : k + 2] = _exchanged(tape, *pairs[k : k + 2], key is None)
+            pairs[k : k + 2] = _exchanged(tape, pairs[k], pairs[k + 1], key is None)
     return [item for _, item in (reversed(pairs) if reverse else pairs)]
 
 

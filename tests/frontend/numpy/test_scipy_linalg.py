@@ -35,7 +35,7 @@ CALLS = {
     "eigvalsh": (linalg.eigvalsh, P),
     "generalised eigenvalues": (lambda a, b: linalg.eigvalsh(a, b), P, P @ P),
     "svdvals": (linalg.svdvals, COLUMNS),
-    "qr": (lambda a: linalg.qr(a)[1], COLUMNS),
+    "qr": (lambda a: list(linalg.qr(a))[1], COLUMNS),
     "economic qr": (lambda a: linalg.qr(a, mode="economic")[0], COLUMNS),
     "pinv": (linalg.pinv, COLUMNS),
     "norm": (lambda a: linalg.norm(a, 2), COLUMNS),
