@@ -214,5 +214,6 @@ def _of_parts(real: Any, imag: Any) -> Any:
     return complex_of(real, imag)
 
 
+ComplexArray.__name__ = "complex array"  # what messages call it
 type(containers.COMPLEX).staged = staticmethod(_of_parts)
 containers.COMPLEX.accepts = (*containers.COMPLEX.accepts, ComplexArray, Array)

@@ -3,6 +3,7 @@
 # Values of users are of any type: what they are is asked while staging. The operators of arrays are installed.
 # pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 # pyright: reportUnknownLambdaType=false, reportAttributeAccessIssue=false, reportIndexIssue=false
+# pyright: reportOperatorIssue=false
 
 from functools import partial
 from typing import Any

@@ -129,8 +129,14 @@ def _part(value: Any, k: int) -> Any:
 
 def _by_parts(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     first, *rest = args
+    _require_real(session, function, rest, kwargs)
     made = [session.hooks.call(function, _converted(session.tape, first, k), *rest, **kwargs) for k in (0, 1)]
     return _together(*made)
+
+
+def _require_real(session: Any, function: Any, rest: Any, kwargs: Options) -> None:
+    if any(map(holds_complex, (*rest, *kwargs.values()))):
+        _refuse(session, function, " with a complex argument behind the arrays")
 
 
 def _together(real: Any, imag: Any) -> Any:
@@ -146,6 +152,7 @@ def _converted(tape: Any, value: Any, k: int) -> Any:
 
 def _bilinear(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     a, b, *rest = args
+    _require_real(session, function, rest, kwargs)
     pairs = [both(session.tape, x) if holds_complex(x) else (x, None) for x in (a, b)]
 
     def product(x: Any, y: Any) -> Any:
@@ -376,7 +383,7 @@ def _refuse(session: Any, function: Any, how: str) -> Any:
 
 
 def _conjugate(session: Any, z: Any) -> Any:
-    return z.conjugate()
+    return z if z.__class__ is Array else z.conjugate()
 
 
 def _imaginary(session: Any, z: Any) -> Any:
@@ -518,4 +525,3 @@ def _install() -> None:
 
 
 _install()
-_ = Array

@@ -243,6 +243,9 @@ REFUSED = {
     "sort": (lambda z: np.sort(np.array([z, 1j])), StagingTypeError, "not staged"),
     "det": (lambda z: np.linalg.det(np.array([[z, 1j], [1, 2]])), StagingTypeError, "not staged"),
     "into reals": (lambda z: _put(np.zeros(2), z), StagingTypeError, "Reals"),
+    "behind": (lambda z: np.diff(np.array([z, 1j]), prepend=z), StagingTypeError, "behind the arrays"),
+    "mask of reals": (lambda z: _times(np.array([z.real, 1.0])), StagingTypeError, "mask"),
+    "of symmetry": (lambda z: np.linalg.eigh(np.array([[z, 1j], [1, 2]])), StagingTypeError, "not staged"),
     "mask": (lambda z: _picked(np.array([z, 1j])), StagingTypeError, "mask"),
 }
 
@@ -250,6 +253,10 @@ REFUSED = {
 def _put(y, z):
     y[0] = z
     return y
+
+
+def _times(x):
+    return x[x > 0] * 1j
 
 
 def _picked(z):
