@@ -11,6 +11,7 @@ import collections.abc
 import copy
 import dataclasses
 import functools
+import numbers
 import typing
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -18,6 +19,7 @@ from types import GetSetDescriptorType, MemberDescriptorType
 from typing import Any
 
 from rosejit.abi import Node, Tree
+from rosejit.numeric import np
 
 # Values of users are of any type: what they are is asked while staging.
 # pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
@@ -416,14 +418,108 @@ def _maker(cls: Any, keys: tuple[str, ...]) -> Callable[..., Any]:
     return names["make"]
 
 
+class _Complex(Container):
+    """A complex number of two Reals, or an array of them of two arrays; `sign` is what the imaginary part is told with.
+    Of what hints say (the state of the node) Reals are taken too."""
+
+    is_fixed = True
+    staged: Callable[[Any, Any], Any] = complex
+    """What makes such a number of staged parts: the frontend knows."""
+
+    def __init__(self, name: str, sign: int) -> None:
+        super().__init__(name, complex, (numbers.Complex,))
+        self.sign = sign
+
+    def owns(self, cls: Any) -> bool:
+        return self.sign > 0 and (cls is complex or getattr(cls, "__rose_complex__", False) is True)
+
+    def parts(self, value: Any, read: Read = getattr) -> list[Any]:
+        return [*split(value, self.sign)]
+
+    def picked(self, value: Any, keys: Sequence[Any], read: Read = getattr) -> list[Any]:
+        return [*split(value, self.sign)]
+
+    def layout(self, value: Any) -> Any:
+        return None
+
+    def like(self, value: Any, parts: Sequence[Any]) -> Any:
+        return _Complex.staged(*parts)
+
+    def node(self, value: Any, children: tuple[Tree, ...], ordered: bool = False) -> Node:
+        return Node(self.name, children)
+
+    def make(self, node: Node, parts: list[Any]) -> Any:
+        re, im = parts
+        return _Complex.staged(re, im if self.sign > 0 else -im)
+
+    def described(self, children: tuple[Tree, ...], keys: tuple[Any, ...], cls: Any) -> Node:
+        return Node(self.name, children, state="any")
+
+    def fits(self, value: Any, cls: Any, keys: tuple[Any, ...], count: int) -> bool:
+        return isinstance(value, self.accepts) or hasattr(value, "__array__") or isinstance(value, list)
+
+    def wanted(self, cls: Any, keys: tuple[Any, ...], count: int) -> str:
+        return "a complex number"
+
+    def step(self, key: Any) -> str:
+        return (".real", ".imag")[key]
+
+    def unlike(self, node: Node, value: str, constant: Constant) -> str:
+        admitted = is_complex if node.state is None else is_number
+        rank = len(getattr(node.children[0], "shape", ()))
+        return f"{value}.__class__ is not {constant(complex)} and not {constant(admitted)}({value}, {rank})"
+
+    def each(self, node: Node, value: str) -> str | None:
+        return None
+
+    def take(self, node: Node, value: str, names: Sequence[str], constant: Constant) -> list[str]:
+        return [f"{', '.join(names)} = {constant(split)}({value}, {self.sign})"]
+
+    def literal(self, node: Node, parts: Sequence[str], constant: Constant) -> str:
+        return f"{constant(joined)}({parts[0]}, {'-' * (self.sign < 0)}{parts[1]})"
+
+    def gathered(self, node: Node, parts: str, constant: Constant) -> str:
+        return f"{constant(joined)}(*{parts})"
+
+
+def is_complex(value: Any, rank: int = 0) -> bool:
+    """Whether a value of the host is a complex number, or an array of them."""
+    return isinstance(value, complex) or getattr(getattr(value, "dtype", None), "kind", "") == "c"
+
+
+def is_number(value: Any, rank: int) -> bool:
+    """Whether a value of the host can be a complex number, or with `rank` an array of them."""
+    return isinstance(value, numbers.Complex) if not rank else hasattr(value, "__array__") or isinstance(value, list)
+
+
+def split(value: Any, sign: int = 1) -> tuple[Any, Any]:
+    """The real and the imaginary part of a number or an array, the latter times `sign`."""
+    value = np.asarray(value) if isinstance(value, list) or not hasattr(value, "imag") else value
+    return value.real, value.imag if sign > 0 else -value.imag
+
+
+def joined(re: Any, im: Any) -> Any:
+    """The complex number, or the array, of two parts of the host."""
+    if not getattr(re, "shape", ()):
+        return complex(re, im)
+    made = np.empty(re.shape, complex)
+    made.real, made.imag = re, im
+    return made
+
+
 TUPLE = _Tuple("tuple", tuple, (tuple,), (tuple,))
 LIST = _List("list", list, (list, tuple), (list, collections.abc.Sequence))
 DICT = _Dict("dict", dict, (dict,), (dict, collections.abc.Mapping))
 DEQUE = _Deque("deque", deque, (deque,), (deque,))
 NAMED_TUPLE = _NamedTuple("namedtuple")
 DATACLASS = _Dataclass("dataclass")
+COMPLEX = _Complex("complex", 1)
+CONJUGATE = _Complex("conjugate", -1)
+"""As cotangents of complex numbers are told: by the convention of JAX that of z is du/dx - i du/dy."""
 
-KINDS: dict[str, Container] = {kind.name: kind for kind in (TUPLE, LIST, DICT, DEQUE, NAMED_TUPLE, DATACLASS)}
+KINDS: dict[str, Container] = {kind.name: kind for kind in (
+    TUPLE, LIST, DICT, DEQUE, NAMED_TUPLE, DATACLASS, COMPLEX, CONJUGATE,
+)}  # fmt: skip
 """The table. Of an argument that is of a class derived from one, or made of several, the first kind counts."""
 
 

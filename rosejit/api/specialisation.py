@@ -3,11 +3,12 @@
 import operator
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 
 from rosejit.abi import Leaf, Node, Static, Tree, changed, leaves
 from rosejit.api.deferred import apply_fastmath
 from rosejit.api.derivation.derivation_recipe import Program, Recipe, function_of, source_of
+from rosejit.containers import COMPLEX, CONJUGATE
 from rosejit.errors import NotDifferentiable, StagingTypeError
 from rosejit.frontend.session.custom_jvp import Primal, Ruled
 from rosejit.frontend.values.host_scalars import number_kind
@@ -148,6 +149,42 @@ def tangents_of(tree: Tree) -> Tree:
     return tree_map(tree, lambda leaf: leaf if is_real(leaf) else Leaf("bool" if _kind(leaf) == "bool" else "int"))
 
 
+def require_real(staged: Staged, what: str) -> None:
+    """Refuse for `what` a function that takes or gives complex numbers."""
+    if holds_complex(staged.result) or any(map(holds_complex, staged.trees)):
+        refuse_complex(staged, f"{what} takes no function of complex numbers", "split them: `z.real`, `z.imag`")
+
+
+def holds_conjugate(tree: Tree) -> bool:
+    """Whether gradients by complex numbers are in a structure, as derivative programs leave them."""
+    return isinstance(tree, Node) and (tree.kind == CONJUGATE.name or any(map(holds_conjugate, tree.children)))
+
+
+_CONJUGATED = {COMPLEX.name: CONJUGATE.name, CONJUGATE.name: COMPLEX.name}
+
+
+def cotangents_of(tree: Tree) -> Tree:
+    """As `tangents_of`, for cotangents: that of a complex number `x + yi` is du/dx - i du/dy, as JAX has it."""
+    return conjugated(tangents_of(tree))
+
+
+def conjugated(tree: Tree) -> Tree:
+    """The structure of cotangents of `tree`."""
+    if not isinstance(tree, Node):
+        return tree
+    return replace(tree, kind=_CONJUGATED.get(tree.kind, tree.kind), children=tuple(map(conjugated, tree.children)))
+
+
+def holds_complex(tree: Tree) -> bool:
+    """Whether complex numbers are in a structure."""
+    return isinstance(tree, Node) and (tree.kind in _CONJUGATED or any(map(holds_complex, tree.children)))
+
+
+def only_complex(tree: Tree) -> bool:
+    """Whether nothing but complex numbers is in a structure."""
+    return isinstance(tree, Node) and (tree.kind in _CONJUGATED or all(map(only_complex, tree.children)))
+
+
 def only_real(tree: Tree) -> Tree:
     """The structure of tangents and cotangents that are given: `None` for what has no derivative."""
     return tree_map(tree, lambda leaf: leaf if is_real(leaf) else Node("none"))
@@ -229,9 +266,28 @@ def _words(tree: Tree) -> str:
 # --- results
 
 
-def scalar_result(staged: Staged, has_aux: bool, who: str) -> Tree:
+def refuse_complex(staged: Staged, what: str, help_text: str) -> NoReturn:
+    """Raise for a derivative that complex numbers do not have."""
+    raise NotDifferentiable(
+        what, staged.span, facts=(f"`{_title(staged)}` returns {_shown(staged.result)}",), help=help_text
+    )
+
+
+def require_holomorphic(staged: Staged, selected: list[int], who: str) -> None:
+    """Raise `NotDifferentiable` where `holomorphic=True` is said of arguments that are not complex."""
+    for k in selected:
+        if not only_complex(staged.trees[k]):
+            raise NotDifferentiable(
+                f"`{who}` with `holomorphic=True` needs complex arguments",
+                staged.span,
+                facts=(f"argument {k} of `{_title(staged)}` is {_shown(staged.trees[k])}",),
+                help="pass `complex(x)`, or leave out `holomorphic=True`",
+            )
+
+
+def scalar_result(staged: Staged, has_aux: bool, who: str, holomorphic: bool = False) -> Tree:
     """The structure of what `has_aux` sets apart (an empty one without). Raises `NotDifferentiable` where the function
-    is not one Real, or not a pair that begins with one."""
+    is not one Real (or complex number, where it is `holomorphic`), or not a pair that begins with one."""
     tree = staged.result
     if has_aux:
         if not (isinstance(tree, Node) and tree.kind == "tuple" and len(tree.children) == 2):
@@ -244,7 +300,21 @@ def scalar_result(staged: Staged, has_aux: bool, who: str) -> Tree:
         tree, aux = tree.children
     else:
         aux = Node("none")
-    if tree not in (Leaf("real"), Leaf("int")):  # an Int is a constant as far as derivatives go
+    if holomorphic and not _is_complex_number(tree):
+        raise NotDifferentiable(
+            f"`{who}` with `holomorphic=True` needs a function that returns one complex number",
+            staged.span,
+            facts=(f"`{_title(staged)}` returns {_shown(tree)}",),
+            help="leave out `holomorphic=True` for a function with a real result",
+        )
+    if not holomorphic and _is_complex_number(tree):
+        raise NotDifferentiable(
+            f"`{who}` needs a function that returns one Real",
+            staged.span,
+            facts=(f"`{_title(staged)}` returns a complex number",),
+            help=f"if it is holomorphic, write `rose.{who}(f, holomorphic=True)`; else return `abs(z)`, `z.real`, ...",
+        )
+    if not holomorphic and tree not in (Leaf("real"), Leaf("int")):  # an Int is a constant as far as derivatives go
         raise NotDifferentiable(
             f"`{who}` needs a function that returns one Real",
             staged.span,
@@ -252,6 +322,10 @@ def scalar_result(staged: Staged, has_aux: bool, who: str) -> Tree:
             help="use `rose.jacobian` or `rose.vjp` for other results, or reduce the result to one number",
         )
     return aux
+
+
+def _is_complex_number(tree: Tree) -> bool:
+    return isinstance(tree, Node) and tree.kind in _CONJUGATED and tree.children[0] == Leaf("real")
 
 
 def _shown(tree: Tree) -> str:
@@ -264,6 +338,8 @@ def _shown(tree: Tree) -> str:
             return {"real": "a Real", "int": "an Int", "bool": "a Bool"}[kind]
         case Node(kind="none"):
             return "None"
+        case Node(kind="complex" | "conjugate"):
+            return "complex"
         case Node(kind=kind, cls=cls):
             return f"a {cls.__name__ if cls else kind}"
         case Static():

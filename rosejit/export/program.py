@@ -10,7 +10,7 @@ from rosejit.abi import Artifact, Entry, Node, Static, Tree
 from rosejit.api import sessions
 from rosejit.api.decorators import as_function
 from rosejit.api.function import Function
-from rosejit.api.specialisation import Staged, with_host_values
+from rosejit.api.specialisation import Staged, holds_conjugate, with_host_values
 from rosejit.codegen.program.compile import compile_program
 from rosejit.errors import StagingTypeError
 from rosejit.export.example_arguments import completed
@@ -67,6 +67,7 @@ def bundle(given: Mapping[str, tuple[Callable[..., Any], tuple[Any, ...]]], math
             function = as_function(f)
             staged = _staged(function, completed(function, examples))
             staged.require_no_draws("an exported program")
+            _require_plain(name, staged)
             roots[f"f{k}"] = _closed(staged)
             functions.append(_exported(name, f"f{k}", function, staged))
         optimised = optimise(*roots.values())
@@ -77,6 +78,15 @@ def bundle(given: Mapping[str, tuple[Callable[..., Any], tuple[Any, ...]]], math
     made = [_for_pages(function, artifact.entries[function.entry]) for function in functions]
     entries = artifact.entries | {entry.name: entry for _, entry in made}
     return Bundle(tuple(function for function, _ in made), replace(artifact, entries=entries), hosts)
+
+
+def _require_plain(name: str, staged: Staged) -> None:
+    """Refuse what a page would read as something else: cotangents of complex numbers have another sign inside."""
+    if holds_conjugate(staged.result):
+        raise StagingTypeError(
+            f"`{name}` gives a gradient with respect to a complex number, which is not exported by itself",
+            help="export a function of your own that returns it: `rose.jit(lambda z: rose.grad(f)(z))`",
+        )
 
 
 def _for_pages(function: Exported, entry: Entry) -> tuple[Exported, Entry]:

@@ -118,7 +118,7 @@ FUNCTIONS = {
     "return np.unique(x)": "`np.unique`",
     "return np.linalg.eigvals(m)": "may be complex",
     "return np.linalg.norm(m, 3)": "order 3",
-    "return np.fft.fft(x)": "`np.fft.fft`",
+    "return np.fft.hfft(x)": "`np.fft.hfft`",
     "return x.searchsorted(s)": "`.searchsorted`",
     "return np.sum(x, dtype=np.float32)": "dtype",
     "return np.exp(x, where=p)": "where",

@@ -194,6 +194,9 @@ def described(wanted: hints.Description, value: Any, axes: Axes, optional: bool)
             return described(base, value, axes, optional)
         case hints.OneOf(options, hint):
             return hints.OneOf(tuple(described(option, value, axes, optional) for option in options), hint)
+        case hints.Structure(kind="complex"):
+            items = tuple([described(item, None, axes, optional) for item in wanted.items])
+            return replace(wanted, items=items)
         case hints.Structure():
             items = hints.parts_of(wanted)
             values = _values(wanted, value)
@@ -286,4 +289,5 @@ def pick(tree: Tree, value: Any, axes: Iterator[int | None], row: Callable[[Any,
     found = [pick(child, part, axes, row) for child, part in zip(tree.children, inside, strict=True)]
     if isinstance(value, Generators):
         return Generator(found[0])
-    return container.make(tree, found) if container.of_any_keys else with_parts(value, found)
+    is_made = container.of_any_keys or container.type is complex
+    return container.make(tree, found) if is_made else with_parts(value, found)

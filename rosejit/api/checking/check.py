@@ -39,7 +39,7 @@ from rosejit.api.decorators import as_function
 from rosejit.api.derivation.modes import given_trees, jvp, vjp
 from rosejit.api.function import Function, clear_caches, disable_jit, run_plainly
 from rosejit.api.public_entry import public
-from rosejit.api.specialisation import is_real
+from rosejit.api.specialisation import conjugated, is_real
 from rosejit.errors import RoseAssertionError, RoseError
 from rosejit.lazy_dataclass import dataclass
 from rosejit.numeric import np
@@ -406,7 +406,7 @@ class _Derivatives:
 
     def _cotangents(self, ct: Any) -> list[Any]:
         """A cotangent of the result, one value for each of its real leaves."""
-        flat = iter([*reals(self.result, ct)])
+        flat = reals(conjugated(self.result), ct)
         found: list[Any] = []
         for leaf in leaves(self.result):
             if is_real(leaf):
@@ -419,13 +419,13 @@ class _Derivatives:
 
     def inner_result(self, ct: Any, dy: Any) -> float:
         """Of a cotangent and a tangent of the result."""
-        return math.fsum(a * b for a, b in zip(self._reals_of(ct), self._reals_of(dy), strict=True))
+        return math.fsum(a * b for a, b in zip(reals(conjugated(self.result), ct), self._reals_of(dy), strict=True))
 
     def _pairs(self, back: Any, steps: Any) -> list[tuple[float, float]]:
         return [
             pair
             for tree, a, b in zip(self.point.trees, back, steps, strict=True)
-            for pair in zip(reals(tree, a), reals(tree, b), strict=True)
+            for pair in zip(reals(conjugated(tree), a), reals(tree, b), strict=True)
         ]
 
     def inner_arguments(self, back: Any, steps: Any) -> float:

@@ -93,6 +93,9 @@ def numbers(value: Any) -> Iterator[Any]:
         value = value.tolist()
     if isinstance(value, bool | int | float):
         yield value
+    elif isinstance(value, list):
+        for part in value:
+            yield from numbers(part)
     else:
         for part in parts(value) or ():
             yield from numbers(part)
@@ -105,9 +108,10 @@ def differ(found: Any, wanted: Any, tolerance: float, path: str = "") -> str | N
         return _arrays_differ(found, wanted, tolerance, here)
     wanted = wanted.item() if isinstance(wanted, np.generic) else wanted
     found = found.item() if isinstance(found, np.generic) else found
-    if isinstance(found, bool | int | float) and isinstance(wanted, bool | int | float):
-        kinds = isinstance(found, bool) == isinstance(wanted, bool)
-        same = kinds and is_close(found, wanted, tolerance)
+    if isinstance(found, bool | int | float | complex) and isinstance(wanted, bool | int | float | complex):
+        kinds = _kind(found) == _kind(wanted)
+        close = is_close if not isinstance(wanted, complex) else _complex_close
+        same = kinds and close(found, wanted, tolerance)  # pyright: ignore[reportArgumentType]  # of one kind
         return None if same else f"{here}{found!r}, and not {wanted!r}"
     inside, others = parts(found), parts(wanted)
     if inside is not None and others is not None:
@@ -136,6 +140,10 @@ def _arrays_differ(found: Any, wanted: Any, tolerance: float, here: str) -> str 
         return f"{here}{found!r}, and not {wanted!r}"
     if a.shape != b.shape:
         return f"{here}an array of shape {a.shape}, and not {b.shape}"
+    if a.dtype.kind == "c" or b.dtype.kind == "c":
+        if a.dtype.kind != b.dtype.kind:
+            return f"{here}an array of {a.dtype}, and not {b.dtype}"
+        return _arrays_differ(a.real, b.real, tolerance, here) or _arrays_differ(a.imag, b.imag, tolerance, here)
     if a.dtype.kind not in "fiub" or b.dtype.kind not in "fiub":
         return None
     scale = max([abs(x) for x in b.ravel().tolist() if math.isfinite(x)], default=0.0)
@@ -153,6 +161,15 @@ def is_close(a: float, b: float, tolerance: float, scale: float = 0.0) -> bool:
     if not (math.isfinite(a) and math.isfinite(b)):
         return False
     return abs(a - b) <= tolerance * max(abs(a), abs(b), scale)
+
+
+def _kind(number: complex) -> int:
+    return isinstance(number, bool) - isinstance(number, complex)
+
+
+def _complex_close(a: complex, b: complex, tolerance: float) -> bool:
+    scale = abs(b) if math.isfinite(abs(b)) else 0.0
+    return is_close(a.real, b.real, tolerance, scale) and is_close(a.imag, b.imag, tolerance, scale)
 
 
 def same_bits(a: Any, b: Any) -> bool:

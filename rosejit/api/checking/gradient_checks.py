@@ -10,7 +10,7 @@ from typing import Any
 from rosejit.api.decorators import as_function
 from rosejit.api.derivation.modes import jvp, vjp
 from rosejit.api.public_entry import public
-from rosejit.containers import of_argument, of_class
+from rosejit.containers import is_complex, joined, of_argument, of_class, split
 from rosejit.errors import RoseAssertionError, StagingTypeError
 from rosejit.numeric import np
 
@@ -83,13 +83,20 @@ def _against_differences(
 
 
 def _parts(value: Any) -> Iterator[Any]:
+    value = _told(value)
     container = of_class(type(value)) or of_argument(value)
     if container is not None:
         yield from container.parts(value)
 
 
+def _told(value: Any) -> Any:
+    """The parts of what is complex."""
+    return split(value) if is_complex(value) else value
+
+
 def _numbers(value: Any) -> Iterator[float]:
     """The reals of a structure, in order."""
+    value = _told(value)
     if isinstance(value, float | np.floating):
         yield float(value)
     elif isinstance(value, np.ndarray):
@@ -106,6 +113,8 @@ def _rebuilt(value: Any, new: Callable[[float], Any]) -> Any:
         return new(float(value))
     if isinstance(value, np.ndarray) and value.dtype.kind == "f":
         return np.array([new(float(x)) for x in value.ravel()]).reshape(value.shape)
+    if is_complex(value):
+        return joined(*[_rebuilt(part, new) for part in split(value)])
     container = of_class(type(value)) or of_argument(value)
     if container is None:
         return value
@@ -123,7 +132,12 @@ def _moved(args: tuple[Any, ...], tangents: tuple[Any, ...], step: float) -> tup
 
 
 def _pairs(a: Any, b: Any) -> Iterator[tuple[float, float]]:
-    """The reals that stand at the same place of both structures."""
+    """The reals that stand at the same place of both structures: of a cotangent and a tangent that are complex the
+    latter is conjugate, as cotangents are told."""
+    if is_complex(a) or is_complex(b):
+        (p, q), (u, v) = split(a), split(b)
+        yield from _pairs((p, q), (u, -v))
+        return
     if isinstance(a, float | np.floating) and isinstance(b, float | np.floating):
         yield float(a), float(b)
     elif isinstance(a, np.ndarray) and isinstance(b, np.ndarray):

@@ -47,32 +47,37 @@ def derived(base: Function, name: str, derive: Derive, transform: Callable[..., 
 
 
 @public
-def grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Function:
+def grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False) -> Function:
     """The gradient of a function that returns one Real.
 
     `argnums` says with respect to which arguments: a number or a name, or a tuple of them (then the result is a tuple).
     A structure has the same structure as its gradient. With `has_aux` the function returns `(value, aux)`, and the
     result is `(gradient, aux)`. Raises `NotDifferentiable` where there is no gradient.
 
+    With respect to a complex number x + yi a real result u has the gradient du/dx - i du/dy. With `holomorphic` the
+    function takes complex numbers and returns one, and the result is its complex derivative.
+
     >>> import rosejit as rose
     >>> rose.grad(lambda x: x * x * x)(3.0)
     27.0
     """
-    return _gradient(f, argnums, has_aux, value=False)
+    return _gradient(f, argnums, has_aux, holomorphic, value=False)
 
 
 @public
-def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Function:
+def value_and_grad(
+    f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
+) -> Function:
     """As `grad`, but gives `(value, gradient)`, or `((value, aux), gradient)`, from one evaluation.
 
     >>> import rosejit as rose
     >>> rose.value_and_grad(lambda x: x * x * x)(3.0)
     (27.0, 27.0)
     """
-    return _gradient(f, argnums, has_aux, value=True)
+    return _gradient(f, argnums, has_aux, holomorphic, value=True)
 
 
-def _gradient(f: Callable[..., Any], argnums: Argnums, has_aux: bool, value: bool) -> Function:
+def _gradient(f: Callable[..., Any], argnums: Argnums, has_aux: bool, holomorphic: bool, value: bool) -> Function:
     argnums = normalised_argnums(argnums)
     if is_additive(f):
         return f.derived(value_and_grad if value else grad, argnums, has_aux)
@@ -82,10 +87,13 @@ def _gradient(f: Callable[..., Any], argnums: Argnums, has_aux: bool, value: boo
         by_number, names = counted(base, staged, names, argnums)
         selected = positions(argnums, names, base.__name__)
         single = not isinstance(argnums, tuple)
-        return replace(derivatives.gradient(by_number, names, selected, single, has_aux, value), trees=staged.trees)
+        made = derivatives.gradient(
+            by_number, names, selected, single, has_aux=has_aux, value=value, holomorphic=holomorphic
+        )
+        return replace(made, trees=staged.trees)
 
     transform, name = (value_and_grad, "value_and_grad") if value else (grad, "grad")
-    return derived(base, f"{name}_{base.__name__}", derive, transform, argnums, has_aux)
+    return derived(base, f"{name}_{base.__name__}", derive, transform, argnums, has_aux, holomorphic)
 
 
 def counted(base: Function, staged: Staged, names: tuple[str, ...], argnums: Argnums) -> tuple[Staged, tuple[str, ...]]:
@@ -105,29 +113,31 @@ def counted(base: Function, staged: Staged, names: tuple[str, ...], argnums: Arg
 
 
 @public
-def jacfwd(f: Callable[..., Any], argnums: Argnums = 0) -> Function:
+def jacfwd(f: Callable[..., Any], argnums: Argnums = 0, holomorphic: bool = False) -> Function:
     """The dense Jacobian, one forward sweep an element of the arguments: axes of the result, then of the argument.
 
     >>> import rosejit as rose
     >>> rose.jacfwd(lambda x, y: (x * y, x + y))(2.0, 3.0)
     (3.0, 1.0)
     """
-    return _jacobian(f, argnums, "fwd", jacfwd)
+    return _jacobian(f, argnums, holomorphic, "fwd", jacfwd)
 
 
 @public
-def jacrev(f: Callable[..., Any], argnums: Argnums = 0) -> Function:
+def jacrev(f: Callable[..., Any], argnums: Argnums = 0, holomorphic: bool = False) -> Function:
     """As `jacfwd`, with one reverse sweep for each element of the result."""
-    return _jacobian(f, argnums, "rev", jacrev)
+    return _jacobian(f, argnums, holomorphic, "rev", jacrev)
 
 
 @public
-def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Function:
+def jacobian(f: Callable[..., Any], argnums: Argnums = 0, holomorphic: bool = False) -> Function:
     """The dense Jacobian, by the mode with fewer sweeps."""
-    return _jacobian(f, argnums, "auto", jacobian)
+    return _jacobian(f, argnums, holomorphic, "auto", jacobian)
 
 
-def _jacobian(f: Callable[..., Any], argnums: Argnums, mode: str, transform: Callable[..., Function]) -> Function:
+def _jacobian(
+    f: Callable[..., Any], argnums: Argnums, holomorphic: bool, mode: str, transform: Callable[..., Function]
+) -> Function:
     argnums = normalised_argnums(argnums)
     if is_additive(f):
         return f.derived(transform, argnums)
@@ -136,14 +146,14 @@ def _jacobian(f: Callable[..., Any], argnums: Argnums, mode: str, transform: Cal
     def derive(staged: Staged, names: tuple[str, ...]) -> Staged:
         by_number, names = counted(base, staged, names, argnums)
         selected = positions(argnums, names, base.__name__)
-        made = derivatives.jacobian(by_number, names, selected, not isinstance(argnums, tuple), mode)
+        made = derivatives.jacobian(by_number, names, selected, not isinstance(argnums, tuple), mode, holomorphic)
         return replace(made, trees=staged.trees)
 
-    return derived(base, f"{transform.__name__}_{base.__name__}", derive, transform, argnums)
+    return derived(base, f"{transform.__name__}_{base.__name__}", derive, transform, argnums, holomorphic)
 
 
 @public
-def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Function:
+def hessian(f: Callable[..., Any], argnums: Argnums = 0, holomorphic: bool = False) -> Function:
     """The matrix of second derivatives of a function that returns one Real: forward over reverse.
 
     >>> import rosejit as rose
@@ -152,7 +162,7 @@ def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Function:
     """
     if is_additive(f):
         return f.derived(hessian, normalised_argnums(argnums))
-    return jacfwd(grad(f, argnums), argnums)
+    return jacfwd(grad(f, argnums, False, holomorphic), argnums, holomorphic)
 
 
 @public

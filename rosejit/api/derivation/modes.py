@@ -16,7 +16,16 @@ from rosejit.api.function import Function, has_code, ready
 from rosejit.api.programs import interpreted
 from rosejit.api.programs.compile_and_load import Loaded
 from rosejit.api.public_entry import public
-from rosejit.api.specialisation import Staged, is_real, only_real, tangents_of, with_results, zero_of
+from rosejit.api.specialisation import (
+    Staged,
+    conjugated,
+    cotangents_of,
+    is_real,
+    only_real,
+    tangents_of,
+    with_results,
+    zero_of,
+)
 from rosejit.errors import ShapeError, StagingTypeError
 from rosejit.frontend.arrays.array import Array
 from rosejit.frontend.arrays.asarray import as_array
@@ -213,7 +222,7 @@ def _vjp_inside(at: Session, base: Function, primals: tuple[Any, ...]) -> tuple[
 
     def pullback(ct: Any) -> Any:
         b = sessions.builder(at)
-        cts = tuple(linear_atoms(at, (staged.result,), (ct,), len(found)))
+        cts = tuple(linear_atoms(at, (conjugated(staged.result),), (ct,), len(found)))
         trees = given_trees(base, staged, len(primals))
         return _cotangents_value(at, trees, b, args, r.pullback(b, residuals, args, tuple(found), cts))
 
@@ -227,7 +236,7 @@ def _cotangents_value(
     k = 0
     for tree in trees:
         n = len(leaves(tree))
-        values.append(linear_value(at, b, tree, args[k : k + n], cts[k : k + n]))
+        values.append(linear_value(at, b, conjugated(tree), args[k : k + n], cts[k : k + n]))
         k += n
     return tuple(values)
 
@@ -340,10 +349,10 @@ def _compiled(base: Function, staged: Staged, trees: tuple[Tree, ...]) -> tuple[
     }
     words = (mask, [is_real(leaf) for leaf in (*given, *leaves(staged.result))])
     roots = {part: Recipe(f"{part}_{staged.name}", staged.program, words, make) for part, make in parts.items()}
-    cts = tuple(tangents_of(tree) for tree in trees)
+    cts = tuple(cotangents_of(tree) for tree in trees)
     loaded = base.options.load(roots)
     ct, dxs = sessions.positional("ct"), [sessions.positional(f"dx{k}") for k in range(len(trees))]
-    pullback = Interface("pullback", [ct], [only_real(staged.result)], Node("tuple", cts))
+    pullback = Interface("pullback", [ct], [conjugated(only_real(staged.result))], Node("tuple", cts))
     pushforward = Interface("pushforward", dxs, [only_real(tree) for tree in trees], tangents_of(staged.result))
     return loaded, {"back": loaded.function("back", pullback), "along": loaded.function("along", pushforward)}
 

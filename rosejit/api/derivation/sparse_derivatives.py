@@ -15,7 +15,7 @@ from rosejit.api.derivation.gradients import counted
 from rosejit.api.function import Function
 from rosejit.api.programs import interpreted
 from rosejit.api.programs.compile_and_load import Loaded
-from rosejit.api.specialisation import Argnums, is_real, mask_of, positions, tree_map
+from rosejit.api.specialisation import Argnums, is_real, mask_of, positions, require_real, tree_map
 from rosejit.api.specialisation_cache import Specialisation
 from rosejit.errors import StagingTypeError
 from rosejit.frontend.signature.binding import Call
@@ -117,6 +117,7 @@ class Compressed:
             self.base, found.staged, tuple(p.name for p in self.base.binding.parameters), self.argnums
         )
         staged.require_no_draws("a sparse derivative")
+        require_real(staged, "a sparse derivative")
         selected = positions(self.argnums, names, self.base.__name__)
         mask = mask_of(staged, selected, names)
         known = [v.tolist() if isinstance(v, np.ndarray) else v for v in values]

@@ -42,6 +42,8 @@ _CLASSES: dict[str, Any] = {
     "deque": deque,
     "namedtuple": tuple,
     "dataclass": object,
+    "complex": complex,
+    "conjugate": complex,
 }
 
 
@@ -190,9 +192,10 @@ def _tree(writer: Writer, tree: Tree) -> Any:
             return None
         case Leaf(kind=kind, shape=shape, element=element):
             return _SCALARS.get(kind) or [kind, element, *shape]
-        case Node(kind=kind, children=children, keys=keys, cls=cls, ordered=ordered):
+        case Node(kind=kind, children=children, keys=keys, cls=cls, ordered=ordered, state=state):
             runs = [[len([*run]), _tree(writer, child)] for child, run in groupby(children)]
             named = None if cls is None else writer.name(cls, "the class")
+            ordered = ordered or state == "any"  # of complex numbers
             return [kind, runs, [writer.value(key, "a key") for key in keys], named, ordered]
 
 
@@ -229,6 +232,10 @@ def _node(kind: Any, children: tuple[Tree, ...], keys: tuple[Any, ...], cls: Any
     if kind == "none":
         return Node("none")
     known = _CLASSES[kind]
+    if known is complex:
+        if len(children) != len(("real", "imag")):
+            raise ValueError("no complex number")
+        return Node(kind, children, state="any" if ordered else None)
     wrong = not issubclass(known if cls is None else cls, known) or (
         cls is None and kind in ("namedtuple", "dataclass")
     )

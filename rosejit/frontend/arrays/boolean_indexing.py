@@ -204,7 +204,9 @@ def _guarded(tape: Tape, make: Make, keep: Any, xs: tuple[Any, ...]) -> Any:
     with tape.block() as lets:
         value = make(*xs)
         kind = type_of(value)
-        assert kind is not None
+        if kind is None:
+            words = f"what a staged mask picks is combined with real numbers, given {type(value).__name__}"
+            raise tape.type_fault(words, "combine first, and pick from the parts")
         atom = ATOMS[kind](tape, value)
         assert atom is not None
     zeros: dict[Scalar, Any] = {INT: 0, BOOL: False}

@@ -38,7 +38,8 @@ def broadcast_shape(tape: Tape, operands: Sequence[Any], *more: tuple[int, ...])
 
 
 def broadcast_map(tape: Tape, make: Make, *operands: Any, host: Make | None = None) -> Any:
-    """`make` of the elements of `operands`, broadcast; numbers stay as they are.
+    """`make` of the elements of `operands`, broadcast; numbers stay as they are. Of several numbers it makes of the
+    elements come as many arrays.
 
     `host` is the function of whole arrays that does the same, for operands that staging knows.
     """
@@ -51,7 +52,8 @@ def broadcast_map(tape: Tape, make: Make, *operands: Any, host: Make | None = No
     shape = broadcast_shape(tape, operands)
     sources = [_Source(operand, len(shape)) if operand.__class__ is Array else operand for operand in operands]
     made = _level(tape, make, sources, shape, 0, ())
-    return fresh(tape, made) if isinstance(made.type, ArrayType) else number(tape, made)  # pyright: ignore[reportArgumentType]  # its kind is known here
+    found = [fresh(tape, m) if isinstance(m.type, ArrayType) else number(tape, m) for m in made]  # pyright: ignore[reportArgumentType]  # its kind is known here
+    return found[0] if len(found) == 1 else tuple(found)
 
 
 class _Source:
@@ -71,10 +73,11 @@ class _Source:
 
 def _level(
     tape: Tape, make: Make, sources: list[Any], shape: tuple[int, ...], depth: int, indices: tuple[Atom, ...]
-) -> Atom:
-    """The part of the result at `indices`, with the rows of the sources that belong there."""
+) -> tuple[Atom, ...]:
+    """The parts of the results at `indices`, with the rows of the sources that belong there."""
     if depth == len(shape):
-        return _result(tape, make(*[_element(tape, source, indices) for source in sources]))
+        made = make(*[_element(tape, source, indices) for source in sources])
+        return tuple([_result(tape, value) for value in (made if made.__class__ is tuple else (made,))])
     count = shape[depth]
     index = Var(INT, "i")
     scans: list[Scan] = []
@@ -93,8 +96,10 @@ def _level(
         made = _level(tape, make, sources, shape, depth + 1, (*indices, index))
     for source, row in before:
         source.row = row
-    body = Block(lets, (made,))
-    return tape.bind(Loop(Lit(count, INT), index, (), (), tuple(scans), body), ArrayType(count, made.type))
+    loop = Loop(Lit(count, INT), index, (), (), tuple(scans), Block(lets, made))
+    binders = tuple([Var(ArrayType(count, m.type), "x") for m in made])
+    tape.bind_all(loop, binders)
+    return binders
 
 
 def _element(tape: Tape, source: Any, indices: tuple[Atom, ...]) -> Any:

@@ -11,6 +11,7 @@ from rosejit.frontend.arrays.array import FIRST, Array, Box, Host, atom_of, fres
 from rosejit.frontend.control.undefined import Poison, UninitialisedCarry, as_flag, flag_atom, hint, label, part, split
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays, of_list
 from rosejit.frontend.syntax.lower_jumps import VALUE
+from rosejit.frontend.values.complexes import Complex, widened
 from rosejit.frontend.values.host_scalars import number_kind
 from rosejit.frontend.values.pytree import is_alike, is_mutable, is_row, members, with_parts
 from rosejit.frontend.values.scalars import ATOMS, NUMBERS, type_of, wrap
@@ -103,6 +104,7 @@ class Join:
             if a is b:
                 return a
             a, b = (v.become(other) if v.__class__ is UninitialisedCarry else v for v, other in ((a, b), (b, a)))
+        a, b = widened(a, b), widened(b, a)
         a_type, b_type = type_of(a), type_of(b)
         if a_type is not None and b_type is not None:
             return self._numbers(a, b, a_type, b_type, name)
@@ -359,7 +361,7 @@ def described(value: Any) -> str:
         return "unbound"
     if value.__class__ is Array:
         return f"an array of shape {value.shape}"
-    if value.__class__ in NUMBERS:
+    if value.__class__ in NUMBERS or value.__class__ is Complex:
         return f"a staged {type(value).__name__}"
     if value is None or isinstance(value, (bool, int, float, str)):
         return repr(value)

@@ -26,6 +26,7 @@ from rosejit.frontend.control.undefined import (
     split,
 )
 from rosejit.frontend.soa.struct_of_arrays import of_list
+from rosejit.frontend.values.complexes import widened
 from rosejit.frontend.values.pytree import is_alike, is_mutable, is_row, members, with_parts
 from rosejit.frontend.values.scalars import ATOMS, NUMBERS, type_of, wrap
 from rosejit.frontend.values.tape import (
@@ -232,7 +233,7 @@ class LoopCarries(UninitialisedCarries):
     def listed(self, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
         """The names before the loop, with lists of the host as lists that staged loops make where iterations leave
         those; None if there are none."""
-        made = tuple(of_list(self.tape, v, x) for v, x in zip(self.before, values, strict=True))
+        made = tuple(of_list(self.tape, widened(v, x), x) for v, x in zip(self.before, values, strict=True))
         return made if any(a is not b for a, b in zip(made, self.before, strict=True)) else None
 
     def know(self, slots: Iterable[AttributeSlot]) -> None:

@@ -9,6 +9,7 @@ from rosejit.frontend.control.if_for import Names, finished, runs_at_all
 from rosejit.frontend.control.loop_carries import LoopCarries
 from rosejit.frontend.control.truth import truth
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays
+from rosejit.frontend.values.complexes import Complex
 from rosejit.frontend.values.scalars import Bool
 from rosejit.frontend.values.tape import AttributeSlot, Frame, Tape, stored
 from rosejit.ir.syntax import TRUE, Atom, Block, Lit, Var, While
@@ -206,7 +207,7 @@ class _Loop:
 
     def listed(self, names: Names) -> Names | None:
         """The names before the loop, if lists of the host among them have to be lists of staged loops."""
-        if not any(x.__class__ is StructOfArrays for x in names):
+        if not any(x.__class__ in (StructOfArrays, Complex, tuple) for x in names):
             return None
         self._tape.close(self._frame)
         before = self._carries.listed(names)

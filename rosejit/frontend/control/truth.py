@@ -7,6 +7,7 @@ from rosejit.frontend.arrays.access import element, number
 from rosejit.frontend.arrays.array import Array, host_data
 from rosejit.frontend.control.special_methods import own
 from rosejit.frontend.control.undefined import Poison
+from rosejit.frontend.values.complexes import Complex
 from rosejit.frontend.values.scalars import Bool, Int, P, Real
 from rosejit.frontend.values.tape import Tape
 from rosejit.ir.syntax import Lit
@@ -22,6 +23,9 @@ def truth(tape: Tape, value: Any) -> Any:
         return Bool(tape, tape.apply(P["ne"], value.atom, tape.literal(0.0)))
     if kind is Int:
         return Bool(tape, tape.apply(P["ine"], value.atom, Lit(0, INT)))
+    if kind is Complex:
+        nonzero: Any = value != 0.0
+        return nonzero
     if kind is Array:
         return _of_array(tape, value)
     if kind is Poison and value.__rose_truth__ is not None:

@@ -182,6 +182,9 @@ class Structure:
     keys: tuple[str, ...] = ()
     cls: type | None = None
 
+    def __repr__(self) -> str:
+        return str(self.items[0]) if self.kind == "complex" else f"<{self.kind}>"
+
 
 @dataclass(slots=True, frozen=True)
 class Repeated:
@@ -248,9 +251,13 @@ Description = (
 # --- the public array hints
 
 
-def _array(name: str, given: Any, rank: int | None) -> ArrayOf:
+def _array(name: str, given: Any, rank: int | None) -> Any:
     items: list[Any] = list(given) if isinstance(given, tuple) else [given]
     element: Kind = "real"
+    if items and items[-1] is complex:
+        part = _array(name, tuple(items[:-1]), rank)
+        part = dataclasses.replace(part, text=f"{part.text[:-1]}, complex]")
+        return Structure("complex", (part, part))
     if items and (items[-1] in _KINDS_OF_CLASSES):
         element = _KINDS_OF_CLASSES[items.pop()]
     dims: list[Dim] = []
@@ -299,6 +306,10 @@ class ShapeOf:
         kind: Kind = "real"
         if isinstance(like, (float, bool)):
             shape, kind = (), "bool" if isinstance(like, bool) else "real"
+        elif hasattr(like, "shape") and like.dtype.kind not in SCALAR_OF:
+            raise StagingTypeError(
+                f"`ShapeOf` stands for arrays of real numbers, not of {like.dtype}", help="give the array itself"
+            )
         elif hasattr(like, "shape"):
             shape, kind = tuple(like.shape), SCALAR_OF[like.dtype.kind]
         elif isinstance(like, (tuple, list)):
@@ -336,7 +347,7 @@ class Hints:
             return Inferred()
         if hint is None or hint is type(None):
             return Nothing()
-        if isinstance(hint, (ArrayOf, Static)):
+        if isinstance(hint, (ArrayOf, Static)) or (isinstance(hint, Structure) and hint.kind == "complex"):
             return hint
         if isinstance(hint, type) and not isinstance(hint, types.GenericAlias):
             return self.of_class(hint)
@@ -356,6 +367,8 @@ class Hints:
         """What a class admits."""
         if cls in _KINDS_OF_CLASSES:
             return Scalar(_KINDS_OF_CLASSES[cls])
+        if issubclass(cls, complex) and cls.__module__ in ("builtins", "numpy"):
+            return Structure("complex", (Scalar("real"), Scalar("real")))
         if cls is Dual:
             return DualOf()
         if cls is Static:
@@ -394,6 +407,9 @@ class Hints:
             return Repeated(container.name, self.description(item))
         if container is not None and container.is_fixed:
             return Structure(container.name, tuple([self.description(arg) for arg in args]))
+        if _is_ndarray(origin) and args and _is_complex(args[-1]):
+            part = ArrayOf(None, "real", "NDArray[complex]")
+            return Structure("complex", (part, part))
         if _is_ndarray(origin):
             return ArrayOf(None, _element(args[-1]) if args else None, "NDArray")
         structure = self.of_structure(origin) if isinstance(origin, type) else None
@@ -420,6 +436,16 @@ def _of_number_class(cls: type) -> Description | None:
         return None
     kind = _element(cls)
     return None if kind is None else Scalar(kind)
+
+
+def _is_complex(hint: Any) -> bool:
+    scalar = (typing.get_args(hint) or (hint,))[0]
+    return isinstance(scalar, type) and issubclass(scalar, (complex, *_complexes()))
+
+
+def _complexes() -> tuple[type, ...]:
+    numpy = loaded()
+    return () if numpy is None else (numpy.complexfloating,)
 
 
 def _element(hint: Any) -> Kind | None:

@@ -16,11 +16,12 @@ from rosejit.frontend.arrays.asarray import as_array
 from rosejit.frontend.arrays.boolean_indexing import MaskedArray, applied
 from rosejit.frontend.arrays.broadcast import broadcast_map, broadcast_shape, cast, converted, logical
 from rosejit.frontend.arrays.call_binding import kind_of
+from rosejit.frontend.arrays.complex_array import as_complex, elementwise, is_complex
 from rosejit.frontend.arrays.getitem import get, set_
 from rosejit.frontend.arrays.setitem_cast import assigned
 from rosejit.frontend.numpy import contractions, manipulation
 from rosejit.frontend.scalar_ops.staged_text import require_host_parts
-from rosejit.frontend.values.scalars import P, refuse_operand, type_of, wrap
+from rosejit.frontend.values.scalars import P, type_of, wrap
 from rosejit.ir.syntax import Lit
 from rosejit.ir.types import BOOL, INT, REAL, TAN
 from rosejit.numeric import np
@@ -62,10 +63,10 @@ def _forward(op: Op) -> Op:
     equality = op in (operator.eq, operator.ne)
 
     def method(self: Array, other: Any) -> Any:
+        if is_complex(other):
+            return elementwise(self.tape, op, self, other)
         if equality and (other is None or isinstance(other, str)):
             return NotImplemented
-        if isinstance(other, complex):
-            refuse_operand(self.tape, _SYMBOLS.get(op.__name__, op.__name__), other)
         right = operand(self, other)
         return NotImplemented if right is None else of_elements(op, self, right)
 
@@ -74,8 +75,8 @@ def _forward(op: Op) -> Op:
 
 def _reverse(op: Op) -> Op:
     def method(self: Array, other: Any) -> Any:
-        if isinstance(other, complex):
-            refuse_operand(self.tape, _SYMBOLS.get(op.__name__, op.__name__), other)
+        if is_complex(other):
+            return elementwise(self.tape, op, other, self)
         left = operand(self, other)
         return NotImplemented if left is None else of_elements(op, left, self)
 
@@ -86,6 +87,8 @@ def _in_place(op: Op) -> Op:
     """`y += v` writes the array that `y` and all its other names are bound to."""
 
     def method(self: Array, other: Any) -> Any:
+        if is_complex(other):
+            raise self.tape.type_fault("an array of real numbers holds no complex ones", "write `y = y + z`")
         right = operand(self, other)
         if right is None:
             return NotImplemented
@@ -166,8 +169,10 @@ def _unknown(self: Array, name: str) -> Any:
 # --- methods
 
 
-def astype(a: Array, dtype: Any, copy: bool = True) -> Array:
-    """`x.astype(dtype)`: a new array, of Reals, Ints or Bools."""
+def astype(a: Array, dtype: Any, copy: bool = True) -> Any:
+    """`x.astype(dtype)`: a new array, of Reals, Ints, Bools or complex numbers."""
+    if np.dtype(dtype) == np.dtype(complex):
+        return as_complex(a.tape, a)
     kind = kind_of(a.tape, dtype)
     assert kind is not None
     same = a.type is kind or (a.type is TAN and kind is REAL)
@@ -330,6 +335,7 @@ def _install() -> None:
     methods |= {"__hash__": _unhashable, "__bool__": _truth, "__contains__": _contains, "__getattr__": _unknown}
     methods |= {"T": property(manipulation.transposed), "size": property(lambda self: prod(self.shape))}
     methods |= {"real": property(lambda self: self), "itemsize": property(lambda self: self.dtype.itemsize)}
+    methods |= {"imag": property(lambda self: self * 0 if self.type is not BOOL else self & False)}
     methods |= {"nbytes": property(lambda self: self.dtype.itemsize * prod(self.shape))}
     methods |= {"mT": property(manipulation.matrix_transposed), "device": property(lambda self: "cpu")}
     methods["dtype"] = property(lambda self: np.dtype({REAL: "float64", INT: "int64", BOOL: "bool"}.get(self.type)))

@@ -54,7 +54,7 @@ class BitGenerator:
 def _function(tape: Tape, name: str, words: int, operands: int) -> ir.Function:
     """The algorithm of that name, which takes `words` of the state and then operands, staged once in a session."""
     session = tape.session
-    if name not in session.draws:
+    if name not in session.library:
         params = tuple([Var(INT, "word") for _ in range(words + operands)])
         with session.nested() as opened:
             given = [wrap(tape, v) for v in params]
@@ -63,8 +63,8 @@ def _function(tape: Tape, name: str, words: int, operands: int) -> ir.Function:
             found = session.run(getattr(algorithms, name), lambda f: f(*given))
             results = tuple([_atom(tape, value) for value in found])
         types = tuple([atom.type for atom in results])
-        session.draws[name] = ir.Function(name, params, types, Block(opened.root.lets, results))
-    return session.draws[name]
+        session.library[name] = ir.Function(name, params, types, Block(opened.root.lets, results))
+    return session.library[name]
 
 
 def _log_of_rest(tape: Tape, u: Any) -> Any:

@@ -7,7 +7,7 @@ REASONS: dict[str, tuple[str, ...]] = {
         "np.trim_zeros", "np.polydiv", "np.polynomial.polynomial.polydiv", "np.polynomial.polyutils.trimcoef",
     ),
     "it needs the eigenvalues of a matrix that has no symmetry, which are complex": (
-        "np.roots", "np.polynomial.polynomial.polyroots", "np.polynomial.polynomial.polycompanion",
+        "np.polynomial.polynomial.polyroots", "np.polynomial.polynomial.polycompanion",
     ),
     "it is a least-squares fit with singular values": ("np.polyfit", "np.polynomial.polynomial.polyfit"),
     "it is about memory, which staged arrays do not show": (

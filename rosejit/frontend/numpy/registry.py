@@ -16,7 +16,18 @@ from rosejit.frontend.arrays.boolean_indexing import MaskedArray
 from rosejit.frontend.arrays.call_binding import UFUNC, bound
 from rosejit.frontend.arrays.reductions import chosen, larger
 from rosejit.frontend.numpy import array_methods as methods
-from rosejit.frontend.numpy import composite, concatenate, contractions, creation, linalg, manipulation, sorting
+from rosejit.frontend.numpy import (
+    complex_roots,
+    complex_rows,
+    composite,
+    concatenate,
+    contractions,
+    creation,
+    fft,
+    linalg,
+    manipulation,
+    sorting,
+)
 from rosejit.frontend.numpy import linalg_composite as more
 from rosejit.frontend.numpy.array_methods import cumulative
 from rosejit.frontend.numpy.building import FlatElements
@@ -484,7 +495,13 @@ _install()
 def table() -> dict[Any, Handler]:
     """The handlers, by function."""
     numbers = {np.float64: BUILTINS[float], np.int64: BUILTINS[int], np.bool_: BUILTINS[bool]}
-    return numbers | {function: row.stages for function, row in _rows().items()}
+    return (
+        numbers
+        | complex_rows.others()
+        | complex_roots.functions()
+        | fft.functions()
+        | {function: row.stages for function, row in _rows().items()}
+    )
 
 
 _LATER = "polynomial."

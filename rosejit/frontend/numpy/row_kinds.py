@@ -19,6 +19,7 @@ from rosejit.frontend.arrays.broadcast import broadcast_map, broadcast_shape, ca
 from rosejit.frontend.arrays.call_binding import UFUNC, bound, called, kind_of, own_signature, signature_of
 from rosejit.frontend.arrays.getitem import get, set_
 from rosejit.frontend.numpy import manipulation
+from rosejit.frontend.numpy.complex_rows import with_complex
 from rosejit.frontend.numpy.staged_numpy import array_of
 from rosejit.frontend.values.pytree import is_staged_deep
 from rosejit.frontend.values.scalars import type_of
@@ -85,7 +86,7 @@ class Row:
     @cached_property
     def stages(self) -> Handler:
         """What is done with a call."""
-        return self.kind(self)
+        return with_complex(self.names.split()[0], self.kind(self))
 
 
 def is_staged(*args: Any) -> bool:

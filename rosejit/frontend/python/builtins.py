@@ -14,6 +14,7 @@ from rosejit.frontend.arrays import reductions
 from rosejit.frontend.arrays.array import Array, host_data
 from rosejit.frontend.arrays.boolean_indexing import MaskedArray
 from rosejit.frontend.arrays.call_binding import bound_arguments, signature_of
+from rosejit.frontend.arrays.complex_array import ComplexArray
 from rosejit.frontend.control.checkpointed_loop import checked_every
 from rosejit.frontend.control.exception_handlers import Suppressed
 from rosejit.frontend.control.if_for import rows
@@ -33,6 +34,7 @@ from rosejit.frontend.scalar_ops.staged_text import Text, text
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays
 from rosejit.frontend.syntax.user_code import is_users_code
 from rosejit.frontend.values import rose_functions
+from rosejit.frontend.values.complexes import Complex, complex_of, parts_of
 from rosejit.frontend.values.generators import Generator
 from rosejit.frontend.values.host_scalars import number_kind
 from rosejit.frontend.values.locations import frame_at
@@ -113,6 +115,20 @@ def _int(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     return int(value) if len(args) == 1 and not kwargs else int(*args, **kwargs)
 
 
+def _complex(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
+    values = [_single((arg,)) for arg in (*args, *kwargs.values())]
+    parts = [parts_of(value) for value in values]
+    if not is_staged_deep(values) or len(values) > 2 or None in parts:
+        return complex(*values) if not kwargs else complex(*args, **kwargs)
+    one, *other = parts
+    if "imag" in kwargs and len(values) == 1:
+        one, other = (0.0, 0.0), [one]
+    if not other:
+        return complex_of(*one)  # pyright: ignore[reportOptionalIterable]  # numbers
+    (a, b), (c, d) = one, other[0]  # pyright: ignore[reportGeneralTypeIssues]  # numbers
+    return complex_of(a if number_kind(d) is not None and d == 0.0 else a - d, c if type_of(values[0]) else b + c)
+
+
 def _bool(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     return truth(session.tape, _single(args)) if args else False
 
@@ -153,7 +169,9 @@ def _isinstance(session: Any, function: Any, args: Args, kwargs: Options) -> Any
         if _is_of(Real, classes) != _is_of(Int, classes):
             _ask_kind(session.tape, value.atom)
         return _is_of(value.__class__, classes)
-    if value.__class__ is Array:
+    if value.__class__ is Complex:
+        return any(cls in (complex, numbers.Complex, numbers.Number, object) for cls in _flat(classes))
+    if value.__class__ in (Array, ComplexArray):
         return any(cls in (Array, np.ndarray, object) for cls in _flat(classes))
     if isinstance(value, Generator):
         return any(cls in (np.random.Generator, object) for cls in _flat(classes))
@@ -197,8 +215,8 @@ def _type(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
         return made
     if args[0].__class__ in (Real, Int):
         _ask_kind(session.tape, args[0].atom)
-    plain: dict[type, type] = {Real: float, Int: int, Bool: bool, StructOfArrays: list}
-    return np.ndarray if args[0].__class__ is Array else plain.get(args[0].__class__, type(args[0]))
+    plain: dict[type, type] = {Real: float, Int: int, Bool: bool, Complex: complex, StructOfArrays: list}
+    return np.ndarray if args[0].__class__ in (Array, ComplexArray) else plain.get(args[0].__class__, type(args[0]))
 
 
 # --- folds
@@ -517,6 +535,7 @@ _STAGED: dict[Any, tuple[Handler, str]] = {
     range: (_range, "start, stop=..., step=..., /"),
     rose_functions.range: (_rose_range, "start, stop=..., step=..., /, *, checkpoint=None"),
     len: (_len, "obj, /"), float: (_float, "x=0.0, /"), int: (_int, "x=0, /, base=10"), bool: (_bool, "x=False, /"),
+    complex: (_complex, "real=0, imag=..."),
     pow: (_pow, "base, exp, mod=None"), isinstance: (_isinstance, "obj, class_or_tuple, /"),
     type: (_type, "object, bases=..., dict=..., /, **kwds"), sum: (_sum, "iterable, /, start=0"),
     all: (_all, "iterable, /"), any: (_any, "iterable, /"), max: (_extreme("max"), "*args, key=None, default=..."),

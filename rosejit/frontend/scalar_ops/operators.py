@@ -102,7 +102,7 @@ def natural(value: Any, atom: Any, message: str, help_text: str = "") -> None:
 # pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
 Method = Callable[[Any, Any], Any]
 
-_HOST = frozenset({str, bytes, list, tuple, dict, set, complex, type(None)})
+_HOST = frozenset({str, bytes, list, tuple, dict, set, type(None)})
 """Types that have no operator with a staged number: refused here, in our words."""
 
 
@@ -119,7 +119,7 @@ def _on_real(symbol: str, op: Primitive, reverse: bool) -> Method:
         tape = self.tape
         atom = other.atom if type(other) is Real else real_atom(tape, other)
         if atom is None:
-            return _other(self, symbol, other)
+            return _other(self, symbol, other, reverse)
         args = (atom, self.atom) if reverse else (self.atom, atom)
         if tape.faults is not None and symbol in _DIVISIONS:
             args = (args[0], faults.divisor(tape, symbol, *args))
@@ -135,10 +135,10 @@ def _on_int(symbol: str, on_ints: Primitive | None, on_reals: Primitive | None, 
         tape = self.tape
         kind = type_of(other)
         if kind is None or kind is TAN:
-            return _other(self, symbol, other)
+            return _other(self, symbol, other, reverse)
         if kind is REAL or on_ints is None:
             if on_reals is None:
-                return _other(self, symbol, other)
+                return _other(self, symbol, other, reverse)
             left, right, op = real_atom(tape, self), real_atom(tape, other), on_reals
             if tape.faults is not None and symbol in _DIVISIONS:
                 return _divided(tape, symbol, op, (right, left) if reverse else (left, right))
@@ -188,15 +188,22 @@ def _on_bool(symbol: str, name: str, on_bools: Primitive | None) -> Method:
             if right is not None:
                 return Bool(self.tape, self.tape.apply(on_bools, self.atom, right))
         if type_of(other) is None:
-            return _other(self, symbol, other)
+            return _other(self, symbol, other, name.startswith("__r"))
         as_int = Int(self.tape, self.tape.apply(P["bool_to_int"], self.atom), 0)
         return getattr(as_int, name)(other)
 
     return method
 
 
-def _other(self: Any, symbol: str, other: Any) -> Any:
+OF_COMPLEX: dict[str, Method] = {}
+"""What operators do with a complex number of the host, `complex_operators` says: by the symbol, `r` before it where
+that is the left operand."""
+
+
+def _other(self: Any, symbol: str, other: Any, reverse: bool = False) -> Any:
     """The answer to an operand that is no number: its own operator, or an error."""
+    if isinstance(other, complex):
+        return OF_COMPLEX[f"{'r' * reverse}{symbol}"](self, other)
     if symbol in ("==", "!=") or other.__class__ not in _HOST:
         return NotImplemented
     return refuse_operand(self.tape, symbol, other)
@@ -324,10 +331,14 @@ def _shift(op: Primitive, reverse: bool) -> Method:
 
 
 def _power(self: Any, other: Any, modulus: Any = None) -> Any:
+    if isinstance(other, complex) and modulus is None:
+        return OF_COMPLEX["**"](self, other)
     return NotImplemented if type_of(other) is None or modulus is not None else power(self, other)
 
 
 def _rpower(self: Any, other: Any) -> Any:
+    if isinstance(other, complex):
+        return OF_COMPLEX["r**"](self, other)
     return NotImplemented if type_of(other) is None else power(other, self)
 
 
@@ -441,7 +452,7 @@ _HOST_METHODS = {
     "__format__": _formatted,
     "__str__": lambda self: _formatted(self, ""),
     "__int__": _needs_host("Python needs the value of a staged {}", "call `int` by name in staged code"),
-    "__complex__": _needs_host("Python needs the value of a staged {}", "complex numbers are not staged"),
+    "__complex__": _needs_host("Python needs the value of a staged {}", "call `complex` by name in staged code"),
     "__iter__": _needs_host("Python iterates over a staged {}", "iterate over `rose.range(n)`"),
     "__getitem__": _no_elements,
 }

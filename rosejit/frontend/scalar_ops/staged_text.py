@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
 from rosejit.frontend.arrays.array import Array, host_data
+from rosejit.frontend.values.complexes import Complex
 from rosejit.frontend.values.pytree import parts
 from rosejit.frontend.values.scalars import NUMBERS, Tan
 from rosejit.frontend.values.tape import Tape
@@ -240,7 +241,7 @@ def require_host_parts(tape: Tape, value: Any, depth: int = 0) -> Any:
         if data is None:
             _refuse(tape, "array")
         return data
-    if value.__class__ in NUMBERS:
+    if value.__class__ in NUMBERS or value.__class__ is Complex:
         _refuse(tape, value.__class__.__name__)
     for item in (parts(value) or ()) if depth < _DEEPEST else ():
         require_host_parts(tape, item, depth + 1)

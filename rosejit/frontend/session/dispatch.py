@@ -21,12 +21,14 @@ from types import (
 from typing import Any, NoReturn
 
 from rosejit.errors import RoseError, StagingTypeError, UnsupportedSyntax
-from rosejit.frontend.arrays.array import Array, host_data, made_outside
+from rosejit.frontend.arrays.array import Array, host_data
+from rosejit.frontend.arrays.complex_array import ComplexArray, made_outside
 from rosejit.frontend.control.join import described
 from rosejit.frontend.control.special_methods import member_of
 from rosejit.frontend.control.undefined import Poison, require_single_value
 from rosejit.frontend.numpy import building, random, refusals, registry, scipy_linalg
 from rosejit.frontend.python.builtins import BUILTINS, of_sequence
+from rosejit.frontend.python.cmath import CMATH
 from rosejit.frontend.python.math import MATH, OF_REALS
 from rosejit.frontend.scalar_ops import faults
 from rosejit.frontend.scalar_ops.staged_text import marked
@@ -123,7 +125,7 @@ class Dispatcher:
         stage = getattr(kind, "__rose_stage__", None)
         if stage is not None:
             return self._decorated(stage, function, args, kwargs)
-        if kind is Array or kind in NUMBERS:
+        if kind in (Array, ComplexArray) or kind in NUMBERS:
             raise self._session.tape.type_fault(f"{described(function)} is called, and is no function")
         untold = next((value for value in (*args, *kwargs.values()) if value.__class__ is Poison), None)
         if untold is not None and _may_ask(kind, function):
@@ -162,7 +164,7 @@ class Dispatcher:
 
     def _method(self, method: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         owner = method.__self__
-        if owner.__class__ is Array or isinstance(owner, Generator):
+        if owner.__class__ in (Array, ComplexArray) or isinstance(owner, Generator):
             return method(*args, **kwargs)
         drawn = random.handler_of(method)
         if drawn is not None:
@@ -403,7 +405,7 @@ def _outside_arrays(function: Any) -> bool:
 
 def _handler(function: Any) -> Handler | None:
     try:
-        found = BUILTINS.get(function) or MATH.get(function)
+        found = BUILTINS.get(function) or MATH.get(function) or CMATH.get(function)
         if found is not None or loaded() is None:
             return found
         return registry.handler_of(function) or scipy_linalg.handler_of(function)

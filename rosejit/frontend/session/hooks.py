@@ -9,6 +9,7 @@ from typing import Any
 
 from rosejit.errors import UnsupportedSyntax
 from rosejit.frontend.arrays.array import Array, content
+from rosejit.frontend.arrays.complex_array import ComplexArray
 from rosejit.frontend.control.attribute_slots import Attributes
 from rosejit.frontend.control.comprehensions import Comprehensions
 from rosejit.frontend.control.exception_handlers import TryStatements
@@ -26,6 +27,7 @@ from rosejit.frontend.python.ordering import comparison, is_member
 from rosejit.frontend.rolling.decide import roll
 from rosejit.frontend.scalar_ops.staged_text import percent, text
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays, taken
+from rosejit.frontend.values.complexes import Complex
 from rosejit.frontend.values.locations import frame_at
 from rosejit.frontend.values.pytree import FieldProxy, is_staged_deep
 from rosejit.frontend.values.scalars import NUMBERS, Int
@@ -62,7 +64,8 @@ class GeneratorGuard:
         return sent
 
 
-_STILL = NUMBERS | {Array, float, int, bool, str, tuple}
+_NUMBERS = NUMBERS | {Complex}
+_STILL = NUMBERS | {Array, ComplexArray, Complex, float, int, bool, str, tuple}
 """Types whose augmented assignment is an operation, or is known to be in place."""
 
 
@@ -93,7 +96,12 @@ class Containers:
             return read_bound_attribute(self.tape, value, *value.place)
         if value.__class__ is FieldProxy:
             return value.read()
-        return self.captured(value) if _is_array(value) else self.methods.instrument(value)
+        if _is_array(value):
+            return self.captured(value)
+        if value.__class__.__name__ == "ndarray" and value.dtype.kind == "c":
+            what = "a complex array from outside is not read by staged code"
+            raise self.tape.type_fault(what, "make it an argument of the function: who changed it would not be heard")
+        return self.methods.instrument(value)
 
     def getitem(self, container: Any, index: Any) -> Any:
         """`container[index]`."""
@@ -138,7 +146,7 @@ class Containers:
 
     def _change(self, container: Any) -> Any:
         tape = self.tape
-        if require_single_value(container).__class__ is Array or container.__class__ is StructOfArrays:
+        if require_single_value(container).__class__ in (Array, ComplexArray) or container.__class__ is StructOfArrays:
             return container
         frozen = tape.frozen_containers.get(id(container))
         if frozen is not None and frozen[0] is container:

@@ -33,7 +33,7 @@ from rosejit.frontend.guards.guards import (
     warn_of_changes,
 )
 from rosejit.frontend.numpy import array_methods, scalar_methods
-from rosejit.frontend.scalar_ops import operators
+from rosejit.frontend.scalar_ops import complex_operators, operators
 from rosejit.frontend.scalar_ops.origins import check_asked
 from rosejit.frontend.session.dispatch import Dispatcher
 from rosejit.frontend.session.hooks import Hooks
@@ -124,6 +124,7 @@ class OpenFunction:
 
 # Values of users are of any type: what they are is asked while staging.
 assert operators  # importing it gives staged numbers their operators
+assert complex_operators
 assert array_methods
 
 _APPLY = Signature.apply.__code__
@@ -160,7 +161,7 @@ class Session:
         self.cycles = CallGraph(self)
         self.kernels: dict[Any, ir.Function] = {}
         """Factorisations of matrices, by name and types."""
-        self.draws: dict[str, ir.Function] = {}
+        self.library: dict[str, ir.Function] = {}
         """The functions that draw random numbers, by name."""
         self._open: list[OpenFunction] = []
         self._nobody = OpenFunction(Frame("function"))

@@ -14,6 +14,7 @@ from rosejit.abi import Leaf, Node, Tree, leaf_of, leaves
 from rosejit.abi import Static as StaticTree
 from rosejit.errors import RoseError, RoseOverflowError, ShapeError, StagingTypeError
 from rosejit.frontend.arrays.asarray import staged_items
+from rosejit.frontend.arrays.complex_array import is_complex
 from rosejit.frontend.hints.hints import (
     ArrayOf,
     Description,
@@ -88,7 +89,7 @@ def remedy(value: Any) -> str | None:
     if isinstance(value, (str, enum.Enum, types.FunctionType)) or value is None:
         return "a value that Python needs is hinted `rose.Static[...]` or named in `static_argnames`"
     if isinstance(value, (complex, np.complexfloating)):
-        return "pass the real and the imaginary part"
+        return "hint it `complex`, or pass `z.real`, `z.imag` or `abs(z)`"
     return None
 
 
@@ -272,6 +273,9 @@ class Binder:
         kind = number_kind(value)
         if kind is not None:
             return self._number(kind, value, where)
+        if is_complex(value):
+            parts = [self._inferred(part, where) for part in containers.split(value)]
+            return Node("complex", tuple(parts))
         if isinstance(value, np.ndarray):
             return self._array(ArrayOf(None, None), value, where)
         if value is None:

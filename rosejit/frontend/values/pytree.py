@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from rosejit.abi import Leaf, Node, Static, Tree
-from rosejit.containers import DATACLASS, of_class, of_node
+from rosejit.containers import COMPLEX, DATACLASS, is_complex, of_class, of_node
 from rosejit.frontend.syntax.user_code import is_users_class
 from rosejit.frontend.values.host_values import attributes_of
 from rosejit.frontend.values.reachable_state import structural_key
@@ -55,6 +55,9 @@ def parts(value: Any) -> list[Any] | None:
 def parts_as(node: Node, value: Any) -> list[Any] | None:
     """The parts of a structure in the order of `node`; None where it has others."""
     kind = of_class(value.__class__)
+    if node.kind in ("complex", "conjugate"):
+        is_one = isinstance(value, COMPLEX.accepts) or is_complex(value)
+        return of_node(node).picked(value, ()) if is_one else None
     if kind is None:
         return None
     if kind.of_any_keys and node.keys:
@@ -190,9 +193,9 @@ def is_record(cls: Any) -> bool:
 
 def is_alike(a: Any, b: Any) -> bool:
     """Whether two structures have the same class and the same parts by name."""
-    if a.__class__ is not b.__class__:
-        return False
     kind = of_class(a.__class__)
+    if a.__class__ is not b.__class__ and not (kind is COMPLEX and of_class(b.__class__) is kind):
+        return False
     if kind is not None:
         return kind.layout(a) == kind.layout(b)
     return not is_object(a) or list(attributes(a)) == list(attributes(b))
@@ -233,6 +236,8 @@ def paths(tree: Tree, name: str) -> list[tuple[Leaf, str]]:
         return [(tree, name)]
     if not isinstance(tree, Node):
         return []
+    if tree.kind == COMPLEX.name:
+        return [found for child in tree.children for found in paths(child, name)]
     keys = tree.keys or tuple(range(len(tree.children)))
     return [found for key, child in zip(keys, tree.children, strict=True) for found in paths(child, f"{name}_{key}")]
 

@@ -234,7 +234,7 @@ _CONVERSIONS: dict[type, str] = {
     str: "convert text before: `float(...)`",
     list: "make the list an array: `np.array(...)`",
     tuple: "make the tuple an array: `np.array(...)`",
-    complex: "complex numbers are not staged: write out the real and the imaginary part",
+    complex: "complex numbers have no order, and other operators than real ones: use `z.real`, `z.imag` or `abs(z)`",
     type(None): "a function without `return` gives None",
 }
 """What to do about operands that are no numbers."""

@@ -123,7 +123,6 @@ HOST_USES = {
     "f'{x}'": "print",
     "'%s' % str(x)": "print",
     "'{}'.format(x)": "print",
-    "complex(x)": "complex",
     "bytes(n)": "rose.opaque",
 }
 
