@@ -93,7 +93,7 @@ def compared(tape: Tape, name: str, a: Any, b: Any) -> Any:
         return _lexicographic(tape, name, a, b) if name not in ("eq", "ne") else _same_items(tape, name, a, b)
     plain: Any = type(a) is type(b) is dict
     if name in ("eq", "ne") and plain and (is_staged_deep(a) or is_staged_deep(b)):
-        found = a.keys() == b.keys()
+        found = {*a} == {*b}
         for key in a if found else ():
             found = both(tape, found, equal(tape, a[key], b[key]))
         return found if name == "eq" else differs(tape, found)
