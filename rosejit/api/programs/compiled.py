@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import inspect
 import os
+import pickle
 import stat
 import tempfile
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from rosejit.abi import Tier
 from rosejit.api import argument_words
 from rosejit.api.deferred import lowered
+from rosejit.api.pickled_functions import beside_pickled
 from rosejit.api.programs import program_codec
 from rosejit.api.programs.program_codec import ENTRY, Program
 from rosejit.api.public_entry import entry, public
@@ -94,7 +96,7 @@ class Compiled:
         beside: list[Any] = []
         data = program_codec.dump(self._program, beside)
         self._keep(data)
-        return _unpickled, (data, beside)
+        return _unpickled, (data, beside_pickled(beside))
 
     def __copy__(self) -> "Compiled":
         """Itself: it does not change."""
@@ -146,8 +148,9 @@ def load(path: "str | os.PathLike[str]") -> Compiled:
     return _loaded(data, title, trusted)
 
 
-def _unpickled(data: bytes, beside: list[Any]) -> Compiled:
-    return _loaded(data, "the pickled program", True, beside)
+def _unpickled(data: bytes, beside: Any) -> Compiled:
+    found = pickle.loads(beside) if isinstance(beside, bytes) else beside
+    return _loaded(data, "the pickled program", True, found)
 
 
 def _loaded(data: bytes, title: str, trusted: bool, beside: list[Any] | None = None) -> Compiled:
