@@ -12,12 +12,12 @@ import linecache
 import pickle
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from types import CodeType, FunctionType
 from typing import Any
 
 from rosejit.api.function import Function
 from rosejit.errors import StagingTypeError
+from rosejit.frontend.hints.hints import ARRIVED
 
 _CLOUD = "cloudpickle"
 
@@ -151,12 +151,8 @@ def _of_hints(value: Any) -> dict[str, Any]:
 
 def _known(value: Any, names: dict[str, Any]) -> None:
     """Give a function or a class that has arrived what its hints name: a class has no module to look in any more."""
-    if isinstance(value, FunctionType):
-        for name, named in names.items():
-            value.__globals__.setdefault(name, named)
+    if isinstance(value, type):
+        ARRIVED[value] = names
         return
-    hints = value.__annotations__
-    for name, hint in list(hints.items()):
-        if isinstance(hint, str):
-            with suppress(NameError):
-                hints[name] = eval(hint, dict(names))
+    for name, named in names.items():
+        value.__globals__.setdefault(name, named)

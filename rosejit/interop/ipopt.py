@@ -100,7 +100,9 @@ def minimize(
 
 
 def _rows(constraints: Any) -> list[tuple[Any, Any, Any]]:
-    found = [constraints] if isinstance(constraints, tuple) and constraints and callable(constraints[0]) else constraints
+    found = (
+        [constraints] if isinstance(constraints, tuple) and constraints and callable(constraints[0]) else constraints
+    )
     for each in found:
         if not (isinstance(each, (tuple, list)) and len(each) == 3 and callable(each[0])):
             raise StagingTypeError(
@@ -117,7 +119,9 @@ def _bounds(bounds: Any, count: int) -> tuple[Any, Any]:
     if len(pairs) == 2 and all(b is None or np.ndim(b) == 0 for b in pairs):
         pairs = [bounds] * count
     if len(pairs) != count or any(len(pair) != 2 for pair in pairs):
-        raise ShapeError(f"`bounds` is a pair for each of the {count} elements of x, or one for all: given {len(pairs)}")
+        raise ShapeError(
+            f"`bounds` is a pair for each of the {count} elements of x, or one for all: given {len(pairs)}"
+        )
     low = [-INFINITE if pair[0] is None else pair[0] for pair in pairs]
     high = [INFINITE if pair[1] is None else pair[1] for pair in pairs]
     return np.clip(low, -INFINITE, INFINITE), np.clip(high, -INFINITE, INFINITE)
@@ -169,6 +173,7 @@ class _Problem:
         self._at: tuple[Any, Any] = (None, None)
         self._x0 = x0
         self._count = 0
+        self._lower: Any = None
         self.error: BaseException | None = None
         self.iterations = 0
 
@@ -221,13 +226,10 @@ class _Problem:
         """Its numbers."""
         return np.zeros(0) if self._rows is None else self._asked(self._jacobian.values, x)
 
-    def _places(self) -> Any:
-        rows, columns = self._asked(self._hessian.structure, self._x0, 1.0, np.ones(self._count))
-        return rows, columns, np.flatnonzero(rows >= columns)
-
     def hessianstructure(self) -> Any:
         """Where the lower half of the Hessian of the Lagrangian differs from zero."""
-        rows, columns, self._lower = self._places()
+        rows, columns = self._asked(self._hessian.structure, self._x0, 1.0, np.ones(self._count))
+        self._lower = np.flatnonzero(rows >= columns)
         return rows[self._lower], columns[self._lower]
 
     def hessian(self, x: Any, multipliers: Any, factor: float) -> Any:

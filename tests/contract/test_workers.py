@@ -15,7 +15,7 @@ import rosejit as rose
 cloudpickle = pytest.importorskip("cloudpickle")
 ROOT = Path(__file__).parent.parent.parent
 
-PROGRAM = '''
+PROGRAM = """
 from __future__ import annotations
 import sys, pickle
 from dataclasses import dataclass
@@ -83,14 +83,16 @@ CALLS = {
 
 def told(found):
     return repr(found.toarray() if hasattr(found, "toarray") else found)
-'''
+"""
 MAKER = """
 {program}
 import cloudpickle
 import {pickler} as pickler
 if __name__ == "__main__":
-    pickle.dump({{name: (pickler.dumps(f), cloudpickle.dumps(args), told(f(*args))) for name, (f, args) in CALLS.items()}},
-                open("calls", "wb"))
+    made = {{}}
+    for name, (f, args) in CALLS.items():
+        made[name] = pickler.dumps(f), cloudpickle.dumps(args), told(f(*args))
+    pickle.dump(made, open("calls", "wb"))
 """
 TAKER = """
 import pickle

@@ -7,7 +7,7 @@ import rosejit as rose
 from rosejit import Vec
 
 pytest.importorskip("cyipopt")
-from rosejit.interop.ipopt import Progress, minimize  # noqa: E402 - cyipopt may be missing
+from rosejit.interop.ipopt import Progress, minimize
 
 
 @rose.jit

@@ -65,7 +65,7 @@ def numbers(f, g, *args):
         assert np.allclose(x, y, rtol=1e-11, atol=1e-12)
 
 
-@pytest.mark.parametrize("f, args", [(energy, (X, K)), (product, (A, X))], ids=["number", "array"])
+@pytest.mark.parametrize(("f", "args"), [(energy, (X, K)), (product, (A, X))], ids=["number", "array"])
 def test_check_grads_to_order_two(f, args):
     check_grads(wrap(f), tuple(map(jnp.asarray, args)), order=2)
 
