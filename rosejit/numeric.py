@@ -55,14 +55,15 @@ def is_foreign(cls: type) -> bool:
     """Whether values of a class, none of NumPy's, say that they are arrays: tensors, series, buffers, ..."""
     if cls in (memoryview, array.array):
         return True
-    return any(hasattr(cls, way) for way in _WAYS) and not _ours(cls)
+    return any(hasattr(cls, way) for way in _WAYS) and not cls.__module__.startswith("rosejit.") and not _is_numpys(cls)
 
 
 _WAYS = ("__array__", "__array_interface__", "__dlpack__")
 
 
-def _ours(cls: type) -> bool:
-    return issubclass(cls, (np.ndarray, np.generic)) or cls.__module__.startswith("rosejit.")
+def _is_numpys(cls: type) -> bool:
+    numpy = loaded()
+    return numpy is not None and issubclass(cls, (numpy.ndarray, numpy.generic))
 
 
 def from_foreign(value: Any) -> Any:

@@ -52,7 +52,7 @@ from rosejit.frontend.values.reachable_state import structural_key
 from rosejit.frontend.values.scalars import Real, passed_tangent
 from rosejit.ir.types import TAN
 from rosejit.lazy_dataclass import dataclass
-from rosejit.numeric import from_foreign, is_foreign, loaded, np
+from rosejit.numeric import from_foreign, is_foreign, np
 from rosejit.span import Span
 
 
@@ -253,8 +253,6 @@ class Binder:
 
     def _known(self, value: Any, where: str) -> Any:
         """An array of another library as NumPy's; any other value itself."""
-        if loaded() is None or value.__class__ is float:
-            return value
         try:
             return from_foreign(value)
         except TypeError as error:
@@ -312,7 +310,7 @@ class Binder:
         container = containers.of_argument(value)
         if container is not None:
             return self._repeated(container.name, Inferred(), value, where)
-        if loaded() is not None and is_foreign(type(value)) and not is_users_class(type(value)):
+        if is_foreign(type(value)) and not is_users_class(type(value)):
             host = self._known(value, where)
             if host.dtype.kind not in _NO_NUMBERS:
                 return self._inferred(host, where)

@@ -105,11 +105,11 @@ def _of_big_ints(value: Any, element: Scalar) -> Any:
 
 def _scalar(value: Any, kinds: str, wanted: str) -> Any:
     """`value` if it is a scalar of NumPy or an array without axes, of one of the dtype `kinds`."""
-    numpy = loaded()  # without it nothing can be one of its values
     try:
-        value = value if numpy is None else from_foreign(value)
+        value = from_foreign(value)
     except TypeError as error:
         raise Mismatch(str(error)) from None
+    numpy = loaded()  # without it nothing can be one of its values
     known = numpy is not None and isinstance(value, (numpy.generic, numpy.ndarray))
     if known and value.ndim == 0 and value.dtype.kind in kinds:
         if getattr(value, "mask", False):
