@@ -7,6 +7,8 @@ import importlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from rosejit.abi import Node
+from rosejit.containers import is_complex
 from rosejit.errors import StagingTypeError
 from rosejit.frontend.hints.hints import Static
 from rosejit.frontend.values.pytree import parts, with_parts
@@ -63,6 +65,18 @@ def is_number(value: Any) -> bool:
 def is_real(value: Any) -> bool:
     """Whether a result has a derivative."""
     return isinstance(value, float) or (isinstance(value, np.ndarray) and value.dtype.kind == "f")
+
+
+def refuse_complex(function: Any, result: Any) -> None:
+    """Refuse a result, or the tree of one, with complex numbers: their derivatives have other conventions elsewhere."""
+    is_node = isinstance(result, Node)
+    if is_complex(result) or (is_node and result.kind == "complex"):
+        raise StagingTypeError(
+            f"`{function.__name__}` is wrapped, and returns complex numbers",
+            help="return the real and the imaginary part: `z.real, z.imag`",
+        )
+    for part in result.children if is_node else parts(result) or ():
+        refuse_complex(function, part)
 
 
 def in_order(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:

@@ -19,7 +19,15 @@ from rosejit.api.function import Function
 from rosejit.errors import StagingTypeError
 from rosejit.frontend.hints.hints import ShapeOf
 from rosejit.frontend.values.pytree import Supply, build, parts, with_parts
-from rosejit.interop.foreign_arguments import beside, in_order, leaves_of, require_hosts, required, with_leaves
+from rosejit.interop.foreign_arguments import (
+    beside,
+    in_order,
+    leaves_of,
+    refuse_complex,
+    require_hosts,
+    required,
+    with_leaves,
+)
 from rosejit.lazy_dataclass import dataclass
 from rosejit.numeric import np
 
@@ -186,6 +194,7 @@ class _Wrapped:
         with sessions.session() as at:
             staged = self.base.specialise(call, at)
         staged.require_no_draws("a function of JAX")
+        refuse_complex(self.base, staged.result)
         return _Program(self.base, args, build(staged.result, Supply([*self._slots(staged.result)]), _host(staged)))
 
     def _slots(self, tree: Any) -> Iterator[_Slot]:

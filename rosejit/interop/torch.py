@@ -16,6 +16,7 @@ from rosejit.interop.foreign_arguments import (
     is_number,
     is_real,
     leaves_of,
+    refuse_complex,
     require_hosts,
     required,
     with_leaves,
@@ -114,6 +115,7 @@ class _Function(torch.autograd.Function):
             ctx.call = call
         else:
             call.result = base(*values)
+        refuse_complex(base, call.result)
         found = [*leaves_of(call.result, is_number)]
         made = tuple([_as_tensor(x, dtype if is_real(x) else None) for x in found])
         ctx.mark_non_differentiable(*[t for x, t in zip(found, made, strict=True) if not is_real(x)])

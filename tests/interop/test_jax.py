@@ -132,6 +132,9 @@ def test_float32_is_given_where_it_is_asked_for():
 def test_what_jax_has_not_is_refused():
     with pytest.raises(rose.StagingTypeError, match="real arrays"):
         wrap(energy)(jnp.asarray(X, complex), K)
+    for f in (lambda x: x * 1j, lambda x: {"z": x[0] * 1j}):
+        with pytest.raises(rose.StagingTypeError, match="returns complex numbers"):
+            wrap(f)(jnp.asarray(X))
     with pytest.raises(rose.StagingTypeError, match="keeps `n` as a host value"):
         wrap(rose.jit(lambda x, n: x * n, static_argnames="n"))(jnp.asarray(X), jnp.asarray(2))
     jax.config.update("jax_enable_x64", False)

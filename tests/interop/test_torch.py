@@ -125,6 +125,8 @@ REFUSED = {
     "static": lambda: wrap(rose.jit(lambda x, n: x * n, static_argnames="n"))(tensor(), torch.tensor(3)),
     "a dtype of integers": lambda: wrap(energy, dtype=torch.int64),
     "a number for an array": lambda: wrap(energy)(tensor(), tensor()),
+    "a complex result": lambda: wrap(rose.jit(lambda x: {"z": x * 1j}))(tensor()),
+    "complex results": lambda: wrap(rose.jit(lambda x: x * 1j))(tensor(3)),
     "by name only": lambda: wrap(rose.jit(by_name))(tensor(), k=tensor()),
 }
 
