@@ -45,16 +45,6 @@ def reduced(f: Function, named: str | None, made: tuple[Any, ...], fill: Callabl
     return pickle.loads, (cloudpickle.dumps(f),)
 
 
-def beside_pickled(beside: list[Any]) -> Any:
-    """What goes along with a program and has no name: itself, for cloudpickle, or the bytes that that makes of it."""
-    if not beside or _CLOUD in str(sys._getframe(2).f_globals.get("__name__")):
-        return beside
-    try:
-        return importlib.import_module(_CLOUD).dumps(beside)
-    except ImportError:
-        return beside
-
-
 def _is_importable_main() -> bool:
     """Whether another process can import the program that runs, as those of `multiprocessing` do."""
     return hasattr(sys.modules.get("__main__"), "__file__")

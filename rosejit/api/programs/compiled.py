@@ -8,15 +8,16 @@ import inspect
 import os
 import pickle
 import stat
+import sys
 import tempfile
 from collections.abc import Callable
 from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from rosejit.abi import Tier
 from rosejit.api import argument_words
 from rosejit.api.deferred import lowered
-from rosejit.api.pickled_functions import beside_pickled
 from rosejit.api.programs import program_codec
 from rosejit.api.programs.program_codec import ENTRY, Program
 from rosejit.api.public_entry import entry, public
@@ -96,7 +97,7 @@ class Compiled:
         beside: list[Any] = []
         data = program_codec.dump(self._program, beside)
         self._keep(data)
-        return _unpickled, (data, beside_pickled(beside))
+        return _unpickled, (data, _beside_pickled(beside))
 
     def __copy__(self) -> "Compiled":
         """Itself: it does not change."""
@@ -146,6 +147,16 @@ def load(path: "str | os.PathLike[str]") -> Compiled:
         trusted = _is_trusted(os.fstat(file.fileno()), os.fspath(path))
         data = file.read()
     return _loaded(data, title, trusted)
+
+
+def _beside_pickled(beside: list[Any]) -> Any:
+    """What goes along with a program and has no name: itself, for cloudpickle, or the bytes that that makes of it."""
+    if not beside or "cloudpickle" in str(sys._getframe(2).f_globals.get("__name__")):
+        return beside
+    try:
+        return import_module("cloudpickle").dumps(beside)
+    except ImportError:
+        return beside
 
 
 def _unpickled(data: bytes, beside: Any) -> Compiled:
