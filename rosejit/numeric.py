@@ -69,8 +69,7 @@ def _is_numpys(cls: type) -> bool:
 def from_foreign(value: Any) -> Any:
     """Such a value as an array of NumPy, which may share its memory; any other value itself. Raises TypeError, which
     says why, where it is an array that NumPy cannot have: on another device, being traced, ..."""
-    cls: Any = type(value)
-    if not is_foreign(cls):
+    if not is_foreign(value.__class__):
         return value
     protocol = hasattr(value, "__dlpack__") and not any(hasattr(value, way) for way in _WAYS[:2])
     try:
