@@ -3,6 +3,7 @@
 Where NumPy is not installed, `rosejit.plain` stands for it.
 """
 
+import array
 import importlib
 import sys
 from importlib.util import find_spec
@@ -50,6 +51,34 @@ def number_of(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else value
 
 
+def is_foreign(cls: type) -> bool:
+    """Whether values of a class, none of NumPy's, say that they are arrays: tensors, series, buffers, ..."""
+    if cls in (memoryview, array.array):
+        return True
+    return any(hasattr(cls, way) for way in _WAYS) and not cls.__module__.startswith("rosejit.") and not _is_numpys(cls)
+
+
+_WAYS = ("__array__", "__array_interface__", "__dlpack__")
+
+
+def _is_numpys(cls: type) -> bool:
+    numpy = loaded()
+    return numpy is not None and issubclass(cls, (numpy.ndarray, numpy.generic))
+
+
+def from_foreign(value: Any) -> Any:
+    """Such a value as an array of NumPy, which may share its memory; any other value itself. Raises TypeError, which
+    says why, where it is an array that NumPy cannot have: on another device, being traced, ..."""
+    if not is_foreign(value.__class__):
+        return value
+    protocol = hasattr(value, "__dlpack__") and not any(hasattr(value, way) for way in _WAYS[:2])
+    try:
+        return np.from_dlpack(value) if protocol else np.asarray(value)
+    except Exception as error:  # of a library that we know nothing of
+        text = str(error).strip().partition("\n")[0]
+    raise TypeError(f"{type(value).__module__.partition('.')[0]} says: {text}")
+
+
 def _opened() -> ModuleType:
     try:
         return importlib.import_module("numpy")
@@ -57,4 +86,4 @@ def _opened() -> ModuleType:
         return importlib.import_module(_PLAIN)
 
 
-__all__ = ["is_at_hand", "loaded", "np", "number_of"]
+__all__ = ["from_foreign", "is_at_hand", "is_foreign", "loaded", "np", "number_of"]

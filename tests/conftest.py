@@ -83,6 +83,7 @@ nothing else is."""
 
 ONCE = (
     "tests/codegen/core/test_split_long.py::test_a_hundred_thousand_operations",
+    "tests/contract/test_workers.py::test_all",
     "tests/docs/test_generate_errors.py",
     "tests/examples/",
     "tests/interp/test_run.py::test_residuals_are_handed_on_however_deep",

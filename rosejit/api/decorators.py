@@ -17,6 +17,7 @@ from rosejit.api.function import Function, FunctionSource, base_of
 from rosejit.api.kept_functions import kept
 from rosejit.api.opaque_functions import call_directly, stage_opaque
 from rosejit.api.options import Options
+from rosejit.api.pickled_functions import reduced
 from rosejit.api.public_entry import public
 from rosejit.api.specialisation import Staged
 from rosejit.errors import StagingTypeError
@@ -63,7 +64,8 @@ def from_source(
         return Staged(source.function, tuple(call.trees), source.result, tuple(source.statics), source)
 
     def rebuilt(self: Function) -> Any:
-        return by_reference(self) or remade or (from_source, (function, options, static, self.__name__, self.rule))
+        state = (function, options, static, self.__name__, self.rule)
+        return reduced(self, by_reference(self), remade, from_source, state)
 
     made = Function(bound, options, FunctionSource(stage, rebuilt, source=function), rule)
     wrapped_like(made, plain, name or plain.__name__, bound.python)
@@ -190,7 +192,7 @@ def opaque(function: Callable[..., Any]) -> Function:
         return stage_opaque(function, self.binding, call)
 
     def rebuilt(self: Function) -> Any:
-        return by_reference(self) or (_opaque_with, (function, self.rule))
+        return reduced(self, by_reference(self), (), _opaque_with, (function, self.rule))
 
     bound = binding.signature(function)
     made = Function(

@@ -89,8 +89,8 @@ class Function:
         self.latest: Callable[..., Any] = _unstaged
         self._calls = [0]
         self._misses = 0
-        self.along: dict[int | tuple[str, int], Function] = {}
-        """By their number: `jvp` of this function as a function of primals and tangents."""
+        self.along: dict[tuple[str, int], Function] = {}
+        """By what they are, and the number of primals: derivatives of this function along tuples of such."""
         self.maps: dict[int, Any] = {}
         """By the number of primals: what served the latest call of `vjp` and `linearize`."""
         self._shared: dict[tuple[Any, ...], Known] = {}

@@ -72,13 +72,37 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
 
 
 def _along(base: Function, count: int) -> Function:
-    """`jvp` of `base` at `count` primals as a function of two tuples, made once; primals are bound as `base` binds."""
-    if count not in base.along:
+    """`jvp` of `base` at `count` primals as a function of two tuples."""
 
-        def both(primals, tangents):
-            return jvp(base, primals, tangents)
+    def both(primals, tangents):
+        return jvp(base, primals, tangents)
 
-        made = from_source(both, base.options, (), f"jvp_{base.__name__}")
+    return _of_primals(base, count, "jvp", both)
+
+
+def pulled(base: Function, count: int) -> Function:
+    """The cotangents of `count` primals, as a function of these, in a tuple, and of the cotangent of the result."""
+
+    def back(primals, cotangent):
+        return vjp(base, *primals)[1](cotangent)
+
+    return _of_primals(base, count, "vjp", back)
+
+
+def pushed(base: Function, count: int) -> Function:
+    """The tangent of the result, as a function of `count` primals and of their tangents, in tuples."""
+
+    def along(primals, tangents):
+        return jvp(base, primals, tangents)[1]
+
+    return _of_primals(base, count, "tangent", along)
+
+
+def _of_primals(base: Function, count: int, name: str, function: Callable[..., Any]) -> Function:
+    """`function`, whose first argument is a tuple of `count` primals, made once; they are bound as `base` binds."""
+    key = (name, count)
+    if key not in base.along:
+        made = from_source(function, base.options, (), f"{name}_{base.__name__}")
         own: list[Any] = [p.description for p in base.binding.parameters]
         if own and base.binding.parameters[-1].kind is inspect.Parameter.VAR_POSITIONAL:
             own[-1] = own[-1].item
@@ -87,8 +111,8 @@ def _along(base: Function, count: int) -> Function:
         primals = dataclasses.replace(first, description=Structure("tuple", tuple(own[:count])))
         made.binding.parameters = (primals, *rest)
         made.binding.function = base.binding.function  # errors speak of it
-        base.along[count] = made
-    return base.along[count]
+        base.along[key] = made
+    return base.along[key]
 
 
 def _jvp_inside(at: Session, base: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:

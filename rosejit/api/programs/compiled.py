@@ -6,10 +6,13 @@ import contextlib
 import hashlib
 import inspect
 import os
+import pickle
 import stat
+import sys
 import tempfile
 from collections.abc import Callable
 from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from rosejit.abi import Tier
@@ -94,7 +97,7 @@ class Compiled:
         beside: list[Any] = []
         data = program_codec.dump(self._program, beside)
         self._keep(data)
-        return _unpickled, (data, beside)
+        return _unpickled, (data, _beside_pickled(beside))
 
     def __copy__(self) -> "Compiled":
         """Itself: it does not change."""
@@ -146,8 +149,19 @@ def load(path: "str | os.PathLike[str]") -> Compiled:
     return _loaded(data, title, trusted)
 
 
-def _unpickled(data: bytes, beside: list[Any]) -> Compiled:
-    return _loaded(data, "the pickled program", True, beside)
+def _beside_pickled(beside: list[Any]) -> Any:
+    """What goes along with a program and has no name: itself, for cloudpickle, or the bytes that that makes of it."""
+    if not beside or "cloudpickle" in str(sys._getframe(2).f_globals.get("__name__")):
+        return beside
+    try:
+        return import_module("cloudpickle").dumps(beside)
+    except ImportError:
+        return beside
+
+
+def _unpickled(data: bytes, beside: Any) -> Compiled:
+    found = pickle.loads(beside) if isinstance(beside, bytes) else beside
+    return _loaded(data, "the pickled program", True, found)
 
 
 def _loaded(data: bytes, title: str, trusted: bool, beside: list[Any] | None = None) -> Compiled:

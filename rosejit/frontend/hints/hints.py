@@ -13,6 +13,7 @@ import re
 import sys
 import types
 import typing
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Literal
@@ -465,12 +466,16 @@ def _jaxtyping(cls: Any) -> ArrayOf:
     return ArrayOf(tuple(dimension(word) for word in words), kinds.pop() if len(kinds) == 1 else None, cls.__name__)
 
 
+ARRIVED: "weakref.WeakKeyDictionary[type, dict[str, Any]]" = weakref.WeakKeyDictionary()
+"""What their hints name, by classes that came from another process without their module."""
+
+
 def parts_of(structure: Structure) -> tuple[Any, ...]:
     """The descriptions of the parts of a structure."""
     if structure.cls is None or structure.items:
         return structure.items
     cls = structure.cls
-    scope = {**vars(sys.modules.get(cls.__module__, typing)), cls.__name__: cls}
+    scope = {**vars(sys.modules.get(cls.__module__, typing)), **ARRIVED.get(cls, {}), cls.__name__: cls}
     reader = Hints(scope, cls.__qualname__)
     hints = _class_hints(cls)
     return tuple(reader.description(hints[key]) if key in hints else Inferred() for key in structure.keys)

@@ -99,6 +99,11 @@ def name_of(function: Any) -> str:
     return getattr(function, "__name__", str(function))
 
 
+def _title(function: Any) -> str:
+    """A function as users write it."""
+    return f"{'scipy.special' if 'scipy' in str(getattr(function, '__module__', '')) else 'np'}.{name_of(function)}"
+
+
 # --- functions of every element
 
 
@@ -198,13 +203,13 @@ def of_operands(tape: Any, function: Any, make: Make, args: Any) -> Any:
         raise
     except TypeError:
         kinds = " and ".join(f"a {x.type if x.__class__ is Array else type_of(x)}" for x in operands)
-        raise tape.type_fault(f"`np.{name_of(function)}` of {kinds} is not defined") from None
+        raise tape.type_fault(f"`{_title(function)}` of {kinds} is not defined") from None
 
 
 def _operand(tape: Any, function: Any, value: Any) -> Any:
     found = value if type_of(value) is not None else as_array(tape, value)
     if found is None:
-        raise tape.type_fault(f"`np.{name_of(function)}` takes numbers and arrays, given {type(value).__name__}")
+        raise tape.type_fault(f"`{_title(function)}` takes numbers and arrays, given {type(value).__name__}")
     return found
 
 

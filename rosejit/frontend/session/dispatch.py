@@ -26,7 +26,7 @@ from rosejit.frontend.arrays.complex_array import ComplexArray, made_outside
 from rosejit.frontend.control.join import described
 from rosejit.frontend.control.special_methods import member_of
 from rosejit.frontend.control.undefined import Poison, require_single_value
-from rosejit.frontend.numpy import building, random, refusals, registry, scipy_linalg
+from rosejit.frontend.numpy import building, random, refusals, registry, scipy_linalg, scipy_special
 from rosejit.frontend.python.builtins import BUILTINS, of_sequence
 from rosejit.frontend.python.cmath import CMATH
 from rosejit.frontend.python.math import MATH, OF_REALS
@@ -408,7 +408,7 @@ def _handler(function: Any) -> Handler | None:
         found = BUILTINS.get(function) or MATH.get(function) or CMATH.get(function)
         if found is not None or loaded() is None:
             return found
-        return registry.handler_of(function) or scipy_linalg.handler_of(function)
+        return registry.handler_of(function) or scipy_linalg.handler_of(function) or scipy_special.handler_of(function)
     except TypeError:  # a callable that has no hash
         return None
 

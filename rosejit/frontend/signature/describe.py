@@ -36,6 +36,7 @@ from rosejit.frontend.hints.hints import (
 )
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays, widened
 from rosejit.frontend.syntax.source import find
+from rosejit.frontend.syntax.user_code import is_users_class
 from rosejit.frontend.values.generators import (
     Generator,
     Generators,
@@ -51,7 +52,7 @@ from rosejit.frontend.values.reachable_state import structural_key
 from rosejit.frontend.values.scalars import Real, passed_tangent
 from rosejit.ir.types import TAN
 from rosejit.lazy_dataclass import dataclass
-from rosejit.numeric import np
+from rosejit.numeric import from_foreign, is_foreign, np
 from rosejit.span import Span
 
 
@@ -96,6 +97,8 @@ def remedy(value: Any) -> str | None:
 # Values of users are of any type: what they are is asked while staging.
 _NUMBERS: dict[Kind, Leaf] = {"real": Leaf("real"), "int": Leaf("int"), "bool": Leaf("bool")}
 _STAGED_REAL = frozenset({Real})
+_NO_NUMBERS = "OUSMm"
+"""Kinds of dtypes: texts, dates, objects. What holds such is a host value."""
 _WORDS: dict[str, str] = {"real": "a number", "int": "an integer", "bool": "a truth value"}
 
 
@@ -217,6 +220,7 @@ class Binder:
             if staged.kind == kind or (kind == "real" and staged.kind == "int"):
                 return self._leaf(_NUMBERS[kind], value)
             raise self._error(_WORDS[kind], value, where)
+        value = self._known(value, where)
         try:
             host = as_number(kind, value)
         except OverflowError:
@@ -239,12 +243,25 @@ class Binder:
         staged_list = staged_items(value)
         if staged_list is not None:
             return self._array(wanted, staged_list, where)
+        value = self._known(value, where)
         is_number = wanted.admits_numbers and number_kind(value) is not None
         host, element = as_array(wanted.element, np.asarray(value) if is_number else value)
         if host is None:
             raise self._error(f"a `{wanted}`", value, where, fact=element)
         self._dimensions(wanted, host.shape, value, where)
         return self._leaf(leaf_of(host.shape, element), host if host.shape else host.item())  # type: ignore[arg-type]  # a kind
+
+    def _known(self, value: Any, where: str) -> Any:
+        """An array of another library as NumPy's; any other value itself."""
+        try:
+            return from_foreign(value)
+        except TypeError as error:
+            fault = self._error("what NumPy can read", value, where, fact=str(error))
+        library = type(value).__module__.partition(".")[0].removesuffix("lib")
+        if library in ("torch", "jax"):
+            fault.help = f"`rose.interop.{library}.wrap({self.function.__name__})` is differentiated by {library}; "
+            fault.help += "or hand over plain numbers on the CPU: `np.asarray(x.detach().cpu())`, `jax.device_get(x)`"
+        raise fault
 
     def _dimensions(self, wanted: ArrayOf, shape: tuple[int, ...], value: Any, where: str) -> None:
         """Bind the names of dimensions, and check them against those bound before."""
@@ -293,6 +310,10 @@ class Binder:
         container = containers.of_argument(value)
         if container is not None:
             return self._repeated(container.name, Inferred(), value, where)
+        if is_foreign(type(value)) and not is_users_class(type(value)):
+            host = self._known(value, where)
+            if host.dtype.kind not in _NO_NUMBERS:
+                return self._inferred(host, where)
         return self._static(Any, value, where)
 
     def _static(self, hint: Any, value: Any, where: str) -> Tree:

@@ -2,13 +2,12 @@
 
 # Values of users are of any type: what they are is asked while staging.
 
-import array
 import operator
 from typing import Any
 
 from rosejit.abi import SCALAR_OF
 from rosejit.frontend.hints.hints import Kind
-from rosejit.numeric import loaded, np
+from rosejit.numeric import from_foreign, is_foreign, loaded, np
 
 SMALLEST, LARGEST = -(2**63), 2**63 - 1
 
@@ -54,11 +53,15 @@ _NUMPY_NAMES: dict[Kind, str] = {"real": "float64", "int": "int64", "bool": "boo
 
 def as_array(element: Kind | None, value: Any) -> tuple[Any, str]:
     """`value` as a contiguous array and its kind of element; or None and why not."""
-    if not isinstance(value, (np.ndarray, list, tuple, array.array, memoryview)) and not hasattr(value, "__array__"):
+    if not isinstance(value, (np.ndarray, list, tuple)) and not is_foreign(type(value)):
         return None, "it is no array and no list"
     try:
+        value = from_foreign(value)
+    except TypeError as error:
+        return None, str(error)
+    try:
         found = np.asarray(value)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, RuntimeError) as error:
         return None, f"NumPy says: {error}"
     letter = found.dtype.kind
     if element is None:

@@ -5,7 +5,7 @@ from typing import Any, NoReturn
 
 from rosejit.abi import Scalar
 from rosejit.errors import RoseOverflowError
-from rosejit.numeric import loaded, np
+from rosejit.numeric import from_foreign, loaded, np
 
 INT_MIN, INT_MAX = -(1 << 63), (1 << 63) - 1
 _KINDS: dict[Scalar, str] = {"real": "fiub", "int": "iu", "bool": "b"}
@@ -85,7 +85,7 @@ def _asarray(value: Any, dtype: type | None = None) -> Any:
     if isinstance(value, np.ma.MaskedArray):
         raise Mismatch("a masked array has no value at its masked places")
     try:
-        return np.asarray(value, dtype)
+        return np.asarray(from_foreign(value), dtype)
     except (ValueError, TypeError, OverflowError) as error:
         raise Mismatch(f"no array: {error}") from None
 
@@ -105,6 +105,10 @@ def _of_big_ints(value: Any, element: Scalar) -> Any:
 
 def _scalar(value: Any, kinds: str, wanted: str) -> Any:
     """`value` if it is a scalar of NumPy or an array without axes, of one of the dtype `kinds`."""
+    try:
+        value = from_foreign(value)
+    except TypeError as error:
+        raise Mismatch(str(error)) from None
     numpy = loaded()  # without it nothing can be one of its values
     known = numpy is not None and isinstance(value, (numpy.generic, numpy.ndarray))
     if known and value.ndim == 0 and value.dtype.kind in kinds:

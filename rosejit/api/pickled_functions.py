@@ -1,0 +1,148 @@
+"""Functions out of a process and into another: by name where that finds them, else by value, by way of cloudpickle.
+
+By value a function takes along the text of the files that it and what it calls are written in: it is staged again where
+it arrives, and there may be no such file, as there is none of a notebook's cell.
+"""
+
+# Values of users are of any type.
+
+import ast
+import importlib
+import linecache
+import pickle
+import sys
+from collections.abc import Callable, Iterator
+from types import CodeType, FunctionType
+from typing import Any
+
+from rosejit.api.function import Function
+from rosejit.errors import StagingTypeError
+from rosejit.frontend.hints.hints import ARRIVED
+
+_CLOUD = "cloudpickle"
+
+
+def reduced(f: Function, named: str | None, made: tuple[Any, ...], fill: Callable[..., Any], state: Any) -> Any:
+    """What `f` is pickled as: its name; what makes it, if it was `made` of another function; or a blank function, which
+    `fill` makes whole with `state`: the user's functions, the first of them its source, and more."""
+    caller = str(sys._getframe(3).f_globals.get("__name__"))  # who asks `Function.__reduce__`, which asks `rebuilt`
+    by_value = _CLOUD in caller
+    if named is not None and not (f.__module__ == "__main__" and (by_value or not _is_importable_main())):
+        return named
+    if made or caller == "copy":
+        return made or (_filled_anew, (fill, state))
+    if by_value:
+        return _blank, (), (fill, state, _texts(state[0]), _hinted(state[0])), None, None, _filled
+    try:
+        cloudpickle = importlib.import_module(_CLOUD)
+    except ImportError:
+        if named is not None:
+            return named
+        raise StagingTypeError(
+            f"`{f.__name__}` cannot be pickled: it has no name in a module that another process could import",
+            help='define it at the top of a module, or let it travel by value: `pip install "rosejit[workers]"`',
+        ) from None
+    return pickle.loads, (cloudpickle.dumps(f),)
+
+
+def _is_importable_main() -> bool:
+    """Whether another process can import the program that runs, as those of `multiprocessing` do."""
+    return hasattr(sys.modules.get("__main__"), "__file__")
+
+
+def _blank() -> Function:
+    """Not a function yet. It is known to the pickle by then: what is inside may call it."""
+    return Function.__new__(Function)
+
+
+def _filled_anew(fill: Callable[..., Function], state: Any) -> Function:
+    return fill(*state)
+
+
+def _filled(blank: Function, words: tuple[Any, ...]) -> None:
+    fill, state, texts, hinted = words
+    for file, text in texts.items():
+        if "".join(linecache.getlines(file)) != text:
+            linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    for value, names in hinted:
+        _known(value, names)
+    made = fill(*state)
+    blank.__dict__.update(made.__dict__)
+    Function.__init__(blank, made.binding, made.options, made.kind, made.rule)
+
+
+# --- what goes along
+
+
+def _reached(first: Any) -> Iterator[Any]:
+    """The user's functions and classes that travel by value with the first, in order."""
+    pending, seen = [first], set[int]()
+    while pending:
+        found = pending.pop(0)
+        found = found.__wrapped__ if isinstance(found, Function) else found
+        if not isinstance(found, (FunctionType, type)) or id(found) in seen or _is_named(found):
+            continue
+        seen.add(id(found))
+        yield found
+        pending += _of_hints(found).values()
+        if isinstance(found, type):
+            pending += [*found.__mro__, *vars(found).values()]
+        else:
+            named = [found.__globals__[name] for name in _names(found.__code__) if name in found.__globals__]
+            pending += [cell.cell_contents for cell in found.__closure__ or () if _holds(cell)] + named
+
+
+def _holds(cell: Any) -> bool:
+    try:
+        cell.cell_contents  # noqa: B018 - whether it can be read is the question
+    except ValueError:
+        return False
+    return True
+
+
+def _is_named(value: Any) -> bool:
+    """Whether a function or a class is found by its name in a module other than the program that runs."""
+    found: Any = sys.modules.get(value.__module__)
+    for name in value.__qualname__.split("."):
+        found = getattr(found, name, None)
+    found = found.__wrapped__ if isinstance(found, Function) else found
+    return found is value and value.__module__ != "__main__"
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names(constant)
+
+
+def _texts(first: Any) -> dict[str, str]:
+    """The text of each file that they are written in."""
+    files = dict.fromkeys(found.__code__.co_filename for found in _reached(first) if isinstance(found, FunctionType))
+    return {file: "".join(linecache.getlines(file)) for file in files}
+
+
+def _hinted(first: Any) -> list[tuple[Any, dict[str, Any]]]:
+    """Them, and for each what its hints name, where these are texts: nobody else sees that they are needed."""
+    return [(found, names) for found in _reached(first) if (names := _of_hints(found))]
+
+
+def _of_hints(value: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    scope = value.__globals__ if isinstance(value, FunctionType) else vars(sys.modules.get(value.__module__, object))
+    for hint in getattr(value, "__annotations__", {}).values():
+        try:
+            names = [node.id for node in ast.walk(ast.parse(hint)) if isinstance(node, ast.Name)]
+        except (SyntaxError, TypeError, ValueError):
+            continue
+        found |= {name: scope[name] for name in names if name in scope}
+    return found
+
+
+def _known(value: Any, names: dict[str, Any]) -> None:
+    """Give a function or a class that has arrived what its hints name: a class has no module to look in any more."""
+    if isinstance(value, type):
+        ARRIVED[value] = names
+        return
+    for name, named in names.items():
+        value.__globals__.setdefault(name, named)

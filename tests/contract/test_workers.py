@@ -1,0 +1,195 @@
+"""Functions and what is made of them in other processes: how they are pickled, and the engines that people use."""
+
+import copy
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rosejit as rose
+
+cloudpickle = pytest.importorskip("cloudpickle")
+ROOT = Path(__file__).parent.parent.parent
+
+PROGRAM = """
+from __future__ import annotations
+import sys, pickle
+from dataclasses import dataclass
+import numpy as np
+import rosejit as rose
+from rosejit import Vec
+
+SCALE = 3.0
+
+@dataclass(frozen=True)
+class Params:
+    a: float
+    b: Vec["n"]
+
+def helper(x: float) -> float:
+    return SCALE * x * x if x > 0.5 else x
+
+@rose.jit
+def twice(x: float, n: int) -> float:
+    return helper(x) if n == 0 else 2.0 * twice(x, n - 1)
+
+@rose.jit
+def loss(p: Params, x: Vec["n"]) -> float:
+    total = 0.0
+    for i in rose.range(len(x)):
+        total += twice(p.a * x[i], 1) * p.b[i]
+    return total
+
+@rose.jit
+def ruled(x: float) -> float:
+    return x
+
+@ruled.jvp
+def _(x: rose.Dual) -> rose.Dual:
+    return rose.Dual(ruled(x.re), 7.0 * x.du)
+
+@rose.opaque
+def shown(x: float) -> float:
+    return float(np.cos(x)) + SCALE
+
+def made(k):
+    def closure(x):
+        return k * x * helper(x)
+    return rose.jit(closure)
+
+X, P = np.array([0.1, 0.9, 1.5]), Params(2.0, np.array([1.0, 0.5, 0.25]))
+CALLS = {
+    "function": (loss, (P, X)),
+    "recursive": (twice, (1.5, 3)),
+    "gradient": (rose.grad(loss), (P, X)),
+    "value and gradient": (rose.value_and_grad(loss, argnums=(0, 1)), (P, X)),
+    "batch": (rose.vmap(loss, in_axes=(None, 0)), (P, np.stack([X, X]))),
+    "Jacobian": (rose.jacobian(lambda x: x * helper(x[0])), (X,)),
+    "Hessian": (rose.hessian(lambda x: (x * x * helper(x[0])).sum()), (X,)),
+    "product": (rose.hvp(lambda x: (x * x * helper(x[0])).sum()), (X, X)),
+    "sparse": (rose.sparse_jacobian(lambda x: x[1:] * x[:-1]), (X,)),
+    "lambda": (rose.jit(lambda x: helper(x) + 1.0), (2.0,)),
+    "closure": (made(5.0), (2.0,)),
+    "rule": (rose.grad(ruled), (2.0,)),
+    "checkpoint": (rose.grad(rose.checkpoint(lambda x: helper(x))), (2.0,)),
+    "opaque": (rose.jit(lambda x: shown(x) * x), (2.0,)),
+    "compiled": (loss.lower(P, X).compile(), (P, X)),
+    "compiled, opaque": (rose.jit(lambda x: shown(x) * x).lower(2.0).compile(), (2.0,)),
+}
+
+def told(found):
+    return repr(found.toarray() if hasattr(found, "toarray") else found)
+"""
+MAKER = """
+{program}
+import cloudpickle
+import {pickler} as pickler
+if __name__ == "__main__":
+    made = {{}}
+    for name, (f, args) in CALLS.items():
+        made[name] = pickler.dumps(f), cloudpickle.dumps(args), told(f(*args))
+    pickle.dump(made, open("calls", "wb"))
+"""
+TAKER = """
+import pickle
+for name, (f, args, expected) in pickle.load(open("calls", "rb")).items():
+    found = pickle.loads(f)(*pickle.loads(args))
+    found = repr(found.toarray() if hasattr(found, "toarray") else found)
+    assert found == expected, (name, found, expected)
+print("all the same")
+"""
+
+
+def run(folder, program, *args):
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "ROSE_CACHE_DIR": str(folder / "cache")}
+    done = subprocess.run([sys.executable, *args, program], cwd=folder, env=env, capture_output=True, text=True)
+    assert not done.returncode, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("from_cells", [False, True], ids=["program", "notebook"])
+def test_all_kinds_reach_a_process_that_has_nothing(tmp_path, from_cells):
+    program = MAKER.format(program=PROGRAM, pickler="pickle" if from_cells else "cloudpickle")
+    if from_cells:  # no file: `__main__` has none, and the text is in `linecache` only
+        (tmp_path / "cells.txt").write_text(program)
+        program = (
+            "import linecache\ntext = open('cells.txt').read()\ndel __file__\n"
+            "linecache.cache['<cell 1>'] = (len(text), None, text.splitlines(True), '<cell 1>')\n"
+            "exec(compile(text, '<cell 1>', 'exec'))\n"
+        )
+    (tmp_path / "maker.py").write_text(program)
+    run(tmp_path, "maker.py")
+    for file in ("maker.py", "cells.txt"):
+        (tmp_path / file).unlink(missing_ok=True)
+    (tmp_path / "taker.py").write_text(TAKER)
+    assert run(tmp_path, "taker.py") == "all the same\n"
+
+
+POOL = """
+{program}
+from concurrent.futures import ProcessPoolExecutor
+import multiprocessing
+if __name__ == "__main__":
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("{method}")) as pool:
+        waiting = [(name, pool.submit(f, *args), told(f(*args))) for name, (f, args) in CALLS.items()
+                   if name not in ("compiled", "opaque")]
+        for name, future, expected in waiting:
+            assert told(future.result()) == expected, name
+    print("all the same")
+"""
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_concurrent_futures(tmp_path, method):
+    (tmp_path / "pool.py").write_text(POOL.format(program=PROGRAM, method=method))
+    assert run(tmp_path, "pool.py") == "all the same\n"
+
+
+LOKY = """
+{program}
+from joblib import Parallel, delayed
+if __name__ == "__main__":
+    calls = [(f, args) for f, args in CALLS.values()]
+    found = Parallel(n_jobs=2)(delayed(f)(*args) for f, args in calls)
+    assert [*map(told, found)] == [told(f(*args)) for f, args in calls]
+    print("all the same")
+"""
+
+
+def test_joblib(tmp_path):
+    pytest.importorskip("joblib")
+    (tmp_path / "loky.py").write_text(LOKY.format(program=PROGRAM))
+    assert run(tmp_path, "loky.py") == "all the same\n"
+
+
+def test_a_function_of_a_module_travels_by_name():
+    assert len(pickle.dumps(rose.logsumexp)) < 100
+
+
+def test_copies_and_identity():
+    f = rose.jit(lambda x: 2.0 * x)
+    for copied in (copy.copy(f), copy.deepcopy(f), pickle.loads(pickle.dumps(f))):
+        assert copied(3.0) == 6.0
+        assert rose.grad(copied)(3.0) == 2.0
+    f, g = cloudpickle.loads(cloudpickle.dumps([f, f]))
+    assert f is g
+
+
+def test_without_cloudpickle_it_is_said_what_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cloudpickle", None)
+    with pytest.raises(rose.StagingTypeError, match=r"rosejit\[workers\]"):
+        pickle.dumps(rose.jit(lambda x: x))
+
+
+def test_a_worker_does_not_stage_a_compiled_program(tmp_path):
+    program = rose.jit(lambda x: np.sin(x) * x).lower(1.0).compile()
+    (tmp_path / "program").write_bytes(pickle.dumps(program))
+    (tmp_path / "taker.py").write_text(
+        "import pickle, sys\nprogram = pickle.load(open('program', 'rb'))\nprint(program(2.0))\n"
+        "assert not any(name.startswith('rosejit.codegen.') for name in sys.modules)\n"
+    )
+    assert float(run(tmp_path, "taker.py")) == np.sin(2.0) * 2.0

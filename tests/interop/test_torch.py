@@ -1,0 +1,141 @@
+"""`rose.interop.torch.wrap`: autograd's own checks, to order two, and values against PyTorch's own functions."""
+
+import math
+
+import numpy as np
+import pytest
+
+import rosejit as rose
+from rosejit import Mat, Vec
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("rosejit.interop.torch")
+from rosejit.interop.torch import wrap  # noqa: E402 - PyTorch may be missing
+
+
+@rose.jit
+def energy(x: Vec["n"], k: float) -> float:
+    total = 0.0
+    for i in rose.range(len(x) - 1):
+        total += k * (x[i + 1] - x[i] ** 2) ** 2
+    return total
+
+
+@rose.jit
+def product(a: Mat["n", "m"], x: Vec["m"]) -> Vec["n"]:
+    return np.sin(a @ x) * x[0]
+
+
+@rose.jit
+def several(p: dict[str, float], x: Vec["n"], n: int):
+    return {"value": p["a"] * math.exp(p["b"]) * x.sum(), "pair": (x * p["a"], n + 1), "big": p["a"] > 0.0}
+
+
+def tensor(*shape, seed=0):
+    made = np.random.default_rng(seed).uniform(0.5, 1.5, shape)
+    return torch.tensor(made, requires_grad=True)
+
+
+CASES = {
+    "number": (energy, (tensor(4), tensor())),
+    "array": (product, (tensor(2, 3), tensor(3))),
+    "transposed": (lambda a, x: wrap(product)(a.T, x), (tensor(3, 2), tensor(3))),
+    "structure": (lambda a, x: wrap(several)({"a": a, "b": 0.3}, x, 2)["pair"][0], (tensor(), tensor(3))),
+    "same twice": (lambda x: wrap(product)(torch.outer(x, x), x), (tensor(3),)),
+    "a constant among them": (lambda x: wrap(energy)(x, 2.0), (tensor(3),)),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_gradcheck_and_gradgradcheck(name):
+    f, args = CASES[name]
+    f = wrap(f) if isinstance(f, rose.Function) else f
+    assert torch.autograd.gradcheck(f, args)
+    assert torch.autograd.gradgradcheck(f, args)
+
+
+def test_values_and_double_backward_are_those_of_torch():
+    def own(x, k):
+        return (k * (x[1:] - x[:-1] ** 2) ** 2).sum()
+
+    x, k = tensor(5), tensor()
+    for f in (wrap(energy), own):
+        (dx,) = torch.autograd.grad(f(x, k), x, create_graph=True)
+        (dk,) = torch.autograd.grad((dx**2).sum(), k)
+        assert dk.item() == pytest.approx(torch.autograd.grad(sum_of_squares(own, x, k), k)[0].item(), rel=1e-12)
+    assert wrap(energy)(x, k).item() == pytest.approx(own(x, k).item(), rel=1e-14)
+    hessian = torch.autograd.functional.hessian(lambda x: wrap(energy)(x, 2.0), x.detach())
+    assert torch.allclose(hessian, torch.autograd.functional.hessian(lambda x: own(x, 2.0), x.detach()))
+
+
+def sum_of_squares(f, x, k):
+    return (torch.autograd.grad(f(x, k), x, create_graph=True)[0] ** 2).sum()
+
+
+def test_structures_keep_what_has_no_derivative():
+    found = wrap(several)({"a": tensor(), "b": torch.tensor(1.0, dtype=torch.float64)}, tensor(3), torch.tensor(4))
+    assert [found["pair"][1].item(), found["pair"][1].dtype, found["big"].dtype] == [5, torch.int64, torch.bool]
+    assert found["value"].requires_grad
+    assert not found["pair"][1].requires_grad
+    found["value"].backward()
+
+
+def test_a_result_that_is_not_used_costs_nothing_but_zeros():
+    a = tensor()
+    wrap(several)({"a": a, "b": 0.0}, tensor(3), 1)["pair"][0].sum().backward()
+    assert a.grad.item() == pytest.approx(tensor(3).sum().item())
+
+
+def test_float32_is_given_where_it_is_asked_for():
+    x = torch.tensor([0.5, 1.0, 2.0], requires_grad=True)
+    with pytest.raises(TypeError, match="computes in float64"):
+        wrap(energy)(x, 2.0)
+    y = wrap(energy, dtype=torch.float32)(x, 2.0)
+    (dx,) = torch.autograd.grad(y, x, create_graph=True)
+    (ddx,) = torch.autograd.grad(dx.sum(), x)
+    assert {y.dtype, dx.dtype, ddx.dtype} == {torch.float32}
+    assert np.allclose(ddx.numpy(), rose.hessian(energy)(x.detach().numpy(), 2.0).sum(0))
+
+
+def test_names_defaults_and_no_gradient():
+    @rose.jit
+    def scaled(x: float, k: float = 3.0) -> float:
+        return x * k
+
+    x = tensor()
+    assert wrap(scaled)(k=2.0, x=x).item() == 2.0 * x.item()
+    assert not wrap(scaled)(x.detach()).requires_grad
+    with torch.no_grad():
+        assert not wrap(scaled)(x).requires_grad
+
+
+def test_what_changed_in_place_is_not_differentiated_twice():
+    x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+    y = x * 1.0
+    z = wrap(energy)(y, 1.0)
+    y.add_(1.0)
+    with pytest.raises(RuntimeError, match="inplace"):
+        z.backward()
+
+
+REFUSED = {
+    "complex": lambda: wrap(energy)(torch.zeros(3, dtype=torch.complex128), 1.0),
+    "sparse": lambda: wrap(energy)(torch.zeros(3, dtype=torch.float64).to_sparse(), 1.0),
+    "meta": lambda: wrap(energy)(torch.zeros(3, dtype=torch.float64, device="meta"), 1.0),
+    "static": lambda: wrap(rose.jit(lambda x, n: x * n, static_argnames="n"))(tensor(), torch.tensor(3)),
+    "a dtype of integers": lambda: wrap(energy, dtype=torch.int64),
+    "a number for an array": lambda: wrap(energy)(tensor(), tensor()),
+    "a complex result": lambda: wrap(rose.jit(lambda x: {"z": x * 1j}))(tensor()),
+    "complex results": lambda: wrap(rose.jit(lambda x: x * 1j))(tensor(3)),
+    "by name only": lambda: wrap(rose.jit(by_name))(tensor(), k=tensor()),
+}
+
+
+def by_name(x, *, k):
+    return x * k
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_the_rest_is_refused_in_our_words(name):
+    with pytest.raises(rose.StagingTypeError):
+        REFUSED[name]()
