@@ -130,6 +130,11 @@ def limits(bound, like):
     return v + np.zeros(len(like)) if len(v) == 1 else v
 
 
+def _are_numbers(data: Any) -> bool:
+    """Whether `data` is a list or tuple of numbers, of which SciPy makes an array."""
+    return isinstance(data, (list, tuple)) and all([isinstance(x, (int, float)) for x in data])
+
+
 @public
 def curve_fit(
     f: Callable[..., Any],
@@ -160,6 +165,10 @@ def curve_fit(
 
     def build(base):
         def fitted(xdata, ydata, p0, sigma, bounds):
+            xdata = np.array(xdata) if _are_numbers(xdata) else xdata
+            ydata = np.array(ydata) if _are_numbers(ydata) else ydata
+            sigma = np.array(sigma) if _are_numbers(sigma) else sigma
+
             def residuals(p):
                 return (base(xdata, *[p[k] for k in range(len(p0))]) - ydata) / sigma
 

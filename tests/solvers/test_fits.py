@@ -111,6 +111,18 @@ def test_curve_fits_are_those_of_scipy(absolute):
     assert found[1] == pytest.approx(known[1], rel=1e-4)
 
 
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_lists_of_numbers_are_data_as_scipy_takes_them(kind):
+    def fit(x, y, sigma):
+        return rose.curve_fit(decay, x, y, (1.0, 1.0, 1.0), sigma)
+
+    known = fit(X, Y, 0.1 + 0.05 * X)
+    found = fit(kind(X), kind(Y), kind(0.1 + 0.05 * X))
+    assert [each.tolist() for each in found] == [each.tolist() for each in known]
+    slopes = rose.grad(lambda y: fit(X, y, 1.0)[0][1])
+    assert slopes(kind(Y)) == pytest.approx(slopes(Y).tolist(), rel=1e-9)
+
+
 def test_derivatives_of_a_linear_fit_are_the_pseudoinverse():
     a = np.stack([X, np.ones(30)], 1)
     jacobian = rose.jacobian(lambda y: rose.curve_fit(lambda x, p, q: p * x + q, X, y, (1.0, 0.0))[0])(Y)

@@ -422,6 +422,9 @@ def _methods_of_ufuncs() -> list[Row]:
                 composite.accumulated, running=cumulative(ops[name], start), counts=name in ("add", "multiply")
             )
             found.append(Row(f"{name}.accumulate", of_array, running, "array, axis=0, dtype=None, out=None", "a; x"))
+    for name in ("logaddexp", "logaddexp2"):
+        total = partial(reductions.folded, step=ops[name], start=-math.inf)
+        found.append(Row(f"{name}.reduce", of_array, partial(composite.reduced, fold=total), fold, "a; t, (0, 2); k"))
     return found
 
 

@@ -342,6 +342,9 @@ def _better(tape: Tape, name: str, best: Any, x: Any) -> Any:
     if held is UNDEFINED:
         return x
     number = held.read() if hasattr(held, "read") else held
+    if isinstance(x, (tuple, list)):
+        better = truth(tape, ordering.compared(tape, "gt" if name == "max" else "lt", x, number))
+        return ordering.choose(tape, ordering.either(tape, better, _negated(tape, flag)), x, number, name)
     if flag is True:
         return pick(tape, name, number, x)
     greater = (x > number) if name == "max" else (x < number)

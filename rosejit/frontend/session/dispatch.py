@@ -395,6 +395,9 @@ def _is_numpys(function: Any) -> bool:
 def _title(function: Any) -> str:
     module = getattr(function, "__module__", None) or "numpy"
     name = getattr(function, "__name__", type(function).__name__)
+    owner: Any = getattr(function, "__self__", None)
+    if type(owner).__name__ == "ufunc":  # `np.add.reduceat`
+        name = f"{owner.__name__}.{name}"
     return f"{module.split('._')[0]}.{name}".replace("numpy.", "np.", 1)
 
 

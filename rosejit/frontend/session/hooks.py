@@ -159,7 +159,8 @@ class Containers:
             raise tape.fault(
                 UnsupportedSyntax,
                 f"{described(container)} from outside of a staged branch or loop is changed in it",
-                help="bind a new value to a name, or use an array (`np.zeros(n)`), which can be changed anywhere",
+                help="bind a new value to a name, or use an array (`np.zeros(n)`), which can be changed anywhere; a "
+                "loop whose count is an `int` parameter is staged: `rose.Static` instead, and Python runs it",
             )
         if id(container) not in tape.undo.known:
             tape.undo.places[id(container)] = tape.here()

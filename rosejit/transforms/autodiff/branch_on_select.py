@@ -9,6 +9,11 @@ SHORT = 32
 time.
 """
 
+DEEPEST = 64
+"""Blocks within each other up to which branches are made: all passes walk the program as deep as it is, and a chain of
+selections, as the maximum of a list, would have a branch in a branch for each.
+"""
+
 _OUTSIDE = -1
 """Who reads the results of a block."""
 

@@ -9,7 +9,7 @@ from rosejit.ir.traversal import captures, consumed, forms, operands, scopes, si
 from rosejit.ir.types import Ref, is_linear
 from rosejit.transforms.analysis import rule_templates
 from rosejit.transforms.autodiff.accumulate_in_place import in_place
-from rosejit.transforms.autodiff.branch_on_select import SHORT, selected
+from rosejit.transforms.autodiff.branch_on_select import DEEPEST, SHORT, selected
 from rosejit.transforms.autodiff.cotangents import Cotangents, is_scalar
 
 Seeds = list[tuple[ir.Atom, ir.Atom | None]]
@@ -46,7 +46,10 @@ class BlockTransposer(Cotangents):
         self, parent: Cotangents | None, b: Builder, block: ir.Block, bound: tuple[ir.Var, ...], forms: Forms
     ) -> None:
         super().__init__(parent, b, bound)
-        self.source = selected(in_place(block))
+        self.depth: int = parent.depth + 1 if isinstance(parent, BlockTransposer) else 0
+        """Of how many blocks this one is inside."""
+        prepared = in_place(block)
+        self.source = selected(prepared) if self.depth < DEEPEST else prepared
         self.forms = forms
         self.guards: dict[ir.Atom, tuple[ir.Atom, bool]] = {}
         """Of cotangents that may be zero because another side was selected: the condition, and where it is not zero."""

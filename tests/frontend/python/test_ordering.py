@@ -22,6 +22,8 @@ SHOW = "sum([show(p) * 3.0 ** k for k, p in enumerate({0})])"
 USES = {
     "min": "return show(min(q))",
     "max": "return show(max(q))",
+    "min as they come": "return show(min(p for p in q))",
+    "max as they come": "return show(max(p for p in q[1:]))",
     "min by key": "return show(min(q, key=by))",
     "max by key": "return show(max(q, key=lambda p: -by(p)))",
     "min of several": "return show(min(q[1], q[0], q[2], key=by))",

@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+import rosejit as rose
 from rosejit import interp
 from rosejit.ir import syntax as ir
 from rosejit.ir.traversal import lets, scopes
@@ -85,3 +86,18 @@ def f(x: [3][1]Real, y: Real): Real =
     check_laws(
         parse(text.replace("let row: [1]Real = s[0] in", "").replace("row[0]", "s[0, 0]")), [[[0.1], [0.2], [0.3]], 0.7]
     )
+
+
+@pytest.mark.parametrize("n", [50, 300])
+def test_a_chain_of_selections_is_no_deeper_than_passes_can_walk(n: int) -> None:
+    """The greatest of numbers each of which is made of the one before: a branch in a branch for each would be."""
+
+    def greatest(x: float) -> float:
+        path: list[float] = []
+        for _ in rose.unroll(range(n)):
+            x = x * 1.001 if x < 5.0 else x - 1.0
+            path.append(x * x)
+        return max(path)
+
+    assert rose.grad(greatest)(0.3) == pytest.approx(2.0 * 0.3 * 1.001 ** (2 * n), rel=1e-12)
+    assert rose.grad(rose.grad(greatest))(0.3) == pytest.approx(2.0 * 1.001 ** (2 * n), rel=1e-12)
