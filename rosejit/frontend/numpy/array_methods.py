@@ -20,6 +20,7 @@ from rosejit.frontend.arrays.complex_array import as_complex, elementwise, is_co
 from rosejit.frontend.arrays.getitem import get, set_
 from rosejit.frontend.arrays.setitem_cast import assigned
 from rosejit.frontend.numpy import contractions, manipulation
+from rosejit.frontend.scalar_ops.operators import power_of_elements
 from rosejit.frontend.scalar_ops.staged_text import require_host_parts
 from rosejit.frontend.values.scalars import P, type_of, wrap
 from rosejit.ir.syntax import Lit
@@ -30,7 +31,7 @@ Op = Callable[..., Any]
 
 _BINARY: dict[str, Op] = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv,
-    "floordiv": operator.floordiv, "mod": operator.mod, "pow": operator.pow, "and": operator.and_, "or": operator.or_,
+    "floordiv": operator.floordiv, "mod": operator.mod, "pow": power_of_elements, "and": operator.and_, "or": operator.or_,
     "xor": operator.xor, "lshift": operator.lshift, "rshift": operator.rshift,
 }  # fmt: skip
 _COMPARISONS: dict[str, Op] = {
@@ -56,7 +57,7 @@ def of_elements(op: Op, left: Any, right: Any) -> Any:
     return broadcast_map(tape, logical(tape, op, left, right), left, right, host=op)
 
 
-_SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**"}
+_SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "power_of_elements": "**"}
 
 
 def _forward(op: Op) -> Op:

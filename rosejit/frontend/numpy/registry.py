@@ -48,6 +48,7 @@ from rosejit.frontend.numpy.staged_numpy import array_of
 from rosejit.frontend.numpy.subject_rows import OF_ARRAYS, SUBJECTS
 from rosejit.frontend.python.builtins import BUILTINS
 from rosejit.frontend.scalar_ops.integer_math import STAGED
+from rosejit.frontend.scalar_ops.operators import power_of_elements
 from rosejit.frontend.values.scalars import Bool, P, made_real, reals, type_of
 from rosejit.ir.primitive import Primitive
 from rosejit.ir.types import BOOL, INT, REAL
@@ -120,7 +121,7 @@ def _sign(x: Any) -> Any:
 _ELEMENTS: dict[str, Make] = {
     "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide true_divide": operator.truediv,
     "floor_divide": operator.floordiv, "remainder mod": operator.mod, "negative": operator.neg,
-    "positive": operator.pos, "absolute abs": abs, "power pow": operator.pow, "less": operator.lt,
+    "positive": operator.pos, "absolute abs": abs, "power pow": power_of_elements, "less": operator.lt,
     "less_equal": operator.le, "greater": operator.gt, "greater_equal": operator.ge, "equal": operator.eq,
     "not_equal": operator.ne, "bitwise_and": operator.and_, "bitwise_or": operator.or_, "bitwise_xor": operator.xor,
     "invert bitwise_not": operator.invert, "left_shift": operator.lshift, "right_shift": operator.rshift,
