@@ -229,6 +229,8 @@ class Join:
             return self._leaving(value, side, name)
         if is_row(value):
             return self._poison(name, value, value)
+        if any(frame.allocated.get(id(value)) is value for frame in self.tape.frames):
+            return value  # what the side has changed in it is joined
         with self._as_left(side, value):
             inside = members(value)
         if inside is None or not inside:

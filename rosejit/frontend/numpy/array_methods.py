@@ -31,8 +31,8 @@ Op = Callable[..., Any]
 
 _BINARY: dict[str, Op] = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv,
-    "floordiv": operator.floordiv, "mod": operator.mod, "pow": power_of_elements, "and": operator.and_, "or": operator.or_,
-    "xor": operator.xor, "lshift": operator.lshift, "rshift": operator.rshift,
+    "floordiv": operator.floordiv, "mod": operator.mod, "pow": power_of_elements, "and": operator.and_,
+    "or": operator.or_, "xor": operator.xor, "lshift": operator.lshift, "rshift": operator.rshift,
 }  # fmt: skip
 _COMPARISONS: dict[str, Op] = {
     "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge, "eq": operator.eq, "ne": operator.ne,
