@@ -34,6 +34,24 @@ _OR_NOTHING = "give a truth value beside it: `return True, x` and `return False,
 _BY_INDEX = "decide about the index instead: `k = 0 if c else 1`, and take `items[k]` after it"
 
 
+@contextmanager
+def as_left(tape: Tape, side: Frame, value: Any) -> Generator[None]:
+    """An object as a block has left it that is over: what that changed in it was put back then."""
+    slots = tape.slots.get(id(value), {}).values()
+    changed = [slot for slot in slots if slot.owner is value and slot in side.contents]
+    for slot in changed:
+        slot.put(loaded(side.contents[slot]))
+    try:
+        yield
+    finally:
+        tape.put_back(reversed(changed))
+
+
+def is_from_around(tape: Tape, value: Any) -> bool:
+    """Whether the blocks that are open have made an object: then it is the same one behind a block that names it."""
+    return any(frame.allocated.get(id(value)) is value for frame in tape.frames)
+
+
 class Join:
     """One `if` whose sides are staged; `join` may be called until `emit`."""
 
@@ -114,7 +132,7 @@ class Join:
             return self._arrays(a, b, name)
         if StructOfArrays in (a.__class__, b.__class__):
             a, b = (self._listed(side, *pair) for side, pair in enumerate(((a, b), (b, a))))
-        with self._as_left(0, a), self._as_left(1, b):
+        with as_left(self.tape, self.sides[0], a), as_left(self.tape, self.sides[1], b):
             parts = [members(a) or (), members(b) or ()] if members(a) is not None and is_alike(a, b) else None
         if parts is not None:
             return self._structures(a, b, parts, name)
@@ -190,19 +208,6 @@ class Join:
         axes = tuple(placed_at(x, place(placed(x), placed(y))) for x, y in pairs)
         return Array(self.tape, a.box, a.shape, a.type, axes)
 
-    @contextmanager
-    def _as_left(self, side: int, value: Any) -> Generator[None]:
-        """An object as a side has left it: what that changed in it was put back as the side ended."""
-        contents = self.sides[side].contents
-        slots = self.tape.slots.get(id(value), {}).values()
-        changed = [slot for slot in slots if slot.owner is value and slot in contents]
-        for slot in changed:
-            slot.put(loaded(contents[slot]))
-        try:
-            yield
-        finally:
-            self.tape.put_back(reversed(changed))
-
     def _structures(self, a: Any, b: Any, parts: list[Any], name: str) -> Any:
         known = self._made.get((id(a), id(b)))
         if known is not None:
@@ -229,9 +234,9 @@ class Join:
             return self._leaving(value, side, name)
         if is_row(value):
             return self._poison(name, value, value)
-        if any(frame.allocated.get(id(value)) is value for frame in self.tape.frames):
+        if is_from_around(self.tape, value):
             return value  # what the side has changed in it is joined
-        with self._as_left(side, value):
+        with as_left(self.tape, self.sides[side], value):
             inside = members(value)
         if inside is None or not inside:
             return value
@@ -239,7 +244,7 @@ class Join:
 
     def _again(self, value: Any, side: int, parts: list[Any]) -> Any:
         """A structure with other parts, as many as a side has left in it."""
-        with self._as_left(side, value):
+        with as_left(self.tape, self.sides[side], value):
             return with_parts(value, parts)
 
     def _leaving(self, value: Array, side: int, name: str) -> Array:

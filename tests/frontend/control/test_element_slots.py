@@ -121,3 +121,36 @@ def test_one_side_changes_what_the_other_binds_anew(held, way):
         assert staged(x, y) == f(x, y)
         slope = (f(x + 1e-6, y) - f(x - 1e-6, y)) / 2e-6
         assert rose.grad(staged)(x, y) == pytest.approx(slope, abs=1e-6)
+
+
+_NAMED = {
+    "branch": "if x > 0.0:\n        k = h\n    else:\n        k = h",
+    "one side": "if x > 0.0:\n        k = h",
+    "one side, changed": "if x > 0.0:\n        k = h\n        h[1] = 3.0 * x",
+    "a try": "try:\n        z = math.sqrt(x)\n        k = h\n    except ValueError:\n        return h[0]",
+    "for": "for i in rose.range(2):\n        k = h\n        h[1] += x",
+    "for, behind": "for i in rose.range(2):\n        h[1] += x\n        k = h",
+    "for, bound before": "k = [0.0, 0.0]\n    for i in rose.range(2):\n        h[1] += x\n        k = h",
+    "while": "n = 0\n    while n < 3:\n        n += 1\n        k = h\n        h[1] += x",
+}
+_CHANGED = {"nothing": "pass", "an element": "h[1] = 2.0 * y", "under the name": "k[0] = 7.0 * y"}
+
+
+@pytest.mark.parametrize("changed", _CHANGED)
+@pytest.mark.parametrize("named", _NAMED)
+def test_an_object_that_a_block_names_is_that_object(named, changed):
+    text = f"def f(x: float, y: float) -> float:\n    h = [x, y]\n    {_NAMED[named]}\n    if x > 0.0:\n"
+    f = define(
+        text
+        + f"        {_CHANGED[changed]}\n        return k[0] + 10 * k[1] + 100 * h[0] + 1000 * h[1]\n    return h[1]",
+        math=math,
+        rose=rose,
+    )
+    staged = rose.jit(f)
+    try:
+        assert staged(2.0, 3.0) == f(2.0, 3.0)
+    except rose.UnsupportedSyntax as error:
+        assert "may be one of two" in str(error) or "from outside of a staged" in str(error)
+        assert changed != "nothing"
+        return
+    assert [staged(x, 1.5) for x in (0.5, -2.0)] == [f(x, 1.5) for x in (0.5, -2.0)]
