@@ -331,6 +331,7 @@ def _install() -> None:
     methods |= {"__invert__": _one(operator.invert), "__divmod__": _both, "__rdivmod__": _both_reversed}
     methods |= {"__matmul__": _matmul, "__rmatmul__": _rmatmul, "__imatmul__": _imatmul}
     methods |= {"__getitem__": get, "__setitem__": set_, "__len__": _length, "__iter__": _iterate}
+    methods |= {"__copy__": _copy, "__deepcopy__": lambda self, memo: _copy(self)}
     methods |= {"__format__": lambda self, spec: format(require_host_parts(self.tape, self), spec)}
     methods |= {"__str__": lambda self: str(require_host_parts(self.tape, self))}
     methods |= {"__hash__": _unhashable, "__bool__": _truth, "__contains__": _contains, "__getattr__": _unknown}

@@ -1,9 +1,11 @@
 """Elements of lists and dicts that staged branches and loops assign, against CPython: kinds x places x ways."""
 
+import copy
 import math
 import random
 from typing import Any
 
+import numpy as np
 import pytest
 
 import rosejit as rose
@@ -154,3 +156,18 @@ def test_an_object_that_a_block_names_is_that_object(named, changed):
         assert changed != "nothing"
         return
     assert [staged(x, 1.5) for x in (0.5, -2.0)] == [f(x, 1.5) for x in (0.5, -2.0)]
+
+
+class Held:
+    def __init__(self, x):
+        self.x = x
+        self.items = [x, 1.0]
+
+
+@pytest.mark.parametrize("value", ["x", "[x, y]", "np.array([x, y])", "x > 0.0"])
+@pytest.mark.parametrize("copied", ["copy.copy(a)", "copy.deepcopy(a)"])
+def test_copies_of_objects(value, copied):
+    text = f"def f(x: float, y: float):\n    a = Held({value})\n    b = {copied}\n    a.items[1] = 7.0 * y\n    a.x = None\n"
+    f = define(text + "    return b.x, b.items[1]", Held=Held, np=np, copy=copy)
+    for got, expected in zip(rose.jit(f)(2.0, 3.0), f(2.0, 3.0), strict=True):
+        np.testing.assert_array_equal(got, expected)
