@@ -14,10 +14,9 @@ from rosejit.frontend.arrays.access import check_writable, store, variable
 from rosejit.frontend.arrays.array import Array, content, fresh
 from rosejit.frontend.arrays.asarray import as_array
 from rosejit.frontend.arrays.basic_indexing import part_of, steps_of
-from rosejit.frontend.arrays.broadcast import broadcast_map, broadcast_shape, converted
+from rosejit.frontend.arrays.broadcast import broadcast_map, broadcast_shape, converted, power_of_elements
 from rosejit.frontend.arrays.reductions import chosen
 from rosejit.frontend.arrays.setitem_cast import assigned, fitting
-from rosejit.frontend.scalar_ops.operators import power_of_elements
 from rosejit.frontend.values.scalars import ATOMS, P, type_of, wrap
 from rosejit.frontend.values.tape import Tape
 from rosejit.ir.syntax import Block, Failure, If, Lit

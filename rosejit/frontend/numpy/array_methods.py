@@ -14,13 +14,19 @@ from rosejit.frontend.arrays.access import check_writable, copy, store
 from rosejit.frontend.arrays.array import Array, host_data
 from rosejit.frontend.arrays.asarray import as_array
 from rosejit.frontend.arrays.boolean_indexing import MaskedArray, applied
-from rosejit.frontend.arrays.broadcast import broadcast_map, broadcast_shape, cast, converted, logical
+from rosejit.frontend.arrays.broadcast import (
+    broadcast_map,
+    broadcast_shape,
+    cast,
+    converted,
+    logical,
+    power_of_elements,
+)
 from rosejit.frontend.arrays.call_binding import kind_of
 from rosejit.frontend.arrays.complex_array import as_complex, elementwise, is_complex
 from rosejit.frontend.arrays.getitem import get, set_
 from rosejit.frontend.arrays.setitem_cast import assigned
 from rosejit.frontend.numpy import contractions, manipulation
-from rosejit.frontend.scalar_ops.operators import power_of_elements
 from rosejit.frontend.scalar_ops.staged_text import require_host_parts
 from rosejit.frontend.values.scalars import P, type_of, wrap
 from rosejit.ir.syntax import Lit

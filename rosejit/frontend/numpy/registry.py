@@ -13,6 +13,7 @@ from typing import Any
 from rosejit.frontend.arrays import boolean_indexing, reductions
 from rosejit.frontend.arrays.array import Array
 from rosejit.frontend.arrays.boolean_indexing import MaskedArray
+from rosejit.frontend.arrays.broadcast import power_of_elements
 from rosejit.frontend.arrays.call_binding import UFUNC, bound
 from rosejit.frontend.arrays.reductions import chosen, larger
 from rosejit.frontend.numpy import array_methods as methods
@@ -48,7 +49,6 @@ from rosejit.frontend.numpy.staged_numpy import array_of
 from rosejit.frontend.numpy.subject_rows import OF_ARRAYS, SUBJECTS
 from rosejit.frontend.python.builtins import BUILTINS
 from rosejit.frontend.scalar_ops.integer_math import STAGED
-from rosejit.frontend.scalar_ops.operators import power_of_elements
 from rosejit.frontend.values.scalars import Bool, P, made_real, reals, type_of
 from rosejit.ir.primitive import Primitive
 from rosejit.ir.types import BOOL, INT, REAL

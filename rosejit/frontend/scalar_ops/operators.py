@@ -43,18 +43,6 @@ def power(base: Any, exponent: Any) -> Any:
     return _powered(base, exponent)
 
 
-def power_of_elements(base: Any, exponent: Any) -> Any:
-    """`base ** exponent` of elements of arrays: of whole ones NumPy makes no fractions."""
-    if type_of(base) in (INT, BOOL) and number_kind(exponent) == "int" and exponent < 0:
-        message = "integers to negative integer powers are not allowed"
-        failure = Failure(
-            "no integer", message, base.tape.here(), "use an array of floats: `x * 1.0`, or a float `-1.0`"
-        )
-        base.tape.check(Lit(False, BOOL), failure)
-        return +base
-    return base**exponent
-
-
 def _powered(base: Any, exponent: Any) -> Any:
     if number_kind(exponent) is not None:
         return _constant_power(base, exponent)
