@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 _STAGING = threading.RLock()
 """One thread stages at a time: two that enter a cycle of functions at two places would wait for each other."""
 
+_TRIALS = 8
+"""So often a call is staged anew that is never of what is there when it runs."""
+
 
 class CacheInfo(NamedTuple):
     """Calls that found compiled code, calls that had to stage, and for how many kinds of arguments there is code."""
@@ -167,9 +170,7 @@ class Function:
         try:
             result = run(*args, **kwargs)
         except Mismatch:  # a value from outside is equal, but not the same object any more
-            with sessions.session() as made:
-                run = self._compiled(call, made, anew=True)
-            result = self._fitting(run, args, kwargs)
+            run, result = self._anew(call, args, kwargs)
         if not interpreted.may_be_disabled():
             self.latest = run
             if self._first is not None:
@@ -184,12 +185,20 @@ class Function:
             self._checked.add(call.key)
             check.check_once(self, args, kwargs)
 
-    def _fitting(self, run: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The result of code that was staged for just these arguments."""
-        try:
-            return run(*args, **kwargs)
-        except Mismatch as mismatch:
-            error = StagingTypeError(f"an argument of `{self.__name__}` does not fit: {mismatch}")
+    def _anew(self, call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Callable[..., Any], Any]:
+        """Code that is staged for just these arguments, and its result; another thread may change what it reads."""
+        mismatch: Mismatch | None = None
+        for _ in range(_TRIALS):
+            with sessions.session() as made:
+                run = self._compiled(call, made, anew=True)
+            try:
+                return run, run(*args, **kwargs)
+            except Mismatch as found:
+                mismatch = found
+        error = StagingTypeError(
+            f"what `{self.__name__}` is given, or reads from outside, changes while it is called: {mismatch}",
+            help="let no other thread change it meanwhile (a lock), or hand in a copy",
+        )
         error.blames_call = True
         raise error
 

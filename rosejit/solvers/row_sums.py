@@ -103,13 +103,17 @@ class SumOver:
             raise StagingTypeError(f"`{name}` of the product with the Hessian of a sum over rows is not there")
         argnums = arguments[0] if arguments else 0
         names = tuple(self.base.__signature__.parameters)
-        for each in argnums if isinstance(argnums, tuple) else (argnums,):
-            if _place(self.base, names, each) in self.places:
+        wanted = argnums if isinstance(argnums, tuple) else (argnums,)
+        found = tuple([_place(self.base, names, each) for each in wanted])
+        for each, place in zip(wanted, found, strict=True):
+            if place in self.places:
                 raise StagingTypeError(
                     f"`{name}` of a sum over rows is not taken with respect to the rows: argument {each!r}",
                     help="differentiate with respect to another argument: see `argnums`",
                 )
         made = SumOver(self.base, self.places, self.rows, self.how)
+        if arguments:  # by position: what a block is made of has no names
+            arguments = (found if isinstance(argnums, tuple) else found[0], *arguments[1:])
         made.steps = (*self.steps, (transform, arguments))
         return made
 

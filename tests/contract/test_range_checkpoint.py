@@ -214,3 +214,15 @@ def test_a_loop_that_is_left_early():
 
     with pytest.raises(rose.RoseError, match="a loop with checkpoints is left early"):
         rose.jit(f)(1.0, 20)
+
+
+@pytest.mark.parametrize("kept", [True, 1, 3])
+@pytest.mark.parametrize("steps", [-5, -1, 0, 1])
+def test_loops_of_no_iterations(kept, steps):
+    def f(x: float, n: int) -> float:
+        for i in rose.range(n, checkpoint=kept):
+            x = x * 1.5 + i
+        return x
+
+    assert rose.jit(f)(2.0, steps) == f(2.0, steps)
+    assert rose.grad(rose.jit(f))(2.0, steps) == (1.5 if steps == 1 else 1.0)

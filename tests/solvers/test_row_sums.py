@@ -156,3 +156,14 @@ def test_wrong_uses(name):
     use, words = WRONG[name]
     with pytest.raises(rose.RoseError, match=words):
         use()
+
+
+def test_arguments_by_name():
+    total, rows = rose.sum_over(logistic_of_one, over=("x", "y")), rose.sum_over(logistic, over=("x", "y"), rows=10)
+    expected = rose.grad(logistic)(W, X, Y)
+    for each in (total, rows):
+        np.testing.assert_allclose(rose.grad(each, argnums="w")(W, X, Y), expected, rtol=1e-12)
+        np.testing.assert_allclose(rose.grad(each, argnums=("w",))(W, X, Y)[0], expected, rtol=1e-12)
+        np.testing.assert_allclose(rose.value_and_grad(each, argnums="w")(W, X, Y)[1], expected, rtol=1e-12)
+    with pytest.raises(rose.StagingTypeError, match="with respect to the rows"):
+        rose.grad(total, argnums="x")

@@ -14,7 +14,7 @@ from rosejit.frontend.arrays.access import check_writable, store, variable
 from rosejit.frontend.arrays.array import Array, content, fresh
 from rosejit.frontend.arrays.asarray import as_array
 from rosejit.frontend.arrays.basic_indexing import part_of, steps_of
-from rosejit.frontend.arrays.broadcast import broadcast_map, broadcast_shape, converted
+from rosejit.frontend.arrays.broadcast import broadcast_map, broadcast_shape, converted, power_of_elements
 from rosejit.frontend.arrays.reductions import chosen
 from rosejit.frontend.arrays.setitem_cast import assigned, fitting
 from rosejit.frontend.values.scalars import ATOMS, P, type_of, wrap
@@ -294,7 +294,7 @@ def _install() -> None:
 
     names = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
     for name in names:
-        op = getattr(operator, name)
+        op = power_of_elements if name == "pow" else getattr(operator, name)
         setattr(MaskedArray, f"__{name}__", forward(op))
         setattr(MaskedArray, f"__r{name}__", reverse(op))
     for name in ("lt", "le", "gt", "ge", "eq", "ne"):

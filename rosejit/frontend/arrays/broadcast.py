@@ -9,10 +9,11 @@ from typing import Any
 from rosejit.errors import ShapeError
 from rosejit.frontend.arrays.access import element, is_prefix, number, variable
 from rosejit.frontend.arrays.array import Array, atom_of, fresh, host_data, of_host
+from rosejit.frontend.values.host_scalars import number_kind
 from rosejit.frontend.values.pytree import staged_leaf
 from rosejit.frontend.values.scalars import ATOMS, Int, P, real_atom, refuse_tangent, type_of, wrap
 from rosejit.frontend.values.tape import Tape
-from rosejit.ir.syntax import Atom, Block, Index, Lit, Loop, Scan, Var, Zero
+from rosejit.ir.syntax import Atom, Block, Failure, Index, Lit, Loop, Scan, Var, Zero
 from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar, array
 from rosejit.ir.types import Array as ArrayType
 from rosejit.numeric import np
@@ -169,3 +170,15 @@ def logical(tape: Tape, op: Make, *operands: Any) -> Make:
     if op in _OF_BOOLS:
         return _OF_BOOLS[op]
     raise tape.type_fault("truth values have no sign and are not subtracted, in NumPy neither", "use `^` or `~`")
+
+
+def power_of_elements(base: Any, exponent: Any) -> Any:
+    """`base ** exponent` of elements of arrays: of whole ones NumPy makes no fractions."""
+    if type_of(base) in (INT, BOOL) and number_kind(exponent) == "int" and exponent < 0:
+        message = "integers to negative integer powers are not allowed"
+        failure = Failure(
+            "no integer", message, base.tape.here(), "use an array of floats: `x * 1.0`, or a float `-1.0`"
+        )
+        base.tape.check(Lit(False, BOOL), failure)
+        return +base
+    return base**exponent

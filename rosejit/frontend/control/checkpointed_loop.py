@@ -62,8 +62,9 @@ def _block_length(tape: Tape, trips: ir.Atom, every: Every) -> ir.Atom:
         return length if isinstance(length, ir.Lit) else tape.apply(P["imax"], length, ir.integer(1))
     if isinstance(trips, ir.Lit):
         return ir.integer(max(math.isqrt(max(int(trips.value or 0) - 1, 0)) + 1, 1))
-    root = tape.apply(P["ceil"], tape.apply(P["sqrt"], tape.apply(P["to_real"], trips)))
-    return tape.apply(P["imax"], tape.apply(P["to_int"], root), ir.integer(1))
+    some = tape.apply(P["imax"], trips, ir.integer(1))
+    root = tape.apply(P["ceil"], tape.apply(P["sqrt"], tape.apply(P["to_real"], some)))
+    return tape.apply(P["to_int"], root)
 
 
 def _block(loop: ir.Loop, span: Any) -> tuple[ir.Function, tuple[ir.Var, ...], tuple[ir.Var, ...]]:

@@ -2,6 +2,8 @@
 
 # Values of users are of any type: what they are is asked while staging.
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from types import NoneType
 from typing import Any
 
@@ -30,6 +32,24 @@ from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar, Type, array
 
 _OR_NOTHING = "give a truth value beside it: `return True, x` and `return False, 0.0`, and make None of it outside"
 _BY_INDEX = "decide about the index instead: `k = 0 if c else 1`, and take `items[k]` after it"
+
+
+@contextmanager
+def as_left(tape: Tape, side: Frame, value: Any) -> Generator[None]:
+    """An object as a block has left it that is over: what that changed in it was put back then."""
+    slots = tape.slots.get(id(value), {}).values()
+    changed = [slot for slot in slots if slot.owner is value and slot in side.contents]
+    for slot in changed:
+        slot.put(loaded(side.contents[slot]))
+    try:
+        yield
+    finally:
+        tape.put_back(reversed(changed))
+
+
+def is_from_around(tape: Tape, value: Any) -> bool:
+    """Whether the blocks that are open have made an object: then it is the same one behind a block that names it."""
+    return any(frame.allocated.get(id(value)) is value for frame in tape.frames)
 
 
 class Join:
@@ -112,8 +132,10 @@ class Join:
             return self._arrays(a, b, name)
         if StructOfArrays in (a.__class__, b.__class__):
             a, b = (self._listed(side, *pair) for side, pair in enumerate(((a, b), (b, a))))
-        if members(a) is not None and is_alike(a, b):
-            return self._structures(a, b, name)
+        with as_left(self.tape, self.sides[0], a), as_left(self.tape, self.sides[1], b):
+            parts = [members(a) or (), members(b) or ()] if members(a) is not None and is_alike(a, b) else None
+        if parts is not None:
+            return self._structures(a, b, parts, name)
         if a.__class__ is b.__class__ and isinstance(a, (str, bytes, NoneType)) and a == b:
             return a
         return self._poison(name, a, b)
@@ -186,13 +208,12 @@ class Join:
         axes = tuple(placed_at(x, place(placed(x), placed(y))) for x, y in pairs)
         return Array(self.tape, a.box, a.shape, a.type, axes)
 
-    def _structures(self, a: Any, b: Any, name: str) -> Any:
+    def _structures(self, a: Any, b: Any, parts: list[Any], name: str) -> Any:
         known = self._made.get((id(a), id(b)))
         if known is not None:
             return known[2]
         allocated = id(a) in self.sides[0].allocated and id(b) in self.sides[1].allocated
-        pairs = zip(members(a) or (), members(b) or (), strict=True)
-        made = merged(self.tape, with_parts(a, [self.join(x, y, name) for x, y in pairs]))
+        made = merged(self.tape, self._again(a, 0, [self.join(x, y, name) for x, y in zip(*parts, strict=True)]))
         self._made[id(a), id(b)] = (a, b, made)
         if is_mutable(made) and allocated:
             self.tape.frames[-1].allocated[id(made)] = made
@@ -213,10 +234,18 @@ class Join:
             return self._leaving(value, side, name)
         if is_row(value):
             return self._poison(name, value, value)
-        inside = members(value)
+        if is_from_around(self.tape, value):
+            return value  # what the side has changed in it is joined
+        with as_left(self.tape, self.sides[side], value):
+            inside = members(value)
         if inside is None or not inside:
             return value
-        return merged(self.tape, with_parts(value, [self._half(item, side, name) for item in inside]))
+        return merged(self.tape, self._again(value, side, [self._half(item, side, name) for item in inside]))
+
+    def _again(self, value: Any, side: int, parts: list[Any]) -> Any:
+        """A structure with other parts, as many as a side has left in it."""
+        with as_left(self.tape, self.sides[side], value):
+            return with_parts(value, parts)
 
     def _leaving(self, value: Array, side: int, name: str) -> Array:
         """An array that one side has made: a new one for each name, unless they name the same."""

@@ -13,7 +13,14 @@ from rosejit.errors import ShapeError, StagingTypeError
 from rosejit.frontend.arrays.access import put, store, variable
 from rosejit.frontend.arrays.array import Array, Box, Host, atom_of, fresh, placed, titled
 from rosejit.frontend.control.carry_aliases import Handle, after_an_iteration, follow, roots
-from rosejit.frontend.control.join import both_described, described, record_sources, same_number
+from rosejit.frontend.control.join import (
+    as_left,
+    both_described,
+    described,
+    is_from_around,
+    record_sources,
+    same_number,
+)
 from rosejit.frontend.control.undefined import (
     MaybeBound,
     Poison,
@@ -159,7 +166,10 @@ class UninitialisedCarries:
         if is_row(new):
             why = f"{label(name)} is an element of a list that was taken in a loop that is over"
             return lambda: Poison(self.tape, why, "take it again: `items[i]`")
-        inside = members(new)
+        if p is UNDEFINED and is_from_around(self.tape, new):
+            return lambda: new
+        with as_left(self.tape, self.frame, new):
+            inside = members(new)
         if not inside:
             return lambda: new
         empty = [UNDEFINED] * len(inside)
@@ -167,7 +177,14 @@ class UninitialisedCarries:
         if not len(befores) == len(held) == len(inside):
             self.undecided(name)
         finishes = [self._leaf(b, h, x, name) for b, h, x in zip(befores, held, inside, strict=True)]
-        return lambda: merged(self.tape, with_parts(new, [finish() for finish in finishes]))
+
+        def finish() -> Any:
+            made = merged(self.tape, with_parts(new, [finish() for finish in finishes]))
+            if is_mutable(new) and is_from_around(self.tape, new):
+                self.tape.freeze(f"{label(name)} may be one of two after a staged loop", new, made)
+            return made
+
+        return finish
 
     def _leaf_array(self, before: Any, p: Any, new: Array, name: str) -> Finaliser:
         if p is UNDEFINED and self.tape.content(new.box) is not None and not _moves(new):
@@ -383,7 +400,8 @@ class LoopCarries(UninitialisedCarries):
         return finish
 
     def _structure(self, v: Any, p: Any, x: Any, name: str, exposed: bool) -> Finaliser:
-        rows = zip(members(v) or (), members(p) or (), members(x) or (), strict=True)
+        with as_left(self.tape, self.frame, x):
+            rows = list(zip(members(v) or (), members(p) or (), members(x) or (), strict=True))
         finishes = [self._value(a, b, c, name, exposed) for a, b, c in rows]
 
         def finish() -> Any:

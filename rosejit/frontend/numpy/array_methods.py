@@ -14,7 +14,14 @@ from rosejit.frontend.arrays.access import check_writable, copy, store
 from rosejit.frontend.arrays.array import Array, host_data
 from rosejit.frontend.arrays.asarray import as_array
 from rosejit.frontend.arrays.boolean_indexing import MaskedArray, applied
-from rosejit.frontend.arrays.broadcast import broadcast_map, broadcast_shape, cast, converted, logical
+from rosejit.frontend.arrays.broadcast import (
+    broadcast_map,
+    broadcast_shape,
+    cast,
+    converted,
+    logical,
+    power_of_elements,
+)
 from rosejit.frontend.arrays.call_binding import kind_of
 from rosejit.frontend.arrays.complex_array import as_complex, elementwise, is_complex
 from rosejit.frontend.arrays.getitem import get, set_
@@ -30,8 +37,8 @@ Op = Callable[..., Any]
 
 _BINARY: dict[str, Op] = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv,
-    "floordiv": operator.floordiv, "mod": operator.mod, "pow": operator.pow, "and": operator.and_, "or": operator.or_,
-    "xor": operator.xor, "lshift": operator.lshift, "rshift": operator.rshift,
+    "floordiv": operator.floordiv, "mod": operator.mod, "pow": power_of_elements, "and": operator.and_,
+    "or": operator.or_, "xor": operator.xor, "lshift": operator.lshift, "rshift": operator.rshift,
 }  # fmt: skip
 _COMPARISONS: dict[str, Op] = {
     "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge, "eq": operator.eq, "ne": operator.ne,
@@ -56,7 +63,7 @@ def of_elements(op: Op, left: Any, right: Any) -> Any:
     return broadcast_map(tape, logical(tape, op, left, right), left, right, host=op)
 
 
-_SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**"}
+_SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "power_of_elements": "**"}
 
 
 def _forward(op: Op) -> Op:
@@ -330,6 +337,7 @@ def _install() -> None:
     methods |= {"__invert__": _one(operator.invert), "__divmod__": _both, "__rdivmod__": _both_reversed}
     methods |= {"__matmul__": _matmul, "__rmatmul__": _rmatmul, "__imatmul__": _imatmul}
     methods |= {"__getitem__": get, "__setitem__": set_, "__len__": _length, "__iter__": _iterate}
+    methods |= {"__copy__": _copy, "__deepcopy__": lambda self, memo: _copy(self)}
     methods |= {"__format__": lambda self, spec: format(require_host_parts(self.tape, self), spec)}
     methods |= {"__str__": lambda self: str(require_host_parts(self.tape, self))}
     methods |= {"__hash__": _unhashable, "__bool__": _truth, "__contains__": _contains, "__getattr__": _unknown}

@@ -13,6 +13,7 @@ from typing import Any
 from rosejit.frontend.arrays import boolean_indexing, reductions
 from rosejit.frontend.arrays.array import Array
 from rosejit.frontend.arrays.boolean_indexing import MaskedArray
+from rosejit.frontend.arrays.broadcast import power_of_elements
 from rosejit.frontend.arrays.call_binding import UFUNC, bound
 from rosejit.frontend.arrays.reductions import chosen, larger
 from rosejit.frontend.numpy import array_methods as methods
@@ -120,7 +121,7 @@ def _sign(x: Any) -> Any:
 _ELEMENTS: dict[str, Make] = {
     "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide true_divide": operator.truediv,
     "floor_divide": operator.floordiv, "remainder mod": operator.mod, "negative": operator.neg,
-    "positive": operator.pos, "absolute abs": abs, "power pow": operator.pow, "less": operator.lt,
+    "positive": operator.pos, "absolute abs": abs, "power pow": power_of_elements, "less": operator.lt,
     "less_equal": operator.le, "greater": operator.gt, "greater_equal": operator.ge, "equal": operator.eq,
     "not_equal": operator.ne, "bitwise_and": operator.and_, "bitwise_or": operator.or_, "bitwise_xor": operator.xor,
     "invert bitwise_not": operator.invert, "left_shift": operator.lshift, "right_shift": operator.rshift,

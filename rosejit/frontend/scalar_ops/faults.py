@@ -180,9 +180,19 @@ def _choose(condition: Any, code: int, current: Any) -> Any:
 def divisor(tape: Tape, symbol: str, left: Any, right: Any) -> Any:
     """The divisor of `/`, `//` and `%` of reals, and 1 where it is zero and a handler waits for that."""
     faults = tape.faults
-    if faults is None or not faults.catches(ZeroDivisionError):
+    if faults is None:
+        return right
+    right = _harmless(tape, faults, right, 1.0)
+    if not faults.catches(ZeroDivisionError):
         return right
     return _instead(tape, faults, ZeroDivisionError, _equals(tape, right, 0.0), symbol, (left, right))
+
+
+def _harmless(tape: Tape, faults: Faults, atom: Atom, value: float) -> Atom:
+    """An operand, and `value` where the statement has raised before: Python never comes there, and what the operation
+    has for a derivative may be infinite."""
+    code = faults.code() if faults.pending and isinstance(atom, Var) else None
+    return _select(tape, code != 0, value, atom) if code.__class__ is Int else atom
 
 
 def _equals(tape: Tape, atom: Atom, value: float) -> Any:
@@ -268,7 +278,7 @@ def raised(tape: Tape, base: Any, exponent: Any, power: Callable[[Any, Any], Any
     """`base ** exponent` of reals as Python has it, or `math.pow`."""
     faults = tape.faults
     pole = ZeroDivisionError if named == "**" else ValueError
-    x: Any = _real(tape, base)
+    x: Any = Real(tape, _harmless(tape, faults, _real(tape, base).atom, 1.0))
     y: Any = _real(tape, exponent)
     note = named == "**"
     if note and (faults.catches(pole) or faults.catches(OverflowError)):
@@ -305,6 +315,9 @@ def function(tape: Tape, name: str, args: tuple[Any, ...], make: Callable[..., A
     def call(*given: Any) -> Any:
         return quietly(tape, make, *given)
 
+    if faults.pending:
+        safe = _SAFE.get(name, 0.5)
+        args = tuple([Real(tape, _harmless(tape, faults, x.atom, safe)) if x.__class__ is Real else x for x in args])
     if name == "log" and len(args) == 2:
         x, base = (function(tape, "log", (arg,), make) if arg.__class__ in NUMBERS else math.log(arg) for arg in args)
         return x / base

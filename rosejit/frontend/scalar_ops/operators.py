@@ -464,7 +464,12 @@ def _install() -> None:
     one: dict[str, Any] = {"__abs__": _magnitude, "__pos__": _same, "__round__": _rounded, "__divmod__": _divmod}
     one |= {"__rdivmod__": _rdivmod, "__pow__": _power, "__rpow__": _rpower, "__trunc__": _rounding("trunc")}
     one |= {"__floor__": _rounding("floor"), "__ceil__": _rounding("ceil")}
-    one |= {"conjugate": _same, "is_integer": _is_integer, **{name: property(get) for name, get in _PARTS.items()}}
+    one |= {
+        "__deepcopy__": lambda self, memo: self,
+        "conjugate": _same,
+        "is_integer": _is_integer,
+        **{name: property(get) for name, get in _PARTS.items()},
+    }
     whole: dict[str, Any] = {"__invert__": _inverted, "__lshift__": _shift(P["ishl"], False)}
     whole |= {"__rlshift__": _shift(P["ishl"], True), "__rshift__": _shift(P["ishr"], False)}
     whole |= {"__rrshift__": _shift(P["ishr"], True), "bit_length": _bit_length, "bit_count": BIT_COUNT}

@@ -12,6 +12,7 @@ from rosejit.ir.types import Nominal, is_boxed, is_linear
 from rosejit.transforms.autodiff.checkpoint import make_bodies, promised
 from rosejit.transforms.autodiff.residuals import Residuals, SplitBlock
 from rosejit.transforms.autodiff.unzip_forms import Halves, Splitter
+from rosejit.transforms.passes.dce import without_dead_tangents
 from rosejit.transforms.passes.insert_copies import body_with_copies
 
 
@@ -51,10 +52,9 @@ def _primal(f: ir.Function) -> tuple[ir.Var, ...]:
 
 
 def _unzip_function(f: ir.Function, halves: Halves, mixed: bool) -> None:
-    assert f.body is not None
     params = _primal(f)
     splitter = Splitter(f, partial(unzip, mixed=mixed), mixed)
-    split = splitter.block(f.body, [p for p in f.params if p in f.own])
+    split = splitter.block(without_dead_tangents(f), [p for p in f.params if p in f.own])
     kept = splitter.planner.keep(split, set(params), set())
     if not halves.assumed:
         halves.again = tuple(k for k, p in enumerate(params) if p in kept.rest)

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from rosejit.ir import syntax as ir
 from rosejit.ir.traversal import operands, scopes, writes
-from rosejit.ir.types import Ref
+from rosejit.ir.types import Ref, is_linear
 from rosejit.transforms.analysis.effects import bases, fails_or_acts
 
 
@@ -19,6 +19,26 @@ def dce(f: ir.Function) -> ir.Function:
     if not sweep.dropped:
         return f
     return f.with_body(body)
+
+
+def without_dead_tangents(f: ir.Function) -> ir.Block:
+    """The body of `f` without tangents that nobody reads, as those of numbers that are only compared; all else stays.
+
+    Their factors would be kept for the way back, in slots that the sides of a branch share: a second derivative then
+    takes the factor, which may be infinite, times the zero cotangent that came back to the slot.
+    """
+    assert f.body is not None
+    live: set[ir.Var] = set(f.params)
+    pending = [f.body]
+    while pending:
+        for let in pending.pop().lets:
+            live.update([b for b in let.binders if not is_linear(b.type)])
+            for params, inner in scopes(let.expr):
+                live.update([p for p in params if not is_linear(p.type)])
+                pending.append(inner)
+    sweep = _DeadCodeElimination(live, cache(partial(bases, f.body)))
+    body = sweep.block(f.body, f.body.results)
+    return body if sweep.dropped else f.body
 
 
 class _DeadCodeElimination:

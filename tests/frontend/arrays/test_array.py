@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+import rosejit as decorated
 from rosejit import text
 from rosejit.errors import RoseIndexError, ShapeError, StagingTypeError
 from rosejit.frontend.hints.hints import Array, Mat, Vec
@@ -336,3 +337,23 @@ def test_iteration():
         return total, first, rest, list(a[1]), [r.sum() for r in a]
 
     agrees(f, (A,))
+
+
+_POWERS = {
+    "a ** -1": False, "(a + 1) ** -2": False, "np.power(a, -1)": False, "a[a > 1] ** -1": False,
+    "a ** k": False, "2 ** (a - 9)": False, "a ** np.array([1, -1, 2])": False, "(a > 1) ** -1": False,
+    "a ** -1.0": True, "(a * 1.0) ** -1": True, "np.power(a, -1.0)": True, "a ** 2": True, "a ** (k + 1)": True,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("power", _POWERS)
+def test_integers_to_negative_powers(power):
+    text = f"def f(a: Ints, k: int):\n    return np.sum({power})"
+    f = define(text, Ints=Array["n", int], np=np)
+    a = np.array([1, 2, 4])
+    if _POWERS[power]:
+        assert decorated.jit(f)(a, -1) == f(a, -1)
+        return
+    for call in (f, decorated.jit(f)):
+        with pytest.raises(ValueError, match="negative"):
+            call(a, -1)

@@ -1,8 +1,11 @@
 """Elements of lists and dicts that staged branches and loops assign, against CPython: kinds x places x ways."""
 
+import copy
+import math
 import random
 from typing import Any
 
+import numpy as np
 import pytest
 
 import rosejit as rose
@@ -77,3 +80,94 @@ def test_what_blocks_assign_is_joined_as_names_are(kind: str, place: str) -> Non
         x, y, n = CALLS[0]
         slope = (f(x + 1e-6, y, n) - f(x - 1e-6, y, n)) / 2e-6
         assert rose.grad(f)(x, y, n) == pytest.approx(slope, rel=1e-5, abs=1e-6)
+
+
+class Pair:
+    def __init__(self, a, b):
+        self.a = a
+        self.b = b
+
+
+_HELD = {
+    "a name": ("h = [y, 1.0]", "h[1] = 5.0 * x", "h = [9.0, x + y]", "h[0] + 10 * h[1]"),
+    "an attribute": ("p = Pair(x, [y, 1.0])", "p.b[1] = 5.0 * x", "p.b = [9.0, x + y]", "p.b[0] + 10 * p.b[1]"),
+    "an element": ("l = [[y, 1.0]]", "l[0][1] = 5.0 * x", "l[0] = [9.0, x + y]", "l[0][0] + 10 * l[0][1]"),
+    "a value": ("d = {1: [y, 1.0]}", "d[1][1] = 5.0 * x", "d[1] = [9.0, x + y]", "d[1][0] + 10 * d[1][1]"),
+    "a tuple": ("t = ([y, 1.0],)", "t[0][1] = 5.0 * x", "t = ([9.0, x + y],)", "t[0][0] + 10 * t[0][1]"),
+    "an object": ("p = Pair(y, 1.0)", "p.b = 5.0 * x", "p = Pair(9.0, x + y)", "p.a + 10 * p.b"),
+    "a dict": ("d = {1: y, 2: 1.0}", "d[2] = 5.0 * x", "d = {1: 9.0, 2: x + y}", "d[1] + 10 * d[2]"),
+    "two": ("h, g = [y, 1.0], [x, x]", "h[1] = 5.0 * x; h, g = g, h", "g[0] = 3.0 * y", "h[0] + 10 * h[1] + g[0] - g[1]"),
+    "one side": ("h = [y, 1.0]; k = [x, x]", "h[1] = 5.0 * x; k = h", "pass", "h[1] + 10 * k[1]"),
+    "an alias": ("h = [y, 1.0]; g = h", "h[1] = 5.0 * x", "g = [9.0, x + y]", "h[0] + 10 * h[1] + g[0] - g[1]"),
+}  # fmt: skip
+_WAYS = {
+    "if": "if x > 0.0:\n        {0}\n    else:\n        {1}",
+    "else": "if x <= 0.0:\n        {1}\n    else:\n        {0}",
+    "nested": "if x > 0.0:\n        if y > 0.0:\n            {0}\n    else:\n        {1}",
+    "handler": "try:\n        z = math.sqrt(x)\n        {0}\n    except ValueError:\n        {1}",
+}
+
+
+@pytest.mark.parametrize("way", _WAYS)
+@pytest.mark.parametrize("held", _HELD)
+def test_one_side_changes_what_the_other_binds_anew(held, way):
+    made, changed, bound, read = _HELD[held]
+    body = f"    {made}\n    {_WAYS[way].format(changed, bound)}\n    return {read}\n"
+    f = define(f"def f(x: float, y: float) -> float:\n{body}", Pair=Pair, math=math)
+    staged = rose.jit(f)
+    if held == "two" and way in ("nested", "handler"):
+        with pytest.raises(rose.UnsupportedSyntax, match="may be one of two"):
+            staged(2.0, 3.0)
+        return
+    for x, y in ((2.0, 3.0), (-2.0, 1.5), (1.5, 2.0)):
+        assert staged(x, y) == f(x, y)
+        slope = (f(x + 1e-6, y) - f(x - 1e-6, y)) / 2e-6
+        assert rose.grad(staged)(x, y) == pytest.approx(slope, abs=1e-6)
+
+
+_NAMED = {
+    "branch": "if x > 0.0:\n        k = h\n    else:\n        k = h",
+    "one side": "if x > 0.0:\n        k = h",
+    "one side, changed": "if x > 0.0:\n        k = h\n        h[1] = 3.0 * x",
+    "a try": "try:\n        z = math.sqrt(x)\n        k = h\n    except ValueError:\n        return h[0]",
+    "for": "for i in rose.range(2):\n        k = h\n        h[1] += x",
+    "for, behind": "for i in rose.range(2):\n        h[1] += x\n        k = h",
+    "for, bound before": "k = [0.0, 0.0]\n    for i in rose.range(2):\n        h[1] += x\n        k = h",
+    "while": "n = 0\n    while n < 3:\n        n += 1\n        k = h\n        h[1] += x",
+}
+_CHANGED = {"nothing": "pass", "an element": "h[1] = 2.0 * y", "under the name": "k[0] = 7.0 * y"}
+
+
+@pytest.mark.parametrize("changed", _CHANGED)
+@pytest.mark.parametrize("named", _NAMED)
+def test_an_object_that_a_block_names_is_that_object(named, changed):
+    text = f"def f(x: float, y: float) -> float:\n    h = [x, y]\n    {_NAMED[named]}\n    if x > 0.0:\n"
+    f = define(
+        text
+        + f"        {_CHANGED[changed]}\n        return k[0] + 10 * k[1] + 100 * h[0] + 1000 * h[1]\n    return h[1]",
+        math=math,
+        rose=rose,
+    )
+    staged = rose.jit(f)
+    try:
+        assert staged(2.0, 3.0) == f(2.0, 3.0)
+    except rose.UnsupportedSyntax as error:
+        assert "may be one of two" in str(error) or "from outside of a staged" in str(error)
+        assert changed != "nothing"
+        return
+    assert [staged(x, 1.5) for x in (0.5, -2.0)] == [f(x, 1.5) for x in (0.5, -2.0)]
+
+
+class Held:
+    def __init__(self, x):
+        self.x = x
+        self.items = [x, 1.0]
+
+
+@pytest.mark.parametrize("value", ["x", "[x, y]", "np.array([x, y])", "x > 0.0"])
+@pytest.mark.parametrize("copied", ["copy.copy(a)", "copy.deepcopy(a)"])
+def test_copies_of_objects(value, copied):
+    text = f"def f(x: float, y: float):\n    a = Held({value})\n    b = {copied}\n    a.items[1] = 7.0 * y\n    a.x = None\n"
+    f = define(text + "    return b.x, b.items[1]", Held=Held, np=np, copy=copy)
+    for got, expected in zip(rose.jit(f)(2.0, 3.0), f(2.0, 3.0), strict=True):
+        np.testing.assert_array_equal(got, expected)

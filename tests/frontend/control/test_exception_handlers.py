@@ -201,3 +201,18 @@ def test_division_by_a_number_that_is_not_zero():
     )
     assert rose.jit(f)(3.0) == 1.5
     assert "If" not in repr(rose.jit(f).lower(3.0))
+
+
+@pytest.mark.parametrize(
+    "behind", ["math.sqrt(x)", "x ** 0.5", "math.log(x)", "x / x", "math.asin(1.0 + x)", "x ** -0.5"]
+)
+@pytest.mark.parametrize("caught", ["ZeroDivisionError", "ArithmeticError", "(ZeroDivisionError, ValueError)"])
+def test_what_python_never_comes_to_has_no_slope(behind, caught):
+    text = (
+        "def f(x: float, y: float) -> float:\n    try:\n        z = x / y + {}\n    except {}:\n        z = 9.0 * x\n"
+    )
+    f = rose.jit(define(text.format(behind, caught) + "    return z", math=math))
+    assert f(0.0, 0.0) == 0.0
+    assert rose.grad(f)(0.0, 0.0) == 9.0
+    assert rose.jvp(f, (0.0, 0.0), (1.0, 0.0)) == (0.0, 9.0)
+    assert rose.grad(rose.grad(f))(0.0, 0.0) == 0.0

@@ -2,12 +2,15 @@
 
 import math
 
+import numpy as np
 import pytest
 
+import rosejit as rose
 from rosejit.text import parse
 from rosejit.transforms.analysis.cost import stacked_bytes
 from rosejit.transforms.autodiff.derivative_programs import cotangents, differentiable
 from rosejit.transforms.pipeline import optimise
+from tests.frontend.oracle import define
 from tests.laws import check_laws
 
 PRODUCT = """
@@ -192,3 +195,22 @@ def test_bytes(name):
     f = parse(text)
     (reverse,) = optimise(cotangents(f, differentiable(f)))
     assert stacked_bytes(reverse) <= most
+
+
+_COMPARED = {
+    "a number": "u = math.sqrt(x)",
+    "of a loop": "u = x\n        for _ in rose.range(3):\n            u = math.sqrt(u)",
+    "of an array": "u = np.sqrt(np.array([x, y])).max() if np.argmax(np.sqrt(np.array([x, y]))) == 0 else 0.0",
+}
+
+
+@pytest.mark.parametrize("number", _COMPARED)
+@pytest.mark.parametrize("x", [0.0, -1.0, 0.25])
+def test_numbers_that_one_side_only_compares(number, x):
+    """Their factors, infinite or nan, meet the zero cotangent of a slot that both sides share."""
+    lines = f"{_COMPARED[number]}\n        t = x * x if u > 3.0 else 2.0 * x"
+    text = f"def f(x: float, y: float) -> float:\n    if x > 1.0:\n        t = x / y\n    else:\n        {lines}\n"
+    f = rose.jit(define(text + "    return t * x", math=math, rose=rose, np=np))
+    assert rose.grad(f)(x, -1.0) == 4.0 * x
+    assert rose.grad(rose.grad(f))(x, -1.0) == 4.0
+    assert rose.grad(rose.grad(rose.grad(f)))(x, -1.0) == 0.0
