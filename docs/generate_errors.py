@@ -399,14 +399,11 @@ MEETS: dict[str, str] = {
     "a method of `float`": "return len(x.hex()) * x",
     "`pow` of reals with a modulus": "return pow(x, 2, 3)",
     "an integer that does not fit": "return n + 2**70",
-    "complex numbers": "return abs(x + 1j)",
-    "`complex(x, 1)`": "return abs(complex(x, 1.0))",
-    "complex arrays": "return abs((np.ones(2) * x) * 1j).sum()",
+    "an order of complex numbers": "return 1.0 if x + 1j < 2.0 else x",
     "code in C": "return struct.unpack('d', struct.pack('d', x))[0]",
     "a class of a library": "return float(Decimal(x))",
     "`np.fromiter`": "return np.fromiter((x * k for k in range(3)), float).sum()",
-    "`np.fromfunction`": "return np.fromfunction(lambda k: k * x, (3,)).sum()",
-    "a NumPy function that is not staged": "return np.abs(np.fft.fft(np.ones(3) * x)).sum()",
+    "a NumPy function that is not staged": "return np.unique(np.ones(3) * x).sum()",
     "`try` around what can fail": (
         "try:\n    return np.linalg.inv(np.eye(2) * x)[0, 0]\nexcept np.linalg.LinAlgError:\n    return 0.0"
     ),
