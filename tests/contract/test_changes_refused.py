@@ -56,7 +56,6 @@ CHANGES = {
     "l = [s]\nfor j in rose.range(3): l += [x[j]]\nreturn l": "a list",
     "l = [1, 2]\nfor j in rose.range(3): del l[0]\nreturn l": "a list",
     "l = [3, 1]\nif s > 0: l.sort()\nreturn l[0]": "a list",
-    "l = [0.0]\ndef put(v): l[0] = v\nfor j in rose.range(3): put(x[j])\nreturn l[0]": "a list",
     "d = {}\nfor j in rose.range(3): d[0] = x[j]\nreturn d": "a dict",
     "d = {}\nif s > 1: d.update(a=s)\nreturn d": "a dict",
     "d = {}\nwhile s > 1:\n    s = s / 2\n    d.setdefault(0, s)\nreturn d": "a dict",
@@ -152,7 +151,7 @@ def test_the_host_is_not_changed_in_staged_code(statements: str) -> None:
     error = faulty(statements)
     assert isinstance(error, UnsupportedSyntax)
     assert ({**CHANGES, **HIDDEN}[statements]) in str(error)
-    assert "in a staged branch or loop" in str(error)
+    assert "a staged " in str(error)
     assert "help: " in str(error)
 
 

@@ -189,7 +189,9 @@ def elements(value: Any) -> Opened:
     """An array by its elements."""
     if value.dtype == object:
         return value.shape, [*value.flat]
-    return (value.shape, value.dtype.str, value.tobytes()), []
+    masked = getattr(value, "_mask", None)  # NumPy's own `tobytes` of such an array writes to it
+    covered = None if masked is None else np.asarray(masked).tobytes()
+    return (value.shape, value.dtype.str, np.asarray(value).tobytes(), covered), []
 
 
 def _memory(value: Any) -> Opened:
