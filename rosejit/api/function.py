@@ -196,8 +196,9 @@ class Function:
             except Mismatch as found:
                 mismatch = found
         error = StagingTypeError(
-            f"what `{self.__name__}` is given, or reads from outside, changes while it is called: {mismatch}",
-            help="let no other thread change it meanwhile (a lock), or hand in a copy",
+            f"an argument of `{self.__name__}` does not fit: {mismatch}",
+            facts=(f"so it was {_TRIALS} times, staged anew for each: it may change while it is called",),
+            help="if another thread changes it, let it wait (a lock), or hand in a copy",
         )
         error.blames_call = True
         raise error

@@ -99,7 +99,7 @@ def solve_ivp(
     >>> bool(abs(decay.y[-1] - math.exp(-2.0)) < 1e-8)
     True
     >>> half = rose.solve_ivp(lambda t, y: -y, (0.0, 1.0), 1.0, "DOP853", events=lambda t, y: y - 0.5)
-    >>> round(half.t_events[0][0], 4)
+    >>> round(float(half.t_events[0][0]), 4)
     0.6931
     """
     check_method(method)

@@ -200,7 +200,7 @@ def test_restaging_happens_there_too(monkeypatch):
 def test_the_environment_does_it_for_a_process():
     text = (
         "import rosejit as rose\n"
-        "from rosejit.api import compile_and_load\n"
+        "from rosejit.api.programs import compile_and_load\n"
         "compile_and_load.compile_roots = None\n"
         "import tests.contract.interpreted_sample as s\n"
         "print(s.cube(2.0), rose.grad(s.cube)(2.0))"

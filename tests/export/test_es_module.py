@@ -87,7 +87,7 @@ def test_structures_are_objects_of_the_same_shape(tmp_path, count):
     text += "const fresh = f(balls, { x: 1, y: 2 }), out = f(balls, { x: 0, y: 0 }, 1);"
     text += "const same = f.into(out, balls, { x: 1, y: 2 }, 2n);"
     text += "show([fresh, same === out, JSON.stringify(out) === JSON.stringify(fresh)]);"
-    found = report(tmp_path, moved, (balls(count), Point(1.0, 2.0)), text)
+    found = report(tmp_path, moved, (balls(count), Point(1.0, 2.0), 2), text)
     if NODE:
         wanted = [
             {"at": {"x": k + 1, "y": 2 - k}, "spin": ["Float64Array", 1, 2 * k], "heavy": k % 2 == 1}
@@ -114,7 +114,7 @@ def test_what_is_wrong_in_a_structure_is_named(tmp_path, count):
       caught(() => f(with_(() => {}), { x: 1, y: 2 }, 2n ** 63n)),
       caught(() => f(with_(() => {}), { x: 1, y: 2 }, 1, 2)),
     ]);""".replace("COUNT", str(count))
-    found = report(tmp_path, moved, (balls(count), Point(1.0, 2.0)), text)
+    found = report(tmp_path, moved, (balls(count), Point(1.0, 2.0), 2), text)
     if NODE:
         assert [words[0] for words in found] == [
             "TypeError", "RangeError", *["TypeError"] * 3, "RangeError", *["TypeError"] * 3, "RangeError", "TypeError",
@@ -254,7 +254,7 @@ def test_what_is_too_much_for_a_call_into_something_is_refused(tmp_path):
         "const f = (await load()).moved, b = [{ at: { x: 1, y: 2 }, spin: [1, 2], heavy: true }], by = { x: 1, y: 2 };"
     )
     text += "show(caught(() => f.into(f(b, by, 1), b, by, 1, 2)));"
-    found = report(tmp_path, moved, (balls(1), Point(1.0, 2.0)), text)
+    found = report(tmp_path, moved, (balls(1), Point(1.0, 2.0), 2), text)
     if NODE:
         assert found[2] == "`moved.into` takes 4 arguments, not 5"
 

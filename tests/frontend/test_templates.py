@@ -54,7 +54,7 @@ def test_straight_lines_stay():
 
 def test_an_early_return_absorbs_the_rest():
     found = body("def f(x):\n    if x:\n        return 1\n    y = 2\n    return y")
-    assert found[1].startswith("if@1 = rose@.If(x, (")
+    assert any(line.startswith("if@1 = rose@.If(x, (") for line in found)
     assert "returned@ = False" not in found, "nobody tests the flag"
     assert found.index("if if@1 is not True:") < found.index("y = 2")
     assert found[-1] == "return rose@.returned(value@)"
@@ -102,7 +102,7 @@ def test_match_that_binds_in_an_or_stays_with_the_host():
         ("x and y", "rose@.right(y) if rose@.left(x, False) else rose@.skipped()"),
         ("x or y", "rose@.right(y) if rose@.left(x, True) else rose@.skipped()"),
         ("not x", "rose@.negate(x)"),
-        ("x < y", "x < y"),
+        ("x < y", "rose@.lt(x, y)"),
         ("x is None", "rose@.same(x, None, False)"),
         ("x[y]", "rose@.getitem(x, y)"),
         ("g(x, *y, k=1)", "rose@.call(g, x, *y, k=1)"),

@@ -4,6 +4,7 @@
 # pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 # pyright: reportUnknownLambdaType=false, reportUnknownParameterType=false
 
+import math
 import operator
 from typing import Any
 
@@ -21,7 +22,6 @@ from rosejit.frontend.numpy.staged_numpy import array_of, of
 from rosejit.frontend.values.scalars import P, int_atom, type_of, wrap
 from rosejit.frontend.values.tape import Tape
 from rosejit.ir.types import BOOL, INT, REAL
-from rosejit.numeric import np
 
 
 def along(a: Any, axis: int, place: Any) -> Any:
@@ -114,7 +114,7 @@ def _running(x: Any, name: str, axis: Any, dtype: Any, include_initial: bool) ->
     return concatenate.joined(x.tape, [first, found], axis, f"np.cumulative_{name}")
 
 
-def unwrap(p: Any, discont: Any = None, axis: int = -1, period: Any = 2 * np.pi) -> Any:
+def unwrap(p: Any, discont: Any = None, axis: int = -1, period: Any = 2 * math.pi) -> Any:
     """`np.unwrap`: the multiples of the period that are added have no derivative by `p`."""
     tape, xp = p.tape, of(p.tape)
     axis = reductions.one_axis(p, axis)

@@ -60,20 +60,17 @@ class _Origins:
 
     def _enter(self, let: Let) -> None:
         expr, made = let.expr, self._made
-        match expr:
-            case Apply():
-                made[let.binders[0]] = expr.args
-                self._ops[let.binders[0]] = expr.op
-            case If():
-                for binder, then, other in zip(let.binders, expr.then.results, expr.orelse.results, strict=True):
-                    made[binder] = (then, other)
-            case Loop() | While():
-                made[expr.index if isinstance(expr, Loop) else let.binders[0]] = ()
-                results = let.binders if isinstance(expr, Loop) else let.binders[1:]
-                for phi, init, after, binder in zip(expr.carries, expr.inits, expr.body.results, results, strict=False):
-                    made[phi], made[binder] = (init, after), (phi,)
-            case _:
-                pass
+        if isinstance(expr, Apply):
+            made[let.binders[0]] = expr.args
+            self._ops[let.binders[0]] = expr.op
+        elif isinstance(expr, If):
+            for binder, then, other in zip(let.binders, expr.then.results, expr.orelse.results, strict=True):
+                made[binder] = (then, other)
+        elif isinstance(expr, Loop | While):
+            made[expr.index if isinstance(expr, Loop) else let.binders[0]] = ()
+            results = let.binders if isinstance(expr, Loop) else let.binders[1:]
+            for phi, init, after, binder in zip(expr.carries, expr.inits, expr.body.results, results, strict=False):
+                made[phi], made[binder] = (init, after), (phi,)
 
     def _any(self, start: Iterable[Atom], is_it: Callable[[Var], bool | None]) -> bool:
         """Whether it is so of a variable, or of an operand, ...; `is_it` gives None where the operands tell."""

@@ -2,6 +2,7 @@
 
 # Values of users are of any type: what they are is asked while staging.
 
+import builtins
 import contextlib
 import functools
 import heapq
@@ -309,7 +310,8 @@ class Dispatcher:
         """A function that is not staged was given a staged value, and knew no better than an error of its own."""
         module = str(getattr(function, "__module__", None) or "builtins").lstrip("_")
         name = getattr(function, "__name__", type(function).__name__)
-        name = name if module == "builtins" else _title(function) if _is_numpys(function) else f"{module}.{name}"
+        of_python = module == "builtins" or getattr(builtins, name, None) is function  # `open` says that it is of `io`
+        name = name if of_python else _title(function) if _is_numpys(function) else f"{module}.{name}"
         raise self._session.tape.fault(
             StagingTypeError,
             f"`{name}` is called by Python, and takes no staged values",

@@ -651,7 +651,7 @@ def test_none_before_a_loop_that_may_find_something():
                 found = x - i
         return 0.0 if found is None else found
 
-    says(fault(f, 2.5, 3), "None", "staged Real", line="return 0.0 if found", help="same kind of value")
+    says(fault(f, 2.5, 3), "None", "staged Real", line="return 0.0 if found", help="truth value beside it")
 
 
 MOST = 2**63 - 1

@@ -12,7 +12,7 @@ from beartype.vale import Is
 from numpy.typing import NDArray
 
 from rosejit.abi import Leaf, Node, Static
-from rosejit.errors import ShapeError, StagingTypeError
+from rosejit.errors import RoseOverflowError, ShapeError, StagingTypeError
 from rosejit.frontend.hints import hints
 from rosejit.frontend.hints.hints import Array, Mat, ShapeOf, Vec
 from rosejit.frontend.signature.binding import signature
@@ -252,7 +252,7 @@ MISFITS = [
 
 @pytest.mark.parametrize(("hint", "value", "wanted", "given"), MISFITS, ids=lambda v: str(v)[:30])
 def test_misfits(hint, value, wanted, given):
-    with pytest.raises((StagingTypeError, ShapeError)) as caught:
+    with pytest.raises((StagingTypeError, ShapeError, RoseOverflowError)) as caught:
         bound(hint, value)
     says(caught.value, "`f`", "`x`", wanted, given, line="def f(x): return x", at="x")
 
