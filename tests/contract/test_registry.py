@@ -360,10 +360,15 @@ def can_be_called(title: str) -> bool:
     return title.startswith("np.") or not CALLS[title].is_method
 
 
-@pytest.mark.parametrize("title", list(filter(can_be_called, TITLES)))
+ALIKE = re.compile(r"np\.polynomial\.(hermite|hermite_e|laguerre|legendre)\.")
+"""Families that differ from that of Chebyshev in the numbers of a recurrence, which are compared with NumPy's."""
+
+
+@pytest.mark.parametrize("title", [t for t in TITLES if can_be_called(t) and not ALIKE.match(t)])
 @pytest.mark.filterwarnings("ignore:Mean of empty slice|All-NaN|Degrees of freedom|invalid value")
 def test_derivatives(title: str) -> None:
-    for sample in samples_of(title, CALLS[title]):
+    samples = samples_of(title, CALLS[title])
+    for sample in samples[: 2 if title.startswith("np.linalg.") else None]:  # tests/frontend/numpy has the others
         any(laws(title, sample, scope) for scope in POINTS)
 
 
