@@ -20,7 +20,7 @@ import pytest
 
 from rosejit import Array, interp
 from rosejit.errors import RoseError
-from rosejit.frontend.numpy.registry import BY_NAME, METHODS
+from rosejit.frontend.numpy.registry import BY_NAME, METHODS, ROWS
 from rosejit.frontend.numpy.row_kinds import Row, of_elements, of_places
 from rosejit.frontend.signature.binding import signature
 from rosejit.ir.types import has_real
@@ -395,6 +395,11 @@ STEPS = (
     "np.fabs",
 )
 """What has no derivative at zero."""
+
+
+def test_every_name_is_in_one_row() -> None:
+    names = [name for row in ROWS for name in row.names.split()]
+    assert len(names) == len(set(names))
 
 
 @pytest.mark.parametrize("title", TITLES)

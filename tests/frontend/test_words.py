@@ -119,10 +119,10 @@ def test_an_integer_that_does_not_fit_is_one_class() -> None:
 @pytest.mark.parametrize(
     ("file", "words"), [("<stdin>", "prompt of Python"), ("<string>", "python -c"), ("<timed exec>", "%%time")]
 )
-def test_a_function_whose_text_is_lost_says_what_to_do(file: str, words: str) -> None:
+def test_a_function_whose_text_is_lost_says_what_to_do(file: str, words: str, monkeypatch: Any) -> None:
+    monkeypatch.delitem(linecache.cache, file, raising=False)  # on 3.13 it has what `python -c` was given
     names: dict[str, Any] = {}
     exec(compile("def f(x): return x", file, "exec"), names)
-    assert file not in linecache.cache
     with pytest.raises(RoseError, match="cannot be found") as told:
         rose.jit(names["f"])(1.0)
     assert words in str(told.value.help)

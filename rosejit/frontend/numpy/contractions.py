@@ -293,25 +293,3 @@ def einsum_path(tape: Tape, *operands: Any, **options: Any) -> Any:
 
 
 # --- of vectors in the last axis
-
-
-def vecdot(x1: Array, x2: Any) -> Any:
-    """`np.vecdot`."""
-    return einsum(x1.tape, "...i,...i->...", x1, _vectors(x1.tape, "vecdot", x1, x2, 1, 1))
-
-
-def matvec(x1: Array, x2: Any) -> Any:
-    """`np.matvec`."""
-    return einsum(x1.tape, "...ij,...j->...i", x1, _vectors(x1.tape, "matvec", x1, x2, 2, 1))
-
-
-def vecmat(x1: Array, x2: Any) -> Any:
-    """`np.vecmat`."""
-    return einsum(x1.tape, "...i,...ij->...j", x1, _vectors(x1.tape, "vecmat", x1, x2, 1, 2))
-
-
-def _vectors(tape: Tape, name: str, x1: Array, x2: Any, first: int, second: int) -> Array:
-    other = _other(x1, x2, name)
-    if x1.ndim < first or other.ndim < second:
-        raise tape.fault(ShapeError, f"`np.{name}`: shapes {x1.shape} and {other.shape} have too few dimensions")
-    return other

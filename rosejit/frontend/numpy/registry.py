@@ -460,7 +460,7 @@ METHODS: dict[str, Row] = {row.names.split()[0]: row for row in ROWS if row.is_m
         Row("item", of_array, methods.item, "*args", "0; (1, 2); 1, 2"),
         Row("tolist", of_array, methods.listed, "", ""),
         Row("conj", of_array, methods.conjugate, "", "", "view"),
-        Row("view", of_array, methods.viewed_again, "dtype=None, type=None", "", "view"),
+        Row("view", of_array, methods.viewed_again, "dtype=None, type=...", "", "view"),
         Row("nonzero", of_array, methods.known_places, ""),
         Row("fill", of_array, methods.fill, "value", "s; 2", "writes"),
         Row("sort", of_array, sorting.sort_in_place, "axis=-1, kind=None, order=None, *, stable=None, descending=False",

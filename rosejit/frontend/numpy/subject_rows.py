@@ -174,7 +174,6 @@ _BUILDING = (
         "op_axes=None, itershape=None, buffersize=0", "x; [x, x]; s; a, order='C'", "several"),
     Row("unstack", of_array, manipulation.unstacked, "x, /, *, axis=0", "a; t, axis=1; x", "several"),
     Row("dsplit", of_array, manipulation.dsplit, samples="t, 2; t, [1]", gives="several"),
-    Row("matrix_transpose", of_array, manipulation.matrix_transposed, "x, /", "a; t", "view"),
     Row("rollaxis", of_array, lambda a, axis, start=0: manipulation.permuted(conversions.rollaxis)(a, axis, start),
         "a, axis, start=0", "t, 2; t, 0, 2; a, 1", "view"),
     Row("diagflat", of_array, lambda v, k=0: manipulation.diag(manipulation.ravel(v), k), samples="x; a; x, 1"),
@@ -198,12 +197,6 @@ _BUILDING = (
     Row("modf", of_several, conversions.parts_of, _OF_TWO.replace("x1, x2", "x"), "x; a; s", "several"),
     Row("isposinf", of_elements, lambda x: x == float("inf"), "x, out=None", "x; s; k"),
     Row("isneginf", of_elements, lambda x: x == float("-inf"), "x, out=None", "x; s; k"),
-    Row("vecdot", of_array, contractions.vecdot, f"x1, x2, /, {UFUNC.replace('where=True, ', '')}, axes=..., axis=...",
-        "x, x; a, x; a, a; t, t[0, 0]"),
-    Row("matvec", of_array, contractions.matvec, f"x1, x2, /, {UFUNC.replace('where=True, ', '')}, axes=..., axis=...",
-        "a, x; m, a; t, t[:, 0]"),
-    Row("vecmat", of_array, contractions.vecmat, f"x1, x2, /, {UFUNC.replace('where=True, ', '')}, axes=..., axis=...",
-        "x, m; a, m"),
 )  # fmt: skip
 _CALCULUS = (
     Row("diff", of_array, calculus.diff, "a, n=1, axis=-1, prepend=..., append=...",
