@@ -178,7 +178,7 @@ def _unknown(self: Array, name: str) -> Any:
 
 def astype(a: Array, dtype: Any, copy: bool = True) -> Any:
     """`x.astype(dtype)`: a new array, of Reals, Ints, Bools or complex numbers."""
-    if np.dtype(dtype) == np.dtype(complex):
+    if dtype is complex or np.dtype(dtype).name == "complex128":
         return as_complex(a.tape, a)
     kind = kind_of(a.tape, dtype)
     assert kind is not None

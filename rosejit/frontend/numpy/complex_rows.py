@@ -295,14 +295,14 @@ def _filled(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
 
 
 def _array(session: Any, object: Any, dtype: Any = None, copy: Any = None) -> Any:
-    if dtype is not None and np.dtype(dtype) != np.dtype(complex):
+    if dtype is not None and not _is_complex_type(dtype):
         raise session.tape.type_fault("complex numbers are not made real", "take `z.real`")
     return object.copy() if object.__class__ is ComplexArray and copy is not False else object
 
 
 def _like(value: complex | None) -> Make:
     def make(session: Any, z: Any, fill: Any = value, dtype: Any = None) -> Any:
-        if dtype is not None and np.dtype(dtype) != np.dtype(complex):
+        if dtype is not None and not _is_complex_type(dtype):
             return session.hooks.call(np.full, np.shape(np.empty(z.shape, bool)), fill, dtype)
         return as_complex(session.tape, np.zeros(z.shape)) + fill
 
@@ -369,7 +369,7 @@ def with_complex(name: str, handler: Handler) -> Handler:
 
 
 def _is_complex_type(dtype: Any) -> bool:
-    return np.dtype(dtype) == np.dtype(complex)
+    return dtype is complex or np.dtype(dtype).name == "complex128"
 
 
 def _refuse(session: Any, function: Any, how: str) -> Any:
@@ -475,7 +475,7 @@ def _unknown(self: ComplexArray, name: str) -> Any:
 
 
 def _as_type(self: ComplexArray, dtype: Any, copy: bool = True) -> Any:
-    if np.dtype(dtype) != np.dtype(complex):
+    if not _is_complex_type(dtype):
         raise self.tape.type_fault("a complex array is not made real", "take `z.real`")
     return self.copy() if copy else self
 

@@ -319,10 +319,13 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     given = manipulation.reshape(array_of(a.tape, "np.fill_diagonal", val), -1)
     if not given.shape[0]:
         return
-    shown = np.zeros(a.shape, int)
-    np.fill_diagonal(shown, np.arange(1, prod(a.shape) + 1), wrap=wrap)
-    found = np.nonzero(shown)
-    set_(a, tuple(found), get(given, (shown[found] - 1) % given.shape[0]))
+    strides = [prod(a.shape[k + 1 :]) for k in range(a.ndim)]
+    end = prod(a.shape) if wrap or a.ndim > 2 else min(prod(a.shape), a.shape[1] * a.shape[1])
+    places = range(0, end, sum(strides))
+    if not places:
+        return
+    found = [np.array([at // step % n for at in places]) for step, n in zip(strides, a.shape, strict=True)]
+    set_(a, tuple(found), get(given, np.array([k % given.shape[0] for k in range(len(places))])))
 
 
 # --- indices
