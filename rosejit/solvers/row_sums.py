@@ -35,10 +35,10 @@ def sum_over(
 ) -> "SumOver":
     """The sum of `f` over the rows of some of its arguments, `rows` at a time: memory does not grow with their number.
 
-    `f(.., x, y)` gives, of a block of rows, a number or structure of numbers that is their sum; if it gives one value a
-    row (an array as long as the block) these are added. An argument whose hint has one dimension less than the data
-    is one row, and `f` is then called with single rows. `over` names those arguments. Each is something with a length
-    and slices (arrays, memory maps, arrays of h5py or Zarr), all of one length, or an iterator of blocks.
+    `f(.., x, y)` gives, of a block of rows, their sum: a number, or a structure of numbers and arrays. It is not told
+    from one value a row, which would be added block to block. An argument whose hint has one dimension less than the
+    data is one row, and `f` is then called with single rows. `over` names those arguments. Each is something with a
+    length and slices (arrays, memory maps, arrays of h5py or Zarr), all of one length, or an iterator of blocks.
 
     `rose.grad`, `value_and_grad`, `hvp`, `hessian` and the Jacobians of the sum, with respect to the other arguments,
     are sums over blocks too. Blocks run on `threads` threads, or by `map`: any function that is called as Python's, an
@@ -217,10 +217,7 @@ class _Task:
         self.given = tuple([None if k in places else value for k, value in enumerate(given)])
 
     def __call__(self, rows: tuple[Any, ...]) -> Any:
-        args = list(self.given)
-        for place, part in zip(self.places, rows, strict=True):
-            args[place] = part
-        return self.block(*args)
+        return self.block(*_replaced(self.given, self.places, rows))
 
 
 def _blocks(given: list[Any], places: list[int], rows: int) -> Iterator[tuple[Any, ...]]:
@@ -288,7 +285,7 @@ def _staged_sum(block: Callable[..., Any], given: list[Any], places: list[int], 
     return looped
 
 
-def _replaced(given: Sequence[Any], places: list[int], values: list[Any]) -> list[Any]:
+def _replaced(given: Sequence[Any], places: Sequence[int], values: Sequence[Any]) -> list[Any]:
     found = list(given)
     for place, value in zip(places, values, strict=True):
         found[place] = value
