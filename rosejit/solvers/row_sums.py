@@ -10,11 +10,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from rosejit.abi import Leaf, Node, Tree, leaves
 from rosejit.api.batching.vmap import vmap
 from rosejit.api.decorators import as_function
 from rosejit.api.derivation.checkpoints import checkpoint
 from rosejit.api.function import Function
 from rosejit.api.public_entry import public
+from rosejit.api.sessions import session
 from rosejit.errors import ShapeError, StagingTypeError
 from rosejit.frontend.hints.hints import ArrayOf, Scalar
 from rosejit.frontend.session.session import Session
@@ -35,9 +37,9 @@ def sum_over(
 ) -> "SumOver":
     """The sum of `f` over the rows of some of its arguments, `rows` at a time: memory does not grow with their number.
 
-    `f(.., x, y)` gives, of a block of rows, their sum: a number, or a structure of numbers and arrays. It is not told
-    from one value a row, which would be added block to block. An argument whose hint has one dimension less than the
-    data is one row, and `f` is then called with single rows. `over` names those arguments. Each is something with a
+    `f(.., x, y)` gives, of a block of rows, their sum: a number, or a structure of numbers and arrays, of a shape that
+    does not depend on the number of rows (`ShapeError`). An argument whose hint has one dimension less than the data is
+    one row, and `f` is then called with single rows. `over` names those arguments. Each is something with a
     length and slices (arrays, memory maps, arrays of h5py or Zarr), all of one length, or an iterator of blocks.
 
     `rose.grad`, `value_and_grad`, `hvp`, `hessian` and the Jacobians of the sum, with respect to the other arguments,
@@ -86,6 +88,8 @@ class SumOver:
         self.base, self.places, self.rows, self.how = base, places, rows, how
         self.steps: tuple[tuple[Callable[..., Any], tuple[Any, ...]], ...] = ()
         self.blocks: dict[bool, Callable[..., Any]] = {}
+        self.sums: set[Any] = set()
+        """The keys of the calls whose results are known to be sums."""
         self.__name__ = f"sum_over_{base.__name__}"
         self.__doc__ = base.__doc__
         self.__signature__ = base.__signature__
@@ -122,13 +126,16 @@ class SumOver:
         given, places = self._arguments(args, kwargs)
         block = self._of_block(given, places)
         total: Any = None
-        for found in self.how(_Task(block, tuple(given), tuple(places)), _blocks(given, places, self.rows)):
+        blocks = self._of_sums(given, places, _blocks(given, places, self.rows))
+        for found in self.how(_Task(block, tuple(given), tuple(places)), blocks):
             result = found.result() if hasattr(found, "result") else found
             total = result if total is None else added(total, result)
         return total
 
     def __rose_stage__(self, at: Session, args: Any, kwargs: Any) -> Any:
         given, places = self._arguments(args, kwargs)
+        first = tuple([given[place][: self.rows] for place in places])
+        self._require_sums(_replaced(given, places, first), at)
         looped = _staged_sum(checkpoint(self._of_block(given, places)), given, places, self.rows)
         return as_function(looped).__rose_stage__(at, tuple(given), {})
 
@@ -152,6 +159,36 @@ class SumOver:
         if bound.kwargs:
             raise StagingTypeError("a sum over rows has no keyword-only arguments", help="move them before the `*`")
         return list(bound.args), list(self.places)
+
+    def _of_sums(
+        self, given: list[Any], places: list[int], blocks: Iterator[tuple[Any, ...]]
+    ) -> Iterator[tuple[Any, ...]]:
+        """The blocks, each number of rows looked at before the function is called with it."""
+        lengths: set[int] = set()
+        for rows in blocks:
+            if len(rows[0]) not in lengths:
+                lengths.add(len(rows[0]))
+                with session() as at:
+                    self._require_sums(_replaced(given, places, rows), at)
+            yield rows
+
+    def _require_sums(self, given: list[Any], at: Session) -> None:
+        """Refuse a function whose result has a length that is the number of rows: with one more it has another."""
+        if self._is_product:
+            del given[1]
+        if any([_is_one_row(self.base, k, given[k]) for k in self.places]):
+            return
+        call = self.base.binding.bind(tuple(given), {})
+        if call.key in self.sums:
+            return
+        rows = given[self.places[0]].shape[0]
+        found = self.base.specialise(call, at).result
+        if _may_have_rows(found, rows):
+            longer = [np.zeros((rows + 1, *given[k].shape[1:]), dtype=given[k].dtype) for k in self.places]
+            other = self.base.binding.bind(tuple(_replaced(given, self.places, longer)), {})
+            if self.base.specialise(other, at).result != found:
+                raise _no_sum(self.base, found)
+        self.sums.add(call.key)
 
     def _of_block(self, given: list[Any], places: list[int]) -> Callable[..., Any]:
         """The function of a block of rows; of single rows their loop."""
@@ -184,6 +221,23 @@ def _is_one_row(base: Function, place: int, value: Any) -> bool:
         return False
     rank = len(getattr(value, "shape", ())) if not hasattr(value, "__next__") else None
     return rank is not None and len(description.dims) == rank - 1
+
+
+def _may_have_rows(tree: Tree, rows: int) -> bool:
+    """Whether some length of a result is `rows`."""
+    if isinstance(tree, Leaf):
+        return rows in tree.shape
+    parts_of_it = tree.children if isinstance(tree, Node) else ()
+    return len(parts_of_it) == rows or any([_may_have_rows(part, rows) for part in parts_of_it])
+
+
+def _no_sum(base: Function, result: Tree) -> ShapeError:
+    shapes = ", ".join([str(leaf.shape) if leaf.shape else leaf.kind for leaf in leaves(result)])
+    return ShapeError(
+        f"`{base.__name__}` gives a value for each row, where `sum_over` needs the sum over the rows it is given",
+        facts=(f"its result has the shape {shapes}, and another one for one row more",),
+        help="return the sum over the rows (`.sum()`), or hint the argument as one row",
+    )
 
 
 def _along_rows(value: Any) -> Any:

@@ -144,10 +144,6 @@ WRONG = {
     "by the rows": (lambda: rose.grad(rose.sum_over(logistic, "x"), "x"), "not taken with respect to the rows"),
     "lengths": (lambda: rose.sum_over(logistic, ("x", "y"))(W, X, Y[:4]), "different numbers of rows: .103, 4."),
     "mixed": (lambda: rose.sum_over(logistic, ("x", "y"))(W, X, blocks(Y)), "either all arguments with rows"),
-    "a value a row": (
-        lambda: rose.sum_over(lambda x: x * x, "x", rows=10)(Y),
-        "the sums of two blocks of rows have the shapes",
-    ),
 }
 
 
@@ -156,6 +152,42 @@ def test_wrong_uses(name):
     use, words = WRONG[name]
     with pytest.raises(rose.RoseError, match=words):
         use()
+
+
+@rose.jit
+def square(x: rose.Vec["n"]) -> rose.Vec["n"]:
+    return x * x
+
+
+VALUES_A_ROW = {
+    "no hints": lambda x: x * x,
+    "hints": square,
+    "two a row": lambda x: np.stack([x, x]),
+    "a list": lambda x: [each * each for each in x],
+    "in a structure": lambda x: {"sum": x.sum(), "all": (x,)},
+}
+PLACES = {
+    "call": lambda total, data: total(data),
+    "staged": lambda total, data: rose.jit(lambda x: total(x))(data),
+    "iterator": lambda total, data: total(blocks(data, 5)),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("count", [1, 5, 10, 12])
+@pytest.mark.parametrize("name", VALUES_A_ROW)
+def test_values_a_row_are_no_sum(name, count, place):
+    """Wherever blocks are of one length, adding them would go through."""
+    total = rose.sum_over(VALUES_A_ROW[name], "x", rows=5)
+    with pytest.raises(rose.ShapeError, match=r"a value for each row|the sums of two blocks"):
+        PLACES[place](total, RNG.normal(size=count))
+
+
+def test_sums_of_a_length_that_is_that_of_a_block():
+    total = rose.sum_over(lambda w, x: (x * w).sum(axis=0), "x", rows=3)
+    for each in (total, rose.jit(lambda w, x: total(w, x))):
+        np.testing.assert_allclose(each(W, X), (X * W).sum(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(rose.jacfwd(total)(W, X), np.diag(X.sum(axis=0)), atol=1e-12)
 
 
 def test_arguments_by_name():
