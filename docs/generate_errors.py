@@ -281,7 +281,7 @@ CASES = (
     Case(
         "StagingWarning",
         "A container or an object from outside is changed while a function is staged. Only ever a warning, once a "
-        "line: staging runs the change once for each specialisation, Python would at each call.",
+        "line: the change happens at each call, as in Python, and therefore each call stages the function again.",
         """
         calls = []
 

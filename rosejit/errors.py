@@ -128,7 +128,7 @@ class CacheError(RoseError, OSError, Warning):
 
 
 class StagingWarning(RoseError, UserWarning):
-    """The host is changed while a function is staged: once for each specialisation, and not at each call."""
+    """The host is changed while a function is staged, which is therefore staged again for each call."""
 
 
 class UnrollWarning(RoseError, RuntimeWarning):

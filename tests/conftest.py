@@ -55,6 +55,7 @@ def pytest_collection() -> Generator[None, object, object]:
 SAMPLED = (
     "tests/benchmarks/",
     "tests/codegen/",
+    "tests/contract/test_changes_outside.py",
     "tests/contract/test_kept_functions.py",
     "tests/contract/test_random.py",
     "tests/contract/test_range_checkpoint.py",
@@ -64,6 +65,7 @@ SAMPLED = (
     "tests/frontend/control/test_element_slots.py",
     "tests/frontend/control/test_exception_handlers.py",
     "tests/frontend/numpy/",
+    "tests/frontend/python/test_augmented_targets.py",
     "tests/frontend/python/test_ordering.py",
     "tests/frontend/scalar_ops/",
     "tests/frontend/session/test_host_effects.py",

@@ -66,6 +66,21 @@ class FunctionSource:
     """The function whose derivative it is, which takes the same arguments."""
 
 
+def _refused_to_be_set(name: str) -> property:
+    """An attribute of plain functions that a decorated one lacks: what was decorated is known by then."""
+
+    def missing(self: "Function") -> Any:
+        raise AttributeError(f"{self.__name__!r}, decorated, has no attribute {name!r}", name=name, obj=self)
+
+    def refused(self: "Function", _: Any) -> None:
+        raise StagingTypeError(
+            f"`{self.__name__}.{name}` is set, but `{self.__name__}` was decorated with the old one",
+            help="change the plain function before it is decorated, or decorate a new one",
+        )
+
+    return property(missing, public(refused))
+
+
 class Function:
     """A function of staged values: binds arguments, stages and compiles once for each kind, and calls."""
 
@@ -107,6 +122,8 @@ class Function:
 
     def __reduce__(self) -> Any:
         return self._kind.rebuilt(self)
+
+    __code__, __defaults__, __kwdefaults__ = map(_refused_to_be_set, ("__code__", "__defaults__", "__kwdefaults__"))
 
     # --- its derivative
 
@@ -227,9 +244,11 @@ class Function:
         at.gives_statics = at.gives_statics or bool(call.statics)
         unfinished = at.cycles.unfinished(owner)
         if unfinished is None:
-            staged = self._specialised(call, at).staged
+            found = self._specialised(call, at)
+            staged = found.staged
             unfinished = at.cycles.unfinished(owner)  # it may call one that is
             if unfinished is None:
+                sessions.used(found.guards)
                 atoms = sessions.arguments(at, staged, call)
                 return at.apply(staged.function, atoms, staged.result, staged.statics, call)
         return at.cycles.apply(unfinished, call)
@@ -302,7 +321,7 @@ class Function:
                 with sessions.entered(at), at.tape.undo, sessions.collecting() as inherited:
                     staged = self._kind.stage(self, call, at)
                     read = sessions.lasting(at, staged.source, inherited)
-                    made = Specialisation(staged, sessions.distinct(staged.source.guards, *read))
+                    made = Specialisation(staged, sessions.owned(sessions.distinct(staged.source.guards, *read)))
                     self._know_when_complete(made, call, at, key)
             except BaseException:
                 self.known.pop(key, None)

@@ -14,6 +14,7 @@ from rosejit.errors import StagingTypeError
 from rosejit.frontend.arrays.access import variable
 from rosejit.frontend.arrays.array import Array, fresh
 from rosejit.frontend.guards import closure_guards
+from rosejit.frontend.guards.change_guards import ChangeGuard
 from rosejit.frontend.guards.guards import AccessPath, Capture, Guard
 from rosejit.frontend.session.session import Session
 from rosejit.frontend.values.pytree import Supply, build, parts_as, with_parts
@@ -161,6 +162,7 @@ def of_reals(at: Session, known: Known, args: tuple[Any, ...]) -> Specialisation
 def applied(at: Session, found: Specialisation, atoms: list[ir.Atom]) -> Any:
     """Stage a call of what is known."""
     collect(found.guards)
+    used(found.guards)
     return at.apply(found.staged.function, atoms, found.staged.result, found.staged.statics)
 
 
@@ -200,6 +202,18 @@ def is_current(source: Any, guards: Sequence[Guard], at: Session | None) -> bool
     if at is None:
         return not (source.outer or source.boxes)
     return not source.boxes or all([at.tape.content(box) is held for box, held in source.boxes])
+
+
+def owned(guards: Sequence[Guard]) -> tuple[Guard, ...]:
+    """`guards` for code that is made of what they guard: of changes its own ones."""
+    return tuple([ChangeGuard(each.chain, each) if isinstance(each, ChangeGuard) else each for each in guards])
+
+
+def used(guards: Sequence[Guard]) -> None:
+    """A call of the code is staged: what it changed outside is changed again for the next one."""
+    for guard in guards:
+        if isinstance(guard, ChangeGuard):
+            guard.use()
 
 
 def what_changed(found: Any) -> str:
@@ -254,7 +268,7 @@ def _capture_read(capture: Capture) -> Read:
 def _guard_read(guard: Guard) -> Read:
     if guard.is_still:
         return Read(_chain(guard.chain), _roots(guard.chain), guard.chain.read())
-    return Read("{0}()", (guard.holds,), value=True)
+    return Read("{0}()", (guard.use,), value=True)
 
 
 def same_static(given: Any, key: Any) -> bool:

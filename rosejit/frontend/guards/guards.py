@@ -2,14 +2,13 @@
 
 # Values of users are of any type: what they are is asked while staging.
 
-import warnings
 from collections import deque
 from collections.abc import Container, Iterable, Iterator, Set
 from inspect import Parameter
 from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from rosejit.errors import StagingWarning, UnsupportedSyntax
+from rosejit.errors import UnsupportedSyntax
 from rosejit.frontend.control.special_methods import member_of
 from rosejit.frontend.syntax.translate import Translation
 from rosejit.frontend.syntax.user_code import is_users_code
@@ -114,6 +113,10 @@ class Guard:
         if self.look is None:
             return now is self.expected
         return now is not _MISSING and self.look.holds(now)
+
+    def use(self) -> bool:
+        """Whether the code may be run or called now."""
+        return self.holds()
 
 
 @dataclass(slots=True, frozen=True)
@@ -287,40 +290,6 @@ def check_unspoilt(
         raise error
 
 
-def warn_of_changes(tape: Tape, functions: Iterable[FunctionType], reads: Iterable[PathValue]) -> None:
-    """Warn of what is from outside and was changed: that is done when a function is staged, not at each call."""
-    places = tape.undo.places
-    for read in reads if places else ():
-        if read.frozen or is_stable(read.chain):
-            continue
-        for value in _inside(read.value):
-            place = places.pop(id(value), None)
-            if place is not None:
-                found = StagingWarning(
-                    f"`{read.chain}` is changed while the function is staged: once, and not at each call",
-                    place,
-                    help="return the new value, or change it in a function of your own with `rose.opaque`",
-                )
-                scope = next((f.__globals__ for f in functions if f.__code__.co_filename == place.file), {})
-                warnings.warn_explicit(found, None, place.file, place.line, registry=scope.setdefault(_WARNED, {}))
-
-
-_WARNED = "__warningregistry__"
-"""Where Python notes in a module which warnings its lines have given."""
-
-
-def _inside(value: Any) -> Iterator[Any]:
-    """A value, and what is in it, in containers and objects."""
-    pending, seen = [value], set[int]()
-    while pending:
-        item = pending.pop()
-        if id(item) not in seen and not _is_known(item):
-            seen.add(id(item))
-            yield item
-            pending += parts(item) or [*(attributes(item).values() if is_object(item) else ())]
-            pending += item.values() if isinstance(item, dict) else item if isinstance(item, (list, deque)) else ()
-
-
 def _holds_staged(value: Any) -> bool:
     """Whether a staged value is in a structure, or in objects in it."""
     pending, seen = [value], set[int]()
@@ -331,11 +300,11 @@ def _holds_staged(value: Any) -> bool:
         if id(item) not in seen:
             seen.add(id(item))
             inside = parts(item) or [*(attributes(item).values() if is_object(item) else ()), *held_in(item)]
-            pending += [x for x in inside if not _is_known(x)]  # programs that make programs read long tables
+            pending += [x for x in inside if not is_known(x)]  # programs that make programs read long tables
     return False
 
 
-def _is_known(value: Any) -> bool:
+def is_known(value: Any) -> bool:
     """Whether a value is a number, a text or the like, or a tuple of such."""
     return value.__class__ in ATOMS or (value.__class__ is tuple and ATOMS.issuperset(map(type, value)))
 

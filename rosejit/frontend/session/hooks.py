@@ -75,6 +75,36 @@ _CONTAINERS = frozenset({list, dict, set, deque, OrderedDict, defaultdict, Count
 """Types of which operators make new objects."""
 
 
+class _Grown:
+    """An object of which one item or attribute is read, changed in place if it can be, and written back."""
+
+    __slots__ = ("grows", "method", "owner")
+
+    def __init__(self, owner: Any, grows: Callable[[Any, str], None], method: str) -> None:
+        for name, value in (("owner", owner), ("grows", grows), ("method", method)):
+            object.__setattr__(self, name, value)
+
+    def __getattribute__(self, name: str) -> Any:
+        return _grown(self, getattr(_held(self, "owner"), name))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(_held(self, "owner"), name, value)
+
+    def __getitem__(self, index: Any) -> Any:
+        return _grown(self, _held(self, "owner")[index])
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        _held(self, "owner")[index] = value
+
+
+_held = object.__getattribute__
+
+
+def _grown(grown: _Grown, value: Any) -> Any:
+    _held(grown, "grows")(value, _held(grown, "method"))
+    return value
+
+
 class Containers:
     """Reads and writes of containers of the host, and of arrays."""
 
@@ -162,7 +192,7 @@ class Containers:
                 help="bind a new value to a name, or use an array (`np.zeros(n)`), which can be changed anywhere; a "
                 "loop whose count is an `int` parameter is staged: `rose.Static` instead, and Python runs it",
             )
-        if id(container) not in tape.undo.known:
+        if id(container) not in tape.undo.places:
             tape.undo.places[id(container)] = tape.here()
         tape.undo.note(container)
         return container
@@ -172,6 +202,11 @@ class Containers:
         kind = value.__class__
         if kind not in _STILL and hasattr(kind, method):
             self.written(value)
+
+    def grown(self, owner: Any, method: str) -> Any:
+        """What takes the place of `owner` in `owner[i] += value` and `owner.name += value`, which may change a list in
+        it as well."""
+        return owner if owner.__class__ in _STILL else _Grown(owner, self.grows, method)
 
     def record_allocation(self, container: Any) -> Any:
         """A container that was just made."""
@@ -302,7 +337,8 @@ class Hooks:
         names, attributes = Names(tape), containers.attributes
         self.read_outer, self.getitem, self.written = containers.read_outer, containers.getitem, containers.written
         self.record_allocation, self.member = containers.record_allocation, containers.member
-        self.fresh, self.append, self.grows = containers.fresh, containers.append, containers.grows
+        self.fresh, self.append = containers.fresh, containers.append
+        self.grows, self.grown = containers.grows, containers.grown
         self.owner, self.elements, self.assign = attributes.of, attributes.elements, attributes.assign
         self.bound, self.cell, self.result, self.returned = names.bound, names.cell, names.result, names.returned
         self.rebound = names.rebound

@@ -18,6 +18,7 @@ from rosejit.frontend.arrays.array import Array, Box, constant, fresh, is_small,
 from rosejit.frontend.control.if_for import rows
 from rosejit.frontend.control.special_methods import Methods
 from rosejit.frontend.guards import code_guards
+from rosejit.frontend.guards.change_guards import change_guards
 from rosejit.frontend.guards.closure_guards import arounds, numbers_around
 from rosejit.frontend.guards.guards import (
     AccessPath,
@@ -30,7 +31,6 @@ from rosejit.frontend.guards.guards import (
     check_unspoilt,
     elements_guard,
     guard,
-    warn_of_changes,
 )
 from rosejit.frontend.numpy import array_methods, scalar_methods
 from rosejit.frontend.scalar_ops import complex_operators, operators
@@ -410,11 +410,12 @@ class Session:
         place = opened.member.function.span if opened.member is not None else None
         functions = [f for f, _ in opened.functions.values()]
         check_unspoilt(self.tape, functions, reads, place)
-        warn_of_changes(self.tape, functions, reads)
+        changes = change_guards(self.tape, functions, reads)
         live = opened.captured.keys() - opened.read_elements.keys()
         view = Outside(live, None if self.gives_statics else opened.names())
         kept = opened.static_arrays | opened.unnamed
         found = [g for read in reads if (g := guard(read, view, kept, opened.read_elements)) is not None]
+        found += changes
         by_name = {id(read.value) for read in reads}
         found += [elements_guard(a) for key, a in opened.read_elements.items() if key not in by_name]
         found += opened.of_what_ran(self.methods.known, view)

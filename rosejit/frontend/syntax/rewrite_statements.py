@@ -221,11 +221,17 @@ def _augmented(context: Context, node: Any) -> list[Any]:
     if isinstance(target, gast.Name) and id(target) in context.flow.unsure and target.id in context.flow.undefined:
         checked = runtime(target, "bound", load(target, target.id), constant(target, target.id))
         before.append(assign(target, target.id, checked))
-    op = expression(context, node.op)
+    op, method, stored = (
+        expression(context, node.op),
+        constant(node, _IN_PLACE[type(node.op)]),
+        expression(context, target),
+    )
     if isinstance(target, gast.Name):
         read = expression(context, at(target, gast.Name(target.id, gast.Load(), None, None)))
-        before.append(do(node, runtime(node, "grows", read, constant(node, _IN_PLACE[type(node.op)]))))
-    return [*before, at(node, ast.AugAssign(expression(context, target), op, expression(context, node.value)))]
+        before.append(do(node, runtime(node, "grows", read, method)))
+    else:
+        stored.value = runtime(target, "grown", stored.value, method)
+    return [*before, at(node, ast.AugAssign(stored, op, expression(context, node.value)))]
 
 
 _IN_PLACE = {

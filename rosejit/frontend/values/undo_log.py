@@ -6,7 +6,7 @@ from types import ModuleType
 from typing import Any
 from weakref import ProxyTypes
 
-from rosejit.frontend.values.host_values import attributes_of, items_of, put_items
+from rosejit.frontend.values.host_values import ATOMS, atom_key, attributes_of, items_of, put_items
 
 _MISSING = object()
 
@@ -46,6 +46,26 @@ class UndoLog:
             self.known[id(owner)] = (owner, owner.copy(), None)
         else:
             self.known[id(owner)] = (owner, items_of(owner), _attributes(owner))
+
+    def is_changed(self, key: int) -> bool:
+        """Whether what is known by `key` has other content than it had then."""
+        owner, items, named = self.known[key]
+        return not (_alike(items_of(owner), items) and _alike(_attributes(owner), named))
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Whether two copies of what is in a container hold the same objects, or equal numbers and strings."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, dict):
+        return _alike(list(one), list(other)) and _alike(list(one.values()), list(other.values()))
+    if not isinstance(one, (list, tuple)):
+        return one == other  # copies: of sets, or None
+    return len(one) == len(other) and all([a is b or _is_equal(a, b) for a, b in zip(one, other, strict=True)])
+
+
+def _is_equal(one: Any, other: Any) -> bool:
+    return type(one) in ATOMS and type(one) is type(other) and atom_key(one) == atom_key(other)
 
 
 def _behind(proxy: Any) -> Any:
