@@ -167,7 +167,7 @@ def _setattr():
     account = Account()
 
     def f(x):
-        setattr(account, "count", account.count + 1)  # noqa: B010  # that is what is tried
+        setattr(account, "count", account.count + 1)  # that is what is tried
         return x * x * account.count
 
     return f
