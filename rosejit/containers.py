@@ -482,6 +482,44 @@ class _Complex(Container):
         return f"{constant(joined)}(*{parts})"
 
 
+class _Optional(Container):
+    """A value or None: the flag that says whether it is there, and the value. Never an argument from the host."""
+
+    is_fixed = True
+    staged: Callable[[Any, Any], Any] = complex
+    """What makes one of staged parts: the frontend knows."""
+
+    def owns(self, cls: Any) -> bool:
+        return getattr(cls, "__rose_optional__", False) is True
+
+    def parts(self, value: Any, read: Read = getattr) -> list[Any]:
+        return [value.__rose_flag__, value.__rose_held__]
+
+    def picked(self, value: Any, keys: Sequence[Any], read: Read = getattr) -> list[Any]:
+        return self.parts(value)
+
+    def layout(self, value: Any) -> Any:
+        return None
+
+    def like(self, value: Any, parts: Sequence[Any]) -> Any:
+        return _Optional.staged(*parts)
+
+    def node(self, value: Any, children: tuple[Tree, ...], ordered: bool = False) -> Node:
+        return Node(self.name, children)
+
+    def make(self, node: Node, parts: list[Any]) -> Any:
+        return _Optional.staged(*parts)
+
+    def each(self, node: Node, value: str) -> str | None:
+        return None
+
+    def literal(self, node: Node, parts: Sequence[str], constant: Constant) -> str:
+        return f"({parts[1]} if {parts[0]} else None)"
+
+    def gathered(self, node: Node, parts: str, constant: Constant) -> str:
+        return f"{constant(_Optional.staged)}(*{parts})"
+
+
 def is_complex(value: Any, rank: int = 0) -> bool:
     """Whether a value of the host is a complex number, or an array of them."""
     return isinstance(value, complex) or getattr(getattr(value, "dtype", None), "kind", "") == "c"
@@ -516,9 +554,11 @@ DATACLASS = _Dataclass("dataclass")
 COMPLEX = _Complex("complex", 1)
 CONJUGATE = _Complex("conjugate", -1)
 """As cotangents of complex numbers are told: by the convention of JAX that of z is du/dx - i du/dy."""
+OPTIONAL = _Optional("optional")
 
 KINDS: dict[str, Container] = {kind.name: kind for kind in (
     TUPLE, LIST, DICT, DEQUE, NAMED_TUPLE, DATACLASS, COMPLEX, CONJUGATE,
+    OPTIONAL,
 )}  # fmt: skip
 """The table. Of an argument that is of a class derived from one, or made of several, the first kind counts."""
 

@@ -64,6 +64,7 @@ SAMPLED = (
     "tests/export/test_es_module.py",
     "tests/frontend/control/test_element_slots.py",
     "tests/frontend/control/test_exception_handlers.py",
+    "tests/frontend/control/test_optional.py",
     "tests/frontend/numpy/",
     "tests/frontend/python/test_augmented_targets.py",
     "tests/frontend/python/test_ordering.py",

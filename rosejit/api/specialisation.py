@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 from rosejit.abi import Leaf, Node, Static, Tree, changed, leaves
 from rosejit.api.deferred import apply_fastmath
 from rosejit.api.derivation.derivation_recipe import Program, Recipe, function_of, source_of
-from rosejit.containers import COMPLEX, CONJUGATE
+from rosejit.containers import COMPLEX, CONJUGATE, OPTIONAL
 from rosejit.errors import NotDifferentiable, StagingTypeError
 from rosejit.frontend.session.custom_jvp import Primal, Ruled
 from rosejit.frontend.values.host_scalars import number_kind
@@ -340,6 +340,8 @@ def _shown(tree: Tree) -> str:
             return "None"
         case Node(kind="complex" | "conjugate"):
             return "complex"
+        case Node(kind="optional", children=(_, held)):
+            return f"{_shown(held)} or None"
         case Node(kind=kind, cls=cls):
             return f"a {cls.__name__ if cls else kind}"
         case Static():
@@ -362,6 +364,41 @@ def with_states(made: ir.Function, f: ir.Function, count: int) -> ir.Function:
     types = tuple([a.type for a in results])
     body = ir.Block([*made.body.lets, call], results)
     return insert_copies(ir.Function(made.name, made.params, types, body, made.own, span=made.span))
+
+
+def of_values(staged: Staged) -> Staged:
+    """`staged` for derivatives: of a result that may be None the value, without which the running code raises."""
+    if not may_be_none(staged.result):
+        return staged
+    f = staged.function
+    params = tuple([ir.Var(v.type, v.hint) for v in f.params])
+    found = tuple([ir.Var(t, "found") for t in f.results])
+    lets: list[ir.Let] = [ir.Let(found, ir.Call(f, params), f.span)]
+    kept: list[ir.Atom] = []
+    atoms = iter(found)
+    result = _valued(staged, staged.result, atoms, lets, kept)
+    results = (*kept, *atoms)  # and the states of generators
+    types = tuple([a.type for a in results])
+    made = ir.Function(f.name, params, types, ir.Block(lets, results), f.own, span=f.span)
+    return staged.derived(insert_copies(made), result)
+
+
+def may_be_none(tree: Tree) -> bool:
+    """Whether a part of a result is a value or None, which only running tells."""
+    return isinstance(tree, Node) and (tree.kind == OPTIONAL.name or any(map(may_be_none, tree.children)))
+
+
+def _valued(staged: Staged, tree: Tree, found: Iterator[ir.Var], lets: list[ir.Let], kept: list[ir.Atom]) -> Tree:
+    if isinstance(tree, Leaf):
+        kept.append(next(found))
+        return tree
+    if not isinstance(tree, Node):
+        return tree
+    if tree.kind != OPTIONAL.name:
+        return replace(tree, children=tuple([_valued(staged, child, found, lets, kept) for child in tree.children]))
+    words = f"the derivative of `{_title(staged)}` is taken where its result is None"
+    lets.append(ir.Let((), ir.Check(next(found), ir.Failure("none", words, staged.span)), staged.span))
+    return _valued(staged, tree.children[1], found, lets, kept)
 
 
 def with_results(f: ir.Function, name: str, results: tuple[ir.Atom, ...]) -> ir.Function:

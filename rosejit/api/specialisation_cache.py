@@ -13,7 +13,7 @@ from typing import Any
 
 from rosejit.abi import Tree
 from rosejit.api.programs.compile_and_load import Loaded
-from rosejit.api.specialisation import Staged
+from rosejit.api.specialisation import Staged, may_be_none, of_values
 from rosejit.frontend.guards.guards import Guard
 from rosejit.lazy_dataclass import dataclass
 
@@ -34,6 +34,15 @@ class Specialisation:
     loaded: Loaded | None = None
     call: Callable[..., Any] | None = None
     extras: dict[str, Any] = field(default_factory=lambda: {})
+
+
+def valued(found: Specialisation) -> Specialisation:
+    """`found` for derivatives: see `of_values`."""
+    if not may_be_none(found.staged.result):
+        return found
+    if "values" not in found.extras:
+        found.extras["values"] = Specialisation(of_values(found.staged), found.guards)
+    return found.extras["values"]
 
 
 class Known(dict[Key, Specialisation]):

@@ -131,6 +131,8 @@ class Writer:
                 item = self.read(tree.children[0], together)
                 return f"Array.from({{ length: {len(tree.children)} }}, (_, {i}) => ({item}))"
         items = [self.read(child, part) for child, part in zip(tree.children, divided(tree, cells), strict=True)]
+        if tree.kind == "optional":
+            return f"({items[0]} ? {items[1]} : null)"
         if not by_name:
             return f"[{', '.join(items)}]"
         pairs = [f"{js_names.key(key)}: {item}" for key, item in zip(tree.keys, items, strict=True)]
@@ -143,7 +145,7 @@ class Writer:
                 (cell,) = cells
                 rest = f"{shape_name(cell.slot.shape)}, {out}, {js_names.text(path)}{_AS[cell.element]}"
                 yield f"$fill({VIEWS[cell.element]}, {cell.index()}, {rest});"
-            case Static() | Leaf() | Node(kind="none"):
+            case Static() | Leaf() | Node(kind="none" | "optional"):
                 yield f"{out} = {self.read(tree, cells)};"
             case Node():
                 yield from self._filled(tree, cells, out, path)

@@ -148,6 +148,8 @@ def gives(tree: Tree) -> str:
             return _NUMBERS[kind]
         case Static(key=value):
             return _of_host(value)
+        case Node(kind="optional", children=(_, held)):
+            return f"{gives(held)} | null"
         case Node(children=children) if _is_array(tree):
             if _is_uniform(tree):
                 return f"{_grouped(gives(children[0]))}[]"
@@ -162,6 +164,8 @@ def filled(tree: Tree) -> str:
         case Leaf(kind="array", shape=shape, element=element):
             flat = _FILLED[element]
             return flat if len(shape) == 1 else f"({flat}){'[]' * (len(shape) - 1)} | {flat.partition(' |')[0]}"
+        case Node(kind="optional", children=(_, held)):
+            return f"{gives(held)} | null"
         case Node(children=children) if _is_array(tree):
             if _is_uniform(tree):
                 return f"{_grouped(filled(children[0]))}[]"

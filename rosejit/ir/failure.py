@@ -16,6 +16,7 @@ from rosejit.errors import (
     RoseValueError,
     RoseZeroDivisionError,
     ShapeError,
+    StagingTypeError,
     UnboundStagedName,
     WasmTrap,
 )
@@ -30,6 +31,7 @@ KINDS: dict[str, type[RoseError]] = {
     "no integer": RoseValueError,
     "assertion": RoseAssertionError,
     "attribute": RoseAttributeError,
+    "none": StagingTypeError,
     "unbound": UnboundStagedName,
     "shape": ShapeError,
     "nan": RoseFloatingPointError,

@@ -9,7 +9,7 @@ import pytest
 
 import rosejit as rose
 from rosejit import Vec
-from rosejit.errors import StagingTypeError
+from rosejit.errors import RoseError
 from tests.frontend.oracle import define
 
 
@@ -42,21 +42,35 @@ ASKED = [
 PATTERNS = ["None", "[a]", "[a, *b]", "{'k': a}", "float()", "Held(value=1.0)", "int() | float()", "str()", "'a'"]
 
 
+def as_python_or_refused(source):
+    """Whether what Python does is done, on both paths; else it is refused in words."""
+    plain = define(source, **WORLD)
+    staged, refused = rose.jit(define(source, **WORLD)), 0
+    for x in (0.5, 1.5):
+        try:
+            found = staged(x)
+        except RoseError:
+            refused += 1
+            continue
+        assert found == plain(x)
+    return refused != 2  # a path may raise
+
+
 @pytest.mark.parametrize("made", MADE.values(), ids=MADE)
 @pytest.mark.parametrize("asked", ASKED)
-def test_what_asks_is_refused(asked, made):
-    f = rose.jit(define(f"def f(x: float) -> float:\n    {made}\n    return 1.0 if {asked} else 2.0", **WORLD))
-    with pytest.raises(StagingTypeError):
-        f(0.5)
+def test_what_asks_is_told_or_refused(asked, made):
+    is_staged = as_python_or_refused(f"def f(x):\n    {made}\n    return 1.0 if {asked} else 2.0")
+    if asked in ("q is None", "q is not None", "None is q", "helper(q) > 1"):
+        assert is_staged
 
 
 @pytest.mark.parametrize("made", MADE.values(), ids=MADE)
 @pytest.mark.parametrize("pattern", PATTERNS)
-def test_patterns_are_refused(pattern, made):
+def test_patterns_are_told_or_refused(pattern, made):
     text = f"    match q:\n        case {pattern}:\n            return 1.0\n        case _:\n            return 2.0"
-    f = rose.jit(define(f"def f(x: float) -> float:\n    {made}\n{text}", **WORLD))
-    with pytest.raises(StagingTypeError):
-        f(0.5)
+    is_staged = as_python_or_refused(f"def f(x):\n    {made}\n{text}")
+    if pattern == "None":
+        assert is_staged
 
 
 @pytest.mark.parametrize("made", MADE.values(), ids=MADE)

@@ -18,6 +18,7 @@ from rosejit.errors import StagingTypeError
 from rosejit.frontend.arrays.array import Array, made_outside
 from rosejit.frontend.arrays.getitem import get
 from rosejit.frontend.control.comprehensions import Comprehension
+from rosejit.frontend.control.optional import holds_optional
 from rosejit.frontend.control.staged_range import StagedRange
 from rosejit.frontend.session.session import Session
 from rosejit.frontend.signature.binding import Call
@@ -91,6 +92,11 @@ class _Rows:
             mapped, row = iter(self.binding.mapped_axes(call)), partial(_row, at, index)
             given = [axes.pick(t, value, mapped, row) for t, value in zip(call.trees, values, strict=True)]
             result = self.binding.apply(lambda *xs, **named: self.base.__rose_stage__(at, xs, named), given)
+            if holds_optional(result):
+                raise at.tape.type_fault(
+                    f"`{self.base.__name__}` gives a value or None, and `rose.vmap` stacks what it gives",
+                    "give a number for None (`math.nan`), or a truth value beside it",
+                )
             made.put((result,))  # a list of numbers alone would be taken for a row
         columns = made.result
         return _batched(columns.value[0]) if columns.__class__ is StructOfArrays else columns[0][0]

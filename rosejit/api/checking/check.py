@@ -39,7 +39,7 @@ from rosejit.api.decorators import as_function
 from rosejit.api.derivation.modes import given_trees, jvp, vjp
 from rosejit.api.function import Function, clear_caches, disable_jit, run_plainly
 from rosejit.api.public_entry import public
-from rosejit.api.specialisation import conjugated, is_real
+from rosejit.api.specialisation import conjugated, is_real, of_values
 from rosejit.errors import RoseAssertionError, RoseError
 from rosejit.lazy_dataclass import dataclass
 from rosejit.numeric import np
@@ -288,7 +288,7 @@ class _Check:
     def _derivatives(self, order: int) -> None:
         found = self.report.comparisons
         with sessions.session() as at:
-            staged = self.base.specialise(self.base.binding.bind(self.args, {}), at)
+            staged = of_values(self.base.specialise(self.base.binding.bind(self.args, {}), at))
         trees = given_trees(self.base, staged, len(self.args))
         along = direction(trees, self.args, self.seed)
         if not along or not [*reals(staged.result, self._result())]:

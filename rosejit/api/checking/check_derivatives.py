@@ -20,13 +20,16 @@ STEPS = 8
 
 
 def reals(tree: Tree, value: Any) -> Iterator[float]:
-    """The real numbers of a value of the structure of `tree`, in order."""
+    """The real numbers of a value of the structure of `tree`, in order; none where it is None after all."""
+    if value is None or not isinstance(tree, (Leaf, Node)):
+        return
     if isinstance(tree, Leaf):
         if is_real(tree):
             yield from map(float, np.asarray(value, float).ravel())
-    elif isinstance(tree, Node) and tree.kind != "none":
-        for child, part in zip(tree.children, _parts(tree, value), strict=True):
-            yield from reals(child, part)
+        return
+    children, inside = tree.children, [value] if tree.kind == "optional" else _parts(tree, value)
+    for child, part in zip(children[-len(inside) :], inside, strict=True):
+        yield from reals(child, part)
 
 
 def _parts(tree: Node, value: Any) -> list[Any]:

@@ -10,7 +10,7 @@ from rosejit.api.derivation import derivatives
 from rosejit.api.derivation.modes import jvp
 from rosejit.api.function import Function, FunctionSource, Options, made_once
 from rosejit.api.public_entry import public
-from rosejit.api.specialisation import Argnums, Staged, normalised_argnums, positions
+from rosejit.api.specialisation import Argnums, Staged, normalised_argnums, of_values, positions
 from rosejit.errors import NotDifferentiable
 from rosejit.frontend.session.session import Session
 from rosejit.frontend.signature.binding import Call
@@ -27,7 +27,7 @@ def derived(base: Function, name: str, derive: Derive, transform: Callable[..., 
     """A function made of another by a derivation of its staged form; it takes the same arguments."""
 
     def stage(self: Function, call: Call, at: Session) -> Staged:
-        staged = base.specialise(call, at)
+        staged = of_values(base.specialise(call, at))
         names = tuple(parameter.name for parameter in base.binding.parameters)
         try:
             return derive(staged, names)  # of the kinds of arguments; what follows from the body shows in `Recipe`

@@ -21,11 +21,13 @@ from rosejit.api.specialisation import (
     conjugated,
     cotangents_of,
     is_real,
+    of_values,
     only_real,
     tangents_of,
     with_results,
     zero_of,
 )
+from rosejit.api.specialisation_cache import valued
 from rosejit.errors import ShapeError, StagingTypeError
 from rosejit.frontend.arrays.array import Array
 from rosejit.frontend.arrays.asarray import as_array
@@ -117,7 +119,7 @@ def _of_primals(base: Function, count: int, name: str, function: Callable[..., A
 
 def _jvp_inside(at: Session, base: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
     call = base.binding.bind(primals, {})
-    staged = base.specialise(call, at)
+    staged = of_values(base.specialise(call, at))
     args = sessions.arguments(at, staged, call)
     given = linear_atoms(at, given_trees(base, staged, len(primals)), tangents, len(args))
     mask = tuple(dx is not None for dx in given)
@@ -237,7 +239,7 @@ def _mask(staged: Staged, trees: tuple[Tree, ...]) -> tuple[bool, ...]:
 
 def _vjp_inside(at: Session, base: Function, primals: tuple[Any, ...]) -> tuple[Any, Linear]:
     call = base.binding.bind(primals, {})
-    staged = base.specialise(call, at)
+    staged = of_values(base.specialise(call, at))
     args = tuple(sessions.arguments(at, staged, call))
     mask = _mask(staged, given_trees(base, staged, len(primals)))
     r = derivative_programs.reverse(pipeline.prepared(staged.function), mask)
@@ -267,7 +269,7 @@ def _cotangents_value(
 
 def _linearize_inside(at: Session, base: Function, primals: tuple[Any, ...]) -> tuple[Any, Linear]:
     call = base.binding.bind(primals, {})
-    staged = base.specialise(call, at)
+    staged = of_values(base.specialise(call, at))
     args = tuple(sessions.arguments(at, staged, call))
     mask = _mask(staged, given_trees(base, staged, len(primals)))
     r = derivative_programs.reverse(pipeline.prepared(staged.function), mask)
@@ -295,10 +297,11 @@ def _outside(base: Function, primals: tuple[Any, ...], which: str) -> tuple[Any,
             return result, latest.linear_map(which, handle)
     call = base.binding.bind(primals, {})
     key = f"pullback {len(primals)}"
-    found = ready(base, call)
+    known = ready(base, call)
+    found = None if known is None else valued(known)
     if found is None or key not in found.extras:
         with sessions.session() as at:
-            found = base.specialisation(call, at)
+            found = valued(base.specialisation(call, at))
             found.extras[key] = _compiled(base, found.staged, given_trees(base, found.staged, len(primals)))
         has_code(base, call)
     loaded, maps = found.extras[key]

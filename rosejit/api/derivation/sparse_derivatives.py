@@ -16,7 +16,7 @@ from rosejit.api.function import Function
 from rosejit.api.programs import interpreted
 from rosejit.api.programs.compile_and_load import Loaded
 from rosejit.api.specialisation import Argnums, is_real, mask_of, positions, require_real, tree_map
-from rosejit.api.specialisation_cache import Specialisation
+from rosejit.api.specialisation_cache import Specialisation, valued
 from rosejit.errors import StagingTypeError
 from rosejit.frontend.signature.binding import Call
 from rosejit.frontend.values.pytree import Supply, build
@@ -101,7 +101,7 @@ class Compressed:
                 help="use `rose.jacobian` or `rose.hessian` inside, or make it outside and hand it in",
             )
         with sessions.session() as at:
-            found = self.base.specialisation(call, at)
+            found = valued(self.base.specialisation(call, at))
         values = _values(found, call)
         key = (call.key, *[v.tobytes() if isinstance(v, np.ndarray) else v for v in values])
         if key not in self._plans or self._plans[key][0] is not found:

@@ -44,6 +44,7 @@ _CLASSES: dict[str, Any] = {
     "dataclass": object,
     "complex": complex,
     "conjugate": complex,
+    "optional": object,
 }
 
 
@@ -232,6 +233,8 @@ def _node(kind: Any, children: tuple[Tree, ...], keys: tuple[Any, ...], cls: Any
     if kind == "none":
         return Node("none")
     known = _CLASSES[kind]
+    if kind == "optional" and len(children) == len(("flag", "value")):
+        return Node(kind, children)
     if known is complex:
         if len(children) != len(("real", "imag")):
             raise ValueError("no complex number")

@@ -12,6 +12,7 @@ from typing import Any
 from rosejit.errors import UnsupportedSyntax
 from rosejit.frontend.control.if_for import rows
 from rosejit.frontend.control.join import described
+from rosejit.frontend.control.optional import required
 from rosejit.frontend.control.undefined import read_bound_attribute
 from rosejit.frontend.soa.element_proxy import put
 from rosejit.frontend.values.pytree import attribute, is_mutable, is_record, is_row
@@ -30,6 +31,7 @@ class Attributes:
 
     def of(self, owner: Any) -> Any:
         """What takes the place of `owner` in `owner.x = value`, `owner.x += value` and `del owner.x`."""
+        owner = required(owner)
         if is_mutable(owner) and (is_row(owner) or self._is_followed(owner)):
             return _Owner(self, owner)
         return owner if is_record(type(owner)) and not is_mutable(owner) else self.written(owner)
@@ -41,6 +43,7 @@ class Attributes:
 
     def elements(self, owner: Any) -> Any:
         """What takes the place of `owner` in `owner[i] = value`, `owner[i] += value` and `del owner[i]`."""
+        owner = required(owner)
         if owner.__class__ in _HOLDERS and self._is_followed(owner) and self._home(owner) is not None:
             return _Elements(self, owner)
         return self.written(owner)

@@ -13,6 +13,7 @@ from rosejit.frontend.control import retype
 from rosejit.frontend.control.checkpointed_loop import in_blocks
 from rosejit.frontend.control.join import Join
 from rosejit.frontend.control.loop_carries import Finaliser, LoopCarries
+from rosejit.frontend.control.optional import assume
 from rosejit.frontend.control.staged_range import StagedRange, is_downwards, item_at, trip_count
 from rosejit.frontend.control.truth import truth
 from rosejit.frontend.control.undefined import as_flag
@@ -47,12 +48,14 @@ class StagedIf:
         self._before = before
         self._then: Names = ()
         self._sides = [tape.open("branch")]
+        assume(tape, condition, True)
 
     def to_else(self, names: Names) -> Names:
         """End the first side, begin the second, where the names are what they were before."""
         self._then = names
         self._tape.close(self._sides[0])
         self._sides.append(self._tape.open("branch"))
+        assume(self._tape, self._condition, False)
         self._sides[1].other = self._sides[0]
         return self._before
 

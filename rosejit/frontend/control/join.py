@@ -10,6 +10,7 @@ from typing import Any
 from rosejit.errors import UnsupportedSyntax
 from rosejit.frontend.arrays.access import variable
 from rosejit.frontend.arrays.array import FIRST, Array, Box, Host, atom_of, fresh, placed, placed_at
+from rosejit.frontend.control import optional
 from rosejit.frontend.control.undefined import Poison, UninitialisedCarry, as_flag, flag_atom, hint, label, part, split
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays, of_list
 from rosejit.frontend.syntax.lower_jumps import VALUE
@@ -125,6 +126,7 @@ class Join:
                 return a
             a, b = (v.become(other) if v.__class__ is UninitialisedCarry else v for v, other in ((a, b), (b, a)))
         a, b = widened(a, b), widened(b, a)
+        a, b = optional.alike(self.tape, a, b, lambda side: self.tape.reopened(self.sides[side]))
         a_type, b_type = type_of(a), type_of(b)
         if a_type is not None and b_type is not None:
             return self._numbers(a, b, a_type, b_type, name)

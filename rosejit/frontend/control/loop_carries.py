@@ -6,12 +6,14 @@ value and a final one. A name without a value before the loop starts from zeros 
 """
 
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from dataclasses import field
 from typing import Any, NoReturn
 
 from rosejit.errors import ShapeError, StagingTypeError
 from rosejit.frontend.arrays.access import put, store, variable
 from rosejit.frontend.arrays.array import Array, Box, Host, atom_of, fresh, placed, titled
+from rosejit.frontend.control import optional
 from rosejit.frontend.control.carry_aliases import Handle, after_an_iteration, follow, roots
 from rosejit.frontend.control.join import (
     as_left,
@@ -249,9 +251,13 @@ class LoopCarries(UninitialisedCarries):
 
     def listed(self, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
         """The names before the loop, with lists of the host as lists that staged loops make where iterations leave
-        those; None if there are none."""
-        made = tuple(of_list(self.tape, widened(v, x), x) for v, x in zip(self.before, values, strict=True))
+        those, and None as an optional value where they leave values; None if there are none."""
+        made = tuple(self._listed(v, x) for v, x in zip(self.before, values, strict=True))
         return made if any(a is not b for a, b in zip(made, self.before, strict=True)) else None
+
+    def _listed(self, before: Any, after: Any) -> Any:
+        held, _ = optional.alike(self.tape, before, after, lambda _: nullcontext())
+        return of_list(self.tape, widened(held, after), after)
 
     def know(self, slots: Iterable[AttributeSlot]) -> None:
         """Let attributes be, in the body, what they are in any iteration."""
@@ -331,6 +337,8 @@ class LoopCarries(UninitialisedCarries):
         """The value after the loop of what was `v` before, `p` in the body and `x` after an iteration."""
         if v is UNDEFINED or v.__class__ in (MaybeBound, UninitialisedCarry):
             return self._partial(v, p, x, name, exposed)
+        if v.__class__ is optional.Optional:
+            x = optional.alike(self.tape, v, x, lambda _: self.tape.reopened(self.frame))[1]
         if x is UNDEFINED or x.__class__ is MaybeBound:
             return self._unbinding(v, x, name, exposed)
         if x is p or (x is v and members(v) and not _holds_array(v)):

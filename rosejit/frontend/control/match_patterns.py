@@ -8,6 +8,8 @@ from typing import Any
 
 from rosejit.errors import UnsupportedSyntax
 from rosejit.frontend.arrays.array import Array
+from rosejit.frontend.control.optional import Optional, is_none, single
+from rosejit.frontend.control.short_circuit import negate
 from rosejit.frontend.control.undefined import require_single_value
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays
 from rosejit.frontend.values.pytree import is_staged_deep
@@ -33,7 +35,7 @@ class Patterns:
 
     def sequence(self, value: Any, before: int, starred: bool, after: int) -> tuple[Any, ...]:
         """The parts of `[a, b, *rest, c]`."""
-        count = self.call(len, value) if _is_sequence(require_single_value(value)) else -1
+        count = self.call(len, value) if _is_sequence(single(value)) else -1
         if count < before + after or (count > before + after and not starred):
             return (False, *[None] * (before + starred + after))
         items = [self.getitem(value, k) for k in range(count)]
@@ -42,7 +44,7 @@ class Patterns:
 
     def mapping(self, value: Any, keys: tuple[Any, ...], rest: bool) -> tuple[Any, ...]:
         """The parts of `{key: a, **rest}`."""
-        if not isinstance(require_single_value(value), Mapping) or any(key not in value for key in keys):
+        if not isinstance(single(value), Mapping) or any(key not in value for key in keys):
             return (False, *[None] * (len(keys) + rest))
         others = {key: part for key, part in value.items() if key not in keys}
         return (True, *(self.getitem(value, key) for key in keys), *([others] if rest else []))
@@ -78,7 +80,10 @@ class Patterns:
         return value
 
     def same(self, a: Any, b: Any, negated: bool) -> Any:
-        """`a is b`: truth values are themselves, staged ones too."""
+        """`a is b`: truth values are themselves, staged ones too, and what may be None is asked."""
+        if (a is None or b is None) and Optional in (a.__class__, b.__class__):
+            found = is_none(a if b is None else b)
+            return negate(self.tape, found) if negated else found
         bools = [require_single_value(value).__class__ is Bool or value is True or value is False for value in (a, b)]
         if not all(bools) or not (a.__class__ in NUMBERS or b.__class__ in NUMBERS):
             self._check_identity(a, b)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from rosejit.frontend.control.join import Join
+from rosejit.frontend.control.optional import assume, combined, negated
 from rosejit.frontend.control.truth import truth
 from rosejit.frontend.control.undefined import Poison
 from rosejit.frontend.values.scalars import Bool, P
@@ -54,6 +55,7 @@ class Circuits:
             self._open.append(_Open(value, is_or))
             return decided is not is_or
         frame = self._tape.open("branch")
+        assume(self._tape, decided, not is_or)
         self._open.append(_Open(value, is_or, decided, frame, names))
         return True
 
@@ -70,7 +72,9 @@ class Circuits:
             if value.__class__ is bool:
                 return value if value is opened.is_or else condition
             op = P["or"] if opened.is_or else P["and"]
-            return Bool(self._tape, self._tape.apply(op, condition.atom, value.atom))
+            made = Bool(self._tape, self._tape.apply(op, condition.atom, value.atom))
+            combined(condition, value, made, opened.is_or)
+            return made
         return self._branch(opened, condition, frame, value, names)
 
     def _branch(self, opened: _Open, condition: Bool, frame: Frame, value: Any, names: Names) -> Any:
@@ -85,6 +89,7 @@ class Circuits:
             return join.join(*pair, "`and` or `or`")
 
         result = joined(value, left)
+        combined(condition, value, result, opened.is_or)
         if result.__class__ is Poison:  # of two kinds: good for a condition and for nothing else
             with self._tape.reopened(frame):
                 known = truth(self._tape, value)
@@ -124,6 +129,7 @@ class Circuits:
         decided = truth(self._tape, condition)
         if decided.__class__ is Bool:
             self._choices.append(_Choice(decided, sides=(self._tape.open("branch"),)))
+            assume(self._tape, decided, True)
             return True
         self._choices.append(_Choice(decided))
         return decided
@@ -136,6 +142,7 @@ class Circuits:
             return not choice.taken
         self._tape.close(choice.sides[0])
         choice.sides = (choice.sides[0], self._tape.open("branch"))
+        assume(self._tape, choice.taken, False)
         return True
 
     def second(self, value: Any) -> Any:
@@ -176,7 +183,11 @@ def _is_short(frame: Frame) -> bool:
 def negate(tape: Tape, value: Any) -> Any:
     """`not value`."""
     decided = truth(tape, value)
-    return Bool(tape, tape.apply(P["not"], decided.atom)) if decided.__class__ is Bool else not decided
+    if decided.__class__ is not Bool:
+        return not decided
+    made = Bool(tape, tape.apply(P["not"], decided.atom))
+    negated(decided, made)
+    return made
 
 
 def no_flag_set(tape: Tape, *flags: Any) -> Any:

@@ -7,6 +7,7 @@ from rosejit.errors import UnsupportedSyntax
 from rosejit.frontend.control import retype
 from rosejit.frontend.control.if_for import Names, finished, runs_at_all
 from rosejit.frontend.control.loop_carries import LoopCarries
+from rosejit.frontend.control.optional import Optional
 from rosejit.frontend.control.truth import truth
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays
 from rosejit.frontend.values.complexes import Complex
@@ -176,6 +177,10 @@ class WhileLoop:
         return loop.finish(names)
 
 
+_WIDER = (StructOfArrays, Complex, tuple, Optional)
+"""Classes of values that an iteration may leave where something else was before the loop."""
+
+
 class _Loop:
     """The block of a staged loop. With `first`, the test of the first iteration, the loop carries whether it goes
     on.
@@ -206,8 +211,10 @@ class _Loop:
         return self._carries.before
 
     def listed(self, names: Names) -> Names | None:
-        """The names before the loop, if lists of the host among them have to be lists of staged loops."""
-        if not any(x.__class__ in (StructOfArrays, Complex, tuple) for x in names):
+        """The names before the loop, if lists of the host among them have to be lists of staged loops, or None has to
+        be an optional value."""
+        pairs = zip(names, self._carries.before, strict=True)
+        if not any(x.__class__ in _WIDER or (v is None and x is not None) for x, v in pairs):
             return None
         self._tape.close(self._frame)
         before = self._carries.listed(names)

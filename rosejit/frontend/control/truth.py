@@ -5,6 +5,7 @@ from typing import Any
 from rosejit.errors import ShapeError
 from rosejit.frontend.arrays.access import element, number
 from rosejit.frontend.arrays.array import Array, host_data
+from rosejit.frontend.control.optional import Optional, combined, is_there
 from rosejit.frontend.control.special_methods import own
 from rosejit.frontend.control.undefined import Poison
 from rosejit.frontend.values.complexes import Complex
@@ -28,10 +29,23 @@ def truth(tape: Tape, value: Any) -> Any:
         return nonzero
     if kind is Array:
         return _of_array(tape, value)
+    if kind is Optional:
+        return _of_optional(tape, value)
     if kind is Poison and value.__rose_truth__ is not None:
         return value.__rose_truth__
     ask = own(value, "__bool__") or own(value, "__len__")
     return bool(value) if ask is None else truth(tape, ask())
+
+
+def _of_optional(tape: Tape, value: Optional) -> Any:
+    there, held = is_there(value), truth(tape, value.__rose_held__)
+    if there.__class__ is bool or held is False:
+        return there and held
+    if held is True:
+        return there
+    made = Bool(tape, tape.apply(P["and"], there.atom, held.atom))
+    combined(there, held, made, is_or=False)
+    return made
 
 
 def _of_array(tape: Tape, value: Array) -> Any:

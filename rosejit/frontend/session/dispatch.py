@@ -25,6 +25,7 @@ from rosejit.errors import RoseError, StagingTypeError, UnsupportedSyntax
 from rosejit.frontend.arrays.array import Array, host_data
 from rosejit.frontend.arrays.complex_array import ComplexArray, made_outside
 from rosejit.frontend.control.join import described
+from rosejit.frontend.control.optional import Optional, required
 from rosejit.frontend.control.special_methods import member_of
 from rosejit.frontend.control.undefined import Poison, require_single_value
 from rosejit.frontend.numpy import building, random, refusals, registry, scipy_linalg, scipy_special
@@ -70,6 +71,8 @@ _OF_REALS = OF_REALS | {
 _NUMERIC = NUMBERS | {float, int, bool}
 _LOOKING = frozenset({isinstance, type, callable, repr, str, print, setattr, object.__setattr__, next})
 """Builtins that use up no iterators that they are given."""
+_NEEDING = frozenset({abs, float, int, round, pow, divmod})
+"""Builtins that refuse None."""
 _HIGHER_ORDER = frozenset({
     map, filter, functools.reduce, sorted, itertools.accumulate, itertools.starmap, itertools.groupby, re.sub, re.subn,
     itertools.takewhile, itertools.dropwhile, itertools.filterfalse, heapq.nlargest, heapq.nsmallest, heapq.merge,
@@ -126,11 +129,15 @@ class Dispatcher:
         stage = getattr(kind, "__rose_stage__", None)
         if stage is not None:
             return self._decorated(stage, function, args, kwargs)
+        if kind is Optional:
+            return self.call(required(function), *args, **kwargs)
         if kind in (Array, ComplexArray) or kind in NUMBERS:
             raise self._session.tape.type_fault(f"{described(function)} is called, and is no function")
         untold = next((value for value in (*args, *kwargs.values()) if value.__class__ is Poison), None)
         if untold is not None and _may_ask(kind, function):
             untold.__rose_use__()
+        if Optional in map(type, (*args, *kwargs.values())) and _may_ask(kind, function):
+            return self._of_optional(function, args, kwargs)
         handler = _handler(function) or random.handler_of(function)
         if handler is not None:
             if self._tape.is_staged and function not in _LOOKING:
@@ -143,6 +150,17 @@ class Dispatcher:
         if isinstance(function, type) and kind is not GenericAlias:  # which Python 3.10 calls a type
             return self._class(function, args, kwargs)
         return self._object(function, args, kwargs)
+
+    def _of_optional(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call with values that may be None of what is not staged itself: who computes needs the values."""
+        if function not in MATH and function not in _NEEDING and type(function).__name__ != "ufunc":
+            name = getattr(function, "__name__", function)
+            raise self._tape.type_fault(
+                f"`{name}` is given a value that may be None, which only running tells",
+                "ask `is None` before, which is staged: `if q is not None: ...`",
+            )
+        given = {name: required(value) for name, value in kwargs.items()}
+        return self._looked_up(type(function), function, tuple([required(value) for value in args]), given)
 
     def _handled(self, handler: Handler, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A function that is staged without looking inside."""

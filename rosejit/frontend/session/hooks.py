@@ -16,6 +16,7 @@ from rosejit.frontend.control.exception_handlers import TryStatements
 from rosejit.frontend.control.if_for import choices, iterate
 from rosejit.frontend.control.join import arrive, described
 from rosejit.frontend.control.match_patterns import Patterns
+from rosejit.frontend.control.optional import single
 from rosejit.frontend.control.short_circuit import Circuits, any_flag_set, negate, no_flag_set
 from rosejit.frontend.control.special_methods import Methods, own
 from rosejit.frontend.control.staged_while import WhileLoop
@@ -343,4 +344,4 @@ class Hooks:
         self.bound, self.cell, self.result, self.returned = names.bound, names.cell, names.result, names.returned
         self.rebound = names.rebound
         self.sequence, self.mapping, self.instance = patterns.sequence, patterns.mapping, patterns.instance
-        self.decided, self.same, self.require_single_value = patterns.decided, patterns.same, require_single_value
+        self.decided, self.same, self.require_single_value = patterns.decided, patterns.same, single

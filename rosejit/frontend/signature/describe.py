@@ -297,6 +297,8 @@ class Binder:
             return self._array(ArrayOf(None, None), value, where)
         if value is None:
             return Node("none")
+        if containers.OPTIONAL.owns(type(value)):
+            return Node("optional", tuple([self._inferred(part, where) for part in containers.OPTIONAL.parts(value)]))
         if isinstance(value, Generator) or is_numpys(value):
             return self._generator(value, where)
         return self._inferred_structure(value, where)
@@ -406,6 +408,10 @@ class Binder:
 
     def _one_of(self, union: OneOf, value: Any, where: str) -> Tree:
         """The first part that fits; numbers keep the kind they have where the union names it."""
+        if containers.OPTIONAL.owns(type(value)) and Nothing() in union.parts:
+            flag, held = containers.OPTIONAL.parts(value)
+            others = OneOf(tuple([part for part in union.parts if part != Nothing()]), union.hint)
+            return Node("optional", (self._inferred(flag, where), self.tree(others, held, where)))
         kind = number_kind(value)
         exact = [part for part in union.parts if isinstance(part, Scalar) and part.kind == kind]
         for part in (*exact, *union.parts):

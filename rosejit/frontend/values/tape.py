@@ -148,6 +148,7 @@ class Frame:
             "entry_values",
             "epoch",
             "kind",
+            "known",
             "lets",
             "unknown_slots",
             "other",
@@ -172,9 +173,11 @@ class Frame:
         self.reads_outer: set[Any] = set()
         """Of a loop or a function: the arrays of the blocks around that were read in it."""
         self.diverges = False
+        """Whether a `raise` was staged in it: its end is never reached."""
         self.epoch = 0
         """How often a part of the block was forgotten: what was bound in it before may be gone."""
-        """Whether a `raise` was staged in it: its end is never reached."""
+        self.known: dict[Any, bool] | None = None
+        """Of the side of a branch: the flags of optional values that its condition tells."""
         self.other: Frame | None = None
         """Of the second side of a branch: the first."""
         self.carries: Any = None
@@ -202,6 +205,8 @@ class Tape:
         """Operators whose errors handlers wait for, with their operands."""
         self.asked_kinds: list[tuple[Var, Type, Place | None]] = []
         """Numbers whose class somebody asked for, and what it was."""
+        self.implied: dict[tuple[Any, bool], dict[Any, bool]] = {}
+        """What a condition, if it is true or if it is not, says of the flags of optional values."""
         self.mixed: set[Var] = set()
         """Reals that are ints on some paths."""
         self.merged: dict[int, Any] = {}
