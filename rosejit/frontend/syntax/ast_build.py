@@ -46,13 +46,28 @@ def hook(place: Any, method: str) -> Any:
 
 def runtime(place: Any, method: str, *args: Any) -> Any:
     """A call of a method of the run-time object."""
-    return at(place, ast.Call(hook(place, method), list(args), []))
+    return _method_call(place, RUNTIME, method, args)
 
 
 def method(place: Any, variable: str, name: str, *args: Any) -> Any:
     """A call of a method of what is in `variable`."""
-    bound = at(place, ast.Attribute(load(place, variable), name, LOAD))
-    return at(place, ast.Call(bound, list(args), []))
+    return _method_call(place, variable, name, args)
+
+
+def _method_call(place: Any, variable: str, name: str, args: tuple[Any, ...]) -> Any:
+    position = {
+        "lineno": place.lineno,
+        "col_offset": place.col_offset,
+        "end_lineno": place.end_lineno,
+        "end_col_offset": place.end_col_offset,
+    }
+    holder = ast.Name(variable, LOAD)
+    holder.__dict__.update(position)
+    bound = ast.Attribute(holder, name, LOAD)
+    bound.__dict__.update(position)
+    made = ast.Call(bound, list(args), [])
+    made.__dict__.update(position)
+    return made
 
 
 def assign(place: Any, target: Any, value: Any) -> Any:

@@ -35,6 +35,8 @@ class Surroundings:
 
 Rule = Callable[[Any, Surroundings], Iterator[Fault]]
 
+_WORDS = ("async", "await", "finally", "except", "global", "locals", "nonlocal", "yield", ":=", "eval", "exec", "vars", "dir")
+"""Every fault has one of these in its text, but for names in letters that are no ASCII ones."""
 _ASYNC = "remove `async` and `await`: staged code runs from beginning to end"
 _FRAME_READERS = {"eval", "exec", "globals", "locals", "vars", "dir"}
 _FUNCTIONS = frozenset({gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda})
@@ -50,6 +52,8 @@ def check(source: Source, scope: dict[str, Any], *, alone: bool = False) -> None
 
     `alone`: it is staged by itself, not called by staged code; then it may not be a generator.
     """
+    if source.text.isascii() and not any(word in source.text for word in _WORDS):
+        return
     faults = list(_faults(source.node, scope, _RULES | _ALONE if alone else _RULES))
     if not faults:
         return

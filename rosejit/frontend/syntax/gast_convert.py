@@ -9,14 +9,25 @@ gast: Any = importlib.import_module("gast")
 _Converter: Any = importlib.import_module("gast.ast3").Ast3ToGAst
 
 
-def _same_fields() -> dict[type, Any]:
-    """The nodes that gast copies field by field on this version: most of them."""
+_TEXTS = frozenset({"id", "attr", "arg", "name", "module", "level", "kind", "type_comment", "conversion", "simple"})
+"""Fields that hold no nodes of those that gast copies."""
+
+
+def _same_fields() -> dict[type, tuple[Any, tuple[str, ...]]]:
+    """The nodes that gast copies field by field on this version, most of them, and the fields that may hold nodes."""
     kinds = [kind for kind in vars(ast).values() if isinstance(kind, type) and issubclass(kind, ast.AST)]
     names = {kind: kind.__name__ for kind in kinds if not hasattr(_Converter, f"visit_{kind.__name__}")}
-    return {kind: getattr(gast, name) for kind, name in names.items() if kind._fields and hasattr(gast, name)}
+    names |= {kind: kind.__name__ for kind in _KEPT}
+    return {
+        kind: (getattr(gast, name), () if kind is ast.Constant else tuple(f for f in kind._fields if f not in _TEXTS))
+        for kind, name in names.items()
+        if kind._fields and hasattr(gast, name)
+    }
 
 
+_KEPT = frozenset({ast.Name, ast.Constant})
 _SAME = _same_fields()
+_NOT_SAME = (None, ())
 _SIGNS: dict[type, Any] = {
     kind: getattr(gast, name)()
     for name, kind in vars(ast).items()
@@ -28,28 +39,31 @@ _SIGNS: dict[type, Any] = {
 
 
 def converted(node: Any) -> Any:
-    """`node`, which the parser made, as gast has it."""
+    """`node`, which the parser made, as gast has it. Names and literals keep the parser's own as `parsed`: most of
+    them are in the rewritten program as they are."""
     kind = node.__class__
-    if kind is list:
-        return [converted(item) for item in node]
-    if kind is ast.Name:
-        made = gast.Name.__new__(gast.Name)
-        made.__dict__.update(node.__dict__, ctx=_SIGNS[node.ctx.__class__], annotation=None, type_comment=None)
-        return made
-    target = _SAME.get(kind)
-    if target is not None:
-        made = target.__new__(target)
-        fields = made.__dict__
-        fields.update(node.__dict__)
-        for name in kind._fields:
-            value = fields.get(name)
-            if value.__class__ not in _LEAVES:
-                fields[name] = converted(value)
-        return made
-    sign = _SIGNS.get(kind)
-    if sign is not None:
-        return sign
-    return _REST.visit(node) if isinstance(node, ast.AST) else node
+    target, names = _SAME.get(kind, _NOT_SAME)
+    if target is None:
+        if kind is list:
+            return [converted(item) for item in node]
+        if kind in _SIGNS:
+            return _SIGNS[kind]
+        return _REST.visit(node) if isinstance(node, ast.AST) else node
+    made = target.__new__(target)
+    fields = made.__dict__
+    fields.update(node.__dict__)
+    if kind in _KEPT:
+        fields["parsed"] = node
+        if kind is ast.Name:
+            fields["annotation"] = fields["type_comment"] = None
+    for name in names:
+        value = fields.get(name)
+        inner = value.__class__
+        if inner in _SIGNS:
+            fields[name] = _SIGNS[inner]
+        elif inner not in _LEAVES:
+            fields[name] = converted(value)
+    return made
 
 
 _LEAVES = frozenset({int, str, float, type(None)})

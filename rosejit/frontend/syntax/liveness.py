@@ -39,6 +39,7 @@ class Uses:
         self.bits: dict[str, Mask] = {name: 1 << number for number, name in enumerate(names)}
         self.known: dict[int, Use] = {}
         self.bound: dict[int, Mask] = {}
+        self.known_plain: dict[int, tuple[Mask, Mask] | None] = {}
 
     def mask(self, names: Iterable[str]) -> Mask:
         """The set of `names`."""
@@ -69,6 +70,46 @@ class Uses:
             if key:
                 self.known[key] = use
         return use
+
+    def plain(self, node: Any) -> tuple[Mask, Mask] | None:
+        """What an assignment to one name, or an expression, reads and binds where it neither holds functions nor binds
+        other names: most statements. None for others."""
+        key = id(node)
+        if key not in self.known_plain:
+            self.known_plain[key] = self._plain(node)
+        return self.known_plain[key]
+
+    def _plain(self, node: Any) -> tuple[Mask, Mask] | None:
+        kind, bound = node.__class__, 0
+        if kind is gast.Assign or kind is gast.AugAssign:
+            target = node.target if kind is gast.AugAssign else node.targets[0] if len(node.targets) == 1 else None
+            if target.__class__ is not gast.Name:
+                return None
+            bound = self.bits.get(target.id, 0)
+        elif kind is not gast.Expr:
+            return None
+        reads = self._reads(node.value)
+        return None if reads < 0 else (reads | bound if kind is gast.AugAssign else reads, bound)
+
+    def _reads(self, node: Any) -> Mask:
+        """The names that an expression of arithmetic and calls reads; -1 for other ones."""
+        kind = node.__class__
+        if kind is gast.Name:
+            return self.bits.get(node.id, 0)
+        if kind is gast.BinOp:
+            return self._reads(node.left) | self._reads(node.right)
+        if kind is gast.Call and not node.keywords:
+            found = self._reads(node.func)
+            for argument in node.args:
+                found |= self._reads(argument)
+            return found
+        if kind is gast.Attribute:
+            return self._reads(node.value)
+        if kind is gast.Subscript:
+            return self._reads(node.value) | self._reads(node.slice)
+        if kind is gast.UnaryOp:
+            return self._reads(node.operand)
+        return 0 if kind is gast.Constant else -1
 
     def _gather(self, node: Any, use: Use, maybe: bool) -> None:
         kind = type(node)
@@ -239,6 +280,9 @@ class _Liveness:
 
     def statement(self, node: Any, after: Mask) -> Mask:
         """The names that are read from `node` on, given those that are read after it."""
+        plain = self.uses.plain(node)
+        if plain is not None:
+            return (after & ~plain[1]) | plain[0]
         if type(node) in _SIMPLE:
             return self.simple(node, after)
         match node:
@@ -356,6 +400,9 @@ class _Definiteness:
 
     def statement(self, node: Any, bound: Mask) -> Mask:
         """The names that are bound after `node`, given those bound before."""
+        plain = self.uses.plain(node)
+        if plain is not None and not plain[0] & ~bound:
+            return bound | plain[1]
         if type(node) in _SIMPLE:
             return self.simple(node, bound)
         self.enter(node, bound)

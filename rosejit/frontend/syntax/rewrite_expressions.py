@@ -119,12 +119,12 @@ def _field(context: Context, value: Any) -> Any:
 
 
 def _name(context: Context, node: Any) -> Any:
-    name = node.id
-    stored = type(node.ctx) is not gast.Load
-    made = store(node, name) if stored else load(node, name)
+    name, scope = node.id, context.scope
+    stored = node.ctx.__class__ is not gast.Load
+    made = node.__dict__.get("parsed") or (store(node, name) if stored else load(node, name))
     if name in context.hidden:
         return made
-    owner = context.scope.owner(name)
+    owner = scope if name in scope.bound else scope.owner(name)
     if owner is None:
         return made if stored or context.plain or _is_known(context, name) else runtime(node, "read_outer", made)
     if name in owner.shared:
@@ -219,7 +219,15 @@ def _is_append(node: Any) -> bool:
 def _binary(context: Context, node: Any) -> Any:
     """An operator; where it may have made a container that is used further, that is noted."""
     made = _operand(context, node)
-    return made if context.plain or not isinstance(node.op, _MAKING) else runtime(node, "fresh", made)
+    return made if context.plain or not _may_make(node) else runtime(node, "fresh", made)
+
+
+def _may_make(node: Any) -> bool:
+    """Whether an operator may make a container: none is made with a number that is written there, but by `2 * [a]`."""
+    if not isinstance(node.op, _MAKING):
+        return False
+    kinds = {side.value.__class__ for side in (node.left, node.right) if side.__class__ is gast.Constant}
+    return float not in kinds and (int not in kinds or isinstance(node.op, gast.Mult))
 
 
 def _operand(context: Context, node: Any) -> Any:
@@ -259,7 +267,7 @@ def _ready(context: Context, node: Any) -> Any:
 
 
 def _constant(context: Context, node: Any) -> Any:
-    return at(node, ast.Constant(node.value, node.kind))
+    return node.__dict__.get("parsed") or at(node, ast.Constant(node.value, node.kind))
 
 
 def _unary(context: Context, node: Any) -> Any:

@@ -108,12 +108,8 @@ def children(node: Any) -> list[Any]:
 
 
 def _name(node: Any, scope: Scope, hidden: frozenset[str]) -> None:
-    if node.id in hidden:
-        return
-    if isinstance(node.ctx, gast.Load):
-        scope.loads.add(node.id)
-    else:
-        scope.bound.add(node.id)
+    if node.id not in hidden:
+        (scope.loads if node.ctx.__class__ is gast.Load else scope.bound).add(node.id)
 
 
 def _binary(node: Any, scope: Scope, hidden: frozenset[str]) -> None:

@@ -153,12 +153,20 @@ def show(function: FunctionType) -> str:
 def _rewritten(function: FunctionType) -> tuple[Source, Scope, Any]:
     source = find(function)
     fence.check(source, function.__globals__)
-    if not isinstance(source.node, gast.Lambda):
-        lower_match.lower(source.node.body)
-        lower_faults.lower(source.node.body)
+    _lower(source)
     names = scope.analyse(source.node)
     context, body = _context(source, names, function.__globals__, Counter(), None)
     return source, names, _definition(context, source.node, body)
+
+
+def _lower(source: Source) -> None:
+    """Without `match`, `try` and `with`, where there are some: they are looked for in the text first."""
+    if isinstance(source.node, gast.Lambda):
+        return
+    if "match" in source.text:
+        lower_match.lower(source.node.body)
+    if "try" in source.text or "with" in source.text:
+        lower_faults.lower(source.node.body)
 
 
 def _context(
@@ -313,9 +321,7 @@ def _inlined_plan(function: FunctionType) -> tuple[frozenset[str], loop_plan.Pla
         fence.check(source, function.__globals__)
     except UnsupportedSyntax as error:
         return error.message
-    if not isinstance(source.node, gast.Lambda):
-        lower_match.lower(source.node.body)
-        lower_faults.lower(source.node.body)
+    _lower(source)
     names = scope.analyse(source.node)
     context, body = _context(source, names, function.__globals__, Counter(), None)
     made = loop_plan.of_function(context, body)
