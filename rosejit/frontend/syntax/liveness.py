@@ -39,7 +39,7 @@ class Uses:
         self.bits: dict[str, Mask] = {name: 1 << number for number, name in enumerate(names)}
         self.known: dict[int, Use] = {}
         self.bound: dict[int, Mask] = {}
-        self.known_plain: dict[int, tuple[Mask, Mask] | None] = {}
+        self.known_reads: dict[int, Mask] = {}
 
     def mask(self, names: Iterable[str]) -> Mask:
         """The set of `names`."""
@@ -72,14 +72,8 @@ class Uses:
         return use
 
     def plain(self, node: Any) -> tuple[Mask, Mask] | None:
-        """What an assignment to one name, or an expression, reads and binds where it neither holds functions nor binds
-        other names: most statements. None for others."""
-        key = id(node)
-        if key not in self.known_plain:
-            self.known_plain[key] = self._plain(node)
-        return self.known_plain[key]
-
-    def _plain(self, node: Any) -> tuple[Mask, Mask] | None:
+        """What an assignment to one name, or an expression as a statement, reads and binds; None for other statements
+        and where a part is not plain."""
         kind, bound = node.__class__, 0
         if kind is gast.Assign or kind is gast.AugAssign:
             target = node.target if kind is gast.AugAssign else node.targets[0] if len(node.targets) == 1 else None
@@ -88,28 +82,31 @@ class Uses:
             bound = self.bits.get(target.id, 0)
         elif kind is not gast.Expr:
             return None
-        reads = self._reads(node.value)
+        reads = self.reads(node.value)
         return None if reads < 0 else (reads | bound if kind is gast.AugAssign else reads, bound)
 
+    def reads(self, node: Any) -> Mask:
+        """The names that a plain expression reads, one that neither binds names nor holds functions; -1 for others."""
+        key = id(node)
+        found = self.known_reads.get(key)
+        if found is None:
+            found = self.known_reads[key] = self._reads(node)
+        return found
+
     def _reads(self, node: Any) -> Mask:
-        """The names that an expression of arithmetic and calls reads; -1 for other ones."""
         kind = node.__class__
         if kind is gast.Name:
-            return self.bits.get(node.id, 0)
+            return self.bits.get(node.id, 0) if node.ctx.__class__ is gast.Load else 0
         if kind is gast.BinOp:
             return self._reads(node.left) | self._reads(node.right)
-        if kind is gast.Call and not node.keywords:
-            found = self._reads(node.func)
-            for argument in node.args:
-                found |= self._reads(argument)
-            return found
-        if kind is gast.Attribute:
-            return self._reads(node.value)
-        if kind is gast.Subscript:
-            return self._reads(node.value) | self._reads(node.slice)
-        if kind is gast.UnaryOp:
-            return self._reads(node.operand)
-        return 0 if kind is gast.Constant else -1
+        if kind is gast.Constant:
+            return 0
+        if kind in _NOT_PLAIN:
+            return -1
+        found = 0
+        for child in children(node):
+            found |= self._reads(child)
+        return found
 
     def _gather(self, node: Any, use: Use, maybe: bool) -> None:
         kind = type(node)
@@ -201,6 +198,9 @@ class Uses:
             elif kind is gast.Starred:
                 found |= self.targets(node.value)
         return found
+
+
+_NOT_PLAIN = frozenset({gast.NamedExpr, NoFlagSet, *FUNCTIONS})
 
 
 def _around(node: Any) -> list[Any]:
@@ -331,7 +331,10 @@ class _Liveness:
 
     def expressions(self, after: Mask, *nodes: Any) -> Mask:
         for node in nodes:
-            if node is not None:
+            reads = 0 if node is None else self.uses.reads(node)
+            if reads >= 0:
+                after |= reads
+            else:
                 use = self.uses.of(node)
                 after = (after & ~use.kills) | use.reads
                 if use.binds:
@@ -468,7 +471,8 @@ class _Definiteness:
 
     def expressions(self, bound: Mask, *nodes: Any) -> Mask:
         for node in nodes:
-            if node is None:
+            reads = 0 if node is None else self.uses.reads(node)
+            if reads >= 0 and not reads & ~bound:
                 continue
             use = self.uses.of(node)
             if use.reads & ~bound:

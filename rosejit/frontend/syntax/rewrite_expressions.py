@@ -232,8 +232,9 @@ def _may_make(node: Any) -> bool:
 
 def _operand(context: Context, node: Any) -> Any:
     """What an operator takes, which changes nothing."""
-    if not isinstance(node, gast.BinOp):
-        return expression(context, node)
+    kind = node.__class__
+    if kind is not gast.BinOp:
+        return _name(context, node) if kind is gast.Name else expression(context, node)
     left, right = _operand(context, node.left), _operand(context, node.right)
     if isinstance(node.op, gast.Mod) and not context.plain and _is_text(node.left):
         return runtime(node, "percent", left, right)
