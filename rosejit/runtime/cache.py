@@ -198,11 +198,15 @@ def _package() -> str:
     """What tells this version of the package from all others, those between two releases too."""
     root = os.path.dirname(os.path.dirname(__file__))
     facts: list[tuple[str, int, int]] = []
-    for directory, _, names in os.walk(root):
-        for name in names:
-            if name.endswith(".py"):
-                found = os.stat(os.path.join(directory, name))
-                facts.append((directory[len(root) :] + name, found.st_size, found.st_mtime_ns))
+    pending = [root]
+    while pending:
+        with os.scandir(pending.pop()) as entries:
+            for entry in entries:
+                if entry.name.endswith(".py"):
+                    found = entry.stat()
+                    facts.append((entry.path[len(root) :], found.st_size, found.st_mtime_ns))
+                elif "." not in entry.name and entry.name != "__pycache__" and entry.is_dir():
+                    pending.append(entry.path)
     return hashlib.sha256(repr(sorted(facts)).encode()).hexdigest()
 
 
