@@ -336,12 +336,12 @@ def _text_item(context: Context, node: Any) -> Any:
 _COMPARISONS: dict[type, str] = {
     gast.Eq: "eq", gast.NotEq: "ne", gast.Lt: "lt", gast.LtE: "le", gast.Gt: "gt", gast.GtE: "ge",
 }  # fmt: skip
-"""The hooks for comparisons, but for those with a number that is written there."""
+"""The hooks for comparisons, but for those with a number or a text that is written there: no items are compared."""
 
 
-def _is_number(node: Any) -> bool:
+def _is_no_container(node: Any) -> bool:
     node = node.operand if isinstance(node, ast.UnaryOp) else node
-    return isinstance(node, ast.Constant) and isinstance(node.value, (int, float))
+    return isinstance(node, ast.Constant) and isinstance(node.value, (int, float, str))
 
 
 def _chain(context: Context, node: Any, left: Any, position: int) -> Any:
@@ -355,7 +355,7 @@ def _chain(context: Context, node: Any, left: Any, position: int) -> Any:
         made = runtime(node, "member", left, right, constant(node, isinstance(op, gast.NotIn)))
     elif isinstance(op, (gast.Is, gast.IsNot)):
         made = runtime(node, "same", left, right, constant(node, isinstance(op, gast.IsNot)))
-    elif any(_is_number(each) for each in (left, right)):
+    elif _is_no_container(left) or _is_no_container(right):
         made = at(node, ast.Compare(left, [_operator(op)], [right]))
     else:
         made = runtime(node, _COMPARISONS[type(op)], left, right)
