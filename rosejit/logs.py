@@ -1,12 +1,9 @@
 """What `ROSE_LOG` asks to hear of: lines on the logger `rosejit`, which Python prints unless it is told otherwise."""
 
-import logging
 import os
 from collections.abc import Callable
 
 TOPICS = ("compile", "cache", "ir")
-
-_logger = logging.getLogger("rosejit")
 
 
 def wants(topic: str) -> bool:
@@ -18,4 +15,6 @@ def wants(topic: str) -> bool:
 def note(topic: str, message: Callable[[], str]) -> None:
     """Log `message`, which is made only where the topic is asked for."""
     if wants(topic):
-        _logger.warning("%s", message())
+        import logging  # 5 ms, and few ask
+
+        logging.getLogger("rosejit").warning("%s", message())

@@ -9,7 +9,6 @@ it arrives, and there may be no such file, as there is none of a notebook's cell
 import ast
 import importlib
 import linecache
-import pickle
 import sys
 from collections.abc import Callable, Iterator
 from types import CodeType, FunctionType
@@ -42,6 +41,8 @@ def reduced(f: Function, named: str | None, made: tuple[Any, ...], fill: Callabl
             f"`{f.__name__}` cannot be pickled: it has no name in a module that another process could import",
             help='define it at the top of a module, or let it travel by value: `pip install "rosejit[workers]"`',
         ) from None
+    import pickle  # who asks has loaded it
+
     return pickle.loads, (cloudpickle.dumps(f),)
 
 

@@ -11,7 +11,6 @@ import hashlib
 import os
 import stat
 import sys
-import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -232,6 +231,8 @@ def _restored(
 
 def _write(path: Path, data: bytes) -> None:
     """All of the file at once, or nothing: other processes read and write here too."""
+    import tempfile  # with what it needs 10 ms, and most processes write nothing
+
     descriptor, temporary = tempfile.mkstemp(_UNFINISHED, dir=path.parent)
     try:
         with open(descriptor, "wb") as file:

@@ -18,11 +18,10 @@ import contextlib
 import functools
 import os
 import signal
-import socket
 import sys
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import FrameType
 from typing import Any
 
@@ -61,8 +60,7 @@ def _instance(frame: FrameType | None) -> Any:
 class _Watcher:
     def __init__(self) -> None:
         self._main = threading.get_ident()
-        self._ear, self._mouth = socket.socketpair()
-        self._mouth.setblocking(False)
+        self._heard, self._mouth, self._closed = _ear_and_mouth()
         self._others: tuple[int, tuple[int, int]] | None = None
         self._asked: tuple[int, float] = (0, 0.0)
         threading.Thread(target=self._listen, name="rosejit-interrupt", daemon=True).start()
@@ -71,10 +69,10 @@ class _Watcher:
     def install(self) -> None:
         """Take the place of the descriptor that signals are written to."""
         try:
-            previous = _replace(self._mouth.fileno())
+            previous = _replace(self._mouth)
         except ValueError:  # a sub-interpreter: signals are not its business
             return
-        if previous not in (-1, self._mouth.fileno()):
+        if previous not in (-1, self._mouth):
             try:
                 self._others = previous, _identity(previous)
             except OSError:  # a socket of Windows, to which nothing can be passed on: it keeps the place
@@ -83,20 +81,19 @@ class _Watcher:
     def remove(self) -> None:
         """Give the place back to whom we took it from."""
         keep = _replace(-1)
-        if keep == self._mouth.fileno():
+        if keep == self._mouth:
             keep = self._others[0] if self._others and _alive(self._others) else -1
         if keep != -1:
             _replace(keep)
 
     def close(self) -> None:
-        """In the child of a fork, whose sockets are those of the parent."""
+        """In the child of a fork, whose descriptors are those of the parent."""
         atexit.unregister(self.remove)
         self.remove()
-        self._ear.close()
-        self._mouth.close()
+        self._closed()
 
     def _listen(self) -> None:
-        while received := self._ear.recv(4096):
+        while received := self._heard():
             if self._others and _alive(self._others):
                 _pass_on(self._others[0], received)
             if signal.SIGINT in received:
@@ -123,6 +120,20 @@ class _Watcher:
 
 
 _watcher = functools.cache(_Watcher)
+
+
+def _ear_and_mouth() -> tuple[Callable[[], bytes], int, Callable[[], None]]:
+    """What waits for bytes, the descriptor that they are written to, and what closes both. A pipe: to load sockets takes
+    5 ms; but Windows writes signals to a socket only."""
+    if sys.platform != "win32":
+        reader, writer = os.pipe()
+        os.set_blocking(writer, False)
+        return lambda: os.read(reader, 4096), writer, lambda: (os.close(reader), os.close(writer))[0]
+    import socket
+
+    ear, mouth = socket.socketpair()
+    mouth.setblocking(False)
+    return lambda: ear.recv(4096), mouth.fileno(), lambda: (ear.close(), mouth.close())[0]
 
 
 def _replace(descriptor: int) -> int:

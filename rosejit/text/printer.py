@@ -5,7 +5,7 @@ that misses the memory cache, so lets are written by type of form, and what can 
 """
 
 import json
-import uuid
+import os
 
 from rosejit.ir.primitive import Primitive
 from rosejit.ir.syntax import (
@@ -341,4 +341,4 @@ def _exception_text(exception: object) -> str:
     args = exception.args if isinstance(exception, BaseException) else ()
     if exception is None or (isinstance(made, type) and all(type(a) in (str, int, float, bool) for a in args)):
         return f"{getattr(made, '__module__', '')}.{getattr(made, '__qualname__', '')} {args!r}"
-    return uuid.uuid4().hex
+    return os.urandom(16).hex()

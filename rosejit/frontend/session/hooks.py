@@ -72,6 +72,7 @@ _STILL = NUMBERS | {Array, ComplexArray, Complex, float, int, bool, str, tuple}
 
 _JOINERS = {"RClass": building.along_rows, "CClass": building.along_columns}
 """`np.r_` and `np.c_`, by their classes."""
+_SEQUENCES = frozenset({list, tuple})
 _CONTAINERS = frozenset({list, dict, set, deque, OrderedDict, defaultdict, Counter, bytearray})
 """Types of which operators make new objects."""
 
@@ -136,7 +137,10 @@ class Containers:
 
     def getitem(self, container: Any, index: Any) -> Any:
         """`container[index]`."""
-        if type(index) is Int and type(container) in (list, tuple):
+        if type(index) is int and type(container) in _SEQUENCES:  # most of them
+            value = container[index]
+            return value if type(value) in self.known else self.read_outer(value)
+        if type(index) is Int and type(container) in _SEQUENCES:
             found = taken(self.tape, container, index)
             return container[index] if found is None else found
         if container.__class__ is defaultdict and self.tape.is_staged:

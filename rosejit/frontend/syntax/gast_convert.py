@@ -17,7 +17,7 @@ def _same_fields() -> dict[type, tuple[Any, tuple[str, ...]]]:
     """The nodes that gast copies field by field on this version, most of them, and the fields that may hold nodes."""
     kinds = [kind for kind in vars(ast).values() if isinstance(kind, type) and issubclass(kind, ast.AST)]
     names = {kind: kind.__name__ for kind in kinds if not hasattr(_Converter, f"visit_{kind.__name__}")}
-    names |= {kind: kind.__name__ for kind in _KEPT}
+    names[ast.Constant] = "Constant"
     return {
         kind: (getattr(gast, name), () if kind is ast.Constant else tuple(f for f in kind._fields if f not in _TEXTS))
         for kind, name in names.items()
@@ -25,7 +25,6 @@ def _same_fields() -> dict[type, tuple[Any, tuple[str, ...]]]:
     }
 
 
-_KEPT = frozenset({ast.Name, ast.Constant})
 _SAME = _same_fields()
 _NOT_SAME = (None, ())
 _SIGNS: dict[type, Any] = {
@@ -42,6 +41,12 @@ def converted(node: Any) -> Any:
     """`node`, which the parser made, as gast has it. Names and literals keep the parser's own as `parsed`: most of
     them are in the rewritten program as they are."""
     kind = node.__class__
+    if kind is ast.Name:
+        made = gast.Name.__new__(gast.Name)
+        made.__dict__.update(
+            node.__dict__, ctx=_SIGNS[node.ctx.__class__], annotation=None, type_comment=None, parsed=node
+        )
+        return made
     target, names = _SAME.get(kind, _NOT_SAME)
     if target is None:
         if kind is list:
@@ -52,10 +57,8 @@ def converted(node: Any) -> Any:
     made = target.__new__(target)
     fields = made.__dict__
     fields.update(node.__dict__)
-    if kind in _KEPT:
+    if kind is ast.Constant:
         fields["parsed"] = node
-        if kind is ast.Name:
-            fields["annotation"] = fields["type_comment"] = None
     for name in names:
         value = fields.get(name)
         inner = value.__class__

@@ -9,12 +9,14 @@ from rosejit.transforms.scalarize.small_arrays import Atoms, leaf, numbers, path
 
 MOST = 1 << 16
 """Numbers of an array up to which they are looked at one by one."""
+_MAKING = frozenset({ir.Zero, ir.MakeArray, ir.Copy})
 
 
 def with_known_elements(f: ir.Function) -> ir.Function:
     """`f` with such arrays taken apart; `f` itself where that gains nothing. Linear in the program and in the numbers
     of its arrays."""
-    if f.body is None or not any([_is_origin(let) and not numbers(let.binders[0].type) for let in f.body.lets]):
+    origins = [] if f.body is None else [let for let in f.body.lets if let.expr.__class__ in _MAKING]
+    if f.body is None or not any([_is_origin(let) and not numbers(let.binders[0].type) for let in origins]):
         return f
     survey = _Survey(f.body)
     known = survey.accepted()
@@ -23,7 +25,7 @@ def with_known_elements(f: ir.Function) -> ir.Function:
 
 def _is_origin(let: ir.Let) -> bool:
     """Whether a let makes an array of numbers."""
-    return isinstance(let.expr, ir.Zero | ir.MakeArray | ir.Copy) and numbers(let.binders[0].type, MOST) > 0
+    return let.expr.__class__ in _MAKING and numbers(let.binders[0].type, MOST) > 0
 
 
 def _located(t: Type, path: ir.Path) -> tuple[slice, Type] | None:
