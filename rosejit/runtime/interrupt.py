@@ -123,8 +123,8 @@ _watcher = functools.cache(_Watcher)
 
 
 def _ear_and_mouth() -> tuple[Callable[[], bytes], int, Callable[[], None]]:
-    """What waits for bytes, the descriptor that they are written to, and what closes both. A pipe: to load sockets takes
-    5 ms; but Windows writes signals to a socket only."""
+    """What waits for bytes, the descriptor that they are written to, and what closes both. A pipe, since to load
+    sockets takes 5 ms; but Windows writes signals to a socket only."""
     if sys.platform != "win32":
         reader, writer = os.pipe()
         os.set_blocking(writer, False)

@@ -35,7 +35,7 @@ class Surroundings:
 
 Rule = Callable[[Any, Surroundings], Iterator[Fault]]
 
-_WORDS = ("async", "await", "finally", "except", "global", "locals", "nonlocal", "yield", ":=", "eval", "exec", "vars", "dir")
+_WORDS = ("async", "await", "finally", "except", "global", "local", "yield", ":=", "eval", "exec", "vars", "dir")
 """Every fault has one of these in its text, but for names in letters that are no ASCII ones."""
 _ASYNC = "remove `async` and `await`: staged code runs from beginning to end"
 _FRAME_READERS = {"eval", "exec", "globals", "locals", "vars", "dir"}
