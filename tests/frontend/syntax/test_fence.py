@@ -30,6 +30,12 @@ def test_refused(statement):
     assert isinstance(caught.value, SyntaxError)
 
 
+def test_names_in_other_letters():
+    f = define("def f(x):\n    ｖａｒｓ()\n    return x")  # noqa: RUF001 - Python reads the name so
+    with pytest.raises(UnsupportedSyntax, match=r"`vars\(\)` cannot be staged"):
+        Translations().of(f)
+
+
 @pytest.mark.parametrize("statement", ["yield x", "yield from [x]", "y = [(yield x)]"])
 def test_generators(statement):
     known = Translations()
