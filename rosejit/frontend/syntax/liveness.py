@@ -76,8 +76,9 @@ class Uses:
         and where a part is not plain."""
         kind, bound = node.__class__, 0
         if kind is gast.Assign or kind is gast.AugAssign:
-            target = node.target if kind is gast.AugAssign else node.targets[0] if len(node.targets) == 1 else None
-            if target.__class__ is not gast.Name:
+            targets = [node.target] if kind is gast.AugAssign else node.targets
+            target = targets[0]
+            if len(targets) > 1 or target.__class__ is not gast.Name:
                 return None
             bound = self.bits.get(target.id, 0)
         elif kind is not gast.Expr:
