@@ -44,14 +44,14 @@ def change_guards(tape: Tape, functions: Iterable[FunctionType], reads: Iterable
     """A guard for each thing from outside that has other content than before the staging, warned of once a line. What
     keeps what it has computed (a table) changes at the first call only."""
     undo = tape.undo
-    changed = {key for key in undo.known if undo.is_changed(key)}
     found: dict[int, PathValue] = {}
-    for read in reads if changed else ():
-        if not read.frozen and not is_stable(read.chain):
-            inside = changed.intersection([id(value) for value in _inside(read.value)])
-            found |= {
-                key: read for key in inside if key not in found or len(found[key].chain.names) < len(read.chain.names)
-            }
+    for read in reads if undo.known else ():
+        if read.frozen or is_stable(read.chain):
+            continue
+        for key in {id(value) for value in _inside(read.value)}.intersection(undo.known):  # many are the functions' own
+            longer = key not in found or len(found[key].chain.names) < len(read.chain.names)
+            if longer and undo.is_changed(key):
+                found[key] = read
     for key, read in found.items():
         _warn(functions, read, undo.places.get(key))
     return [ChangeGuard(read.chain) for read in found.values()]
