@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from rosejit.api.math_functions import logsumexp, softmax, stop_gradient
     from rosejit.api.programs.compiled import Compiled, load
     from rosejit.api.programs.lowered import Cost, Ir, Lowered
+    from rosejit.api.programs.shown import show
     from rosejit.api.public_hints import Array, Bool, Int, Mat, Real, Static, Vec
     from rosejit.api.scalar_functions import *  # noqa: F403 - written from the records of the operations
     from rosejit.api.versions import show_versions
@@ -126,6 +127,7 @@ __all__ = [
     "quad",
     "range",
     "root",
+    "show",
     "show_versions",
     "softmax",
     "solve_ivp",
@@ -150,6 +152,7 @@ _HOMES = {
     "rosejit.api.checking.gradient_checks": "check_grads",
     "rosejit.api.derivation.gradients": "grad hessian hvp jacfwd jacobian jacrev value_and_grad",
     "rosejit.api.programs.lowered": "Cost Ir Lowered",
+    "rosejit.api.programs.shown": "show",
     "rosejit.api.public_hints": "Array Bool Int Mat Real Static Vec",
     "rosejit.api.math_functions": "logsumexp softmax stop_gradient",
     "rosejit.api.derivation.modes": "jvp linearize vjp",
