@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 from rosejit.ir.primitive import Instr, Primitive
+from rosejit.ir.types import BOOL, INT, REAL
 from rosejit.ops import arith, compare, elementary, fastmath, integer, linear, logic, special, tables
 
 TARGET = Path(__file__).parent / "ops.md"
@@ -62,21 +63,30 @@ def _natural(name: str) -> list[int | str]:
     return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
 
 
+_PYTHON = {REAL: "float", INT: "int", BOOL: "bool"}
+
+
+def _type(op: Primitive) -> str:
+    """What type checkers take its function for."""
+    return "OfNumber" if (op.result, len(op.params)) == (REAL, 1) else f"OfNumbers[{_PYTHON[op.result]}]"
+
+
 def names() -> str:
     """The module of the public functions, so that editors and type checkers see them."""
-    public = sorted((op.rose for _, room in ROOMS for op in room.ALL if op.rose), key=_natural)
+    public = {op.rose: _type(op) for _, room in ROOMS for op in room.ALL if op.rose}
+    ordered = sorted(public, key=_natural)
     lines = [
         '"""The public functions of numbers, for type checkers. Written by `docs/generate_ops.py` from the records."""',
         "",
         "from typing import TYPE_CHECKING",
         "",
         "if TYPE_CHECKING:  # Python finds them in the table when they are first asked for: `rosejit.__getattr__`",
-        "    from rosejit.api.math_functions import FUNCTIONS",
+        "    from rosejit.api.call_types import OfNumber, OfNumbers",
         "",
-        *(f'    {name} = FUNCTIONS["{name}"]' for name in public),
+        *(f"    {name}: {public[name]}" for name in ordered),
         "",
         "__all__ = [",
-        *(f'    "{name}",' for name in public),
+        *(f'    "{name}",' for name in ordered),
         "]",
     ]
     return "\n".join(lines) + "\n"

@@ -21,10 +21,11 @@ if TYPE_CHECKING:
     from rosejit.api.derivation.modes import jvp, linearize, vjp
     from rosejit.api.derivation.taylor_series import taylor
     from rosejit.api.function import Function, clear_caches, disable_jit
-    from rosejit.api.hint_errors import Array, Mat, Vec
     from rosejit.api.math_functions import logsumexp, softmax, stop_gradient
     from rosejit.api.programs.compiled import Compiled, load
     from rosejit.api.programs.lowered import Cost, Ir, Lowered
+    from rosejit.api.programs.shown import show
+    from rosejit.api.public_hints import Array, Bool, Int, Mat, Real, Static, Vec
     from rosejit.api.scalar_functions import *  # noqa: F403 - written from the records of the operations
     from rosejit.api.versions import show_versions
     from rosejit.errors import (
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
         UnsupportedSyntax,
         WasmTrap,
     )
-    from rosejit.frontend.hints.hints import Bool, Dual, Int, Real, ShapeOf, Static
+    from rosejit.frontend.hints.hints import Dual, ShapeOf
     from rosejit.frontend.values.rose_functions import pure, range, unroll
     from rosejit.interop.sparse import sparse_hessian, sparse_jacobian
     from rosejit.solvers.fits import curve_fit, least_squares
@@ -126,6 +127,7 @@ __all__ = [
     "quad",
     "range",
     "root",
+    "show",
     "show_versions",
     "softmax",
     "solve_ivp",
@@ -149,8 +151,9 @@ _HOMES = {
     "rosejit.api.function": "Function clear_caches disable_jit",
     "rosejit.api.checking.gradient_checks": "check_grads",
     "rosejit.api.derivation.gradients": "grad hessian hvp jacfwd jacobian jacrev value_and_grad",
-    "rosejit.api.hint_errors": "Array Mat Vec",
     "rosejit.api.programs.lowered": "Cost Ir Lowered",
+    "rosejit.api.programs.shown": "show",
+    "rosejit.api.public_hints": "Array Bool Int Mat Real Static Vec",
     "rosejit.api.math_functions": "logsumexp softmax stop_gradient",
     "rosejit.api.derivation.modes": "jvp linearize vjp",
     "rosejit.api.derivation.taylor_series": "taylor",
@@ -162,7 +165,7 @@ _HOMES = {
         RoseZeroDivisionError ShapeError StagingTypeError StagingWarning UnboundStagedName UnrollLimit UnrollWarning
         UnsupportedSyntax WasmTrap
     """,
-    "rosejit.frontend.hints.hints": "Bool Dual Int Real ShapeOf Static",
+    "rosejit.frontend.hints.hints": "Dual ShapeOf",
     "rosejit.frontend.values.rose_functions": "pure range unroll",
     "rosejit.interop.sparse": "sparse_hessian sparse_jacobian",
     "rosejit.solvers.fits": "curve_fit least_squares",

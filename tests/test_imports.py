@@ -90,6 +90,7 @@ def test_no_module_has_a_public_name():
 
 STANDARD = {
     "rosejit/api/programs/lowered.py": "Cost",
+    "rosejit/api/programs/shown.py": "Shown",
     "rosejit/frontend/hints/hints.py": "Dual",
     "rosejit/solvers/fits.py": "LeastSquaresResult",
     "rosejit/solvers/interpolants.py": "OdeSolution",

@@ -88,7 +88,7 @@ const hear = {
     if (wrong) {
       numbers(null);
       tell({ name: "Not a function yet", message: wrong });
-      return status("in grey, the last function that was one");
+      return status("this text is not a function; the picture, in grey, still shows the last one that was");
     }
     tell();
     use(module, grid);

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, get_args, overload
 
 from rosejit.abi import Tier
 from rosejit.api import sessions
+from rosejit.api.call_types import P, R
 from rosejit.api.callables import caller, is_plain
 from rosejit.api.function import Function, FunctionSource, base_of
 from rosejit.api.kept_functions import kept
@@ -97,7 +98,7 @@ def _check_options(**given: tuple[Any, Any]) -> None:
 
 
 @overload
-def jit(function: Callable[..., Any], /) -> Function: ...
+def jit(function: Callable[P, R], /) -> Function[P, R]: ...
 @overload
 def jit(
     *,
@@ -106,7 +107,7 @@ def jit(
     fastmath: bool = ...,
     tier: Tier = ...,
     name: str | None = ...,
-) -> Callable[[Callable[..., Any]], Function]: ...
+) -> Callable[[Callable[P, R]], Function[P, R]]: ...
 @public
 def jit(
     function: Callable[..., Any] | None = None,
@@ -171,7 +172,7 @@ def _again(f: Function, options: Options, static: tuple[str, ...], name: str | N
 
 
 @public
-def opaque(function: Callable[..., Any]) -> Function:
+def opaque(function: Callable[P, R]) -> Function[P, R]:
     """A function that stays Python and is called back at run time; its result must be annotated.
 
     Its effects happen in program order. It has a derivative only if a rule is given with `@f.jvp`.

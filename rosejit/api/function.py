@@ -8,10 +8,11 @@ import weakref
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager
 from types import CodeType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, TypeVar, overload
 
 from rosejit.api import sessions
 from rosejit.api.call_interface import interface_of, known_as
+from rosejit.api.call_types import Parameters, Result
 from rosejit.api.checking.plain_calls import PLAIN, PlainRun
 from rosejit.api.deferred import check, lowered
 from rosejit.api.options import Options
@@ -34,7 +35,10 @@ from rosejit.runtime.marshalling.result_buffers import spare
 from rosejit.span import PACKAGE
 
 if TYPE_CHECKING:
+    from rosejit.api.call_types import A, P, R
     from rosejit.api.programs.lowered import Lowered
+
+Rule = TypeVar("Rule", bound=Callable[..., Any])
 
 _STAGING = threading.RLock()
 """One thread stages at a time: two that enter a cycle of functions at two places would wait for each other."""
@@ -81,13 +85,18 @@ def _refused_to_be_set(name: str) -> property:
     return property(missing, public(refused))
 
 
-class Function:
+class Function(Generic[Parameters, Result]):
     """A function of staged values: binds arguments, stages and compiles once for each kind, and calls."""
 
-    __slots__ = ("__call__", "__dict__", "__weakref__")
-    __call__: Callable[..., Any]
-    """Run the compiled function; with staged arguments, stage a call. (No method: its frame would be in tracebacks; a
-    place of its own, which Python finds without a call.)"""
+    if TYPE_CHECKING:
+
+        def __call__(self, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+            """Run the compiled function; with staged arguments, stage a call."""
+            ...
+
+    else:  # no method: its frame would be in tracebacks; a place of its own, which Python finds without a call
+        __slots__ = ("__call__", "__dict__", "__weakref__")
+
     __name__: str
     __qualname__: str
     __wrapped__: Callable[..., Any]
@@ -117,7 +126,7 @@ class Function:
         """The function that was made in the same way first, which stands for this one wherever users do not see it."""
         self._reals = binding.reals
         self._defaults: Defaults | None = None
-        self.__call__ = entry(self, binding.function, self._calls)
+        setattr(self, "__call__", entry(self, binding.function, self._calls))  # noqa: B010 - no assignment for checkers
         FUNCTIONS.add(self)
 
     def __reduce__(self) -> Any:
@@ -128,7 +137,7 @@ class Function:
     # --- its derivative
 
     @property
-    def jvp(self) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    def jvp(self) -> Callable[[Rule], Rule]:
         """A decorator that makes a function of `rose.Dual` arguments the derivative of this one."""
         return self._set_rule
 
@@ -136,7 +145,7 @@ class Function:
     def jvp(self, rule: Callable[..., Any]) -> None:
         self._set_rule(rule)
 
-    def _set_rule(self, rule: Callable[..., Any]) -> Callable[..., Any]:
+    def _set_rule(self, rule: Rule) -> Rule:
         self._rule = rule
         self.known = Known()  # what it shares does not have the rule
         self.along, self.maps, self._shared, self._made, self._first = {}, {}, {}, {}, None
@@ -364,6 +373,17 @@ class Function:
             if found.call is None or anew:
                 found.call = found.loaded.function("main", interface_of(self, found))
             return found.call
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __get__(self, instance: None, owner: type | None = None) -> "Function[Parameters, Result]": ...
+        @overload  # a method. The last is for a function in a field of an object, which it does not take
+        def __get__(
+            self: "Function[Concatenate[A, P], R]", instance: A, owner: type | None = None
+        ) -> "Function[P, R]": ...
+        @overload
+        def __get__(self, instance: object, owner: type | None = None) -> "Function[Parameters, Result]": ...
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         """As functions do: a method when read from an instance."""

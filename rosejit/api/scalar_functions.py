@@ -3,53 +3,53 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # Python finds them in the table when they are first asked for: `rosejit.__getattr__`
-    from rosejit.api.math_functions import FUNCTIONS
+    from rosejit.api.call_types import OfNumber, OfNumbers
 
-    abs = FUNCTIONS["abs"]
-    acos = FUNCTIONS["acos"]
-    acosh = FUNCTIONS["acosh"]
-    asin = FUNCTIONS["asin"]
-    asinh = FUNCTIONS["asinh"]
-    atan = FUNCTIONS["atan"]
-    atan2 = FUNCTIONS["atan2"]
-    atanh = FUNCTIONS["atanh"]
-    cbrt = FUNCTIONS["cbrt"]
-    ceil = FUNCTIONS["ceil"]
-    copysign = FUNCTIONS["copysign"]
-    cos = FUNCTIONS["cos"]
-    cosh = FUNCTIONS["cosh"]
-    digamma = FUNCTIONS["digamma"]
-    erf = FUNCTIONS["erf"]
-    erfc = FUNCTIONS["erfc"]
-    exp = FUNCTIONS["exp"]
-    exp2 = FUNCTIONS["exp2"]
-    expm1 = FUNCTIONS["expm1"]
-    floor = FUNCTIONS["floor"]
-    fma = FUNCTIONS["fma"]
-    fmod = FUNCTIONS["fmod"]
-    gamma = FUNCTIONS["gamma"]
-    hypot = FUNCTIONS["hypot"]
-    isfinite = FUNCTIONS["isfinite"]
-    isinf = FUNCTIONS["isinf"]
-    isnan = FUNCTIONS["isnan"]
-    lgamma = FUNCTIONS["lgamma"]
-    log = FUNCTIONS["log"]
-    log1p = FUNCTIONS["log1p"]
-    log2 = FUNCTIONS["log2"]
-    log10 = FUNCTIONS["log10"]
-    max = FUNCTIONS["max"]
-    min = FUNCTIONS["min"]
-    pow = FUNCTIONS["pow"]
-    round = FUNCTIONS["round"]
-    sigmoid = FUNCTIONS["sigmoid"]
-    sign = FUNCTIONS["sign"]
-    sin = FUNCTIONS["sin"]
-    sinh = FUNCTIONS["sinh"]
-    softplus = FUNCTIONS["softplus"]
-    sqrt = FUNCTIONS["sqrt"]
-    tan = FUNCTIONS["tan"]
-    tanh = FUNCTIONS["tanh"]
-    trunc = FUNCTIONS["trunc"]
+    abs: OfNumber
+    acos: OfNumber
+    acosh: OfNumber
+    asin: OfNumber
+    asinh: OfNumber
+    atan: OfNumber
+    atan2: OfNumbers[float]
+    atanh: OfNumber
+    cbrt: OfNumber
+    ceil: OfNumber
+    copysign: OfNumbers[float]
+    cos: OfNumber
+    cosh: OfNumber
+    digamma: OfNumber
+    erf: OfNumber
+    erfc: OfNumber
+    exp: OfNumber
+    exp2: OfNumber
+    expm1: OfNumber
+    floor: OfNumber
+    fma: OfNumbers[float]
+    fmod: OfNumbers[float]
+    gamma: OfNumber
+    hypot: OfNumbers[float]
+    isfinite: OfNumbers[bool]
+    isinf: OfNumbers[bool]
+    isnan: OfNumbers[bool]
+    lgamma: OfNumber
+    log: OfNumber
+    log1p: OfNumber
+    log2: OfNumber
+    log10: OfNumber
+    max: OfNumbers[float]
+    min: OfNumbers[float]
+    pow: OfNumbers[float]
+    round: OfNumber
+    sigmoid: OfNumber
+    sign: OfNumber
+    sin: OfNumber
+    sinh: OfNumber
+    softplus: OfNumber
+    sqrt: OfNumber
+    tan: OfNumber
+    tanh: OfNumber
+    trunc: OfNumber
 
 __all__ = [
     "abs",

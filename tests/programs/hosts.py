@@ -305,7 +305,7 @@ def network(x: Vec["n"], widths: rose.Static[list]) -> float:
     """The shape of the program depends on host data."""
     rng = random.Random(0)
     h = [x[i] for i in range(len(x))]
-    for width in widths:  # pyright: ignore  # a host value when it runs
+    for width in widths:
         w = [[rng.uniform(-1.0, 1.0) for _ in h] for _ in range(width)]
         h = [math.tanh(sum(w[k][i] * v for i, v in enumerate(h))) for k in range(width)]
     return sum(h)

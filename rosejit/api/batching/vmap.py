@@ -5,7 +5,7 @@
 import inspect
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from rosejit.api.batching import axes
 from rosejit.api.batching.axes import Axes, Batched
@@ -25,6 +25,21 @@ from rosejit.frontend.signature.binding import Call
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays, map_arrays
 from rosejit.frontend.values.pytree import parts, with_parts
 from rosejit.lazy_dataclass import dataclass
+
+if TYPE_CHECKING:
+    from rosejit.api.public_hints import Mat, Vec
+
+    @overload
+    def vmap(f: Callable[..., int], in_axes: Axes = ..., threads: int = ...) -> Function[..., Any]: ...
+
+    @overload
+    def vmap(f: Callable[..., float], in_axes: Axes = ..., threads: int = ...) -> Function[..., Vec]: ...
+
+    @overload
+    def vmap(f: Callable[..., Vec], in_axes: Axes = ..., threads: int = ...) -> Function[..., Mat]: ...
+
+    @overload
+    def vmap(f: Callable[..., Any], in_axes: Axes = ..., threads: int = ...) -> Function[..., Any]: ...
 
 
 @public

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from rosejit.api.call_types import P, R
 from rosejit.api.decorators import as_function, wrapped_like
 from rosejit.api.function import Function, FunctionSource, made_once
 from rosejit.api.public_entry import public
@@ -14,7 +15,7 @@ from rosejit.frontend.signature.binding import Call
 
 
 @public
-def checkpoint(f: Callable[..., Any]) -> Function:
+def checkpoint(f: Callable[P, R]) -> Function[P, R]:
     """The same `f`, of which reverse mode keeps nothing but the arguments: it runs `f` once more when it comes back.
 
     Numbers and arrays that `f` is called with are kept (an array that changes later is copied), and what host functions

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, overload
 
 from rosejit.abi import Node, Tree
 from rosejit.api.decorators import as_function, from_source, wrapped_like
@@ -14,6 +14,10 @@ from rosejit.api.specialisation import Argnums, Staged, normalised_argnums, of_v
 from rosejit.errors import NotDifferentiable
 from rosejit.frontend.session.session import Session
 from rosejit.frontend.signature.binding import Call
+
+if TYPE_CHECKING:
+    from rosejit.api.call_types import A, B, C, First, FirstThree, FirstTwo, P, R, Second
+    from rosejit.api.public_hints import Mat, Vec
 
 Derive = Callable[[Staged, tuple[str, ...]], Staged]
 
@@ -46,6 +50,50 @@ def derived(base: Function, name: str, derive: Derive, transform: Callable[..., 
     return made_once(base, (transform, *arguments), make)
 
 
+if TYPE_CHECKING:
+
+    @overload
+    def grad(
+        f: First[P, A, Any], argnums: Literal[0] = ..., has_aux: Literal[False] = ..., holomorphic: bool = ...
+    ) -> Function[P, A]: ...
+
+    @overload
+    def grad(
+        f: Second[P, B, Any], argnums: Literal[1], has_aux: Literal[False] = ..., holomorphic: bool = ...
+    ) -> Function[P, B]: ...
+
+    @overload
+    def grad(
+        f: First[P, A, Any], argnums: tuple[Literal[0]], has_aux: Literal[False] = ..., holomorphic: bool = ...
+    ) -> Function[P, tuple[A]]: ...
+
+    @overload
+    def grad(
+        f: FirstTwo[P, A, B, Any],
+        argnums: tuple[Literal[0], Literal[1]],
+        has_aux: Literal[False] = ...,
+        holomorphic: bool = ...,
+    ) -> Function[P, tuple[A, B]]: ...
+
+    @overload
+    def grad(
+        f: FirstThree[P, A, B, C, Any],
+        argnums: tuple[Literal[0], Literal[1], Literal[2]],
+        has_aux: Literal[False] = ...,
+        holomorphic: bool = ...,
+    ) -> Function[P, tuple[A, B, C]]: ...
+
+    @overload
+    def grad(
+        f: First[P, A, tuple[Any, R]], argnums: Literal[0] = ..., *, has_aux: Literal[True], holomorphic: bool = ...
+    ) -> Function[P, tuple[A, R]]: ...
+
+    @overload
+    def grad(
+        f: Callable[P, Any], argnums: Argnums = ..., has_aux: bool = ..., holomorphic: bool = ...
+    ) -> Function[P, Any]: ...
+
+
 @public
 def grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False) -> Function:
     """The gradient of a function that returns one Real.
@@ -62,6 +110,50 @@ def grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, hol
     27.0
     """
     return _gradient(f, argnums, has_aux, holomorphic, value=False)
+
+
+if TYPE_CHECKING:
+
+    @overload
+    def value_and_grad(
+        f: First[P, A, R], argnums: Literal[0] = ..., has_aux: Literal[False] = ..., holomorphic: bool = ...
+    ) -> Function[P, tuple[R, A]]: ...
+
+    @overload
+    def value_and_grad(
+        f: Second[P, B, R], argnums: Literal[1], has_aux: Literal[False] = ..., holomorphic: bool = ...
+    ) -> Function[P, tuple[R, B]]: ...
+
+    @overload
+    def value_and_grad(
+        f: First[P, A, R], argnums: tuple[Literal[0]], has_aux: Literal[False] = ..., holomorphic: bool = ...
+    ) -> Function[P, tuple[R, tuple[A]]]: ...
+
+    @overload
+    def value_and_grad(
+        f: FirstTwo[P, A, B, R],
+        argnums: tuple[Literal[0], Literal[1]],
+        has_aux: Literal[False] = ...,
+        holomorphic: bool = ...,
+    ) -> Function[P, tuple[R, tuple[A, B]]]: ...
+
+    @overload
+    def value_and_grad(
+        f: FirstThree[P, A, B, C, R],
+        argnums: tuple[Literal[0], Literal[1], Literal[2]],
+        has_aux: Literal[False] = ...,
+        holomorphic: bool = ...,
+    ) -> Function[P, tuple[R, tuple[A, B, C]]]: ...
+
+    @overload
+    def value_and_grad(
+        f: First[P, A, tuple[Any, R]], argnums: Literal[0] = ..., *, has_aux: Literal[True], holomorphic: bool = ...
+    ) -> Function[P, tuple[tuple[float, R], A]]: ...
+
+    @overload
+    def value_and_grad(
+        f: Callable[P, Any], argnums: Argnums = ..., has_aux: bool = ..., holomorphic: bool = ...
+    ) -> Function[P, tuple[Any, Any]]: ...
 
 
 @public
@@ -112,6 +204,18 @@ def counted(base: Function, staged: Staged, names: tuple[str, ...], argnums: Arg
     return replace(staged, trees=tuple(trees)), tuple(titles)
 
 
+if TYPE_CHECKING:
+
+    @overload
+    def jacfwd(f: First[P, A, float], argnums: Literal[0] = ..., holomorphic: bool = ...) -> Function[P, A]: ...
+
+    @overload
+    def jacfwd(f: First[P, Vec, Vec], argnums: Literal[0] = ..., holomorphic: bool = ...) -> Function[P, Mat]: ...
+
+    @overload
+    def jacfwd(f: Callable[P, Any], argnums: Argnums = ..., holomorphic: bool = ...) -> Function[P, Any]: ...
+
+
 @public
 def jacfwd(f: Callable[..., Any], argnums: Argnums = 0, holomorphic: bool = False) -> Function:
     """The dense Jacobian, one forward sweep an element of the arguments: axes of the result, then of the argument.
@@ -123,10 +227,34 @@ def jacfwd(f: Callable[..., Any], argnums: Argnums = 0, holomorphic: bool = Fals
     return _jacobian(f, argnums, holomorphic, "fwd", jacfwd)
 
 
+if TYPE_CHECKING:
+
+    @overload
+    def jacrev(f: First[P, A, float], argnums: Literal[0] = ..., holomorphic: bool = ...) -> Function[P, A]: ...
+
+    @overload
+    def jacrev(f: First[P, Vec, Vec], argnums: Literal[0] = ..., holomorphic: bool = ...) -> Function[P, Mat]: ...
+
+    @overload
+    def jacrev(f: Callable[P, Any], argnums: Argnums = ..., holomorphic: bool = ...) -> Function[P, Any]: ...
+
+
 @public
 def jacrev(f: Callable[..., Any], argnums: Argnums = 0, holomorphic: bool = False) -> Function:
     """As `jacfwd`, with one reverse sweep for each element of the result."""
     return _jacobian(f, argnums, holomorphic, "rev", jacrev)
+
+
+if TYPE_CHECKING:
+
+    @overload
+    def jacobian(f: First[P, A, float], argnums: Literal[0] = ..., holomorphic: bool = ...) -> Function[P, A]: ...
+
+    @overload
+    def jacobian(f: First[P, Vec, Vec], argnums: Literal[0] = ..., holomorphic: bool = ...) -> Function[P, Mat]: ...
+
+    @overload
+    def jacobian(f: Callable[P, Any], argnums: Argnums = ..., holomorphic: bool = ...) -> Function[P, Any]: ...
 
 
 @public
@@ -152,6 +280,18 @@ def _jacobian(
     return derived(base, f"{transform.__name__}_{base.__name__}", derive, transform, argnums, holomorphic)
 
 
+if TYPE_CHECKING:
+
+    @overload
+    def hessian(f: First[P, float, Any], argnums: Literal[0] = ..., holomorphic: bool = ...) -> Function[P, float]: ...
+
+    @overload
+    def hessian(f: First[P, Vec, Any], argnums: Literal[0] = ..., holomorphic: bool = ...) -> Function[P, Mat]: ...
+
+    @overload
+    def hessian(f: Callable[P, Any], argnums: Argnums = ..., holomorphic: bool = ...) -> Function[P, Any]: ...
+
+
 @public
 def hessian(f: Callable[..., Any], argnums: Argnums = 0, holomorphic: bool = False) -> Function:
     """The matrix of second derivatives of a function that returns one Real: forward over reverse.
@@ -166,7 +306,7 @@ def hessian(f: Callable[..., Any], argnums: Argnums = 0, holomorphic: bool = Fal
 
 
 @public
-def hvp(f: Callable[..., Any]) -> Function:
+def hvp(f: "Callable[Concatenate[A, P], Any]") -> "Function[Concatenate[A, A, P], A]":
     """`rose.hvp(f)(x, v, ...)`: the Hessian of `f(x, ...)` with respect to `x`, applied to `v` (forward over reverse).
 
     >>> import rosejit as rose

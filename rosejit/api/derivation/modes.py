@@ -3,7 +3,7 @@
 import dataclasses
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from rosejit.abi import Leaf, Node, Static, Tree, leaves
 from rosejit.api import sessions
@@ -43,7 +43,25 @@ from rosejit.numeric import np
 from rosejit.runtime.marshalling.marshal import Mismatch
 from rosejit.runtime.marshalling.marshal import Signature as Interface
 
+if TYPE_CHECKING:
+    from rosejit.api.call_types import A, B, C, Of1, Of2, Of3, R
+
 Linear = Callable[..., Any]
+
+
+if TYPE_CHECKING:
+
+    @overload
+    def jvp(f: Of1[A, R], primals: tuple[A], tangents: Sequence[Any]) -> tuple[R, R]: ...
+
+    @overload
+    def jvp(f: Of2[A, B, R], primals: tuple[A, B], tangents: Sequence[Any]) -> tuple[R, R]: ...
+
+    @overload
+    def jvp(f: Of3[A, B, C, R], primals: tuple[A, B, C], tangents: Sequence[Any]) -> tuple[R, R]: ...
+
+    @overload
+    def jvp(f: Callable[..., R], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[R, R]: ...
 
 
 @public
@@ -201,6 +219,23 @@ def linear_value(at: Session, b: Any, tree: Tree, like: Sequence[ir.Atom], found
 # --- reverse mode, and forward mode in two steps
 
 
+if TYPE_CHECKING:
+
+    @overload
+    def vjp(f: Of1[A, R], a: A, /) -> tuple[R, Callable[[R], tuple[A]]]: ...
+
+    @overload
+    def vjp(f: Of2[A, B, R], a: A, b: B, /) -> tuple[R, Callable[[R], tuple[A, B]]]: ...
+
+    @overload
+    def vjp(f: Of3[A, B, C, R], a: A, b: B, c: C, /) -> tuple[R, Callable[[R], tuple[A, B, C]]]: ...
+
+    @overload
+    def vjp(
+        f: Callable[..., R], a: Any, b: Any, c: Any, d: Any, /, *more: Any
+    ) -> tuple[R, Callable[[R], tuple[Any, ...]]]: ...
+
+
 @public
 def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Linear]:
     """The result of `f` at `primals`, and its pullback, which takes a cotangent of the result and gives a tuple of
@@ -214,6 +249,21 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Linear]:
     base = as_function(f)
     at = sessions.current()
     return _outside(base, primals, "back") if at is None else _vjp_inside(at, base, primals)
+
+
+if TYPE_CHECKING:
+
+    @overload
+    def linearize(f: Of1[A, R], a: A, /) -> tuple[R, Callable[[A], R]]: ...
+
+    @overload
+    def linearize(f: Of2[A, B, R], a: A, b: B, /) -> tuple[R, Callable[[A, B], R]]: ...
+
+    @overload
+    def linearize(f: Of3[A, B, C, R], a: A, b: B, c: C, /) -> tuple[R, Callable[[A, B, C], R]]: ...
+
+    @overload
+    def linearize(f: Callable[..., R], a: Any, b: Any, c: Any, d: Any, /, *more: Any) -> tuple[R, Callable[..., R]]: ...
 
 
 @public

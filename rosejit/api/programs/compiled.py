@@ -110,6 +110,9 @@ class Compiled:
     def __repr__(self) -> str:
         return f"<rose.Compiled {self.__name__}{self.signature}>"
 
+    def _repr_html_(self) -> str:
+        return lowered.html_views.listing(repr(self), str(self.ir))
+
 
 class _Called:
     """What the entry calls: the code, and the words for arguments that do not fit."""

@@ -1,14 +1,14 @@
 """A function for given arguments, opened up: its IR, its Wasm, what it costs."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from rosejit.abi import Artifact
 from rosejit.api.derivation.derivation_recipe import Program, function_of
 from rosejit.api.options import Options
-from rosejit.api.programs import compiled, program_codec
+from rosejit.api.programs import compiled, html_views, program_codec
 from rosejit.api.programs.compile_and_load import compile_program
 from rosejit.api.programs.program_codec import ENTRY
 from rosejit.errors import StagingTypeError
@@ -16,7 +16,7 @@ from rosejit.ir import syntax as ir
 from rosejit.ir.traversal import reachable, size
 from rosejit.runtime.marshalling.marshal import Signature as Interface
 from rosejit.text import parse, show
-from rosejit.transforms.analysis.cost import LoopTape, loop_tapes, stacked_bytes
+from rosejit.transforms.analysis.cost import LineCost, LoopTape, line_costs, loop_tapes, stacked_bytes
 from rosejit.transforms.passes.insert_copies import insert_copies
 from rosejit.transforms.pipeline import optimise
 from rosejit.wasm.wat import wat
@@ -38,6 +38,9 @@ class Ir:
 
     __repr__ = __str__
 
+    def _repr_html_(self) -> str:
+        return html_views.listing(self.function.name, str(self))
+
     def __reduce__(self) -> Any:
         """By its text, which is all there is to it unless it calls functions of Python."""
         if any(f.host is not None for f in reachable(self.function)):
@@ -58,18 +61,24 @@ class Ir:
 @dataclass(frozen=True)
 class Cost:
     """Operations of the optimised IR; bytes that loops keep for a reverse pass, as far as lengths are known; bytes of
-    the module; what the loops of the program keep in each iteration."""
+    the module; what the loops of the program keep in each iteration; what each line of the source costs."""
 
     ops: int
     tape_bytes: int
     module_bytes: int
     loops: tuple[LoopTape, ...] = ()
+    lines: tuple[LineCost, ...] = field(default=(), repr=False)
+
+    def _repr_html_(self) -> str:
+        totals = f"{self.ops:,} operations, {self.tape_bytes:,} bytes kept, {self.module_bytes:,} bytes of module"
+        return html_views.listing(totals, "") + html_views.by_lines(self.lines)
 
 
 def cost(function: ir.Function, wasm: bytes) -> Cost:
     """What a function costs, and its module."""
     (optimised,) = optimise(function)
-    return Cost(len(Ir(optimised)), stacked_bytes(optimised), len(wasm), loop_tapes(optimised))
+    lines = line_costs(optimised)
+    return Cost(len(Ir(optimised)), stacked_bytes(optimised), len(wasm), loop_tapes(optimised), lines)
 
 
 class Lowered:
@@ -134,3 +143,6 @@ class Lowered:
 
     def __repr__(self) -> str:
         return f"<rose.Lowered {self._program.name}: {len(self.ir)} ops>"
+
+    def _repr_html_(self) -> str:
+        return html_views.listing(repr(self), str(self.ir))

@@ -1,7 +1,6 @@
 """Type hints of parameters, as descriptions of the values they admit: scalars, arrays with dimensions, structures.
 
-A dimension is a number, a name or an expression of names (`"n+1"`). For type checkers `Vec`, `Mat` and `Array` are
-classes of values that do what arrays do.
+A dimension is a number, a name or an expression of names (`"n+1"`).
 """
 
 import ast
@@ -14,39 +13,15 @@ import sys
 import types
 import typing
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from rosejit import containers
 from rosejit.abi import SCALAR_OF
 from rosejit.errors import StagingTypeError
 from rosejit.lazy_dataclass import dataclass
 from rosejit.numeric import loaded
-
-
-class ArrayValue:
-    """Has the methods of an array for type checkers, and none when it runs: no value is an instance of a hint."""
-
-    if TYPE_CHECKING:
-
-        def __len__(self) -> int: ...
-        def __iter__(self) -> Iterator[Any]: ...
-        def __getitem__(self, index: Any, /) -> Any: ...
-        def __setitem__(self, index: Any, value: Any, /) -> None: ...
-        def __getattr__(self, name: str) -> Any: ...
-        def __neg__(self) -> Any: ...
-        def __add__(self, other: Any, /) -> Any: ...
-        def __radd__(self, other: Any, /) -> Any: ...
-        def __sub__(self, other: Any, /) -> Any: ...
-        def __rsub__(self, other: Any, /) -> Any: ...
-        def __mul__(self, other: Any, /) -> Any: ...
-        def __rmul__(self, other: Any, /) -> Any: ...
-        def __truediv__(self, other: Any, /) -> Any: ...
-        def __rtruediv__(self, other: Any, /) -> Any: ...
-        def __matmul__(self, other: Any, /) -> Any: ...
-        def __rmatmul__(self, other: Any, /) -> Any: ...
-        def __pow__(self, other: Any, /) -> Any: ...
 
 
 @dataclass(slots=True, frozen=True)
@@ -275,21 +250,21 @@ def _array(name: str, given: Any, rank: int | None) -> Any:
     return ArrayOf(tuple(dims), element, f"{name}[{', '.join(shown)}]")
 
 
-class Vec(ArrayValue):
+class Vec:
     """`Vec["n"]`, `Vec[3]`: a vector of Reals."""
 
     def __class_getitem__(cls, dims: Any) -> ArrayOf:
         return _array("Vec", dims, 1)
 
 
-class Mat(ArrayValue):
+class Mat:
     """`Mat["n", "m"]`: a matrix of Reals."""
 
     def __class_getitem__(cls, dims: Any) -> ArrayOf:
         return _array("Mat", dims, 2)
 
 
-class Array(ArrayValue):
+class Array:
     """`Array["b", "n", 3]`, `Array["n", int]`, `Array[..., float]`: an array of any rank and kind of element."""
 
     def __class_getitem__(cls, dims: Any) -> ArrayOf:

@@ -59,6 +59,39 @@ def _tapes(block: ir.Block, f: ir.Function) -> Iterator[LoopTape]:
             yield from _tapes(inner, f)
 
 
+@dataclass(slots=True, frozen=True)
+class LineCost:
+    """What a line of the user's source costs: operations that run, and bytes that loops keep of what it computes."""
+
+    file: str
+    line: int
+    ops: int
+    """In a loop as many times as it has iterations, where that is known; each function counted once."""
+    tape_bytes: int
+
+
+def line_costs(*roots: ir.Function) -> tuple[LineCost, ...]:
+    """Of all lines that something was made of, in their order."""
+    found: dict[tuple[str, int], list[int]] = {}
+    for f in reachable(*roots):
+        if f.body is not None:
+            _by_lines(f.body, 1, found)
+    return tuple([LineCost(*place, *counts) for place, counts in sorted(found.items())])
+
+
+def _by_lines(block: ir.Block, times: int, found: dict[tuple[str, int], list[int]]) -> None:
+    for let in block.lets:
+        e = let.expr
+        stacked = let.binders[len(e.carries) :] if isinstance(e, ir.Loop) else ()
+        if let.span is not None:
+            counts = found.setdefault((let.span.file, let.span.line), [0, 0])
+            counts[0] += times
+            counts[1] += sum([bytes_of(b.type) for b in stacked])
+        trips = e.constant_trips if isinstance(e, ir.Loop) else None
+        for _, inner in scopes(e):
+            _by_lines(inner, times * (1 if trips is None else trips), found)
+
+
 def stacked_bytes(*roots: ir.Function) -> int:
     """The bytes of the arrays that loops stack (what reverse mode keeps of each iteration), each function counted once.
     Stacks made in a loop are there for one iteration, unless the loop stacks them."""

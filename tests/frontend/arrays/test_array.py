@@ -8,8 +8,8 @@ import pytest
 
 import rosejit as decorated
 from rosejit import text
+from rosejit.api.public_hints import Array, Mat, Vec
 from rosejit.errors import RoseIndexError, ShapeError, StagingTypeError
-from rosejit.frontend.hints.hints import Array, Mat, Vec
 from rosejit.frontend.values import rose_functions as rose
 from tests.frontend.oracle import agrees, define, evaluate, fault, says, stage
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from rosejit import text
+from rosejit.api.public_hints import Mat, Vec
 from rosejit.errors import StagingTypeError, UnsupportedSyntax
-from rosejit.frontend.hints.hints import Mat, Vec
 from rosejit.frontend.values import rose_functions as rose
 from rosejit.ir.syntax import Loop
 from rosejit.ir.traversal import lets

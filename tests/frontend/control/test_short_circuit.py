@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from rosejit.api.public_hints import Vec
 from rosejit.errors import ShapeError, StagingTypeError
-from rosejit.frontend.hints.hints import Vec
 from rosejit.frontend.values import rose_functions as rose
 from rosejit.ir.syntax import If
 from rosejit.ir.traversal import lets
