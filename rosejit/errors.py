@@ -128,7 +128,7 @@ class CacheError(RoseError, OSError, Warning):
 
 
 class StagingWarning(RoseError, UserWarning):
-    """The host is changed while a function is staged, which is therefore staged again for each call."""
+    """The host is changed while a function is staged: once for each staging, or the function is staged at each call."""
 
 
 class UnrollWarning(RoseError, RuntimeWarning):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import rosejit as rose
+from tests.frontend.oracle import define
 
 CALLS = 3
 
@@ -274,6 +275,26 @@ def test_a_table_is_filled_once():
         warnings.simplefilter("error")
         assert [f(1.0) for _ in range(5)] == [3.0] * 5
     assert f.cache_info().misses == 2  # once with the change, once without
+
+
+COUNTERS = {
+    "a list": ("runs.append(1)", "len(runs)"),
+    "a Counter": ("runs['calls'] += 1", "runs['calls']"),
+    "an attribute": ("runs.count += 1", "runs.count"),
+    "a method": ("runs.bump()", "runs.count"),
+}
+
+
+@pytest.mark.parametrize("kind", COUNTERS)
+def test_what_is_only_counted_with_has_no_part_in_the_numbers(kind):
+    """It is changed once for each staging, as everybody does who wants to see how often there is one."""
+    change, count = COUNTERS[kind]
+    runs = {"a list": [], "a Counter": collections.Counter()}.get(kind, Account())
+    f = rose.jit(define(f"def f(x):\n    {change}\n    return x * x", runs=runs))
+    with pytest.warns(rose.StagingWarning, match="once, and not at each call"):
+        assert [f(2.0), f(3.0), f(4.0)] == [4.0, 9.0, 16.0]
+    assert eval(count, {"runs": runs}) == 1
+    assert f.cache_info().misses == 1
 
 
 def test_what_is_bound_does_not_ask():

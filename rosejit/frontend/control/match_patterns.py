@@ -81,9 +81,10 @@ class Patterns:
 
     def same(self, a: Any, b: Any, negated: bool) -> Any:
         """`a is b`: truth values are themselves, staged ones too, and what may be None is asked."""
-        if (a is None or b is None) and Optional in (a.__class__, b.__class__):
-            found = is_none(a if b is None else b)
-            return negate(self.tape, found) if negated else found
+        for value, other in ((a, b), (b, a)):
+            if value.__class__ is Optional and other is None:
+                found = is_none(value)
+                return negate(self.tape, found) if negated else found
         bools = [require_single_value(value).__class__ is Bool or value is True or value is False for value in (a, b)]
         if not all(bools) or not (a.__class__ in NUMBERS or b.__class__ in NUMBERS):
             self._check_identity(a, b)

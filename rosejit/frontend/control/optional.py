@@ -76,18 +76,17 @@ for _name, _apply in (("iter", iter), ("len", len)):
 
 def is_none(value: Optional) -> Any:
     """`value is None`."""
-    flag = _flag(value)
-    found = _not(flag)
+    there = is_there(value)
+    found = _not(there)
     if found.__class__ is Bool:
-        atom, implied = flag.atom, found.tape.implied
-        implied[found.atom, True], implied[found.atom, False] = {atom: False}, {atom: True}
+        negated(there, found)
     return found
 
 
 def is_there(value: Optional) -> Any:
     """`value is not None`."""
     flag = _flag(value)
-    if flag.__class__ is Bool:
+    if isinstance(flag, Bool):
         for truth in (True, False):
             flag.tape.implied[flag.atom, truth] = {flag.atom: truth}
     return flag
@@ -97,7 +96,7 @@ def _not(flag: Any) -> Any:
     return Bool(flag.tape, flag.tape.apply(P["not"], flag.atom)) if flag.__class__ is Bool else not flag
 
 
-def negated(condition: Bool, made: Bool) -> None:
+def negated(condition: Any, made: Any) -> None:
     """`made` is `not condition`."""
     implied = made.tape.implied
     for truth in (True, False):

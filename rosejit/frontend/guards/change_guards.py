@@ -1,5 +1,6 @@
-"""What staged code changes outside of itself is changed once for each staging: such code is used once, then staged
-again, so that Python's effects happen at each call."""
+"""What staged code changes outside of itself is changed once for each staging. Where it reads that as well, the code is
+used once and then staged again, so that it reads at each call what Python would; what it only counts with (a list that
+it appends to) has no part in its numbers, and stays with the staging."""
 
 # Values of users are of any type: what they are is asked while staging.
 
@@ -10,6 +11,8 @@ from typing import Any
 
 from rosejit.errors import StagingWarning
 from rosejit.frontend.guards.guards import AccessPath, Guard, PathValue, is_known, is_stable
+from rosejit.frontend.syntax.gast_convert import gast
+from rosejit.frontend.syntax.source import find
 from rosejit.frontend.values.host_values import held_in
 from rosejit.frontend.values.pytree import attributes, is_object, parts
 from rosejit.frontend.values.tape import Tape
@@ -41,27 +44,60 @@ class ChangeGuard(Guard):
 
 
 def change_guards(tape: Tape, functions: Iterable[FunctionType], reads: Iterable[PathValue]) -> list[Guard]:
-    """A guard for each thing from outside that has other content than before the staging, warned of once a line. What
-    keeps what it has computed (a table) changes at the first call only."""
+    """A guard for each thing from outside that was read and has other content than before the staging. All that has is
+    warned of, once a line. What keeps what it has computed (a table) changes at the first call only."""
     undo = tape.undo
-    found: dict[int, PathValue] = {}
+    found: dict[int, list[PathValue]] = {}
     for read in reads if undo.known else ():
-        if read.frozen or is_stable(read.chain):
-            continue
-        for key in {id(value) for value in _inside(read.value)}.intersection(undo.known):  # many are the functions' own
-            longer = key not in found or len(found[key].chain.names) < len(read.chain.names)
-            if longer and undo.is_changed(key):
-                found[key] = read
-    for key, read in found.items():
-        _warn(functions, read, undo.places.get(key))
-    return [ChangeGuard(read.chain) for read in found.values()]
+        if not read.frozen and not is_stable(read.chain):
+            inside = {id(value) for value in _inside(read.value)}
+            for key in inside.intersection(undo.known):  # many are the functions' own
+                if key in found or undo.is_changed(key):
+                    found.setdefault(key, []).append(read)
+    guards: list[Guard] = []
+    for key, ways in found.items():
+        is_read = any([_is_read(functions, way.chain) for way in ways])
+        longest = max(ways, key=lambda way: len(way.chain.names))
+        _warn(functions, longest, undo.places.get(key), is_read)
+        guards += [ChangeGuard(longest.chain)] if is_read else []
+    return guards
 
 
-def _warn(functions: Iterable[FunctionType], read: PathValue, place: Span | None) -> None:
+def _is_read(functions: Iterable[FunctionType], chain: AccessPath) -> bool:
+    """Whether one of the functions reads the first name of a chain other than to change what it holds: as a statement
+    `names.append(x)`, `counts[key] += 1` or `it.count = 1` does."""
+    name = chain.names[0]
+    for function in functions:
+        cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+        if cells.get(name, function.__globals__) is chain.root:
+            nodes = [*gast.walk(find(function).node)]
+            loads = [each for each in nodes if isinstance(each, gast.Name) and isinstance(each.ctx, gast.Load)]
+            if [each.id for each in loads].count(name) > [*map(_changed, nodes)].count(name):
+                return True
+    return False
+
+
+def _changed(node: Any) -> str:
+    """The name of what a statement only changes."""
+    targets = [*getattr(node, "targets", ()), getattr(node, "target", None)]
+    base = next((each.value for each in targets if isinstance(each, (gast.Attribute, gast.Subscript))), None)
+    if (
+        isinstance(node, gast.Expr)
+        and isinstance(node.value, gast.Call)
+        and isinstance(node.value.func, gast.Attribute)
+    ):
+        base = node.value.func.value
+    while isinstance(base, gast.Attribute):
+        base = base.value
+    return base.id if isinstance(base, gast.Name) else ""
+
+
+def _warn(functions: Iterable[FunctionType], read: PathValue, place: Span | None, is_read: bool) -> None:
     if place is None:  # only its own code knows where
         return
+    outcome = "it is staged again for each call, which is slow" if is_read else "once, and not at each call"
     found = StagingWarning(
-        f"`{read.chain}` is changed while the function is staged: it is staged again for each call, which is slow",
+        f"`{read.chain}` is changed while the function is staged: {outcome}",
         place,
         help="return the new value, or change it in a function of your own with `rose.opaque`",
     )

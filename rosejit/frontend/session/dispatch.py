@@ -71,6 +71,8 @@ _OF_REALS = OF_REALS | {
 _NUMERIC = NUMBERS | {float, int, bool}
 _LOOKING = frozenset({isinstance, type, callable, repr, str, print, setattr, object.__setattr__, next})
 """Builtins that use up no iterators that they are given."""
+_UNTOLD = frozenset({Poison, Optional})
+"""Classes of values of which only running tells what they are."""
 _NEEDING = frozenset({abs, float, int, round, pow, divmod})
 """Builtins that refuse None."""
 _HIGHER_ORDER = frozenset({
@@ -133,11 +135,9 @@ class Dispatcher:
             return self.call(required(function), *args, **kwargs)
         if kind in (Array, ComplexArray) or kind in NUMBERS:
             raise self._session.tape.type_fault(f"{described(function)} is called, and is no function")
-        untold = next((value for value in (*args, *kwargs.values()) if value.__class__ is Poison), None)
-        if untold is not None and _may_ask(kind, function):
-            untold.__rose_use__()
-        if Optional in map(type, (*args, *kwargs.values())) and _may_ask(kind, function):
-            return self._of_optional(function, args, kwargs)
+        untold = [value for value in (*args, *kwargs.values()) if value.__class__ in _UNTOLD]
+        if untold and _may_ask(kind, function):
+            return self._of_untold(untold, function, args, kwargs)
         handler = _handler(function) or random.handler_of(function)
         if handler is not None:
             if self._tape.is_staged and function not in _LOOKING:
@@ -151,8 +151,10 @@ class Dispatcher:
             return self._class(function, args, kwargs)
         return self._object(function, args, kwargs)
 
-    def _of_optional(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A call with values that may be None of what is not staged itself: who computes needs the values."""
+    def _of_untold(self, untold: list[Any], function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call, with values of which only running tells what they are, of what may ask: who computes needs values."""
+        for value in untold:
+            require_single_value(value)
         if function not in MATH and function not in _NEEDING and type(function).__name__ != "ufunc":
             name = getattr(function, "__name__", function)
             raise self._tape.type_fault(

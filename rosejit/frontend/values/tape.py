@@ -191,6 +191,11 @@ class Frame:
 class Tape:
     """The blocks that are open, innermost last. Nested stagings share one tape; variables are never mistaken."""
 
+    waited = False
+    """Whether handlers have waited for errors of arithmetic."""
+    told = False
+    """Whether somebody was told of a loop that is unrolled to very many operations."""
+
     def __init__(self) -> None:
         self.frames: list[Frame] = []
         self.lets: list[Let] = []
@@ -199,8 +204,6 @@ class Tape:
         """What the `try` statements of the user's that are open catch; one with a `finally` all."""
         self.faults: Any = None
         """What handlers that are open wait for, if they wait for errors of arithmetic (`scalar_ops/faults.py`)."""
-        self.waited = False
-        """Whether handlers have waited for such errors."""
         self.operators: list[tuple[str, list[Var], Place | None]] = []
         """Operators whose errors handlers wait for, with their operands."""
         self.asked_kinds: list[tuple[Var, Type, Place | None]] = []
@@ -216,8 +219,6 @@ class Tape:
         self.error: RoseError | None = None
         """The first error raised by staging: swallowing it in user code does not help."""
         self.limit = int(os.environ.get("ROSE_UNROLL_LIMIT", UNROLL_LIMIT))
-        self.told = False
-        """Whether somebody was told of a loop that is unrolled to very many operations."""
         self.session: Any = None
         """What owns the tape: it knows the functions that are being staged."""
         self.trials = DeferredEffects()

@@ -424,9 +424,7 @@ def test_changes_that_cost_a_staging_each_are_warned_of(change):
             return x
     """.replace("seen += [1.0]", "seen.extend([1.0])")
     f = define(source, **SCOPE, Thing=Thing)
-    with pytest.warns(
-        rosejit.StagingWarning, match="is changed while the function is staged: it is staged again for each call"
-    ) as told:
+    with pytest.warns(rosejit.StagingWarning, match="is changed while the function is staged") as told:
         assert evaluate(f, 1.0) == 1.0
     assert len(told) == 1
     assert told[0].lineno == 5
