@@ -547,8 +547,7 @@ def joined(re: Any, im: Any) -> Any:
 
 
 class _Narrow(Container):
-    """A number or an array of a dtype that is none of float64, int64 and bool (its name is the state of the node): one
-    part, the same in 64 bits."""
+    """A number or an array of a dtype of few bits, whose name is the state of the node: one part, in 64 bits."""
 
     is_fixed = True
     staged: Callable[[Any, str], Any]
@@ -563,9 +562,6 @@ class _Narrow(Container):
     def picked(self, value: Any, keys: Sequence[Any], read: Read = getattr) -> list[Any]:
         return self.parts(value)
 
-    def state(self, value: Any) -> Any:
-        return value.dtype.name
-
     def layout(self, value: Any) -> Any:
         return value.dtype.name
 
@@ -578,9 +574,6 @@ class _Narrow(Container):
     def make(self, node: Node, parts: list[Any]) -> Any:
         return _Narrow.staged(parts[0], node.state)
 
-    def step(self, key: Any) -> str:
-        return ""
-
     def unlike(self, node: Node, value: str, constant: Constant) -> str:
         return f'{constant(dtype_name)}({value}) != "{node.state}"'
 
@@ -589,9 +582,6 @@ class _Narrow(Container):
 
     def take(self, node: Node, value: str, names: Sequence[str], constant: Constant) -> list[str]:
         return [f"{names[0]} = {constant(widened)}({value})"]
-
-    def literal(self, node: Node, parts: Sequence[str], constant: Constant) -> str:
-        return f'{constant(narrowed)}({parts[0]}, "{node.state}")'
 
     def gathered(self, node: Node, parts: str, constant: Constant) -> str:
         return f'{constant(narrowed)}(*{parts}, "{node.state}")'
@@ -607,12 +597,10 @@ COMPLEX = _Complex("complex", 1)
 CONJUGATE = _Complex("conjugate", -1)
 """As cotangents of complex numbers are told: by the convention of JAX that of z is du/dx - i du/dy."""
 OPTIONAL = _Optional("optional")
-
 NARROW = _Narrow("narrow", NarrowValue, (NarrowValue,))
 
 KINDS: dict[str, Container] = {kind.name: kind for kind in (
-    TUPLE, LIST, DICT, DEQUE, NAMED_TUPLE, DATACLASS, COMPLEX, CONJUGATE,
-    OPTIONAL, NARROW,
+    TUPLE, LIST, DICT, DEQUE, NAMED_TUPLE, DATACLASS, COMPLEX, CONJUGATE, OPTIONAL, NARROW,
 )}  # fmt: skip
 """The table. Of an argument that is of a class derived from one, or made of several, the first kind counts."""
 
