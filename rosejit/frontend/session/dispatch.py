@@ -71,6 +71,7 @@ _OF_REALS = OF_REALS | {
 }  # fmt: skip
 """Functions of one or two numbers that are one operation of Reals."""
 _NUMERIC = NUMBERS | {float, int, bool}
+_NO_FUNCTIONS = NUMBERS | {Array, ComplexArray, NarrowArray}
 _GIVEN = frozenset({Real, Int, tuple})
 """Classes of results that are numbers, or in which numbers are."""
 _LOOKING = frozenset({isinstance, type, callable, repr, str, print, setattr, object.__setattr__, next})
@@ -135,7 +136,7 @@ class Dispatcher:
             return self._decorated(stage, function, args, kwargs)
         if kind is Optional:
             return self.call(required(function), *args, **kwargs)
-        if kind in (Array, ComplexArray, NarrowArray) or kind in NUMBERS:
+        if kind in _NO_FUNCTIONS:
             raise self._session.tape.type_fault(f"{described(function)} is called, and is no function")
         untold = next((value for value in (*args, *kwargs.values()) if value.__class__ is Poison), None)
         if untold is not None and _may_ask(kind, function):

@@ -203,12 +203,11 @@ class Tape:
         """Whether handlers have waited for such errors."""
         self.operators: list[tuple[str, list[Var], Place | None]] = []
         """Operators whose errors handlers wait for, with their operands."""
-        self.asked_kinds: list[tuple[Var, Type, Place | None]] = []
-        """Numbers whose class somebody asked for, and what it was."""
         self.implied: dict[tuple[Any, bool], dict[Any, bool]] = {}
         """What a condition, if it is true or if it is not, says of the flags of optional values."""
-        self.weak: list[tuple[Atom, str, Place | None]] = []
-        """Numbers that functions have taken for Python's, beside numbers of NumPy's of few bits."""
+        self.asked_kinds, self.weak = list[tuple[Var, Type, Place | None]](), list[tuple[Atom, str, Place | None]]()
+        """Numbers whose class somebody asked for, and what it was; numbers that a function of NumPy has taken for
+        Python's, beside numbers of few bits."""
         self.mixed, self.numpys = set[Var](), set[Var]()
         """Reals that are ints on some paths; numbers that functions of NumPy have given."""
         self.merged: dict[int, Any] = {}
