@@ -206,7 +206,7 @@ class Tape:
         self.implied: dict[tuple[Any, bool], dict[Any, bool]] = {}
         """What a condition, if it is true or if it is not, says of the flags of optional values."""
         self.asked_kinds, self.weak = list[tuple[Var, Type, Place | None]](), list[tuple[Atom, str, Place | None]]()
-        """Numbers whose class somebody asked for, and what it was; numbers that are Python's beside those of few bits."""
+        """Numbers whose class somebody asked for, and what it was; Python's numbers beside those of few bits."""
         self.mixed, self.numpys = set[Var](), set[Var]()
         """Reals that are ints on some paths; numbers that functions of NumPy have given."""
         self.merged: dict[int, Any] = {}
