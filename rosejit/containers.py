@@ -19,6 +19,7 @@ from types import GetSetDescriptorType, MemberDescriptorType
 from typing import Any
 
 from rosejit.abi import Node, Tree
+from rosejit.narrow_values import NarrowValue, dtype_name, is_narrow_scalar, narrowed, widened
 from rosejit.numeric import np
 
 # Values of users are of any type: what they are is asked while staging.
@@ -545,6 +546,47 @@ def joined(re: Any, im: Any) -> Any:
     return made
 
 
+class _Narrow(Container):
+    """A number or an array of a dtype of few bits, whose name is the state of the node: one part, in 64 bits."""
+
+    is_fixed = True
+    staged: Callable[[Any, str], Any]
+    """What makes such a value of a staged part: the frontend knows."""
+
+    def owns(self, cls: Any) -> bool:
+        return isinstance(cls, type) and (issubclass(cls, NarrowValue) or is_narrow_scalar(cls))
+
+    def parts(self, value: Any, read: Read = getattr) -> list[Any]:
+        return [value.wide if isinstance(value, NarrowValue) else widened(value)]
+
+    def picked(self, value: Any, keys: Sequence[Any], read: Read = getattr) -> list[Any]:
+        return self.parts(value)
+
+    def layout(self, value: Any) -> Any:
+        return value.dtype.name
+
+    def like(self, value: Any, parts: Sequence[Any]) -> Any:
+        return _Narrow.staged(parts[0], value.dtype.name)
+
+    def node(self, value: Any, children: tuple[Tree, ...], ordered: bool = False) -> Node:
+        return Node(self.name, children, state=value.dtype.name)
+
+    def make(self, node: Node, parts: list[Any]) -> Any:
+        return _Narrow.staged(parts[0], node.state)
+
+    def unlike(self, node: Node, value: str, constant: Constant) -> str:
+        return f'{constant(dtype_name)}({value}) != "{node.state}"'
+
+    def each(self, node: Node, value: str) -> str | None:
+        return None
+
+    def take(self, node: Node, value: str, names: Sequence[str], constant: Constant) -> list[str]:
+        return [f"{names[0]} = {constant(widened)}({value})"]
+
+    def gathered(self, node: Node, parts: str, constant: Constant) -> str:
+        return f'{constant(narrowed)}(*{parts}, "{node.state}")'
+
+
 TUPLE = _Tuple("tuple", tuple, (tuple,), (tuple,))
 LIST = _List("list", list, (list, tuple), (list, collections.abc.Sequence))
 DICT = _Dict("dict", dict, (dict,), (dict, collections.abc.Mapping))
@@ -555,10 +597,10 @@ COMPLEX = _Complex("complex", 1)
 CONJUGATE = _Complex("conjugate", -1)
 """As cotangents of complex numbers are told: by the convention of JAX that of z is du/dx - i du/dy."""
 OPTIONAL = _Optional("optional")
+NARROW = _Narrow("narrow", NarrowValue, (NarrowValue,))
 
 KINDS: dict[str, Container] = {kind.name: kind for kind in (
-    TUPLE, LIST, DICT, DEQUE, NAMED_TUPLE, DATACLASS, COMPLEX, CONJUGATE,
-    OPTIONAL,
+    TUPLE, LIST, DICT, DEQUE, NAMED_TUPLE, DATACLASS, COMPLEX, CONJUGATE, OPTIONAL, NARROW,
 )}  # fmt: skip
 """The table. Of an argument that is of a class derived from one, or made of several, the first kind counts."""
 

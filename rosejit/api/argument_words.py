@@ -137,8 +137,8 @@ def _unlike_leaf(leaf: Leaf, value: Any, where: str, exact: bool) -> Wrong | Non
             (convert.exact_array if exact else convert.array)(value, leaf.shape, leaf.element)
         elif leaf.kind == "dyn":
             convert.array(value, (len(value), *leaf.shape), leaf.element)
-        elif exact and leaf.kind == "real":
-            convert.exact_real(value)
+        elif exact and leaf.kind in ("real", "int"):
+            (convert.exact_real if leaf.kind == "real" else convert.exact_integer)(value)
         else:
             _CONVERTERS[leaf.kind](value)
     except (convert.Mismatch, TypeError) as mismatch:

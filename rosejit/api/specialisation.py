@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 from rosejit.abi import Leaf, Node, Static, Tree, changed, leaves
 from rosejit.api.deferred import apply_fastmath
 from rosejit.api.derivation.derivation_recipe import Program, Recipe, function_of, source_of
-from rosejit.containers import COMPLEX, CONJUGATE, OPTIONAL
+from rosejit.containers import COMPLEX, CONJUGATE, NARROW, OPTIONAL
 from rosejit.errors import NotDifferentiable, StagingTypeError
 from rosejit.frontend.session.custom_jvp import Primal, Ruled
 from rosejit.frontend.values.host_scalars import number_kind
@@ -180,14 +180,28 @@ def holds_complex(tree: Tree) -> bool:
     return isinstance(tree, Node) and (tree.kind in _CONJUGATED or any(map(holds_complex, tree.children)))
 
 
+def holds_narrow(tree: Tree) -> bool:
+    """Whether numbers of few bits are in a structure."""
+    return isinstance(tree, Node) and (tree.kind == NARROW.name or any(map(holds_narrow, tree.children)))
+
+
 def only_complex(tree: Tree) -> bool:
     """Whether nothing but complex numbers is in a structure."""
     return isinstance(tree, Node) and (tree.kind in _CONJUGATED or all(map(only_complex, tree.children)))
 
 
 def only_real(tree: Tree) -> Tree:
-    """The structure of tangents and cotangents that are given: `None` for what has no derivative."""
-    return tree_map(tree, lambda leaf: leaf if is_real(leaf) else Node("none"))
+    """The structure of tangents and cotangents that are given: `None` for what has no derivative. Of numbers of few
+    bits they may be wider."""
+    return tree_map(_of_64_bits(tree), lambda leaf: leaf if is_real(leaf) else Node("none"))
+
+
+def _of_64_bits(tree: Tree) -> Tree:
+    if not isinstance(tree, Node):
+        return tree
+    if tree.kind == NARROW.name:
+        return tree.children[0]
+    return replace(tree, children=tuple(map(_of_64_bits, tree.children)))
 
 
 def pair(one: Tree, other: Tree) -> Node:
@@ -314,6 +328,7 @@ def scalar_result(staged: Staged, has_aux: bool, who: str, holomorphic: bool = F
             facts=(f"`{_title(staged)}` returns a complex number",),
             help=f"if it is holomorphic, write `rose.{who}(f, holomorphic=True)`; else return `abs(z)`, `z.real`, ...",
         )
+    tree = tree.children[0] if isinstance(tree, Node) and tree.kind == NARROW.name else tree
     if not holomorphic and tree not in (Leaf("real"), Leaf("int")):  # an Int is a constant as far as derivatives go
         raise NotDifferentiable(
             f"`{who}` needs a function that returns one Real",
@@ -342,6 +357,8 @@ def _shown(tree: Tree) -> str:
             return "complex"
         case Node(kind="optional", children=(_, held)):
             return f"{_shown(held)} or None"
+        case Node(kind="narrow", children=children, state=name):
+            return f"{_shown(children[0])}, in {name}"
         case Node(kind=kind, cls=cls):
             return f"a {cls.__name__ if cls else kind}"
         case Static():

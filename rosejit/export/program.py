@@ -10,7 +10,7 @@ from rosejit.abi import Artifact, Entry, Node, Static, Tree
 from rosejit.api import sessions
 from rosejit.api.decorators import as_function
 from rosejit.api.function import Function
-from rosejit.api.specialisation import Staged, holds_conjugate, with_host_values
+from rosejit.api.specialisation import Staged, holds_conjugate, holds_narrow, with_host_values
 from rosejit.codegen.program.compile import compile_program
 from rosejit.errors import StagingTypeError
 from rosejit.export.example_arguments import completed
@@ -82,6 +82,11 @@ def bundle(given: Mapping[str, tuple[Callable[..., Any], tuple[Any, ...]]], math
 
 def _require_plain(name: str, staged: Staged) -> None:
     """Refuse what a page would read as something else: cotangents of complex numbers have another sign inside."""
+    if any(map(holds_narrow, (*staged.trees, staged.result))):
+        raise StagingTypeError(
+            f"`{name}` takes or gives numbers of few bits, which are not exported",
+            help="give examples of float64, int64 or bool; the page converts what it has",
+        )
     if holds_conjugate(staged.result):
         raise StagingTypeError(
             f"`{name}` gives a gradient with respect to a complex number, which is not exported by itself",

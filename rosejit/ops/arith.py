@@ -145,6 +145,17 @@ nearest = Primitive(
     wasm=Instr("f64.nearest"),
     cheap=True,
 )
+single = Primitive(
+    name="single",
+    params=(REAL,),
+    result=REAL,
+    doc="The nearest float of 32 bits, halves to even; infinite beyond them. The derivative is that of the argument.",
+    evaluate=ieee754.single,
+    partials=lambda x, r: (1.0,),
+    wasm=Instr("f32.demote_f64", "f64.promote_f32"),
+    js="Math.fround",
+    cheap=True,
+)
 copysign = Primitive(
     name="copysign",
     rose="copysign",
@@ -278,6 +289,6 @@ fma = Primitive(
 )
 
 ALL = (
-    *(add, sub, mul, div, neg, abs_, sqrt, floor, ceil, trunc, nearest, copysign, maximum, minimum),
+    *(add, sub, mul, div, neg, abs_, sqrt, floor, ceil, trunc, nearest, single, copysign, maximum, minimum),
     *(select, max_, min_, sign, fmod, mod, floordiv, fma),
 )

@@ -95,6 +95,14 @@ def fma(x: float, y: float, z: float) -> float:
         return INF if exact > 0 else -INF
 
 
+def single(x: float) -> float:
+    """The nearest float of 32 bits."""
+    try:
+        return _SINGLE.unpack(_SINGLE.pack(x))[0]
+    except OverflowError:
+        return math.copysign(INF, x)
+
+
 def bits(x: float) -> int:
     """The bits of `x` as a signed integer."""
     return _INT.unpack(_REAL.pack(x))[0]
@@ -106,4 +114,5 @@ def from_bits(i: int) -> float:
 
 
 _REAL = struct.Struct("<d")
+_SINGLE = struct.Struct("<f")
 _INT = struct.Struct("<q")

@@ -119,7 +119,7 @@ FUNCTIONS = {
     "return np.linalg.norm(m, 3)": "order 3",
     "return np.fft.hfft(x)": "`np.fft.hfft`",
     "return x.searchsorted(s)": "`.searchsorted`",
-    "return np.sum(x, dtype=np.float32)": "dtype",
+    "return np.sum(x, dtype=np.float16)": "float16",
     "return np.exp(x, where=p)": "where",
     "return np.cumsum(x, 0, None, x)": "np.cumsum",
     "return np.linalg.solve(m, x[:2])": "(2,)",

@@ -146,7 +146,11 @@ def test_kernel_as_python_gives_the_same_bits_as_evaluation(op):
 # --- derivatives
 
 
-@for_each(lambda op: op.differentiable)
+STEPS = ("single",)
+"""What is a staircase, whose derivative is said to be that of the line that it follows."""
+
+
+@for_each(lambda op: op.differentiable and op.name not in STEPS)
 def test_derivatives_of_order_1_and_2_satisfy_the_laws(op):
     """Tangents against differences, transposes against tangents, and all of it again for the derivative."""
     rng = random.Random(op.name)
@@ -154,7 +158,7 @@ def test_derivatives_of_order_1_and_2_satisfy_the_laws(op):
         check_laws(function_of(op), inside(op, rng), 2)
 
 
-@for_each(lambda op: op.partials)
+@for_each(lambda op: op.partials and op.name not in STEPS)
 def test_partials_agree_with_finite_differences(op):
     rng = random.Random(op.name)
     for _ in range(20):

@@ -39,7 +39,7 @@ from rosejit.api.decorators import as_function
 from rosejit.api.derivation.modes import given_trees, jvp, vjp
 from rosejit.api.function import Function, clear_caches, disable_jit, run_plainly
 from rosejit.api.public_entry import public
-from rosejit.api.specialisation import conjugated, is_real, of_values
+from rosejit.api.specialisation import conjugated, holds_narrow, is_real, of_values
 from rosejit.errors import RoseAssertionError, RoseError
 from rosejit.lazy_dataclass import dataclass
 from rosejit.numeric import np
@@ -293,6 +293,9 @@ class _Check:
         along = direction(trees, self.args, self.seed)
         if not along or not [*reals(staged.result, self._result())]:
             found["forward"] = found["reverse"] = _not("there is nothing real to differentiate")
+            return
+        if any(map(holds_narrow, (*trees, staged.result))):
+            found["forward"] = found["reverse"] = _not("numbers of float32 are too coarse for differences")
             return
         given = iter(along)
         steps = tuple([tangents(t, a, lambda _: next(given)) for t, a in zip(trees, self.args, strict=True)])

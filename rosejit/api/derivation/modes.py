@@ -30,7 +30,7 @@ from rosejit.api.specialisation import (
 from rosejit.api.specialisation_cache import valued
 from rosejit.errors import ShapeError, StagingTypeError
 from rosejit.frontend.arrays.array import Array
-from rosejit.frontend.arrays.asarray import as_array
+from rosejit.frontend.arrays.asarray import as_array, in_64_bits
 from rosejit.frontend.arrays.broadcast import converted
 from rosejit.frontend.hints.hints import Structure
 from rosejit.frontend.session.session import Session, advanced
@@ -151,7 +151,7 @@ def _jvp_inside(at: Session, base: Function, primals: tuple[Any, ...], tangents:
 
 def _linear_atom(at: Session, leaf: Leaf, value: Any) -> ir.Atom:
     """A tangent or cotangent of a leaf, which has its shape."""
-    given = value
+    given, value = value, in_64_bits(value)
     if leaf.kind == "array" or isinstance(value, np.ndarray):
         value = as_array(at.tape, _as_reals(at, value))
     if value is None or (staged_leaf(value) is None and type_of(value) is None):
@@ -167,7 +167,7 @@ def _linear_atom(at: Session, leaf: Leaf, value: Any) -> ir.Atom:
 def _as_reals(at: Session, value: Any) -> Any:
     """A list of numbers with all of them Reals: an array has elements of one kind."""
     if isinstance(value, (list, tuple)):
-        return [_as_reals(at, item) for item in value]
+        return [_as_reals(at, in_64_bits(item)) for item in value]
     return (
         value
         if isinstance(value, np.ndarray) or type_of(value) in (None, REAL, TAN)

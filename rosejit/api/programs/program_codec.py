@@ -22,6 +22,7 @@ from rosejit.api.deferred import decorators, opaque_functions, print_, reachable
 from rosejit.api.programs.value_codec import Reader, Writer
 from rosejit.errors import CacheError, StagingTypeError
 from rosejit.lazy_dataclass import dataclass
+from rosejit.narrow_values import HELD, NarrowValue
 from rosejit.numeric import np
 from rosejit.runtime import cache_format
 from rosejit.runtime.marshalling.marshal import Read, Signature
@@ -45,6 +46,7 @@ _CLASSES: dict[str, Any] = {
     "complex": complex,
     "conjugate": complex,
     "optional": object,
+    "narrow": NarrowValue,
 }
 
 
@@ -196,7 +198,7 @@ def _tree(writer: Writer, tree: Tree) -> Any:
         case Node(kind=kind, children=children, keys=keys, cls=cls, ordered=ordered, state=state):
             runs = [[len([*run]), _tree(writer, child)] for child, run in groupby(children)]
             named = None if cls is None else writer.name(cls, "the class")
-            ordered = ordered or state == "any"  # of complex numbers
+            ordered = state if kind == "narrow" else ordered or state == "any"  # of complex numbers
             return [kind, runs, [writer.value(key, "a key") for key in keys], named, ordered]
 
 
@@ -219,7 +221,7 @@ def _tree_of(reader: Reader, words: Any, statics: Iterator[Static]) -> Tree:
         else:
             children += [_tree_of(reader, child, statics)] * count
     names = tuple([reader.value(key) for key in keys])
-    return _node(kind, tuple(children), names, named if named is None else reader.named(named, type), bool(ordered))
+    return _node(kind, tuple(children), names, named if named is None else reader.named(named, type), ordered)
 
 
 def _has_static(words: Any) -> bool:
@@ -228,13 +230,18 @@ def _has_static(words: Any) -> bool:
     )
 
 
-def _node(kind: Any, children: tuple[Tree, ...], keys: tuple[Any, ...], cls: Any, ordered: bool) -> Node:
+def _node(kind: Any, children: tuple[Tree, ...], keys: tuple[Any, ...], cls: Any, ordered: Any) -> Node:
     """A structure of which names and class are what its kind has."""
     if kind == "none":
         return Node("none")
     known = _CLASSES[kind]
     if kind == "optional" and len(children) == len(("flag", "value")):
         return Node(kind, children)
+    if known is NarrowValue:
+        if len(children) != 1 or ordered not in HELD:
+            raise ValueError("no dtype")
+        return Node(kind, children, state=ordered)
+    ordered = bool(ordered)
     if known is complex:
         if len(children) != len(("real", "imag")):
             raise ValueError("no complex number")

@@ -5,15 +5,18 @@
 from collections.abc import Sequence
 from typing import Any
 
+from rosejit import narrow_values
 from rosejit.errors import RoseError, ShapeError
 from rosejit.frontend.arrays.access import variable
 from rosejit.frontend.arrays.array import Array, fresh, of_host
 from rosejit.frontend.arrays.broadcast import converted
+from rosejit.frontend.values.host_scalars import narrow_dtype
 from rosejit.frontend.values.pytree import is_staged_deep, staged_leaf
 from rosejit.frontend.values.scalars import ATOMS, refuse_tangent, type_of
 from rosejit.frontend.values.tape import Tape
 from rosejit.ir.syntax import Atom, MakeArray
 from rosejit.ir.types import BOOL, INT, REAL, Scalar, array
+from rosejit.narrow_values import NarrowValue
 from rosejit.numeric import np
 
 
@@ -22,8 +25,10 @@ def as_array(tape: Tape, value: Any, name: str = "array") -> Array | None:
     if value.__class__ is Array:
         return value
     if isinstance(value, np.ndarray):
+        _require_64_bits(tape, value)
         return of_host(tape, value, name)
     if not isinstance(value, (list, tuple)):
+        _require_64_bits(tape, value)
         return None
     items: Any = value
     if any(is_staged_deep(item) for item in items):
@@ -32,7 +37,31 @@ def as_array(tape: Tape, value: Any, name: str = "array") -> Array | None:
         data = np.asarray(items)
     except ValueError:
         raise _ragged(tape) from None
+    _require_64_bits(tape, data)
     return of_host(tape, data, name) if data.dtype.kind in "fiub" else None
+
+
+def _require_64_bits(tape: Tape, value: Any) -> None:
+    """Refuse numbers of other dtypes where nobody has asked which dtype comes out."""
+    if isinstance(value, NarrowValue) or narrow_dtype(value) is not None:
+        wider = "float64" if value.dtype.kind == "f" else "int64"
+        raise tape.type_fault(
+            f"numbers of {value.dtype} are not staged here", f"convert before: `x.astype(np.{wider})`"
+        )
+
+
+def in_64_bits(value: Any) -> Any:
+    """An index, or what is stored, with numbers of all dtypes in 64 bits."""
+    if isinstance(value, (tuple, list)):
+        items: Any = value
+        return type(value)([in_64_bits(item) for item in items]) if any(map(_may_be_narrow, items)) else value
+    if isinstance(value, NarrowValue):
+        return value.wide
+    return value if narrow_dtype(value) is None else narrow_values.widened(value)
+
+
+def _may_be_narrow(value: Any) -> bool:
+    return isinstance(value, (NarrowValue, tuple, list)) or narrow_dtype(value) is not None
 
 
 def _ragged(tape: Tape) -> RoseError:

@@ -117,7 +117,7 @@ def kind_of(tape: Tape, dtype: Any) -> Scalar | None:
     if kind is None or (found.itemsize != 8 and kind is not BOOL):
         raise tape.type_fault(
             f"an array of {found} cannot be staged",
-            "arrays hold float64, int64 or bool; numbers of fewer bits would be rounded, or wrap around, elsewhere",
+            "here arrays hold float64, int64 or bool: say `.astype(...)` of the result; docs/arrays.md lists more",
         )
     return kind
 

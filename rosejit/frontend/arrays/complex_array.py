@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from rosejit import containers
-from rosejit.frontend.arrays import array
+from rosejit.frontend.arrays import array, narrow_array
 from rosejit.frontend.arrays.array import Array, of_host
 from rosejit.frontend.arrays.asarray import as_array
 from rosejit.frontend.arrays.boolean_indexing import MaskedArray
@@ -162,6 +162,8 @@ def as_complex(tape: Tape, value: Any) -> Any:
 
 def made_outside(tape: Tape, value: Any) -> Any:
     """What a function of the host returned, as a value of staged code."""
+    if narrow_array.is_narrow(value):
+        return narrow_array.made_outside(tape, value)
     if not _is_hosts(value) or not isinstance(value, np.ndarray):
         return array.made_outside(tape, value)
     if value.dtype.itemsize != 16:

@@ -8,6 +8,7 @@ from rosejit.errors import RoseIndexError
 from rosejit.frontend.arrays import boolean_indexing
 from rosejit.frontend.arrays.access import check_writable, is_prefix, number, put, store
 from rosejit.frontend.arrays.array import Array, Fixed, Host, atom_of, content, host_data, of_host
+from rosejit.frontend.arrays.asarray import in_64_bits
 from rosejit.frontend.arrays.basic_indexing import (
     check,
     expanded,
@@ -21,7 +22,7 @@ from rosejit.frontend.arrays.basic_indexing import (
 from rosejit.frontend.arrays.integer_indexing import Combine, as_picks, gather, is_list, scatter
 from rosejit.frontend.arrays.setitem_cast import assigned
 from rosejit.frontend.values.pytree import staged_leaf
-from rosejit.frontend.values.scalars import Int
+from rosejit.frontend.values.scalars import Int, Real
 from rosejit.frontend.values.tape import Tape
 from rosejit.ir.syntax import Index, Var
 from rosejit.numeric import np, number_of
@@ -40,6 +41,7 @@ def get(a: Array, index: Any) -> Any:
 
 def _indexed(a: Array, index: Any) -> Any:
     """What an index picks that is more than numbers for all dimensions."""
+    index = in_64_bits(index)
     known = host_data(a) if is_known(index) else None
     if known is not None and _is_host_index(a, known, index):
         return _host_get(a, known, index)
@@ -50,6 +52,10 @@ def _indexed(a: Array, index: Any) -> Any:
         return gather(a, items)
     steps, shape = steps_of(a, items)
     return view(a, steps, shape)
+
+
+_STORED = frozenset({Real, Array, Int, float, int, bool})
+"""Classes of what is stored most often."""
 
 
 def _may_change(item: Any) -> bool:
@@ -84,6 +90,10 @@ def _element_of(a: Array, indices: tuple[Any, ...]) -> Any:
 def set_(a: Array, index: Any, value: Any, combine: Combine | None = None, in_place: bool = True) -> None:
     """`a[index] = value`; with `combine` what that makes of each element there and the one of `value`, in turn."""
     tape = a.tape
+    if index.__class__ is not int and index.__class__ is not Int:
+        index = in_64_bits(index)
+    if value.__class__ not in _STORED:
+        value = in_64_bits(value)
     in_place = in_place and not (a.box.held and a.axes is None and index.__class__ is not tuple)
     if in_place or a.box.readonly:
         check_writable(a)

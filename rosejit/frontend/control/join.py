@@ -30,6 +30,7 @@ from rosejit.frontend.values.tape import (
 )
 from rosejit.ir.syntax import Atom, Block, If, Lit, Var, Zero
 from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar, Type, array
+from rosejit.narrow_values import NarrowValue
 
 _OR_NOTHING = "give a truth value beside it: `return True, x` and `return False, 0.0`, and make None of it outside"
 _BY_INDEX = "decide about the index instead: `k = 0 if c else 1`, and take `items[k]` after it"
@@ -392,6 +393,8 @@ def described(value: Any) -> str:
         return "unbound"
     if value.__class__ is Array:
         return f"an array of shape {value.shape}"
+    if isinstance(value, NarrowValue):
+        return f"a staged number of {value.dtype}" if not value.wide.shape else f"an array of {value.dtype}"
     if value.__class__ in NUMBERS or value.__class__ is Complex:
         return f"a staged {type(value).__name__}"
     if value is None or isinstance(value, (bool, int, float, str)):

@@ -13,6 +13,7 @@ from rosejit.frontend.values.scalars import Bool, Int, P, Real
 from rosejit.frontend.values.tape import Tape
 from rosejit.ir.syntax import Lit
 from rosejit.ir.types import INT
+from rosejit.narrow_values import NarrowValue
 
 
 def truth(tape: Tape, value: Any) -> Any:
@@ -31,6 +32,8 @@ def truth(tape: Tape, value: Any) -> Any:
         return _of_array(tape, value)
     if kind is Optional:
         return _of_optional(tape, value)
+    if isinstance(value, NarrowValue):
+        return truth(tape, value.wide)
     if kind is Poison and value.__rose_truth__ is not None:
         return value.__rose_truth__
     ask = own(value, "__bool__") or own(value, "__len__")

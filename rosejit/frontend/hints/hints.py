@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import field
 from typing import Any, Literal
 
-from rosejit import containers
+from rosejit import containers, narrow_values
 from rosejit.abi import SCALAR_OF
 from rosejit.errors import StagingTypeError
 from rosejit.lazy_dataclass import dataclass
@@ -282,9 +282,12 @@ class ShapeOf:
         kind: Kind = "real"
         if isinstance(like, (float, bool)):
             shape, kind = (), "bool" if isinstance(like, bool) else "real"
-        elif hasattr(like, "shape") and like.dtype.kind not in SCALAR_OF:
+        elif hasattr(like, "shape") and (
+            like.dtype.kind not in SCALAR_OF or narrow_values.is_narrow_scalar(like.dtype.type)
+        ):
             raise StagingTypeError(
-                f"`ShapeOf` stands for arrays of real numbers, not of {like.dtype}", help="give the array itself"
+                f"`ShapeOf` stands for arrays of float64, int64 or bool, not of {like.dtype}",
+                help="give the array itself",
             )
         elif hasattr(like, "shape"):
             shape, kind = tuple(like.shape), SCALAR_OF[like.dtype.kind]
@@ -410,6 +413,8 @@ def _of_number_class(cls: type) -> Description | None:
     numpy = loaded()
     if numpy is None or not issubclass(cls, numpy.generic):
         return None
+    if narrow_values.is_narrow_scalar(cls):
+        return Inferred()
     kind = _element(cls)
     return None if kind is None else Scalar(kind)
 
@@ -425,9 +430,12 @@ def _complexes() -> tuple[type, ...]:
 
 
 def _element(hint: Any) -> Kind | None:
-    """The kind of element that `np.dtype[np.float64]` or `np.float64` stands for; None for any."""
+    """The kind of element that `np.dtype[np.float64]` or `np.float64` stands for; None for any, and for a dtype of few
+    bits: that of the value counts."""
     numpy = loaded()
     scalar = (typing.get_args(hint) or (hint,))[0]
+    if isinstance(scalar, type) and narrow_values.is_narrow_scalar(scalar):
+        return None
     for base, kind in ((numpy.floating, "real"), (numpy.integer, "int"), (numpy.bool_, "bool")):
         if isinstance(scalar, type) and issubclass(scalar, base):
             return typing.cast(Kind, kind)

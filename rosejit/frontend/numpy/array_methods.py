@@ -9,7 +9,7 @@ from math import prod
 from typing import Any
 
 from rosejit.errors import RoseValueError, ShapeError, StagingTypeError
-from rosejit.frontend.arrays import reductions
+from rosejit.frontend.arrays import narrow_array, reductions
 from rosejit.frontend.arrays.access import check_writable, copy, store
 from rosejit.frontend.arrays.array import Array, host_data
 from rosejit.frontend.arrays.asarray import as_array
@@ -25,12 +25,16 @@ from rosejit.frontend.arrays.broadcast import (
 from rosejit.frontend.arrays.call_binding import kind_of
 from rosejit.frontend.arrays.complex_array import as_complex, elementwise, is_complex
 from rosejit.frontend.arrays.getitem import get, set_
+from rosejit.frontend.arrays.narrow_array import is_narrow
 from rosejit.frontend.arrays.setitem_cast import assigned
 from rosejit.frontend.numpy import contractions, manipulation
+from rosejit.frontend.scalar_ops.operators import OF_NARROW
 from rosejit.frontend.scalar_ops.staged_text import require_host_parts
+from rosejit.frontend.values.host_scalars import narrow_dtype
 from rosejit.frontend.values.scalars import P, type_of, wrap
 from rosejit.ir.syntax import Lit
 from rosejit.ir.types import BOOL, INT, REAL, TAN
+from rosejit.narrow_values import STAGED, NarrowValue
 from rosejit.numeric import np
 
 Op = Callable[..., Any]
@@ -52,6 +56,8 @@ def operand(a: Array, other: Any) -> Any:
     """The other side of an operator: a number or an array; None for what may have an operator of its own."""
     if type_of(other) is not None:
         return other
+    if isinstance(other, NarrowValue):
+        return None
     if isinstance(other, (str, bytes, dict, set, type(None))):
         raise a.tape.type_fault(f"an array is combined with numbers and arrays, given {type(other).__name__}")
     return as_array(a.tape, other)
@@ -60,7 +66,25 @@ def operand(a: Array, other: Any) -> Any:
 def of_elements(op: Op, left: Any, right: Any) -> Any:
     """An operator of two operands, one of them an array at least."""
     tape = left.tape if left.__class__ is Array else right.tape
+    if op in _OF_FEW_BITS and _is_of_bools(left, right):
+        if op is power_of_elements and right.__class__ is int and right == 2:
+            return tape.session.hooks.call(np.square, left)
+        return OF_NARROW[_TOLD[op]](tape, left, right)
     return broadcast_map(tape, logical(tape, op, left, right), left, right, host=op)
+
+
+_TOLD: dict[Op, str] = {
+    operator.add: "+", operator.sub: "-", operator.mul: "*", operator.truediv: "/", operator.floordiv: "//",
+    operator.mod: "%", power_of_elements: "**", operator.and_: "&", operator.or_: "|", operator.xor: "^",
+    operator.lt: "<", operator.le: "<=", operator.gt: ">", operator.ge: ">=", operator.eq: "==", operator.ne: "!=",
+    operator.lshift: "<<", operator.rshift: ">>",
+}  # fmt: skip
+_OF_FEW_BITS = frozenset({operator.floordiv, operator.mod, power_of_elements, operator.lshift, operator.rshift})
+"""Operators of which NumPy gives int8 where both operands are truth values."""
+
+
+def _is_of_bools(left: Any, right: Any) -> bool:
+    return any(x.__class__ is Array and x.type is BOOL for x in (left, right))
 
 
 _SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "power_of_elements": "**"}
@@ -74,6 +98,8 @@ def _forward(op: Op) -> Op:
             return elementwise(self.tape, op, self, other)
         if equality and (other is None or isinstance(other, str)):
             return NotImplemented
+        if narrow_dtype(other) is not None:
+            return OF_NARROW[_TOLD[op]](self.tape, self, other)
         right = operand(self, other)
         return NotImplemented if right is None else of_elements(op, self, right)
 
@@ -84,6 +110,8 @@ def _reverse(op: Op) -> Op:
     def method(self: Array, other: Any) -> Any:
         if is_complex(other):
             return elementwise(self.tape, op, other, self)
+        if narrow_dtype(other) is not None:
+            return OF_NARROW[_TOLD[op]](self.tape, other, self)
         left = operand(self, other)
         return NotImplemented if left is None else of_elements(op, left, self)
 
@@ -96,6 +124,8 @@ def _in_place(op: Op) -> Op:
     def method(self: Array, other: Any) -> Any:
         if is_complex(other):
             raise self.tape.type_fault("an array of real numbers holds no complex ones", "write `y = y + z`")
+        if is_narrow(other):
+            return _in_place_of_narrow(op, self, other)
         right = operand(self, other)
         if right is None:
             return NotImplemented
@@ -107,6 +137,18 @@ def _in_place(op: Op) -> Op:
         return self
 
     return method
+
+
+def _in_place_of_narrow(op: Op, a: Array, other: Any) -> Any:
+    made = OF_NARROW[_TOLD[op]](a.tape, a, other)
+    check_writable(a)
+    if made.shape != a.shape:
+        raise a.tape.fault(ShapeError, f"an array of shape {made.shape} does not fit into the shape {a.shape}")
+    if is_narrow(made) or made.type is not a.type:
+        kinds = f"it gives {made.dtype}, and the array holds {np.dtype(narrow_array.DTYPES[a.type])}"
+        raise a.tape.type_fault(f"`{_TOLD[op]}=` does not fit: {kinds}", "bind the result to a name: `y = y + v`")
+    store(a, assigned(a, made))
+    return a
 
 
 def _one(op: Op) -> Op:
@@ -122,11 +164,15 @@ def _both_reversed(self: Any, other: Any) -> Any:
 
 
 def _matmul(self: Array, other: Any) -> Any:
+    if is_narrow(other):
+        return OF_NARROW["@"](self.tape, self, other)
     right = as_array(self.tape, other)
     return NotImplemented if right is None else contractions.matmul(self, right)
 
 
 def _rmatmul(self: Array, other: Any) -> Any:
+    if is_narrow(other):
+        return OF_NARROW["@"](self.tape, other, self)
     left = as_array(self.tape, other)
     return NotImplemented if left is None else contractions.matmul(left, self)
 
@@ -180,6 +226,8 @@ def astype(a: Array, dtype: Any, copy: bool = True) -> Any:
     """`x.astype(dtype)`: a new array, of Reals, Ints, Bools or complex numbers."""
     if dtype is complex or np.dtype(dtype).name == "complex128":
         return as_complex(a.tape, a)
+    if np.dtype(dtype).name in STAGED:
+        return narrow_array.converted_to(a.tape, a, np.dtype(dtype))
     kind = kind_of(a.tape, dtype)
     assert kind is not None
     same = a.type is kind or (a.type is TAN and kind is REAL)
@@ -237,7 +285,7 @@ def clip_to(a: Any, a_min: Any = ..., a_max: Any = ..., min: Any = ..., max: Any
 def rounded(x: Any, digits: int = 0) -> Any:
     """As NumPy rounds: scaled, to the nearest, and back."""
     kind, scale, nearest = type_of(x), 10.0 ** abs(digits), P["nearest"].__call__
-    if kind is BOOL and digits:
+    if kind is BOOL:
         raise x.tape.type_fault("truth values are not rounded", "convert with `.astype(float)`")
     if kind is INT:
         return x if digits >= 0 else cast(x.tape, nearest(x / scale) * scale, INT)

@@ -27,6 +27,7 @@ from rosejit.frontend.numpy import (
     fft,
     linalg,
     manipulation,
+    narrow_rows,
     sorting,
 )
 from rosejit.frontend.numpy import linalg_composite as more
@@ -501,6 +502,7 @@ def table() -> dict[Any, Handler]:
     numbers = {np.float64: BUILTINS[float], np.int64: BUILTINS[int], np.bool_: BUILTINS[bool]}
     return (
         numbers
+        | narrow_rows.scalar_classes()
         | complex_rows.others()
         | complex_roots.functions()
         | fft.functions()

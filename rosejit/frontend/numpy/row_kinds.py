@@ -20,6 +20,7 @@ from rosejit.frontend.arrays.call_binding import UFUNC, bound, called, kind_of, 
 from rosejit.frontend.arrays.getitem import get, set_
 from rosejit.frontend.numpy import manipulation
 from rosejit.frontend.numpy.complex_rows import with_complex
+from rosejit.frontend.numpy.narrow_rows import with_narrow
 from rosejit.frontend.numpy.staged_numpy import array_of
 from rosejit.frontend.values.pytree import is_staged_deep
 from rosejit.frontend.values.scalars import type_of
@@ -86,7 +87,8 @@ class Row:
     @cached_property
     def stages(self) -> Handler:
         """What is done with a call."""
-        return with_complex(self.names.split()[0], self.kind(self))
+        name = self.names.split()[0]
+        return with_narrow(name, self.make, self.kind(self), with_complex, self.kind is of_elements)
 
 
 def is_staged(*args: Any) -> bool:
@@ -278,17 +280,15 @@ def of_functions(row: Row) -> Handler:
 
 
 def making(row: Row) -> Handler:
-    """A function that makes an array. Numbers of few bits are refused on the host too: staged, they would be others."""
+    """A function that makes an array."""
 
     def handler(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
         if args and not kwargs and len(args) == 1 and not is_staged(*args):
             return session.plain(function, args, kwargs)
         given = bound(session.tape, row.name, row.binds, args, kwargs)
-        staged, dtype = is_staged(*given.values()), given.get("dtype")
-        if staged or (dtype is not None and np.dtype(dtype).kind in "fiu"):
-            kind_of(session.tape, dtype)
-        if not staged:
+        if not is_staged(*given.values()):
             return session.plain(function, args, kwargs)
+        kind_of(session.tape, given.get("dtype"))
         return called(session.tape, row.name, row.make, row.binds, (session.tape,), given)
 
     return handler

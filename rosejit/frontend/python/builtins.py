@@ -15,6 +15,7 @@ from rosejit.frontend.arrays.array import Array, host_data
 from rosejit.frontend.arrays.boolean_indexing import MaskedArray
 from rosejit.frontend.arrays.call_binding import bound_arguments, signature_of
 from rosejit.frontend.arrays.complex_array import ComplexArray
+from rosejit.frontend.arrays.narrow_array import Narrow, NarrowArray
 from rosejit.frontend.control.checkpointed_loop import checked_every
 from rosejit.frontend.control.exception_handlers import Suppressed
 from rosejit.frontend.control.if_for import rows
@@ -56,6 +57,7 @@ from rosejit.frontend.values.scalars import (
 from rosejit.frontend.values.tape import UNDEFINED, NonlocalCell, Tape, refuse_outer_iterator
 from rosejit.ir.syntax import Atom, Failure, Lit, Var
 from rosejit.ir.types import BOOL, INT, REAL
+from rosejit.narrow_values import NarrowValue
 from rosejit.numeric import np
 
 Args = tuple[Any, ...]
@@ -136,6 +138,7 @@ def _bool(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
 def _single(args: Args) -> Any:
     """The one argument; an array of one element is that element."""
     value: Any = args[0] if len(args) == 1 else None
+    value = value.wide if isinstance(value, NarrowValue) else value
     if value.__class__ is Array and value.shape in ((), (1,)):
         return value[(0,) * value.ndim]
     return value
@@ -171,7 +174,9 @@ def _isinstance(session: Any, function: Any, args: Args, kwargs: Options) -> Any
         return _is_of(value.__class__, classes)
     if value.__class__ is Complex:
         return any(cls in (complex, numbers.Complex, numbers.Number, object) for cls in _flat(classes))
-    if value.__class__ in (Array, ComplexArray):
+    if value.__class__ is Narrow:
+        return any(issubclass(value.dtype.type, cls) for cls in _flat(classes))
+    if value.__class__ in (Array, ComplexArray, NarrowArray):
         return any(cls in (Array, np.ndarray, object) for cls in _flat(classes))
     if isinstance(value, Generator):
         return any(cls in (np.random.Generator, object) for cls in _flat(classes))
@@ -215,8 +220,14 @@ def _type(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
         return made
     if args[0].__class__ in (Real, Int):
         _ask_kind(session.tape, args[0].atom)
+    if args[0].__class__ is Narrow:
+        return args[0].dtype.type
     plain: dict[type, type] = {Real: float, Int: int, Bool: bool, Complex: complex, StructOfArrays: list}
-    return np.ndarray if args[0].__class__ in (Array, ComplexArray) else plain.get(args[0].__class__, type(args[0]))
+    return (
+        np.ndarray
+        if args[0].__class__ in (Array, ComplexArray, NarrowArray)
+        else plain.get(args[0].__class__, type(args[0]))
+    )
 
 
 # --- folds

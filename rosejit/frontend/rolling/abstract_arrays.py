@@ -11,11 +11,13 @@ from rosejit.frontend.arrays.array import Array, Host
 from rosejit.frontend.control.undefined import MaybeBound, Poison, UninitialisedCarry
 from rosejit.frontend.rolling import abstract_numbers
 from rosejit.frontend.rolling.abstract_numbers import AbstractNumber, Constant, unroll
+from rosejit.frontend.values.host_scalars import narrow_dtype
 from rosejit.frontend.values.scalars import NUMBERS
 from rosejit.frontend.values.tape import UNDEFINED, NonlocalCell, Tape
 from rosejit.ir.syntax import Var
 from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar
 from rosejit.lazy_dataclass import dataclass
+from rosejit.narrow_values import NarrowValue
 from rosejit.numeric import np
 
 _DTYPES: dict[Scalar, Any] = {REAL: "float64", INT: "int64", BOOL: "bool"}
@@ -65,6 +67,8 @@ def classified(tape: Tape, value: Any, enter: Callable[[Any, AbstractElements], 
         return abstract_numbers.staged(value.type) if value.type is not TAN else unroll("a tangent")
     if kind is Array:
         return _grid(tape, value, enter)
+    if isinstance(value, NarrowValue) or narrow_dtype(value) is not None:
+        unroll("numbers of NumPy's of few bits")
     if issubclass(kind, np.ndarray) and value.dtype.kind in _KINDS:
         return _grid(tape, tape.session.captured(value), enter)
     if value is UNDEFINED or kind in (MaybeBound, UninitialisedCarry, Poison):
@@ -184,7 +188,7 @@ def result(contents: Contents, function: Callable[..., Any], args: list[Any], na
 def of_result(contents: Contents, found: Any, content: AbstractElements) -> Any:
     """A staged number, or a new array with that content, like `found`."""
     kind = _KINDS.get(getattr(found, "dtype", np.asarray(found).dtype).kind)
-    if kind is None:
+    if kind is None or narrow_dtype(found) is not None:
         unroll("a result that is no number")
     if not isinstance(found, np.ndarray):
         return abstract_numbers.staged(kind)

@@ -11,7 +11,7 @@ from rosejit.frontend.scalar_ops.decimal_rounding import DIGITS, rounded, rounde
 from rosejit.frontend.scalar_ops.integer_math import BIT_COUNT
 from rosejit.frontend.scalar_ops.staged_text import mark
 from rosejit.frontend.scalar_ops.tangent_ops import words
-from rosejit.frontend.values.host_scalars import SMALLEST, number_kind
+from rosejit.frontend.values.host_scalars import SMALLEST, narrow_dtype, number_kind
 from rosejit.frontend.values.locations import frame_at
 from rosejit.frontend.values.scalars import (
     NUMBERS,
@@ -200,8 +200,14 @@ OF_COMPLEX: dict[str, Method] = {}
 that is the left operand."""
 
 
+OF_NARROW: dict[str, Callable[[Any, Any, Any], Any]] = {}
+"""What operators do with a number of the host of a dtype of few bits, `narrow_rows` says, given a tape and both."""
+
+
 def _other(self: Any, symbol: str, other: Any, reverse: bool = False) -> Any:
     """The answer to an operand that is no number: its own operator, or an error."""
+    if symbol in OF_NARROW and narrow_dtype(other) is not None:
+        return OF_NARROW[symbol](self.tape, *((other, self) if reverse else (self, other)))
     if isinstance(other, complex):
         return OF_COMPLEX[f"{'r' * reverse}{symbol}"](self, other)
     if symbol in ("==", "!=") or other.__class__ not in _HOST:
@@ -333,13 +339,15 @@ def _shift(op: Primitive, reverse: bool) -> Method:
 def _power(self: Any, other: Any, modulus: Any = None) -> Any:
     if isinstance(other, complex) and modulus is None:
         return OF_COMPLEX["**"](self, other)
-    return NotImplemented if type_of(other) is None or modulus is not None else power(self, other)
+    if modulus is not None:
+        return NotImplemented
+    return _other(self, "**", other) if type_of(other) is None else power(self, other)
 
 
 def _rpower(self: Any, other: Any) -> Any:
     if isinstance(other, complex):
         return OF_COMPLEX["r**"](self, other)
-    return NotImplemented if type_of(other) is None else power(other, self)
+    return _other(self, "**", other, reverse=True) if type_of(other) is None else power(other, self)
 
 
 # --- tangents

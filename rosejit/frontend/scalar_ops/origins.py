@@ -7,7 +7,7 @@ asks is noted while the function is staged; the answer is looked at when all its
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from rosejit.errors import UnsupportedSyntax
+from rosejit.errors import StagingTypeError, UnsupportedSyntax
 from rosejit.frontend.values.scalars import P
 from rosejit.frontend.values.tape import Frame, Tape
 from rosejit.ir.syntax import Apply, Atom, Block, If, Let, Lit, Loop, Var, While
@@ -23,9 +23,11 @@ def check_asked(tape: Tape, root: Frame, params: Iterable[Var]) -> None:
     number that is an int on some paths only."""
     operators, tape.operators = tape.operators, []
     kinds, tape.asked_kinds = tape.asked_kinds, []
-    if not operators and not kinds:
+    weak, tape.weak = tape.weak, []
+    if not operators and not kinds and not weak:
         return
     origins = _Origins(tape, root.lets, params)
+    _check_weak(tape, origins, weak)
     for symbol, operands, place in operators:
         if any(origins.may_be_numpys(operand) for operand in operands):
             found = tape.fault(
@@ -43,6 +45,23 @@ def check_asked(tape: Tape, root: Frame, params: Iterable[Var]) -> None:
                 "the class of a number is asked for that is an int on some paths and a float on others",
                 facts=("in staged code it is a Real on all",),
                 help="make it a float where it begins (`0.0` for `0`), or leave the question out",
+            )
+            found.span = place or found.span
+            raise found
+
+
+def _check_weak(tape: Tape, origins: "_Origins", weak: list[tuple[Atom, str, Any]]) -> None:
+    """Raise if a number on which a dtype depends may be NumPy's."""
+    for atom, name, place in weak:
+        if isinstance(atom, Var) and origins.is_of_numpys([atom]):
+            found = tape.fault(
+                StagingTypeError,
+                f"`np.{name}` of a number that may be NumPy's and of numbers of few bits: in which dtype?",
+                facts=(
+                    "an element of an array, or what a function of NumPy gives, makes the result wider",
+                    "a number of Python's does not",
+                ),
+                help="say it: `x.astype(np.float64)` for the wider one, `np.float32(s)` for the other",
             )
             found.span = place or found.span
             raise found
@@ -88,6 +107,10 @@ class _Origins:
 
     def may_be_numpys(self, kept: Var) -> bool:
         """Whether a number of NumPy's may be an operand of what was kept, or has gone into one."""
+        return self.is_of_numpys(self._made.get(kept) or ())  # nothing of what was forgotten
+
+    def is_of_numpys(self, start: Iterable[Atom]) -> bool:
+        """Whether one of these may be a number of NumPy's."""
 
         def is_numpys(var: Var) -> bool | None:
             if var in self._tape.numpys or var not in self._made:
@@ -95,7 +118,7 @@ class _Origins:
             op = self._ops.get(var)
             return False if op is not None and (op.math or op is P["to_int"]) else None
 
-        return self._any(self._made.get(kept) or (), is_numpys)  # nothing of what was forgotten
+        return self._any(start, is_numpys)
 
     def may_be_int(self, asked: Var) -> bool:
         """Whether a Real is an int on some path of Python's."""

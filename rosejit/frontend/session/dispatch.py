@@ -23,7 +23,9 @@ from typing import Any, NoReturn
 
 from rosejit.errors import RoseError, StagingTypeError, UnsupportedSyntax
 from rosejit.frontend.arrays.array import Array, host_data
+from rosejit.frontend.arrays.asarray import in_64_bits
 from rosejit.frontend.arrays.complex_array import ComplexArray, made_outside
+from rosejit.frontend.arrays.narrow_array import Narrow, NarrowArray, is_narrow
 from rosejit.frontend.control.join import described
 from rosejit.frontend.control.optional import Optional, required
 from rosejit.frontend.control.special_methods import member_of
@@ -50,7 +52,7 @@ from rosejit.frontend.values.pytree import (
     with_parts,
 )
 from rosejit.frontend.values.rose_functions import is_declared_pure
-from rosejit.frontend.values.scalars import NUMBERS, P, Real, made_real, reals
+from rosejit.frontend.values.scalars import NUMBERS, Int, P, Real, made_real, reals
 from rosejit.ir.syntax import Var
 from rosejit.numeric import loaded, np
 
@@ -69,6 +71,9 @@ _OF_REALS = OF_REALS | {
 }  # fmt: skip
 """Functions of one or two numbers that are one operation of Reals."""
 _NUMERIC = NUMBERS | {float, int, bool}
+_NO_FUNCTIONS = NUMBERS | {Array, ComplexArray, NarrowArray}
+_GIVEN = frozenset({Real, Int, tuple})
+"""Classes of results that are numbers, or in which numbers are."""
 _LOOKING = frozenset({isinstance, type, callable, repr, str, print, setattr, object.__setattr__, next})
 """Builtins that use up no iterators that they are given."""
 _UNTOLD = frozenset({Poison, Optional})
@@ -133,7 +138,7 @@ class Dispatcher:
             return self._decorated(stage, function, args, kwargs)
         if kind is Optional:
             return self.call(required(function), *args, **kwargs)
-        if kind in (Array, ComplexArray) or kind in NUMBERS:
+        if kind in _NO_FUNCTIONS:
             raise self._session.tape.type_fault(f"{described(function)} is called, and is no function")
         untold = [value for value in (*args, *kwargs.values()) if value.__class__ in _UNTOLD]
         if untold and _may_ask(kind, function):
@@ -167,14 +172,16 @@ class Dispatcher:
     def _handled(self, handler: Handler, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A function that is staged without looking inside."""
         tape = self._tape
+        if function in MATH:
+            args = tuple([in_64_bits(arg) if is_narrow(arg) else arg for arg in args])
         if tape.faults is not None and function in MATH and has_staged((args, kwargs)):
             return faults.function(
                 tape, function.__name__, args, lambda *given: handler(self._session, function, given, kwargs)
             )
         value = handler(self._session, function, args, kwargs)
-        if value.__class__ in (Real, tuple) and _is_numpys(function):
+        if value.__class__ in _GIVEN and _is_numpys(function):
             found = value if value.__class__ is tuple else (value,)
-            tape.numpys.update([each.atom for each in found if each.__class__ is Real and isinstance(each.atom, Var)])
+            tape.numpys.update([x.atom for x in found if x.__class__ in (Real, Int) and isinstance(x.atom, Var)])
         return value
 
     def _decorated(self, stage: Handler, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -185,7 +192,7 @@ class Dispatcher:
 
     def _method(self, method: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         owner = method.__self__
-        if owner.__class__ in (Array, ComplexArray) or isinstance(owner, Generator):
+        if owner.__class__ in (Array, ComplexArray, NarrowArray, Narrow) or isinstance(owner, Generator):
             return method(*args, **kwargs)
         drawn = random.handler_of(method)
         if drawn is not None:

@@ -10,6 +10,7 @@ from typing import Any
 from rosejit.errors import UnsupportedSyntax
 from rosejit.frontend.arrays.array import Array, content
 from rosejit.frontend.arrays.complex_array import ComplexArray
+from rosejit.frontend.arrays.narrow_array import Narrow, NarrowArray
 from rosejit.frontend.control.attribute_slots import Attributes
 from rosejit.frontend.control.comprehensions import Comprehensions
 from rosejit.frontend.control.exception_handlers import TryStatements
@@ -66,7 +67,7 @@ class GeneratorGuard:
 
 
 _NUMBERS = NUMBERS | {Complex}
-_STILL = NUMBERS | {Array, ComplexArray, Complex, float, int, bool, str, tuple}
+_STILL = NUMBERS | {Array, ComplexArray, NarrowArray, Narrow, Complex, float, int, bool, str, tuple}
 """Types whose augmented assignment is an operation, or is known to be in place."""
 
 
@@ -181,7 +182,10 @@ class Containers:
 
     def _change(self, container: Any) -> Any:
         tape = self.tape
-        if require_single_value(container).__class__ in (Array, ComplexArray) or container.__class__ is StructOfArrays:
+        if (
+            require_single_value(container).__class__ in (Array, ComplexArray, NarrowArray)
+            or container.__class__ is StructOfArrays
+        ):
             return container
         frozen = tape.frozen_containers.get(id(container))
         if frozen is not None and frozen[0] is container:

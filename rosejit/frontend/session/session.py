@@ -13,6 +13,7 @@ from typing import Any
 
 from rosejit.abi import Leaf, Tree, leaves
 from rosejit.errors import RoseError, RoseMemoryError, UnrollLimit
+from rosejit.frontend.arrays import narrow_array
 from rosejit.frontend.arrays.access import element, number, store, variable
 from rosejit.frontend.arrays.array import Array, Box, constant, fresh, is_small, of_host, parameter
 from rosejit.frontend.control.if_for import rows
@@ -32,7 +33,7 @@ from rosejit.frontend.guards.guards import (
     elements_guard,
     guard,
 )
-from rosejit.frontend.numpy import array_methods, scalar_methods
+from rosejit.frontend.numpy import array_methods, narrow_methods, scalar_methods
 from rosejit.frontend.scalar_ops import complex_operators, operators
 from rosejit.frontend.scalar_ops.origins import check_asked
 from rosejit.frontend.session.dispatch import Dispatcher
@@ -124,6 +125,7 @@ class OpenFunction:
 
 # Values of users are of any type: what they are is asked while staging.
 assert operators  # importing it gives staged numbers their operators
+assert narrow_methods  # and numbers of few bits theirs
 assert complex_operators
 assert array_methods
 
@@ -442,12 +444,12 @@ class Session:
 
     # --- arrays from outside
 
-    def captured(self, data: Any) -> Array:
+    def captured(self, data: Any) -> Any:
         """The staged array for an array of the user's that the running function reads."""
         opened = self.opened
         known = opened.arrays.get(id(data))
         if known is None:
-            made = self._capture(opened, data)
+            made = narrow_array.captured(self.tape, data, self._capture(opened, data))
             known = opened.arrays[id(data)] = (data, made)
         return known[1]
 

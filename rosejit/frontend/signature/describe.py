@@ -9,12 +9,13 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from rosejit import containers
+from rosejit import containers, narrow_values
 from rosejit.abi import Leaf, Node, Tree, leaf_of, leaves
 from rosejit.abi import Static as StaticTree
 from rosejit.errors import RoseError, RoseOverflowError, ShapeError, StagingTypeError
-from rosejit.frontend.arrays.asarray import staged_items
+from rosejit.frontend.arrays.asarray import in_64_bits, staged_items
 from rosejit.frontend.arrays.complex_array import is_complex
+from rosejit.frontend.arrays.narrow_array import is_narrow
 from rosejit.frontend.hints.hints import (
     ArrayOf,
     Description,
@@ -231,7 +232,10 @@ class Binder:
             raise self._error("an integer of 64 bits", value, where, kind=RoseOverflowError)
         return self._leaf(_NUMBERS[kind], host)
 
-    def _array(self, wanted: ArrayOf, value: Any, where: str) -> Leaf:
+    def _array(self, wanted: ArrayOf, value: Any, where: str) -> Tree:
+        if is_narrow(value) and wanted.element != "real" and value.dtype.name in narrow_values.HELD:
+            return Node("narrow", (self._array(wanted, in_64_bits(value), where),), state=value.dtype.name)
+        value = value.wide if isinstance(value, narrow_values.NarrowValue) else value
         staged = leaf_of(value.shape, value.kind) if isinstance(value, ShapeOf) else staged_leaf(value)
         if isinstance(staged, Leaf):
             is_array = staged.kind in ("array", "dyn")
@@ -244,6 +248,8 @@ class Binder:
         if staged_list is not None:
             return self._array(wanted, staged_list, where)
         value = self._known(value, where)
+        if is_narrow(value) and wanted.element != "real" and value.dtype.name in narrow_values.HELD:
+            return self._array(wanted, value, where)
         is_number = wanted.admits_numbers and number_kind(value) is not None
         host, element = as_array(wanted.element, np.asarray(value) if is_number else value)
         if host is None:
@@ -287,6 +293,8 @@ class Binder:
             return self._leaf(staged, value)
         if isinstance(value, ShapeOf):
             return self._leaf(leaf_of(value.shape, value.kind), value)
+        if is_narrow(value):
+            return self._narrow(value, where)
         kind = number_kind(value)
         if kind is not None:
             return self._number(kind, value, where)
@@ -302,6 +310,14 @@ class Binder:
         if isinstance(value, Generator) or is_numpys(value):
             return self._generator(value, where)
         return self._inferred_structure(value, where)
+
+    def _narrow(self, value: Any, where: str) -> Tree:
+        """A number or an array of few bits, whose dtype is kept."""
+        if value.dtype.name not in narrow_values.HELD:
+            error = self._error("numbers of at most 64 bits", value, where)
+            error.help = "convert before: `x.astype(np.float64)`"
+            raise error
+        return Node("narrow", (self._inferred(in_64_bits(value), where),), state=value.dtype.name)
 
     def _inferred_structure(self, value: Any, where: str) -> Tree:
         if value.__class__ is StructOfArrays:

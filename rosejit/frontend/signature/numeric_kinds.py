@@ -22,14 +22,17 @@ def exact(description: Description, tree: Tree) -> Iterator[bool]:
     if isinstance(description, Validated):
         yield from exact(description.base, tree)
     elif isinstance(tree, Leaf):
-        yield isinstance(description, Inferred) or description == ArrayOf(None, None) or _has_own(description, tree)
+        yield isinstance(description, Inferred) or _has_own(description, tree)
     elif isinstance(tree, Node):
         for part, child in zip(_parts(description, tree), tree.children, strict=True):
             yield from exact(part, child)
 
 
 def _has_own(description: Description, leaf: Leaf) -> bool:
-    """Whether a union has a place of its own for the ints that a Real takes."""
+    """Whether a union has a place of its own for the ints that a Real takes, or a hint of arrays leaves open of which
+    kind, or of how many bits, the elements are."""
+    if isinstance(description, ArrayOf):
+        return description.element in (None, "int")
     return isinstance(description, OneOf) and leaf.kind == "real" and Scalar("int") in description.parts
 
 

@@ -20,7 +20,7 @@ class UnpassedInt(int):
 
 def number_kind(value: Any) -> Kind | None:
     """What kind of number a host value is; None for what is none."""
-    kind = _PLAIN.get(value.__class__)
+    kind = PLAIN_KINDS.get(value.__class__)
     if kind is not None or value is None:
         return kind
     if isinstance(value, (int, float)):
@@ -34,7 +34,18 @@ def number_kind(value: Any) -> Kind | None:
     return None
 
 
-_PLAIN: dict[type, Kind] = {bool: "bool", int: "int", float: "real"}
+def narrow_dtype(value: Any) -> Any:
+    """The dtype of a scalar or an array of NumPy's whose numbers have fewer than 64 bits, or more, or no sign; None for
+    any other value. Arithmetic on such is other than on ours."""
+    numpy = loaded()
+    if numpy is None or not isinstance(value, (numpy.generic, numpy.ndarray)):
+        return None
+    dtype: Any = value.dtype
+    return dtype if dtype.kind in "fiu" and (dtype.itemsize != 8 or dtype.kind == "u") else None
+
+
+PLAIN_KINDS: dict[type, Kind] = {bool: "bool", int: "int", float: "real"}
+"""By the classes that most numbers have."""
 
 
 def as_number(kind: Kind, value: Any) -> float | int | bool | None:

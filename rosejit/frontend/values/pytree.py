@@ -10,12 +10,14 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from rosejit.abi import Leaf, Node, Static, Tree
-from rosejit.containers import COMPLEX, DATACLASS, is_complex, of_class, of_node
+from rosejit.containers import COMPLEX, DATACLASS, NARROW, is_complex, of_class, of_node
 from rosejit.frontend.syntax.user_code import is_users_class
+from rosejit.frontend.values.host_scalars import narrow_dtype
 from rosejit.frontend.values.host_values import attributes_of
 from rosejit.frontend.values.reachable_state import structural_key
 from rosejit.ir.types import TAN
 from rosejit.lazy_dataclass import dataclass
+from rosejit.narrow_values import NarrowValue
 
 
 @dataclass(slots=True, frozen=True)
@@ -58,6 +60,8 @@ def parts_as(node: Node, value: Any) -> list[Any] | None:
     if node.kind in ("complex", "conjugate"):
         is_one = isinstance(value, COMPLEX.accepts) or is_complex(value)
         return of_node(node).picked(value, ()) if is_one else None
+    if node.kind == NARROW.name:
+        return [value.wide if isinstance(value, NarrowValue) else value]
     if kind is None:
         return None
     if kind.of_any_keys and node.keys:
@@ -194,7 +198,7 @@ def is_record(cls: Any) -> bool:
 def is_alike(a: Any, b: Any) -> bool:
     """Whether two structures have the same class and the same parts by name."""
     kind = of_class(a.__class__)
-    if a.__class__ is not b.__class__ and not (kind is COMPLEX and of_class(b.__class__) is kind):
+    if a.__class__ is not b.__class__ and not (kind in (COMPLEX, NARROW) and of_class(b.__class__) is kind):
         return False
     if kind is not None:
         return kind.layout(a) == kind.layout(b)
@@ -209,7 +213,7 @@ def is_mutable(value: Any) -> bool:
 
 def with_parts(like: Any, values: Sequence[Any]) -> Any:
     """A structure as `like`, with other values inside."""
-    kind = of_class(like.__class__)
+    kind = NARROW if narrow_dtype(like) is not None else of_class(like.__class__)
     if kind is not None:
         return kind.like(like, values)
     return DATACLASS.make(Node("dataclass", keys=tuple(attributes(like)), cls=like.__class__), [*values])
@@ -236,7 +240,7 @@ def paths(tree: Tree, name: str) -> list[tuple[Leaf, str]]:
         return [(tree, name)]
     if not isinstance(tree, Node):
         return []
-    if tree.kind == COMPLEX.name:
+    if tree.kind in (COMPLEX.name, NARROW.name):
         return [found for child in tree.children for found in paths(child, name)]
     keys = tree.keys or tuple(range(len(tree.children)))
     return [found for key, child in zip(keys, tree.children, strict=True) for found in paths(child, f"{name}_{key}")]

@@ -7,7 +7,8 @@ from rosejit import ops
 from rosejit.abi import Leaf
 from rosejit.errors import RoseError
 from rosejit.frontend.hints import hints
-from rosejit.frontend.values.host_scalars import LARGEST, SMALLEST, number_kind
+from rosejit.frontend.hints.hints import Kind
+from rosejit.frontend.values.host_scalars import LARGEST, PLAIN_KINDS, SMALLEST, narrow_dtype, number_kind
 from rosejit.frontend.values.locations import Place
 from rosejit.frontend.values.pytree import staged_leaf
 from rosejit.frontend.values.tape import Tape
@@ -131,11 +132,18 @@ def leaf_type(leaf: Leaf) -> Type:
 
 
 def type_of(value: Any) -> Scalar | None:
-    """The type of a number, staged or not; None for anything else."""
+    """The type of a number, staged or not; None for anything else, and for numbers of NumPy's with another width."""
     if value.__class__ in NUMBERS:
         return value.type
-    kind = number_kind(value)
+    kind = _host_kind(value)
     return None if kind is None else TYPES[kind]
+
+
+def _host_kind(value: Any) -> Kind | None:
+    kind = PLAIN_KINDS.get(value.__class__)
+    if kind is not None or value is None:
+        return kind
+    return None if narrow_dtype(value) is not None else number_kind(value)
 
 
 # --- conversions
@@ -152,7 +160,7 @@ def real_atom(tape: Tape, value: Any) -> Atom | None:
         return to_real(tape, value.atom)
     if kind is Bool:
         return to_real(tape, tape.apply(P["bool_to_int"], value.atom))
-    return tape.literal(float(value)) if number_kind(value) is not None else None
+    return tape.literal(float(value)) if _host_kind(value) is not None else None
 
 
 def reals(tape: Tape, values: tuple[Any, ...]) -> tuple[Atom, ...]:

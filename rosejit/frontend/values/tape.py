@@ -206,16 +206,14 @@ class Tape:
         """What handlers that are open wait for, if they wait for errors of arithmetic (`scalar_ops/faults.py`)."""
         self.operators: list[tuple[str, list[Var], Place | None]] = []
         """Operators whose errors handlers wait for, with their operands."""
-        self.asked_kinds: list[tuple[Var, Type, Place | None]] = []
-        """Numbers whose class somebody asked for, and what it was."""
         self.implied: dict[tuple[Any, bool], dict[Any, bool]] = {}
         """What a condition, if it is true or if it is not, says of the flags of optional values."""
-        self.mixed: set[Var] = set()
-        """Reals that are ints on some paths."""
+        self.asked_kinds, self.weak = list[tuple[Var, Type, Place | None]](), list[tuple[Atom, str, Place | None]]()
+        """Numbers whose class somebody asked for, and what it was; Python's numbers beside those of few bits."""
+        self.mixed, self.numpys = set[Var](), set[Var]()
+        """Reals that are ints on some paths; numbers that functions of NumPy have given."""
         self.merged: dict[int, Any] = {}
         """Structures, and boxes of arrays, of which only running tells which object they are, by `id`."""
-        self.numpys: set[Var] = set()
-        """Numbers that functions of NumPy have given."""
         self.error: RoseError | None = None
         """The first error raised by staging: swallowing it in user code does not help."""
         self.limit = int(os.environ.get("ROSE_UNROLL_LIMIT", UNROLL_LIMIT))

@@ -31,8 +31,21 @@ def real(value: Any) -> float:
     return float(_scalar(value, "fiub", "a real number"))
 
 
+def exact_integer(value: Any) -> int:
+    """As `integer`, but from no number of few bits: that asks for other code."""
+    _require_64_bits(value)
+    return integer(value)
+
+
+def _require_64_bits(value: Any) -> None:
+    dtype: Any = getattr(value, "dtype", None)
+    if getattr(dtype, "kind", "") in ("f", "i", "u") and (dtype.itemsize != 8 or dtype.kind == "u"):
+        raise Mismatch(f"numbers of 64 bits are needed, not of {dtype}")
+
+
 def exact_real(value: Any) -> float:
-    """As `real`, but from no int: that asks for other code."""
+    """As `real`, but from no int, nor from a number of few bits: these ask for other code."""
+    _require_64_bits(value)
     return float(value) if isinstance(value, float) else float(_scalar(value, "f", "a float"))
 
 
@@ -78,6 +91,7 @@ def exact_array(value: Any, shape: tuple[int, ...], element: Scalar) -> Any:
     found = _asarray(value)
     if element == "real" and found.dtype.kind != "f" and found.size:
         raise Mismatch(f"an array of floats is needed, not of {found.dtype}")
+    _require_64_bits(found)
     return array(value, shape, element)
 
 

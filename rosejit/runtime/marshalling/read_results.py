@@ -6,7 +6,7 @@ from itertools import combinations
 from typing import Any
 
 from rosejit.abi import Leaf, Node, Slot, Static, Tree, leaves
-from rosejit.containers import COMPLEX, CONJUGATE, DATACLASS, of_argument, of_node
+from rosejit.containers import COMPLEX, CONJUGATE, DATACLASS, NARROW, of_argument, of_node
 from rosejit.errors import ShapeError, StagingTypeError
 from rosejit.numeric import np
 from rosejit.runtime.marshalling import convert
@@ -214,6 +214,8 @@ def _flatten(tree: Tree, out: Any, found: list[Any]) -> None:
 def _parts(tree: Node, out: Any) -> list[Any]:
     if out is not None and tree.kind in (COMPLEX.name, CONJUGATE.name):
         raise StagingTypeError("`out` cannot hold complex numbers", help="take the result as it is returned")
+    if out is not None and tree.kind == NARROW.name:
+        raise StagingTypeError(f"`out` cannot hold numbers of {tree.state}", help="take the result as it is returned")
     try:
         if out is None:
             return [None] * len(tree.children)

@@ -54,6 +54,7 @@ class Arguments:
             "$Mismatch": convert.Mismatch, "$real": convert.real, "$int": convert.integer, "$bool": convert.boolean,
             "$array": convert.array, "$too_big": convert.too_big, "$same": same,
             "$exact_real": convert.exact_real, "$exact_array": convert.exact_array,
+            "$exact_int": convert.exact_integer,
             "$PackingError": error, "$count": countOf, "$rows": dynamic_arrays.rows, "$send": dynamic_arrays.send,
             "$give_back": dynamic_arrays.give_back,
             **_PYTHON,
@@ -178,7 +179,7 @@ class Arguments:
     def _converter(self, kind: str) -> str:
         """What makes the next leaf of a value of another type."""
         self._leaves += 1
-        return f"$exact_{kind}" if self._leaves - 1 in self._exact and kind in ("real", "array") else f"${kind}"
+        return f"$exact_{kind}" if self._leaves - 1 in self._exact and kind in ("real", "int", "array") else f"${kind}"
 
     def _array(self, slot: Slot, value: str, converter: str) -> None:
         self.scope |= names_of(slot)

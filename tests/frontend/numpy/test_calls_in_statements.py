@@ -77,7 +77,7 @@ REFUSED = {
     "np.log(a, where=a > 0)": "out",
     "np.histogram(x, 'auto')": "only running tells",
     "np.bincount(k)": "minlength",
-    "np.zeros(3, np.float32) + s": "float32",
+    "np.zeros(3, np.float16) + s": "float16",
 }
 
 

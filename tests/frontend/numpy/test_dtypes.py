@@ -1,0 +1,357 @@
+"""Arrays of every dtype of NumPy's, from everywhere, in every operation: value and dtype are NumPy's, or it is refused."""
+
+import linecache
+import math
+import os
+import warnings
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rosejit as rose
+
+IS_FULL = os.environ.get("ROSE_TEST_PROFILE") == "product"
+"""Whether the whole product is run: 35,000 programs, 10 minutes."""
+STRIDE = 1 if IS_FULL else 37
+DTYPES = ("uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "float16", "float32", "bool")
+EXPRESSIONS = """
+a + a ; a - m[0] ; a * a ; a / 3 ; a // 3 ; a % 3 ; a ** 2 ; -a ; +a ; abs(a) ; ~a ; a & 3 ;  3 ; a ^ 3 ; a << 1
+a >> 1 ; a + 1 ; 1 - a ; a * 2 ; 2 / a ; a + 0.5 ; a * 0.1 ; a * s ; s + a ; a + i ; a * i ; a + w ; a * k
+w - a ; k // (a + k * 0 + 1) ; a + p ; a & p ; a < a[::-1] ; a == m[0] ; a > 2 ; a <= 0.1 ; a != w ; a >= k
+a < s ; a == i ; a @ a ; m @ a ; m @ m.T ; a.sum() ; np.sum(m, axis=0) ; np.sum(m, 1, keepdims=True)
+np.prod(a[2:]) ; a.prod() ; a.mean() ; m.mean(axis=1) ; a.max() ; a.min() ; m.max(axis=0) ; a.argmax()
+a.argmin() ; np.argmin(m, axis=0) ; np.cumsum(a) ; a.cumsum() ; np.cumprod(a[1:]) ; np.dot(a, a)
+np.outer(a, a) ; np.vdot(a, a) ; np.tensordot(m, m, 2) ; np.convolve(a, a) ; np.cross(a[:3], a[1:])
+np.kron(a, a) ; np.einsum('i,i->', a, a) ; np.where(p, a, a * 2) ; np.where(a > 2, a, 0) ; np.where(p, a, 0.5)
+np.where(p, a, w) ; np.where(p, a, s) ; np.where(a, 1, 2) ; a[1] ; a[-1] + 1 ; a[0] * 2 ; a[0] + a[1] ; a[2] * s
+a[2] + i ; -a[0] ; a[0] / 3 ; a[0] > a[1] ; a[1:] ; a[::-1] ; m[1] ; m[:, 1] ; m.T ; m[::-1, 1:] ; a[None]
+a[[0, 2]] ; a[at] ; a[p] ; a[j] ; w[a[3] * 0] ; w[idx] ; np.concatenate([a, a]) ; np.concatenate([a, w])
+np.concatenate([a, k]) ; np.concatenate([a, p]) ; np.stack([a, a]) ; np.vstack([a, a]) ; np.hstack([a, a])
+np.append(a, a) ; np.column_stack([a, a]) ; np.minimum(a, 2) ; np.maximum(a, a[::-1]) ; np.maximum(a, 0.5)
+np.minimum(a, w) ; np.fmax(a, 1) ; np.abs(a) ; np.sqrt(abs(a)) ; np.exp(a * 0) ; np.sin(a) ; np.cos(a * 0.1)
+np.tanh(a) ; np.log(a * 0 + 2) ; np.hypot(a, a) ; np.arctan2(a, a) ; np.square(a) ; np.sign(a)
+np.reciprocal(a) ; np.floor(a) ; np.ceil(a) ; np.trunc(a) ; np.rint(a) ; np.isnan(a) ; np.isfinite(a)
+np.signbit(a) ; np.copysign(a, -1.0) ; np.power(a, 2) ; np.power(a, a * 0 + 2) ; np.fmod(a, 3) ; np.mod(a, 3)
+np.floor_divide(a, 7) ; np.divmod(a, 3) ; divmod(a, 2) ; np.float_power(a, 2) ; np.clip(a, 1, 5) ; a.clip(0, 3)
+np.clip(a, 0.5, 2.5) ; np.clip(a, None, 4) ; np.round(a) ; np.round(a, 1) ; a.round() ; round(a[2])
+a.astype(np.uint8) ; a.astype(np.int8) ; a.astype(np.int32) ; a.astype(np.int64) ; a.astype(np.float32)
+a.astype(float) ; a.astype(bool) ; a.astype(np.uint16) ; np.float32(a[2]) ; np.uint8(a[3]) ; np.int64(a[2])
+np.float64(a[2]) ; float(a[2]) ; int(a[2]) ; bool(a[2]) ; np.float32(s) ; np.float32(s) * a ; np.int16(i) + a
+w.astype(np.float32) ; k.astype(np.uint8) ; (k * 1000).astype(np.int8) ; (w * 10).astype(np.int16)
+p.astype(np.uint8) + p ; p.astype(np.int8).sum() ; np.zeros_like(a) ; np.ones_like(a) ; np.full_like(a, 2)
+np.full(3, a[2]) ; np.array([a[0], a[1]]) ; np.array([a[2], 1]) ; np.array([a, a]) ; np.asarray(a) ; np.array(a)
+np.array(a, dtype=np.float64) ; np.array(w, dtype=np.float32) ; np.array([s, 1.0], dtype=np.float32)
+np.array([i, 3], dtype=np.uint8) ; np.zeros(3, a.dtype) + a[2] ; np.ones(2, np.float32) * s
+np.arange(3, dtype=np.uint8) * i ; np.full(2, i, np.int16) ; a.reshape(2, 2) ; m.ravel() ; m.flatten()
+np.transpose(m) ; np.flip(a) ; np.roll(a, 1) ; np.repeat(a, 2) ; np.tile(a, 2) ; np.diff(a) ; np.sort(a)
+np.argsort(a) ; a.copy() ; np.expand_dims(a, 0) ; np.squeeze(a[None]) ; np.diag(a) ; np.tril(m) ; np.trace(m)
+np.broadcast_to(a, (2, 4)) ; np.take(a, [0, 2]) ; np.std(a) ; np.var(a) ; np.median(a) ; np.ptp(a) ; np.any(a)
+np.all(a) ; np.count_nonzero(a) ; a.size ; a.shape ; a.ndim ; a.dtype.name ; len(a) ; a.tolist()[2] ; a.item(2)
+np.array_equal(a, a) ; np.linalg.norm(a) ; np.interp(a, w, w) ; np.histogram(a, 3)[0] ; np.unique(a)
+np.isclose(a, a) ; np.searchsorted(a, 3) ; np.percentile(a, 30) ; np.average(a) ; np.nansum(a)
+np.logical_and(a, a) ; np.logical_not(a) ; np.gcd(a, 6) ; np.ldexp(a, 2) ; np.bitwise_and(a, 6)
+np.left_shift(a, 3) ; np.right_shift(a, 2) ; np.invert(a) ; np.result_type(a) ; np.add(a, a, dtype=np.float64)
+np.sum(a, dtype=np.float64) ; np.sum(a, dtype=np.int32) ; np.mean(a, dtype=np.float32) ; np.add.reduce(a)
+np.select([a > 2], [a], 0) ; np.linspace(a[2], a[3], 3) ; np.pad(a, 1) ; np.trapezoid(a) ; np.cov(a)
+np.gradient(a) ; np.nan_to_num(a) ; math.sqrt(abs(a[2])) ; math.sin(a[2]) ; max(a[0], a[1]) ; min(a[2], 1)
+sum(a) ; sum([a[0], a[1]]) ; [x + 1 for x in a] ; abs(a[1]) ; a[0] == a[1] ; a[0] < 1
+isinstance(a[0], np.generic) ; isinstance(a, np.ndarray) ; type(a[2]) is float ; a[2] ** 2 ; 2 ** a[2]
+2 ** a[3] ; a[2] // 2 ; a[2] % 2 ; a[2] & 3 ; a[2] << 1 ; (a[2], a) ; {'x': a, 'y': a[0]} ; [a, a[1]] ; a | 3
+a | p ; np.where(a > 2, a, a)[0] + a[1]
+"""
+BLOCKS = (
+    "b = a.copy()\nb[0] = 5\nreturn b",
+    "b = a.copy()\nb[0] = s\nreturn b",
+    "b = a.copy()\nb[0] = 300\nreturn b",
+    "b = a.copy()\nb += 1\nreturn b",
+    "b = a.copy()\nb += a\nreturn b",
+    "b = a.copy()\nb *= 0.5\nreturn b",
+    "b = a.copy()\nb += w\nreturn b",
+    "b = a.copy()\nb += k\nreturn b",
+    "b = a.copy()\nb[1:] = a[:-1]\nreturn b",
+    "b = a.copy()\nb[:] = w\nreturn b",
+    "b = a.copy()\nb[:] = k\nreturn b",
+    "b = a.copy()\nb[1:] += 3\nreturn b",
+    "c = w.copy()\nc += a\nreturn c",
+    "c = w.copy()\nc[0] = a[0]\nreturn c",
+    "c = k.copy()\nc += a\nreturn c",
+    "c = k.copy()\nc[:] = a\nreturn c",
+    "c = w.copy()\nc[:] = a\nreturn c",
+    "c = p.copy()\nc[:] = a\nreturn c",
+    "t = a[0]\nfor q in rose.range(1, 4):\n    t = t + a[q]\nreturn t",
+    "t = 0.0\nfor q in rose.range(4):\n    t += a[q]\nreturn t",
+    "t = 0\nfor v in a:\n    t = t + v\nreturn t",
+    "t = a[0] if s > 0 else a[1]\nreturn t * 2",
+    "t = a if i > 1 else a * 2\nreturn t + 1",
+    "t = a[0] if i > 0 else 0\nreturn t",
+    "if a[0] > a[1]:\n    return a[0]\nreturn a[1]",
+    "b = np.zeros(4, a.dtype)\nfor q in rose.range(4):\n    b[q] = a[q] * 2\nreturn b",
+    "b = np.zeros(4)\nfor q in rose.range(4):\n    b[q] = a[q]\nreturn b",
+    "t = 0\nwhile t < 3 and a[t] > 0:\n    t += 1\nreturn t",
+    "def g(x): return x * 2 + a\nreturn g(a)",
+    "return np.where(a > 2, a, a)[0] + a[1]",
+    "b = [a, a * 2]\nreturn b[0] + b[1]",
+    "t = np.float32(0)\nfor q in rose.range(4):\n    t += a[q]\nreturn t",
+    "b = m.copy()\nb[1] += b[0]\nreturn b",
+    "b = m.copy()\nr = b[0]\nr[1] = 9\nreturn b",
+    "b = a.copy()\nb[p] = 1\nreturn b",
+    "b = a.copy()\nb[at] = 1\nreturn b",
+    "b = a.copy()\nb.fill(3)\nreturn b",
+)
+
+PLACES = {
+    "argument": ("a, m, ", ""),
+    "global": ("", ""),
+    "list": ("h, ", "a, m = h[0], h[1]"),
+    "dict": ("h, ", "a, m = h['a'], h['m']"),
+    "dataclass": ("h, ", "a, m = h.a, h.m"),
+    "list outside": ("", "a, m = LIST[0], LIST[1]"),
+    "object outside": ("", "a, m = PAIR.a, PAIR.m"),
+    "astype": ("a, m, ", "a, m = a.astype(DT), m.astype(DT)"),
+    "dtype=": ("", "a, m = np.array(VALUES, dtype=DT), np.array([VALUES, VALUES], dtype=DT)"),
+    "asarray": ("", "a = np.asarray(VALUES, DT); m = np.stack([a, a])"),
+    "made": ("", "a, m = np.full(4, VALUES[2], DT), np.zeros((2, 4), dtype=DT); a[3] = VALUES[3]"),
+}
+"""Where arrays come from: parameters, and the first line of the body."""
+CASES = [*(f"return {text.strip()}" for line in EXPRESSIONS.split("\n") for text in line.split(" ; ") if text), *BLOCKS]
+ROUNDED = (
+    "exp sin cos tanh log hypot arctan2 sum mean std var median @ dot inner tensordot vdot norm convolve prod power ** "
+    "trace einsum"
+).split()
+"""What NumPy computes in float32, or by other kernels, and we in 64 bits: equal but for rounding."""
+OF_TRUTH = ("a[0] + a[1]", "-a[0]", "round(", "max(a", "min(a", "abs(a[", "np.generic", "+ a[1]")
+"""An element of an array of truth values is a number of Python's, as docs/arrays.md says."""
+COUNTS: Counter[str] = Counter()
+
+
+@dataclass
+class Pair:
+    a: Any
+    m: Any
+
+
+def values(dtype: str) -> list[Any]:
+    """The ends of the range, and small numbers."""
+    if dtype == "bool":
+        return [True, False, True, True]
+    if dtype.startswith("float"):
+        return [0.1, -2.5, 300.25, 1e-3]
+    if dtype == "uint64":
+        return [2**40, 3, 7, 10]
+    ends = np.iinfo(dtype)
+    return [int(ends.max) - 1, int(ends.min) or 100, 7, 3]
+
+
+def program(dtype: str, place: str, case: str) -> tuple[Any, tuple[Any, ...]]:
+    """The function, and what it is called with."""
+    given = values(dtype)
+    a, m = np.array(given, dtype), np.array([given, given[::-1]], dtype)
+    wide = bool if dtype == "bool" else float if dtype.startswith("float") else np.int64
+    structure = {"list": [a, m], "dict": {"a": a, "m": m}, "dataclass": Pair(a, m)}.get(place)
+    parameters, first = PLACES[place]
+    scope: dict[str, Any] = {"np": np, "rose": rose, "math": math, "VALUES": given, "LIST": [a, m], "PAIR": Pair(a, m)}
+    scope |= {"DT": getattr(np, dtype.replace("bool", "bool_")), "at": np.array([0, 2]), "idx": np.array([1, 0], "u1")}
+    scope |= {"a": a, "m": m} if place == "global" else {}
+    lines = [f"def f({parameters}w, k, p, s, i, j):", *(f"    {line}" for line in [first, *case.split("\n")] if line)]
+    name = f"<{dtype} {place} {case}>"
+    linecache.cache[name] = (1, None, [f"{line}\n" for line in lines], name)
+    exec(compile("\n".join(lines), name, "exec"), scope)
+    head = {"a, m, ": (a.astype(wide), m.astype(wide)) if place == "astype" else (a, m), "h, ": (structure,), "": ()}
+    rest = (np.array([0.5, 1.5, -2.0, 3.0]), np.array([1, 2, 3, 4]), np.array([True, False, True, False]))
+    return scope["f"], (*head[parameters], *rest, 0.1, 2, np.int64(1))
+
+
+def outcome(call: Any) -> Any:
+    """What a call gives, or raises."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return call()
+        except Exception as error:
+            return error
+
+
+def same(found: Any, wanted: Any, tolerance: float) -> bool:
+    """The same types, shapes, dtypes and numbers; NumPy's numbers of 64 bits come out as Python's."""
+    if isinstance(wanted, (tuple, list)):
+        return (
+            type(found) is type(wanted)
+            and len(found) == len(wanted)
+            and all(same(*pair, tolerance) for pair in zip(found, wanted, strict=True))
+        )
+    if isinstance(wanted, dict):
+        return found.keys() == wanted.keys() and all(same(found[key], wanted[key], tolerance) for key in wanted)
+    if not isinstance(wanted, (np.ndarray, np.generic, float, int)):
+        return found == wanted
+    x, y = np.asarray(found), np.asarray(wanted)
+    if (x.dtype, x.shape) != (y.dtype, y.shape):
+        return False
+    if x.dtype.kind == "f":
+        return np.allclose(x.astype(float), y.astype(float), rtol=tolerance, atol=0.0, equal_nan=True)
+    return bool(np.array_equal(x, y))
+
+
+def fault(dtype: str, place: str, case: str) -> str:
+    """What is wrong with a case; nothing where it is right, or refused."""
+    f, args = program(dtype, place, case)
+    wanted, found = outcome(lambda: f(*args)), outcome(lambda: rose.jit(f)(*args))
+    if isinstance(found, rose.RoseError):
+        COUNTS["refused"] += 1
+        return ""
+    if isinstance(found, Exception) or isinstance(wanted, Exception):
+        COUNTS["raised"] += 1
+        return "" if isinstance(wanted, Exception) and isinstance(found, type(wanted)) else f"{found!r}, not {wanted!r}"
+    COUNTS["right"] += 1
+    tolerance = (1e-6 if dtype not in ("int32", "uint32", "uint64") else 1e-12) * any(word in case for word in ROUNDED)
+    if "float32" in case:
+        tolerance = max(tolerance, 1e-6 * ("mean" in case or "sum" in case))
+    return "" if same(found, wanted, 2.0 * tolerance) else f"{found!r}, not {wanted!r}"
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_values_and_dtypes_are_numpys_or_refused(dtype: str, place: str):
+    COUNTS.clear()
+    turn = DTYPES.index(dtype) * 7 + [*PLACES].index(place) * 3
+    wrong: dict[str, str] = {}
+    for k, case in enumerate(CASES):
+        if (k + turn) % STRIDE or (dtype == "bool" and any(part in case for part in OF_TRUTH)):
+            continue
+        found = fault(dtype, place, case)
+        wrong |= {case: found} if found else {}
+    print(dtype, place, dict(COUNTS))
+    assert not wrong
+
+
+U, F = np.array([200, 100, 7], np.uint8), np.array([0.1, -2.5, 3e38], np.float32)
+
+
+def test_integers_wrap_around():
+    assert rose.jit(lambda u, x: (u + u) * x)(U, 1.0).tolist() == [144.0, 200.0, 14.0]
+    assert rose.jit(lambda u: u * u)(np.array([2**16 + 1], np.uint32)).tolist() == [2**17 + 1]
+    assert rose.jit(lambda u: -u)(np.array([-128], np.int8)).tolist() == [-128]
+    assert rose.jit(lambda u: u.sum())(U) == 307
+    assert type(rose.jit(lambda u: u.sum())(U)) is np.uint64
+
+
+def test_singles_are_rounded_after_each_operation():
+    found = rose.jit(lambda a, s: a * s + a)(F, 0.1)
+    assert found.dtype == np.float32
+    assert found.tolist() == (F * np.float32(0.1) + F).tolist()
+    assert rose.jit(lambda a: a * 2.0)(F).tolist()[2] == math.inf
+
+
+def test_numbers_of_64_bits_have_a_specialisation_of_their_own():
+    f = rose.jit(lambda a: a + a)
+    given = [
+        F.astype(float),
+        F,
+        np.array([1, 2]),
+        U,
+        U.astype(int),
+        F,
+        np.float32(1),
+        1.0,
+        np.uint8(200),
+        2,
+    ]
+    with np.errstate(over="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for value in (*given, *given):
+            wanted = np.add(value, value)
+            found = f(value)
+            assert np.asarray(found).dtype == wanted.dtype
+            assert np.array_equal(found, wanted)
+
+
+def test_arrays_from_outside_are_read_again():
+    outside = np.array([1, 2], np.uint8)
+
+    @rose.jit
+    def f(x):
+        return outside * 100 + x
+
+    assert f(np.uint8(1)).tolist() == [101, 201]
+    outside[0] = 3
+    assert f(np.uint8(1)).tolist() == [(300 + 1) % 256, 201]
+
+
+def test_derivatives_with_respect_to_singles_are_singles():
+    a = np.array([0.1, 0.2, 0.3], np.float32)
+
+    def f(a):
+        return (a * a * np.float32(2)).sum()
+
+    gradient = rose.grad(f)(a)
+    assert gradient.dtype == np.float32
+    assert gradient.tolist() == (4.0 * a.astype(float)).astype(np.float32).tolist()
+    value, tangent = rose.jvp(f, (a,), (np.ones(3),))
+    assert (type(value), type(tangent)) == (np.float32, np.float32)
+    assert tangent == pytest.approx(4.0 * 0.6, rel=1e-6)
+    (back,) = rose.vjp(f, a)[1](1.0)
+    assert back.tolist() == gradient.tolist()
+    hessian = rose.hessian(f)(a)
+    assert hessian.dtype == np.float32
+    assert hessian == pytest.approx(4.0 * np.eye(3))
+    with pytest.raises(rose.NotDifferentiable):
+        rose.grad(lambda u: (u * 1.0).sum())(U)
+
+
+def test_integers_beside_numbers_that_are_differentiated():
+    def f(x, u):
+        return ((u + u) * x).sum()
+
+    assert rose.grad(f)(2.0, U) == 144.0 + 200.0 + 14.0
+
+
+def test_the_bits_of_programs_that_run_and_of_the_interpreter_are_the_same():
+    f = rose.jit(lambda a, u: (a * 0.7 - a // 3, u * 3 - 7, np.sqrt(abs(a)).sum()))
+    found = f(F, U)
+    with rose.disable_jit():
+        again = f(F, U)
+    assert all(same(x, y, 0.0) for x, y in zip(found, again, strict=True))
+
+
+WRONG = {
+    "a * b[0]": "float64", "np.linalg.eigh(m)": "eigh", "h + 1": "float16", "u + 300": "uint8", "u[0] + t": "uint8",
+    "np.unique(a)": "unique", "a[a > 0]": "mask", "a.view(int)": "view",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("expression", WRONG)
+def test_what_is_refused_says_where_and_what_to_do(expression: str):
+    name = f"<{expression}>"
+    lines = ["def f(a, b, m, h, u, t):\n", f"    return {expression}\n"]
+    linecache.cache[name] = (1, None, lines, name)
+    scope: dict[str, Any] = {"np": np}
+    exec(compile("".join(lines), name, "exec"), scope)
+    given = (F, np.ones(3), np.eye(3, dtype=np.float32), F[:2].astype(np.float16), U, 300)
+    with np.errstate(over="ignore"), pytest.raises(rose.RoseError) as caught:
+        rose.jit(scope["f"])(*given)
+    error = caught.value
+    assert error.span is not None
+    assert any(word in str(error) for word in WRONG[expression].split("|"))
+    assert error.help
+
+
+def test_a_loop_begins_with_a_number_of_the_same_dtype():
+    @rose.jit
+    def wrong(a):
+        found = 0.0
+        for k in rose.range(len(a)):
+            found += a[k]
+        return found
+
+    @rose.jit
+    def right(a):
+        found = np.float32(0)
+        for k in rose.range(len(a)):
+            found += a[k]
+        return found
+
+    with pytest.raises(rose.StagingTypeError, match="float32"):
+        wrong(F)
+    assert right(F[:2]) == F[0] + F[1]
