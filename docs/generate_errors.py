@@ -281,8 +281,8 @@ CASES = (
     Case(
         "StagingWarning",
         "A container or an object from outside is changed while a function is staged. Only ever a warning, once a "
-        "line. Where the function reads it too, each call stages it again, so that the change happens as in Python; what "
-        "it only counts with is changed once for each staging.",
+        "line. Where the function reads it too, each call stages it again, so that it changes as in Python; what it "
+        "only counts with is changed once for each staging.",
         """
         calls = []
 
