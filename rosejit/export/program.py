@@ -18,6 +18,7 @@ from rosejit.export.js_math import with_page_functions
 from rosejit.export.list_views import listed
 from rosejit.ir import syntax as ir
 from rosejit.ir.builder import Builder
+from rosejit.ir.traversal import reachable
 from rosejit.ir.types import BOOL, INT, REAL, Scalar, array
 from rosejit.lazy_dataclass import dataclass
 from rosejit.transforms.passes.insert_copies import insert_copies
@@ -81,7 +82,14 @@ def bundle(given: Mapping[str, tuple[Callable[..., Any], tuple[Any, ...]]], math
 
 
 def _require_plain(name: str, staged: Staged) -> None:
-    """Refuse what a page would read as something else: cotangents of complex numbers have another sign inside."""
+    """Refuse what a page would read as something else (cotangents of complex numbers have another sign inside), and
+    what it has not: NumPy."""
+    if any(hasattr(f.host, "routine") for f in reachable(staged.function)):
+        raise StagingTypeError(
+            f"`{name}` leaves products or factorisations of matrices to NumPy (`blas=True`), which no page has",
+            staged.span,
+            help="export it without `blas=True`: they are compiled into the module then",
+        )
     if holds_conjugate(staged.result):
         raise StagingTypeError(
             f"`{name}` gives a gradient with respect to a complex number, which is not exported by itself",
