@@ -55,6 +55,7 @@ def pytest_collection() -> Generator[None, object, object]:
 SAMPLED = (
     "tests/benchmarks/",
     "tests/codegen/",
+    "tests/contract/test_blas.py",
     "tests/contract/test_changes_outside.py",
     "tests/contract/test_kept_functions.py",
     "tests/contract/test_random.py",

@@ -141,7 +141,9 @@ def jit(
     25.0
     """
     static = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
-    _check_options(cache=(cache, bool), fastmath=(fastmath, bool), tier=(tier, str), blas=(blas, bool), name=(name, str | None))
+    _check_options(
+        cache=(cache, bool), fastmath=(fastmath, bool), tier=(tier, str), blas=(blas, bool), name=(name, str | None)
+    )
     options = Options(cache, fastmath, tier, blas)
     if function is not None:
         return _decorated(function, options, static, name)

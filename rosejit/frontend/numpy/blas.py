@@ -119,7 +119,9 @@ class _Products:
 
     def function(self, spec: Spec, kinds: tuple[Any, Any]) -> ir.Function:
         """The routine, of Reals or of a tangent."""
-        made = routine("product " + " ".join(spec), [array(self.shapes[n], t) for n, t in zip(spec, kinds, strict=False)])
+        made = routine(
+            "product " + " ".join(spec), [array(self.shapes[n], t) for n, t in zip(spec, kinds, strict=False)]
+        )
         made.results = (array(self.shapes[spec[2]], TAN if TAN in kinds else REAL),)
         return made
 

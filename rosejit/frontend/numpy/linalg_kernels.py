@@ -63,9 +63,7 @@ class Site:
         made = [wrap(self.tape, b) if isinstance(b.type, Scalar) else fresh(self.tape, b) for b in binders]
         return made[0] if len(made) == 1 else tuple(made)
 
-    def kernel(
-        self, name: str, make: Make | None, *given: Any, rule: Make | None = None, routine: bool = False
-    ) -> Any:
+    def kernel(self, name: str, make: Make | None, *given: Any, rule: Make | None = None, routine: bool = False) -> Any:
         """A call of a function that is made once for the types of its arguments.
 
         Its `rule` gives the tangents of its real results from the results, the arguments, and the tangents of those
