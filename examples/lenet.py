@@ -116,7 +116,9 @@ def drawing(kernels, losses, misread):
     parts = ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 250" font-family="sans-serif" font-size="13">']
     parts.append('<text x="20" y="24">kernels of the first layer</text>')
     parts += [picture(20 + 55 * k, 36, kernel[0], 15, "kernel") for k, kernel in enumerate(kernels)]
-    points = " ".join(f"{400 + 290 * k / (len(losses) - 1):.1f},{90 - 50 * v / losses[0]:.1f}" for k, v in enumerate(losses))
+    points = " ".join(
+        f"{400 + 290 * k / (len(losses) - 1):.1f},{90 - 50 * v / losses[0]:.1f}" for k, v in enumerate(losses)
+    )
     parts.append('<text x="400" y="24">loss by epoch</text>')
     parts.append(f'<polyline class="loss" points="{points}" fill="none" stroke="steelblue" stroke-width="2"/>')
     parts.append('<text x="20" y="124">misread</text>')

@@ -57,6 +57,7 @@ SAMPLED = (
     "tests/codegen/",
     "tests/contract/test_blas.py",
     "tests/contract/test_changes_outside.py",
+    "tests/contract/test_convolutions.py",
     "tests/contract/test_kept_functions.py",
     "tests/contract/test_random.py",
     "tests/contract/test_range_checkpoint.py",

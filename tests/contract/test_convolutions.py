@@ -143,13 +143,14 @@ def test_gradients(name):
     loss, direction = make(in_windows, pooled), [RNG.normal(size=v.shape) for v in p]
 
     def along(t):
-        return loss([v + t * d for v, d in zip(p, direction, strict=True)], x, wanted)
+        return loss([p[k] + t * direction[k] for k in range(len(p))], x, wanted)
 
     slope = sum(float(np.sum(g * d)) for g, d in zip(found["loops"], direction, strict=True))
     assert np.isclose(slope, (along(1e-6) - along(-1e-6)) / 2e-6, rtol=1e-6)
-    assert np.isclose(rose.jvp(along, (0.0,), (1.0,))[1], slope, rtol=1e-10)
-    curve = rose.grad(lambda t: rose.jvp(along, (t,), (1.0,))[1])(0.0)
-    assert np.isclose(curve, (along(1e-4) - 2.0 * along(0.0) + along(-1e-4)) / 1e-8, rtol=1e-4, atol=1e-5)
+    forward = rose.jit(lambda t: rose.jvp(along, (t,), (1.0,))[1])
+    assert np.isclose(forward(0.0), slope, rtol=1e-10)
+    if name == "lenet":
+        assert np.isclose(rose.grad(forward)(0.0), (forward(1e-6) - forward(-1e-6)) / 2e-6, rtol=1e-5)
 
 
 @pytest.mark.parametrize("way", WAYS)
