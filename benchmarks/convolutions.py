@@ -1,6 +1,6 @@
 """The gradient of a small LeNet on batches of images of 8 by 8, beside PyTorch on one thread.
 
-`python -m benchmarks.convolutions` with PyTorch installed; the networks are those of `tests/contract/test_convolutions.py`.
+`python -m benchmarks.convolutions` with PyTorch installed; networks as in `tests/contract/test_convolutions.py`.
 *ms*: processor time of a call, median of batches that take turns; *first s*: of the first call, with an empty cache.
 """
 

@@ -17,7 +17,7 @@ SHAPES = [(6, 1, 3, 3), (6,), (16, 6, 3, 3), (16,), (64, 32), (32,), (32, CLASSE
 
 
 def convolved(x, w, b):
-    """Images, and for each a stack of them: sums over windows as large as the kernels, around which there is nothing."""
+    """Images, and for each a stack of them: sums over windows as large as the kernels, nothing around."""
     n, channels, height, width = x.shape
     features, _, k, _ = w.shape
     y = np.zeros((n, features, height - k + 1, width - k + 1))

@@ -6,6 +6,7 @@ NumPy raises for another reason. Programs that are saved name their routines, wi
 
 # NumPy's stubs leave the types of some results open.
 # pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
+# pyright: reportUnknownLambdaType=false
 
 from collections.abc import Callable
 from typing import Any
@@ -36,8 +37,8 @@ def host_routine(name: str, shapes: tuple[Shape, ...]) -> Callable[..., Any]:
         try:
             return routine.run(*given)
         except np.linalg.LinAlgError:
-            found = tuple([False if leaf.kind == "bool" else _nothing(leaf) for leaf in results])
-            return found if len(found) > 1 else found[0]
+            found = [False if leaf.kind == "bool" else _nothing(leaf) for leaf in results]
+            return tuple(found) if len(found) > 1 else found[0]
 
     called.__name__ = name.partition(" ")[0]
     trees = tuple([leaf_of(shape, "real") for shape in shapes])
@@ -54,8 +55,7 @@ def _product(name: str) -> Routine:
     """`product ik kj ij`: the sums over the name that the result has not, as in `np.einsum("ik,kj->ij", a, b)`."""
     left, right, result = name.split()[1:]
     (summed,) = set(left) - set(result)
-    lengths = [left.index(result[0]) if result[0] in left else None, left.index(summed), right.index(summed)]
-    swaps = lengths[0] is None
+    swaps = result[0] not in left
 
     def run(a: Any, b: Any) -> Any:
         a = a if left[1] == summed else a.T

@@ -22,7 +22,8 @@ from rosejit.ir.types import Array as ArrayType
 from rosejit.transforms.passes.insert_copies import insert_copies, known_owned
 
 Shape = tuple[int, ...]
-Spec = tuple[str, str, str]
+Spec = tuple[str, ...]
+"""The axes of two factors and of the result."""
 LEAST_PRODUCT = 64**3
 """Multiplications from which on a product is worth a call of Python."""
 LEAST_ROWS = 64

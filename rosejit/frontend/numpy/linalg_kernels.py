@@ -73,8 +73,8 @@ class Site:
         known = self.tape.session.kernels
         key = (name, blas.is_wanted(self.tape), *map(str, types))
         if key not in known:
-            calls = make is None or (routine and self.calls_routines(given[0]))
-            function = blas.routine(name, types) if calls else self.function(name, make, types)
+            by_routine = make is None or (routine and self.calls_routines(given[0]))
+            function = blas.routine(name, types) if make is None or by_routine else self.function(name, make, types)
             known[key] = function
             if rule is not None:
                 tangents = [tangent(t) for t in types if has_real(t)]
@@ -213,16 +213,16 @@ def solved(site: Site, a: Array, b: Array) -> Array:
     return site.kernel("solve", make, a, w, order, b, rule=rule)
 
 
-def _solved_by_routine(site: Site, a: Array, b: Array) -> Array:
+def _solved_by_routine(site: Site, a: Any, b: Any) -> Any:
     def rule(y: Any, a: Any, b: Any, da: Any, db: Any) -> Any:
-        return inverse(site, a, False) @ (db - da @ y[0])  # pyright: ignore
+        return inverse(site, a, False) @ (db - da @ y[0])
 
     x, regular = site.kernel("solve", None, a, b, rule=rule)
     site.require(regular, "Singular matrix")
     return x
 
 
-def _inverse_by_routine(site: Site, a: Array) -> Any:
+def _inverse_by_routine(site: Site, a: Any) -> Any:
     """The inverse, of NaN where there is none, and whether there is one."""
 
     def rule(y: Any, a: Any, da: Any) -> Any:

@@ -15,7 +15,7 @@ from rosejit.frontend.arrays import reductions
 from rosejit.frontend.arrays.array import Array, of_host
 from rosejit.frontend.arrays.broadcast import converted
 from rosejit.frontend.arrays.reductions import chosen
-from rosejit.frontend.numpy import linalg, polynomials
+from rosejit.frontend.numpy import linalg, manipulation, polynomials
 from rosejit.frontend.numpy import linalg_composite as more
 from rosejit.frontend.numpy.linalg_algorithms import EPSILON
 from rosejit.frontend.numpy.staged_numpy import array_of, of, vector
@@ -66,7 +66,7 @@ def fit(
     c, rest, rank, s = more.lstsq(tape, matrix, right, rcond)
     c = (c.T / scale).T
     if listed:
-        found = of_host(tape, np.zeros((degrees[-1] + 1, *c.shape[1:])))
+        found: Any = of_host(tape, np.zeros((degrees[-1] + 1, *c.shape[1:])))
         for row, k in enumerate(degrees):
             found[k] = c[row]
         c = found
@@ -99,7 +99,7 @@ def _scaled(tape: Tape, name: str, matrix: Any, values: Any, w: Any, spares: boo
         weights = converted(vector(tape, name, w), REAL)
         if weights.shape[0] != values.shape[0]:
             raise tape.fault(ShapeError, f"`{name}`: {weights.shape[0]} weights of {values.shape[0]} samples")
-        column: Any = weights[:, None]
+        column: Any = manipulation.expanded(weights, 1)
         matrix, values = matrix * column, values * (column if values.ndim == 2 else weights)
     scale = of(tape).sqrt(of(tape).sum(matrix * matrix, axis=0))
     if spares:
@@ -109,7 +109,7 @@ def _scaled(tape: Tape, name: str, matrix: Any, values: Any, w: Any, spares: boo
 
 def companion(tape: Tape, c: Any, *, family: str) -> Array:
     """`polycompanion`, ...: only the quotients by the last coefficient are in it, each times a matrix of NumPy's."""
-    given = polynomials.series(tape, c)
+    given: Any = polynomials.series(tape, c)
     n = given.shape[0] - 1
     if n < 1:
         raise tape.fault(RoseValueError, "Series must have maximum degree of at least 1.")
