@@ -191,14 +191,15 @@ class Frame:
 class Tape:
     """The blocks that are open, innermost last. Nested stagings share one tape; variables are never mistaken."""
 
+    rolls_more = False
+    """Whether a loop was found in which so much is unrolled that shorter ones are rolled as well."""
+
     def __init__(self) -> None:
         self.frames: list[Frame] = []
         self.lets: list[Let] = []
         self.places = Places()
         self.catching: list[tuple[type, ...]] = []
         """What the `try` statements of the user's that are open catch; one with a `finally` all."""
-        self.rolls_more = False
-        """Whether a loop was found in which so much is unrolled that shorter ones are rolled as well."""
         self.faults: Any = None
         """What handlers that are open wait for, if they wait for errors of arithmetic (`scalar_ops/faults.py`)."""
         self.waited = False
