@@ -123,9 +123,9 @@ NETWORKS = {
     ),
     "fire": (
         fire,
-        _arrays((3, 6, 1, 1), (3,), (3,), (3,), (4, 3, 1, 1), (4,), (4, 3, 3, 3), (4,)),
-        RNG.normal(size=(3, 6, 6, 6)),
-        np.eye(8)[[0, 7, 2]],
+        _arrays((2, 4, 1, 1), (2,), (2,), (2,), (3, 2, 1, 1), (3,), (3, 2, 3, 3), (3,)),
+        RNG.normal(size=(2, 4, 4, 4)),
+        np.eye(6)[[0, 5]],
     ),
 }
 WAYS = {"loops": (in_loops, pooled_in_loops), "windows": (in_windows, pooled)}
