@@ -55,6 +55,7 @@ def pytest_collection() -> Generator[None, object, object]:
 SAMPLED = (
     "tests/benchmarks/",
     "tests/codegen/",
+    "tests/contract/test_blas.py",
     "tests/contract/test_changes_outside.py",
     "tests/contract/test_kept_functions.py",
     "tests/contract/test_random.py",
@@ -89,6 +90,7 @@ nothing else is."""
 
 ONCE = (
     "tests/codegen/core/test_split_long.py::test_a_hundred_thousand_operations",
+    "tests/contract/test_convolutions.py",
     "tests/contract/test_workers.py::test_all",
     "tests/docs/test_generate_errors.py",
     "tests/examples/",

@@ -106,6 +106,7 @@ def jit(
     cache: bool = ...,
     fastmath: bool = ...,
     tier: Tier = ...,
+    blas: bool = ...,
     name: str | None = ...,
 ) -> Callable[[Callable[P, R]], Function[P, R]]: ...
 @public
@@ -117,6 +118,7 @@ def jit(
     cache: bool = True,
     fastmath: bool = False,
     tier: Tier = "auto",
+    blas: bool = False,
     name: str | None = None,
 ) -> Any:
     """Compile a function of numbers, arrays and structures of them, when it is called, for the types it is called with.
@@ -128,6 +130,9 @@ def jit(
     `tier` says what a first call waits for: "best" for optimised code, "fast" for code that is made at once, and stays;
     with "auto" a program begins with the latter, and the former is made beside it when it has been called often enough
     for that. All give the same bits.
+    `blas=True` leaves large products and factorisations of matrices in this function, in what it calls and in their
+    derivatives to NumPy's BLAS and LAPACK. These round in another way, the program stays in Python (it cannot be
+    exported), and is not in the disk cache.
 
     >>> import rosejit as rose
     >>> @rose.jit
@@ -137,8 +142,10 @@ def jit(
     25.0
     """
     static = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
-    _check_options(cache=(cache, bool), fastmath=(fastmath, bool), tier=(tier, str), name=(name, str | None))
-    options = Options(cache, fastmath, tier)
+    _check_options(
+        cache=(cache, bool), fastmath=(fastmath, bool), tier=(tier, str), blas=(blas, bool), name=(name, str | None)
+    )
+    options = Options(cache, fastmath, tier, blas)
     if function is not None:
         return _decorated(function, options, static, name)
 

@@ -327,7 +327,12 @@ class Function(Generic[Parameters, Result]):
             self._misses += 1
             self._running.add(key)
             try:
-                with sessions.entered(at), at.tape.undo, sessions.collecting() as inherited:
+                with (
+                    sessions.entered(at),
+                    sessions.with_blas(at, self._options.blas),
+                    at.tape.undo,
+                    sessions.collecting() as inherited,
+                ):
                     staged = self._kind.stage(self, call, at)
                     read = sessions.lasting(at, staged.source, inherited)
                     made = Specialisation(staged, sessions.owned(sessions.distinct(staged.source.guards, *read)))

@@ -12,6 +12,7 @@ class Options:
     cache: bool = True
     fastmath: bool = False
     tier: Tier = "auto"
+    blas: bool = False
 
     @property
     def text(self) -> str:

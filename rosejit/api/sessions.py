@@ -7,7 +7,7 @@ from inspect import Parameter
 from typing import Any
 
 from rosejit import collector
-from rosejit.abi import SCALAR_OF, Leaf, Node, Tree, leaf_of, leaves
+from rosejit.abi import SCALAR_OF, Leaf, Node, Static, Tree, leaf_of, leaves
 from rosejit.api.programs import interpreted
 from rosejit.api.specialisation_cache import Known, Specialisation
 from rosejit.errors import StagingTypeError
@@ -61,6 +61,22 @@ def session(given: Session | None = None) -> Generator[Session]:
             yield made
     finally:
         _current.session = outer
+
+
+_BLAS: tuple[Tree, ...] = (Static("blas"),)
+
+
+@contextmanager
+def with_blas(at: Session, wanted: bool) -> Generator[None]:
+    """Whether what is staged inside, and all that it calls, leaves large products to NumPy: where that is `wanted`, or
+    was before. It is in the keys of calls: who is called by both kinds is staged twice."""
+    before = at.blas, at.marks
+    if wanted and not at.blas:
+        at.blas, at.marks = True, (*at.marks, *_BLAS)
+    try:
+        yield
+    finally:
+        at.blas, at.marks = before
 
 
 class collecting:

@@ -18,6 +18,7 @@ from rosejit.export.js_math import with_page_functions
 from rosejit.export.list_views import listed
 from rosejit.ir import syntax as ir
 from rosejit.ir.builder import Builder
+from rosejit.ir.traversal import reachable
 from rosejit.ir.types import BOOL, INT, REAL, Scalar, array
 from rosejit.lazy_dataclass import dataclass
 from rosejit.transforms.passes.insert_copies import insert_copies
@@ -81,11 +82,18 @@ def bundle(given: Mapping[str, tuple[Callable[..., Any], tuple[Any, ...]]], math
 
 
 def _require_plain(name: str, staged: Staged) -> None:
-    """Refuse what a page would read as something else: cotangents of complex numbers have another sign inside."""
+    """Refuse what a page would read as something else (cotangents of complex numbers have another sign inside), and
+    what it has not: NumPy."""
     if any(map(holds_narrow, (*staged.trees, staged.result))):
         raise StagingTypeError(
             f"`{name}` takes or gives numbers of few bits, which are not exported",
             help="give examples of float64, int64 or bool; the page converts what it has",
+        )
+    if any(hasattr(f.host, "routine") for f in reachable(staged.function)):
+        raise StagingTypeError(
+            f"`{name}` leaves products or factorisations of matrices to NumPy (`blas=True`), which no page has",
+            staged.span,
+            help="export it without `blas=True`: they are compiled into the module then",
         )
     if holds_conjugate(staged.result):
         raise StagingTypeError(

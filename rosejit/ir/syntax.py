@@ -320,6 +320,9 @@ class Function:
     `body` is None for a host function (then `host` is called at run time, always for its effects too) and while
     the body of a recursive function is being made. `rule` is a custom derivative: a function of the parameters and
     then their tangents (of those that have one), to the results and then the tangents of those that have one.
+
+    A host function that is `pure` is called for its result only. One that is linear in one parameter, a Tan, may have
+    an `adjoint`: of the cotangent of its result in that place, and else the same arguments, it gives the parameter's.
     """
 
     name: str
@@ -331,6 +334,8 @@ class Function:
     rule: "Function | None" = None
     checkpoint: bool = False
     span: Span | None = None
+    pure: bool = False
+    adjoint: "Function | None" = None
     derived: dict[Any, Any] = field(default_factory=lambda: {}, repr=False)
     """What passes have made of this function, under their own keys."""
 

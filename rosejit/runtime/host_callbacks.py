@@ -50,7 +50,8 @@ def callback(control, caller, at, count):
 def callback(imported: Import, function: Callable[..., Any], raised: dict[int, BaseException]) -> Any:
     """The callback of `function`; what it raises goes to `raised`, under the address of the control block.
 
-    Arrays arrive as copies that cannot be written. Several results are a tuple.
+    Arrays arrive as copies that cannot be written, but for routines of NumPy's, which neither keep nor write them.
+    Several results are a tuple.
     """
     count = len(imported.results)
     arguments = [_argument(slot, 2 * k) for k, slot in enumerate(imported.params)]
@@ -69,7 +70,8 @@ def callback(imported: Import, function: Callable[..., Any], raised: dict[int, B
     returned = Returned(imported)
     scope: dict[str, Any] = {
         "function": function, "raised": raised, "reals": _reals, "ints": _ints, "words": _words,
-        "low": here.floor, "high": here.high, "check_room": _check_room, "array_at": _array_at,
+        "low": here.floor, "high": here.high, "check_room": _check_room,
+        "array_at": _view if hasattr(function, "routine") else _array_at,
         "convert": returned.convert, "several": returned.several, "place": partial(_place, returned),
         "params": imported.params, "results": imported.results,
     }  # fmt: skip

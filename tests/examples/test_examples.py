@@ -50,7 +50,15 @@ def draws_curves_and_pelts(printed, path):
     assert found == [2, 42]
 
 
+def reads_digits_and_draws_kernels(printed, path):
+    assert printed.count("loss") == 8
+    drawing = tree.parse(path).getroot()
+    found = [sum(shape.get("class") == name for shape in drawing.iter()) for name in ("kernel", "loss")]
+    assert found == [6, 1]
+
+
 SHOWS = {
+    "lenet": reads_digits_and_draws_kernels,
     "lynx_and_hare": draws_curves_and_pelts,
     "linear_regression": shows_progress_and_leaves_a_plot,
     "billiards": shows_a_bar_and_draws_both_runs,

@@ -323,6 +323,12 @@ def hvp(f: "Callable[Concatenate[A, P], Any]") -> "Function[Concatenate[A, A, P]
         def product(x, v, *rest):
             return jvp(gradient, (x, *rest), (v, *[None for _ in rest]))[1]
 
-        return from_source(product, Options(base.options.cache), (), f"hvp_{base.__name__}", remade=(hvp, (base,)))
+        return from_source(
+            product,
+            Options(base.options.cache, blas=base.options.blas),
+            (),
+            f"hvp_{base.__name__}",
+            remade=(hvp, (base,)),
+        )
 
     return made_once(base, (hvp,), make)

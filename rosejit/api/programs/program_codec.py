@@ -21,6 +21,7 @@ from rosejit.abi import SCALAR_BYTES, Artifact, HostSignature, Leaf, Node, Stati
 from rosejit.api.deferred import decorators, opaque_functions, print_, reachable_state
 from rosejit.api.programs.value_codec import Reader, Writer
 from rosejit.errors import CacheError, StagingTypeError
+from rosejit.host_routines import host_routine
 from rosejit.lazy_dataclass import dataclass
 from rosejit.narrow_values import HELD, NarrowValue
 from rosejit.numeric import np
@@ -318,6 +319,8 @@ def _captured(words: Any, data: memoryview) -> Iterator[Read]:
 def _host(writer: Writer, host: Any) -> Any:
     """What a host function is made of again."""
     found = vars(host)
+    if "routine" in found:
+        return {"routine": found["routine"]}
     signature: HostSignature = found["signature"]
     what = "what it gives to a function of Python"
     words = {
@@ -340,6 +343,9 @@ def _host(writer: Writer, host: Any) -> Any:
 
 
 def _host_of(reader: Reader, words: Any) -> Callable[..., Any]:
+    if "routine" in words:
+        name, shapes = words["routine"]
+        return host_routine(name, tuple([tuple(map(int, shape)) for shape in shapes]))
     statics = tuple([reader.value(value) for value in words["statics"]])
     kept = iter([Static(value) for value in statics])
     trees = tuple([_tree_of(reader, tree, kept) for tree in words["trees"]])

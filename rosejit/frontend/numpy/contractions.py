@@ -4,6 +4,7 @@
 
 import operator
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import Any
 
 from rosejit.errors import ShapeError
@@ -12,6 +13,7 @@ from rosejit.frontend.arrays.array import Array, atom_of, fresh, host_data, of_h
 from rosejit.frontend.arrays.asarray import as_array
 from rosejit.frontend.arrays.broadcast import an_array, broadcast_map, logical
 from rosejit.frontend.arrays.reductions import FREE_SUM, Labels, added_up, atom, runs_along
+from rosejit.frontend.numpy import blas
 from rosejit.frontend.numpy.manipulation import reshape, reshaped
 from rosejit.frontend.values.scalars import type_of, wrap
 from rosejit.frontend.values.tape import Tape
@@ -27,6 +29,8 @@ def contracted(tape: Tape, operands: Sequence[tuple[Array, Labels]], result: Lab
     summed = [label for label in lengths if label not in result]
     for a, _ in operands:
         atom_of(tape, a.box)
+    if blas.is_wanted(tape) and (by_routine := blas.product(tape, operands, result, lengths)) is not None:
+        return by_routine
 
     def term(places: dict[Any, Atom]) -> Any:
         factors = [wrap(tape, _element(a, labels, places, lengths)) for a, labels in operands]
@@ -117,6 +121,9 @@ def matmul(a: Array, b: Array, name: str = "@") -> Any:
     found = _known((a, b), np.matmul)
     if found is not None:
         return found
+    if a.ndim > b.ndim == 2 and blas.is_wanted(tape):  # one product of all rows
+        rows = matmul(reshaped(a, (prod(a.shape[:-1]), a.shape[-1])), b, name)
+        return reshaped(rows, (*a.shape[:-1], b.shape[-1]))
     stacks = max(a.ndim, b.ndim) - 2
     rows = "row" if a.ndim > 1 else None
     columns = "column" if b.ndim > 1 else None

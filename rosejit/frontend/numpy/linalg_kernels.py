@@ -20,6 +20,7 @@ from rosejit.frontend.arrays.access import build, element, variable
 from rosejit.frontend.arrays.array import Array, atom_of, fresh
 from rosejit.frontend.arrays.asarray import as_array
 from rosejit.frontend.arrays.reductions import chosen
+from rosejit.frontend.numpy import blas
 from rosejit.frontend.numpy import linalg_algorithms as algorithms
 from rosejit.frontend.numpy import linalg_blocked as blocked
 from rosejit.frontend.numpy.linalg_algorithms import Program
@@ -62,21 +63,27 @@ class Site:
         made = [wrap(self.tape, b) if isinstance(b.type, Scalar) else fresh(self.tape, b) for b in binders]
         return made[0] if len(made) == 1 else tuple(made)
 
-    def kernel(self, name: str, make: Make, *given: Any, rule: Make | None = None) -> Any:
+    def kernel(self, name: str, make: Make | None, *given: Any, rule: Make | None = None, routine: bool = False) -> Any:
         """A call of a function that is made once for the types of its arguments.
 
         Its `rule` gives the tangents of its real results from the results, the arguments, and the tangents of those
-        that are real.
+        that are real. Where a `routine` of NumPy's has the same name and results, that may be called in its place.
         """
         types = [atom(self.tape, v).type for v in given]
         known = self.tape.session.kernels
-        key = (name, *map(str, types))
+        key = (name, blas.is_wanted(self.tape), *map(str, types))
         if key not in known:
-            known[key] = function = self.function(name, make, types)
+            by_routine = make is None or (routine and self.calls_routines(given[0]))
+            function = blas.routine(name, types) if make is None or by_routine else self.function(name, make, types)
+            known[key] = function
             if rule is not None:
                 tangents = [tangent(t) for t in types if has_real(t)]
                 function.rule = self.function(f"{name}_rule", partial(self._ruled, function, rule), types + tangents)
         return self.apply(known[key], *given)
+
+    def calls_routines(self, a: Array) -> bool:
+        """Whether matrices like `a` are large enough for NumPy's routines, and those wanted."""
+        return blas.is_wanted(self.tape) and min(a.shape) >= blas.LEAST_ROWS
 
     def _ruled(self, function: ir.Function, rule: Make, *given: Any) -> Any:
         made = self.apply(function, *given[: len(function.params)])
@@ -192,6 +199,8 @@ def factored(site: Site, a: Array) -> Any:
 
 def solved(site: Site, a: Array, b: Array) -> Array:
     """The `x` of `a @ x = b`, of matrices."""
+    if site.calls_routines(a):
+        return _solved_by_routine(site, a, b)
     w, order, _, regular = factored(site, a)
     site.require(regular, "Singular matrix")
 
@@ -204,8 +213,31 @@ def solved(site: Site, a: Array, b: Array) -> Array:
     return site.kernel("solve", make, a, w, order, b, rule=rule)
 
 
+def _solved_by_routine(site: Site, a: Any, b: Any) -> Any:
+    def rule(y: Any, a: Any, b: Any, da: Any, db: Any) -> Any:
+        return inverse(site, a, False) @ (db - da @ y[0])
+
+    x, regular = site.kernel("solve", None, a, b, rule=rule)
+    site.require(regular, "Singular matrix")
+    return x
+
+
+def _inverse_by_routine(site: Site, a: Any) -> Any:
+    """The inverse, of NaN where there is none, and whether there is one."""
+
+    def rule(y: Any, a: Any, da: Any) -> Any:
+        return -(y[0] @ (da @ y[0]))
+
+    return site.kernel("inv", None, a, rule=rule)
+
+
 def inverse(site: Site, a: Array, checked: bool = True) -> Array:
-    """The inverse of a matrix; unless that is `checked`, of infinities where there is none."""
+    """The inverse of a matrix; unless that is `checked`, of infinities or NaN where there is none."""
+    if site.calls_routines(a):
+        found, regular = _inverse_by_routine(site, a)
+        if checked:
+            site.require(regular, "Singular matrix")
+        return found
     w, order, _, regular = factored(site, a)
     if checked:
         site.require(regular, "Singular matrix")
@@ -224,6 +256,9 @@ def _inverse(site: Site, a: Array, w: Array, order: Array) -> Array:
 
 def determinant(site: Site, a: Array) -> Any:
     """The determinant of a matrix; its derivative is finite where it is 0, for matrices up to 3 by 3."""
+    if site.calls_routines(a):
+        change = lambda d, a, da: reductions.total(d * inverse(site, a).T * da)  # noqa: E731  # pyright: ignore
+        return site.kernel("det", None, a, rule=change)
     w, order, sign, _ = factored(site, a)
 
     def make(a: Any, w: Any, order: Any, sign: Any) -> Any:
@@ -253,6 +288,9 @@ def _cofactors(a: Any) -> Any:
 
 def log_determinant(site: Site, a: Array) -> Any:
     """The sign of the determinant, and the logarithm of its magnitude."""
+    if site.calls_routines(a):
+        change = lambda y, a, da: (zero_tangent(a, ()), reductions.total(inverse(site, a).T * da))  # noqa: E731  # pyright: ignore
+        return site.kernel("slogdet", None, a, rule=change)
     w, order, sign, _ = factored(site, a)
 
     def make(a: Any, w: Any, order: Any, sign: Any) -> Any:
@@ -297,7 +335,7 @@ def cholesky(site: Site, a: Array) -> Any:
         y = triangle_inverse(site, c)
         return c @ lower(y @ da @ y.T, 0.5)
 
-    c, definite = site.kernel("cholesky", make, a, rule=lambda y, a, da: zero_tangent(a))
+    c, definite = site.kernel("cholesky", make, a, rule=lambda y, a, da: zero_tangent(a), routine=True)
     site.require(definite, "Matrix is not positive definite")
     return site.kernel("triangle", handed, a, c, rule=rule)
 
@@ -311,7 +349,7 @@ def triangle_inverse(site: Site, t: Array) -> Any:
     def rule(y: Any, t: Any, dt: Any) -> Any:
         return -(y @ lower(dt) @ y)
 
-    return site.kernel("triangle_inverse", make, t, rule=rule)
+    return site.kernel("triangle_inverse", make, t, rule=rule, routine=True)
 
 
 def forward(site: Site, t: Array, b: Array) -> Any:
@@ -323,4 +361,4 @@ def forward(site: Site, t: Array, b: Array) -> Any:
     def rule(x: Any, t: Any, b: Any, dt: Any, db: Any) -> Any:
         return triangle_inverse(site, t) @ (db - lower(dt) @ x)
 
-    return site.kernel("forward", make, t, b, rule=rule)
+    return site.kernel("forward", make, t, b, rule=rule, routine=True)

@@ -21,7 +21,7 @@ from rosejit.ir.types import REAL
 def eigen(site: Site, a: Array) -> tuple[Any, Any]:
     """The eigenvalues of a symmetric matrix, ascending, and their vectors in columns."""
 
-    w, v = site.kernel("eigh", lambda a: algorithms.eigen.at(site.tape, a), a, rule=_no_change)
+    w, v = site.kernel("eigh", lambda a: algorithms.eigen.at(site.tape, a), a, rule=_no_change, routine=True)
     return _eigenvalues(site, a, w, v), _eigenvectors(site, a, w, v)
 
 
@@ -116,7 +116,7 @@ def orthogonalised(site: Site, a: Any, columns: int) -> tuple[Any, Any]:
         turn = below - below.T
         return across + q @ (turn - inner), upper(inner - turn) @ r
 
-    return site.kernel("qr", make, a, rule=rule)
+    return site.kernel("qr", make, a, rule=rule, routine=True)
 
 
 # --- least squares
@@ -165,7 +165,7 @@ def _factors(site: Site, a: Any) -> tuple[Any, Any, Any]:
     if a.shape[0] < a.shape[1]:
         u, s, v = _factors(site, a.T.copy())
         return v.T, s, u.T
-    return site.kernel("svd", lambda a: algorithms.singular.at(site.tape, a), a, rule=_no_change)
+    return site.kernel("svd", lambda a: algorithms.singular.at(site.tape, a), a, rule=_no_change, routine=True)
 
 
 def _less_identity(a: Any) -> Any:

@@ -217,19 +217,20 @@ def vandermonde(tape: Tape, x: Any, deg: Any, *, family: str) -> Any:
 
 def added(tape: Tape, c1: Any, c2: Any) -> Any:
     """`polyadd`, ..."""
-    return _whole(tape, _lined_up(tape, _series(tape, c1), _series(tape, c2), lambda x, y: x + y, True), -1)
+    return _whole(tape, _lined_up(tape, series(tape, c1), series(tape, c2), lambda x, y: x + y, True), -1)
 
 
 def subtracted(tape: Tape, c1: Any, c2: Any) -> Any:
     """`polysub`, ..."""
-    return _whole(tape, _lined_up(tape, _series(tape, c1), _series(tape, c2), lambda x, y: x - y, True), -1)
+    return _whole(tape, _lined_up(tape, series(tape, c1), series(tape, c2), lambda x, y: x - y, True), -1)
 
 
 def _real(tape: Tape, c: Any) -> Any:
     return converted(_coefficients(tape, c), REAL)
 
 
-def _series(tape: Tape, c: Any) -> Any:
+def series(tape: Tape, c: Any) -> Any:
+    """Coefficients of a family: Reals, one at least, the last of them not 0."""
     found = _real(tape, c)
     if not found.shape[0]:
         raise tape.fault(RoseValueError, "Coefficient array is empty")
@@ -238,7 +239,7 @@ def _series(tape: Tape, c: Any) -> Any:
 
 def multiplied(tape: Tape, c1: Any, c2: Any, *, family: str) -> Any:
     """`polymul`, ...: which polynomial the product of two is made of, NumPy says."""
-    x, y = _series(tape, c1), _series(tape, c2)
+    x, y = series(tape, c1), series(tape, c2)
     one = _theirs(family, "mul")
     n, m = x.shape[0], y.shape[0]
     table = np.zeros((n + m - 1, n, m))
@@ -250,7 +251,7 @@ def multiplied(tape: Tape, c1: Any, c2: Any, *, family: str) -> Any:
 
 def times_x(tape: Tape, c: Any, *, family: str) -> Any:
     """`polymulx`, ..."""
-    return _linear(tape, _series(tape, c), _theirs(family, "mulx"))
+    return _linear(tape, series(tape, c), _theirs(family, "mulx"))
 
 
 def from_roots(tape: Tape, roots: Any, *, family: str) -> Any:

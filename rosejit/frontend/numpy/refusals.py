@@ -1,15 +1,16 @@
 """What of NumPy is not staged, and why: one table, for messages and for `docs/arrays.md`."""
 
+from rosejit.frontend.numpy.polynomials import FAMILIES
+
 REASONS: dict[str, tuple[str, ...]] = {
     "how many elements come out only running tells": (
         "np.unique", "np.unique_all", "np.unique_counts", "np.unique_inverse", "np.unique_values", "np.union1d",
         "np.intersect1d", "np.setdiff1d", "np.setxor1d", "np.nonzero", "np.flatnonzero", "np.argwhere",
         "np.trim_zeros", "np.polydiv", "np.polynomial.polynomial.polydiv", "np.polynomial.polyutils.trimcoef",
     ),
-    "it needs the eigenvalues of a matrix that has no symmetry, which are complex": (
-        "np.polynomial.polynomial.polyroots", "np.polynomial.polynomial.polycompanion",
+    "whether its roots are complex only running tells, and `np.roots` gives complex ones": (
+        *(f"np.polynomial.{module}.{prefix}roots" for module, (prefix, _) in FAMILIES.items()),
     ),
-    "it is a least-squares fit with singular values": ("np.polyfit", "np.polynomial.polynomial.polyfit"),
     "it is about memory, which staged arrays do not show": (
         "np.lib.stride_tricks.as_strided", "np.may_share_memory", "np.shares_memory", "np.isfortran", "np.require",
         "np.ndarray", "np.nested_iters", "np.min_scalar_type", "np.common_type", "np.mintypecode",

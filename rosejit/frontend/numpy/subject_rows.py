@@ -15,6 +15,7 @@ from rosejit.frontend.numpy import (
     conversions,
     creation,
     manipulation,
+    polynomial_fits,
     polynomials,
     selection,
     statistics,
@@ -228,6 +229,9 @@ _POLYNOMIALS = (
     Row("polyint", of_array, polynomials.polyint, samples="x; x, 2, k=[s, 1]; k; x, 1, s; x, 2, 1.0"),
     Row("poly", of_array, polynomials.poly, samples="x; k; [s, 1.0]"),
     Row("vander", of_array, polynomials.vander, samples="x; x, 2; k, 4; x, increasing=True; x, 0"),
+    Row("polyfit", of_several, polynomial_fits.polyfit, "x, y, deg, rcond=None, full=False, w=None, cov=False",
+        "x, x * x + s, 1; x, m, 1, w=x; x, a[0], 0, cov='unscaled'; x, a[0], 0, None, True; x, a[1], 1, cov=True; "
+        "k, x, 1; x, m, 1, cov='unscaled'", "several"),
 )  # fmt: skip
 _IN_FAMILIES: tuple[tuple[str, Any, str, str], ...] = (
     ("val", polynomials.value, "x, c, tensor=True", "x, x; s, [1.0, s]; a, [x, x * x]; x, m, False; x, [s]"),
@@ -242,6 +246,9 @@ _IN_FAMILIES: tuple[tuple[str, Any, str, str], ...] = (
     ("fromroots", polynomials.from_roots, "roots", "x; [s, 1.0]"),
     ("mul", polynomials.multiplied, "c1, c2", "x, x; [s, 1.0], x"),
     ("mulx", polynomials.times_x, "c", "x; [s]"),
+    ("fit", polynomial_fits.fit, "x, y, deg, rcond=None, full=False, w=None",
+     "x, x * x + s, 1; x, m + s, [2, 0], w=x; x, a[0], 0, None, True; k, x, 1"),
+    ("companion", polynomial_fits.companion, "c", "x; [s, 1.0]"),
 )  # fmt: skip
 """What each module of `np.polynomial` has under its own prefix."""
 

@@ -29,6 +29,10 @@ class CannotRoll(Exception):
     """The loop must be unrolled: says why, for tests and people."""
 
 
+class TooLong(CannotRoll):
+    """The walk through the loop takes too long: more of the loops inside it have to be rolled."""
+
+
 def unroll(why: str) -> NoReturn:
     """Give up rolling."""
     raise CannotRoll(why)
@@ -79,10 +83,12 @@ def staged(kind: Scalar) -> AbstractNumber:
     return AbstractNumber(kind)
 
 
-def index(iterations: range) -> list[AbstractNumber]:
+def index(iterations: range, is_one: bool) -> list[AbstractNumber]:
     """The variable of a loop: in its first iterations and in its last, which often are special, and in those
-    between.
+    between; `is_one`: in all of them.
     """
+    if is_one and iterations:
+        return [AbstractNumber(INT, None, min(iterations[0], iterations[-1]), max(iterations[0], iterations[-1]), True)]
     single = [iterations[k : k + 1] for k in range(min(_FIRST, len(iterations)))]
     pieces = [*single, iterations[_FIRST:-1], iterations[max(_FIRST, len(iterations) - 1) :]]
     ends = [(piece[0], piece[-1]) for piece in pieces if piece]

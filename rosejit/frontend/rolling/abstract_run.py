@@ -12,7 +12,7 @@ from typing import Any
 from rosejit.frontend.rolling import abstract_arrays, abstract_helpers, abstract_numbers
 from rosejit.frontend.rolling.abstract_arrays import STAGED, AbstractArray, AbstractElements
 from rosejit.frontend.rolling.abstract_calls import AbstractCalls
-from rosejit.frontend.rolling.abstract_numbers import AbstractNumber, Constant, unroll
+from rosejit.frontend.rolling.abstract_numbers import AbstractNumber, Constant, TooLong, unroll
 from rosejit.frontend.syntax.loop_plan import Plan, parts_of
 from rosejit.frontend.values import rose_functions
 from rosejit.frontend.values.tape import Tape
@@ -21,7 +21,7 @@ from rosejit.lazy_dataclass import dataclass
 
 # Values of users are of any type: what they are is asked while staging.
 _STEPS = 200_000
-"""How many parts of plans are looked at before the loop is unrolled without further thought."""
+"""How many parts of plans are looked at before the walk begins again with more of the inner loops rolled."""
 
 
 @dataclass(slots=True)
@@ -97,7 +97,7 @@ class AbstractOperands:
         """As `value`, where an int that becomes a real may stand."""
         self.steps -= 1
         if self.steps < 0:
-            unroll("the body is long")
+            raise TooLong("the body is long")
         return self.read(node[1]) if node[0] == "name" else _RULES[node[0]](self, *node[1:])
 
     def is_widening(self, node: Plan, value: Any) -> bool:
@@ -297,9 +297,8 @@ def either(a: Any, b: Any, by_running: bool) -> Any:
 # pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
 FEWEST = 64
 """From so many trips on a loop is rolled, where that is safe."""
-_PARTS = 300
-"""A loop of fewer trips is rolled if it is as much work as so many trips of so many parts of a plan, those of loops
-inside counted as often as they are made."""
+_PARTS = {False: 300, True: 40}
+"""How much work an iteration of a shorter loop is that is rolled."""
 _ITERATIONS = 8
 """After so many iterations the loop-carried values must be settled."""
 
@@ -328,14 +327,14 @@ class AbstractRun(AbstractOperands):
         """What the number of an iteration goes through in a loop over ranges and arrays of one length, side by side,
         and what makes of it the item."""
         if not is_tuple and isinstance(each[0], range):
-            return abstract_numbers.index(each[0]), lambda variable: variable
+            return abstract_numbers.index(each[0], self.tape.rolls_more), lambda variable: variable
         lengths = [len(a) if isinstance(a, range) else a.shape[0] for a in each]
 
         def item(number: Any) -> Any:
             found = [self._of_range(a, number) if isinstance(a, range) else self._row(a, number) for a in each]
             return TupleValue(found) if is_tuple else found[0]
 
-        return abstract_numbers.index(range(lengths[0])), item
+        return abstract_numbers.index(range(lengths[0]), self.tape.rolls_more), item
 
     def _row(self, grid: AbstractArray, number: Any) -> Any:
         return abstract_arrays.item(self.contents, grid, [number])
@@ -513,7 +512,7 @@ class AbstractRun(AbstractOperands):
             return
         numbers = each[0] if isinstance(each[0], range) else range(each[0].shape[0])
         pieces, item = self.iterations(each, is_tuple)
-        if is_long(numbers, plan, self._constant):
+        if is_long(self.tape, numbers, plan, self._constant):
             self.run_to_fixpoint(pieces, item, plan, names)
         else:
             for k in range(len(numbers)) if is_tuple or numbers is not each[0] else numbers:
@@ -600,11 +599,12 @@ def _is_rose_range(at: AbstractOperands, function: Plan) -> bool:
     return found.__class__ is Constant and found.value is rose_functions.range
 
 
-def is_long(items: range, plan: Plan, known: Callable[[str], Any]) -> bool:
-    """Whether a loop is to be rolled, if that is safe. `known` tells what names are bound to."""
+def is_long(tape: Tape, items: range, plan: Plan, known: Callable[[str], Any]) -> bool:
+    """Whether a loop is to be rolled, if that is safe: one of fewer trips if it is as much work as so many trips of so
+    many parts of a plan, those of loops inside counted as often as they are made. `known` tells what names are."""
     if len(items) < 2:
         return False
-    return len(items) >= FEWEST or parts_of(plan, items, known) >= FEWEST * _PARTS
+    return len(items) >= FEWEST or parts_of(plan, items, known) >= FEWEST * _PARTS[tape.rolls_more]
 
 
 def bound_names(statements: Plan) -> list[str]:

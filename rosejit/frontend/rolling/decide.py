@@ -18,7 +18,7 @@ from rosejit.frontend.control.row_iterators import Sources, as_staged, sources
 from rosejit.frontend.control.staged_range import StagedRange, number_at
 from rosejit.frontend.rolling import abstract_numbers, abstract_run
 from rosejit.frontend.rolling.abstract_arrays import AbstractArray
-from rosejit.frontend.rolling.abstract_numbers import AbstractNumber, CannotRoll, Constant, unroll
+from rosejit.frontend.rolling.abstract_numbers import AbstractNumber, CannotRoll, Constant, TooLong, unroll
 from rosejit.frontend.rolling.abstract_run import AbstractRun, MaybeBound, bound_names
 from rosejit.frontend.syntax.loop_plan import Plan
 from rosejit.frontend.values.tape import UNDEFINED, Tape
@@ -60,7 +60,7 @@ def _why_unrolled(tape: Tape, items: Sources, names: tuple[str, ...], plan: Plan
     """Why the loop is not rolled; nothing if it is."""
     numbers = items.each[0] if isinstance(items.each[0], range) else range(items.length)
     is_many = items.length >= abstract_run.FEWEST
-    if not (is_many if isinstance(plan, str) else abstract_run.is_long(numbers, plan, frame.f_locals.get)):
+    if not (is_many if isinstance(plan, str) else abstract_run.is_long(tape, numbers, plan, frame.f_locals.get)):
         return f"loops of less than {abstract_run.FEWEST} iterations are short"
     if tape.catching:
         return "it is inside a `try`"
@@ -81,8 +81,13 @@ def why_not(tape: Tape, items: Sources, names: tuple[str, ...], plan: Plan, fram
             if found <= widening:
                 return ""
             widening |= found
+    except TooLong as reason:
+        if tape.rolls_more:
+            return str(reason)
     except CannotRoll as reason:
         return str(reason)
+    tape.rolls_more = True  # from now on: staging takes the inner loops as the walk has taken them
+    return why_not(tape, items, names, plan, frame)
 
 
 def _reader(frame: FrameType, bound: frozenset[str]) -> Callable[[str], Any]:

@@ -161,8 +161,10 @@ class Session:
         self.methods = Methods(dispatcher.called_by_python)
         self.hooks = Hooks(self.tape, dispatcher.call, self.captured, self.methods, dispatcher.effects.entered)
         self.cycles = CallGraph(self)
-        self.kernels: dict[Any, ir.Function] = {}
-        """Factorisations of matrices, by name and types."""
+        self.kernels: dict[Any, Any] = {}
+        """Factorisations and products of matrices, by name and types."""
+        self.blas = False
+        """Whether large ones are calls of NumPy's routines."""
         self.library: dict[str, ir.Function] = {}
         """The functions that draw random numbers, by name."""
         self._open: list[OpenFunction] = []

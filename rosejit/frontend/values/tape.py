@@ -195,6 +195,8 @@ class Tape:
     """Whether handlers have waited for errors of arithmetic."""
     told = False
     """Whether somebody was told of a loop that is unrolled to very many operations."""
+    rolls_more = False
+    """Whether a loop was found in which so much is unrolled that shorter ones are rolled as well."""
 
     def __init__(self) -> None:
         self.frames: list[Frame] = []

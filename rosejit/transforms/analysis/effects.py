@@ -16,7 +16,7 @@ def has_effects(f: ir.Function) -> bool:
     if "effects" not in f.derived:
         component = reachable(f)
         for g in component:  # callees first; what a cycle reaches is settled by the sweep below
-            g.derived.setdefault("effects", g.body is None)
+            g.derived.setdefault("effects", g.body is None and not g.pure)
         changed = True
         while changed:
             changed = False

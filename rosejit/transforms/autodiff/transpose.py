@@ -27,7 +27,7 @@ def transpose(f: ir.Function) -> ir.Function:
     if "transpose" not in f.derived:
         new = ir.Function(f"bwd_{f.name.removeprefix('lin_')}", (), (), span=f.span)
         f.derived["transpose"] = new  # before the body: it may call itself
-        _transpose_body(f, new)
+        (_transpose_body if f.adjoint is None else _transpose_routine)(f, new)
     return f.derived["transpose"]
 
 
@@ -50,6 +50,18 @@ def _transpose_body(f: ir.Function, new: ir.Function) -> None:
     new.results = tuple(p.type for p in back)
     walk.run(list(zip(f.body.results, cts, strict=True)))
     new.body = walk.b.block(*[walk.get(p) for p in back])
+
+
+def _transpose_routine(f: ir.Function, new: ir.Function) -> None:
+    """Of a host function: what its adjoint gives is added to the place of its one linear parameter."""
+    assert f.adjoint is not None
+    (at,) = [k for k, p in enumerate(f.params) if is_linear(p.type)]
+    params = [ir.Var(p.type, p.hint) for p in f.params]
+    ct, place = ir.Var(f.results[0], "ct"), ir.Var(Ref(params[at].type), "acc")
+    nonlinear, params[at] = (*params[:at], *params[at + 1 :]), ct
+    b = Builder(f.span)
+    b.do(ir.Add(place, b.bind(ir.Call(f.adjoint, tuple(params)), f.adjoint.results[0], "ct")))
+    new.params, new.own, new.body = (*nonlinear, ct, place), frozenset((ct,)), b.block()
 
 
 # --- reading and writing

@@ -230,7 +230,12 @@ class Splitter:
         return split, kept
 
     def call(self, let: ir.Let, e: ir.Call, two: LetPair) -> None:
-        """A call of the forward half, and one of the linear half with its residuals."""
+        """A call of the forward half, and one of the linear half with its residuals; one of a linear host function
+        belongs to the linear half."""
+        if e.function.adjoint is not None:
+            two.linear.append(let)
+            two.read(e.args)
+            return
         halves = self.halves(e.function)
         nonlinear = tuple(a for a, dual in zip(e.args, halves.is_dual, strict=True) if not dual)
         duals = tuple(a for a, dual in zip(e.args, halves.is_dual, strict=True) if dual)

@@ -65,7 +65,7 @@ class Widener:
     def lets(self, let: ir.Let) -> list[ir.Let]:
         """What stands for `let`."""
         e = let.expr
-        if isinstance(e, ir.Control | ir.Call):
+        if isinstance(e, ir.Control | ir.Call) and not (isinstance(e, ir.Call) and e.function.body is None):
             new = self.form(e)
             return [ir.Let(self.binders(let.binders), new, let.span)]
         if any([is_linear(v.type) for v in (*let.binders, *operands(e))]):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from rosejit import Array
 from rosejit.errors import RoseError
 from rosejit.frontend.hints.hints import Mat, Vec
 from rosejit.frontend.rolling import abstract_run, decide
@@ -284,3 +285,32 @@ def test_random_loops_have_the_same_bits(monkeypatch, reasons):
         for now, wanted in zip(rolled, unrolled, strict=True):
             assert now == wanted or (isinstance(now, type) and isinstance(wanted, type)), loop(seed)
     assert counts["rolled"] > COUNT / 2
+
+
+CONVOLUTION = """
+def f(x: Array[4, 3, 9, 9], w: Array[5, 3, 3, 3]):
+    n, c, h, l = x.shape
+    o, _, k, _ = w.shape
+    y = np.zeros((n, o, h - k + 1, l - k + 1))
+    for i in range(n):
+        for g in range(o):
+            for r in range(h - k + 1):
+                for q in range(l - k + 1):
+                    total = 0.0
+                    for d in range(c):
+                        for u in range(k):
+                            for v in range(k):
+                                total += x[i, d, r + u, q + v] * w[g, d, u, v]
+                    y[i, g, r, q] = total
+    return y
+"""
+
+
+def test_a_convolution_in_seven_plain_ranges(reasons):
+    """A nest of short loops that is too long to be followed with its inner loops unrolled is followed with these rolled."""
+    f = define(CONVOLUTION, **SCOPE, Array=Array)
+    x, w = np.sin(np.arange(972.0)).reshape(4, 3, 9, 9), np.cos(np.arange(135.0)).reshape(5, 3, 3, 3)
+    staged = stage(f, x, w)
+    assert size(staged.function) < 1000
+    assert not any(reasons)
+    assert bits(run(staged, f, x, w)) == bits(f(x, w))
