@@ -91,6 +91,8 @@ def test_no_module_has_a_public_name():
 STANDARD = {
     "rosejit/api/programs/lowered.py": "Cost",
     "rosejit/frontend/hints/hints.py": "Dual",
+    "rosejit/optim/box.py": "Bounds",
+    "rosejit/optim/constrained.py": "OptimizeResult",
     "rosejit/solvers/fits.py": "LeastSquaresResult",
     "rosejit/solvers/interpolants.py": "OdeSolution",
     "rosejit/solvers/ivp.py": "OdeResult",
