@@ -143,7 +143,7 @@ def followed(values, x, y, step, factor, slope, rows, equal, multipliers, price,
     length, trials, accepted = 1.0, 0, False
     at, found = x, y
     while not accepted and trials < 40 and promised > 0.0:
-        at = inside(x + length * step, box)
+        at = touching(x + length * step, box)
         found = values(at)
         merit = found[0] + price * missing(equal, found[1:]).sum()
         trials += 1
@@ -151,13 +151,22 @@ def followed(values, x, y, step, factor, slope, rows, equal, multipliers, price,
         if not accepted and trials == 1 and m > 0 and abs(merit) < math.inf:
             bent = np.concatenate([found[1:] - matrix[:m] @ step, right[m:]])
             other, _, _ = quadratic_program(factor, slope, matrix, bent, *limits(equal, price, len(right)), multipliers)
-            at = inside(x + other, box)
+            at = touching(x + other, box)
             found = values(at)
             trials += 1
             accepted = found[0] + price * missing(equal, found[1:]).sum() <= start - 1e-4 * promised + noise
         if not accepted:
             length *= shortened(merit - start, length * promised)
     return at, found, trials, accepted
+
+
+def touching(x, box):
+    """The nearest vector in the box; what is at a bound but for rounding is there."""
+    if box is None:
+        return x
+    lower, upper = box
+    x, near = inside(x, box), 4.0 * EPSILON * np.maximum(1.0, abs(x))
+    return np.where(x - lower <= near, lower, np.where(upper - x <= near, upper, x))
 
 
 def shortened(rise, promised):
