@@ -3,7 +3,7 @@ adjustment).
 
 Nothing is known but where each corner is seen in each picture, to a third of a pixel, and a rough guess. All 86
 numbers are found in one fit, whose variables are dataclasses. The Jacobian says how sure the focal length is.
-Draws `camera_calibration.svg`: the five pictures, with the corners as they were seen (rings) and as they are in the fit.
+Draws `camera_calibration.svg`: the five pictures, with the corners as they were seen (rings) and as the fit has them.
 """
 
 import math
