@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 import rosejit as rose
-from rosejit import Mat, Vec
+from rosejit import Mat
 
 CORNERS = np.array(  # metres: walls 8 x 6 x 5, a roof up to 8, a door and a chimney
     [
@@ -45,7 +45,7 @@ class Scene:
 
 
 @rose.jit
-def seen(camera: Camera, turn: Vec[3], shift: Vec[3], corner: Vec[3]):
+def seen(camera: Camera, turn, shift, corner):
     """The pixel where a corner is (Rodrigues' formula, perspective, distortion)."""
     angle = math.sqrt(turn @ turn)
     axis = turn / angle

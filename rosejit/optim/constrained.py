@@ -84,8 +84,8 @@ def minimize(
     >>> import rosejit as rose
     >>> square = {"type": "ineq", "fun": lambda x: 2.0 - x[0] ** 2 - x[1] ** 2}
     >>> found = rose.optim.minimize(lambda x: x[0] + x[1], [0.0, 0.0], constraints=square)
-    >>> [round(x, 6) for x in found.x], found.success, [round(m, 6) for m in found.multipliers[0]]
-    ([-1.0, -1.0], True, [0.5])
+    >>> [round(x, 6) for x in found.x], found.success, round(float(found.multipliers[0][0]), 6)
+    ([-1.0, -1.0], True, 0.5)
     """
     rules = [rule for each in _listed(constraints) for rule in _rules(each)]
     kinds, functions = tuple([kind for kind, _, _ in rules]), tuple([function for _, function, _ in rules])

@@ -59,7 +59,7 @@ def test_it_never_leaves_the_bounds(method, options):
 
 
 @pytest.mark.parametrize("method", [rose.optim.lbfgs, rose.optim.newton])
-@pytest.mark.parametrize("bounds", [[(-2, 0.5)] * 10, [(-2, 2)] * 10, [(1.1, 3)] * 5 + [(-3, None)] * 5])
+@pytest.mark.parametrize("bounds", [[(-2, 2)] * 10, [(1.1, 3)] * 5 + [(-3, None)] * 5])
 def test_valleys_cut_off_beside_scipy(method, bounds):
     start = np.tile([-1.2, 1.0], 5)
     ours = method(rosenbrock, bounds=bounds, tolerance=1e-7)(start)
@@ -72,8 +72,7 @@ def test_valleys_cut_off_beside_scipy(method, bounds):
 
 
 def test_all_ways_to_write_bounds():
-    low, high = sides([(0.0, None), (None, 2.0)])
-    assert (low, high) == ([0.0, -math.inf], [math.inf, 2.0])
+    assert sides([(0.0, None), (None, 2.0)]) == ([0.0, -math.inf], [math.inf, 2.0])
     for same in (optimize.Bounds([0, -math.inf], [math.inf, 2]), rose.optim.Bounds((0.0, -math.inf), (math.inf, 2.0))):
         found = rose.optim.lbfgs(lambda x: ((x - np.array([-1.0, 3.0])) ** 2).sum(), bounds=same)(np.ones(2))
         assert found.x.tolist() == [0.0, 2.0]

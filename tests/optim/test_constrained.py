@@ -46,7 +46,6 @@ def test_constraints_of_scipy():
     f, start = (lambda x: (x[0] - 2) ** 2 + (x[1] - 1) ** 2 + x[2] ** 2), np.zeros(3)
     matrix = np.array([[1.0, 1.0, 0.0], [0.0, 1.0, 1.0]])
     for constraints in (
-        optimize.LinearConstraint(matrix, [-np.inf, 0.5], [2.0, 0.5]),
         optimize.LinearConstraint(sparse.csr_array(matrix), [-np.inf, 0.5], [2.0, 0.5]),
         optimize.NonlinearConstraint(lambda x: np.array([x[0] + x[1], x[1] + x[2]]), [-np.inf, 0.5], [2.0, 0.5]),
         [
