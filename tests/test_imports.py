@@ -92,6 +92,8 @@ STANDARD = {
     "rosejit/api/programs/lowered.py": "Cost",
     "rosejit/api/programs/shown.py": "Shown",
     "rosejit/frontend/hints/hints.py": "Dual",
+    "rosejit/optim/box.py": "Bounds",
+    "rosejit/optim/constrained.py": "OptimizeResult",
     "rosejit/solvers/fits.py": "LeastSquaresResult",
     "rosejit/solvers/interpolants.py": "OdeSolution",
     "rosejit/solvers/ivp.py": "OdeResult",

@@ -1,9 +1,11 @@
-"""Published problems: `rose.least_squares`, `rose.root` and `rose.solve_ivp` beside SciPy's, at the same tolerances.
+"""Published problems: `rose.least_squares`, `root`, `solve_ivp` and `optim.minimize` beside SciPy's, at the same
+tolerances.
 
 SciPy is called with its defaults, our functions compiled; both are timed in one process, after the first call. `python
--m benchmarks.solver_sets [fits|roots|odes|stiff ...]`. A fit is solved where its sum of squares is one that is known to
-be least, to 1e-4; a root where no residual is larger than 1e-6; an equation where the end was reached, and its error is
-told in units of the tolerance.
+-m benchmarks.solver_sets [fits|roots|odes|stiff|programs ...]`. A fit is solved where its sum of squares is one that is
+known to be least, to 1e-4; a root where no residual is larger than 1e-6; an equation where the end was reached, and its
+error is told in units of the tolerance; a program where the value is one that is known to be least, to 1e-5, and
+nothing is missed by more than 1e-6.
 """
 
 import statistics
@@ -19,6 +21,7 @@ from scipy import integrate, optimize
 
 import rosejit as rose
 from benchmarks.solver_sets.detest import EQUATIONS, STIFF, Equation
+from benchmarks.solver_sets.hock_schittkowski import PROGRAMS
 from benchmarks.solver_sets.more_garbow_hillstrom import PROBLEMS, ROOTS, is_solved
 
 Line = tuple[str, bool, bool, int, int, float, str]
@@ -115,7 +118,32 @@ def more_roots() -> Iterator[Line]:
         yield from roots(method)
 
 
-SETS = {"fits": fits, "roots": more_roots, "odes": odes, "stiff": stiff}
+def programs() -> Iterator[Line]:
+    """Minima under constraints, beside SLSQP by differences and, in the last column, with our derivatives."""
+    for program in PROGRAMS:
+        f, start, bounds, constraints = (
+            program.objective,
+            np.array(program.start),
+            program.bounds,
+            program.constraints(),
+        )
+        ours = rose.jit(
+            lambda x, f=f, bounds=bounds, constraints=constraints: rose.optim.minimize(
+                f, x, bounds=bounds, constraints=constraints, method="SLSQP"
+            )
+        )
+        exact = [{**each, "jac": rose.jacobian(lambda x, g=each["fun"]: np.array(g(x)))} for each in constraints]
+        slsqp = partial(optimize.minimize, method="SLSQP", bounds=bounds, tol=1e-8)
+        peer = partial(slsqp, f, start, constraints=constraints)
+        derived = partial(slsqp, rose.value_and_grad(f), start, jac=True, constraints=exact)
+        found, known = ours(start), peer()
+        spent = seconds(partial(ours, start))
+        more = f"{found.fun:.8g}   {known.fun:.8g}   {spent / seconds(derived):.4f}"
+        solved, theirs = (bool(each.success) and program.is_solved(each.x, each.fun) for each in (found, known))
+        yield f"{program.number}", solved, theirs, int(found.nfev), int(known.nfev), spent / seconds(peer), more
+
+
+SETS = {"fits": fits, "roots": more_roots, "odes": odes, "stiff": stiff, "programs": programs}
 
 
 def main(names: list[str]) -> None:

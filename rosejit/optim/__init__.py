@@ -8,9 +8,11 @@ from rosejit.api.function import Function
 from rosejit.api.public_entry import public
 from rosejit.errors import RoseValueError, StagingTypeError
 from rosejit.optim import curvature, descent, quasi_newton
+from rosejit.optim.box import Bounds
+from rosejit.optim.constrained import OptimizeResult, minimize
 from rosejit.optim.solver import Minimum, Progress, solver
 
-__all__ = ["Minimum", "adam", "gradient_descent", "lbfgs", "newton"]
+__all__ = ["Bounds", "Minimum", "OptimizeResult", "adam", "gradient_descent", "lbfgs", "minimize", "newton"]
 
 
 @public
@@ -24,12 +26,14 @@ def gradient_descent(
     argnums: int | str = 0,
     progress: Progress | bool | None = None,
     history: bool = False,
+    bounds: Any = None,
 ) -> Function:
     """A function of the arguments of `f` that follows the gradient down from the argument `argnums`.
 
     It ends after `steps`, or where no entry of the gradient is larger than `tolerance`, and gives a `Minimum`. The
     argument may be a number, an array or a structure of them. `progress(step, value, norm)` is called at every step
-    (`True` prints them); `history=True` keeps the values.
+    (`True` prints them); `history=True` keeps the values. `bounds` are those of `minimize`, known before the call:
+    each point is moved to the nearest one within them, and entries of the gradient that a bound holds do not count.
 
     >>> import rosejit as rose
     >>> found = rose.optim.gradient_descent(lambda x: (x - 3.0) ** 2, rate=0.4)(0.0)
@@ -37,7 +41,7 @@ def gradient_descent(
     (3.0, True)
     """
     options = (float(rate), float(momentum), _whole("steps", steps), float(tolerance))
-    return solver(gradient_descent, f, descent.descend, argnums, options, progress, history)
+    return solver(gradient_descent, f, descent.descend, argnums, options, progress, history, bounds)
 
 
 @public
@@ -52,6 +56,7 @@ def adam(
     argnums: int | str = 0,
     progress: Progress | bool | None = None,
     history: bool = False,
+    bounds: Any = None,
 ) -> Function:
     """As `gradient_descent`, with the steps of Adam (Kingma and Ba, 2015).
 
@@ -60,7 +65,7 @@ def adam(
     3.0
     """
     options = (float(rate), *map(float, betas), float(epsilon), _whole("steps", steps), float(tolerance))
-    return solver(adam, f, descent.adapt, argnums, options, progress, history)
+    return solver(adam, f, descent.adapt, argnums, options, progress, history, bounds)
 
 
 @public
@@ -73,6 +78,7 @@ def lbfgs(
     argnums: int | str = 0,
     progress: Progress | bool | None = None,
     history: bool = False,
+    bounds: Any = None,
 ) -> Function:
     """As `gradient_descent`, with what the last `memory` steps tell of the curvature, and a line search.
 
@@ -85,7 +91,7 @@ def lbfgs(
     ([1.0, 1.0], True)
     """
     options = (_whole("memory", memory, least=1), _whole("steps", steps), float(tolerance))
-    return solver(lbfgs, f, quasi_newton.remember, argnums, options, progress, history)
+    return solver(lbfgs, f, quasi_newton.remember, argnums, options, progress, history, bounds)
 
 
 @public
@@ -97,6 +103,7 @@ def newton(
     argnums: int | str = 0,
     progress: Progress | bool | None = None,
     history: bool = False,
+    bounds: Any = None,
 ) -> Function:
     """As `lbfgs`, with the Hessian: few steps, each of which solves a dense system.
 
@@ -106,7 +113,7 @@ def newton(
     (True, True)
     """
     options = (_whole("steps", steps), float(tolerance))
-    return solver(newton, f, curvature.solve_curvature, argnums, options, progress, history)
+    return solver(newton, f, curvature.solve_curvature, argnums, options, progress, history, bounds)
 
 
 def _whole(name: str, value: int, least: int = 0) -> int:

@@ -5,28 +5,40 @@ import math
 from rosejit.api.derivation.gradients import hessian
 from rosejit.frontend.values.rose_functions import range as iterations
 from rosejit.numeric import np
+from rosejit.optim.box import held, left
 from rosejit.optim.descent import converged, largest, note
 from rosejit.optim.search import wolfe
 
 
-def solve_curvature(evaluate, objective, x, report, history, steps, tolerance):
+def solve_curvature(evaluate, objective, x, report, history, box, steps, tolerance):
     """Steps to the minimum of the quadratic approximation, shortened by a line search."""
     value, slope = evaluate(x)
     values = np.full(steps + 1, np.nan) if history else None
     step, evaluations = 0, 1
     moving, careful = True, False
-    while moving and step < steps and largest(slope) > tolerance and value == value:
-        note(step, value, slope, report, values)
-        direction, first = -slope, min(1.0, 1.0 / np.sum(np.abs(slope)))
+    while moving and step < steps and largest(left(x, slope, box)) > tolerance and value > -math.inf:
+        note(step, value, left(x, slope, box), report, values)
+        free = np.ones_like(x) if box is None else np.where(held(x, slope, box), 0.0, 1.0)
+        direction, first = -free * slope, min(1.0, 1.0 / np.sum(np.abs(slope)))
         if not careful:
-            direction, first = -solved(hessian(objective)(x), slope), 1.0
-        x, value, slope, trials, accepted = wolfe(evaluate, x, value, slope, direction, first)
+            direction, first = -solved(among(free, hessian(objective)(x)), free * slope), 1.0
+        x, value, slope, trials, accepted = wolfe(evaluate, x, value, slope, direction, first, box)
         evaluations += trials
         moving = accepted or not careful
         careful = not accepted  # where the approximation misleads, the slope may lead on
         step += 1
-    note(step, value, slope, report, values)
-    return x, value, slope, step, evaluations, converged(value, slope, tolerance), values
+    note(step, value, left(x, slope, box), report, values)
+    return x, value, slope, step, evaluations, converged(value, left(x, slope, box), tolerance), values
+
+
+def among(free, matrix):
+    """A symmetric matrix in whose rows and columns of numbers that are not free nothing but a 1 on the diagonal is."""
+    n = len(free)
+    for i in iterations(n):
+        for j in iterations(n):
+            if free[i] * free[j] == 0.0:
+                matrix[i, j] = 1.0 if i == j else 0.0
+    return matrix
 
 
 def solved(matrix, right):
@@ -37,30 +49,40 @@ def solved(matrix, right):
         size = max(size, abs(matrix[i, i]))
     shift = 0.0
     factor = np.zeros((n, n))
-    while not factored(matrix, shift, factor) and shift < math.inf:
+    while not factored(matrix, shift, factor, n) and shift < math.inf:
         shift = max(4.0 * shift, 1e-3 * size, 1e-8)
-    y = np.zeros(n)
+    return backward(factor, forward(factor, right, n), n)
+
+
+def forward(lower, b, n):
+    """The solution x of `lower @ x = b`, of the first n rows."""
+    x = np.zeros(len(b))
     for i in iterations(n):
-        total = right[i]
+        total = b[i]
         for j in iterations(i):
-            total -= factor[i, j] * y[j]
-        y[i] = total / factor[i, i]
+            total -= lower[i, j] * x[j]
+        x[i] = total / lower[i, i]
+    return x
+
+
+def backward(lower, b, n):
+    """The solution x of `lower.T @ x = b`, of the first n rows."""
+    x = np.zeros(len(b))
     for back in iterations(n):
         i = n - 1 - back
-        total = y[i]
+        total = b[i]
         for j in iterations(i + 1, n):
-            total -= factor[j, i] * y[j]
-        y[i] = total / factor[i, i]
-    return y
+            total -= lower[j, i] * x[j]
+        x[i] = total / lower[i, i]
+    return x
 
 
-def factored(matrix, shift, factor):
-    """Put the Cholesky factor of `matrix + shift` into `factor`; whether there is one.
+def factored(matrix, shift, factor, n):
+    """Put the Cholesky factor of the first n rows of `matrix + shift` into `factor`; whether there is one.
 
     Each pivot is compared with its own entry of the diagonal, from which it is what rounding left: so nothing depends
     on the units of the variables.
     """
-    n = len(factor)
     for i in iterations(n):
         for j in iterations(i + 1):
             total = matrix[i, j] + (shift if i == j else 0.0)

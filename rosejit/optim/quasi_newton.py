@@ -1,12 +1,15 @@
 """Limited-memory BFGS: the curvature of the last steps in place of a Hessian."""
 
+import math
+
 from rosejit.frontend.values.rose_functions import range as iterations
 from rosejit.numeric import np
+from rosejit.optim.box import held, left
 from rosejit.optim.descent import converged, largest, note
 from rosejit.optim.search import wolfe
 
 
-def remember(evaluate, objective, x, report, history, memory, steps, tolerance):
+def remember(evaluate, objective, x, report, history, box, memory, steps, tolerance):
     """Steps along what the last `memory` steps tell of the curvature, each as long as a line search finds."""
     value, slope = evaluate(x)
     values = np.full(steps + 1, np.nan) if history else None
@@ -14,11 +17,14 @@ def remember(evaluate, objective, x, report, history, memory, steps, tolerance):
     curvatures = np.zeros(memory)
     stored, step, evaluations = 0, 0, 1
     moving = True
-    while moving and step < steps and largest(slope) > tolerance and value == value:
-        note(step, value, slope, report, values)
-        direction = quasi_newton(slope, moves, changes, curvatures, stored, memory)
+    while moving and step < steps and largest(left(x, slope, box)) > tolerance and value > -math.inf:
+        note(step, value, left(x, slope, box), report, values)
+        if box is None:
+            direction = quasi_newton(slope, moves, changes, curvatures, stored, memory)
+        else:
+            direction = among_free(slope, moves, changes, stored, memory, np.where(held(x, slope, box), 0.0, 1.0))
         first = 1.0 if step > 0 else min(1.0, 1.0 / np.sum(np.abs(slope)))
-        at, lower, next_slope, trials, accepted = wolfe(evaluate, x, value, slope, direction, first)
+        at, lower, next_slope, trials, accepted = wolfe(evaluate, x, value, slope, direction, first, box)
         evaluations += trials
         moving = accepted or stored > 0
         move, change = at - x, next_slope - slope
@@ -32,8 +38,8 @@ def remember(evaluate, objective, x, report, history, memory, steps, tolerance):
             stored += 1
         x, value, slope = at, lower, next_slope
         step += 1
-    note(step, value, slope, report, values)
-    return x, value, slope, step, evaluations, converged(value, slope, tolerance), values
+    note(step, value, left(x, slope, box), report, values)
+    return x, value, slope, step, evaluations, converged(value, left(x, slope, box), tolerance), values
 
 
 def quasi_newton(slope, moves, changes, curvatures, stored, memory):
@@ -52,3 +58,22 @@ def quasi_newton(slope, moves, changes, curvatures, stored, memory):
         k = (stored - known + i) % memory
         q = q + (weights[k] - changes[k] @ q / curvatures[k]) * moves[k]
     return q
+
+
+def among_free(slope, moves, changes, stored, memory, free):
+    """As `quasi_newton`, in the subspace of the numbers that no bound holds: `free` is 1 for these, else 0.
+
+    Of each step and change only the free part counts, and those of which that part shows no positive curvature do not:
+    so the direction descends (two-metric projection, Bertsekas 1982).
+    """
+    known = min(stored, memory)
+    own_moves, own_changes, curvatures = np.zeros_like(moves), np.zeros_like(changes), np.zeros(memory)
+    count = 0
+    for i in iterations(known):
+        k = (stored - known + i) % memory
+        move, change = free * moves[k], free * changes[k]
+        curvature = move @ change
+        if curvature > 1e-10 * (change @ change):
+            own_moves[count], own_changes[count], curvatures[count] = move, change, curvature
+            count += 1
+    return quasi_newton(free * slope, own_moves, own_changes, curvatures, count, memory)

@@ -11,6 +11,9 @@ shrunk to `NARROW`.
 
 import math
 
+from rosejit.numeric import np
+from rosejit.optim.box import inside
+
 ENOUGH = 1e-4
 """The decrease that is asked for, as a part of what the slope promises."""
 FLAT = 0.9
@@ -20,11 +23,12 @@ NARROW = 0.1
 MOST_TRIALS = 40
 
 
-def wolfe(evaluate, x, value, slope, direction, first):
+def wolfe(evaluate, x, value, slope, direction, first, box=None):
     """Point, value and slope there, how many evaluations it took, and whether it satisfies the conditions.
 
     `first` is the length that is tried first. The interval between a point that is too near and one that is too far
-    shrinks by cubic interpolation. Where nothing is found that is lower, the point is `x` itself.
+    shrinks by cubic interpolation. Where nothing is found that is lower, the point is `x` itself. In a box the way is
+    bent: what meets a bound stays there, and has no part in the slope.
     """
     promised = slope @ direction
     near, value_near, slope_near = 0.0, value, promised
@@ -33,11 +37,11 @@ def wolfe(evaluate, x, value, slope, direction, first):
     at, value_at, gradient_at, accepted = x, value, slope, False
     trials = 0
     while trials < MOST_TRIALS:
-        tried = x + length * direction
+        tried, change, rest = reached(x, slope, length, direction, promised, box)
         found, gradient = evaluate(tried)
-        along = gradient @ direction
+        along = gradient @ rest
         trials += 1
-        if not (found <= value + ENOUGH * length * promised and along == along):
+        if not (found <= value + ENOUGH * change and along == along):
             far, value_far, slope_far = length, found, along
         elif abs(along) <= -FLAT * promised:
             at, value_at, gradient_at, accepted = tried, found, gradient, True
@@ -57,6 +61,16 @@ def wolfe(evaluate, x, value, slope, direction, first):
                 break
             length = between(near, value_near, slope_near, far, value_far, slope_far)
     return at, value_at, gradient_at, trials, accepted
+
+
+def reached(x, slope, length, direction, promised, box):
+    """The point so far along, by how much the value would change on its slope, and what is left of the direction."""
+    if box is None:
+        return x + length * direction, length * promised, direction
+    tried = inside(x + length * direction, box)
+    lower, upper = box
+    stopped = ((tried <= lower) & (direction < 0.0)) | ((tried >= upper) & (direction > 0.0))
+    return tried, slope @ (tried - x), np.where(stopped, 0.0, direction)
 
 
 def between(a, value_a, slope_a, b, value_b, slope_b):

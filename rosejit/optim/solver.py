@@ -10,10 +10,12 @@ from rosejit.api.derivation.gradients import value_and_grad
 from rosejit.api.function import Function, FunctionSource, share
 from rosejit.api.specialisation import Staged, positions
 from rosejit.api.vectors import flat, unflat
-from rosejit.errors import StagingTypeError
+from rosejit.errors import RoseValueError, StagingTypeError
 from rosejit.frontend.hints.hints import Inferred
 from rosejit.frontend.session.session import Session
 from rosejit.frontend.signature.binding import Call
+from rosejit.optim.box import box_of, inside, sides
+from rosejit.solvers.programs import vector
 
 Progress = Callable[[int, float, float], Any]
 Method = Callable[..., Any]
@@ -32,7 +34,7 @@ class Minimum(NamedTuple):
     evaluations: Any
     """How often value and gradient were computed."""
     converged: Any
-    """Whether the largest entry of the gradient is within the tolerance."""
+    """Whether the largest entry of the gradient is within the tolerance, of those that no bound holds."""
     history: Any = None
     """The value before every step and after the last, then NaN; None unless `history=True`."""
 
@@ -45,10 +47,11 @@ def solver(
     options: tuple[Any, ...],
     progress: Progress | bool | None,
     history: bool,
+    bounds: Any = None,
 ) -> Function:
-    """The function that runs `method(evaluate, x, note, *options)` on the objective `f`.
+    """The function that runs `method(evaluate, objective, x, report, history, box, *options)` on the objective `f`.
 
-    `evaluate(v)` gives value and gradient at a vector; `note(step, value, norm)` is to be called at every step.
+    `evaluate(v)` gives value and gradient at a vector; `report(step, value, norm)` is to be called at every step.
     """
     base = as_function(f)
     names = tuple(parameter.name for parameter in base.binding.parameters)
@@ -66,6 +69,7 @@ def solver(
         raise StagingTypeError(f"`{transform.__name__}` varies one positional argument, not `{names[k]}`")
     gradient = value_and_grad(base, k)
     report = _reporter(progress)
+    around = None if bounds is None else _numbers(sides(bounds))
 
     def solve(*args, **kwargs):
         def evaluate(v):
@@ -75,8 +79,10 @@ def solver(
         def objective(v):
             return base(*args[:k], unflat(args[k], v), *args[k + 1 :], **kwargs)
 
+        start = flat(args[k])
+        box = box_of(around, start)
         v, value, slope, steps, evaluations, converged, values = method(
-            evaluate, objective, flat(args[k]), report, history, *options
+            evaluate, objective, inside(start, box), report, history, box, *options
         )
         found = unflat(args[k], v)
         return Minimum(found, value, unflat(args[k], slope), steps, evaluations, converged, values)
@@ -88,12 +94,20 @@ def solver(
         return Staged(source.function, tuple(call.trees), source.result, tuple(source.statics), source)
 
     def rebuilt(self: Function) -> Any:
-        return solver, (transform, base, method, argnums, options, progress, history)
+        return solver, (transform, base, method, argnums, options, progress, history, bounds)
 
     made = Function(binding, base.options, FunctionSource(stage, rebuilt))
     wrapped_like(made, base, f"{transform.__name__}_{base.__name__}")
-    share(made, base, transform, argnums, options, report, history)
+    share(made, base, transform, argnums, options, report, history, around)
     return made
+
+
+def _numbers(bounds: Any) -> Any:
+    """Lower and upper bounds as tuples of numbers, which tell what is compiled."""
+    low, high = [tuple(map(float, vector(bound))) for bound in bounds]
+    if any([a > b for a, b in zip(low, high, strict=False)]):
+        raise RoseValueError(f"a lower bound is above its upper bound: {low} and {high}")
+    return low, high
 
 
 def _reporter(progress: Progress | bool | None) -> Function | None:

@@ -8,6 +8,7 @@ from rosejit.api.decorators import as_function, from_source
 from rosejit.api.derivation.gradients import jacobian
 from rosejit.api.math_functions import stop_gradient
 from rosejit.api.options import Options
+from rosejit.api.vectors import is_real
 from rosejit.frontend.hints.hints import Dual
 from rosejit.numeric import np
 
@@ -42,4 +43,4 @@ def solution(residual: Callable[..., Any], x: Any) -> Any:
         return Dual(found, None if change is None else -(np.linalg.inv(slope(found, closed.re)) @ change))
 
     at_solution = from_source(solved, Options(), (), "solution", rule)
-    return at_solution(x, closed) if closed else x
+    return at_solution(x, closed) if any([is_real(value) for value in closed]) else x

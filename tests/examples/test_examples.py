@@ -59,6 +59,23 @@ def reads_digits_and_draws_kernels(printed, path):
 
 SHOWS = {
     "lenet": reads_digits_and_draws_kernels,
+def draws(**shapes):
+    """A drawing with so many shapes of each class."""
+
+    def look(printed, path):
+        found = [shape.get("class") for shape in tree.parse(path).getroot().iter()]
+        assert {name: found.count(name) for name in shapes} == shapes
+
+    return look
+
+
+SHOWS = {
+    "bouncing_ball": draws(flight=8, cup=1),
+    "camera_calibration": draws(picture=5, ring=90, corner=90),
+    "kepler": draws(area=12, comet=12),
+    "pendulum": draws(bob=21, torque=20),
+    "ridge": draws(fit=2, point=48),
+    "robertson": draws(amount=3, share=3),
     "lynx_and_hare": draws_curves_and_pelts,
     "linear_regression": shows_progress_and_leaves_a_plot,
     "billiards": shows_a_bar_and_draws_both_runs,
