@@ -101,8 +101,8 @@ def _readme(bundle: Bundle, package: PackageName) -> Iterator[str]:
     yield ""
     yield _description(bundle)
     yield ""
-    yield "WebAssembly that [rosejit](https://pypi.org/project/rosejit/) compiled from Python, and the ES module that calls"
-    yield "it: for pages, workers, node and bundlers, without dependencies, with types."
+    yield "WebAssembly that [rosejit](https://pypi.org/project/rosejit/) compiled from Python, and the ES module that"
+    yield "calls it: for pages, workers, node and bundlers, without dependencies, with types."
     yield ""
     yield "```js"
     yield f"import load from {js_names.text(package.name)};"
@@ -121,8 +121,8 @@ def _readme(bundle: Bundle, package: PackageName) -> Iterator[str]:
         words = f": {function.doc.splitlines()[0]}" if function.doc else ""
         yield f"- `{function.name}({names})`{words}"
     yield ""
-    yield f"`load` fetches `{package.stem}.wasm` from beside the module; Vite and webpack find it by themselves. esbuild"
-    yield f'and Rollup leave it, and are handed it: `import source from "{package.name}/{package.stem}.wasm"`,'
+    yield f"`load` fetches `{package.stem}.wasm` from beside the module; Vite and webpack find it by themselves."
+    yield f'esbuild and Rollup leave it, and are handed it: `import source from "{package.name}/{package.stem}.wasm"`,'
     yield "`await load({ source })` (esbuild: `--loader:.wasm=binary --target=es2022`)."
 
 
