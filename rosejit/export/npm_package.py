@@ -144,6 +144,8 @@ def _sample(tree: Tree) -> str:
     match tree:
         case Leaf(kind="array", shape=shape, element=element):
             return f"new {_ARRAYS[element]}({prod(shape)}).fill({_ONES[element]})"
+        case Leaf(kind="dyn", shape=shape, element=element):
+            return f"new {_ARRAYS[element]}({_FEW * prod(shape)}).fill({_ONES[element]})"
         case Leaf(kind="bool"):
             return "true"
         case Leaf():

@@ -21,6 +21,7 @@ from rosejit.frontend.arrays.getitem import get, set_
 from rosejit.frontend.numpy import manipulation
 from rosejit.frontend.numpy.complex_rows import with_complex
 from rosejit.frontend.numpy.staged_numpy import array_of
+from rosejit.frontend.values.open_lengths import has_open, is_of_open_length, refuse
 from rosejit.frontend.values.pytree import is_staged_deep
 from rosejit.frontend.values.scalars import type_of
 from rosejit.ir.primitive import Primitive
@@ -86,7 +87,37 @@ class Row:
     @cached_property
     def stages(self) -> Handler:
         """What is done with a call."""
-        return with_complex(self.names.split()[0], self.kind(self))
+        return _of_lengths(self, with_complex(self.names.split()[0], self.kind(self)))
+
+
+_OPEN = frozenset({
+    "sum", "prod", "mean", "max", "min", "all", "any", "cumsum", "cumprod", "dot", "matmul", "inner", "where", "clip",
+    "round", "copy", "asarray", "zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empty_like", "full_like",
+    "arange", "shape", "ndim", "size", "astype",
+})  # fmt: skip
+"""Functions, beside those of elements, and methods that have been looked through for lengths that stay open: nothing
+in them takes an array to have elements."""
+
+
+def require_length(row: Row, tape: Any, args: Args) -> None:
+    """Refuse an array of open length where it was not thought of."""
+    known = row.kind is of_elements or row.names.split()[0] in _OPEN
+    if not known and any(map(is_of_open_length, args)):
+        refuse(tape, f"`{row.name}`")
+
+
+def _of_lengths(row: Row, handler: Handler) -> Handler:
+    def checked(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
+        if session.tape.has_open:
+            require_length(row, session.tape, (*args, *kwargs.values()))
+        return handler(session, function, args, kwargs)
+
+    return checked
+
+
+def is_open(*args: Any) -> bool:
+    """Whether a length that stays open is in one of the arguments."""
+    return any(has_open(arg if isinstance(arg, (tuple, list)) else (arg,)) for arg in args)
 
 
 def is_staged(*args: Any) -> bool:
@@ -281,10 +312,10 @@ def making(row: Row) -> Handler:
     """A function that makes an array. Numbers of few bits are refused on the host too: staged, they would be others."""
 
     def handler(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
-        if args and not kwargs and len(args) == 1 and not is_staged(*args):
+        if args and not kwargs and len(args) == 1 and not is_staged(*args) and not is_open(*args):
             return session.plain(function, args, kwargs)
         given = bound(session.tape, row.name, row.binds, args, kwargs)
-        staged, dtype = is_staged(*given.values()), given.get("dtype")
+        staged, dtype = is_staged(*given.values()) or is_open(*given.values()), given.get("dtype")
         if staged or (dtype is not None and np.dtype(dtype).kind in "fiu"):
             kind_of(session.tape, dtype)
         if not staged:

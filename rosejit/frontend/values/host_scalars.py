@@ -37,6 +37,11 @@ def number_kind(value: Any) -> Kind | None:
 _PLAIN: dict[type, Kind] = {bool: "bool", int: "int", float: "real"}
 
 
+def register_whole(cls: type) -> None:
+    """A class whose objects stand where the host has whole numbers."""
+    _PLAIN[cls] = "int"
+
+
 def as_number(kind: Kind, value: Any) -> float | int | bool | None:
     """`value` as a Python number of that kind; None where it is none."""
     found = number_kind(value)

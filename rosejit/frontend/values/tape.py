@@ -191,6 +191,9 @@ class Frame:
 class Tape:
     """The blocks that are open, innermost last. Nested stagings share one tape; variables are never mistaken."""
 
+    has_open = False
+    """Whether there are arrays whose length stays open."""
+
     def __init__(self) -> None:
         self.frames: list[Frame] = []
         self.lets: list[Let] = []
