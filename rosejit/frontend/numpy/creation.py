@@ -2,7 +2,7 @@
 
 # Values of users are of any type: what they are is asked while staging.
 
-from math import nan
+from math import copysign, nan
 from typing import Any
 
 from rosejit.errors import ShapeError
@@ -149,7 +149,7 @@ def of_open(tape: Tape, lengths: tuple[Any, ...], value: Any) -> Array:
         if negative:
             reductions.require(tape, as_staged(length) >= 0, ValueError("negative dimensions are not allowed"))
     kind = type_of(value)
-    if number_kind(value) is not None and value == 0 and not np.signbit(value):
+    if number_kind(value) is not None and value == 0 and copysign(1.0, value) > 0.0:
         assert kind is not None
         return fresh(tape, tape.bind(Zero(), array(lengths, kind)))
     return _filled(tape, lengths, value)
