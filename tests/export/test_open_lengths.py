@@ -68,6 +68,7 @@ def built(x):
         "z": z,
         "mirror": [x[len(x) - 1 - i] for i in rose.range(len(x))],
         "apart": x[1:] - x[:-1],
+        "all": x[: len(x)],
         "on": x > 0.0,
     }
 
@@ -203,6 +204,11 @@ REFUSED = {
     "a mask": lambda x: x[x > 0.0],
     "a gather": lambda x: x[np.array([0, 1])],
     "a part": lambda x: x[0:3],
+    "an empty part": lambda x: x[:0],
+    "a part from behind": lambda x: x[-2:],
+    "every other element": lambda x: x[::2],
+    "a truth value as an index": lambda x: x[True],
+    "a number with a fraction as an index": lambda x: x[1.0],
     "a window": lambda x: sum(x[i : i + 2].sum() for i in rose.range(len(x) - 1)),
     "a reshape": lambda x: x.reshape(-1, 1),
     "a matrix": lambda x: x[:, None] * x[None, :],

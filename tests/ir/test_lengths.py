@@ -51,7 +51,7 @@ def test_what_the_signs_decide():
     [lambda: n > 0, lambda: n == 3, lambda: n < m, lambda: bool(n), lambda: int(n), lambda: range(n), lambda: float(n)],
 )
 def test_what_only_the_run_decides_is_refused(ask):
-    with pytest.raises(StagingTypeError, match="the length `n.*` is open"):
+    with pytest.raises(StagingTypeError, match=r"the length `n.*` is open"):
         ask()
 
 

@@ -93,7 +93,8 @@ def single(a: Array, item: Any, dimension: int) -> Atom:
 
 def _open_index(tape: Tape, item: Any) -> Atom:
     """An index where only the run knows whether it is in range: a variable, so that it is checked."""
-    atom = int_atom(tape, plain(tape, item))
+    item = plain(tape, item)
+    atom = int_atom(tape, item) if item.__class__ is Int or number_kind(item) == "int" else None
     if atom is None:
         shown = getattr(type(item), "__name__", "object")
         raise tape.type_fault(f"an array is indexed with integers and slices, given {shown}", "convert with `int(...)`")

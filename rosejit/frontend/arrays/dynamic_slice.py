@@ -47,10 +47,11 @@ def _of_open(tape: Tape, bounds: list[Any], length: Any, axis: int) -> tuple[Run
     first, stop, step = bounds
     first = 0 if first is None else first
     last = 0 if stop is None else stop - length if stop.__class__ is OpenLength else stop
-    plain_ends = [end.__class__ is int for end in (first, last)]
-    if step not in (None, 1) or not all(plain_ends) or first < 0 or last > 0 or (last == 0 and stop == 0):
+    known = first.__class__ is int and last.__class__ is int and (step is None or step.__class__ is int)
+    empty = stop.__class__ is int and stop == 0
+    if not known or step not in (None, 1) or first < 0 or last > 0 or empty:
         raise tape.type_fault(
-            f"of an array of the open length `{length}` slices leave out so many elements at the ends",
+            f"of an array of the open length `{length!r}` slices leave out so many elements at the ends",
             "`x[1:]`, `x[:-1]`, `x[2:-2]` are staged; loop over other parts with `rose.range(i, j)`",
         )
     return Run(axis, Lit(first, INT)), clipped(length + last - first)
