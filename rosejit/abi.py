@@ -145,6 +145,8 @@ class Leaf:
     kind: Literal["real", "int", "bool", "array", "dyn"]
     shape: tuple[int, ...] = ()
     element: Scalar = "real"
+    length: str = ""
+    """Of a `dyn` that an exported function takes: the name of its length, which others of that name share."""
 
 
 def leaf_of(shape: tuple[int, ...], kind: Scalar) -> Leaf:

@@ -16,6 +16,7 @@ from rosejit.api.programs.lowered import Lowered
 from rosejit.api.versions import versions
 from rosejit.errors import RoseError
 from rosejit.export import export
+from rosejit.export.watch import changes
 from rosejit.runtime import cache
 from rosejit.text import show
 from rosejit.transforms.autodiff import derivative_programs
@@ -49,6 +50,8 @@ def _parser() -> argparse.ArgumentParser:
     away.add_argument("arguments", nargs="*", metavar="ARGUMENT", help="examples, where hints do not tell the shapes")
     away.add_argument("-o", "--output", default="out", metavar="DIR", help="where to write (default: out)")
     away.add_argument("--math", choices=("kernels", "js"), default="kernels", help="js: call the `Math` of the page")
+    away.add_argument("--npm", metavar="NAME", help="make the folder an npm package of that name")
+    away.add_argument("--watch", action="store_true", help="write again whenever a Python file beside FILE has changed")
     away.set_defaults(run=_export)
     pages = commands.add_parser("demo", help="build the example pages and serve them on this machine")
     pages.add_argument("-o", "--output", metavar="DIR", help="where to build them (default: a temporary folder)")
@@ -86,11 +89,31 @@ def _value(text: str, scope: dict[str, Any]) -> Any:
 
 
 def _export(options: Any) -> str:
+    return _watch(options) if options.watch else _exported(options)
+
+
+def _watch(options: Any) -> str:
+    """Export after every change, until Ctrl-C."""
+    folder = Path(options.place.rpartition(":")[0]).resolve().parent
+    sys.dont_write_bytecode = True  # what was compiled in the second of a change would pass for new
+    try:
+        for _ in changes(folder):
+            try:
+                print(_exported(options), flush=True)
+            except (RoseError, _UserError) as error:
+                print(f"rosejit: {error}", file=sys.stderr, flush=True)
+    except KeyboardInterrupt:
+        return "nothing is watched any more"
+    raise AssertionError("changes have no end")
+
+
+def _exported(options: Any) -> str:
     functions, scope = _functions(options.place)
     given = [_value(text, scope) for text in options.arguments]
     named = {f.__name__: f for f in functions}
     try:
-        files = export(functions[0] if len(named) == 1 else named, *given, path=options.output, math=options.math)
+        exported = functions[0] if len(named) == 1 else named
+        files = export(exported, *given, path=options.output, math=options.math, npm=options.npm)
     except OSError as error:
         raise _UserError(f"nothing can be written to `{options.output}`: {error.strerror}") from None
     return "\n".join(f"{file}  {file.stat().st_size:,} bytes" for file in files)

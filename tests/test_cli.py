@@ -1,5 +1,9 @@
 """`python -m rosejit export` and `demo`: what they write and what they say."""
 
+import json
+import subprocess
+import sys
+
 import pytest
 
 from rosejit import demo
@@ -41,6 +45,35 @@ def test_export_of_several_with_examples(model, tmp_path):
     assert (tmp_path / "web" / "web.wasm").is_file()
     assert main(["export", f"{model}:total", "rose.ShapeOf(3)", "--math", "js", "-o", str(tmp_path / "web")]) == 0
     assert (tmp_path / "web" / "total.wasm").is_file()
+
+
+def test_export_of_a_package(model, tmp_path, capsys):
+    folder = tmp_path / "pack"
+    assert main(["export", f"{model}:area", "--npm", "@me/shapes", "-o", str(folder)]) == 0
+    assert json.loads((folder / "package.json").read_text())["name"] == "@me/shapes"
+    assert (folder / "shapes.mjs").is_file()
+    assert main(["export", f"{model}:area", "--npm", "Shapes", "-o", str(tmp_path / "other")]) == 1
+    assert "'Shapes' is no name of an npm package" in capsys.readouterr().err
+
+
+def test_watched_files_are_exported_again(model, tmp_path):
+    (tmp_path / "helper.py").write_text("def scaled(x):\n    return 2.0 * x\n")
+    model.write_text("from helper import scaled\n\ndef f(x: float) -> float:\n    return scaled(x)\n")
+    out = tmp_path / "web"
+    command = [sys.executable, "-m", "rosejit", "export", f"{model}:f", "--watch", "-o", str(out)]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        assert [running.stdout.readline().split()[0] for _ in range(3)] == [str(file) for file in files_of(out)]
+        first = (out / "f.wasm").read_bytes()
+        (tmp_path / "helper.py").write_text("def scaled(x):\n    return 3.0 * x\n")
+        assert running.stdout.readline()
+        assert (out / "f.wasm").read_bytes() == first.replace(b"\x00\x40", b"\x08\x40")  # 2.0 and 3.0
+        (tmp_path / "helper.py").write_text("def scaled(x):\n    return 3.0 *\n")
+        assert "cannot be run" in running.stderr.readline()
+        running.terminate()
+
+
+def files_of(folder):
+    return [folder / f"f.{kind}" for kind in ("wasm", "mjs", "d.mts")]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from rosejit.api import sessions
 from rosejit.api.decorators import as_function, wrapped_like
 from rosejit.api.deferred import derivative_programs, pipeline
 from rosejit.api.function import Function, FunctionSource
-from rosejit.api.specialisation import Staged, is_real
+from rosejit.api.specialisation import Staged, is_real, require_lengths
 from rosejit.errors import StagingTypeError
 from rosejit.frontend.arrays.array import fresh
 from rosejit.frontend.session.session import Session
@@ -55,6 +55,7 @@ def pushed(f: Function, x: Any, closed: tuple[Any, ...], along: tuple[Any, ...])
     assert at is not None, "rules are staged"
     call = f.binding.bind((x, closed), {})
     staged = f.specialise(call, at)
+    require_lengths(staged, "a closure")
     args = sessions.arguments(at, staged, call)
     own, around = (leaves(tree) for tree in staged.trees)
     given = [sessions.tangent_atom(dv) for leaf, dv in zip(around, along, strict=True) if is_real(leaf)]

@@ -8,7 +8,9 @@ from typing import Any
 
 from rosejit import collector
 from rosejit.abi import SCALAR_OF, Leaf, Node, Static, Tree, leaf_of, leaves
+from rosejit.api.derivation.derivation_recipe import Recipe
 from rosejit.api.programs import interpreted
+from rosejit.api.specialisation import open_lengths
 from rosejit.api.specialisation_cache import Known, Specialisation
 from rosejit.errors import StagingTypeError
 from rosejit.frontend.arrays.access import variable
@@ -17,13 +19,15 @@ from rosejit.frontend.guards import closure_guards
 from rosejit.frontend.guards.change_guards import ChangeGuard
 from rosejit.frontend.guards.guards import AccessPath, Capture, Guard
 from rosejit.frontend.session.session import Session
+from rosejit.frontend.values.open_lengths import opened
 from rosejit.frontend.values.pytree import Supply, build, parts_as, with_parts
 from rosejit.frontend.values.pytree import parts as parts_of_value
 from rosejit.frontend.values.scalars import Real, wrap
 from rosejit.ir import syntax as ir
 from rosejit.ir.builder import Builder
+from rosejit.ir.lengths import named
 from rosejit.ir.primitive import Staged
-from rosejit.ir.types import Scalar
+from rosejit.ir.types import INT, Scalar
 from rosejit.numeric import np
 from rosejit.runtime.marshalling.marshal import Read
 
@@ -161,7 +165,10 @@ def arguments(at: Session, staged: Any, call: Any) -> list[ir.Atom]:
         wanted = [leaf for tree in call.trees for leaf in leaves(tree)]
         atoms = [at.atom(leaf, v) for leaf, v in zip(wanted, call.values, strict=True)]
     atoms += [variable(at.captured_again(capture)) for capture in staged.source.captures]
-    return atoms + list(staged.source.outer)
+    atoms += staged.source.outer
+    if isinstance(staged.program, Recipe):  # derived of the program that takes its lengths
+        atoms += [ir.Lit(length, INT) for length in opened(at.tape, tuple(map(named, open_lengths(staged))))]
+    return atoms
 
 
 def of_reals(at: Session, known: Known, args: tuple[Any, ...]) -> Specialisation | None:

@@ -17,6 +17,7 @@ from rosejit.ir.types import is_boxed
 from rosejit.lazy_dataclass import dataclass
 from rosejit.span import Span
 from rosejit.transforms.passes.insert_copies import insert_copies, known_owned
+from rosejit.transforms.passes.lengths_to_variables import open_names
 
 
 @dataclass(slots=True, eq=False)
@@ -44,7 +45,7 @@ class Staged:
     @property
     def parameters(self) -> int:
         """How many parameters the program has."""
-        return len(source_of(self.program).params)
+        return len(source_of(self.program).params) + len(open_lengths(self))
 
     @property
     def states(self) -> int:
@@ -104,6 +105,21 @@ class Staged:
     def derived(self, program: Program, result: Tree) -> "Staged":
         """The same arguments, another function of them."""
         return replace(self, program=program, result=result)
+
+
+def open_lengths(staged: Staged) -> tuple[str, ...]:
+    """The names of the lengths that are open: the program takes an Int for each, behind all else."""
+    return open_names(source_of(staged.program))
+
+
+def require_lengths(staged: Staged, what: str) -> None:
+    """Refuse for `what` arrays whose lengths stay open."""
+    if open_lengths(staged):
+        raise StagingTypeError(
+            f"{what} of `{_title(staged)}` is not made for arrays whose lengths stay open",
+            staged.span,
+            help="`rose.ShapeOf(10)` has a length; what may be open are functions, `grad` and `value_and_grad`",
+        )
 
 
 def _title(staged: Staged) -> str:

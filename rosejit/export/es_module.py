@@ -33,7 +33,9 @@ def module_text(bundle: Bundle, stem: str) -> str:
     check = [f"$function(imports, {js_names.text(given.name)});" for given in pages if given.needed]
     if "$turn[" not in "\n".join(body):
         glue = {
-            name: text.replace("$said(path)", "path") for name, text in glue.items() if name not in ("$said", "$turn")
+            name: re.sub(r"\$said\((\w+)\)", r"\1", text)
+            for name, text in glue.items()
+            if name not in ("$said", "$turn")
         }
     glue |= {name: text for name, text in _glue("$module" + "$function" * bool(check)).items() if name not in glue}
     outside = [glue.pop(name) for name in ("$module", "$function") if name in glue]
@@ -178,8 +180,11 @@ def _exported_function(number: int, function: Exported, entry: Entry, ways: _Way
     handed = ", ".join(js_names.variable(parameter.name) for parameter in shown)
     cells, results = cells_of(entry.params), cells_of(entry.results)
     yield f"const $s{number} = ({handed}) => {{"
-    yield from indented(list(_written(function, cells)))
-    yield from indented(list(ways.run(function.entry)))
+    if function.lengths:
+        yield from indented(_opened(function, cells, ways))
+    else:
+        yield from indented(list(_written(function, cells)))
+        yield from indented(list(ways.run(function.entry)))
     yield "};"
     called = function.name if js_names.is_variable(function.name) else ""  # for stack traces
     yield f"const $e{number} = function {called}({', '.join(outside)}) {{"
@@ -197,6 +202,22 @@ def _exported_function(number: int, function: Exported, entry: Entry, ways: _Way
         lines = [f"$s{number}({handed});", *filled, "return $out;"]
         yield from indented(_alone(lines, f"{inner}.into({spread})", ways, visits=True))
         yield "};"
+
+
+def _opened(function: Exported, cells: Sequence[Place], ways: _Ways) -> Iterator[str]:
+    """The lines of a call whose arrays may have any length: they are allocated for it."""
+    yield "const $call = { lengths: {}, held: [] };"
+    yield "try {"
+    yield from indented(list(_written(function, cells)))
+    for name, cell in zip(function.lengths, cells[len(cells) - len(function.lengths) :], strict=True):
+        yield f"  {cell.number} = BigInt($call.lengths[{js_names.text(name)}][0]);"
+    yield "} catch (error) {"
+    yield "  if (error instanceof WebAssembly.RuntimeError) $fail(error);"
+    yield "  $free($call);"
+    yield "  throw error;"
+    yield "}"
+    yield from ways.run(function.entry)
+    yield "$free($call);"
 
 
 def _alone(lines: list[str], elsewhere: str, ways: _Ways, visits: bool) -> list[str]:

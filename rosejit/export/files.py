@@ -1,4 +1,4 @@
-"""Functions to the three files of an exported module, and where they go."""
+"""Functions to the files of an exported module or package, and where they go."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -8,13 +8,17 @@ from typing import Any
 
 from rosejit.errors import StagingTypeError
 from rosejit.export.es_module import module_text
+from rosejit.export.npm_package import PackageName, package_files
 from rosejit.export.program import bundle
 from rosejit.export.typescript import declarations
 from rosejit.wasm.strip import without_names
 
 
-def write(given: Any, examples: tuple[Any, ...], path: str | PathLike[str], math: str) -> list[Path]:
+def write(
+    given: Any, examples: tuple[Any, ...], path: str | PathLike[str], math: str, npm: str | None = None
+) -> list[Path]:
     """See `rose.export`."""
+    package = None if npm is None else PackageName(npm)
     if math not in ("kernels", "js"):
         raise StagingTypeError(f'`math` is "kernels" or "js", not {math!r}')
     folder = Path(path)
@@ -25,6 +29,9 @@ def write(given: Any, examples: tuple[Any, ...], path: str | PathLike[str], math
             help='give it another name: `rose.export({"after": then}, ...)`',
         )
     stem = _stem(folder.resolve().name if isinstance(given, Mapping) else next(iter(functions)))
+    if package is not None:
+        package.require_own(folder)
+        stem = package.stem
     made = bundle(functions, math)
     folder.mkdir(parents=True, exist_ok=True)
     contents = {
@@ -32,6 +39,8 @@ def write(given: Any, examples: tuple[Any, ...], path: str | PathLike[str], math
         f"{stem}.mjs": module_text(made, stem).encode(),
         f"{stem}.d.mts": declarations(made).encode(),
     }
+    if package is not None:
+        contents |= package_files(made, package, folder, list(contents))
     for name, data in contents.items():
         (folder / name).write_bytes(data)
     return [folder / name for name in contents]

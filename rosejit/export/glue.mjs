@@ -69,6 +69,36 @@ const $bools = (at, shape, x, path) => $array($u, at, shape, $boolAt, x, path);
 
 const $boolAt = (x, path, shape, i) => (x === true || x === 1 ? 1 : x === false || x === 0 ? 0 : $bool(x, $where(path, shape, shape.length, i)));
 
+// The first length of an array; of a flat one the numbers in it by those of a row.
+const $count = (x, row, path) => {
+  if (typeof x !== "object" || x === null || !Number.isInteger(x.length)) $wrong("an array", path, x);
+  if (!row.length || !ArrayBuffer.isView(x)) return x.length;
+  const n = x.length / $size(row, 0);
+  if (!Number.isInteger(n)) throw new RangeError(`\`${$said(path)}\` must have rows of ${$size(row, 0)} numbers, not ${x.length} numbers`);
+  return n;
+};
+
+// An array of any length, which takes memory until the call is over; those whose lengths have one name agree.
+const $open = (call, word, row, size, write, name, release, x, path) => {
+  const n = $count(x, row, path), [known, first] = (call.lengths[name] ??= [n, path]);
+  if (n !== known) throw new RangeError(`\`${$said(path)}\` must have length ${known}, as \`${$said(first)}\` has (both are \`${name}\`), not ${n}`);
+  const bytes = n * $size(row, 0) * size;
+  if (bytes >= 2 ** 31) throw new RangeError(`the memory is exhausted: ${bytes} bytes were asked for`);
+  const at = bytes && $w.allocate(bytes) >>> 0, record = $w.allocate(12) >>> 0;
+  $f.length || $see();
+  const memory = new DataView($w.memory.buffer);
+  memory.setUint32(record, at, true);
+  memory.setInt32(record + 4, n, true);
+  memory.setInt32(record + 8, bytes, true);
+  memory.setUint32(word, record, true);
+  call.held.push([release, record]);
+  write(at / size, [n, ...row], x, path);
+};
+
+const $free = (call) => {
+  for (const [release, record] of call.held) $w[release](record);
+};
+
 const $rows = (read, at, shape, axis = 0) => {
   if (axis + 1 === shape.length) return read(at, at + shape[axis]);
   const step = $size(shape, axis + 1);

@@ -42,6 +42,11 @@ class Writer:
                 (cell,) = cells
                 shape = shape_name(cell.slot.shape)
                 yield f"{_WRITERS[cell.element]}({cell.index()}, {shape}, {value}, {js_names.text(path)});"
+            case Leaf(kind="dyn", length=length) if length:
+                slot = cells[0].slot
+                place = f"{slot.offset}, {list(slot.shape)}, {cells[0].size}, {_WRITERS[slot.element]}"
+                names = f"{js_names.text(length)}, {js_names.text(slot.release)}"
+                yield f"$open($call, {place}, {names}, {value}, {js_names.text(path)});"
             case Leaf():
                 yield from self._number(cells[0], value, path)
             case Node(kind="none"):

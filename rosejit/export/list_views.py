@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rosejit.abi import Leaf, Node, Slot, Tree, leaf_of, leaves
+from rosejit.errors import StagingTypeError
 
 
 def listed(tree: Tree, slots: Sequence[Slot]) -> tuple[Tree, tuple[Slot, ...]]:
@@ -19,6 +20,11 @@ def listed(tree: Tree, slots: Sequence[Slot]) -> tuple[Tree, tuple[Slot, ...]]:
 
 
 def _list(columns: Tree, slots: Sequence[Slot]) -> tuple[Tree, tuple[Slot, ...]]:
+    if any(slot.kind == "dyn" for slot in slots):
+        raise StagingTypeError(
+            "a list of structures whose length stays open is not exported",
+            help="give arrays, one for each part of the structures, or export for one length: `rose.ShapeOf(10)`",
+        )
     count = slots[0].shape[0] if slots else 0
     rows = [[_element(slot, k) for slot in slots] for k in range(count)]
     return Node("list", (_row(columns),) * count), tuple(slot for row in rows for slot in row)

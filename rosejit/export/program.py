@@ -6,11 +6,11 @@ from inspect import Parameter, cleandoc
 from typing import Any
 
 from rosejit import collector
-from rosejit.abi import Artifact, Entry, Node, Static, Tree
+from rosejit.abi import Artifact, Entry, Leaf, Node, Static, Tree
 from rosejit.api import sessions
 from rosejit.api.decorators import as_function
 from rosejit.api.function import Function
-from rosejit.api.specialisation import Staged, holds_conjugate, holds_narrow, with_host_values
+from rosejit.api.specialisation import Staged, holds_conjugate, holds_narrow, open_lengths, with_host_values
 from rosejit.codegen.program.compile import compile_program
 from rosejit.errors import StagingTypeError
 from rosejit.export.example_arguments import completed
@@ -18,10 +18,12 @@ from rosejit.export.js_math import with_page_functions
 from rosejit.export.list_views import listed
 from rosejit.ir import syntax as ir
 from rosejit.ir.builder import Builder
+from rosejit.ir.lengths import Length
 from rosejit.ir.traversal import reachable
-from rosejit.ir.types import BOOL, INT, REAL, Scalar, array
+from rosejit.ir.types import BOOL, INT, REAL, Array, Scalar, array
 from rosejit.lazy_dataclass import dataclass
 from rosejit.transforms.passes.insert_copies import insert_copies
+from rosejit.transforms.passes.lengths_to_variables import with_open_lengths
 from rosejit.transforms.passes.sincos import fuse_sincos
 from rosejit.transforms.pipeline import optimise
 
@@ -36,6 +38,8 @@ class Exported:
     trees: Sequence[Tree]
     result: Tree
     doc: str
+    lengths: tuple[str, ...] = ()
+    """The names of its open lengths: its entry takes an Int for each behind all else."""
 
     @property
     def given_parameters(self) -> list[Parameter]:
@@ -69,7 +73,8 @@ def bundle(given: Mapping[str, tuple[Callable[..., Any], tuple[Any, ...]]], math
             staged = _staged(function, completed(function, examples))
             staged.require_no_draws("an exported program")
             _require_plain(name, staged)
-            roots[f"f{k}"] = _closed(staged)
+            roots[f"f{k}"] = f = _closed(staged)
+            _require_flat(name, f)
             functions.append(_exported(name, f"f{k}", function, staged))
         optimised = optimise(*roots.values())
         if math == "js":
@@ -105,6 +110,7 @@ def _require_plain(name: str, staged: Staged) -> None:
 def _for_pages(function: Exported, entry: Entry) -> tuple[Exported, Entry]:
     """A function whose lists of structures are such for the page, and its entry."""
     given, params = listed(Node("tuple", tuple(function.trees)), entry.params)
+    params += entry.params[len(entry.params) - len(function.lengths) :]
     result, results = listed(function.result, entry.results)
     assert isinstance(given, Node)
     return replace(function, trees=given.children, result=result), replace(entry, params=params, results=results)
@@ -123,14 +129,35 @@ def _staged(function: Function, examples: tuple[Any, ...]) -> Staged:
 
 def _closed(staged: Staged) -> ir.Function:
     """The function with the arrays that it captures as constants: what they hold now."""
-    f, captures = staged.function, staged.source.captures
+    f, captures, lengths = with_open_lengths(staged.function), staged.source.captures, len(open_lengths(staged))
     if not captures:
         return f
     b = Builder(f.span)
-    params = tuple(ir.Var(p.type, p.hint) for p in f.params[: len(f.params) - len(captures)])
+    own = len(f.params) - len(captures) - lengths
+    params = tuple(ir.Var(p.type, p.hint) for p in (*f.params[:own], *f.params[own + len(captures) :]))
     arrays = [_constant(b, capture.read()) for capture in captures]
-    results = b.bind_all(ir.Call(f, (*params, *arrays)), f.results)
+    results = b.bind_all(ir.Call(f, (*params[:own], *arrays, *params[own:])), f.results)
     return insert_copies(ir.Function(f.name, params, f.results, b.block(*results), span=f.span))
+
+
+def _require_flat(name: str, f: ir.Function) -> None:
+    """Refuse results that have rows of open length: they lie apart, and a page reads what lies together."""
+    for t in f.results:
+        while isinstance(t, Array):
+            t = t.element
+            if isinstance(t, Array) and t.length is None:
+                raise StagingTypeError(
+                    f"`{name}` gives an array in which another length than the first is open",
+                    f.span,
+                    help="return the array transposed or summed, or export for one length: `rose.ShapeOf(10)`",
+                )
+
+
+def _with_names(tree: Tree) -> Tree:
+    """A structure with the names of open lengths, as the files around the module take them."""
+    if isinstance(tree, Leaf) and tree.shape and isinstance(tree.shape[0], Length):
+        return Leaf("dyn", tree.shape[1:], tree.element, repr(tree.shape[0]))
+    return replace(tree, children=tuple(map(_with_names, tree.children))) if isinstance(tree, Node) else tree
 
 
 _TYPES: dict[str, Scalar] = {"f": REAL, "i": INT, "u": INT, "b": BOOL}
@@ -153,9 +180,10 @@ def _exported(name: str, entry: str, function: Function, staged: Staged) -> Expo
         name,
         entry,
         tuple(function.__signature__.parameters.values()),
-        staged.trees,
-        with_host_values(staged.result, iter(staged.statics)),
+        tuple(map(_with_names, staged.trees)),
+        with_host_values(_with_names(staged.result), iter(staged.statics)),
         _documentation(function),
+        open_lengths(staged),
     )
 
 

@@ -11,7 +11,7 @@ from rosejit.interp.plain_forms import simple
 from rosejit.interp.slots import Put, Slots
 from rosejit.interp.values import Handle, Place, from_python, to_host
 from rosejit.ir import syntax as ir
-from rosejit.ir.lane_sums import EMPTY, LANES, in_lanes, total
+from rosejit.ir.lane_sums import EMPTY, FEWEST, LANES, in_lanes, total
 from rosejit.ir.types import Ref, is_boxed
 from rosejit.lazy_dataclass import dataclass
 
@@ -172,7 +172,8 @@ def _loop(slots: Slots, let: ir.Let, e: ir.Loop) -> Step:
     def loop(frame: Frame) -> Inner:
         n = max(frame[trips], 0)
         values = [init(frame) for init in inits]
-        sums = [(k, deque([values[k], *[EMPTY] * (LANES - 1)])) for k in summed]
+        many = summed if n >= FEWEST else ()
+        sums = [(k, deque([values[k], *[EMPTY] * (LANES - 1)])) for k in many]
         rows = [scan(frame) for scan in scans]
         stacks: list[list[Any]] = [[None] * n for _ in range(stacked)]
         for i in reversed(range(n)) if down else range(n):

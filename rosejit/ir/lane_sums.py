@@ -1,9 +1,8 @@
 """Which running sums of a loop take their terms in lanes: the meaning of sums whose order is free.
 
-A carry that an iteration does nothing with but add terms to it, by primitives that gather, is a sum in lanes if the
-loop may have many iterations, or if the primitives say so (those of a loop that might have had many, before their
-number was known): iteration t (in the order in which they run) adds to lane t mod 4. The first lane begins with what
-the carry begins with, the others with -0.0, which adds nothing; in the end they are added up crosswise.
+A carry that an iteration does nothing with but add terms to it, by primitives that gather, is a sum in lanes where the
+loop runs many iterations: iteration t (in the order in which they run) adds to lane t mod 4. The first lane begins with
+what the carry begins with, the others with -0.0, which adds nothing; in the end they are added up crosswise.
 """
 
 from collections.abc import Sequence
@@ -17,7 +16,7 @@ EMPTY = -0.0
 """What the other lanes begin with."""
 
 FEWEST = 16
-"""Loops of a constant number of iterations below this add in order, unless told otherwise."""
+"""Loops that run fewer iterations add in order, whether their number is a constant or not."""
 
 
 def total(lanes: Sequence[float]) -> float:
@@ -27,8 +26,9 @@ def total(lanes: Sequence[float]) -> float:
 
 
 def in_lanes(e: Loop) -> list[bool]:
-    """For each carry whether it is a sum in lanes."""
-    few = e.constant_trips is not None and e.constant_trips < FEWEST
+    """For each carry whether it is a sum in lanes, if there are iterations enough."""
+    if e.constant_trips is not None and e.constant_trips < FEWEST:
+        return [False] * len(e.carries)
     if not any([type(let.expr) is Apply and let.expr.op.gathers for let in e.body.lets]):
         return [False] * len(e.carries)
     sums: dict[Atom, Var] = {c: c for c in e.carries if c.type is REAL or c.type is TAN}
@@ -38,7 +38,7 @@ def in_lanes(e: Loop) -> list[bool]:
         read = operands(let.expr) if type(let.expr) is Apply else (*operands(let.expr), *captures(let.expr))
         for a in [a for a in read if a in sums]:
             carry = sums[a]
-            grows = a is latest.get(carry) and read.count(a) == 1 and _gathers(let.expr, a, few)
+            grows = a is latest.get(carry) and read.count(a) == 1 and _gathers(let.expr, a)
             if grows and ends.get(let.binders[0]) is carry:
                 latest[carry] = let.binders[0]
                 sums[let.binders[0]] = carry
@@ -61,5 +61,5 @@ def _ends(e: Loop) -> dict[Atom, Var]:
     return found
 
 
-def _gathers(e: object, running: Atom, few: bool) -> bool:
-    return isinstance(e, Apply) and (e.op.always or not few) and any([e.args[k] is running for k in e.op.gathers])
+def _gathers(e: object, running: Atom) -> bool:
+    return isinstance(e, Apply) and any([e.args[k] is running for k in e.op.gathers])

@@ -97,8 +97,6 @@ class Primitive:
     """Of an op that can fail: the name of the one that does the same where it is proven not to."""
     gathers: tuple[int, ...] = ()
     """Of a sum whose order is free: the operands that may be a running sum; see `sums.py`."""
-    always: bool = False
-    """Of such a sum: that it is in lanes in a loop of few iterations, too."""
     relaxed: Callable[..., Any] | None = None
     """The same for functions that need not keep to the last bit (`fastmath`), from the operands; generic, as rules."""
     adds: tuple[int, ...] = ()

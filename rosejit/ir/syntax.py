@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import field
 from typing import Any, NoReturn, final
 
+from rosejit.ir.lengths import Length, clipped
 from rosejit.ir.primitive import Primitive
 from rosejit.ir.types import BOOL, INT, REAL, TAN, UNIT, Scalar, Type
 from rosejit.lazy_dataclass import dataclass
@@ -29,9 +30,9 @@ class Var:
 @final
 @dataclass(slots=True, frozen=True)
 class Lit:
-    """A constant: float, int, bool or None for `()`."""
+    """A constant: float, int, bool or None for `()`; while a function is staged also a length that stays open."""
 
-    value: float | int | bool | None
+    value: Any
     type: Scalar
 
 
@@ -236,6 +237,14 @@ class Loop:
         """How many iterations there are, as far as a literal says: none where `trips` is negative."""
         trips = self.trips
         return max(trips.value, 0) if isinstance(trips, Lit) and isinstance(trips.value, int) else None
+
+    @property
+    def stacked(self) -> Any:
+        """The length of what the iterations stack: None where only the run knows it."""
+        trips = self.trips
+        if isinstance(trips, Lit) and isinstance(trips.value, Length):
+            return clipped(trips.value)
+        return self.constant_trips
 
 
 @dataclass(slots=True, eq=False)

@@ -4,13 +4,12 @@
 # pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
 # pyright: reportUnknownVariableType=false
 
-from dataclasses import replace
 from typing import Any
 
 from rosejit.ir.primitive import Instr, Primitive
 from rosejit.ir.types import REAL
 from rosejit.ops import ieee754
-from rosejit.ops.linear import tfadd, tladd
+from rosejit.ops.linear import tfadd
 
 
 def _sum_of_tangents(add: Primitive, dx: Any, dy: Any) -> Any:
@@ -49,22 +48,6 @@ fsub = Primitive(
     minus=("", "fadd"),
     gathers=(0,),
 )
-ladd = replace(
-    fadd,
-    name="ladd",
-    doc="The sum; a running sum in lanes that stays in lanes, however few its iterations turn out to be.",
-    tangent=lambda args, r, tangents: _sum_of_tangents(tladd, *tangents),
-    minus=("~lsub", "lsub"),
-    always=True,
-)
-lsub = replace(
-    fsub,
-    name="lsub",
-    doc="The difference; the first may be a running sum in lanes that stays in lanes.",
-    tangent=lambda args, r, tangents: _difference_of_tangents(tladd, *tangents),
-    minus=("", "ladd"),
-    always=True,
-)
 fdiv = Primitive(
     name="fdiv",
     word="/",
@@ -88,4 +71,4 @@ fsqrt = Primitive(
     wasm=Instr("f64.sqrt"),
 )
 
-ALL = (fadd, fsub, ladd, lsub, fdiv, fsqrt)
+ALL = (fadd, fsub, fdiv, fsqrt)

@@ -3,8 +3,6 @@
 # Rules are generic: they run on numbers and on staged values.
 # pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
 
-from dataclasses import replace
-
 from rosejit.ir.primitive import Emit, Instr, Primitive
 from rosejit.ir.types import BOOL, REAL, TAN
 from rosejit.ops import ieee754
@@ -35,14 +33,6 @@ tfadd = Primitive(
     cheap=True,
     commutes=True,
     gathers=(0, 1),
-)
-tladd = replace(
-    tfadd,
-    name="tladd",
-    doc="The sum of two tangents; a running sum in lanes that stays in lanes, however few its iterations turn out to "
-    "be.",
-    erased="ladd",
-    always=True,
 )
 tsub = Primitive(
     name="tsub",
@@ -104,4 +94,4 @@ tselect = Primitive(
     cheap=True,
 )
 
-ALL = (tadd, tfadd, tladd, tsub, tneg, scale, tdiv, tselect)
+ALL = (tadd, tfadd, tsub, tneg, scale, tdiv, tselect)

@@ -38,7 +38,7 @@ def literal_text(lit: Atom) -> str:
         return real_text(float(lit.value)) + ("t" if lit.type is TAN else "")
     if lit.type is BOOL:
         return "true" if lit.value else "false"
-    return str(lit.value)
+    return repr(lit.value)
 
 
 def real_text(x: float) -> str:

@@ -135,7 +135,7 @@ class _Printer:
             case Scalar(name=name):
                 return name
             case Array(length=length, element=element):
-                return f"[{'*' if length is None else length}]{self._type(element)}"
+                return f"[{'*' if length is None else repr(length)}]{self._type(element)}"
             case Sum(left=left, right=right):
                 return f"({self._type(left)}|{self._type(right)})"
             case Ref(target=target):

@@ -57,8 +57,6 @@ def reads_digits_and_draws_kernels(printed, path):
     assert found == [6, 1]
 
 
-SHOWS = {
-    "lenet": reads_digits_and_draws_kernels,
 def draws(**shapes):
     """A drawing with so many shapes of each class."""
 
@@ -70,6 +68,7 @@ def draws(**shapes):
 
 
 SHOWS = {
+    "lenet": reads_digits_and_draws_kernels,
     "bouncing_ball": draws(flight=8, cup=1),
     "camera_calibration": draws(picture=5, ring=90, corner=90),
     "kepler": draws(area=12, comet=12),

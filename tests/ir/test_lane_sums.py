@@ -6,6 +6,7 @@ from rosejit import interp
 from rosejit.ir.lane_sums import EMPTY, FEWEST, in_lanes, total
 from rosejit.ir.syntax import Loop
 from rosejit.text import parse
+from tests.backends import wasm
 
 
 def lanes(body: str, trips: object = 20) -> list[bool]:
@@ -51,8 +52,17 @@ def test_a_term_may_be_another_carry(s: str, t: str) -> None:
 
 def test_short_loops_add_in_order() -> None:
     assert lanes("fadd(s, x)", FEWEST - 1) == [False]
-    assert lanes("let t = ladd(s, x) in lsub(t, x)", FEWEST - 1) == [True]
-    assert lanes("let t = ladd(s, x) in fsub(t, x)", FEWEST - 1) == [False]
+
+
+@pytest.mark.parametrize("n", [0, 1, FEWEST - 1, FEWEST, FEWEST + 3])
+def test_whether_iterations_are_few_only_the_run_may_know(n: int) -> None:
+    x = [1e16 * (-1.0) ** k + 1.0 / (k + 3) for k in range(20)]
+    text = "def f(x: [20]Real, n: Int): Real = loop i < {} carry (s: Real = 0.1) {{ let v = x[i] in fadd(s, v) }}"
+    unknown, known = parse(text.format("n")), parse(text.format(n))
+    wanted = interp.run(known, [x, n])
+    assert interp.run(unknown, [x, n]) == wanted
+    for tier in ("best", "fast"):
+        assert wasm(unknown, tier=tier)([x, n]) == wanted
 
 
 def test_what_is_kept_of_each_iteration_has_an_order() -> None:

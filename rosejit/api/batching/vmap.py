@@ -23,6 +23,7 @@ from rosejit.frontend.control.staged_range import StagedRange
 from rosejit.frontend.session.session import Session
 from rosejit.frontend.signature.binding import Call
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays, map_arrays
+from rosejit.frontend.values.open_lengths import opened
 from rosejit.frontend.values.pytree import parts, with_parts
 from rosejit.lazy_dataclass import dataclass
 
@@ -102,7 +103,7 @@ class _Rows:
     def __rose_stage__(self, at: Session, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         call = self.binding.bind(args, kwargs)
         values = self.binding.arrange(*args, **kwargs)
-        made = Comprehension(at.tape, StagedRange(at.tape, 0, self.binding.length(call), 1))
+        made = Comprehension(at.tape, StagedRange(at.tape, 0, *opened(at.tape, (self.binding.length(call), 1))))
         for index in made.first:
             mapped, row = iter(self.binding.mapped_axes(call)), partial(_row, at, index)
             given = [axes.pick(t, value, mapped, row) for t, value in zip(call.trees, values, strict=True)]

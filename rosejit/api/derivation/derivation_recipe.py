@@ -9,6 +9,7 @@ from rosejit.errors import NotDifferentiable
 from rosejit.ir import syntax as ir
 from rosejit.lazy_dataclass import dataclass
 from rosejit.numeric import is_at_hand
+from rosejit.transforms.passes.lengths_to_variables import with_open_lengths
 from rosejit.transforms.straightline.op_rows import OpRows, rows
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def function_of(program: Program) -> ir.Function:
     if isinstance(program, ir.Function):
         return program
     if program.function is None:
-        base = pipeline.prepared(function_of(program.base))
+        base = pipeline.prepared(with_open_lengths(function_of(program.base)))
         try:
             program.function = program.make(base)
         except NotDifferentiable as error:

@@ -10,7 +10,7 @@ from rosejit.api.derivation import derivatives
 from rosejit.api.derivation.modes import jvp
 from rosejit.api.function import Function, FunctionSource, Options, made_once
 from rosejit.api.public_entry import public
-from rosejit.api.specialisation import Argnums, Staged, normalised_argnums, of_values, positions
+from rosejit.api.specialisation import Argnums, Staged, normalised_argnums, of_values, positions, require_lengths
 from rosejit.errors import NotDifferentiable
 from rosejit.frontend.session.session import Session
 from rosejit.frontend.signature.binding import Call
@@ -274,6 +274,7 @@ def _jacobian(
     def derive(staged: Staged, names: tuple[str, ...]) -> Staged:
         by_number, names = counted(base, staged, names, argnums)
         selected = positions(argnums, names, base.__name__)
+        require_lengths(staged, "the Jacobian")
         made = derivatives.jacobian(by_number, names, selected, not isinstance(argnums, tuple), mode, holomorphic)
         return replace(made, trees=staged.trees)
 

@@ -23,6 +23,7 @@ from rosejit.api.specialisation import (
     is_real,
     of_values,
     only_real,
+    require_lengths,
     tangents_of,
     with_results,
     zero_of,
@@ -138,6 +139,7 @@ def _of_primals(base: Function, count: int, name: str, function: Callable[..., A
 def _jvp_inside(at: Session, base: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
     call = base.binding.bind(primals, {})
     staged = of_values(base.specialise(call, at))
+    require_lengths(staged, "`jvp` in staged code")
     args = sessions.arguments(at, staged, call)
     given = linear_atoms(at, given_trees(base, staged, len(primals)), tangents, len(args))
     mask = tuple(dx is not None for dx in given)
@@ -290,6 +292,7 @@ def _mask(staged: Staged, trees: tuple[Tree, ...]) -> tuple[bool, ...]:
 def _vjp_inside(at: Session, base: Function, primals: tuple[Any, ...]) -> tuple[Any, Linear]:
     call = base.binding.bind(primals, {})
     staged = of_values(base.specialise(call, at))
+    require_lengths(staged, "a derivative other than a gradient in staged code")
     args = tuple(sessions.arguments(at, staged, call))
     mask = _mask(staged, given_trees(base, staged, len(primals)))
     r = derivative_programs.reverse(pipeline.prepared(staged.function), mask)
@@ -320,6 +323,7 @@ def _cotangents_value(
 def _linearize_inside(at: Session, base: Function, primals: tuple[Any, ...]) -> tuple[Any, Linear]:
     call = base.binding.bind(primals, {})
     staged = of_values(base.specialise(call, at))
+    require_lengths(staged, "a derivative other than a gradient in staged code")
     args = tuple(sessions.arguments(at, staged, call))
     mask = _mask(staged, given_trees(base, staged, len(primals)))
     r = derivative_programs.reverse(pipeline.prepared(staged.function), mask)

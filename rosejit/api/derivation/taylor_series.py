@@ -12,7 +12,7 @@ from rosejit.api.deferred import taylor as series
 from rosejit.api.derivation.modes import given_trees, linear_atoms, linear_value
 from rosejit.api.function import Function
 from rosejit.api.public_entry import public
-from rosejit.api.specialisation import of_values
+from rosejit.api.specialisation import of_values, require_lengths
 from rosejit.errors import StagingTypeError
 from rosejit.frontend.session.session import Session, advanced
 from rosejit.frontend.values.scalars import number_kind
@@ -66,6 +66,7 @@ def _inside(at: Session, base: Function, x: Any, v: Any, order: int) -> tuple[An
     primals, directions = (x, v) if _is_several(base, x) else ((x,), (v,))
     call = base.binding.bind(tuple(primals), {})
     staged = of_values(base.specialise(call, at))
+    require_lengths(staged, "a Taylor series")
     args = tuple(sessions.arguments(at, staged, call))
     trees = given_trees(base, staged, len(primals))
     given = linear_atoms(at, trees, tuple(directions), len(args))

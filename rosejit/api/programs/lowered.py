@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from rosejit.abi import Artifact
-from rosejit.api.derivation.derivation_recipe import Program, function_of
+from rosejit.api.derivation.derivation_recipe import Program, function_of, source_of
 from rosejit.api.options import Options
 from rosejit.api.programs import compiled, html_views, program_codec
 from rosejit.api.programs.compile_and_load import compile_program
@@ -18,6 +18,7 @@ from rosejit.runtime.marshalling.marshal import Signature as Interface
 from rosejit.text import parse, show
 from rosejit.transforms.analysis.cost import LineCost, LoopTape, line_costs, loop_tapes, stacked_bytes
 from rosejit.transforms.passes.insert_copies import insert_copies
+from rosejit.transforms.passes.lengths_to_variables import open_names
 from rosejit.transforms.pipeline import optimise
 from rosejit.wasm.wat import wat
 
@@ -81,6 +82,18 @@ def cost(function: ir.Function, wasm: bytes) -> Cost:
     return Cost(len(Ir(optimised)), stacked_bytes(optimised), len(wasm), loop_tapes(optimised), lines)
 
 
+def require_lengths(program: Program) -> None:
+    """Refuse to compile for this process what takes arrays of any length."""
+    names = open_names(source_of(program))
+    if names:
+        shown = ", ".join(f"`{name}`" for name in names)
+        raise StagingTypeError(
+            f"the length {shown} of `{program.name}` is open: it is not compiled for calls from Python",
+            source_of(program).span,
+            help="call the function, which is compiled for each length; or `rose.export` it, as it is lowered here",
+        )
+
+
 class Lowered:
     """A function staged for given arguments. Everything is made when it is asked for."""
 
@@ -113,6 +126,7 @@ class Lowered:
     @cached_property
     def _compiled(self) -> tuple[Artifact, tuple[Callable[..., Any], ...]]:
         """The module with its entry, and the host functions that it imports, in order."""
+        require_lengths(self._program)
         return compile_program({ENTRY: self._program})
 
     @property

@@ -51,7 +51,8 @@ def loop(e: Emitter, let: Let) -> None:
     e.times *= times_of(x)
     code, _ = e.nested(x.body, partial(_finish, e, m), partial(_begin, e, m))
     e.times //= times_of(x)
-    code += b"".join([_rotated(e, places) for places in m.lanes.values()])
+    rotated = b"".join([_rotated(e, places) for places in m.lanes.values()])
+    code += m.has_many(e) + if_() + rotated + END if rotated and m.trips is None else rotated
     e.body.depth -= depth
     read = x.index in e.where
     facts = unroll_facts(e, let, x) if e.inside is not PARENT and not e.plan.kernel else None

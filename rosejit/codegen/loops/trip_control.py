@@ -12,6 +12,7 @@ from rosejit.codegen.loops.unroll_legality import UnrollFacts
 from rosejit.codegen.loops.unroll_scalar import ScalarUnroller
 from rosejit.codegen.loops.vectorize import SimdBody
 from rosejit.codegen.values.element_access import ADD, scaled
+from rosejit.ir.lane_sums import FEWEST as MANY
 from rosejit.ir.syntax import Atom, Let, Loop, Scan, Var
 from rosejit.lazy_dataclass import dataclass
 from rosejit.wasm.instructions import block, br, br_if, i32_const, i64_const, if_, local_get, local_set, local_tee
@@ -59,6 +60,10 @@ class LoopEmission:
         """Code that leaves the number of iterations, or a negative one where there are none."""
         trips = self.x.trips
         return e.read(trips) if isinstance(trips, Var) else i64_const[self.trips or 0]
+
+    def has_many(self, e: Emitter) -> bytes:
+        """Code that leaves whether there are so many iterations that sums are in lanes."""
+        return self.count(e) + i64_const[MANY] + OP["i64.ge_s"]
 
     @property
     def guarded(self) -> bool:
@@ -132,7 +137,7 @@ def several(e: Emitter, m: LoopEmission, t: UnrollFacts, code: bytes, *, read: b
     before, after = writer.opened(), writer.closed()
     rotated = writer.rotated() if isinstance(writer, SimdBody) and factor == 2 else b""
     count = _Count(e, m, t.counts or (read and known is None), exact=bool(tested))
-    bounds, end, last = count.bounds(factor, tested)
+    bounds, end, last = count.bounds(factor, _with_many(e, m, tested))
     look = _poll_at(e, m, 1 if known is not None else BULK + m.guarded)
     bulk = (loop_(), look, *body, rotated, count.step(factor), count.at, last, count.most, br_if[0], END)
     if known is not None:
@@ -165,6 +170,13 @@ def _tested(e: Emitter, m: LoopEmission, t: UnrollFacts) -> bytes:
         if m.trips is None:
             code.append(trips + i64_const[length] + OP["i64.le_s"])
     return b"".join((*code, *(OP["i32.and"] for _ in code[1:])))
+
+
+def _with_many(e: Emitter, m: LoopEmission, tested: bytes) -> bytes:
+    """`tested`, and whether there are enough iterations for sums in lanes where there are such."""
+    if not m.lanes or m.trips is not None:
+        return tested
+    return tested + m.has_many(e) + OP["i32.and"] * bool(tested)
 
 
 class _Count:

@@ -6,6 +6,7 @@ from typing import Any
 
 from rosejit.abi import Leaf, leaf_of
 from rosejit.errors import StagingTypeError
+from rosejit.frontend.values.open_lengths import opened
 from rosejit.frontend.values.tape import Frame, Invalidated, Tape
 from rosejit.ir.syntax import Atom, Lit, MakeArray, Var, Zero
 from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar, Type, array
@@ -142,7 +143,7 @@ def fresh(tape: Tape, content: Var, name: str = "array") -> Array:
     shape, kind = shape_of(content.type)
     box = Box(name)
     tape.write(box, content)
-    return Array(tape, box, shape, kind)
+    return Array(tape, box, opened(tape, shape), kind)
 
 
 def shape_of(t: Type) -> tuple[tuple[int, ...], Scalar]:

@@ -10,7 +10,8 @@ from rosejit.frontend.arrays.access import along, base, base_lengths, element, i
 from rosejit.frontend.arrays.array import Anchor, Array, Axes, Fixed, Run, atom_of
 from rosejit.frontend.arrays.dynamic_slice import plain, run_of
 from rosejit.frontend.values.host_scalars import LARGEST, SMALLEST, number_kind
-from rosejit.frontend.values.scalars import Int, P
+from rosejit.frontend.values.open_lengths import OpenLength
+from rosejit.frontend.values.scalars import Int, P, int_atom
 from rosejit.frontend.values.tape import Tape
 from rosejit.ir.failure import index_failure
 from rosejit.ir.syntax import Atom, Index, Lit, Var
@@ -68,6 +69,8 @@ def steps_of(a: Array, items: list[Any]) -> tuple[list[Step], tuple[int, ...]]:
 def single(a: Array, item: Any, dimension: int) -> Atom:
     """An index in range: known now, or checked at run time. Negative ones count from the end."""
     tape, length = a.tape, a.shape[dimension]
+    if length.__class__ is OpenLength or item.__class__ is OpenLength:
+        return tape.apply(P["wrap_index"], _open_index(tape, item), Lit(length, INT))
     if type(item) is int and -length <= item < length:
         return _known(item % length)
     item = plain(tape, item)
@@ -85,6 +88,16 @@ def single(a: Array, item: Any, dimension: int) -> Atom:
     atom: Atom = item.atom
     if item.low < 0:
         atom = tape.apply(P["wrap_index"], atom, Lit(length, INT))
+    return atom
+
+
+def _open_index(tape: Tape, item: Any) -> Atom:
+    """An index where only the run knows whether it is in range: a variable, so that it is checked."""
+    item = plain(tape, item)
+    atom = int_atom(tape, item) if item.__class__ is Int or number_kind(item) == "int" else None
+    if atom is None:
+        shown = getattr(type(item), "__name__", "object")
+        raise tape.type_fault(f"an array is indexed with integers and slices, given {shown}", "convert with `int(...)`")
     return atom
 
 

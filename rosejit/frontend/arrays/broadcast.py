@@ -10,6 +10,7 @@ from rosejit.errors import ShapeError
 from rosejit.frontend.arrays.access import element, is_prefix, number, variable
 from rosejit.frontend.arrays.array import Array, atom_of, fresh, host_data, of_host
 from rosejit.frontend.values.host_scalars import number_kind
+from rosejit.frontend.values.open_lengths import is_one
 from rosejit.frontend.values.pytree import staged_leaf
 from rosejit.frontend.values.scalars import ATOMS, Int, P, real_atom, refuse_tangent, type_of, wrap
 from rosejit.frontend.values.tape import Tape
@@ -87,7 +88,7 @@ def _level(
         if isinstance(source, _Source) and source.row is not None and source.length(depth) is not None:
             before.append((source, source.row))
             row_type = array(source.array.shape[depth - source.offset + 1 :], source.array.type)
-            if source.length(depth) == 1 and count != 1:
+            if is_one(source.length(depth)) and not is_one(count):
                 source.row = tape.bind(Index(source.row, (Lit(0, INT),), checked=False), row_type)
             else:
                 param = Var(row_type, "x")
@@ -109,7 +110,7 @@ def _element(tape: Tape, source: Any, indices: tuple[Atom, ...]) -> Any:
     if source.row is not None:
         return wrap(tape, source.row)
     own = indices[source.offset :]
-    at = tuple(Lit(0, INT) if n == 1 else k for n, k in zip(source.array.shape, own, strict=True))
+    at = tuple(Lit(0, INT) if is_one(n) else k for n, k in zip(source.array.shape, own, strict=True))
     return wrap(tape, element(source.array, at))
 
 

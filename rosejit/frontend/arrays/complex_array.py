@@ -15,6 +15,7 @@ from rosejit.frontend.arrays.boolean_indexing import MaskedArray
 from rosejit.frontend.arrays.broadcast import an_array, broadcast_map, converted
 from rosejit.frontend.values import complexes
 from rosejit.frontend.values.complexes import Complex, complex_of, parts_of
+from rosejit.frontend.values.open_lengths import has_open, refuse
 from rosejit.frontend.values.scalars import type_of
 from rosejit.frontend.values.tape import Tape
 from rosejit.ir.types import REAL, TAN
@@ -154,6 +155,7 @@ def as_complex(tape: Tape, value: Any) -> Any:
     if value.__class__ is ComplexArray or complexes.is_complex(value):
         return value
     real, imag = both(tape, value)
+    _require_length(tape, real)
     if type_of(real) is not None:
         return complex_of(real, imag) if type_of(imag) is not None else None
     arrays = [an_array(tape, as_array(tape, part)) for part in (real, imag)]
@@ -169,6 +171,11 @@ def made_outside(tape: Tape, value: Any) -> Any:
     if value.dtype.itemsize != 16:
         raise tape.type_fault(f"an array of {value.dtype} cannot be staged", "convert with `.astype(complex)`")
     return as_complex(tape, value) if value.ndim else complex(value)
+
+
+def _require_length(tape: Tape, *parts: Any) -> None:
+    if any(has_open(getattr(part, "shape", ())) for part in parts):
+        refuse(tape, "complex arithmetic")
 
 
 def elementwise(tape: Tape, make: Make, *operands: Any) -> Any:
@@ -191,6 +198,7 @@ def elementwise(tape: Tape, make: Make, *operands: Any) -> Any:
 
     if not flat:
         return make(*given)
+    _require_length(tape, *flat)
     found = broadcast_map(tape, made, *flat)
     return joined(*found) if found.__class__ is tuple else found
 

@@ -8,9 +8,11 @@ from rosejit.errors import RoseIndexError
 from rosejit.frontend.arrays.access import element, number
 from rosejit.frontend.arrays.array import FIRST, Array, Run
 from rosejit.frontend.values.host_scalars import LARGEST, SMALLEST, number_kind
+from rosejit.frontend.values.open_lengths import OpenLength, as_staged
 from rosejit.frontend.values.pytree import staged_leaf
 from rosejit.frontend.values.scalars import Int, P, int_atom
 from rosejit.frontend.values.tape import Tape
+from rosejit.ir.lengths import clipped
 from rosejit.ir.syntax import Atom, Failure, Lit
 from rosejit.ir.types import INT
 
@@ -24,6 +26,9 @@ def plain(tape: Tape, item: Any) -> Any:
 def run_of(tape: Tape, item: slice, length: int, axis: int) -> tuple[Run, int]:
     """What a slice of a dimension shows as dimension `axis` of the view, and how many elements that are."""
     bounds = [plain(tape, bound) for bound in (item.start, item.stop, item.step)]
+    if length.__class__ is OpenLength and all(bound is None or number_kind(bound) == "int" for bound in bounds):
+        return _of_open(tape, bounds, length, axis)
+    bounds = [as_staged(bound) for bound in bounds]
     if not any(staged_leaf(bound) is not None for bound in bounds):
         start, stop, step = slice(*bounds).indices(length)
         return Run(axis, Lit(start, INT), step), len(range(start, stop, step))
@@ -35,6 +40,21 @@ def run_of(tape: Tape, item: slice, length: int, axis: int) -> tuple[Run, int]:
         message = f"a slice of {count} elements does not lie within length {length}"
         raise tape.fault(RoseIndexError, message, help=_INSIDE)
     return Run(axis, _begin(tape, start, bounds[1], step, span, length), step), count
+
+
+def _of_open(tape: Tape, bounds: list[Any], length: Any, axis: int) -> tuple[Run, Any]:
+    """A slice of a dimension whose length is open: from so many elements at the front to so many at the back."""
+    first, stop, step = bounds
+    first = 0 if first is None else first
+    last = 0 if stop is None else stop - length if stop.__class__ is OpenLength else stop
+    known = first.__class__ is int and last.__class__ is int and (step is None or step.__class__ is int)
+    empty = stop.__class__ is int and stop == 0
+    if not known or step not in (None, 1) or first < 0 or last > 0 or empty:
+        raise tape.type_fault(
+            f"of an array of the open length `{length!r}` slices leave out so many elements at the ends",
+            "`x[1:]`, `x[:-1]`, `x[2:-2]` are staged; loop over other parts with `rose.range(i, j)`",
+        )
+    return Run(axis, Lit(first, INT)), clipped(length + last - first)
 
 
 _INSIDE = "NumPy would give fewer elements: keep the window inside the array, or make the array longer at its ends"

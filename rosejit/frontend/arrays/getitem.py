@@ -21,6 +21,7 @@ from rosejit.frontend.arrays.basic_indexing import (
 )
 from rosejit.frontend.arrays.integer_indexing import Combine, as_picks, gather, is_list, scatter
 from rosejit.frontend.arrays.setitem_cast import assigned
+from rosejit.frontend.values.open_lengths import has_open, refuse
 from rosejit.frontend.values.pytree import staged_leaf
 from rosejit.frontend.values.scalars import Int, Real
 from rosejit.frontend.values.tape import Tape
@@ -46,6 +47,8 @@ def _indexed(a: Array, index: Any) -> Any:
     if known is not None and _is_host_index(a, known, index):
         return _host_get(a, known, index)
     items, advanced = _items(a, index)
+    if advanced and has_open(a.shape):
+        refuse(a.tape, "an index that is an array")
     if any(map(boolean_indexing.is_mask, items)):
         return boolean_indexing.select(a, items)
     if advanced:
@@ -106,6 +109,8 @@ def set_(a: Array, index: Any, value: Any, combine: Combine | None = None, in_pl
             _host_set(a, data, index, value)
             return
     items, advanced = _items(a, index)
+    if (advanced or combine is not None) and has_open(a.shape):
+        refuse(tape, "an index that is an array")
     if any(map(boolean_indexing.is_mask, items)):
         boolean_indexing.replace(a, items, value)
         return

@@ -15,6 +15,7 @@ from rosejit.frontend.arrays.array import Array, Run, atom_of, fresh, host_data,
 from rosejit.frontend.arrays.broadcast import an_array, broadcast_map, broadcast_shape, cast, converted
 from rosejit.frontend.arrays.call_binding import kind_of
 from rosejit.frontend.values.host_scalars import LARGEST, SMALLEST
+from rosejit.frontend.values.open_lengths import OpenLength, as_staged
 from rosejit.frontend.values.scalars import ATOMS, P, refuse_tangent, type_of, wrap
 from rosejit.frontend.values.tape import Tape
 from rosejit.ir.syntax import Atom, Block, Failure, Index, Lit, Loop, Scan, Update, Var, Zero
@@ -27,11 +28,16 @@ Labels = Sequence[Any]
 """A name for each axis of an array: axes of one name run together."""
 
 
+def is_short(length: Any) -> bool:
+    """Whether a row is kept in registers."""
+    return length.__class__ is not OpenLength and length <= SMALL
+
+
 def runs_along(a: Array, labels: Labels, label: Any) -> bool:
     """Whether elements at the next index of that name lie side by side, and are many: short rows are numbers, and stay
     in registers as sums of their own."""
     last = whole_axes(a)[-1]
-    if not isinstance(last, Run) or last.step != 1 or a.shape[last.axis] <= SMALL:
+    if not isinstance(last, Run) or last.step != 1 or is_short(a.shape[last.axis]):
         return False
     return labels[last.axis] == label and labels.count(label) == 1
 
@@ -261,7 +267,7 @@ def total(
         zero = wrap(a.tape, Lit(0.0, a.type))
     a = _restricted(a, where, zero)
     gone, last = axes_of(a, axis), a.ndim - 1
-    far = gone and last not in gone and prod(a.shape[k] for k in gone) > SMALL
+    far = gone and last not in gone and not is_short(prod(a.shape[k] for k in gone))
     if far and a.type in FREE_SUM and runs_along(a, range(a.ndim), last):
         found = _added_up(a, gone, keepdims)
     else:
@@ -322,8 +328,12 @@ def extreme(
     if initial is None and where is not True:
         raise a.tape.type_fault(f"`{name}` with `where` needs a value to start from", "give `initial`, too")
     gone = axes_of(a, axis)
-    if initial is None and 0 in [a.shape[k] for k in gone]:
-        raise a.tape.fault(ShapeError, f"`{name}` of an array without elements, its shape is {a.shape}")
+    empty = f"`{name}` of an array without elements, its shape is {a.shape}"
+    open_lengths = [as_staged(a.shape[k]) for k in gone if a.shape[k].__class__ is OpenLength]
+    if initial is None and 0 in [a.shape[k] for k in gone if a.shape[k].__class__ is not OpenLength]:
+        raise a.tape.fault(ShapeError, empty)
+    for length in open_lengths if initial is None else ():
+        require(a.tape, length > 0, ShapeError(empty))
     data = host_data(a) if where is True and initial is None else None
     if data is not None and propagate:
         return _host(a, getattr(data, name)(axis=axis, keepdims=keepdims))
@@ -384,7 +394,8 @@ def _count(a: Array, axis: Axis) -> int:
 
 def mean(a: Array, axis: Axis = None, keepdims: bool = False, where: Any = True) -> Any:
     """`np.mean`."""
-    count: Any = float(_count(a, axis))
+    count: Any = _count(a, axis)
+    count = as_staged(count) if count.__class__ is OpenLength else float(count)
     if where is not True:
         used = an_array(a.tape, broadcast_map(a.tape, lambda keep, x: keep, as_mask(a, where), a))
         count = total(used, axis, keepdims)

@@ -10,6 +10,7 @@ from rosejit.frontend.arrays.array import Array, atom_of
 from rosejit.frontend.arrays.asarray import as_array
 from rosejit.frontend.arrays.basic_indexing import part_of, steps_of
 from rosejit.frontend.arrays.broadcast import broadcast_shape
+from rosejit.frontend.values.open_lengths import is_one
 from rosejit.frontend.values.scalars import ATOMS, tan_atom, type_of, wrap
 from rosejit.frontend.values.tape import Tape
 from rosejit.ir.syntax import Atom, Lit
@@ -94,5 +95,5 @@ def spread(value: Any, indices: Indices) -> Any:
     if value.__class__ is not Array:
         return value
     own = indices[len(indices) - value.ndim :]
-    at = tuple(Lit(0, INT) if n == 1 else k for n, k in zip(value.shape, own, strict=True))
+    at = tuple(Lit(0, INT) if is_one(n) else k for n, k in zip(value.shape, own, strict=True))
     return wrap(value.tape, element(value, at))

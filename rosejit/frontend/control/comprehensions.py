@@ -12,13 +12,14 @@ from rosejit.frontend.arrays.array import Array, fresh
 from rosejit.frontend.arrays.asarray import stacked
 from rosejit.frontend.arrays.row_aliases import spread
 from rosejit.frontend.control import retype
-from rosejit.frontend.control.if_for import rows, runs_at_all
+from rosejit.frontend.control.if_for import rows, rows_of_open, runs_at_all
 from rosejit.frontend.control.join import Join
 from rosejit.frontend.control.loop_carries import LoopCarries
 from rosejit.frontend.control.staged_range import StagedRange, item_at, trip_count
 from rosejit.frontend.control.truth import truth
 from rosejit.frontend.soa.element_proxy import arrays_in, owned, share_outside
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays
+from rosejit.frontend.values.open_lengths import has_open
 from rosejit.frontend.values.pytree import members, with_parts
 from rosejit.frontend.values.scalars import ATOMS, Bool, type_of
 from rosejit.frontend.values.tape import Frame, Tape
@@ -79,6 +80,8 @@ class Comprehension(Tests):
         super().__init__(tape)
         self._lists = lists
         self.result: Any = None
+        if items.__class__ is Array and has_open(items.shape[:1]):
+            items = rows_of_open(tape, items)
         self._items = items
         self._binds = binds
         self._rows: list[list[Any]] = []
@@ -153,7 +156,7 @@ class Comprehension(Tests):
     def _emit(self, carries: LoopCarries, loop: Loop, count: int) -> list[Var]:
         for carry in carries.carries:
             carry.final.type = carry.phi.type
-        outs = [Var(ArrayType(loop.constant_trips, atom.type)) for atom in loop.body.results[count:]]
+        outs = [Var(ArrayType(loop.stacked, atom.type)) for atom in loop.body.results[count:]]
         if loop.body.lets or outs or count:
             self.tape.bind_all(loop, (*(carry.final for carry in carries.carries), *outs), carries.frame.place)
         for write in carries.later:
@@ -198,13 +201,12 @@ class Comprehension(Tests):
     def _finish(self, element: Any, stacks: list[Array], trips: Atom) -> None:
         """The result: an array, or columns that look like a list of structures."""
         assert isinstance(trips, Lit)
-        length = max(0, int(trips.value or 0))
         spread(stacks, self._arrays)
         value = _columns(element, iter(stacks))
         if value.__class__ is Array:
             self.result = value
         else:
-            self.result = StructOfArrays(value) if stacks else [element] * length
+            self.result = StructOfArrays(value) if stacks else [element] * max(0, int(trips.value or 0))
 
 
 class HostIterations(Tests):

@@ -14,11 +14,13 @@ from rosejit.frontend.control.checkpointed_loop import in_blocks
 from rosejit.frontend.control.join import Join
 from rosejit.frontend.control.loop_carries import Finaliser, LoopCarries
 from rosejit.frontend.control.optional import assume
-from rosejit.frontend.control.staged_range import StagedRange, is_downwards, item_at, trip_count
+from rosejit.frontend.control.staged_range import StagedRange, is_downwards, item_at, number_at, trip_count
 from rosejit.frontend.control.truth import truth
 from rosejit.frontend.control.undefined import as_flag
+from rosejit.frontend.values.open_lengths import has_open
 from rosejit.frontend.values.scalars import Bool, P
 from rosejit.frontend.values.tape import UNDEFINED, AttributeSlot, Tape, refuse_outer_iterator
+from rosejit.ir.lengths import Length
 from rosejit.ir.syntax import Apply, Atom, Block, Let, Lit, Loop, Var
 from rosejit.ir.syntax import While as WhileForm
 from rosejit.ir.types import BOOL, INT, REAL
@@ -184,7 +186,8 @@ class StagedFor:
         self._pick = pick
         self._names = names
         self._trips = trips = trip_count(items)
-        self._leaving = () if isinstance(trips, Lit) and int(trips.value or 0) < _LONG else leaving
+        few = isinstance(trips, Lit) and not isinstance(trips.value, Length) and int(trips.value or 0) < _LONG
+        self._leaving = () if few else leaving
         self._exposed = exposed
         self._place = tape.here()
         self._slots: dict[AttributeSlot, None] = {}
@@ -279,7 +282,7 @@ class StagedFor:
 
 def runs_at_all(tape: Tape, trips: Atom) -> Any:
     """Whether a loop of that many iterations makes one."""
-    if isinstance(trips, Lit):
+    if isinstance(trips, Lit) and not isinstance(trips.value, Length):
         return int(trips.value or 0) > 0
     return as_flag(tape, tape.apply(P["igt"], trips, Lit(0, INT)))
 
@@ -305,7 +308,15 @@ def iterate(
     """The `for` over `items`; `why` is as for `HostFor`."""
     if items.__class__ is StagedRange:
         return StagedFor(items, names, exposed, leaving)
+    if items.__class__ is Array and has_open(items.shape[:1]):
+        return StagedFor(rows_of_open(tape, items), names, exposed, leaving)
     return HostFor(tape, rows(tape, items), not leaving, why)
+
+
+def rows_of_open(tape: Tape, items: Array) -> StagedRange:
+    """The rows of an array whose length stays open, as a staged range."""
+    numbers = StagedRange(tape, 0, items.shape[0], 1)
+    return StagedRange(tape, 0, items.shape[0], 1, pick=lambda index: get(items, number_at(numbers, index)))
 
 
 def rows(tape: Tape, items: Any) -> Iterable[Any]:

@@ -3,8 +3,10 @@
 from typing import Any
 
 from rosejit.frontend.values.host_scalars import number_kind
+from rosejit.frontend.values.open_lengths import as_staged, has_open
 from rosejit.frontend.values.scalars import Int, P, int_atom
 from rosejit.frontend.values.tape import Tape
+from rosejit.ir.lengths import clipped
 from rosejit.ir.syntax import Atom, Failure, Lit, Var
 from rosejit.ir.types import INT
 from rosejit.lazy_dataclass import dataclass
@@ -57,7 +59,12 @@ def staged_range(tape: Tape, args: tuple[Any, ...], checkpoint: Any = None) -> S
     step = bounds[2] if len(bounds) == 3 else 1
     if number_kind(step) == "int" and step == 0:
         raise ValueError(_NO_STEP)
-    return StagedRange(tape, bounds[0], bounds[1], step, checkpoint)
+    made = StagedRange(tape, bounds[0], bounds[1], step, checkpoint)
+    return (
+        made
+        if is_open(made)
+        else StagedRange(tape, as_staged(bounds[0]), as_staged(bounds[1]), as_staged(step), checkpoint)
+    )
 
 
 def is_downwards(r: StagedRange) -> bool:
@@ -65,8 +72,16 @@ def is_downwards(r: StagedRange) -> bool:
     return number_kind(r.step) == "int" and r.step == -1 and number_kind(r.stop) == "int" and r.stop == -1
 
 
+def is_open(r: StagedRange) -> bool:
+    """Whether it counts upwards by 1 between lengths that stay open, and numbers."""
+    ends = (r.start, r.stop)
+    return r.step.__class__ is int and r.step == 1 and has_open(ends) and all(number_kind(end) == "int" for end in ends)
+
+
 def trip_count(r: StagedRange) -> Atom:
     """How many numbers there are; below 1 means none."""
+    if is_open(r):
+        return Lit(clipped(r.stop - r.start), INT)
     if all(number_kind(bound) == "int" for bound in (r.start, r.stop, r.step)):
         return Lit(len(range(r.start, r.stop, r.step)), INT)
     if number_kind(r.step) == "int" and r.step == 1:
@@ -99,7 +114,8 @@ def number_at(r: StagedRange, index: Var) -> Int:
     tape = r.tape
     if is_downwards(r):
         return Int(tape, index, 0)
-    low = r.start.low if r.start.__class__ is Int else r.start
+    start = as_staged(r.start)
+    low = start.low if start.__class__ is Int else start
     up = number_kind(r.step) == "int" and r.step > 0
     if not up:
         low = r.stop + 1 if number_kind(r.stop) == "int" else r.stop.low + 1

@@ -9,6 +9,7 @@ from rosejit.frontend.control.optional import Optional, combined, is_there
 from rosejit.frontend.control.special_methods import own
 from rosejit.frontend.control.undefined import Poison
 from rosejit.frontend.values.complexes import Complex
+from rosejit.frontend.values.open_lengths import OpenLength, as_staged
 from rosejit.frontend.values.scalars import Bool, Int, P, Real
 from rosejit.frontend.values.tape import Tape
 from rosejit.ir.syntax import Lit
@@ -25,6 +26,8 @@ def truth(tape: Tape, value: Any) -> Any:
         return Bool(tape, tape.apply(P["ne"], value.atom, tape.literal(0.0)))
     if kind is Int:
         return Bool(tape, tape.apply(P["ine"], value.atom, Lit(0, INT)))
+    if kind is OpenLength:
+        return truth(tape, as_staged(value))
     if kind is Complex:
         nonzero: Any = value != 0.0
         return nonzero

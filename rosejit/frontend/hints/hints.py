@@ -20,6 +20,7 @@ from typing import Any, Literal
 from rosejit import containers, narrow_values
 from rosejit.abi import SCALAR_OF
 from rosejit.errors import StagingTypeError
+from rosejit.ir.lengths import Length, named
 from rosejit.lazy_dataclass import dataclass
 from rosejit.numeric import loaded
 
@@ -38,7 +39,7 @@ class Dim:
         """Whether it binds a name."""
         return self.text.isidentifier() and not self.anonymous
 
-    def value(self, known: dict[str, int]) -> int | None:
+    def value(self, known: dict[str, Any]) -> Any:
         """What an expression gives; None while a name in it is unknown."""
         if self.size is not None:
             return self.size
@@ -46,9 +47,8 @@ class Dim:
             return known.get(self.text)
         if any(name not in known for name in re.findall(r"[A-Za-z_]\w*", self.text)):
             return None
-        return int(
-            eval(self.text, {"__builtins__": {}}, dict(known))
-        )  # checked by `dimension`: names, numbers, + - * //
+        found = eval(self.text, {"__builtins__": {}}, dict(known))  # checked by `dimension`: names, numbers, + - * //
+        return found if isinstance(found, Length) else int(found)
 
 
 _ALLOWED = (ast.Expression, ast.Name, ast.Constant, ast.BinOp, ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Load)
@@ -273,7 +273,8 @@ class Array:
 
 class ShapeOf:
     """Stands for an argument of which only the shape is known: `ShapeOf(3, 4)` or `ShapeOf((3, 4))`, `ShapeOf()` for a
-    number; `ShapeOf(x)` for an array or number `x` has its shape, and its kind of elements."""
+    number; `ShapeOf(x)` for an array or number `x` has its shape, and its kind of elements. The first length may be a
+    name, `ShapeOf("n", 3)`: `rose.export` then makes a module that takes any."""
 
     __slots__ = ("kind", "shape")
 
@@ -293,11 +294,24 @@ class ShapeOf:
             shape, kind = tuple(like.shape), SCALAR_OF[like.dtype.kind]
         elif isinstance(like, (tuple, list)):
             shape = tuple(like)
-        self.shape: tuple[int, ...] = tuple([operator.index(length) for length in shape])
+        self.shape: tuple[Any, ...] = tuple([_length(length, k) for k, length in enumerate(shape)])
         self.kind: Kind = kind if dtype is None else _KINDS_OF_CLASSES[dtype]
 
     def __repr__(self) -> str:
         return f"ShapeOf({', '.join(map(str, self.shape))})"
+
+
+def _length(given: Any, axis: int) -> Any:
+    if not isinstance(given, str):
+        return operator.index(given)
+    if not given.isidentifier():
+        raise StagingTypeError(f"{given!r} is no name of a length", help='write `rose.ShapeOf("n", 3)`')
+    if axis:
+        raise StagingTypeError(
+            f"only the first length of an array can be open: `{given}` is that of axis {axis}",
+            help=f'transpose the array, `rose.ShapeOf("{given}", ...)`, or give this length as a number',
+        )
+    return named(given)
 
 
 _KINDS_OF_CLASSES: dict[Any, Kind] = {

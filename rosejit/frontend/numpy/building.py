@@ -19,6 +19,7 @@ from rosejit.frontend.numpy import concatenate, manipulation
 from rosejit.frontend.numpy.creation import DTYPES
 from rosejit.frontend.numpy.staged_numpy import array_of, calling, of
 from rosejit.frontend.values import rose_functions as rose
+from rosejit.frontend.values.open_lengths import has_open, refuse
 from rosejit.frontend.values.scalars import type_of
 from rosejit.frontend.values.tape import Tape
 from rosejit.ir.types import BOOL, INT, REAL
@@ -354,6 +355,8 @@ class FlatElements:
     __slots__ = ("_array", "_put")
 
     def __init__(self, a: Any, put: Make) -> None:
+        if has_open(a.shape):
+            refuse(a.tape, "`.flat`")
         self._array = a
         self._put = put
 

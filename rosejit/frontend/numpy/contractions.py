@@ -15,6 +15,7 @@ from rosejit.frontend.arrays.broadcast import an_array, broadcast_map, logical
 from rosejit.frontend.arrays.reductions import FREE_SUM, Labels, added_up, atom, runs_along
 from rosejit.frontend.numpy import blas
 from rosejit.frontend.numpy.manipulation import reshape, reshaped
+from rosejit.frontend.values.open_lengths import is_one
 from rosejit.frontend.values.scalars import type_of, wrap
 from rosejit.frontend.values.tape import Tape
 from rosejit.ir.syntax import Atom, Block, Lit, Loop, Var
@@ -75,9 +76,9 @@ def _lengths(tape: Tape, operands: Sequence[tuple[Array, Labels]], name: str) ->
     for a, labels in operands:
         for label, length in zip(labels, a.shape, strict=True):
             known = found.setdefault(label, length)
-            if 1 not in (known, length) and known != length:
+            if not is_one(known) and not is_one(length) and known != length:
                 raise _misfit(tape, operands, name, f"{known} is not {length}")
-            found[label] = length if known == 1 else known
+            found[label] = length if is_one(known) else known
     return found
 
 
@@ -88,7 +89,9 @@ def _misfit(tape: Tape, operands: Sequence[tuple[Array, Labels]], name: str, why
 
 def _element(a: Array, labels: Labels, places: dict[Any, Atom], lengths: dict[Any, int]) -> Atom:
     pairs = zip(labels, a.shape, strict=True)
-    return element(a, tuple(Lit(0, INT) if n == 1 != lengths[label] else places[label] for label, n in pairs))
+    return element(
+        a, tuple(Lit(0, INT) if is_one(n) and not is_one(lengths[label]) else places[label] for label, n in pairs)
+    )
 
 
 def _product_type(tape: Tape, kinds: list[Scalar], name: str) -> Scalar:

@@ -2,10 +2,11 @@
 
 # Values of users are of any type: what they are is asked while staging.
 
-from math import nan
+from math import copysign, nan
 from typing import Any
 
 from rosejit.errors import ShapeError
+from rosejit.frontend.arrays import reductions
 from rosejit.frontend.arrays.access import build, copy
 from rosejit.frontend.arrays.array import Array, fresh, of_host
 from rosejit.frontend.arrays.asarray import as_array
@@ -13,9 +14,11 @@ from rosejit.frontend.arrays.broadcast import broadcast_map, broadcast_shape, ca
 from rosejit.frontend.arrays.call_binding import kind_of
 from rosejit.frontend.numpy import manipulation
 from rosejit.frontend.values.host_scalars import number_kind
+from rosejit.frontend.values.open_lengths import OpenLength, as_staged, has_open
 from rosejit.frontend.values.pytree import staged_leaf
 from rosejit.frontend.values.scalars import ATOMS, P, Tan, refuse_tangent, type_of
 from rosejit.frontend.values.tape import Tape
+from rosejit.ir.lengths import clipped
 from rosejit.ir.syntax import Zero
 from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar, array
 from rosejit.numeric import np
@@ -110,6 +113,8 @@ def full(tape: Tape, shape: Any, fill_value: Any, dtype: Any = None) -> Any:
     """`np.full` with a staged value, or of a known one."""
     lengths, value = lengths_of(tape, shape), fill_value
     kind = kind_of(tape, dtype)
+    if number_kind(value) is not None and has_open(lengths):
+        return of_open(tape, lengths, cast(tape, value, kind or type_of(value) or REAL))
     if number_kind(value) is not None:
         return of_host(tape, np.full(lengths, value, DTYPES.get(kind)))
     if type_of(value) is None:
@@ -133,6 +138,39 @@ def lengths_of(tape: Tape, shape: Any) -> tuple[int, ...]:
                 "take it from the shape of an argument, or make the length `rose.Static`",
             )
     return lengths
+
+
+def of_open(tape: Tape, lengths: tuple[Any, ...], value: Any) -> Array:
+    """An array of open length, of one number. Raises when the code runs what NumPy does where it is negative."""
+    if not has_open(lengths):
+        of_known(tape, lengths)
+    for length in lengths:
+        negative = length.__class__ is OpenLength and (length.low is None or length.low < 0)
+        if negative:
+            reductions.require(tape, as_staged(length) >= 0, ValueError("negative dimensions are not allowed"))
+    kind = type_of(value)
+    if number_kind(value) is not None and value == 0 and copysign(1.0, value) > 0.0:
+        assert kind is not None
+        return fresh(tape, tape.bind(Zero(), array(lengths, kind)))
+    return _filled(tape, lengths, value)
+
+
+def zeros(tape: Tape, shape: Any, dtype: Any = None) -> Any:
+    """`np.zeros` and `np.empty`, of open length."""
+    return of_open(tape, lengths_of(tape, shape), cast(tape, 0.0, kind_of(tape, dtype) or REAL))
+
+
+def ones(tape: Tape, shape: Any, dtype: Any = None) -> Any:
+    """`np.ones`, of open length."""
+    return of_open(tape, lengths_of(tape, shape), cast(tape, 1.0, kind_of(tape, dtype) or REAL))
+
+
+def arange(tape: Tape, start_or_stop: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> Any:
+    """`np.arange(n)`, of open length."""
+    if stop is not None or step != 1 or start_or_stop.__class__ is not OpenLength:
+        return of_known(tape, start_or_stop, stop, step)
+    made = fresh(tape, build(tape, (clipped(start_or_stop),), INT, lambda indices: indices[0]))  # pyright: ignore[reportArgumentType]  # an array
+    return converted(made, kind_of(tape, dtype) or INT)
 
 
 def of_known(tape: Tape, *args: Any, **kwargs: Any) -> Any:

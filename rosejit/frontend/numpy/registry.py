@@ -43,6 +43,7 @@ from rosejit.frontend.numpy.row_kinds import (
     of_places,
     of_several,
     of_shape,
+    require_length,
     writing,
 )
 from rosejit.frontend.numpy.selection import fill_flat, put_flat
@@ -317,13 +318,13 @@ _NEW_ARRAYS = (
     Row("empty_like", making, creation.empty_like, _LIKE.replace("a", "prototype, /", 1), "x; k; a, int"),
     Row("full_like", making, creation.full_like, _LIKE.replace(",", ", fill_value,", 1),
         "x, s; a, 2; k, 2.7; x, 2.7, int; k, s; x, [s, 1.0, 2.0]"),
-    Row("zeros", making, creation.of_known, _NEW, "3; (2, 2), int"),
-    Row("ones", making, creation.of_known, _NEW, "3; (2, 2), bool"),
-    Row("empty", making, creation.of_known, _NEW, "3; (2, 2), int"),
+    Row("zeros", making, creation.zeros, _NEW, "3; (2, 2), int"),
+    Row("ones", making, creation.ones, _NEW, "3; (2, 2), bool"),
+    Row("empty", making, creation.zeros, _NEW, "3; (2, 2), int"),
     Row("eye", making, creation.of_known, "N, M=None, k=0, dtype=float, order='C', *, device=None, like=None",
         "3; 2, 3, 1; 2, dtype=int"),
     Row("identity", making, creation.of_known, "n, dtype=None, *, like=None", "3"),
-    Row("arange", making, creation.of_known,
+    Row("arange", making, creation.arange,
         "start_or_stop, /, stop=None, step=1, *, dtype=None, device=None, like=None", "3; 1, 7, 2; 0.0, 1.0, 0.25"),
     Row("linspace", making, creation.linspace,
         "start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None",
@@ -477,6 +478,8 @@ def method_of(name: str, row: Row, make: Make) -> Make:
     title = f"x.{name}"
 
     def method(self: Any, *args: Any, **options: Any) -> Any:
+        if self.tape.has_open:
+            require_length(row, self.tape, (self, *args))
         given = bound(self.tape, title, row.method, args, options)
         return called_into(self.tape, title, make, row.method, (self,), given)
 

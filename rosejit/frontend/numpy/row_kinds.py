@@ -22,6 +22,7 @@ from rosejit.frontend.numpy import manipulation
 from rosejit.frontend.numpy.complex_rows import with_complex
 from rosejit.frontend.numpy.narrow_rows import with_narrow
 from rosejit.frontend.numpy.staged_numpy import array_of
+from rosejit.frontend.values.open_lengths import has_open, is_of_open_length, refuse
 from rosejit.frontend.values.pytree import is_staged_deep
 from rosejit.frontend.values.scalars import type_of
 from rosejit.ir.primitive import Primitive
@@ -88,7 +89,38 @@ class Row:
     def stages(self) -> Handler:
         """What is done with a call."""
         name = self.names.split()[0]
-        return with_narrow(name, self.make, self.kind(self), with_complex, self.kind is of_elements)
+        narrow = with_narrow(name, self.make, self.kind(self), with_complex, self.kind is of_elements)
+        return _of_lengths(self, narrow)
+
+
+_OPEN = frozenset({
+    "sum", "prod", "mean", "max", "min", "all", "any", "cumsum", "cumprod", "dot", "matmul", "inner", "where", "clip",
+    "round", "copy", "asarray", "zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empty_like", "full_like",
+    "arange", "shape", "ndim", "size", "astype",
+})  # fmt: skip
+"""Functions, beside those of elements, and methods that have been looked through for lengths that stay open: nothing
+in them takes an array to have elements."""
+
+
+def require_length(row: Row, tape: Any, args: Args) -> None:
+    """Refuse an array of open length where it was not thought of."""
+    known = row.kind is of_elements or row.names.split()[0] in _OPEN
+    if not known and any(map(is_of_open_length, args)):
+        refuse(tape, f"`{row.name}`")
+
+
+def _of_lengths(row: Row, handler: Handler) -> Handler:
+    def checked(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
+        if session.tape.has_open:
+            require_length(row, session.tape, (*args, *kwargs.values()))
+        return handler(session, function, args, kwargs)
+
+    return checked
+
+
+def is_open(*args: Any) -> bool:
+    """Whether a length that stays open is in one of the arguments."""
+    return any(has_open(arg if isinstance(arg, (tuple, list)) else (arg,)) for arg in args)
 
 
 def is_staged(*args: Any) -> bool:
@@ -283,10 +315,10 @@ def making(row: Row) -> Handler:
     """A function that makes an array."""
 
     def handler(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
-        if args and not kwargs and len(args) == 1 and not is_staged(*args):
+        if args and not kwargs and len(args) == 1 and not is_staged(*args) and not is_open(*args):
             return session.plain(function, args, kwargs)
         given = bound(session.tape, row.name, row.binds, args, kwargs)
-        if not is_staged(*given.values()):
+        if not is_staged(*given.values()) and not is_open(*given.values()):
             return session.plain(function, args, kwargs)
         kind_of(session.tape, given.get("dtype"))
         return called(session.tape, row.name, row.make, row.binds, (session.tape,), given)

@@ -39,6 +39,7 @@ from rosejit.frontend.values.complexes import Complex, complex_of, parts_of
 from rosejit.frontend.values.generators import Generator
 from rosejit.frontend.values.host_scalars import number_kind
 from rosejit.frontend.values.locations import frame_at
+from rosejit.frontend.values.open_lengths import OpenLength, as_staged, has_open
 from rosejit.frontend.values.pytree import is_staged_deep
 from rosejit.frontend.values.scalars import (
     NUMBERS,
@@ -66,7 +67,7 @@ Handler = Callable[[Any, Any, Args, Options], Any]
 
 
 def _range(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
-    if any(arg.__class__ in NUMBERS for arg in args):
+    if any(arg.__class__ in NUMBERS or arg.__class__ is OpenLength for arg in args):
         return staged_range(session.tape, args)
     return range(*args, **kwargs)
 
@@ -84,6 +85,8 @@ def _len(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
         raise session.tape.type_fault(
             "a number has no length", "an array without dimensions is a number; `np.size(x)` is 1 for it"
         )
+    if len(args) == 1 and args[0].__class__ is Array and has_open(args[0].shape[:1]):
+        return args[0].shape[0]
     ask = own(args[0], "__len__") if len(args) == 1 else None
     return len(*args) if ask is None else ask()
 
@@ -92,6 +95,7 @@ def _float(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     value = _single(args)
     if value.__class__ is Text:
         value.use()
+    value = as_staged(value)
     if value.__class__ in (Real, Int, Bool):
         return Real(session.tape, real_atom(session.tape, value) or value.atom)
     if value.__class__ is Tan:
@@ -109,6 +113,8 @@ def _int(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
         value.use()
     if value.__class__ is Real:
         return Int(tape, faults.surely(tape, P["to_int"], faults.finite(tape, value.atom, "int")))
+    if value.__class__ is OpenLength:
+        return value
     if value.__class__ in (Int, Bool):
         return value if value.__class__ is Int else Int(tape, int_atom(tape, value) or value.atom, 0)
     ask = own(value, "__int__") or own(value, "__index__")

@@ -31,6 +31,7 @@ from rosejit.frontend.control.optional import Optional, required
 from rosejit.frontend.control.special_methods import member_of
 from rosejit.frontend.control.undefined import Poison, require_single_value
 from rosejit.frontend.numpy import building, random, refusals, registry, scipy_linalg, scipy_special
+from rosejit.frontend.numpy.row_kinds import of_elements
 from rosejit.frontend.python.builtins import BUILTINS, of_sequence
 from rosejit.frontend.python.cmath import CMATH
 from rosejit.frontend.python.math import MATH, OF_REALS
@@ -41,6 +42,7 @@ from rosejit.frontend.soa.struct_of_arrays import StructOfArrays
 from rosejit.frontend.syntax.user_code import is_users_code
 from rosejit.frontend.values.generators import Generator
 from rosejit.frontend.values.locations import frame_at
+from rosejit.frontend.values.open_lengths import as_staged, is_of_open_length, refuse
 from rosejit.frontend.values.pytree import (
     detached,
     is_mutable,
@@ -178,11 +180,22 @@ class Dispatcher:
             return faults.function(
                 tape, function.__name__, args, lambda *given: handler(self._session, function, given, kwargs)
             )
+        if tape.has_open:
+            args = self._of_lengths(function, args, kwargs)
         value = handler(self._session, function, args, kwargs)
         if value.__class__ in _GIVEN and _is_numpys(function):
             found = value if value.__class__ is tuple else (value,)
             tape.numpys.update([x.atom for x in found if x.__class__ in (Real, Int) and isinstance(x.atom, Var)])
         return value
+
+    def _of_lengths(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        """The arguments of a function that is given lengths that stay open, or arrays of such: numbers are staged."""
+        row = registry.row_of(function) if loaded() is not None else None
+        if function in MATH or (row is not None and row.kind is of_elements):
+            return tuple(map(as_staged, args))
+        if row is None and function not in BUILTINS and any(map(is_of_open_length, (*args, *kwargs.values()))):
+            refuse(self._tape, f"`{function.__name__}`")
+        return args
 
     def _decorated(self, stage: Handler, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         try:

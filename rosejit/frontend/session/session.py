@@ -526,7 +526,11 @@ class Session:
         tape = self.tape
         if tape.catching:
             tape.refuse_in_try(f"`{function.name}`")
-        binders = tuple([Var(t, function.name) for t in function.results])
+        types = function.results
+        if tape.has_open:  # a derivative is of arrays whose lengths only the run knows; here they have names
+            own = [leaf_type(leaf) for leaf in leaves(result)]
+            types = (*own, *types[len(own) :])
+        binders = tuple([Var(t, function.name) for t in types])
         tape.bind_all(ir.Call(function, tuple(atoms)), binders)
         if arguments is not None and arguments.sources:
             binders = advanced(self.tape, arguments, binders)

@@ -48,6 +48,7 @@ from rosejit.frontend.values.generators import (
     words_of,
 )
 from rosejit.frontend.values.host_scalars import LARGEST, UnpassedInt, as_array, as_number, number_kind
+from rosejit.frontend.values.open_lengths import OpenLength, as_staged
 from rosejit.frontend.values.pytree import attribute, attributes, flatten, is_staged_deep, members, staged_leaf
 from rosejit.frontend.values.reachable_state import structural_key
 from rosejit.frontend.values.scalars import Real, passed_tangent
@@ -179,6 +180,8 @@ class Binder:
         if value.__class__ is UnpassedInt:
             self.call.statics.append(int(value))
             return StaticTree(structural_key(value))
+        if value.__class__ is OpenLength:
+            value = as_staged(value)
         match description:
             case Scalar(kind):
                 return self._number(kind, value, where)

@@ -48,6 +48,11 @@ PLAIN_KINDS: dict[type, Kind] = {bool: "bool", int: "int", float: "real"}
 """By the classes that most numbers have."""
 
 
+def register_whole(cls: type) -> None:
+    """A class whose objects stand where the host has whole numbers."""
+    _PLAIN[cls] = "int"
+
+
 def as_number(kind: Kind, value: Any) -> float | int | bool | None:
     """`value` as a Python number of that kind; None where it is none."""
     found = number_kind(value)

@@ -12,6 +12,7 @@ from rosejit.frontend.values.host_scalars import LARGEST, PLAIN_KINDS, SMALLEST,
 from rosejit.frontend.values.locations import Place
 from rosejit.frontend.values.pytree import staged_leaf
 from rosejit.frontend.values.tape import Tape
+from rosejit.ir.lengths import Length
 from rosejit.ir.primitive import Primitive, Staged
 from rosejit.ir.syntax import Apply, Atom, Let, Lit, Var
 from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar, Type, array
@@ -160,6 +161,8 @@ def real_atom(tape: Tape, value: Any) -> Atom | None:
         return to_real(tape, value.atom)
     if kind is Bool:
         return to_real(tape, tape.apply(P["bool_to_int"], value.atom))
+    if isinstance(value, Length):
+        return to_real(tape, Lit(value, INT))
     return tape.literal(float(value)) if _host_kind(value) is not None else None
 
 
@@ -183,7 +186,7 @@ def reals(tape: Tape, values: tuple[Any, ...]) -> tuple[Atom, ...]:
 
 def to_real(tape: Tape, atom: Atom) -> Atom:
     """An Int as a Real."""
-    if isinstance(atom, Lit):
+    if isinstance(atom, Lit) and not isinstance(atom.value, Length):
         return tape.literal(float(atom.value or 0))
     return tape.apply(P["to_real"], atom)
 
@@ -197,6 +200,8 @@ def int_atom(tape: Tape, value: Any) -> Atom | None:
         return tape.apply(P["bool_to_int"], value.atom)
     if number_kind(value) not in ("int", "bool"):
         return None
+    if isinstance(value, Length):
+        return Lit(value, INT)
     number = int(value)
     if not SMALLEST <= number <= LARGEST:
         raise tape.type_fault(

@@ -197,6 +197,8 @@ class Tape:
     """Whether somebody was told of a loop that is unrolled to very many operations."""
     rolls_more = False
     """Whether a loop was found in which so much is unrolled that shorter ones are rolled as well."""
+    has_open = False
+    """Whether there are arrays whose length stays open."""
 
     def __init__(self) -> None:
         self.frames: list[Frame] = []

@@ -12,7 +12,7 @@ from rosejit.ir.types import TAN, Ref
 from rosejit.ops import linear
 from rosejit.transforms.analysis.affine_dependence import reads_back
 
-_SUMS = (linear.tadd, linear.tfadd, linear.tladd)
+_SUMS = (linear.tadd, linear.tfadd)
 Terms = list[tuple[bool, ir.Atom]]
 """What is added, and whether it is subtracted."""
 

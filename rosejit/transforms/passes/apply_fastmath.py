@@ -12,7 +12,7 @@ from rosejit.transforms.analysis import rule_templates
 from rosejit.transforms.passes.inline import inline
 
 MINUS, TIMES = PRIMITIVES["sub"], PRIMITIVES["mul"]
-TADD, TLADD = PRIMITIVES["tadd"], PRIMITIVES["tladd"]
+TADD, TFADD = PRIMITIVES["tadd"], PRIMITIVES["tfadd"]
 
 
 def apply_fastmath(f: ir.Function) -> ir.Function:
@@ -55,12 +55,7 @@ def _is_zero(e: ir.Apply) -> bool:
 
 
 IN_ORDER = {
-    PRIMITIVES[f"{tangent}{free}{name}"]: PRIMITIVES[f"{tangent}{name}"]
-    for free in "fl"
-    for tangent, name in (("", "add"), ("", "sub"), ("t", "add"))
-}
-IN_LANES = {
-    PRIMITIVES[f"{tangent}f{name}"]: PRIMITIVES[f"{tangent}l{name}"]
+    PRIMITIVES[f"{tangent}f{name}"]: PRIMITIVES[f"{tangent}{name}"]
     for tangent, name in (("", "add"), ("", "sub"), ("t", "add"))
 }
 
@@ -116,7 +111,7 @@ def sums_in_lanes(loop: ir.Loop, carries: set[ir.Var]) -> None:
     for k in {k for numbers in added.values() for k in numbers}:
         e = lets[k].expr
         assert isinstance(e, ir.Apply)
-        lets[k] = ir.Let(lets[k].binders, ir.Apply(TLADD, e.args), lets[k].span)
+        lets[k] = ir.Let(lets[k].binders, ir.Apply(TFADD, e.args), lets[k].span)
     on = {c for c, lanes in zip(loop.carries, in_lanes(loop), strict=True) if lanes}
     for c, numbers in added.items():
         if c not in on:
@@ -125,8 +120,8 @@ def sums_in_lanes(loop: ir.Loop, carries: set[ir.Var]) -> None:
 
 
 def fix_sum_order(f: ir.Function) -> ir.Function:
-    """A program whose running sums say whether they are in lanes: no pass can drop what keeps them from it, nor learn
-    that the iterations are few, and so give them other bits. The same object where there are none."""
+    """A program whose running sums that are not in lanes say so: no pass can drop what keeps them from it, and so give
+    them other bits. The same object where there are none."""
     if f.body is None:
         return f
     body, made = f.derived.get("settled", (None, f))
@@ -149,9 +144,8 @@ def _undecided(let: ir.Let) -> dict[int, ir.Let]:
         return {}
     lanes = in_lanes(e)
     summed, ordered = ({c for c, lane in zip(e.carries, lanes, strict=True) if lane is on} for on in (True, False))
-    kept = _with(IN_LANES, e, summed) if e.constant_trips is None else {}
     terms = _adding(e, summed)  # one may be what another carry has become
-    return kept | {k: changed for k, changed in _with(IN_ORDER, e, ordered).items() if k not in terms}
+    return {k: changed for k, changed in _with(IN_ORDER, e, ordered).items() if k not in terms}
 
 
 def _fix_in_block(block: ir.Block) -> ir.Block:

@@ -270,7 +270,7 @@ def f(x: [20]Real, at: Int): [9]Real =
 
 
 @pytest.mark.parametrize(("n", "two"), [(8, 2), (9, 2), (10, 3), (11, 3)])
-@pytest.mark.parametrize("add", ["s + p", "fadd(s, p)", "ladd(s, p)"])
+@pytest.mark.parametrize("add", ["s + p", "fadd(s, p)"])
 def test_two_iterations_that_are_left_go_side_by_side(n, two, add):
     text = f"""
 def f(x: [{n}]Real, s0: Real): Real, [{n}]Real =

@@ -41,7 +41,7 @@ SUMS = [
     "let new = old - p in",
     "let t = old + p in let new = t - v in",
     "let t = v * v in let u = t + old in let new = u + p in",
-    "let new = ladd(old, p) in",
+    "let new = fadd(old, p) in",
 ]
 OTHERS = [
     "let new = p - old in",
