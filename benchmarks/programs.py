@@ -18,6 +18,8 @@ BODIES = 20
 RNG = np.random.default_rng(31337)
 PLACES, MASSES = RNG.normal(size=(BODIES, 3)), RNG.uniform(0.5, 1.5, size=BODIES)
 ROOTS = 1000
+SIZE = 9
+MATRIX = RNG.normal(size=(SIZE, SIZE))
 
 
 @rose.jit
@@ -75,10 +77,24 @@ def slopes(a: float) -> float:
     return total
 
 
+@rose.jit
+def determinant(a: Mat["n", "n"], row: int, columns: int) -> float:
+    """By minors of the rows from `row` on, over the columns that are left."""
+    if row == len(a):
+        return 1.0
+    total, sign = 0.0, 1.0
+    for j in range(len(a)):
+        if columns >> j & 1:
+            total += sign * a[row, j] * determinant(a, row + 1, columns & ~(1 << j))
+            sign = -sign
+    return total
+
+
 CASES: dict[str, tuple[Any, Any, tuple[Any, ...]]] = {
     "Lotka-Volterra": (lotka_volterra, rose.grad(lotka_volterra, argnums=(0, 1, 2, 3)), RATES),
     "n-body 20": (n_body, rose.grad(n_body), (PLACES, MASSES)),
     "newton": (roots, slopes, (2.0,)),
+    f"det {SIZE}": (determinant, rose.grad(determinant), (MATRIX, 0, 2**SIZE - 1)),
 }
 
 
@@ -87,13 +103,18 @@ def peers() -> dict[str, Callable[[], Any]]:
     library = native("programs")
     number, count, pointer = ctypes.c_double, ctypes.c_long, ctypes.c_void_p
     made: dict[str, Callable[[], Any]] = {}
-    rates, forces, slope = np.empty(4), np.empty_like(PLACES), np.empty(1)
+    rates, forces, slope, minors = np.empty(4), np.empty_like(PLACES), np.empty(1), np.empty_like(MATRIX)
     given = [*map(number, RATES), count(STEPS), number(DT), pointer(rates.ctypes.data)]
     bodies = [count(BODIES), *(pointer(a.ctypes.data) for a in (PLACES, MASSES, forces))]
     calls = {
         "Lotka-Volterra": (library.lotka_volterra, given, rates),
         "n-body 20": (library.n_body, bodies, forces),
         "newton": (library.newton, [number(2.0), count(ROOTS), pointer(slope.ctypes.data)], slope),
+        f"det {SIZE}": (
+            library.determinant,
+            [count(SIZE), *map(pointer, (MATRIX.ctypes.data, minors.ctypes.data))],
+            minors,
+        ),
     }
     for name, (f, args, output) in calls.items():
         f.restype = number

@@ -26,9 +26,28 @@ State slope_back(const Rates& r, State s, State k, Rates& ct) {
   return {k.x * (r.a - r.b * s.y) + k.y * r.d * s.y, k.y * (r.d * s.x - r.c) - k.x * r.b * s.x};
 }
 
+// The determinant of the rows from `row` on, of the columns that are left; `ct` times its gradient is added.
+double minor(long n, const double* a, long row, unsigned columns, double ct, double* gradient) {
+  if (row == n) return 1.0;
+  double sum = 0, sign = 1;
+  for (long j = 0; j < n; j++) {
+    if (!(columns >> j & 1)) continue;
+    double factor = sign * a[n * row + j], rest = minor(n, a, row + 1, columns & ~(1u << j), ct * factor, gradient);
+    sum += factor * rest;
+    gradient[n * row + j] += ct * sign * rest;
+    sign = -sign;
+  }
+  return sum;
+}
+
 }  // namespace
 
 extern "C" {
+
+double determinant(long n, const double* a, double* gradient) {
+  for (long i = 0; i < n * n; i++) gradient[i] = 0;
+  return minor(n, a, 0, (1u << n) - 1, 1.0, gradient);
+}
 
 double lotka_volterra(double a, double b, double c, double d, long steps, double dt, double* gradient) {
   Rates r{a, b, c, d}, ct{0, 0, 0, 0};

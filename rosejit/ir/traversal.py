@@ -212,6 +212,19 @@ def rebuild(e: Expr, atom: AtomMap, binder: BinderMap = _same_binder, block: Blo
     return FACTS[e.__class__].rebuild(e, atom, binder, block)
 
 
+def renamed(block: Block, atoms: Mapping[Var, Atom]) -> Block:
+    """`block` with other atoms for its free variables; its binders stay."""
+
+    def atom(a: Atom) -> Atom:
+        return atoms.get(a, a) if isinstance(a, Var) else a
+
+    def inner(old: Block) -> Block:
+        lets = [Let(let.binders, rebuild(let.expr, atom, block=inner), let.span) for let in old.lets]
+        return Block(lets, tuple([atom(a) for a in old.results]))
+
+    return inner(block)
+
+
 def within(let: Let, block: BlockMap) -> Let:
     """`let` with the blocks inside it through `block`; the same object where there are none."""
     if let.expr.__class__ not in _WITH_BLOCKS:

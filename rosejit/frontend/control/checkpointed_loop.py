@@ -15,7 +15,7 @@ from rosejit.frontend.values.scalars import Int, P, int_atom, wrap
 from rosejit.frontend.values.tape import Tape
 from rosejit.ir import syntax as ir
 from rosejit.ir.builder import Builder
-from rosejit.ir.traversal import free, rebuild
+from rosejit.ir.traversal import free, renamed
 from rosejit.ir.types import INT, REAL, TAN, is_boxed
 
 Every = Any
@@ -77,7 +77,7 @@ def _block(loop: ir.Loop, span: Any) -> tuple[ir.Function, tuple[ir.Var, ...], t
     starts = tuple([ir.Var(c.type, c.hint) for c in loop.carries])
     first, count, number = ir.Var(INT, "first"), ir.Var(INT, "count"), ir.Var(INT, "i")
     op = P["wsub"] if loop.down else P["wadd"]
-    body = _renamed(loop.body, inside)
+    body = renamed(loop.body, inside)
     body.lets.insert(0, ir.Let((loop.index,), ir.Apply(op, (first, number)), span))
     b = Builder(span)
     types = tuple([c.type for c in loop.carries])
@@ -89,14 +89,3 @@ def _block(loop: ir.Loop, span: Any) -> tuple[ir.Function, tuple[ir.Var, ...], t
     kinds = tuple([v.type for v in results])
     made = ir.Function("iterations", params, kinds, b.block(*results), own, checkpoint=True, span=span)
     return made, passed, given
-
-
-def _renamed(block: ir.Block, names: dict[ir.Var, ir.Var]) -> ir.Block:
-    def atom(a: ir.Atom) -> ir.Atom:
-        return names.get(a, a) if isinstance(a, ir.Var) else a
-
-    def inner(old: ir.Block) -> ir.Block:
-        lets = [ir.Let(let.binders, rebuild(let.expr, atom, block=inner), let.span) for let in old.lets]
-        return ir.Block(lets, tuple(map(atom, old.results)))
-
-    return inner(block)

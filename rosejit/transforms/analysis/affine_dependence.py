@@ -115,7 +115,7 @@ class Iterations:
 
 def uses(e: ir.Loop) -> dict[ir.Atom, list[Access]]:
     """What the body of a loop does with each array that it carries, by all names, in order: the elements that it reads
-    and writes; what takes all of it, and is not the next carry, has no path."""
+    and writes; what takes all of it, and is not the next carry, or becomes that in its place, has no path."""
     found: dict[ir.Atom, list[Access]] = {c: [] for c in e.carries if is_boxed(c.type)}
     names: dict[ir.Atom, ir.Atom] = {c: c for c in found}
     for let in e.body.lets if found else ():
@@ -134,6 +134,9 @@ def uses(e: ir.Loop) -> dict[ir.Atom, list[Access]]:
     for k, a in enumerate(e.body.results):
         if a in names and not (k < len(e.carries) and e.carries[k] is names[a] and latest[names[a]] is a):
             found[names[a]].append(Access(names[a], (), True))
+    for c, a in zip(e.carries, e.body.results, strict=False):
+        if c in found and names.get(a) is not c:  # another array takes its place
+            found[c].append(Access(c, (), True))
     return found
 
 

@@ -1,7 +1,7 @@
 """The two sides of a split branch: they save in shared slots, so that the residual is as large as the larger side."""
 
 from rosejit.ir import syntax as ir
-from rosejit.ir.traversal import rebuild
+from rosejit.ir.traversal import renamed
 from rosejit.ir.types import BOOL, INT, REAL, UNIT, Sum, Tuple, Type, is_boxed
 from rosejit.transforms.autodiff.residuals import Needs, ResidualPlanner, SplitBlock, reads
 
@@ -49,7 +49,7 @@ class BranchSide:
     def linear(self) -> ir.Block:
         """The linear half, reading its slots."""
         block = ir.Block(self.kept.repeated + self.split.linear, self.split.linear_results)
-        return rename(block, self.slots) if self.slots else block
+        return renamed(block, self.slots) if self.slots else block
 
     def linear_branch(self, params: tuple[ir.Var, ...]) -> ir.Branch:
         """The linear half as a side of a `case`, whose first scrutinee is the record of boxed values, if any."""
@@ -109,16 +109,3 @@ def _filler(t: Type) -> ir.Lit:
     if t is REAL:
         return ir.real(0.0)
     return ir.integer(0) if t is INT else ir.FALSE
-
-
-def rename(block: ir.Block, atoms: dict[ir.Var, ir.Var]) -> ir.Block:
-    """`block` with its free variables through `atoms`; binders stay."""
-
-    def atom(a: ir.Atom) -> ir.Atom:
-        return atoms.get(a, a) if isinstance(a, ir.Var) else a
-
-    def inner(b: ir.Block) -> ir.Block:
-        lets = [ir.Let(let.binders, rebuild(let.expr, atom, block=inner), let.span) for let in b.lets]
-        return ir.Block(lets, tuple([atom(a) for a in b.results]))
-
-    return inner(block)

@@ -10,6 +10,7 @@ from rosejit.ir.types import Nominal, Ref, erased, has_dynamic_length, has_real,
 from rosejit.lazy_dataclass import dataclass
 from rosejit.transforms.analysis.activity import Mask
 from rosejit.transforms.autodiff.jvp import Jvp, jvp
+from rosejit.transforms.autodiff.one_sweep import combined
 from rosejit.transforms.autodiff.straightline_reverse import ReverseSweep, is_straight_line
 from rosejit.transforms.autodiff.transpose import returned, transpose
 from rosejit.transforms.autodiff.unzip import unzip
@@ -18,6 +19,7 @@ from rosejit.transforms.passes.erase import erase
 from rosejit.transforms.passes.insert_copies import insert_copies, known_owned
 
 Atoms = tuple[ir.Atom, ...]
+Cotangents = tuple[ir.Atom | None, ...]
 
 
 def zero(b: Builder, like: ir.Atom) -> ir.Atom:
@@ -77,10 +79,26 @@ class Reverse:
         found = iter(b.bind_all(ir.Call(called, (*residuals, *given)), called.results, "dy"))
         return [next(found) if on else None for on in self.derived.results]
 
+    def both(self, b: Builder, args: Atoms, cts: Cotangents) -> tuple[Atoms, list[ir.Atom | None]]:
+        """Results of `f` and the cotangents that `pullback` gives; one sweep does both where that saves residuals."""
+        unknown = [ct is None and has_dynamic_length(t) for ct, t in zip(cts, self.f.results, strict=True)]
+        if not self.halves.one_sweep or any(unknown):
+            results, residuals = self.forward(b, args)
+            return results, self.pullback(b, residuals, args, results, cts)
+        shapes = tuple([ir.Var(t, "y") for t in self.f.results])
+        return self._called(b, combined(self.halves), args, args, shapes, cts)
+
     def pullback(
-        self, b: Builder, residuals: Atoms, args: Atoms, results: Atoms, cts: tuple[ir.Atom | None, ...]
+        self, b: Builder, residuals: Atoms, args: Atoms, results: Atoms, cts: Cotangents
     ) -> list[ir.Atom | None]:
         """A cotangent for each parameter in `mask` (None elsewhere), from one a result; None is a zero."""
+        return self._called(b, transpose(self.halves.linear), residuals, args, results, cts)[1]
+
+    def _called(
+        self, b: Builder, f: ir.Function, given: Atoms, args: Atoms, results: Atoms, cts: Cotangents
+    ) -> tuple[Atoms, list[ir.Atom | None]]:
+        """What `f` gives for `given`, cotangents of results and places: results if it has any, cotangents of
+        parameters."""
         linear = self.halves.linear
         seeds = [ct or zero(b, y) for ct, y, on in zip(cts, results, self.derived.results, strict=True) if on]
         back = set(returned(linear))
@@ -92,22 +110,24 @@ class Reverse:
                 assert not isinstance(p.type, Ref), "the places of a whole program are inside it"
                 start = zero(b, args[k])
                 places[k] = b.bind(ir.Accum(start), Ref(start.type), "acc")
-        called = erase(transpose(linear))
-        given = iter(b.bind_all(ir.Call(called, (*residuals, *seeds, *places.values())), called.results, "ct"))
+        called = erase(f)
+        made = b.bind_all(ir.Call(called, (*given, *seeds, *places.values())), called.results, "ct")
+        count = len(made) - len(back)
+        rest = iter(made[count:])
         found: list[ir.Atom | None] = [None] * len(self.mask)
         for k in active:
             place = places.get(k)
-            ct = next(given) if place is None else b.bind(ir.Resolve(place), erased(tangent(args[k].type)), "ct")
+            ct = next(rest) if place is None else b.bind(ir.Resolve(place), erased(tangent(args[k].type)), "ct")
             if self.mask[k]:
                 found[k] = ct
-        return found
+        return made[:count], found
 
 
-def reverse(f: ir.Function, mask: Mask, mixed: bool = False) -> Reverse:
+def reverse(f: ir.Function, mask: Mask, mixed: bool = False, once: bool = False) -> Reverse:
     """Raises `NotDifferentiable` where `jvp` does. `mixed`: loops may keep partial derivatives (`mixed_mode.py`); a
-    pushforward then has other last bits than forward mode."""
+    pushforward then has other last bits than forward mode. `once`: see `unzip`."""
     derived = jvp(f, mask)
-    return Reverse(f, mask, derived, unzip(derived.function, mixed))
+    return Reverse(f, mask, derived, unzip(derived.function, mixed, once))
 
 
 # --- whole programs
@@ -131,10 +151,8 @@ def gradient(f: ir.Function, mask: Mask, value: bool) -> ir.Function:
     if key not in f.derived:
         b = Builder(f.span)
         params = _parameters(f)
-        r = reverse(f, mask, mixed=True)
-        results, residuals = r.forward(b, params)
-        seeds = (ir.real(1.0), *(None for _ in results[1:]))
-        cts = r.pullback(b, residuals, params, results, seeds)
+        r = reverse(f, mask, mixed=True, once=True)
+        results, cts = r.both(b, params, (ir.real(1.0), *(None for _ in f.results[1:])))
         wanted = [ct for ct, on in zip(cts, mask, strict=True) if on]
         filled = [
             zero(b, p) if ct is None else ct
@@ -175,10 +193,9 @@ def cotangents(f: ir.Function, mask: Mask) -> ir.Function:
     if key not in f.derived:
         b = Builder(f.span)
         params = _parameters(f)
-        r = reverse(f, mask)
-        results, residuals = r.forward(b, params)
+        r = reverse(f, mask, once=True)
         cts = tuple(ir.Var(erased(tangent(t)), "ct") if has_real(t) else None for t in f.results)
-        found = r.pullback(b, residuals, params, results, cts)
+        results, found = r.both(b, params, cts)
         wanted = [zero(b, p) if ct is None else ct for p, ct, on in zip(params, found, mask, strict=True) if on]
         given = tuple(ct for ct in cts if ct is not None)
         f.derived[key] = program(f"vjp_{f.name}", f, (*params, *given), b, (*results, *wanted))

@@ -49,8 +49,7 @@ def _derived(f: ir.Function, mask: Mask, how: "type[Forward]", derivation: Deriv
         known = derivation.activity(f, mask)
         result_types = [tangent_type(t) for t, on in zip(f.results, known.results, strict=True) if on]
         new = ir.Function(f"jvp_{f.name}", (), (*f.results, *result_types), span=f.span)
-        if f.checkpoint:
-            new.derived["checkpoint of"] = f
+        new.derived["primal"] = f
         made = derivation.made[key] = Jvp(new, mask, known.results)  # before the body: it may call itself
         how(f, made, known.active, derivation).run()
     return derivation.made[key]

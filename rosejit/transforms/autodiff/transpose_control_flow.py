@@ -1,7 +1,7 @@
 """Branches and loops in the reverse pass: a branch stays one, a loop turns round."""
 
 from rosejit.ir import syntax as ir
-from rosejit.ir.traversal import captures, consumed, consumed_within, rebuild, scopes
+from rosejit.ir.traversal import captures, consumed, consumed_within, renamed, scopes
 from rosejit.ir.types import Array, Ref, is_boxed, is_linear
 from rosejit.transforms.autodiff.cotangents import cotangent, is_scalar, needs_shape
 from rosejit.transforms.autodiff.transpose_block import BlockTransposer, Seeds
@@ -36,7 +36,14 @@ def branch(s: BlockTransposer, let: ir.Let, e: ir.If | ir.Case) -> None:
             s.place(v)
     linear = tuple(is_linear(a.type) for a in scrutinees)
     sides = [_side(s.inside(block, (*params, *adopted)), params, linear, cts) for params, block in scopes(e)]
-    given = [v for v in captured if is_scalar(v.type) and any(v in side.sums for side, _ in sides)]
+    given: list[ir.Var] = []
+    for v in captured:
+        if is_scalar(v.type) and any(v in side.sums for side, _ in sides):
+            one, other = (side.sums.get(v) for side, _ in sides)
+            if one is other and one is not None:  # what both sides pass on, as a sum to which one of them adds
+                s.give(v, one)
+            else:
+                given.append(v)
     given += adopted
     blocks = [side.b.block(*[side.get(v) for v in given]) for side, _ in sides]
     if isinstance(e, ir.If):
@@ -120,17 +127,9 @@ def _without_carries(e: ir.Loop, kept: list[int]) -> ir.Loop:
     """A loop without the boxed carries that pass unchanged and are only read: the iterations read what they begin
     with.
     """
-    atoms: dict[ir.Atom, ir.Atom] = {c: e.inits[k] for k, c in enumerate(e.carries) if k not in kept}
-
-    def atom(a: ir.Atom) -> ir.Atom:
-        return atoms.get(a, a)
-
-    def block(old: ir.Block) -> ir.Block:
-        lets = [ir.Let(let.binders, rebuild(let.expr, atom, block=block), let.span) for let in old.lets]
-        return ir.Block(lets, tuple(map(atom, old.results)))
-
     results = (*[e.body.results[k] for k in kept], *e.body.results[len(e.carries) :])
-    body = block(ir.Block(e.body.lets, results))
+    atoms = {c: e.inits[k] for k, c in enumerate(e.carries) if k not in kept}
+    body = renamed(ir.Block(e.body.lets, results), atoms)
     carries, inits = tuple([e.carries[k] for k in kept]), tuple([e.inits[k] for k in kept])
     return ir.Loop(e.trips, e.index, carries, inits, e.scans, body, e.down)
 

@@ -8,29 +8,53 @@ loop, a slot that the two sides of a branch share. What one cheap operation give
 from functools import partial
 
 from rosejit.ir import syntax as ir
+from rosejit.ir.traversal import callees
 from rosejit.ir.types import Nominal, is_boxed, is_linear
 from rosejit.transforms.autodiff.checkpoint import make_bodies, promised
+from rosejit.transforms.autodiff.one_sweep import cycle, from_outside
 from rosejit.transforms.autodiff.residuals import Residuals, SplitBlock
 from rosejit.transforms.autodiff.unzip_forms import Halves, Splitter
 from rosejit.transforms.passes.dce import without_dead_tangents
 from rosejit.transforms.passes.insert_copies import body_with_copies
 
+Key = tuple[str, bool, bool]
 
-def unzip(f: ir.Function, mixed: bool = False) -> Halves:
+
+def unzip(f: ir.Function, mixed: bool = False, once: bool = False) -> Halves:
     """The two halves of a function with linear parameters. `mixed`: loops may keep partial derivatives in place of the
     factors that they are made of (`mixed_mode.py`); without it the linear half does what the function does, bit for
-    bit."""
-    primal = f.derived.get("checkpoint of")
-    key = ("unzip", mixed)
-    if primal is None:
-        return _halves(f, key, mixed)
+    bit. `once`: for one pullback, for which recursion may compute again what it would save (`one_sweep.py`)."""
+    primal = f.derived.get("primal")
+    key = ("unzip", mixed, once)
+    if primal is not None and primal.checkpoint:
+        if key not in f.derived:
+            halves = f.derived[key] = promised(f)  # before its body is split: it may call itself
+            make_bodies(halves, f, primal, _halves(f, ("unzip once more", mixed, once)))
+        return f.derived[key]
+    if not once or not cycle(f):
+        return _halves(f, key)
     if key not in f.derived:
-        halves = f.derived[key] = promised(f)  # before its body is split: it may call itself
-        make_bodies(halves, f, primal, _halves(f, ("unzip once more", mixed), mixed))
+        f.derived[key] = _recursive(f, mixed)
     return f.derived[key]
 
 
-def _halves(f: ir.Function, key: tuple[str, bool], mixed: bool) -> Halves:
+def _recursive(f: ir.Function, mixed: bool) -> Halves:
+    """The halves of a function that calls itself, for callers outside of its cycle."""
+    key = ("unzip in its cycle", mixed, True)
+    _halves(f, key)
+    return from_outside(f, {g: g.derived[key] for g in cycle(f) if key in g.derived})
+
+
+def _inside(f: ir.Function, key: Key, g: ir.Function) -> Halves:
+    """The halves of `g` for a call in `f`, whose own have this key."""
+    _, mixed, once = key
+    primal = g.derived.get("primal")
+    if once and g in cycle(f) and not (primal is not None and primal.checkpoint):
+        return _halves(g, ("unzip in its cycle", mixed, once))
+    return unzip(g, mixed, once)
+
+
+def _halves(f: ir.Function, key: Key) -> Halves:
     """The halves as they follow from the body, made once."""
     if key not in f.derived:
         name = f.name.removeprefix("jvp_")
@@ -40,8 +64,11 @@ def _halves(f: ir.Function, key: tuple[str, bool], mixed: bool) -> Halves:
         linear = ir.Function(f"lin_{name}", (), (), span=f.span)
         dual = tuple(is_linear(p.type) for p in f.params)
         halves = f.derived[key] = Halves(forward, linear, Nominal(f"Res_{name}"), boxed, dual)
-        _unzip_function(f, halves, mixed)
+        forward.derived["halves"] = halves
+        _unzip_function(f, halves, key)
         halves.is_complete = True
+        called = [g.derived.get("halves") for g in callees(forward)]
+        halves.one_sweep = not cycle(f) and any([h is not None and h.one_sweep for h in called])
     halves = f.derived[key]
     halves.assumed |= not halves.is_complete
     return halves
@@ -51,9 +78,9 @@ def _primal(f: ir.Function) -> tuple[ir.Var, ...]:
     return tuple(p for p in f.params if not is_linear(p.type))
 
 
-def _unzip_function(f: ir.Function, halves: Halves, mixed: bool) -> None:
+def _unzip_function(f: ir.Function, halves: Halves, key: Key) -> None:
     params = _primal(f)
-    splitter = Splitter(f, partial(unzip, mixed=mixed), mixed)
+    splitter = Splitter(f, partial(_inside, f, key), key[1])
     split = splitter.block(without_dead_tangents(f), [p for p in f.params if p in f.own])
     kept = splitter.planner.keep(split, set(params), set())
     if not halves.assumed:

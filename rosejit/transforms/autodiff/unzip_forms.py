@@ -32,6 +32,8 @@ class Halves:
     is_complete: bool = False
     """False while the function is being split: what a recursive call then sees is assumed, and kept to."""
     assumed: bool = False
+    one_sweep: bool = False
+    """Whether a caller that knows the cotangents in time calls both halves as one function (`one_sweep.py`)."""
 
 
 @dataclass(slots=True)

@@ -27,7 +27,7 @@ def jacobian(f: ir.Function, mask: Mask, mode: str) -> ir.Function:
 
 def _by_rows(f: ir.Function, mask: Mask, b: Builder, params: tuple[ir.Var, ...]) -> Atoms:
     """One pullback for each element of the results."""
-    r = reverse(f, mask, mixed=True)
+    r = reverse(f, mask, mixed=True, once=True)
     results, residuals = r.forward(b, params)
     found: list[ir.Atom] = []
     for k, y in enumerate(results):

@@ -104,7 +104,8 @@ def body(text):
         ("let a = z[i] in let z = update z[i] = a in", "z", ["r", "w"]),
         ("let z = update z[i] = 1.0 in let a = z[0] in let z = update z[i] = a in", "z", ["w", "r", "w"]),
         ("let c = copy z in", "z", ["all"]),
-        ("let c = copy z in", "c", ["all"]),
+        ("let c = copy z in", "c", ["all", "all"]),
+        ("let u = update z[i] = 1.0 in let c = copy z0 in", "c", ["w", "all"]),
     ],
 )
 def test_what_a_loop_does_with_its_array(lets, result, kinds):

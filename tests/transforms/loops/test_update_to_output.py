@@ -43,5 +43,10 @@ def test_others_stay_carried(body: str) -> None:
     assert carried(f"loop i < 3 carry (w: [3]Real = z) {{ {body} }}") == 1
 
 
+def test_another_array_in_its_place() -> None:
+    """What is written goes with the iteration (found by a random program: the optimiser kept it)."""
+    assert carried("loop i < 3 carry (w: [3]Real = z) { let u = update w[i] = y in let v = copy x in v }") == 1
+
+
 def test_a_loop_that_writes_a_part_stays() -> None:
     assert carried("loop i < 2 carry (w: [3]Real = z) { update w[i] = y }") == 1
