@@ -50,7 +50,7 @@ PLAIN_KINDS: dict[type, Kind] = {bool: "bool", int: "int", float: "real"}
 
 def register_whole(cls: type) -> None:
     """A class whose objects stand where the host has whole numbers."""
-    _PLAIN[cls] = "int"
+    PLAIN_KINDS[cls] = "int"
 
 
 def as_number(kind: Kind, value: Any) -> float | int | bool | None:
