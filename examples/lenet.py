@@ -131,8 +131,8 @@ def drawing(kernels, losses, misread):
 def main():
     """Learn, test, draw."""
     rng = np.random.default_rng(0)
-    digits = load_digits()
-    images, labels = digits.images[:, None] / 16.0, digits.target
+    pixels, labels = load_digits(return_X_y=True)
+    images = pixels.reshape(-1, 1, 8, 8) / 16.0
     wanted = np.eye(CLASSES)[labels]
     order = rng.permutation(len(images))
     seen, held = order[: len(order) * 4 // 5], order[len(order) * 4 // 5 :]

@@ -150,7 +150,7 @@ def _follow_testing(e: Emitter, base: Var, path: Path, tests: tuple[int, ...], s
         rows = access.rows(step)
         if rows is None or isinstance(step, Field):
             continue
-        index = i64_const[step.value] if isinstance(step, Lit) else e.read(step)  # type: ignore[index]  # an Int
+        index = i64_const[step.value] if isinstance(step, Lit) else e.read(step)
         if k in tests:
             access.items += _test(e, rows, access.offset, step if step is first else index, index, number)
         access.data(rows)

@@ -109,13 +109,8 @@ def set_(a: Array, index: Any, value: Any, combine: Combine | None = None, in_pl
             _host_set(a, data, index, value)
             return
     items, advanced = _items(a, index)
-    if (advanced or combine is not None) and has_open(a.shape):
-        refuse(tape, "an index that is an array")
-    if any(map(boolean_indexing.is_mask, items)):
-        boolean_indexing.replace(a, items, value)
-        return
-    if advanced or combine is not None:
-        scatter(a, items, value, combine)
+    if advanced or combine is not None or any(map(boolean_indexing.is_mask, items)):
+        _set_chosen(a, items, value, combine, advanced)
         return
     steps, shape = steps_of(a, items)
     target = part_of(a, steps, shape)
@@ -124,6 +119,16 @@ def set_(a: Array, index: Any, value: Any, combine: Combine | None = None, in_pl
     if staged and not checks:
         check(a, steps)
     store(target, assigned(target, value), checks, in_place)
+
+
+def _set_chosen(a: Array, items: list[Any], value: Any, combine: Combine | None, advanced: bool) -> None:
+    """`a[items] = value` where arrays among the items, or masks, choose the elements."""
+    if (advanced or combine is not None) and has_open(a.shape):
+        refuse(a.tape, "an index that is an array")
+    if any(map(boolean_indexing.is_mask, items)):
+        boolean_indexing.replace(a, items, value)
+    else:
+        scatter(a, items, value, combine)
 
 
 def is_known(value: Any) -> bool:

@@ -120,7 +120,7 @@ def assume(tape: Tape, condition: Bool, truth: bool) -> None:
 
 def _flag(value: Optional) -> Any:
     """The flag of a value, as far as it is known in the blocks that are open."""
-    flag = value.__rose_flag__
+    flag: Any = value.__rose_flag__
     if flag.__class__ is Bool:
         for frame in value.__rose_tape__.frames:
             if frame.known is not None and flag.atom in frame.known:

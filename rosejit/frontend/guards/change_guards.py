@@ -80,7 +80,7 @@ def _is_read(functions: Iterable[FunctionType], chain: AccessPath) -> bool:
 def _changed(node: Any) -> str:
     """The name of what a statement only changes."""
     targets = [*getattr(node, "targets", ()), getattr(node, "target", None)]
-    base = next((each.value for each in targets if isinstance(each, (gast.Attribute, gast.Subscript))), None)
+    base: Any = next((each.value for each in targets if isinstance(each, (gast.Attribute, gast.Subscript))), None)
     if (
         isinstance(node, gast.Expr)
         and isinstance(node.value, gast.Call)
