@@ -97,7 +97,9 @@ def _float(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
         value.use()
     value = as_staged(value)
     if value.__class__ in (Real, Int, Bool):
-        return Real(session.tape, real_atom(session.tape, value) or value.atom)
+        made = Real(session.tape, real_atom(session.tape, value) or value.atom)
+        session.tape.pythons[id(made)] = made
+        return made
     if value.__class__ is Tan:
         return value
     ask = own(value, "__float__")

@@ -289,6 +289,8 @@ def _rounded(self: Any, digits: Any = None) -> Any:
             f"`round` takes a number of digits that staging knows, {least} to {DIGITS}",
             "make the number of digits `rose.Static`, or round the result of the call",
         )
+    if self.__class__ is Real and id(self) not in self.tape.pythons:
+        self.tape.weak.append((self.atom, "round", self.tape.here()))
     return (rounded if self.__class__ is Real else rounded_whole)(+self, int(digits))
 
 

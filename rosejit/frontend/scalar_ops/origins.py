@@ -51,20 +51,28 @@ def check_asked(tape: Tape, root: Frame, params: Iterable[Var]) -> None:
 
 
 def _check_weak(tape: Tape, origins: "_Origins", weak: list[tuple[Atom, str, Any]]) -> None:
-    """Raise if a number on which a dtype depends may be NumPy's."""
+    """Raise if a number may be NumPy's on which a dtype, or a rounding, depends."""
     for atom, name, place in weak:
         if isinstance(atom, Var) and origins.is_of_numpys([atom]):
-            found = tape.fault(
-                StagingTypeError,
-                f"`np.{name}` of a number that may be NumPy's and of numbers of few bits: in which dtype?",
-                facts=(
-                    "an element of an array, or what a function of NumPy gives, makes the result wider",
-                    "a number of Python's does not",
-                ),
-                help="say it: `x.astype(np.float64)` for the wider one, `np.float32(s)` for the other",
-            )
+            words, facts, remedy = _ROUND if name == "round" else _DTYPE
+            found = tape.fault(StagingTypeError, words.format(name), facts=facts, help=remedy)
             found.span = place or found.span
             raise found
+
+
+_DTYPE = (
+    "`np.{}` of a number that may be NumPy's and of numbers of few bits: in which dtype?",
+    (
+        "an element of an array, or what a function of NumPy gives, makes the result wider",
+        "a number of Python's does not",
+    ),
+    "say it: `x.astype(np.float64)` for the wider one, `np.float32(s)` for the other",
+)
+_ROUND = (
+    "`{}` to digits of a number that may be NumPy's, which rounds otherwise than Python",
+    ("`round(np.float64(2.675), 2)` is 2.68, and `round(2.675, 2)` is 2.67",),
+    "say it: `np.round(x, digits)` for NumPy's, `round(float(x), digits)` for Python's",
+)
 
 
 class _Origins:

@@ -216,6 +216,8 @@ class Tape:
         """Numbers whose class somebody asked for, and what it was; Python's numbers beside those of few bits."""
         self.mixed, self.numpys = set[Var](), set[Var]()
         """Reals that are ints on some paths; numbers that functions of NumPy have given."""
+        self.pythons: dict[int, Any] = {}
+        """Reals that `float` has given, by `id`: Python's, whatever they are made of."""
         self.merged: dict[int, Any] = {}
         """Structures, and boxes of arrays, of which only running tells which object they are, by `id`."""
         self.error: RoseError | None = None

@@ -3,6 +3,7 @@
 import math
 import random
 
+import numpy as np
 import pytest
 
 import rosejit as rose
@@ -60,3 +61,18 @@ def test_a_negative_exponent_of_integers_is_an_error_of_ours() -> None:
         rose.jit(f)(4, -1)
     assert told.value.span is not None
     assert told.value.span.line == 2
+
+
+NUMPYS = ["v[0]", "v.sum()", "2.0 * v[0]", "np.sin(x)", "max(v[0], x)", "v[0] if x > 0 else x"]
+PYTHONS = ["x", "float(v[0])", "math.sin(v[0])", "float(v.sum())", "2.0 * x + 1.0"]
+
+
+@pytest.mark.parametrize("number", [*NUMPYS, *PYTHONS])
+def test_numbers_of_numpys_round_otherwise(number):
+    """`round(np.float64(2.675), 2)` is 2.68: NumPy multiplies, and rounds that."""
+    f = define(f"def f(x: float, v: np.ndarray):\n    return round({number}, 2)\n", np=np, math=math)
+    if number in NUMPYS:
+        with pytest.raises(rose.StagingTypeError, match="may be NumPy's, which rounds otherwise than Python"):
+            rose.jit(f)(2.675, np.array([2.675]))
+    else:
+        assert rose.jit(f)(2.675, np.array([2.675])) == f(2.675, np.array([2.675]))
