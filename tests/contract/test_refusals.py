@@ -56,7 +56,6 @@ CASES = {
     "a number is indexed": ("return x[0]", (X,), "StagingTypeError", "no elements", "", True),
     "two texts": ("y = 'a' if x > 0 else 'b'\nreturn len(y)", (X,), "StagingTypeError", "'a'", "", True),
     "two kinds": ("y = 0\nif x > 0:\n    y = [x]\nreturn y", (X,), "StagingTypeError", "a list on one", "", True),
-    "a result and none": ("if x > 0:\n    return x", (X,), "StagingTypeError", "and None on the other", "", True),
     "a list grows in a loop": (
         "y = []\nfor i in rose.range(3):\n    y.append(x)\nreturn y",
         (X,),

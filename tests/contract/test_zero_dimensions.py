@@ -89,6 +89,10 @@ METHODS = "sum() mean() min() max() prod() item() copy() round() clip(0.0,1.0) a
 @pytest.mark.parametrize("value", [np.array(2.5), np.array(3), np.array(True)], ids=["real", "int", "bool"])
 def test_methods_of_numpys_scalars(text: str, value: Any) -> None:
     f = define(f"def f(x):\n    return x.{text}\n")
+    if text == "round()" and value.dtype == bool:  # float16 in NumPy
+        with pytest.raises(rose.StagingTypeError, match="truth values are not rounded"):
+            rose.jit(f)(value)
+        return
     wanted = f(value)
     for found in (rose.jit(f)(value), rose.jit(define(f"def f(x):\n    return x[()].{text}\n"))(value)):
         assert np.shape(found) == np.shape(wanted)

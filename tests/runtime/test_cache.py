@@ -359,5 +359,5 @@ print(found.function("f", PRODUCT)(6.0, 7.0), names)
     done = python(code, str(cache.directory))
     assert (
         done.stdout.strip()
-        == "42.0 ['abi', 'containers', 'errors', 'ir', 'lazy_dataclass', 'numeric', 'runtime', 'span']"
+        == "42.0 ['abi', 'containers', 'errors', 'ir', 'lazy_dataclass', 'narrow_values', 'numeric', 'runtime', 'span']"
     ), done
