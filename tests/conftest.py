@@ -19,6 +19,7 @@ GOLDEN = HERE / "golden"
 _CALM = (HealthCheck.too_slow, HealthCheck.data_too_large)
 settings.register_profile("full", deadline=None, suppress_health_check=_CALM)
 settings.register_profile("quick", settings.get_profile("full"), max_examples=15)
+settings.register_profile("between", settings.get_profile("quick"))
 settings.load_profile(os.environ.get("ROSE_TEST_PROFILE", "full"))
 
 # Before anything is imported: no test reads or fills the cache of the person who runs it.
@@ -85,7 +86,7 @@ SAMPLED = (
     "tests/wasm/",
 )
 """What reads no source and nothing of the host is the same on every version of Python, and tables are of many cases:
-one interpreter runs them all, the others one in eight, and all calls at kinks: what is chosen there is wrong where
+one interpreter runs them all, the others one in sixteen, and all calls at kinks: what is chosen there is wrong where
 nothing else is."""
 
 ONCE = (
@@ -106,12 +107,16 @@ the wheel: `tox -e examples`.)"""
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """With the profile `quick`, deselect what one interpreter runs for all."""
-    if os.environ.get("ROSE_TEST_PROFILE") != "quick":
+    """With the profile `quick`, deselect what one interpreter runs for all; with `between`, for an interpreter between
+    others that run all the rest, also half of that."""
+    profile = os.environ.get("ROSE_TEST_PROFILE")
+    if profile not in ("quick", "between"):
         return
     sampled = [item for item in items if item.nodeid.startswith(SAMPLED) and "-kink" not in item.nodeid]
-    left_out = {item for k, item in enumerate(sampled) if k % 8}
+    left_out = {item for k, item in enumerate(sampled) if k % 16}
     left_out |= {item for item in items if item.nodeid.startswith(ONCE)}
+    if profile == "between":
+        left_out |= {item for k, item in enumerate(items) if k % 2}
     config.hook.pytest_deselected(items=list(left_out))
     items[:] = [item for item in items if item not in left_out]
 
