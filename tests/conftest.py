@@ -19,6 +19,7 @@ GOLDEN = HERE / "golden"
 _CALM = (HealthCheck.too_slow, HealthCheck.data_too_large)
 settings.register_profile("full", deadline=None, suppress_health_check=_CALM)
 settings.register_profile("quick", settings.get_profile("full"), max_examples=15)
+settings.register_profile("product", settings.get_profile("full"))  # all of tests/frontend/numpy/test_dtypes.py
 settings.register_profile("between", settings.get_profile("quick"))
 settings.load_profile(os.environ.get("ROSE_TEST_PROFILE", "full"))
 
