@@ -456,3 +456,18 @@ def test_with_the_environment_each_specialisation_is_checked_once(monkeypatch):
         assert f([1.5]) == 4.5
         assert rose.grad(f)([1.0, 2.0], k=3).tolist() == [6.0, 0.0]
     assert len(seen) == 2
+
+
+def test_generators_are_arguments():
+    def f(x: float, rng: np.random.Generator):
+        return x * rng.random()
+
+    assert rose.check(f, 0.5, np.random.default_rng(5))
+
+
+def test_a_report_has_all_its_parts():
+    """Of two comparisons that build on each other the second says why it was not made."""
+    f = rose.jit(lambda x: x * x)
+    f.jvp(lambda x: rose.Dual(x.re * x.re, 3.0 * x.re * x.du))
+    found = rose.check(f, 2.0)
+    assert (found.forward.status, found.reverse.status) == ("differs", "not compared")

@@ -326,6 +326,7 @@ class _Derivatives:
         slope = [*reals(self.result, dy)]
         self.found["forward"] = self._against_differences(slope, [*reals(self.result, y)])
         if not self.found["forward"]:
+            self.found["reverse"] = _not("forward differs")
             self.whole.report.parted = forward_place(self.point, self.whole.kept)
             return
         if not self.whole.slow:

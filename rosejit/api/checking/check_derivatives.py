@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from rosejit.abi import Leaf, Node, Tree
+from rosejit.abi import Leaf, Node, Tree, leaves
 from rosejit.api import sessions
 from rosejit.api.specialisation import is_real
 from rosejit.errors import StagingTypeError
@@ -21,11 +21,11 @@ STEPS = 8
 
 def reals(tree: Tree, value: Any) -> Iterator[float]:
     """The real numbers of a value of the structure of `tree`, in order; none where it is None after all."""
-    if value is None or not isinstance(tree, (Leaf, Node)):
+    if value is None or not any(map(is_real, leaves(tree))):
         return
     if isinstance(tree, Leaf):
-        if is_real(tree):
-            yield from map(float, np.asarray(value, float).ravel())
+        yield from map(float, np.asarray(value, float).ravel())
+    if not isinstance(tree, Node):
         return
     children, inside = tree.children, [value] if tree.kind == "optional" else _parts(tree, value)
     for child, part in zip(children[-len(inside) :], inside, strict=True):
@@ -44,7 +44,7 @@ def rebuilt(tree: Tree, value: Any, new: Callable[[float], float]) -> Any:
     """`value` with each real number changed, and all else as it is."""
     if isinstance(tree, Leaf):
         return _changed(value, new) if is_real(tree) else value
-    if isinstance(tree, Node) and tree.children:
+    if isinstance(tree, Node) and any(map(is_real, leaves(tree))):
         inside = [rebuilt(child, part, new) for child, part in zip(tree.children, _parts(tree, value), strict=True)]
         return dict(zip(tree.keys, inside, strict=True)) if tree.kind == "dict" else with_parts(value, inside)
     return value
@@ -62,7 +62,7 @@ def tangents(tree: Tree, value: Any, new: Callable[[float], float]) -> Any:
     """Tangents of `value`: what has none stays as it is."""
     if isinstance(tree, Leaf):
         return _changed(value, new) if is_real(tree) else value
-    if isinstance(tree, Node) and tree.kind != "none":
+    if isinstance(tree, Node) and any(map(is_real, leaves(tree))):
         inside = [tangents(child, part, new) for child, part in zip(tree.children, _parts(tree, value), strict=True)]
         return dict(zip(tree.keys, inside, strict=True)) if tree.kind == "dict" else with_parts(value, inside)
     return value
