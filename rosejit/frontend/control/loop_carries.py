@@ -124,12 +124,12 @@ class UninitialisedCarries:
         if new is hole:
             self.emptied(held, hole)
             return lambda: held
-        inner = hole.become(new) if hole.held is not None else UNDEFINED
-        return self._leaf(held.become(new) if held.__class__ is UninitialisedCarry else UNDEFINED, inner, new, name)
+        before = held.become(new) if held.__class__ is UninitialisedCarry else UNDEFINED
+        return self._leaf(before, hole.held, new, name)
 
     def emptied(self, held: Any, hole: UninitialisedCarry) -> None:
         """A hole that was read and never filled: what it was before the loop, or anything if it was nothing."""
-        if hole.held is not None:
+        if hole.held is not UNDEFINED:
             before = held.become(hole.held) if held.__class__ is UninitialisedCarry else UNDEFINED
             self._substitute(before, hole.held)
 
@@ -172,6 +172,8 @@ class UninitialisedCarries:
             return lambda: new
         with as_left(self.tape, self.frame, new):
             inside = members(new)
+        if p is not UNDEFINED and not _is_formed(p, new, inside):
+            self.undecided(name)
         if not inside:
             return lambda: new
         empty = [UNDEFINED] * len(inside)
@@ -218,6 +220,16 @@ class UninitialisedCarries:
         )
 
 
+def _is_formed(p: Any, new: Any, inside: Any) -> bool:
+    """Whether what stood for a value without a beginning has the form that it turns out to have."""
+    return is_alike(p, new) if inside else p is new or (isinstance(p, (str, bytes)) and p == new)
+
+
+def _is_hole(p: Any) -> bool:
+    """Whether what stands for a name in the body stands for one without a beginning."""
+    return p.__class__ is MaybeBound and p.value.__class__ is UninitialisedCarry
+
+
 def _moves(a: Array) -> bool:
     """Whether a view may show another part in each iteration."""
     return any(isinstance(placed(entry), Var) for entry in a.axes or ())
@@ -252,12 +264,26 @@ class LoopCarries(UninitialisedCarries):
     def listed(self, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
         """The names before the loop, with lists of the host as lists that staged loops make where iterations leave
         those, and None as an optional value where they leave values; None if there are none."""
-        made = tuple(self._listed(v, x) for v, x in zip(self.before, values, strict=True))
+        rows = zip(self.before, self.held, values, strict=True)
+        made = tuple([self._begun(v, p, x) if _is_hole(p) else self._listed(v, x) for v, p, x in rows])
         return made if any(a is not b for a, b in zip(made, self.before, strict=True)) else None
 
     def _listed(self, before: Any, after: Any) -> Any:
         held, _ = optional.alike(self.tape, before, after, lambda _: nullcontext())
         return of_list(self.tape, widened(held, after), after)
+
+    def _begun(self, before: Any, p: Any, after: Any) -> Any:
+        """A name without a beginning: as an optional value, where the iteration was staged for a value or None, and
+        leaves the other."""
+        (held, was), hole, new = split(before), p.value, split(after)[0]
+        if hole.held is UNDEFINED or new is UNDEFINED or new is hole:
+            return before
+        kinds = (hole.held.__class__, new.__class__)
+        found, _ = optional.alike(self.tape, hole.held, new, lambda _: nullcontext())
+        if found.__class__ is not optional.Optional or kinds == (optional.Optional, optional.Optional):
+            return before
+        made = optional.Optional(self.tape, False, optional.nothing_like(self.tape, found.__rose_held__))
+        return MaybeBound(held.become(made) if held.__class__ is UninitialisedCarry else made, was)
 
     def know(self, slots: Iterable[AttributeSlot]) -> None:
         """Let attributes be, in the body, what they are in any iteration."""

@@ -12,7 +12,7 @@ from rosejit.frontend.control.truth import truth
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays
 from rosejit.frontend.values.complexes import Complex
 from rosejit.frontend.values.scalars import Bool
-from rosejit.frontend.values.tape import AttributeSlot, Frame, Tape, stored
+from rosejit.frontend.values.tape import UNDEFINED, AttributeSlot, Frame, MaybeBound, Tape, stored
 from rosejit.ir.syntax import TRUE, Atom, Block, Lit, Var, While
 from rosejit.ir.traversal import free
 from rosejit.ir.types import BOOL, INT
@@ -179,6 +179,8 @@ class WhileLoop:
 
 _WIDER = (StructOfArrays, Complex, tuple, Optional)
 """Classes of values that an iteration may leave where something else was before the loop."""
+_OPEN = (type(UNDEFINED), MaybeBound)
+"""Classes of what a name without a beginning was bound to."""
 
 
 class _Loop:
@@ -214,7 +216,7 @@ class _Loop:
         """The names before the loop, if lists of the host among them have to be lists of staged loops, or None has to
         be an optional value."""
         pairs = zip(names, self._carries.before, strict=True)
-        if not any(x.__class__ in _WIDER or (v is None and x is not None) for x, v in pairs):
+        if not any(x.__class__ in _WIDER or v.__class__ in _OPEN or (v is None and x is not None) for x, v in pairs):
             return None
         self._tape.close(self._frame)
         before = self._carries.listed(names)

@@ -27,7 +27,7 @@ class UninitialisedCarry:
         self.tape = tape
         self._frame = frame
         self._name = name
-        self.held: Any = None
+        self.held: Any = UNDEFINED
 
     def read(self) -> Any:
         """The value; if it turns out a Real in the loop, the loop makes it one."""
@@ -35,7 +35,7 @@ class UninitialisedCarry:
 
     def become(self, like: Any) -> Any:
         """Placeholders in the form of `like`."""
-        if self.held is None:
+        if self.held is UNDEFINED:
             self.held = self._form(like)
         return self.held
 

@@ -81,10 +81,10 @@ _CONTAINERS = frozenset({list, dict, set, deque, OrderedDict, defaultdict, Count
 class _Grown:
     """An object of which one item or attribute is read, changed in place if it can be, and written back."""
 
-    __slots__ = ("grows", "method", "owner")
+    __slots__ = ("grown", "method", "owner")
 
-    def __init__(self, owner: Any, grows: Callable[[Any, str], None], method: str) -> None:
-        for name, value in (("owner", owner), ("grows", grows), ("method", method)):
+    def __init__(self, owner: Any, grown: Callable[[Any, str], Any], method: str) -> None:
+        for name, value in (("owner", owner), ("grown", grown), ("method", method)):
             object.__setattr__(self, name, value)
 
     def __getattribute__(self, name: str) -> Any:
@@ -104,8 +104,7 @@ _held = object.__getattribute__
 
 
 def _grown(grown: _Grown, value: Any) -> Any:
-    _held(grown, "grows")(value, _held(grown, "method"))
-    return value
+    return _held(grown, "grown")(value, _held(grown, "method"))
 
 
 class Containers:
@@ -215,7 +214,12 @@ class Containers:
     def grown(self, owner: Any, method: str) -> Any:
         """What takes the place of `owner` in `owner[i] += value` and `owner.name += value`, which may change a list in
         it as well."""
-        return owner if owner.__class__ in _STILL else _Grown(owner, self.grows, method)
+        return owner if owner.__class__ in _STILL else _Grown(owner, self._read_to_grow, method)
+
+    def _read_to_grow(self, value: Any, method: str) -> Any:
+        found = self.read_outer(value)  # an array from outside is not NumPy's to change
+        self.grows(found, method)
+        return found
 
     def record_allocation(self, container: Any) -> Any:
         """A container that was just made."""

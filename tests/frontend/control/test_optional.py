@@ -106,6 +106,36 @@ def test_as_in_python(value, made, used):
             assert rose.grad(slope)(x) == rose.jvp(slope, (x,), (1.0,))[1]
 
 
+UNBOUND = {
+    "None, then a number": "if x > i:\n            q = None\n        if x > i:\n            q = x",
+    "None in an iteration, a number in another": "if i == 1 and x > 1:\n            q = x\n        if i == 0:\n            q = None",
+    "a text": "if i == 1 and x > 1:\n            q = 'a'\n        if i == 0:\n            q = None",
+    "one text, then another": "if i > 1:\n            q = 'a'\n        if i > 0 and q == 'a':\n            x = x + 1.0\n        q = 'b'",
+    "unset": "if i == 0:\n            q = x\n        if i > 5:\n            q = None\n        if q is not None:\n            x = x + 1.0",
+    "always a number in the end": "if i == 1:\n            q = None\n        if i > 0 and q is None:\n            x = x + 1.0\n        q = x",
+    "always None in the end": "if i >= 0:\n            q = x\n        if q is not None:\n            x = x + 1.0\n        q = None",
+    "an inner loop": "for k in rose.range(2):\n            if i == 0 and k == 1:\n                q = None\n            if i == 1 and x > 1:\n                q = x",
+    "left": "if x > i:\n            q = None\n            break\n        if x > 2 * i:\n            q = x",
+    "results": "if i > 1:\n            return None\n        if x > 1.0:\n            return x\n        q = 1.0",
+    "results of a search": "if q0 is not None and x > 2:\n            return None\n        if q0 is None and x > 1:\n            return x\n        q0 = q = x",
+}
+LOOPS = {"for": "for i in rose.range(3):", "while": "i = -1\n    while i < 2:\n        i = i + 1"}
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.parametrize("name", UNBOUND)
+def test_unbound_before_a_loop(name, loop):
+    """What an iteration leaves is what the next begins with, whatever is joined with it first."""
+    use = "20.0" if "text" in name else "10.0 + q"
+    body = f"    {LOOPS[loop]}\n        {UNBOUND[name]}\n    return x if q is None else x + {use}\n"
+    source = f"def f(x):\n    q0 = None\n{body}"
+    plain, staged = define(source, **WORLD), rose.jit(define(source, **WORLD))
+    for x in (0.25, 1.5, 3.25):
+        found = run(staged, x)
+        assert found in (plain(x), "refused")
+        assert found != "refused" or "text" in name or (name, loop) == ("an inner loop", "while")
+
+
 RESULTS = {
     "number": lambda x: x * x if x > 0 else None,
     "array": lambda x: np.array([x, x * x]) if x > 0 else None,

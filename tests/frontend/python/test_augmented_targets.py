@@ -88,3 +88,26 @@ def test_as_python_or_refused(target, value, place):
             assert found == f(x), (change, x)
     if place == "straight":
         assert not refused
+
+
+OUTSIDE = {
+    "item of a list": "held[0]",
+    "item of a copy": "list(held)[0]",
+    "item of a dict": "table['a']",
+    "attribute": "holder.held",
+    "attribute of its class": "kept().held",
+    "its dictionary": "holder.__dict__['held']",
+}
+
+
+@pytest.mark.parametrize("change", ["+= 1.0", "*= x"])
+@pytest.mark.parametrize("target", OUTSIDE)
+def test_arrays_from_outside_are_not_changed_by_staging(target, change):
+    """Else the first call alone would change them, or NumPy would be given staged numbers."""
+    array = np.ones(2)
+    kept = type("Kept", (), {"held": array})
+    world = {"held": [array], "table": {"a": array}, "holder": Holder(array), "kept": kept}
+    f = rose.jit(define(f"def f(x):\n    {OUTSIDE[target]} {change}\n    return x * {OUTSIDE[target]}[0]\n", **world))
+    with pytest.raises(RoseError, match="an array from outside is never written by staged code"):
+        f(2.0)
+    assert array.tolist() == [1.0, 1.0]
