@@ -11,6 +11,7 @@ import collections
 import inspect
 import json
 import math
+import os
 import re
 import signal
 import subprocess
@@ -23,14 +24,15 @@ from typing import Any, NamedTuple
 
 import rosejit as rose
 from benchmarks.foreign_calls import Call, calls, functions, imported_copy
-from benchmarks.measure import OUT, Row
+from benchmarks.measure import OUT, ROOT, Row
 from rosejit.errors import RoseError, WasmTrap
 
 CLOSE = 1e-12
 """The relative difference of two numbers that are taken to be equal."""
-CLASSES = ("wrong value", "wrong slope", "raw", "too slow", "refused", "unfaulted", "right")
+CLASSES = ("wrong value", "wrong slope", "raw", "too slow", "refused", "unfaulted", "as float", "right")
 """From worst to best: a function's class is that of its worst call. `unfaulted`: CPython raises for arithmetic that
-has no result, where compiled reals are nan or infinite, as the documents say."""
+has no result, where compiled reals are nan or infinite, as the documents say. `as float`: the value, but a float where
+CPython has an int or a complex where it has a float, because the other side of a branch has one."""
 _FAULTS = (ZeroDivisionError, OverflowError, ValueError)
 _AT_RUN = (IndexError, AssertionError, OverflowError, ZeroDivisionError, FloatingPointError, RecursionError, WasmTrap)
 """What checks of compiled code raise: not a refusal."""
@@ -57,9 +59,11 @@ def outcome(function: Callable[..., Any], call: Call) -> Outcome:
         return Outcome(None, error, (args, named))
 
 
-def difference(found: Any, wanted: Any, where: str = "") -> str:
-    """Where two results part first, or nothing: structure, kinds of numbers, and numbers up to `CLOSE`."""
+def difference(found: Any, wanted: Any, where: str = "", *, exact: bool = True) -> str:
+    """Where two results part first, or nothing: structure, kinds of numbers if `exact`, and numbers up to `CLOSE`."""
     found, wanted = _plain(found), _plain(wanted)
+    if not exact and (type(wanted), type(found)) in _WIDENED:
+        wanted = type(found)(wanted)
     if type(found) is not type(wanted):
         return f"{where or 'the result'} is {found!r:.80}, of class {type(found).__name__}; CPython: {wanted!r:.80}"
     if isinstance(wanted, dict):
@@ -70,10 +74,13 @@ def difference(found: Any, wanted: Any, where: str = "") -> str:
         if len(found) != len(wanted):
             return f"{where or 'the result'} has {len(found)} items, CPython's {len(wanted)}"
         pairs = enumerate(zip(found, wanted, strict=True))
-        return next((text for k, (a, b) in pairs if (text := difference(a, b, f"{where}[{k}]"))), "")
+        return next((text for k, (a, b) in pairs if (text := difference(a, b, f"{where}[{k}]", exact=exact))), "")
     if _is_close(found, wanted):
         return ""
     return f"{where or 'the result'} is {found!r:.80}, CPython: {wanted!r:.80}"
+
+
+_WIDENED = {(int, float), (int, complex), (float, complex)}
 
 
 def _plain(value: Any) -> Any:
@@ -97,8 +104,12 @@ def compared(found: Outcome, wanted: Outcome) -> tuple[str, str]:
         if isinstance(wanted.error, _FAULTS) and any(not math.isfinite(x) for x in floats(found.value)):
             return "unfaulted", f"{found.value!r:.80}; CPython raises {wanted.error!r:.80}"
         return "wrong value", f"{found.value!r:.80}; CPython raises {wanted.error!r:.80}"
-    text = difference(found.value, wanted.value) or difference(found.arguments, wanted.arguments, "arguments")
-    return ("wrong value", text) if text else ("right", "")
+    if text := difference(found.arguments, wanted.arguments, "arguments"):
+        return "wrong value", text
+    text = difference(found.value, wanted.value)
+    if not text:
+        return "right", ""
+    return "wrong value" if difference(found.value, wanted.value, exact=False) else "as float", text
 
 
 def _compared_error(error: BaseException, wanted: Outcome) -> tuple[str, str]:
@@ -127,7 +138,8 @@ def floats(value: Any) -> Iterator[float]:
 
 def slope(function: Callable[..., Any], call: Call) -> tuple[str, str]:
     """The class of the derivative along the float arguments, each in proportion to itself, and why: `none` without
-    floats, `unstable` where differences do not settle."""
+    floats, `unstable` where differences do not settle, `at a point` where only a branch for this very point, as
+    `if x == 1.0: return 0.5`, has another slope than the points beside it."""
     args, named = call.arguments()
     try:
         bound = inspect.signature(function).bind(*args, **named)
@@ -136,7 +148,14 @@ def slope(function: Callable[..., Any], call: Call) -> tuple[str, str]:
     bound.apply_defaults()
     if bound.kwargs or not any(type(x) is float for x in bound.args):
         return "none", ""
-    primals = bound.args
+    kind, why = _slope_at(function, bound.args)
+    if kind == "wrong slope":
+        beside = tuple(x * (1 + 3e-5) if type(x) is float else x for x in renewed(bound.args))
+        kind = "at a point" if _slope_at(function, beside)[0] == "right" else kind
+    return kind, why
+
+
+def _slope_at(function: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[str, str]:
     tangents = tuple((x or 1.0) if type(x) is float else None for x in primals)
     wanted = differences(function, primals, tangents)
     if wanted is None:
@@ -194,7 +213,7 @@ def _settled(*values: float) -> tuple[float, float] | None:
 def _moved(
     function: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[float | None, ...], step: float
 ) -> list[float] | None:
-    args = [x if t is None else x + step * t for x, t in zip(json_copy(primals), tangents, strict=True)]
+    args = [x if t is None else x + step * t for x, t in zip(renewed(primals), tangents, strict=True)]
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -203,11 +222,11 @@ def _moved(
         return None
 
 
-def json_copy(value: Any) -> Any:
+def renewed(value: Any) -> Any:
     """New lists and dicts."""
     if isinstance(value, dict):
-        return {key: json_copy(item) for key, item in value.items()}
-    return type(value)(map(json_copy, value)) if type(value) in (list, tuple) else value
+        return {key: renewed(item) for key, item in value.items()}
+    return type(value)(map(renewed, value)) if type(value) in (list, tuple) else value
 
 
 # --- functions
@@ -221,7 +240,14 @@ def tried(function: Callable[..., Any]) -> Row | None:
         return None
     code = function.__code__
     row = {"name": f"{function.__module__}.{function.__qualname__}", "file": code.co_filename}
-    row |= {"line": code.co_firstlineno, "class": "right", "why": "", "call": "", "calls": len(examples), "slope": "none"}
+    row |= {
+        "line": code.co_firstlineno,
+        "class": "right",
+        "why": "",
+        "call": "",
+        "calls": len(examples),
+        "slope": "none",
+    }
     made, first = None, None
     for call in examples:
         try:
@@ -250,7 +276,7 @@ def _worse(row: Row, kind: str, why: str, call: Call) -> None:
 
 
 def child(package: str, own: list[str], start: int, stop: int, seconds: float, target: Path) -> None:
-    """Tries functions `start` to `stop` of a package, a line of JSON each; `SIGPROF` ends it at one that is too slow."""
+    """Tries functions `start` to `stop` of a package, a line of JSON each; `SIGPROF` ends one that is too slow."""
     with tempfile.TemporaryDirectory() as folder, target.open("a") as out:
         module = imported_copy(package, own, Path(folder))
         every = list(functions(module))
@@ -272,9 +298,18 @@ def run(package: str, own: list[str], start: int, stop: int, seconds: float) -> 
     with tempfile.TemporaryDirectory() as folder:
         while True:
             target = Path(folder) / f"{first}.jsonl"
-            command = [sys.executable, "-m", "benchmarks.foreign", package, "--own", ",".join(own), "--child", str(target)]
+            command = [
+                sys.executable,
+                "-m",
+                "benchmarks.foreign",
+                package,
+                "--own",
+                ",".join(own),
+                "--child",
+                str(target),
+            ]
             command += ["--start", str(first), "--limit", str(stop - first), "--seconds", str(seconds)]
-            done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+            done = process(command, folder)
             lines = [json.loads(line) for line in target.read_text().splitlines()] if target.exists() else []
             rows += [line["row"] for line in lines if line.get("row")]
             if lines and "all" in lines[-1]:
@@ -285,6 +320,13 @@ def run(package: str, own: list[str], start: int, stop: int, seconds: float) -> 
             why = f"a child ended with {done.returncode}"
             rows.append({"name": lines[-1]["name"], "class": kind, "why": why, "call": "", "slope": "none"})
             first = lines[-1]["begins"] + 1
+
+
+def process(command: list[str], folder: str) -> subprocess.CompletedProcess[bytes]:
+    """A command that runs where files that it writes do no harm."""
+    path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    variables = {**os.environ, "PYTHONPATH": path}
+    return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, cwd=folder, env=variables)
 
 
 # --- the report

@@ -27,7 +27,7 @@ class Call(NamedTuple):
 
     def arguments(self) -> tuple[list[Any], dict[str, Any]]:
         """The arguments, in new lists and dicts."""
-        return eval(self.made, {"list": list, "dict": dict})  # noqa: S307 - literals only
+        return eval(self.made, {"list": list, "dict": dict})
 
 
 def imported_copy(package: str, own: list[str], folder: Path) -> ModuleType:
@@ -66,7 +66,9 @@ def functions(package: ModuleType) -> Iterator[Callable[..., Any]]:
 
 def _modules(package: ModuleType) -> Iterator[ModuleType]:
     yield package
-    for found in pkgutil.walk_packages(getattr(package, "__path__", []), f"{package.__name__}.", onerror=lambda _: None):
+    for found in pkgutil.walk_packages(
+        getattr(package, "__path__", []), f"{package.__name__}.", onerror=lambda _: None
+    ):
         if ".tests" in found.name or found.name.endswith("__main__"):
             continue
         try:
@@ -133,5 +135,5 @@ class _Replaced(ast.NodeTransformer):
     def __init__(self, known: dict[str, ast.expr]) -> None:
         self.known = known
 
-    def visit_Name(self, node: ast.Name) -> ast.expr:  # noqa: N802 - the name that `ast` looks for
+    def visit_Name(self, node: ast.Name) -> ast.expr:
         return self.known.get(node.id, node)
