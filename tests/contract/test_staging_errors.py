@@ -1,5 +1,6 @@
 """Faults that staging finds: types, shapes, names, host loops that are too long."""
 
+import contextlib
 import math
 import re
 import traceback
@@ -334,3 +335,25 @@ def test_host_arithmetic_without_a_result_in_a_staged_branch_or_loop_is_refused_
 
     with pytest.raises(ValueError, match="math domain error"):
         rose.jit(static_argnames="least")(root_before)(0.5, 0)
+
+
+@pytest.mark.parametrize("name", ["as_integer_ratio", "hex", "fromhex", "numerator", "bit_count", "to_bytes"])
+def test_an_attribute_of_pythons_numbers_is_no_attribute_error_to_handlers_and_hasattr(name):
+    def read(x):
+        try:
+            getattr(x, name)
+        except AttributeError:
+            return -1.0
+        return 1.0
+
+    def asked(x):
+        return 1.0 if hasattr(x, name) else -1.0
+
+    for function in (read, asked):
+        for x in (2.5, 3, True):
+            staged = rose.jit(function)
+            if not hasattr(x, name):
+                assert staged(x) == -1.0
+            else:
+                with contextlib.suppress(rose.StagingTypeError):
+                    assert staged(x) == 1.0
