@@ -1,5 +1,8 @@
 """Faults that staging finds: types, shapes, names, host loops that are too long."""
 
+import contextlib
+import math
+import re
 import traceback
 
 import numpy as np
@@ -303,3 +306,54 @@ def test_a_number_among_joined_arrays():
         joined(np.ones(3))
     with pytest.raises(ValueError, match="dimension"):
         joined.__wrapped__(np.ones(3))
+
+
+def test_host_arithmetic_without_a_result_in_a_staged_branch_or_loop_is_refused_with_its_line():
+    """Python raises only where it gets there: the raw error was raised whether it did or not."""
+
+    def root(x, least):
+        if x > least:
+            return x + math.sqrt(least - 3.0)
+        return x
+
+    def ratio(x, n):
+        total = 0.0
+        while x > 1.0:
+            x, total = x - 1.0, total + 1 // n
+        return total
+
+    cases = ((root, "ValueError", "math.sqrt(least - 3.0)"), (ratio, "ZeroDivisionError", "1 // n"))
+    for function, error, text in cases:
+        staged = rose.jit(static_argnames="n" if function is ratio else "least")(function)
+        with pytest.raises(rose.UnsupportedSyntax, match=f"(?s)no result.*{re.escape(text)}.*it says {error}"):
+            staged(0.5, 1 if function is root else 0)
+        assert function(0.5, 1) in (0.0, 0.5)
+
+    def root_before(x, least):
+        base = math.sqrt(least - 3.0)  # Python gets there in any case
+        return x + base if x > least else x
+
+    with pytest.raises(ValueError, match="math domain error"):
+        rose.jit(static_argnames="least")(root_before)(0.5, 0)
+
+
+@pytest.mark.parametrize("name", ["as_integer_ratio", "hex", "fromhex", "numerator", "bit_count", "to_bytes"])
+def test_an_attribute_of_pythons_numbers_is_no_attribute_error_to_handlers_and_hasattr(name):
+    def read(x):
+        try:
+            getattr(x, name)
+        except AttributeError:
+            return -1.0
+        return 1.0
+
+    def asked(x):
+        return 1.0 if hasattr(x, name) else -1.0
+
+    for function in (read, asked):
+        for x in (2.5, 3, True):
+            staged = rose.jit(function)
+            if not hasattr(x, name):
+                assert staged(x) == -1.0
+            else:
+                with contextlib.suppress(rose.StagingTypeError):
+                    assert staged(x) == 1.0

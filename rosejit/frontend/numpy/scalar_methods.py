@@ -40,16 +40,28 @@ for cls in NUMBERS:
             setattr(cls, attribute, property(read))
 
 
+def _refused(name: str) -> Callable[[Any], Any]:
+    """What reads an attribute of Python's numbers that staged ones do not have: no `AttributeError`, which a handler of
+    the user's, or `hasattr`, would take for an answer."""
+
+    def refused(self: Any) -> Any:
+        raise self.tape.type_fault(
+            f"`{name}` of a number needs the value of a staged {type(self).__name__}, which only running tells",
+            "use a function of `math` or `numpy`, or make it a function of your own with `rose.opaque`",
+        )
+
+    return refused
+
+
+for cls, python in _PYTHONS.items():
+    for attribute in dir(python):
+        if not attribute.startswith("_") and not hasattr(cls, attribute):
+            setattr(cls, attribute, property(_refused(attribute)))
+
+
 def reworded(error: AttributeError) -> None:
-    """Let the error of an attribute that a staged number has not be what Python says of the number."""
+    """Let the error of an attribute that a staged number does not have be what Python says of the number."""
     number: Any = error.obj
     kind: Any = type(number)
     if kind in _OF_PYTHON and str(error) == f"'{kind.__name__}' object has no attribute {error.name!r}":
-        if hasattr(_PYTHONS[kind], str(error.name)):
-            told = number.tape.type_fault(
-                f"`{error.name}` of a number needs the value of a staged {kind.__name__}, which only running tells",
-                "use a function of `math` or `numpy`, or make it a function of your own with `rose.opaque`",
-            )
-            told.span = told.span or number.tape.places.of_traceback(error.__traceback__)
-            raise told from None
         error.args = (f"'{_OF_PYTHON[kind]}' object has no attribute {error.name!r}",)

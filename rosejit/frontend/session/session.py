@@ -12,7 +12,7 @@ from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 from rosejit.abi import Leaf, Tree, leaves
-from rosejit.errors import RoseError, RoseMemoryError, UnrollLimit
+from rosejit.errors import RoseError, RoseMemoryError, UnrollLimit, UnsupportedSyntax
 from rosejit.frontend.arrays import narrow_array
 from rosejit.frontend.arrays.access import element, number, store, variable
 from rosejit.frontend.arrays.array import Array, Box, constant, fresh, is_small, of_host, parameter
@@ -237,12 +237,24 @@ class Session:
         try:
             return self._run(opened.runs(made), arguments)
         except Exception as error:
-            raising = tape.raising
-            if raising is None or raising[0] is not error or len(self._open) > 1 or tape.frames[-1] is not opened.root:
+            raising, inside = tape.raising, tape.frames[-1] is not opened.root
+            if raising is None or raising[0] is not error or len(self._open) > 1 or inside:
+                if inside and isinstance(error, (ArithmeticError, ValueError)) and not isinstance(error, RoseError):
+                    raise self._fails_inside(error) from error
                 raise
             raising[1]()
             tape.frames[-1].diverges = True
             return None
+
+    def _fails_inside(self, error: Exception) -> UnsupportedSyntax:
+        """The refusal of host arithmetic without a result in a staged branch or loop: Python raises only where it gets
+        there, which running tells."""
+        return UnsupportedSyntax(
+            "what Python computes here has no result, in a staged branch or loop",
+            self.tape.places.of_traceback(error.__traceback__),
+            facts=(f"it says {type(error).__name__}: {error}", "whether this line is reached only running tells"),
+            help="compute it before the branch or loop, or of an argument, which is computed when the code runs",
+        )
 
     def _begin(self, opened: OpenFunction) -> None:
         if not self._open:
