@@ -152,7 +152,8 @@ def test_hands_and_keys_use_them(address, tmp_path):
     assert float(touched["robot"][1]) > float(touched["robot"][0])
     assert pressed["diagram"] == pytest.approx(3 * 75, abs=2)
     assert len({*pressed["missed"]}) == 3
-    assert (pressed["stopped"], pressed["time"], pressed["robot"]) == ("stopped", "0", "A")
+    assert pressed["stopped"] == "stopped" or pressed["stopped"].startswith("done after")
+    assert (pressed["time"], pressed["robot"]) == ("0", "A")
     if live:
         before, after = touched["quadratic"][:2], touched["quadratic"][2:]
         assert before == ["0.500", "0.500"]
