@@ -158,10 +158,15 @@ def _of_first(session: Any, row: Any, function: Any, args: Args, kwargs: Options
 
 def _of_list(session: Any, row: Any, function: Any, args: Args, kwargs: Options) -> Any:
     """A function of several arrays, which are put together."""
-    dtype = kwargs.pop("dtype", None)
+    dtype, casting = kwargs.pop("dtype", None), kwargs.pop("casting", "same_kind")
     first = list(args[0]) if isinstance(args[0], (list, tuple)) else args[0]
     if first.__class__ is not list:
         return refuse(session, function, "")
+    if dtype is not None and not np.can_cast(dtype_in(first), dtype, casting):
+        raise session.tape.type_fault(
+            f"`np.{function.__name__}` does not cast {dtype_in(first)} to {np.dtype(dtype)} by the rule {casting!r}",
+            "convert the result: `.astype(...)`",
+        )
     found = _widely(session, row, function, (first, *args[1:]), kwargs, dtype_in(first))
     return found if dtype is None else _as_type(session.tape, found, dtype)
 
