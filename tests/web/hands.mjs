@@ -118,7 +118,7 @@ await reach("#optimise");
 await keys.press("Enter");
 await desk.page.waitForFunction( // a busy machine may have done all updates before it looks
   () => /^(update|done)/.test(document.querySelector("#status").value), null, { timeout: 120_000 });
-if ((await desk.read("#optimise")) === "Stop") await keys.press("Enter");
+if ((await desk.page.locator("#optimise").textContent()) === "Stop") await keys.press("Enter");
 pressed.stopped = await desk.read("#status");
 await reach("#play");
 const shown = Number(await desk.page.locator("#time").inputValue());
