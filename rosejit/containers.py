@@ -487,7 +487,7 @@ class _Optional(Container):
     """A value or None: the flag that says whether it is there, and the value. Never an argument from the host."""
 
     is_fixed = True
-    staged: Callable[[Any, Any], Any] = complex
+    staged: Callable[[Any, Any], Any]
     """What makes one of staged parts: the frontend knows."""
 
     def owns(self, cls: Any) -> bool:

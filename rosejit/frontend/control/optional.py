@@ -49,7 +49,7 @@ class Optional:
         return is_none(self) if other is None else _flag(self) & (self.__rose_held__ == required(other))
 
     def __ne__(self, other: Any) -> Any:
-        return _not(self == other)
+        return negation(self == other)
 
     __hash__ = None  # type: ignore[assignment]  # as a staged number has none
 
@@ -76,11 +76,7 @@ for _name, _apply in (("iter", iter), ("len", len)):
 
 def is_none(value: Optional) -> Any:
     """`value is None`."""
-    there = is_there(value)
-    found = _not(there)
-    if found.__class__ is Bool:
-        negated(there, found)
-    return found
+    return negation(is_there(value))
 
 
 def is_there(value: Optional) -> Any:
@@ -92,16 +88,16 @@ def is_there(value: Optional) -> Any:
     return flag
 
 
-def _not(flag: Any) -> Any:
-    return Bool(flag.tape, flag.tape.apply(P["not"], flag.atom)) if flag.__class__ is Bool else not flag
-
-
-def negated(condition: Any, made: Any) -> None:
-    """`made` is `not condition`."""
-    implied = made.tape.implied
+def negation(condition: Any) -> Any:
+    """`not condition`, of a truth value: it says of optional values what that says, the other way round."""
+    if not isinstance(condition, Bool):
+        return not condition
+    made = Bool(condition.tape, condition.tape.apply(P["not"], condition.atom))
+    implied = condition.tape.implied
     for truth in (True, False):
         if (condition.atom, truth) in implied:
             implied[made.atom, not truth] = implied[condition.atom, truth]
+    return made
 
 
 def combined(left: Any, right: Any, made: Any, is_or: bool) -> None:

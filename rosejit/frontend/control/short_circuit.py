@@ -3,7 +3,7 @@
 from typing import Any
 
 from rosejit.frontend.control.join import Join
-from rosejit.frontend.control.optional import assume, combined, negated
+from rosejit.frontend.control.optional import assume, combined, negation
 from rosejit.frontend.control.truth import truth
 from rosejit.frontend.control.undefined import Poison
 from rosejit.frontend.values.scalars import Bool, P
@@ -182,12 +182,7 @@ def _is_short(frame: Frame) -> bool:
 
 def negate(tape: Tape, value: Any) -> Any:
     """`not value`."""
-    decided = truth(tape, value)
-    if decided.__class__ is not Bool:
-        return not decided
-    made = Bool(tape, tape.apply(P["not"], decided.atom))
-    negated(decided, made)
-    return made
+    return negation(truth(tape, value))
 
 
 def no_flag_set(tape: Tape, *flags: Any) -> Any:
