@@ -6,6 +6,7 @@ another order, and all functions that derivatives of any order can need are made
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import permutations
 from typing import Any
 
@@ -65,11 +66,7 @@ def product(
     if found is None:
         return None
     names, sizes = found
-    functions = tape.session.kernels
-    key = ("product", sizes, frozenset(names))
-    if key not in functions:
-        functions[key] = _Products(names, dict(sizes))
-    family: _Products = functions[key]
+    family = _products(tuple(sorted(names)), sizes)
     (a, _), (b, _) = operands
     kinds = (a.type is TAN, b.type is TAN)
     function = family.linear[names, kinds.index(True)] if any(kinds) else family.whole[names]
@@ -98,6 +95,11 @@ def _spec(
     letters = dict(zip(lengths, "ijk", strict=True))
     left, right, result = ("".join([letters[label] for label in names]) for names in (left, right, result))
     return (left, right, result), tuple(zip("ijk", sizes, strict=True))
+
+
+@lru_cache(maxsize=256)
+def _products(names: Spec, lengths: tuple[tuple[str, int], ...]) -> "_Products":
+    return _Products(names, dict(lengths))
 
 
 class _Products:

@@ -70,16 +70,21 @@ class Site:
         that are real. Where a `routine` of NumPy's has the same name and results, that may be called in its place.
         """
         types = [atom(self.tape, v).type for v in given]
-        known = self.tape.session.kernels
-        key = (name, blas.is_wanted(self.tape), *map(str, types))
-        if key not in known:
+        wanted = blas.is_wanted(self.tape)
+
+        def made() -> ir.Function:
             by_routine = make is None or (routine and self.calls_routines(given[0]))
-            function = blas.routine(name, types) if make is None or by_routine else self.function(name, make, types)
-            known[key] = function
-            if rule is not None:
-                tangents = [tangent(t) for t in types if has_real(t)]
-                function.rule = self.function(f"{name}_rule", partial(self._ruled, function, rule), types + tangents)
-        return self.apply(known[key], *given)
+            return blas.routine(name, types) if make is None or by_routine else self.function(name, make, types)
+
+        def ruled(rule: Make, function: ir.Function) -> ir.Function:
+            tangents = [tangent(t) for t in types if has_real(t)]
+            return self.function(f"{name}_rule", partial(self._ruled, function, rule), types + tangents)
+
+        key = (name, wanted, *map(str, types))
+        function = self.tape.session.routines.get(
+            key, lambda: self.place, made, ruled if rule else None, keep=not wanted
+        )
+        return self.apply(function, *given)
 
     def calls_routines(self, a: Array) -> bool:
         """Whether matrices like `a` are large enough for NumPy's routines, and those wanted."""

@@ -52,19 +52,20 @@ class BitGenerator:
 
 
 def _function(tape: Tape, name: str, words: int, operands: int) -> ir.Function:
-    """The algorithm of that name, which takes `words` of the state and then operands, staged once in a session."""
-    session = tape.session
-    if name not in session.library:
+    """The algorithm of that name, which takes `words` of the state and then operands."""
+
+    def made() -> ir.Function:
         params = tuple([Var(INT, "word") for _ in range(words + operands)])
-        with session.nested() as opened:
+        with tape.session.nested() as opened:
             given = [wrap(tape, v) for v in params]
             if name in _WITH_LOGARITHM:
                 given.append(lambda u: _log_of_rest(tape, u))
-            found = session.run(getattr(algorithms, name), lambda f: f(*given))
+            found = tape.session.run(getattr(algorithms, name), lambda f: f(*given))
             results = tuple([_atom(tape, value) for value in found])
         types = tuple([atom.type for atom in results])
-        session.library[name] = ir.Function(name, params, types, Block(opened.root.lets, results))
-    return session.library[name]
+        return ir.Function(name, params, types, Block(opened.root.lets, results))
+
+    return tape.session.routines.get(name, tape.here, made)
 
 
 def _log_of_rest(tape: Tape, u: Any) -> Any:

@@ -7,6 +7,7 @@
 import cmath
 import math
 from collections.abc import Callable
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -75,16 +76,17 @@ def _atom(tape: Tape, value: Any, kind: Scalar = REAL) -> Any:
 
 
 def _function(tape: Tape, name: str, count: int) -> ir.Function:
-    """The function, staged once in a session."""
-    session, key = tape.session, f"complex_{name}"
-    if key not in session.library:
-        made = session.library[key] = _staged(tape, key, [REAL] * count, lambda *parts: _value(tape, name, parts))
-        if name in _DERIVATIVES:
-            rule = _DERIVATIVES[name]
-            made.rule = _staged(
-                tape, f"{key}_rule", [REAL, REAL, TAN, TAN], lambda x, y, dx, dy: _ruled(name, rule, x, y, dx, dy)
-            )
-    return session.library[key]
+    rule = _DERIVATIVES.get(name)
+    title = f"complex_{name}"
+
+    def made() -> ir.Function:
+        return _staged(tape, title, [REAL] * count, lambda *parts: _value(tape, name, parts))
+
+    def ruled(rule: Rule, _: ir.Function) -> ir.Function:
+        types = [REAL, REAL, TAN, TAN]
+        return _staged(tape, f"{title}_rule", types, lambda x, y, dx, dy: _ruled(name, rule, x, y, dx, dy))
+
+    return tape.session.routines.get(title, tape.here, made, None if rule is None else partial(ruled, rule))
 
 
 def _staged(tape: Tape, title: str, types: list[Scalar], make: Callable[..., Any]) -> ir.Function:

@@ -40,6 +40,7 @@ from rosejit.frontend.session.dispatch import Dispatcher
 from rosejit.frontend.session.hooks import Hooks
 from rosejit.frontend.session.recursion import CallGraph, Captures, RecursiveFunction
 from rosejit.frontend.session.result_inference import stand_in
+from rosejit.frontend.session.routines import Routines
 from rosejit.frontend.signature.binding import Call, Signature, conform
 from rosejit.frontend.syntax.code_table import names_in
 from rosejit.frontend.syntax.translate import TRANSLATIONS, Translation, instantiate, rebound
@@ -161,12 +162,9 @@ class Session:
         self.methods = Methods(dispatcher.called_by_python)
         self.hooks = Hooks(self.tape, dispatcher.call, self.captured, self.methods, dispatcher.effects.entered)
         self.cycles = CallGraph(self)
-        self.kernels: dict[Any, Any] = {}
-        """Factorisations and products of matrices, by name and types."""
+        self.routines = Routines()
         self.blas = False
         """Whether large ones are calls of NumPy's routines."""
-        self.library: dict[str, ir.Function] = {}
-        """The functions that draw random numbers, by name."""
         self._open: list[OpenFunction] = []
         self._nobody = OpenFunction(Frame("function"))
         self.opened = self._nobody
