@@ -81,9 +81,8 @@ class Site:
             return self.function(f"{name}_rule", partial(self._ruled, function, rule), types + tangents)
 
         key = (name, wanted, *map(str, types))
-        function = self.tape.session.routines.get(
-            key, lambda: self.place, made, ruled if rule else None, keep=not wanted
-        )
+        derivative = None if rule is None else partial(ruled, rule)
+        function = self.tape.session.routines.get(key, lambda: self.place, made, derivative, keep=not wanted)
         return self.apply(function, *given)
 
     def calls_routines(self, a: Array) -> bool:
