@@ -95,7 +95,6 @@ ONCE = (
     "tests/contract/test_convolutions.py",
     "tests/contract/test_workers.py::test_all",
     "tests/docs/test_generate_errors.py",
-    "tests/examples/",
     "tests/interp/test_run.py::test_residuals_are_handed_on_however_deep",
     "tests/frontend/numpy/test_scipy_linalg.py::test_derivatives",
     "tests/ops/kernels/test_coefficients.py",
@@ -103,13 +102,12 @@ ONCE = (
     "tests/text/test_printer.py::test_a_long_program",
     "tests/web/",
 )
-"""What takes seconds and does not depend on the version of Python: one interpreter runs it. (The examples also run from
-the wheel: `tox -e examples`.)"""
+"""What takes seconds and does not depend on the version of Python: one interpreter runs it."""
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """With the profile `quick`, deselect what one interpreter runs for all; with `between`, for an interpreter between
-    others that run all the rest, also half of that."""
+    others that run all the rest, also three in four of that."""
     profile = os.environ.get("ROSE_TEST_PROFILE")
     if profile not in ("quick", "between"):
         return
@@ -117,7 +115,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     left_out = {item for k, item in enumerate(sampled) if k % 16}
     left_out |= {item for item in items if item.nodeid.startswith(ONCE)}
     if profile == "between":
-        left_out |= {item for k, item in enumerate(items) if k % 2}
+        left_out |= {item for k, item in enumerate(items) if k % 4}
     config.hook.pytest_deselected(items=list(left_out))
     items[:] = [item for item in items if item not in left_out]
 
