@@ -35,6 +35,9 @@ class Lit:
     value: Any
     type: Scalar
 
+    def __hash__(self) -> int:
+        return hash(self.value)
+
 
 Atom = Var | Lit
 NOTHING = Lit(None, UNIT)

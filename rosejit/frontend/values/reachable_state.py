@@ -84,7 +84,8 @@ class Watch:
 
     def seal(self) -> None:
         """Copy what they hold."""
-        self.checks += checks(self.lists, self.dicts, self.objects, self.slotted)
+        if self.lists or self.dicts or self.objects or self.slotted:
+            self.checks += checks(self.lists, self.dicts, self.objects, self.slotted)
         if self.others:
             self.checks.append(functools.partial(_opens_alike, self.others))
 
@@ -110,6 +111,10 @@ def _opens_alike(others: list[tuple[Opener, Any, Opened]]) -> bool:
     return True
 
 
+_OF_NOTHING = Watch()
+"""Of what nobody can change."""
+
+
 class Look:
     """All that a value reaches: the key, by content, and the watch, by identity."""
 
@@ -118,10 +123,12 @@ class Look:
     def __init__(self, value: Any, view: View, frozen: bool | None = None) -> None:
         self._view = view
         self._value = value
-        self._watch = Watch()
-        frozen = is_frozen(value) if frozen is None else frozen
-        self._key = None if frozen and not view.asks else reached(value, view, self._watch)
-        self._watch.seal()
+        self._key: list[Any] | None = None
+        self._watch = _OF_NOTHING
+        if not (is_frozen(value) if frozen is None else frozen) or view.asks:
+            self._watch = Watch()
+            self._key = reached(value, view, self._watch)
+            self._watch.seal()
 
     @property
     def key(self) -> list[Any]:

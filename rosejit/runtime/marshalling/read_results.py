@@ -140,14 +140,18 @@ class Results:
         slots = [next_slot(self._slots, leaf) for leaf in leaves(tree)]
         mark = len(self._loops)
         rows, numbers, names = f"$rows{mark}", f"$numbers{mark}", [f"$x{k}" for k in range(width)]
-        body: list[str] = []
-        made = self._row(row, iter(names), body)
-        self._loops += [
-            f"{rows} = []",
-            f"{numbers} = $py_iter({self._many(slots)})",
-            f"for {', '.join(names)}, in $py_zip({', '.join([numbers] * width)}):",
-            *_indented([*body, f"{rows}.append({made})"]),
-        ]
+        kind, body = of_node(row), list[str]()
+        blanks = kind.blanks(row, len(tree.children), self._constant)
+        self._loops += [f"{rows} = {blanks or '[]'}", f"{numbers} = $py_iter({self._many(slots)})"]
+        given, taken = [numbers] * width, iter(names)
+        if blanks is None:
+            made = self._row(row, taken, body)
+            body.append(f"{rows}.append({made})")
+        else:  # made at once, in C
+            parts = [self._row(child, taken, body) for child in row.children]
+            body += kind.fill(row, "$row", parts, self._constant)
+            names, given = ["$row", *names], [rows, *given]
+        self._loops += [f"for {', '.join(names)}, in $py_zip({', '.join(given)}):", *_indented(body)]
         return rows
 
     def _row(self, tree: Tree, names: Iterator[str], lines: list[str]) -> str:

@@ -120,14 +120,22 @@ class Arguments:
     def _rows(self, tree: Node, row: Node, width: int, each: str) -> None:
         """Many structures of numbers alone: the numbers of all are one list."""
         slots = [next_slot(self._slots, leaf) for leaf in leaves(tree)]
-        one, numbers = self._name(), self._name()
+        kind, one, numbers = of_node(row), self._name(), self._name()
         body, names = self._row(row, one)
-        if of_node(row).type is None:  # the classes of all are compared at once, which takes a third of the time
+        if kind.type is None:  # the classes of all are compared at once, which takes a third of the time
             del body[0]
             of_class = f"$count($py_map($py_type, {each}), {self._constant(row.cls)})"
             self._check(f"{of_class} != {len(tree.children)}")
-        self.checks += [f"{numbers} = []", f"for {one} in {each}:", *(f"    {line}" for line in body)]
-        self.checks.append(f"    {numbers} += ({', '.join(names)},)")
+        is_flat = width == len(row.children) and all([isinstance(child, Leaf) for child in row.children])
+        parts = kind.columns(row, each, self._constant) if is_flat else None
+        if parts is not None:
+            self.checks += [f"{name} = {part}" for name, part in zip(names, parts, strict=True)]
+            places = ", ".join([f"{numbers}[{k}::{width}]" for k in range(width)])
+            self.checks.append(f"{numbers} = [*{', *'.join(names)}]")
+            self.checks += [f"{places} = {', '.join(names)}"] * (width > 1)
+        else:
+            self.checks += [f"{numbers} = []", f"for {one} in {each}:", *(f"    {line}" for line in body)]
+            self.checks.append(f"    {numbers} += ({', '.join(names)},)")
         needed = [(slot.kind, self._converter(slot.kind)) for slot in slots]
         columns = [max(needed[k::width], key=lambda one: len(one[1])) for k in range(width)]  # the exact one, if one is
         if len({*columns}) == 1:

@@ -7,7 +7,7 @@ element: the same bits.
 """
 
 from rosejit.ir import syntax as ir
-from rosejit.ir.traversal import Renaming, operands, within
+from rosejit.ir.traversal import Renaming, forms, operands, within
 from rosejit.ir.types import REAL, is_boxed
 from rosejit.lazy_dataclass import dataclass
 from rosejit.transforms.analysis.effects import fails_or_acts
@@ -18,7 +18,7 @@ MOST = 96
 
 def join_sweeps(f: ir.Function) -> ir.Function:
     """`f` with such loops joined; `f` itself where there are none."""
-    if f.body is None:
+    if f.body is None or len([let for let in forms(f.body) if isinstance(let.expr, ir.Loop)]) < 2:
         return f
     joiner = _SweepFusion()
     body = joiner.block(f.body)

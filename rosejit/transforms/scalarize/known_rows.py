@@ -3,18 +3,22 @@ row is then a neighbour of those that read it.
 """
 
 from rosejit.ir import syntax as ir
-from rosejit.ir.traversal import operands, rebuild, scopes
+from rosejit.ir.traversal import forms, operands, rebuild, scopes
 from rosejit.ir.types import is_boxed
 
 
 def with_known_rows(f: ir.Function) -> ir.Function:
     """`f` without such arrays; `f` itself where there are none."""
-    if f.body is None:
+    if f.body is None or not any([_is_of_rows(let.expr) for let in forms(f.body)]):
         return f
     found = _Survey()
     found.block(f.body)
     known = {v: items for v, items in found.made.items() if v not in found.whole}
     return f.with_body(_KnownRows(known).block(f.body)) if known else f
+
+
+def _is_of_rows(e: ir.Expr) -> bool:
+    return isinstance(e, ir.MakeArray) and is_boxed(e.items[0].type)
 
 
 class _Survey:
@@ -27,7 +31,7 @@ class _Survey:
     def block(self, block: ir.Block) -> None:
         for let in block.lets:
             e = let.expr
-            if isinstance(e, ir.MakeArray) and is_boxed(e.items[0].type):
+            if isinstance(e, ir.MakeArray) and _is_of_rows(e):
                 self.made[let.binders[0]] = e.items
             if not (isinstance(e, ir.Index) and _row(e, self.made) is not None):
                 self.whole.update(operands(e))
