@@ -2,7 +2,8 @@
 
 Each row is a new process, and the rows take turns, so that all see the same machine; figures are medians. Byte code is
 cached in a folder of its own: where `PYTHONDONTWRITEBYTECODE` is set, an import is mostly Python's compiler.
-`cold`: the disk cache of rosejit is empty; `warm`: it has the program.
+`cold`: the disk cache of rosejit is empty; `warm`: it has the program. `more`: than the decorated function alone, which
+has imported rosejit; the row with `wasmtime` says what of that is the import of the engine, as everybody pays it.
 """
 
 import statistics
@@ -28,6 +29,7 @@ PROGRAMS = {
     "import numpy": "import numpy",
     "import rosejit": "import rosejit",
     "a decorated function": DECORATED,
+    "the same and wasmtime": f"{DECORATED}import wasmtime",
     "its first result, cold": f"{DECORATED}f(1.5, 2.0)",
     "its first result, warm": f"{DECORATED}f(1.5, 2.0)",
     "its first gradient, cold": f"{DECORATED}rose.grad(f)(1.5, 2.0)",
@@ -58,7 +60,7 @@ def timed(what: str, folder: Path) -> Row:
 
 def measure(times: int, absent: list[str]) -> Table:
     """Medians over `times` processes of each program."""
-    columns = {"program": "", "ms": ".1f", "of numpy": ".2f", "modules": "", "ours": ""}
+    columns = {"program": "", "ms": ".1f", "more": ".1f", "of numpy": ".2f", "modules": "", "ours": ""}
     table = Table("import_time", "from the start of the program (ms of CPU)", columns, absent=absent)
     here = [what for what in PROGRAMS if what != "import jax" or "jax" not in absent]
     with tempfile.TemporaryDirectory() as name:
@@ -69,7 +71,8 @@ def measure(times: int, absent: list[str]) -> Table:
     medians = {what: statistics.median(turn[what]["ms"] for turn in turns) for what in here}
     for what, ms in medians.items():
         counted = {key: str(turns[0][what][key]) for key in ("modules", "ours")}
-        table.add(program=what, ms=ms, **{"of numpy": ms / medians["import numpy"]}, **counted)
+        more = {"more": ms - medians["a decorated function"]} if what.startswith(("its", "the")) else {}
+        table.add(program=what, ms=ms, **more, **{"of numpy": ms / medians["import numpy"]}, **counted)
     return table
 
 

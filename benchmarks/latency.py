@@ -27,6 +27,7 @@ from benchmarks.measure import (
     Row,
     Table,
     alone,
+    collector_off,
     has,
     has_rose,
     node,
@@ -39,6 +40,16 @@ from benchmarks.measure import (
 from benchmarks.straight_lines import INPUTS, Program, random_program
 from rosejit.abi import Tier
 
+REWRITING = {
+    "parse": "rosejit.frontend.syntax.source:_definitions",
+    "verify": "rosejit.frontend.syntax.code_comparison:Definition.gave",
+    "compile": "rosejit.frontend.syntax.translate:_compile",
+    "gast": "rosejit.frontend.syntax.source:converted",
+    "analysis": "rosejit.frontend.syntax.scope:analyse rosejit.frontend.syntax.liveness:analyse",
+    "rewriting": "rosejit.frontend.syntax.translate:_rewritten",
+}
+"""The parts of `rewrite`, less those that start inside them. The first three are CPython's parser, its compiler for the
+comparison of text and function, and its compiler for the rewritten function: the floor."""
 STAGES = {
     "rewrite": "rosejit.frontend.syntax.translate:Translations.of",
     "staging": "rosejit.frontend.session.session:Session.stage",
@@ -57,8 +68,8 @@ STAGES = {
 class Clock:
     """Seconds of each stage; a stage that starts inside another one stops the clock of that one."""
 
-    def __init__(self) -> None:
-        self.spent: dict[str, float] = dict.fromkeys([*STAGES, "other"], 0.0)
+    def __init__(self, parts: dict[str, str]) -> None:
+        self.spent: dict[str, float] = dict.fromkeys([*parts, "other"], 0.0)
         self.running = ["other"]
         self.since = time.process_time()
 
@@ -79,10 +90,10 @@ class Clock:
 
 
 @contextmanager
-def stages() -> Iterator[Clock]:
+def stages(parts: dict[str, str] = STAGES) -> Iterator[Clock]:
     """A clock that runs while the package works."""
-    clock = Clock()
-    places = [(name, place) for name, places in STAGES.items() for place in places.split()]
+    clock = Clock(parts)
+    places = [(name, place) for name, places in parts.items() for place in places.split()]
     patches = [_patched(clock, name, *place.split(":")) for name, place in places]
     for each in patches:
         each.start()
@@ -288,6 +299,29 @@ def _of_tier(case: Case, tier: Tier) -> Row:
     return {"first": 1e3 * seconds, "call_us": 1e6 * call, "error": case.error(found)}
 
 
+def rewriting_table(sizes: list[int], times: int) -> Table:
+    """What the rewriting of source takes, by part."""
+    title = "rewriting of functions of so many lines (us of CPU a line); `floor`: parse, verify, compile"
+    columns = {"lines": ",", **dict.fromkeys(["total", "floor", *REWRITING, "other", "CPython from text"], ".1f")}
+    table = Table("latency_rewriting", title, columns)
+    for lines in sizes:
+        rows = [_rewritten(random_program(lines, seed), lines) for seed in range(times)]
+        table.add(lines=lines, **median_row(rows))
+    return table
+
+
+def _rewritten(program: Program, lines: int) -> Row:
+    from rosejit.frontend.syntax.translate import translate
+
+    function, source = program.lines(), program.python()
+    with collector_off(), stages(REWRITING) as clock:
+        translate(function)
+    parts = {name: 1e6 * seconds / lines for name, seconds in clock.spent.items()}
+    floor = parts["parse"] + parts["verify"] + parts["compile"]
+    alone = once(lambda: compile(source, "<f>", "exec"))[0]
+    return {"total": sum(parts.values()), "floor": floor, **parts, "CPython from text": 1e6 * alone / lines}
+
+
 def main() -> None:
     """The tables."""
     given = options(__doc__ or "", ops=[1_000, 10_000], times=5)
@@ -299,6 +333,7 @@ def main() -> None:
             ours(random_program(50), form)
         warm = warm_table(given.ops, given.times, absent)
     warm.finish(given.json)
+    rewriting_table(given.ops, given.times).finish()
     cold_table(given.ops).finish()
     programs_table().finish()
 
