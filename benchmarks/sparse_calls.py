@@ -1,9 +1,9 @@
 """Sparse derivatives beside CasADi's, of the race car that CasADi's own examples have: minimal time over `N` intervals
 with Runge-Kutta steps, multiple shooting, a limit of the speed along the track. n = 3 N + 3 unknowns.
 
-An interpreter runs it that has CasADi. `csr` is a call that gives a csr matrix, `values` one that writes the values into
-an array of the caller (`.values(x, out=...)`); `casadi` is the call of a function of SX over buffers, its cheapest, into
-arrays of the caller. `difference` is the largest of entries, relative to the largest entry.
+An interpreter runs it that has CasADi. `csr` is a call that gives a csr matrix; `values` one that writes the values
+into an array of the caller, by `.values(x, out=...)`; `casadi` is the call of a function of SX over buffers, its
+cheapest, into arrays of the caller. `difference` is the largest of entries, relative to the largest entry.
 """
 
 import importlib
