@@ -155,19 +155,6 @@ class Container:
         """The lines that name a container of these parts."""
         return [f"{name} = {self.literal(node, parts, constant)}"]
 
-    def columns(self, node: Node, values: str, constant: Constant) -> list[str] | None:
-        """For each part of containers as `node` the expression of the list of that part of all `values`; None where
-        they are taken apart one by one."""
-        return None
-
-    def blanks(self, node: Node, count: int, constant: Constant) -> str | None:
-        """The expression of a list of so many containers, into which `fill` puts parts; None where `put` makes them."""
-        return None
-
-    def fill(self, node: Node, name: str, parts: Sequence[str], constant: Constant) -> list[str]:
-        """The lines that put these parts into the container of that name."""
-        raise NotImplementedError
-
     def _class(self, constant: Constant) -> str:
         return f"$py_{self.name}" if self.type.__module__ == "builtins" else constant(self.type)
 
@@ -383,20 +370,9 @@ class _Dataclass(_Record, Container):
         return f"{constant(_maker(node.cls, node.keys))}(*{parts})"
 
     def put(self, node: Node, name: str, parts: Sequence[str], constant: Constant) -> list[str]:
-        cls: Any = node.cls
-        lines = [f"{name} = {constant(cls.__new__)}({constant(cls)})", *self.fill(node, name, parts, constant)]
-        return [*lines, f"{name} = {name}.__rose_host__()"] if hasattr(cls, "__rose_host__") else lines
-
-    def columns(self, node: Node, values: str, constant: Constant) -> list[str]:
-        return [f"[$one.{key} for $one in {values}]" for key in node.keys]
-
-    def blanks(self, node: Node, count: int, constant: Constant) -> str:
-        return f"[*$py_map({constant(node.cls.__new__)}, {constant([node.cls] * count)})]"
-
-    def fill(self, node: Node, name: str, parts: Sequence[str], constant: Constant) -> list[str]:
         """As the compiled code left it: no constructor runs, and no `__setattr__` of the class."""
         cls: Any = node.cls
-        lines, within = list[str](), f"{name}_dict"
+        lines, within = [f"{name} = {constant(cls.__new__)}({constant(cls)})"], f"{name}_dict"
         for key, part in zip(node.keys, parts, strict=True):
             held = _member(cls, key)
             if cls.__setattr__ is object.__setattr__:
@@ -408,7 +384,7 @@ class _Dataclass(_Record, Container):
                 lines.append(f"{within}[{key!r}] = {part}")
             else:
                 lines.append(f"{constant(object.__setattr__)}({name}, {key!r}, {part})")
-        return lines
+        return [*lines, f"{name} = {name}.__rose_host__()"] if hasattr(cls, "__rose_host__") else lines
 
 
 @functools.lru_cache(1024)

@@ -12,7 +12,7 @@ from rosejit.numeric import np
 from rosejit.runtime.marshalling import convert
 from rosejit.runtime.marshalling.dynamic_arrays import receive
 from rosejit.runtime.marshalling.result_buffers import copier
-from rosejit.runtime.marshalling.rows import MANY, packing, row_of
+from rosejit.runtime.marshalling.rows import MANY, blanks_of, packing, row_of
 from rosejit.runtime.marshalling.write_arguments import names_of, next_slot, packs, runs, unlike
 
 _MANY_KEYS = 16
@@ -140,8 +140,8 @@ class Results:
         slots = [next_slot(self._slots, leaf) for leaf in leaves(tree)]
         mark = len(self._loops)
         rows, numbers, names = f"$rows{mark}", f"$numbers{mark}", [f"$x{k}" for k in range(width)]
-        kind, body = of_node(row), list[str]()
-        blanks = kind.blanks(row, len(tree.children), self._constant)
+        body = list[str]()
+        blanks = blanks_of(row, len(tree.children), self._constant)
         self._loops += [f"{rows} = {blanks or '[]'}", f"{numbers} = $py_iter({self._many(slots)})"]
         given, taken = [numbers] * width, iter(names)
         if blanks is None:
@@ -149,7 +149,7 @@ class Results:
             body.append(f"{rows}.append({made})")
         else:  # made at once, in C
             parts = [self._row(child, taken, body) for child in row.children]
-            body += kind.fill(row, "$row", parts, self._constant)
+            body += of_node(row).put(row, "$row", parts, self._constant)[1:]
             names, given = ["$row", *names], [rows, *given]
         self._loops += [f"for {', '.join(names)}, in $py_zip({', '.join(given)}):", *_indented(body)]
         return rows

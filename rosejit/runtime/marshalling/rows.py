@@ -3,8 +3,10 @@ their numbers.
 """
 
 from struct import Struct
+from typing import Any
 
 from rosejit.abi import Leaf, Node, Slot, Static, Tree
+from rosejit.containers import DATACLASS, Constant, of_node
 
 MANY = 4
 """So many scalars in a row are packed at once, into memory and out of it; and so many rows are a loop."""
@@ -34,6 +36,22 @@ def _numbers(tree: Tree) -> int:
             return _WIDEST + 1
         case Node(children=children):
             return sum(map(_numbers, children))
+
+
+def columns_of(row: Node, values: str) -> list[str] | None:
+    """For each number of records as `row` the expression of the list of that number of all `values`; None where the
+    records are taken apart one by one."""
+    is_flat = of_node(row) is DATACLASS and all([isinstance(child, Leaf) for child in row.children])
+    return [f"[$one.{key} for $one in {values}]" for key in row.keys] if is_flat else None
+
+
+def blanks_of(row: Node, count: int, constant: Constant) -> str | None:
+    """The expression of a list of so many records as `row` without attributes, made at once in C: the lines of `put`
+    but for the first fill one. None where there is no such thing."""
+    if of_node(row) is not DATACLASS:
+        return None
+    cls: Any = row.cls
+    return f"[*$py_map({constant(cls.__new__)}, {constant([cls] * count)})]"
 
 
 def packing(slots: list[Slot]) -> Struct:

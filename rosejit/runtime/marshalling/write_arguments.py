@@ -13,7 +13,7 @@ from rosejit.abi import Leaf, Node, Slot, Static, Tree, leaves
 from rosejit.containers import of_node
 from rosejit.numeric import is_at_hand, np
 from rosejit.runtime.marshalling import convert, dynamic_arrays
-from rosejit.runtime.marshalling.rows import MANY, packing, row_of
+from rosejit.runtime.marshalling.rows import MANY, columns_of, packing, row_of
 from rosejit.runtime.residency.memory import AT_ONCE
 
 _PYTHON: dict[str, Any] = {
@@ -120,14 +120,13 @@ class Arguments:
     def _rows(self, tree: Node, row: Node, width: int, each: str) -> None:
         """Many structures of numbers alone: the numbers of all are one list."""
         slots = [next_slot(self._slots, leaf) for leaf in leaves(tree)]
-        kind, one, numbers = of_node(row), self._name(), self._name()
+        one, numbers = self._name(), self._name()
         body, names = self._row(row, one)
-        if kind.type is None:  # the classes of all are compared at once, which takes a third of the time
+        if of_node(row).type is None:  # the classes of all are compared at once, which takes a third of the time
             del body[0]
             of_class = f"$count($py_map($py_type, {each}), {self._constant(row.cls)})"
             self._check(f"{of_class} != {len(tree.children)}")
-        is_flat = width == len(row.children) and all([isinstance(child, Leaf) for child in row.children])
-        parts = kind.columns(row, each, self._constant) if is_flat else None
+        parts = columns_of(row, each)
         if parts is not None:
             self.checks += [f"{name} = {part}" for name, part in zip(names, parts, strict=True)]
             places = ", ".join([f"{numbers}[{k}::{width}]" for k in range(width)])
