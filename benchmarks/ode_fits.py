@@ -6,6 +6,8 @@ call is that of a fresh process, imports aside; the later ones are medians of ba
 `taskset` allows. diffrax works in float64 with its adjoint of the steps (`RecursiveCheckpointAdjoint`), its own
 controller (`PIDController`) and room for as many steps as the fastest power of two that holds them.
 
+`python -m benchmarks.ode_fits memory` tells what gradients of 1,000 and of 1,000,000 steps take.
+
 `python -m benchmarks.ode_fits [PYTHON]`: PYTHON has diffrax (`/work/venv-peers/bin/python`).
 """
 
@@ -109,7 +111,43 @@ def in_process(python: str, side: str, tolerance: float) -> dict[str, Any]:
     return json.loads(done.stdout)
 
 
+def memory() -> None:
+    """Print memory above that of a gradient of 10 steps, and seconds, of gradients of many steps of one length."""
+    import rosejit as rose
+    from benchmarks.row_sums import Peak, own
+
+    def end(rate, longest):
+        return rose.solve_ivp(
+            lambda t, y, rate: np.array([y[1], -rate * y[0]]),
+            (0.0, 10.0),
+            np.array([1.0, 0.0]),
+            "Tsit5",
+            args=(rate,),
+            first_step=longest,
+            max_step=longest,
+            max_steps=2_000_000,
+        ).y[0, -1]
+
+    for steps in (1_000, 1_000_000):
+        f = rose.value_and_grad(lambda rate, steps=steps: end(rate, 10.0 / steps))
+        with Peak() as peak:
+            before, spent = own(), time.process_time()
+            f(1.0)
+            print(
+                f"{steps:9,} steps: {peak.most - before:6.1f} MB, compiled and run, {time.process_time() - spent:.2f} s"
+            )
+        before, spent = own(), time.process_time()
+        with Peak() as peak:
+            value, slope = f(1.1)
+        print(
+            f"{'':9} again: {max(0.0, peak.most - before):8.1f} MB, {time.process_time() - spent:.3f} s", value, slope
+        )
+
+
 def main() -> None:
+    if sys.argv[1:] == ["memory"]:
+        memory()
+        return
     if len(sys.argv) == 3:
         print(json.dumps(measured(sys.argv[1], float(sys.argv[2]))))
         return

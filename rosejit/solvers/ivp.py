@@ -90,8 +90,9 @@ def solve_ivp(
     equations, with exact Jacobians. `y0` is an array, a number or a structure of them, and `f` gives its derivative in
     the same structure; tolerances are numbers, or structured so. `t_eval` are the times, in order, at which the
     solution is wanted; `dense_output=True` gives it as a function, `sol(t)`. `events` are functions of what `f` takes:
-    the times where they are zero are found, with attributes `terminal` and `direction` as SciPy has them. Derivatives are those of the steps
-    that were taken (discrete adjoint), their lengths held fixed; the time of an event has those of a root.
+    the times where they are zero are found, with attributes `terminal` and `direction` as SciPy has them. Derivatives
+    are those of the steps that were taken (discrete adjoint), their lengths held fixed; the time of an event has those
+    of a root.
 
     >>> import math
     >>> import rosejit as rose
