@@ -11,6 +11,7 @@ controller (`PIDController`) and room for as many steps as the fastest power of 
 `python -m benchmarks.ode_fits [PYTHON]`: PYTHON has diffrax (`/work/venv-peers/bin/python`).
 """
 
+import importlib
 import json
 import os
 import statistics
@@ -48,9 +49,9 @@ def ours(tolerance: float) -> Any:
 
 def theirs(tolerance: float) -> Any:
     """The same by diffrax."""
-    import diffrax
-    import jax
-    import jax.numpy as jnp
+    import diffrax  # pyright: ignore[reportMissingImports]
+    import jax  # pyright: ignore[reportMissingImports]
+    import jax.numpy as jnp  # pyright: ignore[reportMissingImports]
 
     jax.config.update("jax_enable_x64", True)
 
@@ -82,10 +83,8 @@ def theirs(tolerance: float) -> Any:
 
 def measured(side: str, tolerance: float) -> dict[str, Any]:
     """Seconds of the first call, with imports done, and of later ones; the value and the gradient."""
-    if side == "ours":
-        import rosejit.solvers.ivp  # noqa: F401
-    else:
-        import diffrax  # noqa: F401
+    for name in ("rosejit.solvers.ivp",) if side == "ours" else ("jax", "diffrax"):
+        importlib.import_module(name)
     start, spent = time.perf_counter(), time.process_time()
     call = (ours if side == "ours" else theirs)(tolerance)
     value, gradient = call()

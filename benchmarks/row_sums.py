@@ -66,7 +66,7 @@ def processes() -> Iterator[Callable[..., Any]]:
 @contextmanager
 def dask() -> Iterator[Callable[..., Any]]:
     """The `map` of a Dask cluster on this machine."""
-    from distributed import Client, LocalCluster
+    from distributed import Client, LocalCluster  # pyright: ignore[reportMissingImports]
 
     with (
         LocalCluster(n_workers=WORKERS, threads_per_worker=1, dashboard_address=None) as cluster,

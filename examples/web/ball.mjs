@@ -8,11 +8,11 @@ const { aim, thrown } = await loaded(load);
 let cup = 4;
 
 draw("line", { class: "ground", x1: 0, x2: 900, y1: FLOOR + 3, y2: FLOOR + 3 });
-const ways = Array.from({ length: 4 }, () => draw("polyline", { class: "trace target", style: "stroke-opacity: 0.9; stroke-width: 3" }));
+const ways = Array.from({ length: 4 }, () => draw("polyline", { class: "run target" }));
 const ball = draw("circle", { class: "target", r: 8 });
 const mark = draw("g", { id: "cup" });
 draw("rect", { x: -24, y: -44, width: 48, height: 52, fill: "transparent" }, mark);
-draw("path", { class: "arrow", style: "marker-end: none", d: "M-14 -34 L-10 0 H10 L14 -34" }, mark);
+draw("path", { class: "cup", d: "M-14 -34 L-10 0 H10 L14 -34" }, mark);
 find("#angle").title = "radians above the floor";
 
 const value = (name) => Number(find(name).value);

@@ -9,9 +9,9 @@ const { fitted, curves, pelts } = await loaded(load);
 let counted = pelts().map((each) => Float64Array.from(each)), p = first();
 
 draw("line", { class: "ground", x1: 0, x2: 900, y1: FLOOR + 2, y2: FLOOR + 2 });
-for (let year = 0; year <= 20; year += 5) draw("text", { class: "label", style: "font-size: 13px", x: x(year), y: FLOOR + 13 }).textContent = 1900 + year;
+for (let year = 0; year <= 20; year += 5) draw("text", { class: "year", x: x(year), y: FLOOR + 13 }).textContent = 1900 + year;
 const KINDS = [["hares", "ball"], ["lynxes", "target"]];
-const lines = KINDS.map(([, kind]) => draw("polyline", { class: `trace ${kind}`, style: "stroke-opacity: 0.9; stroke-width: 3" }));
+const lines = KINDS.map(([, kind]) => draw("polyline", { class: `run ${kind}` }));
 const points = KINDS.map(([name, kind], k) => Array.from(counted[k], (_, year) => {
   const point = draw("circle", { class: kind, id: `${name}${year}`, r: 7 });
   movable(point, `${name} of ${1900 + year}`, (px, py, dx, dy) => {
@@ -22,7 +22,7 @@ const points = KINDS.map(([name, kind], k) => Array.from(counted[k], (_, year) =
 }));
 KINDS.forEach(([name, kind], k) => {
   draw("circle", { class: kind, cx: 760, cy: 24 + 24 * k, r: 7 });
-  draw("text", { class: "label", style: "text-anchor: start; font-size: 16px", x: 775, y: 24 + 24 * k }).textContent = name;
+  draw("text", { class: "key", x: 775, y: 24 + 24 * k }).textContent = name;
 });
 const rates = [0, 1, 2, 3].map((k) => find(`#rate${k}`));
 
