@@ -49,7 +49,7 @@ def sequential(values, slopes, curved, x, box, equal, tolerance, limit):
         nit += 1
         if curved is not None:
             model = curved(x, np.concatenate([np.ones(1), -multipliers[: len(y) - 1]]))
-            model = np.where(abs(model) < math.inf, model, 0.0)
+            model = np.where(abs(model) < math.inf, model, 0.0)  # at a kink; values and slopes judge each step
         rows = rows_of(x, y[1:], table, box)
         factor, slope, least = convex(model, table[0], rows, multipliers, damping, x)
         step, multipliers, price = priced(factor, slope, table[0], rows, equal, multipliers, price, tolerance)
