@@ -53,9 +53,7 @@ def upright(torques):
 
 @rose.jit
 def best(limit, guess):
-    return rose.optim.minimize(
-        energy, guess, bounds=(-limit, limit), constraints={"type": "eq", "fun": upright}, tol=1e-7, maxiter=2000
-    )
+    return rose.optim.minimize(energy, guess, bounds=(-limit, limit), constraints={"type": "eq", "fun": upright})
 
 
 def drawing(states, torques):

@@ -1,11 +1,11 @@
 """Published problems: `rose.least_squares`, `root`, `solve_ivp` and `optim.minimize` beside SciPy's, at the same
 tolerances.
 
-SciPy is called with its defaults, our functions compiled; both are timed in one process, after the first call. `python
--m benchmarks.solver_sets [fits|roots|odes|stiff|programs ...]`. A fit is solved where its sum of squares is one that is
-known to be least, to 1e-4; a root where no residual is larger than 1e-6; an equation where the end was reached, and its
-error is told in units of the tolerance; a program where the value is one that is known to be least, to 1e-5, and
-nothing is missed by more than 1e-6.
+SciPy is called with its defaults, our functions compiled; both are timed in one process, after the first call.
+`python -m benchmarks.solver_sets [fits|roots|odes|stiff|programs|shooting ...]`.
+A fit is solved where its sum of squares is one that is known to be least, to 1e-4; a root where no residual is larger
+than 1e-6; an equation where the end was reached, and its error is told in units of the tolerance; a program where the
+value is one that is known to be least, to 1e-5, and nothing is missed by more than 1e-6.
 """
 
 import statistics
@@ -23,6 +23,7 @@ import rosejit as rose
 from benchmarks.solver_sets.detest import EQUATIONS, STIFF, Equation
 from benchmarks.solver_sets.hock_schittkowski import PROGRAMS
 from benchmarks.solver_sets.more_garbow_hillstrom import PROBLEMS, ROOTS, is_solved
+from benchmarks.solver_sets.shooting import INTERVALS, TASKS
 
 Line = tuple[str, bool, bool, int, int, float, str]
 """A name, whether ours and SciPy's is solved, evaluations of both, the ratio of times, and more."""
@@ -143,7 +144,30 @@ def programs() -> Iterator[Line]:
         yield f"{program.number}", solved, theirs, int(found.nfev), int(known.nfev), spent / seconds(peer), more
 
 
-SETS = {"fits": fits, "roots": more_roots, "odes": odes, "stiff": stiff, "programs": programs}
+def shooting() -> Iterator[Line]:
+    """Optimal control, beside SLSQP with our derivatives; iterations in place of evaluations."""
+    for task in TASKS:
+        f, g, bounds = task.energy, task.missed, [(-task.limit, task.limit)] * INTERVALS
+        equality = {"type": "eq", "fun": g}
+        ours = rose.jit(
+            lambda x, f=f, bounds=bounds, equality=equality: rose.optim.minimize(
+                f, x, bounds=bounds, constraints=equality
+            )
+        )
+        derived = {"type": "eq", "fun": rose.jit(g), "jac": rose.jacobian(g)}
+        slsqp = partial(optimize.minimize, rose.value_and_grad(f), task.guess, jac=True, method="SLSQP", tol=1e-8)
+        peer = partial(slsqp, bounds=bounds, constraints=derived, options={"maxiter": 1000})
+        found, start = ours(task.guess), time.perf_counter()
+        known = peer()
+        spent = time.perf_counter() - start
+        ratio = seconds(partial(ours, task.guess)) / spent
+        missed = np.abs(derived["fun"](known.x)).max()
+        solved, theirs = bool(found.success) and found.maxcv < 1e-6, bool(known.success) and missed < 1e-6
+        more = f"{found.fun:.8g}   {known.fun:.8g}"
+        yield task.name, bool(solved), bool(theirs), int(found.nit), int(known.nit), ratio, more
+
+
+SETS = {"fits": fits, "roots": more_roots, "odes": odes, "stiff": stiff, "programs": programs, "shooting": shooting}
 
 
 def main(names: list[str]) -> None:

@@ -1,6 +1,7 @@
-"""What runs in the pages beside this file: billiards, a walking robot and a diagram, exported with their optimisers.
+"""What runs in the pages beside this file, exported with its optimisers and solvers: billiards, a walking robot, a
+diagram, a ball that bounces into a cup, hares and lynxes.
 
-`build(folder)` writes `billiards/`, `robot/` and `diagram/`, and the first module of the page that
+`build(folder)` writes `billiards/`, `robot/`, `diagram/`, `ball/` and `hares/`, and the first module of the page that
 compiles by itself. `python -m rosejit demo` does that and serves the pages.
 """
 
@@ -17,6 +18,8 @@ from rosejit import Mat, Vec
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import billiards
+import bouncing_ball
+import lynx_and_hare
 import robot
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -165,6 +168,61 @@ def described():
     return NAMES, RADII.copy(), ARROWS.astype(float), SIZE.copy()
 
 
+# --- a ball
+
+
+@rose.jit
+def throw_into(cup: float, bounce: float):
+    """The angle of a throw that ends in a cup, whether there is one, and where each flight leads."""
+    found = rose.root(lambda angle: bouncing_ball.throw(angle, bounce)[0] - cup, bracket=(0.9, 1.5))
+    return found.x, found.success, bouncing_ball.throw(found.x, bounce)[1]
+
+
+@rose.jit
+def thrown(angle: float, bounce: float):
+    """Where a throw ends, how much further that is for each radian, and where its flights lead."""
+    (end, flights), (further, _) = rose.jvp(lambda at: bouncing_ball.throw(at, bounce), (angle,), (1.0,))
+    return end, further, flights
+
+
+# --- hares and lynxes
+
+
+class Fit(NamedTuple):
+    """What fits best: logarithms of rates and of first populations, half the squared misfit, and the iterations."""
+
+    x: Vec[6]
+    cost: float
+    success: bool
+    nit: int
+
+
+@rose.jit
+def fitted(start: Vec[6], hares: Vec["n"], lynxes: Vec["n"]) -> Fit:
+    """The equations that fit numbers of animals best, searched from a guess."""
+    found = rose.least_squares(lambda p: misfit(p, hares, lynxes), start)
+    return Fit(found.x, found.cost, found.success, found.nit)
+
+
+def misfit(p, hares, lynxes):
+    """How far the logarithms of both populations are from those of the numbers."""
+    found = lynx_and_hare.populations(p, lynx_and_hare.YEARS)
+    return np.log(found[0]) - np.log(hares), np.log(found[1]) - np.log(lynxes)
+
+
+@rose.jit
+def curves(p: Vec[6], hares: Vec["n"], lynxes: Vec["n"]):
+    """Both populations at 201 times of the 20 years, and half the squared misfit."""
+    apart = np.concatenate(misfit(p, hares, lynxes))
+    return lynx_and_hare.populations(p, np.linspace(0.0, 20.0, 201)), 0.5 * (apart @ apart)
+
+
+@rose.jit
+def pelts():
+    """What was counted."""
+    return lynx_and_hare.HARES.copy(), lynx_and_hare.LYNXES.copy()
+
+
 # --- files
 
 
@@ -177,6 +235,10 @@ def build(folder):
     places = Layout(np.zeros((len(RADII), 2)), np.zeros((len(RADII), 2)))
     entries = {"layout": (layout, places, -1, np.zeros(2)), "energy": (energy, places, -1, np.zeros(2))}
     rose.export({**entries, "described": (described,)}, path=Path(folder) / "diagram")
+    rose.export({"aim": (throw_into, 4.0, 0.8), "thrown": (thrown, 1.2, 0.8)}, path=Path(folder) / "ball")
+    counted = pelts()
+    entries = {"fitted": (fitted, np.zeros(6), *counted), "curves": (curves, np.zeros(6), *counted), "pelts": (pelts,)}
+    rose.export(entries, path=Path(folder) / "hares")
     (Path(folder) / "quadratic").mkdir(exist_ok=True)
     (Path(folder) / "quadratic" / "start.wasm").write_bytes(live.Live().compiled("x^y"))
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rosejit.api.decorators import as_function
-from rosejit.api.derivation.gradients import grad, jacobian, value_and_grad
+from rosejit.api.derivation.gradients import grad, hessian, jacobian, value_and_grad
 from rosejit.api.function import Function
 from rosejit.api.math_functions import stop_gradient
 from rosejit.api.public_entry import public
@@ -65,6 +65,7 @@ def minimize(
     bounds: Any = None,
     constraints: Any = (),
     method: str | None = None,
+    hess: str = "exact",
     tol: float = 1e-8,
     maxiter: int | None = None,
     raise_on_failure: bool = False,
@@ -76,6 +77,8 @@ def minimize(
     where g(x) is not negative (so for a function alone), `NonlinearConstraint`, `LinearConstraint`. What they give may
     be numbers, arrays or structures. With constraints the method is "SLSQP", sequential quadratic programming with
     exact derivatives, for small dense problems; else "L-BFGS-B". Bounds hold at every point that is tried.
+    `hess="bfgs"` has "SLSQP" do without second derivatives, in more iterations: where there are none, or the unknowns
+    are many.
 
     `tol` bounds the gradient of the Lagrangian, relative to that of `f`, and what constraints lack. Derivatives of `x`
     are those of the minimum by everything that `f`, bounds and constraints read, as the constraints that hold it go on
@@ -94,8 +97,9 @@ def minimize(
         raise RoseValueError(
             f"`rose.optim.minimize` has no constraints with the method {word!r}", help='the method is "SLSQP"'
         )
+    option(minimize, "hess", hess, ("exact", "bfgs"))
     limit = int(maxiter) if maxiter is not None else 200 if word == "SLSQP" else 5000
-    options = (word, float(tol), limit)
+    options = (word, hess == "exact", float(tol), limit)
 
     def build(base):
         def minimized(x0, args, bounds, more):
@@ -163,7 +167,7 @@ def _between(constraint: Any) -> list[tuple[str, Function, tuple[Any, ...]]]:
     return [limited(*each) for each in sides if each[1].any()]
 
 
-def _minimized(objective, x0, bounds, kinds, given, method, tolerance, limit):
+def _minimized(objective, x0, bounds, kinds, given, method, exact, tolerance, limit):
     """The minimum of a function of a structure."""
     v0 = flat(x0)
     n, box = len(v0), box_of(bounds, v0)
@@ -174,7 +178,8 @@ def _minimized(objective, x0, bounds, kinds, given, method, tolerance, limit):
     lengths = [len(vector(c(x0))) for c in given]
     equal = np.array([kind == "eq" for kind, length in zip(kinds, lengths, strict=True) for _ in range(length)], bool)
     if method == "SLSQP":
-        found = sequential(searched, jacobian(searched), start, fixed, equal, tolerance, limit)
+        curved = hessian(lambda v, weights: searched(v) @ weights) if exact else None
+        found = sequential(searched, jacobian(searched), curved, start, fixed, equal, tolerance, limit)
     else:
         found = _descended(lambda v: searched(v)[0], start, fixed, tolerance, limit)
     v, multipliers, status, nit, nfev, njev = found

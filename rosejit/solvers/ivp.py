@@ -86,12 +86,13 @@ def solve_ivp(
 ) -> OdeResult:
     """The solution of dy/dt = `f(t, y, *args)` from `y0` at the first time of `t_span` to the second.
 
-    `method` is "RK23", "RK45" or "DOP853", with SciPy's step control, or "Rodas5P" for stiff equations, with exact
-    Jacobians. `y0` is an array, a number or a structure of them, and `f` gives its derivative in the same structure;
-    tolerances are numbers, or structured so. `t_eval` are the times, in order, at which the solution is wanted;
-    `dense_output=True` gives it as a function, `sol(t)`. `events` are functions of what `f` takes: the times where they
-    are zero are found, with attributes `terminal` and `direction` as SciPy has them. Derivatives are those of the steps
-    that were taken (discrete adjoint), their lengths held fixed; the time of an event has those of a root.
+    `method` is "RK23", "RK45" or "DOP853", with SciPy's step control, "Tsit5" with the same, or "Rodas5P" for stiff
+    equations, with exact Jacobians. `y0` is an array, a number or a structure of them, and `f` gives its derivative in
+    the same structure; tolerances are numbers, or structured so. `t_eval` are the times, in order, at which the
+    solution is wanted; `dense_output=True` gives it as a function, `sol(t)`. `events` are functions of what `f` takes:
+    the times where they are zero are found, with attributes `terminal` and `direction` as SciPy has them. Derivatives
+    are those of the steps that were taken (discrete adjoint), their lengths held fixed; the time of an event has those
+    of a root.
 
     >>> import math
     >>> import rosejit as rose

@@ -46,12 +46,15 @@ def reflect(r, y, k, largest):
     length = -math.copysign(math.sqrt(square), v[k])
     half = square - v[k] * length
     v[k] -= length
+    along = np.zeros(columns)
+    for i in iterations(k, rows):
+        for j in iterations(k + 1, columns):
+            along[j] += v[i] * r[i, j]
     for j in iterations(k + 1, columns):
-        total = 0.0
-        for i in iterations(k, rows):
-            total += v[i] * r[i, j]
-        for i in iterations(k, rows):
-            r[i, j] -= total / half * v[i]
+        along[j] /= half
+    for i in iterations(k, rows):
+        for j in iterations(k + 1, columns):
+            r[i, j] -= along[j] * v[i]
     total = 0.0
     for i in iterations(k, rows):
         total += v[i] * y[i]

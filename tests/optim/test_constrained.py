@@ -182,7 +182,69 @@ def test_a_number_outside_of_which_there_is_none():
     assert found.x == pytest.approx([1 / math.sqrt(24), 1 / 6], rel=1e-6)  # x1 = 4 x0^2, 1 / x0 = 24 x0
 
 
+def swing_up(hess, guess):
+    """A pendulum brought upright by a weak motor, ten torques: the end is far from linear in them."""
+
+    def end(torques):
+        state, h = np.zeros(2), 0.1
+        for k in rose.range(10):
+            for _ in rose.range(4):
+                middle = state + h / 2 * np.array([state[1], torques[k] - 9.81 * math.sin(state[0])])
+                state = state + h * np.array([middle[1], torques[k] - 9.81 * math.sin(middle[0])])
+        return state - np.array([math.pi, 0.0])
+
+    rule = {"type": "eq", "fun": end}
+    return minimize(lambda u: u @ u, guess, bounds=(-4, 4), constraints=rule, hess=hess, maxiter=300), rose.jit(end)
+
+
+@pytest.mark.parametrize("size", [0.1, 4.0])
+def test_shooting(size):
+    """The Lagrangian bends downwards, and exact curvature finds the way; the conditions hold where it ends."""
+    found, end = swing_up("exact", size * np.sin(np.arange(10.0)))
+    assert found.success
+    assert found.nit < 100
+    assert np.abs(end(found.x)).max() < 1e-8
+    free = np.abs(found.x) < 4.0
+    balance = 2 * found.x - rose.jacobian(end)(found.x).T @ found.multipliers[0]
+    assert balance[free] == pytest.approx(0.0, abs=1e-6)
+    assert (balance[~free] * found.x[~free] < 0.0).all()
+
+
+def test_without_second_derivatives():
+    """BFGS ends where exact Hessians do, and serves a constraint that has no second derivative."""
+    rule = circle(3.0)
+    exact, remembered = [
+        minimize(lambda x: math.exp(x[0]) + x[1] ** 4 + 2 * x[1], np.ones(2), constraints=rule, hess=hess)
+        for hess in ("exact", "bfgs")
+    ]
+    assert exact.success
+    assert remembered.success
+    assert remembered.x == pytest.approx(exact.x, abs=1e-6)
+    assert exact.nit < remembered.nit
+
+    @rose.opaque
+    def square(x: float) -> float:
+        return x * x
+
+    @rose.opaque
+    def double(x: float) -> float:
+        return 2 * x
+
+    @square.jvp
+    def _(x: rose.Dual) -> rose.Dual:
+        return rose.Dual(square(x.re), double(x.re) * x.du)
+
+    half = {"type": "ineq", "fun": lambda x: square(x[0]) - 4.0}
+    found = minimize(lambda x: x[0] + x[1] ** 2, np.array([3.0, 1.0]), constraints=half, hess="bfgs")
+    assert found.success
+    assert found.x == pytest.approx([2.0, 0.0], abs=1e-6)
+    with pytest.raises(rose.NotDifferentiable, match="double"):
+        minimize(lambda x: x[0] + x[1] ** 2, np.array([3.0, 1.0]), constraints=half)
+
+
 def test_what_is_refused():
+    with pytest.raises(rose.RoseValueError, match="knows no hess 'sr1'"):
+        minimize(lambda x: x, 1.0, constraints=lambda x: x, hess="sr1")
     with pytest.raises(rose.RoseValueError, match="a constraint is"):
         minimize(lambda x: x, 1.0, constraints={"type": "equal", "fun": lambda x: x})
     with pytest.raises(rose.StagingTypeError, match="a constraint is a dict, a function"):

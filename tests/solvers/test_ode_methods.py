@@ -11,7 +11,7 @@ from scipy import integrate
 import rosejit as rose
 from tests.export import machine
 
-METHODS = ("RK23", "RK45", "DOP853", "Rodas5P")
+METHODS = ("RK23", "RK45", "DOP853", "Tsit5", "Rodas5P")
 PREY = np.array([1.0, 2.0])
 
 
@@ -67,7 +67,7 @@ def test_the_order_of_a_method_and_of_its_interpolant(method):
 
     START = np.array([1.0, 0.5 * math.sqrt(2)])
     end, inside = np.log2(errors(0.4) / errors(0.2))
-    order = {"DOP853": 8, "Rodas5P": 5}[method]
+    order = {"DOP853": 8, "Tsit5": 5, "Rodas5P": 5}[method]
     assert order - 0.6 < end < order + 1.5
     assert inside > order - 1.6
 

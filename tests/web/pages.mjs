@@ -135,6 +135,27 @@ await picture("diagram");
 await drag("#node2", -3000, 3000);
 diagram.kept = await page.locator("#node2").evaluate((node) => [node.getAttribute("cx"), node.getAttribute("cy")].map(Number));
 
+const slide = (selector, to) => page.locator(selector).evaluate((e, value) => { e.value = value; e.dispatchEvent(new Event("input")); }, to);
+const ball = {};
+await open("ball");
+ball.aimed = await read("#status");
+await drag("#cup", -100, 0);
+[ball.moved, ball.end] = [await read("#status"), await read("#end")];
+await picture("ball");
+await slide("#angle", 0.9);
+ball.byHand = await read("#status");
+
+const hares = {};
+await open("hares");
+hares.guess = await read("#misfit");
+await page.click("#fit");
+[hares.fitted, hares.status] = [await read("#misfit"), await read("#status")];
+await picture("hares");
+await drag("#hares11", 0, -100);
+hares.dragged = await read("#misfit");
+await slide("#rate0", -0.2);
+hares.slid = await read("#misfit");
+
 const programs = await page.evaluate(async () => {
   const { run } = await import("/calls.mjs");
   return run(await (await fetch("/jobs.json")).json());
@@ -145,4 +166,4 @@ await page.goto(`${address}diagram.html`);
 await page.waitForFunction(() => document.querySelector("[role=alert]").textContent);
 const lost = await read("[role=alert]");
 await browser.close();
-console.log(JSON.stringify({ quadratic, billiards, robot, diagram, complaints: works, lost, programs }));
+console.log(JSON.stringify({ quadratic, billiards, robot, diagram, ball, hares, complaints: works, lost, programs }));

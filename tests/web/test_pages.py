@@ -13,6 +13,7 @@ import sys
 import threading
 import urllib.request
 
+import numpy as np
 import pytest
 
 from rosejit import demo
@@ -51,7 +52,7 @@ def address(site):
 
 def test_everything_that_a_page_names_is_there(site):
     pages = sorted(site.glob("*.html"))
-    assert {page.stem for page in pages} == {"index", "quadratic", "billiards", "robot", "diagram"}
+    assert {page.stem for page in pages} == {"index", "quadratic", "billiards", "robot", "diagram", "ball", "hares"}
     for file in (*pages, *site.glob("*.mjs")):
         named = re.findall(r'(?:href=|src=|from |URL\()"(?:\./)?([\w./-]+\.(?:html|css|mjs))"', file.read_text())
         assert named or file.stem in ("page", "quadratic-worker", "quadratic-call")
@@ -72,6 +73,8 @@ def test_the_programs_of_the_pages(site):
     import billiards from "./billiards/billiards.mjs";
     import robot from "./robot/robot.mjs";
     import diagram from "./diagram/diagram.mjs";
+    import ball from "./ball/ball.mjs";
+    import hares from "./hares/hares.mjs";
     const told = [];
     const { aim, play } = await billiards({ imports: { progress: (step, value) => told.push(value) } });
     const shot = aim({ cue: [0.1, 0.5], push: [0.3, 0] }, [0.9, 0.75], 10);
@@ -82,7 +85,13 @@ def test_the_programs_of_the_pages(site):
     const places = (r) => names.map((_, k) => [400 + r * Math.cos(k), 300 + r * Math.sin(k)]);
     const found = layout({ circles: places(180), labels: places(240) }, 3, [200, 200]);
     const circles = found.x.circles.map((c) => [...c]);
-    console.log(JSON.stringify({ told, value: shot.value, end: [...ends[10]], losses, circles, radii: [...radii] }));
+    const { aim: throwInto, thrown } = await ball(), { fitted, pelts } = await hares();
+    const angles = [4, 20].map((cup) => throwInto(cup, 0.8).slice(0, 2));
+    const thrice = [0, 1e-5].map((more) => thrown(angles[0][0] + more, 0.8).slice(0, 2));
+    const fit = fitted([0.5, 0.03, 0.8, 0.03, 30, 4].map(Math.log), ...pelts());
+    const solved = { angles, thrice, fit: { ...fit, x: [...fit.x] } };
+    const shown = { ...solved, told, losses, circles, radii: [...radii] };
+    console.log(JSON.stringify({ ...shown, value: shot.value, end: [...ends[10]] }));
     """
     found = javascript(site, text)
     if NODE:
@@ -97,6 +106,13 @@ def test_the_programs_of_the_pages(site):
         for i, (a, r) in enumerate(zip(circles, radii, strict=True)):
             for b, s in zip(circles[:i], radii[:i], strict=True):
                 assert ((a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2) ** 0.5 > r + s
+        (_, reached), (_, too_far) = found["angles"]
+        assert (reached, too_far) == (True, False)
+        (end, slope), (further, _) = found["thrice"]
+        assert end == pytest.approx(4.0, abs=1e-8)
+        assert slope == pytest.approx((further - end) / 1e-5, rel=1e-3)
+        assert found["fit"]["success"]
+        assert np.exp(found["fit"]["x"][:4]) == pytest.approx([0.540, 0.0272, 0.796, 0.0237], rel=2e-3)  # as SciPy
 
 
 def test_a_browser_uses_them(site, address, tmp_path):
@@ -127,6 +143,14 @@ def test_a_browser_uses_them(site, address, tmp_path):
     assert abs(other[0]) + abs(other[1]) > 1
     assert found["diagram"]["byKey"] == pytest.approx(-14.6, abs=2)
     assert found["diagram"]["kept"] == pytest.approx([0, 600], abs=15)  # what leaves the drawing stays at its edge
+    ball = found["ball"]
+    assert ball["aimed"] == ball["moved"] == "in the cup"
+    assert float(ball["end"].split()[0]) < 4.0
+    assert "m too far" in ball["byHand"]
+    hares = found["hares"]
+    assert float(hares["guess"]) > float(hares["dragged"]) > float(hares["fitted"])
+    assert "iterations" in hares["status"]
+    assert float(hares["slid"]) > float(hares["fitted"])
     assert "could not be loaded" in found["lost"]
     for job, given in zip(jobs, read(found["programs"]), strict=True):
         check(job, given)
