@@ -8,7 +8,6 @@ from rosejit.codegen.core.function_facts import Plan
 from rosejit.codegen.core.locals import Variables
 from rosejit.codegen.core.module_builder import ModuleContext
 from rosejit.codegen.core.split_long import CHUNK, LONGEST, PARENT, segments, short, variables, weight
-from rosejit.errors import RoseMemoryError
 from rosejit.ir.facts import Table
 from rosejit.ir.syntax import Apply, Atom, Block, Expr, Function, Let, Lit, Var
 from rosejit.ir.types import BOOL, INT
@@ -143,11 +142,7 @@ class Emitter(Variables):
                     out.append(code)
                     self.push((before, *e.args))
             else:
-                try:
-                    others[type(e)](self, let)
-                except RoseMemoryError as error:
-                    error.span = error.span or let.span
-                    raise
+                others[type(e)](self, let)
 
     def _enter(self, lets: Sequence[Let], start: int, end: int) -> None:
         """Go to the end of a range of lets."""

@@ -33,13 +33,14 @@ class _Network:
         found[source] = 0
         front = [source]
         while front and found[sink] < 0:
-            nodes, front = front, []
-            for node in nodes:
+            behind: list[int] = []
+            for node in front:
                 for k in self.out[node]:
                     end = self.ends[k]
                     if self.left[k] and found[end] < 0:
                         found[end] = found[node] + 1
-                        front.append(end)
+                        behind.append(end)
+            front = behind
         return found if found[sink] >= 0 else None
 
     def saturate(self, source: int, sink: int, levels: list[int]) -> None:
