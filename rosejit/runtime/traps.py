@@ -24,11 +24,7 @@ def raise_fault(artifact: Artifact, instance: Instance, status: int) -> NoReturn
     if number == INTERRUPTED:
         raise KeyboardInterrupt
     if number == OUT_OF_MEMORY:
-        asked = instance.ints[FAILURE_VALUES // 8]
-        raise RoseMemoryError(
-            f"the memory of the compiled code is exhausted: {asked:,} bytes were asked for, "
-            f"{instance.memory.size():,} of at most {1 << 32:,} are in use"
-        )
+        _raise_exhausted(artifact, instance, fault)
     _raise_trap(artifact, fault)
 
 
@@ -44,6 +40,20 @@ def _values(artifact: Artifact, instance: Instance, number: int) -> list[float |
     if failure.kind == "index" and len(values) == len(("index", "length")) and values[0] < 0:
         values[0] -= values[1]  # the module has added the length once, to an index that is not the bound of a window
     return values
+
+
+def _raise_exhausted(artifact: Artifact, instance: Instance, fault: Fault) -> NoReturn:
+    asked = instance.ints[FAILURE_VALUES // 8]
+    running = next((f for f in fault.functions if f in artifact.places), None)
+    span = None if running is None else artifact.places[running]
+    error = RoseMemoryError(
+        f"the memory of the compiled code is exhausted: {asked:,} bytes were asked for, "
+        f"{instance.memory.size():,} of at most {1 << 32:,} are in use",
+        span,
+        help="work on parts of the arrays; a gradient keeps less of a loop over `rose.range(n, checkpoint=True)`, and "
+        "`.cost().loops` says what it keeps of each",
+    )
+    raise_in_user_code(error, span)
 
 
 def _raise_trap(artifact: Artifact, fault: Fault) -> NoReturn:

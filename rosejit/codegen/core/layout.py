@@ -167,7 +167,8 @@ def _checked(size: int, t: Type) -> int:
     if size > LARGEST:
         raise RoseMemoryError(
             f"{_words(t)} takes {size:,} bytes, more than the {LARGEST:,} that compiled code can address",
-            help="make it smaller: keep the rows that are needed, or `rose.checkpoint` what is kept for a derivative",
+            help="keep the rows that are needed; of a loop a derivative keeps less over "
+            "`rose.range(n, checkpoint=True)`, and `.cost().loops` says how much",
         )
     return size
 

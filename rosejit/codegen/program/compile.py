@@ -6,14 +6,18 @@ from typing import Any
 from rosejit.abi import EXCHANGE, Artifact, Import
 from rosejit.codegen.core.entry_points import entry_layout, import_of, write_entry, write_releases
 from rosejit.codegen.core.function_facts import Plan, plan_function
+from rosejit.codegen.core.layout import Layouts
 from rosejit.codegen.core.module_builder import ModuleContext, area_of
 from rosejit.codegen.loops.unroll_legality import OFTEN
 from rosejit.codegen.program.direct_entry import can_be_direct, write_direct_entry
 from rosejit.codegen.program.functions import write_function
 from rosejit.codegen.program.prebuilt_kernels import written_alone
 from rosejit.collector import deep_recursion, paused
+from rosejit.errors import RoseMemoryError
 from rosejit.ir.syntax import Function
-from rosejit.ir.types import Type
+from rosejit.ir.traversal import forms
+from rosejit.ir.types import Array, Type
+from rosejit.span import Span
 from rosejit.wasm.encode import encode
 from rosejit.wasm.instructions import call
 from rosejit.wasm.module import Export, Memory, ModuleBuilder
@@ -28,38 +32,62 @@ def compile_program(roots: Mapping[str, Function]) -> tuple[Artifact, tuple[Call
     """One module with an entry for each root, and the host functions that it imports, in order."""
     with paused(), deep_recursion():
         plans, hosts = _plan(roots)
-        builder = ModuleBuilder()
-        releases: dict[Type, str] = {}
-        borders = [entry_layout(name, f, releases) for name, f in roots.items()]
-        module = ModuleContext(builder, max((place.end for place in borders), default=EXCHANGE))
-        imports = _import(module, hosts)
-        repeated = _recursive(roots, plans)
-        direct = _direct(roots, plans)
-        for f in plans:
-            if f not in direct:
-                module.record_function(module.callee(f).index, f)
-        for f, place in zip(roots.values(), borders, strict=True):
-            if f in direct:
-                write_direct_entry(module, f, plans[f], place)
-            else:
-                write_entry(module, f, place)
-        write_releases(module, releases)
-        if any(slot.kind == "dyn" for place in borders for slot in place.entry.params):
-            module.heap.export()
-        write_pending(module, plans, repeated)
-        add_memory(module)
-        artifact = Artifact(
-            encode(builder.build()),
-            {place.entry.name: place.entry for place in borders},
-            imports,
-            tuple(module.failures.all),
-            module.names,
-            module.places,
-            bool(repeated) or any(plan.polls for plan in plans.values()),
-            bool(repeated),
-            tuple(module.failures.values),
-        )
-        return artifact, tuple(f.host for f in hosts if f.host is not None)
+        try:
+            return _compiled(roots, plans, hosts)
+        except RoseMemoryError as error:
+            error.span = error.span or _too_large(plans)
+            raise
+
+
+def _compiled(
+    roots: Mapping[str, Function], plans: Plans, hosts: list[Function]
+) -> tuple[Artifact, tuple[Callable[..., Any], ...]]:
+    builder = ModuleBuilder()
+    releases: dict[Type, str] = {}
+    borders = [entry_layout(name, f, releases) for name, f in roots.items()]
+    module = ModuleContext(builder, max((place.end for place in borders), default=EXCHANGE))
+    imports = _import(module, hosts)
+    repeated = _recursive(roots, plans)
+    direct = _direct(roots, plans)
+    for f in plans:
+        if f not in direct:
+            module.record_function(module.callee(f).index, f)
+    for f, place in zip(roots.values(), borders, strict=True):
+        if f in direct:
+            write_direct_entry(module, f, plans[f], place)
+        else:
+            write_entry(module, f, place)
+    write_releases(module, releases)
+    if any(slot.kind == "dyn" for place in borders for slot in place.entry.params):
+        module.heap.export()
+    write_pending(module, plans, repeated)
+    add_memory(module)
+    artifact = Artifact(
+        encode(builder.build()),
+        {place.entry.name: place.entry for place in borders},
+        imports,
+        tuple(module.failures.all),
+        module.names,
+        module.places,
+        bool(repeated) or any(plan.polls for plan in plans.values()),
+        bool(repeated),
+        tuple(module.failures.values),
+    )
+    return artifact, tuple(f.host for f in hosts if f.host is not None)
+
+
+def _too_large(plans: Plans) -> Span | None:
+    """Where a value is made that is too large for a block."""
+    layouts = Layouts()
+    for f in plans:
+        for let in forms(f.body) if f.body is not None else ():
+            for b in let.binders:
+                try:
+                    if isinstance(b.type, Array):
+                        layouts.of(b.type)
+                except RoseMemoryError:
+                    return let.span
+    return None
 
 
 def _plan(roots: Mapping[str, Function]) -> tuple[Plans, list[Function]]:

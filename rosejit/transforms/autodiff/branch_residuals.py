@@ -19,7 +19,7 @@ class BranchSide:
         self.split = split
         self.params = params
         self.dual_params = dual_params
-        self.kept = planner.keep(split, set(), set(params))
+        self.kept = planner.keep(split, set(), set(params), side=True)
         scalar_payload = [p for p in params if not is_boxed(p.type) and reads(split, self.kept, p)]
         self.payload_needs = {p for p in params if reads(split, self.kept, p)} - set(scalar_payload)
         self.scalars = [*scalar_payload, *(v for v in self.kept.saved if not is_boxed(v.type))]

@@ -40,8 +40,9 @@ class Matrix:
 
 def pays(plain: SplitBlock, kept: Residuals, other: Matrix, other_kept: Residuals) -> bool:
     """Whether the matrix is worth its computation."""
-    before = len(plain.linear) + LOAD * len(kept.saved)
-    return other.operations + len(other.split.linear) + LOAD * len(other_kept.saved) < before
+    before = len(plain.linear) + len(kept.repeated) + LOAD * len(kept.saved)
+    after = other.operations + len(other.split.linear) + len(other_kept.repeated) + LOAD * len(other_kept.saved)
+    return after < before
 
 
 def as_matrix(split: SplitBlock) -> Matrix | None:

@@ -196,6 +196,7 @@ class Splitter:
         trips: ir.Atom = e.trips if isinstance(e, ir.Loop) else let.binders[0]
         length = e.constant_trips if isinstance(e, ir.Loop) else None
         self.planner.trips.append(length if length is not None else SOME if isinstance(e, ir.Loop) else 1)
+        self.planner.lengths.append(length)
         self.planner.bind(e.carries)
         split = single(e) if self.mixed and isinstance(e, ir.Loop) else None
         split = split or self.block(e.body, owned)
@@ -207,6 +208,7 @@ class Splitter:
         bound = {*carries, *(s.param for s in primal_scans if s.consumes)}
         split, kept = self.cheapest(split, bound, given)
         self.planner.trips.pop()
+        self.planner.lengths.pop()
         stacks = tuple(ir.Var(Array(length, v.type), f"{v.hint}s") for v in kept.saved)
         body = ir.Block(split.primal, (*split.primal_results, *kept.saved))
         inits, dual_inits = _parted_as(e.carries, e.inits)
