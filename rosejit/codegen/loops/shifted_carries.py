@@ -2,7 +2,7 @@
 vector, half of it from the two before (a first-order recurrence in the dependence graph without a cycle).
 """
 
-from rosejit.ir.syntax import Apply, Atom, Index, Let, Loop, Var
+from rosejit.ir.syntax import Apply, Atom, Field, Index, Let, Loop, Var
 from rosejit.ir.traversal import operands
 from rosejit.ir.types import REAL, TAN
 
@@ -10,20 +10,21 @@ from rosejit.ir.types import REAL, TAN
 def shifted_carries(x: Loop) -> dict[Var, Var]:
     """The carries that do not depend on themselves, nor on carries that do, with what they become."""
     ends = dict(zip(x.carries, x.body.results, strict=False))
-    made: dict[Atom, tuple[Atom, ...]] = {
-        let.binders[0]: operands(let.expr) for let in x.body.lets if isinstance(let.expr, Apply | Index)
-    }
-    known: dict[Atom, bool] = {}
+    made: dict[Atom, tuple[Atom | Field, ...]] = {scan.param: () for scan in x.scans}
+    for let in x.body.lets:
+        if isinstance(let.expr, Apply | Index):
+            made[let.binders[0]] = let.expr.args if isinstance(let.expr, Apply) else let.expr.path
+    known: dict[Atom | Field, bool] = {}
 
-    def is_free(a: Atom) -> bool:
+    def is_free(a: Atom | Field) -> bool:
         """Whether nothing that makes an atom is a carry of another kind, or the atom itself."""
         if a not in known:
             known[a] = False  # until all that makes it is seen: a cycle meets itself here
             if a in ends:
-                new = ends[a]  # type: ignore[index]  # a Var
-                known[a] = a.type in (REAL, TAN) and (new in made or new in ends) and is_free(new)
+                new = ends[a]
+                known[a] = new.type in (REAL, TAN) and (new in made or new in ends) and is_free(new)
             else:
-                known[a] = all([is_free(b) for b in made.get(a, ())])
+                known[a] = isinstance(a, Field) or all([is_free(b) for b in made.get(a, ())])
         return known[a]
 
     return {c: new for c, new in ends.items() if isinstance(new, Var) and is_free(c)}
@@ -43,7 +44,7 @@ def schedule(x: Loop, shifted: dict[Var, Var]) -> list[Let | Var]:
         done.add(item)
         for a in operands(item.expr) if isinstance(item, Let) else (shifted[item],):
             if a in shifted:
-                visit(a)  # type: ignore[arg-type]  # a Var
+                visit(a)
             elif a in made and isinstance(made[a].expr, Apply | Index):
                 visit(made[a])
         order.append(item)

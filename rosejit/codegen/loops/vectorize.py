@@ -106,9 +106,7 @@ class SimdBody(Lanes):
             for k, place in enumerate(self._lanes[c])
         ]
         held = [at + local_get[local] + f64_store[offset] for (at, offset), local in self._held.items()]
-        last = [
-            store(self._e, "f64", place, local_get[pair] + _EXTRACT[1]) for place, pair in self._shifted.values()
-        ]
+        last = [store(self._e, "f64", place, local_get[pair] + _EXTRACT[1]) for place, pair in self._shifted.values()]
         return b"".join((*lanes, *held, *last))
 
     def rotated(self) -> bytes:
@@ -123,7 +121,6 @@ class SimdBody(Lanes):
     ) -> None:
         """The next two iterations: `index` leaves the number of the first of all, `scans` and `rows` are elements of 8
         bytes that are read and written at the index."""
-        x = self._t.x
         for v, own in self._t.own.items():
             numbers = i64x2_const(self.iteration + own.constant, self.iteration + own.constant + 1)
             first = index if own.start is None else index + self._e.read(own.start) + OP["i64.add"]

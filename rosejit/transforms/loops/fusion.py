@@ -72,6 +72,7 @@ class LetEffects:
 
 
 def let_effects(let: ir.Let, places: AccumulatorAliases, windows: dict[ir.Atom, ir.Atom]) -> LetEffects:
+    """The effects of one let, all inside it counted; `windows` tells what views look into."""
     e = let.expr
     if isinstance(e, ir.Apply):
         return LetEffects(set(e.args), set(), set(), set(), fails_or_acts(e))

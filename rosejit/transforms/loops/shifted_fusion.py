@@ -92,16 +92,16 @@ class _ShiftedFusion:
             between = []
         return found if len(found.stages) > 1 else None
 
-    def order(
-        self, group: _Group, between: list[ir.Let], second: ir.Let
-    ) -> tuple[list[ir.Let], list[ir.Let]] | None:
+    def order(self, group: _Group, between: list[ir.Let], second: ir.Let) -> tuple[list[ir.Let], list[ir.Let]] | None:
         """The lets before and behind all loops once another one has joined; None where a let would then see or do
         something else."""
         before, after = list(group.before), list(group.after)
         behind = [self.facts(let) for let in after]
         made = {v for stage in group.stages for v in stage.let.binders}
         made.update([v for let in after for v in let.binders])
-        needed = set[ir.Atom]().union(*[self.facts(stage.let).needs | self.facts(stage.let).reads for stage in group.stages])
+        needed = set[ir.Atom]().union(
+            *[self.facts(stage.let).needs | self.facts(stage.let).reads for stage in group.stages]
+        )
         for let in between:
             known = self.facts(let)
             clash = any([(known.acts and other.acts) or may_overlap(known.places, other.places) for other in behind])

@@ -169,9 +169,9 @@ class _Simplification:
             first = changed.path[0]
             if changed.base in self.tuples and isinstance(first, ir.Field):
                 changed = ir.Index(self.tuples[changed.base][first.number], changed.path[1:], changed.checked)
-            elif not changed.checked and self.element(let.binders[0], changed.base):
-                return
-            elif self.is_known(let.binders[0], changed.base, changed.path):
+            elif (not changed.checked and self.element(let.binders[0], changed.base)) or self.is_known(
+                let.binders[0], changed.base, changed.path
+            ):
                 return
         new.append(ir.Let(let.binders, changed, let.span))
 
@@ -212,9 +212,8 @@ class _Simplification:
         if items is not None and isinstance(step, ir.Field):
             self.atoms[let.binders[0]] = items[step.number]
             return
-        if not e.checked and self.element(let.binders[0], base):
-            return
-        if not self.is_known(let.binders[0], base, e.path):
+        known = not e.checked and self.element(let.binders[0], base)
+        if not known and not self.is_known(let.binders[0], base, e.path):
             new.append(let if base is e.base else ir.Let(let.binders, ir.Index(base, e.path, e.checked), let.span))
 
     def is_known(self, binder: ir.Var, base: ir.Atom, path: ir.Path) -> bool:
