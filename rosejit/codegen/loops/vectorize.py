@@ -131,11 +131,7 @@ class SimdBody(Lanes):
             self.bind(v, address, v128_load[8 * self.iteration])
         self._chain, self._rows, self._added = [], {}, []
         self._beside, self._read_two = self._neighbours(), set()
-        for item in self._order:
-            if isinstance(item, Let):
-                self.run((item,))
-            else:
-                self._shift(item)
+        self._body_in_order()
         rows = list(rows)
         if self._t.serial:
             for lane in (0, 1):
@@ -148,11 +144,16 @@ class SimdBody(Lanes):
                 self._put(address, value)
         self.iteration += 2
 
-    def _shift(self, c: Var) -> None:
-        """A carry in both iterations: what the one before has made, and what the first one of them has."""
-        made = self.value(self._t.shifted[c])
-        self.bind(c, self._last[c], made, MIDDLE)
-        self._last[c] = made
+    def _body_in_order(self) -> None:
+        """The lets, and shifted carries in both iterations: what the one before has made, and what the first one of
+        them has."""
+        for item in self._order:
+            if isinstance(item, Let):
+                self.run((item,))
+            else:
+                made = self.value(self._t.shifted[item])
+                self.bind(item, self._last[item], made, MIDDLE)
+                self._last[item] = made
 
     def finish(self) -> list[bytes]:
         """The whole code of all iterations."""
