@@ -79,7 +79,7 @@ def _repeat(repeat: Any, kernel: Any, pointers: list[Any], kept: tuple[Any, ...]
 
 def bare(lowered: Lowered, arguments: tuple[Any, ...]) -> Repeat:
     """The entry of the module, arguments written before."""
-    artifact, hosts = lowered.compiled
+    artifact, hosts = lowered._compiled  # the module itself, without a caller
     instance = loaded_program.load(artifact, hosts).module.instantiate()
     entry = artifact.entries["main"]
     for slot, value in zip(entry.params, arguments, strict=True):

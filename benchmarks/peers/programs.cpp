@@ -1,3 +1,4 @@
+#include <algorithm>
 // Gradients written by hand that `benchmarks.programs` measures rosejit by: g++ -O3 -march=native, no -ffast-math.
 
 #include <cmath>
@@ -113,4 +114,28 @@ double newton(double a, long times, double* slopes) {
   }
   return total;
 }
+}
+
+namespace {
+void ode_slope(long n, const double* __restrict__ x, const double* __restrict__ y, double* __restrict__ z) {
+  z[0] = x[0];
+  for (long i = 1; i < n; i++) z[i] = x[i] * y[i - 1];
+}
+}
+
+extern "C" double ode(long n, long steps, const double* __restrict__ x, double* __restrict__ y) {
+  const double h = 2.0 / steps;
+  std::vector<double> k1(n), k2(n), k3(n), k4(n), t(n);
+  std::fill(y, y + n, 0.0);
+  for (long step = 0; step < steps; step++) {
+    ode_slope(n, x, y, k1.data());
+    for (long i = 0; i < n; i++) t[i] = y[i] + h * k1[i] / 2;
+    ode_slope(n, x, t.data(), k2.data());
+    for (long i = 0; i < n; i++) t[i] = y[i] + h * k2[i] / 2;
+    ode_slope(n, x, t.data(), k3.data());
+    for (long i = 0; i < n; i++) t[i] = y[i] + h * k3[i];
+    ode_slope(n, x, t.data(), k4.data());
+    for (long i = 0; i < n; i++) y[i] += h * (k1[i] + 2 * k2[i] + 2 * k3[i] + k4[i]) / 6;
+  }
+  return y[n - 1];
 }

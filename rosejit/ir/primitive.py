@@ -118,6 +118,9 @@ class Primitive:
     minus: tuple[str, ...] = ()
     """For each operand the name of the op that does the same, bit for bit, where that operand is minus something and
     loses its sign: `-` before it if the result then has the other sign, `~` if operands change places; or nothing."""
+    inverse: str = ""
+    """Of a quotient: the name of the product that gives the same bits where the divisor is a power of two, with its
+    reciprocal."""
     differentiable: bool = field(init=False)
     """Whether the derivative may differ from zero."""
     linear: tuple[int, ...] = field(init=False)

@@ -66,6 +66,7 @@ div = Primitive(
     wasm=Instr("f64.div"),
     neutral=(None, 1.0),
     minus=("-div", "-div"),
+    inverse="mul",
     relaxed=lambda x, y: x * fdiv(1.0, y),
 )
 neg = Primitive(

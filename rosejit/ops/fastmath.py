@@ -59,6 +59,7 @@ fdiv = Primitive(
     wasm=Instr("f64.div"),
     neutral=(None, 1.0),
     minus=("-fdiv", "-fdiv"),
+    inverse="mul",
 )
 fsqrt = Primitive(
     name="fsqrt",

@@ -9,6 +9,7 @@ from rosejit.transforms.autodiff.straightline_reverse import is_flat, is_straigh
 from rosejit.transforms.loops.fusion import fuse_loops
 from rosejit.transforms.loops.residual_records import pack_residuals
 from rosejit.transforms.loops.select_sinking import sink_selects
+from rosejit.transforms.loops.shifted_fusion import fuse_shifted_loops
 from rosejit.transforms.loops.sweep_fusion import join_sweeps
 from rosejit.transforms.loops.unroll_and_jam import unroll_and_jam, unroll_outer
 from rosejit.transforms.loops.update_to_output import updates_to_outputs
@@ -81,9 +82,8 @@ def _with_loops_joined(f: ir.Function) -> ir.Function:
     are derived of their bodies too, as often as these are run."""
     for g in reachable(f):
         if g.body is not None and g.rule is None:
-            g.body = _checked(
-                sink_selects(_checked(licm(_joined(_checked(eliminate_range_checks(g))), reads=True)))
-            ).body
+            filled = _checked(updates_to_outputs(_checked(eliminate_range_checks(g))))
+            g.body = _checked(sink_selects(_checked(licm(_joined(filled), reads=True)))).body
     return f
 
 
@@ -94,6 +94,8 @@ def _joined(f: ir.Function) -> ir.Function:
         for transform in PASSES:
             made = _checked(transform(made))
         seen, made = made, _checked(join_sweeps(_checked(fuse_loops(_checked(with_known_rows(made))))))
+        if made is seen:
+            made = _checked(fuse_shifted_loops(made))
     return made
 
 

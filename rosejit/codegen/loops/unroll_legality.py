@@ -7,6 +7,7 @@ from dataclasses import field
 from functools import partial
 
 from rosejit.codegen.core.emitter import Emitter
+from rosejit.codegen.loops.shifted_carries import shifted_carries
 from rosejit.codegen.loops.simd_kernels import can_apply, can_call
 from rosejit.ir.lane_sums import in_lanes
 from rosejit.ir.primitive import Emit, Instr, Kernel
@@ -47,6 +48,8 @@ class UnrollFacts:
     """The carries that are sums in lanes."""
     serial: set[Atom] = field(default_factory=set[Atom])
     """What depends on carries whose iterations go one after the other."""
+    shifted: dict[Var, Var] = field(default_factory=dict[Var, Var])
+    """The carries that are what the iteration before has made, no recurrences, with what they become."""
     counts: bool = False
     """Whether the number of the iteration is a value too."""
     wide: bool = True
@@ -116,11 +119,14 @@ class _UnrollAnalysis:
     def carries(self) -> bool:
         """What is carried: arrays that stay where they are, sums, and numbers, which have an order."""
         t, x = self.facts, self.x
+        t.shifted = shifted_carries(x)
         for c, new, summed in zip(x.carries, x.body.results, in_lanes(x), strict=False):
             if isinstance(c.type, Array):
                 t.arrays[c] = c
             elif summed:
                 t.summed.add(c)
+                t.ordered = True
+            elif c in t.shifted:
                 t.ordered = True
             elif new is not c:
                 t.serial.add(c)

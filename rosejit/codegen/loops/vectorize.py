@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from rosejit.codegen.core.emitter import Emitter, literal
 from rosejit.codegen.loops.carried_locals import load, store
+from rosejit.codegen.loops.shifted_carries import schedule
 from rosejit.codegen.loops.simd_kernels import COLUMNS, ENDS, MIDDLE, Lanes
 from rosejit.codegen.loops.strided_access import StridedElement, StridedElements
 from rosejit.codegen.loops.unroll_legality import UnrollFacts
@@ -66,6 +67,9 @@ class SimdBody(Lanes):
         self._lanes = {c: lanes for c, lanes in places.items() if c in t.summed}
         self._chained = {c: place for c, (place, *_) in places.items() if c in t.serial}
         self._sums = {c: [e.body.fresh("v128"), e.body.fresh("v128")] for c in self._lanes}
+        self._shifted = {c: (places[c][0], e.body.fresh("v128")) for c in t.shifted}
+        self._last = {c: local_get[held] for c, (_, held) in self._shifted.items()}
+        self._order = schedule(t.x, t.shifted)
         self._chain: list[Let] = []
         self._effects: list[bytes] = []
         self._elements = StridedElements(e, t)
@@ -90,6 +94,8 @@ class SimdBody(Lanes):
             for k, pair in enumerate(pairs):
                 low, high = [load(self._e, "f64", place) for place in self._lanes[c][2 * k : 2 * k + 2]]
                 code += (low, _SPLAT, high, _REPLACE[1], local_set[pair])
+        for place, held in self._shifted.values():
+            code += (load(self._e, "f64", place), _SPLAT, local_set[held])
         return b"".join(code)
 
     def closed(self) -> bytes:
@@ -100,7 +106,8 @@ class SimdBody(Lanes):
             for k, place in enumerate(self._lanes[c])
         ]
         held = [at + local_get[local] + f64_store[offset] for (at, offset), local in self._held.items()]
-        return b"".join((*lanes, *held))
+        last = [store(self._e, "f64", place, local_get[pair] + _EXTRACT[1]) for place, pair in self._shifted.values()]
+        return b"".join((*lanes, *held, *last))
 
     def rotated(self) -> bytes:
         """The next two iterations add to the other two lanes."""
@@ -114,7 +121,6 @@ class SimdBody(Lanes):
     ) -> None:
         """The next two iterations: `index` leaves the number of the first of all, `scans` and `rows` are elements of 8
         bytes that are read and written at the index."""
-        x = self._t.x
         for v, own in self._t.own.items():
             numbers = i64x2_const(self.iteration + own.constant, self.iteration + own.constant + 1)
             first = index if own.start is None else index + self._e.read(own.start) + OP["i64.add"]
@@ -125,7 +131,7 @@ class SimdBody(Lanes):
             self.bind(v, address, v128_load[8 * self.iteration])
         self._chain, self._rows, self._added = [], {}, []
         self._beside, self._read_two = self._neighbours(), set()
-        self.run(x.body.lets)
+        self._body_in_order()
         rows = list(rows)
         if self._t.serial:
             for lane in (0, 1):
@@ -138,13 +144,26 @@ class SimdBody(Lanes):
                 self._put(address, value)
         self.iteration += 2
 
+    def _body_in_order(self) -> None:
+        """The lets, and shifted carries in both iterations: what the one before has made, and what the first one of
+        them has."""
+        for item in self._order:
+            if isinstance(item, Let):
+                self.run((item,))
+            else:
+                made = self.value(self._t.shifted[item])
+                self.bind(item, self._last[item], made, MIDDLE)
+                self._last[item] = made
+
     def finish(self) -> list[bytes]:
         """The whole code of all iterations."""
-        return [*self.code, *self._effects]
+        last = [self._last[c] + local_set[held] for c, (_, held) in self._shifted.items()]
+        return [*self.code, *self._effects, *last]
 
     def again(self) -> None:
         """What comes next is not for all iterations: the two behind the last ones."""
         self.code, self._effects, self.iteration = [], [], 0
+        self._last = {c: local_get[held] for c, (_, held) in self._shifted.items()}
 
     @property
     def leaves(self) -> bool:

@@ -60,7 +60,7 @@ class _LoopFusion:
 
 
 @dataclass(slots=True)
-class _LetEffects:
+class LetEffects:
     """What a let reads, what it needs alive for that, what it consumes, the places that it touches, at any depth, and
     whether it may fail or act."""
 
@@ -71,10 +71,11 @@ class _LetEffects:
     acts: bool
 
 
-def _let_effects(let: ir.Let, places: AccumulatorAliases, windows: dict[ir.Atom, ir.Atom]) -> _LetEffects:
+def let_effects(let: ir.Let, places: AccumulatorAliases, windows: dict[ir.Atom, ir.Atom]) -> LetEffects:
+    """The effects of one let, all inside it counted; `windows` tells what views look into."""
     e = let.expr
     if isinstance(e, ir.Apply):
-        return _LetEffects(set(e.args), set(), set(), set(), fails_or_acts(e))
+        return LetEffects(set(e.args), set(), set(), set(), fails_or_acts(e))
     everything = [let, *(inner for _, block in scopes(e) for inner in lets(block))]
     taken = set(consumed(e)).union(*[consumed_within(block) for _, block in scopes(e)])
     reads: set[ir.Atom] = {*operands(e), *captures(e)}
@@ -83,7 +84,7 @@ def _let_effects(let: ir.Let, places: AccumulatorAliases, windows: dict[ir.Atom,
         while a in windows:
             a = windows[a]
             needs.add(a)
-    return _LetEffects(
+    return LetEffects(
         reads,
         needs,
         {a for a in taken & reads if is_boxed(a.type) or isinstance(a.type, Ref)},
@@ -104,7 +105,7 @@ class _Joiner:
         self.results = set(block.results)
         self.loops = loops
         self.joined = 0
-        self.known: dict[ir.Let, _LetEffects] = {}
+        self.known: dict[ir.Let, LetEffects] = {}
         self.readers: dict[ir.Atom, list[ir.Let]] = {v: [] for let in loops for v in let.binders}
         for let in block.lets:
             if not isinstance(let.expr, ir.Apply):
@@ -138,10 +139,10 @@ class _Joiner:
             self.lets[self.lets.index(let)] = made
             self.readers[v] = [made]
 
-    def facts(self, let: ir.Let) -> _LetEffects:
+    def facts(self, let: ir.Let) -> LetEffects:
         found = self.known.get(let)
         if found is None:
-            found = self.known[let] = _let_effects(let, self.places, self.windows)
+            found = self.known[let] = let_effects(let, self.places, self.windows)
         return found
 
     def run(self) -> list[ir.Let]:

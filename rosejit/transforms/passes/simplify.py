@@ -3,6 +3,7 @@ in every bit."""
 
 from collections.abc import Mapping
 from functools import cache, cached_property
+from math import frexp
 from typing import Any, TypeVar
 
 from rosejit.ir import syntax as ir
@@ -17,6 +18,8 @@ from rosejit.transforms.passes.dce import where
 
 Key = tuple[Any, ...]
 _A = TypeVar("_A")  # how operands that are no constants are known: by variable, or by number
+_LEAST = 2.0**-1022
+"""The reciprocals of smaller powers of two are too large for a Real."""
 NEGATION = next(op for op in PRIMITIVES.values() if op.negates)
 
 
@@ -61,6 +64,8 @@ class _Simplification:
         self.known: dict[Key, ir.Var] = {}
         self.negated: dict[ir.Atom, ir.Atom] = {}
         self.tuples: dict[ir.Atom, tuple[ir.Atom, ...]] = {}
+        self.uniform: dict[ir.Atom, ir.Lit] = {}
+        """Arrays, and rows of arrays, all of whose numbers are one constant."""
 
     @cached_property
     def used_whole(self) -> set[ir.Atom]:
@@ -88,7 +93,7 @@ class _Simplification:
                     continue
                 op, args = self.without_signs(op, args, let.span, new)
             if len(op.params) > 2 or type(args[0]) is ir.Lit or type(args[-1]) is ir.Lit:
-                op, args = as_negation(op, args)
+                op, args = reduced(op, args)
                 found = self.equal(binder, op, args)
             else:
                 found = known.setdefault((op, args), binder)
@@ -152,7 +157,11 @@ class _Simplification:
             return
         if isinstance(e, ir.Loop):
             let, e = self.without_constants(let, e)
+            for scan in e.scans:
+                self.element(scan.param, scan.array)
         changed = rebuild(e, self.atom, block=self.inner)
+        if isinstance(changed, ir.Looping):
+            self.outputs(let, changed)
         if isinstance(changed, ir.MakeTuple) and let.binders[0] not in self.used_whole:
             self.tuples[let.binders[0]] = changed.items
             return
@@ -160,7 +169,9 @@ class _Simplification:
             first = changed.path[0]
             if changed.base in self.tuples and isinstance(first, ir.Field):
                 changed = ir.Index(self.tuples[changed.base][first.number], changed.path[1:], changed.checked)
-            elif self.is_known(let.binders[0], changed.base, changed.path):
+            elif (not changed.checked and self.element(let.binders[0], changed.base)) or self.is_known(
+                let.binders[0], changed.base, changed.path
+            ):
                 return
         new.append(ir.Let(let.binders, changed, let.span))
 
@@ -178,6 +189,22 @@ class _Simplification:
         loop = ir.Loop(e.trips, e.index, where(e.carries, on), where(e.inits, on), e.scans, body, e.down)
         return ir.Let(where(let.binders, on + others), loop, let.span), loop
 
+    def outputs(self, let: ir.Let, e: ir.Loop | ir.While) -> None:
+        """Note what is stacked of constants, as the slopes of sums and of products with constants are."""
+        count = len(e.body.results) - len(e.carries)
+        stacked = e.body.results[len(e.carries) :]
+        for v, a in zip(let.binders[-count:] if count else (), stacked, strict=True):
+            constant = a if isinstance(a, ir.Lit) else self.uniform.get(a)
+            if constant is not None:
+                self.uniform[v] = constant
+
+    def element(self, v: ir.Var, array: ir.Atom) -> bool:
+        """Whether `v`, read from an array, is a number that is known; a row is noted."""
+        constant = self.uniform.get(array)
+        if constant is not None:
+            (self.atoms if v.type is constant.type else self.uniform)[v] = constant
+        return v in self.atoms
+
     def step(self, let: ir.Let, e: ir.Index, step: ir.Lit | ir.Field, new: list[ir.Let]) -> None:
         """A single step into a tuple, or by a constant."""
         base = self.atoms.get(e.base, e.base)
@@ -185,7 +212,8 @@ class _Simplification:
         if items is not None and isinstance(step, ir.Field):
             self.atoms[let.binders[0]] = items[step.number]
             return
-        if not self.is_known(let.binders[0], base, e.path):
+        known = not e.checked and self.element(let.binders[0], base)
+        if not known and not self.is_known(let.binders[0], base, e.path):
             new.append(let if base is e.base else ir.Let(let.binders, ir.Index(base, e.path, e.checked), let.span))
 
     def is_known(self, binder: ir.Var, base: ir.Atom, path: ir.Path) -> bool:
@@ -230,14 +258,23 @@ def without_signs(
     return op, args, odd
 
 
-def as_negation(op: Primitive, args: tuple[_A | ir.Lit, ...]) -> tuple[Primitive, tuple[_A | ir.Lit, ...]]:
-    """What `op` does with minus the constant that does nothing."""
+def reduced(op: Primitive, args: tuple[_A | ir.Lit, ...]) -> tuple[Primitive, tuple[_A | ir.Lit, ...]]:
+    """A weaker operation that gives the same bits: a negation for minus the constant that does nothing, a product for a
+    quotient by a power of two."""
     for k, neutral in enumerate(op.neutral):
         if neutral is not None:
             a = args[k]
             if type(a) is ir.Lit and a.value == -neutral and op.minus[k][:1] == "-":
                 return NEGATION, (args[1 - k],)
+    divisor = args[-1]
+    if op.inverse and type(divisor) is ir.Lit and _is_power_of_two(divisor.value):
+        return PRIMITIVES[op.inverse], (args[0], ir.real(1.0 / divisor.value))
     return op, args
+
+
+def _is_power_of_two(x: float) -> bool:
+    """Whether the reciprocal of `x`, and so each product with it, is exact."""
+    return abs(frexp(x)[0]) == 0.5 and abs(x) >= _LEAST
 
 
 def _identity(a: ir.Atom) -> Any:

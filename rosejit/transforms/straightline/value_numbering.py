@@ -12,7 +12,7 @@ from typing import Any
 from rosejit.ir import syntax as ir
 from rosejit.ir.primitive import Emit, Primitive
 from rosejit.ops.kernels import small_kernel
-from rosejit.transforms.passes.simplify import NEGATION, as_negation, folded, without_signs
+from rosejit.transforms.passes.simplify import NEGATION, folded, reduced, without_signs
 from rosejit.transforms.straightline.op_rows import CODES
 
 Step = tuple[int, ...]
@@ -111,7 +111,7 @@ class ValueNumbering:
         constants = self.constants
         if (op.neutral or max(args) < 0) and not constants.keys().isdisjoint(args):
             atoms = tuple([constants.get(a, a) for a in args])
-            simpler, rest = as_negation(op, atoms)
+            simpler, rest = reduced(op, atoms)
             if simpler is not op:
                 return self.apply(simpler, *[self.literal(a) if type(a) is ir.Lit else a for a in rest])
             found = folded(op, atoms)

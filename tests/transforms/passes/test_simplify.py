@@ -100,3 +100,49 @@ def test_a_tuple_in_a_tuple_that_a_loop_stacks_stays() -> None:
         " let u = rs@[1] in let t = u[.0] in let r: Real = t[.0] in r"
     )
     assert "(t,)" in simplified(body)
+
+
+@pytest.mark.parametrize(
+    ("divisor", "wanted"),
+    [
+        ("4.0", "let q: Real = x * 0.25 in q"),
+        ("-0.5", "let q: Real = x * -2.0 in q"),
+        ("2.2250738585072014e-308", "let q: Real = x * 4.49423283715579e+307 in q"),
+        ("8.98846567431158e+307", "let q: Real = x * 1.1125369292536007e-308 in q"),
+        ("3.0", "let q: Real = x / 3.0 in q"),
+        ("0.0", "let q: Real = x / 0.0 in q"),
+        ("inf", "let q: Real = x / inf in q"),
+        ("5e-324", "let q: Real = x / 5e-324 in q"),
+    ],
+)
+def test_a_quotient_by_a_power_of_two_is_a_product(divisor: str, wanted: str) -> None:
+    assert simplified(f"let q: Real = x / {divisor} in q", "x: Real") == wanted
+
+
+ROWS = """
+def f(n: Int, x: Real): Real =
+  let rows: [*][3]Real = loop i < n {
+    let row: [3]Real = loop j < 3 { 0.5 } in
+    row
+  } in
+  let total: Real = loop i2 < n carry (s: Real = x) scan (r: [3]Real in rows) {
+    let inner: Real = loop j2 < 3 carry (t: Real = s) scan (v: Real in r) {
+      let p: Real = v * t in
+      p
+    } in
+    let w: Real = r@[1] in
+    let next: Real = inner + w in
+    next
+  } in
+  total
+"""
+
+
+def test_numbers_that_all_iterations_stack_are_that_number() -> None:
+    f = parse(ROWS)
+    new = dce(simplify(f))
+    verify_program(new)
+    assert "rows" not in show(new)
+    assert "inner + 0.5" in show(new)
+    for n in (0, 3):
+        assert interp.run(new, [n, 1.25]) == interp.run(f, [n, 1.25])
