@@ -2,7 +2,7 @@
 
 The blocks of a document are one program, run from top to bottom. In a ```python block, `# ->` behind a statement (or on
 the lines after it, one each) shows what the statement prints, or the value it has, or `raises Class: first line of the
-message`; `...` stands for any text. A ```rose block is a program of the IR, which must verify and print itself; with
+message`; `...` stands for any text. A ```python jax block runs where there is a package `jax`. A ```rose block is a program of the IR, which must verify and print itself; with
 ```rose sugar it must only verify. Any other block is not run.
 """
 
@@ -10,6 +10,7 @@ import argparse
 import ast
 import contextlib
 import io
+import importlib.util
 import linecache
 import re
 import sys
@@ -73,9 +74,9 @@ def as_module(path: Path, lines: list[str], python: list[Block]) -> tuple[types.
     return module, ast.parse(text, str(path))
 
 
-def run(statement: ast.stmt, path: Path, module: types.ModuleType) -> str:
-    """What `statement` printed, then its value or its error."""
-    printed = io.StringIO()
+def outcome(statement: ast.stmt, path: Path, module: types.ModuleType) -> tuple[str, Exception | None]:
+    """What `statement` printed, then its value; and the error that ended it."""
+    printed, ended = io.StringIO(), None
     with contextlib.redirect_stdout(printed):
         try:
             if isinstance(statement, ast.Expr):
@@ -85,8 +86,16 @@ def run(statement: ast.stmt, path: Path, module: types.ModuleType) -> str:
             else:
                 exec(compile(ast.Module([statement], []), str(path), "exec"), module.__dict__)
         except Exception as error:
-            print(f"raises {type(error).__name__}: {str(error).splitlines()[0]}")
-    return printed.getvalue().rstrip("\n")
+            ended = error
+    return printed.getvalue(), ended
+
+
+def run(statement: ast.stmt, path: Path, module: types.ModuleType) -> str:
+    """What `statement` printed, then its value or its error."""
+    text, error = outcome(statement, path, module)
+    if error is not None:
+        text += f"raises {type(error).__name__}: {str(error).splitlines()[0]}"
+    return text.rstrip("\n")
 
 
 def check_python(path: Path, lines: list[str], python: list[Block]) -> Iterator[Shown]:
@@ -134,11 +143,17 @@ def rewritten(lines: list[str], shown: list[Shown]) -> list[str]:
     return lines
 
 
+def runs(block: Block) -> bool:
+    """Whether it is Python, and the package is there that it is said to need."""
+    there = not block.variant or importlib.util.find_spec(block.variant) is not None
+    return block.language == "python" and there
+
+
 def check(path: Path, *, rewrite: bool = False) -> list[Shown]:
     """What `path` shows and what came, statement by statement."""
     lines = path.read_text(encoding="utf-8").splitlines()
     found = list(blocks(lines))
-    shown = list(check_python(path, lines, [block for block in found if block.language == "python"]))
+    shown = list(check_python(path, lines, [block for block in found if runs(block)]))
     if rewrite:
         path.write_text("\n".join(rewritten(lines, shown)) + "\n", encoding="utf-8")
     return shown + [check_rose(lines, block) for block in found if block.language == "rose"]

@@ -1,0 +1,82 @@
+"""What the site has beyond Sphinx: blocks that run, peers side by side, a gallery of what the examples draw, live pages."""
+
+import ast
+import shutil
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.transforms.post_transforms import SphinxPostTransform
+
+from rosejit import demo
+
+DOCS = Path(__file__).parent
+IN_PAGE = sys.stdlib_module_names | {"rosejit", "numpy"}
+"""What a block may import that is to run in a page."""
+ABSENT = ("concurrent", "multiprocessing", "threading", "subprocess")
+
+
+def imports(text: str) -> set[str]:
+    """The packages that a program imports, anywhere in it; `` where it is no program."""
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:
+        return {""}
+    names = [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
+    names += [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    return {name.partition(".")[0] for name in names}
+
+
+class RunnableBlocks(SphinxPostTransform):
+    """Marks the blocks that can run in the page, and puts those of a peer beside ours."""
+
+    default_priority = 5
+    formats = ("html",)
+
+    def run(self, **kwargs: Any) -> None:
+        """Blocks in ```python are one program, up to the first that a page cannot run; the others stand alone."""
+        for block in self.document.findall(nodes.literal_block):
+            language = block.get("language")
+            if language in ("python", "py") and self.runs(block.astext()):
+                block["classes"] += ["run"] if language == "python" else ["run", "run-alone"]
+        for block in self.document.findall(nodes.doctest_block):
+            block["classes"] += ["run", "run-alone"]
+        if "coming-from" in self.env.docname:
+            self.beside()
+
+    def runs(self, text: str) -> bool:
+        """Whether a page has what a block imports."""
+        found = imports(text)
+        return found <= IN_PAGE and not found & set(ABSENT)
+
+    def beside(self) -> None:
+        """A block that does not run in the page, and the one behind it that does, become two columns."""
+        for block in list(self.document.findall(nodes.literal_block)):
+            following = block.next_node(descend=False, siblings=True)
+            if "run" in block["classes"] or not isinstance(following, nodes.literal_block):
+                continue
+            columns = nodes.container("", classes=["beside"])
+            block.replace_self(columns)
+            following.parent.remove(following)
+            columns += [block, following]
+
+
+def add_live_pages(app: Sphinx, failed: Exception | None) -> None:
+    """The pages of examples/web, and beside them the Python that Run needs."""
+    if failed or app.builder.name != "html":
+        return
+    live = Path(app.outdir) / "live"
+    demo.build(live, demo.find_pyodide())
+    with zipfile.ZipFile(live / "python.zip", "a", zipfile.ZIP_DEFLATED) as archive:
+        for name in ("check.py", "run_block.py"):
+            archive.write(DOCS / name, name)
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Sphinx asks for this."""
+    app.add_post_transform(RunnableBlocks)
+    app.connect("build-finished", add_live_pages)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
