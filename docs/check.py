@@ -160,8 +160,8 @@ def check(path: Path, *, rewrite: bool = False) -> list[Shown]:
 
 
 def documents() -> list[Path]:
-    """README.md and everything under docs/."""
-    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    """README.md, CONTRIBUTING.md and everything under docs/."""
+    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def main() -> int:

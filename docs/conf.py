@@ -10,7 +10,7 @@ from rosejit import __version__  # noqa: E402 - from this folder
 
 project, author, release = "rosejit", "The rosejit authors", __version__
 root_doc = "docs/index"
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_copybutton", "sphinx_design", "site_build"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_copybutton", "site_build"]
 include_patterns = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/**.md"]
 exclude_patterns = [".*", "build", "rosejit", "tests", "examples", "benchmarks", "conda", "typings", "**/node_modules"]
 
@@ -24,6 +24,7 @@ python_display_short_literal_types = True
 html_theme = "furo"
 html_title = "rosejit"
 html_static_path = ["_static"]
+html_favicon = "_static/icon.svg"
 templates_path = ["_templates"]
 html_additional_pages = {"index": "redirect.html"}
 html_css_files = ["run.css"]

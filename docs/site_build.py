@@ -1,7 +1,9 @@
 """What the site has beyond Sphinx: blocks that run, peers side by side, a gallery of what the examples draw, live pages."""
 
 import ast
-import shutil
+import contextlib
+import math
+import re
 import sys
 import zipfile
 from pathlib import Path
@@ -10,8 +12,11 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.util.docutils import SphinxDirective
 
+import rosejit as rose
 from rosejit import demo
+from rosejit.api import scalar_functions
 
 DOCS = Path(__file__).parent
 IN_PAGE = sys.stdlib_module_names | {"rosejit", "numpy"}
@@ -64,6 +69,44 @@ class RunnableBlocks(SphinxPostTransform):
             columns += [block, following]
 
 
+class Names(SphinxDirective):
+    """`.. names:: numbers` and `.. names:: errors`: public names that no docstring in a file tells of one by one."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """As RST, which Sphinx reads."""
+        text = functions_of_numbers() if self.arguments[0] == "numbers" else errors()
+        return self.parse_text_to_nodes(text)
+
+
+def functions_of_numbers() -> str:
+    """Each with its sentence and an example, whose value is computed here."""
+    return "\n".join(
+        f".. py:function:: {name}({', '.join('xyz'[: len(arguments)])})\n\n   {doc}\n\n"
+        f"   >>> rose.{name}({', '.join(map(repr, arguments))})\n   {value!r}\n"
+        for name, doc, arguments, value in map(sample, scalar_functions.__all__)
+    )
+
+
+def sample(name: str) -> tuple[str, str, tuple[float, ...], Any]:
+    """A function of numbers: its name, what it says of itself, arguments at which it is finite, and its value there."""
+    function = getattr(rose, name)
+    for arguments in ((0.5,), (1.5,), (2.5, 0.5), (2.0, 3.0, 0.5)):
+        with contextlib.suppress(TypeError):
+            value = function(*arguments)
+            if math.isfinite(value):
+                said = function.__doc__.partition("\n\n")[0].replace("\n", " ")
+                return name, re.sub(r"[|*]", r"\\\g<0>", said), arguments, value
+    raise ValueError(f"no sample of {name}")
+
+
+def errors() -> str:
+    """The classes, in the order of their names."""
+    found = [name for name in rose.__all__ if isinstance(getattr(rose, name), type) and issubclass(getattr(rose, name), Exception)]
+    return "\n".join(f".. autoexception:: {name}" for name in found)
+
+
 def add_live_pages(app: Sphinx, failed: Exception | None) -> None:
     """The pages of examples/web, and beside them the Python that Run needs."""
     if failed or app.builder.name != "html":
@@ -77,6 +120,7 @@ def add_live_pages(app: Sphinx, failed: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Sphinx asks for this."""
+    app.add_directive("names", Names)
     app.add_post_transform(RunnableBlocks)
     app.connect("build-finished", add_live_pages)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

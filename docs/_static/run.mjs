@@ -35,7 +35,7 @@ const programs = new Map(); // space -> its blocks, in order
 function dress(place, number) {
   const pre = place.querySelector("pre");
   const space = place.classList.contains("run-alone") ? `alone${number}` : "page";
-  const block = { done: false, text: () => pre.textContent };
+  const block = { done: false, text: () => pre.innerText };
   if (!programs.has(space)) programs.set(space, []);
   const program = programs.get(space);
   program.push(block);
