@@ -10,7 +10,7 @@ from rosejit import __version__  # noqa: E402 - from this folder
 
 project, author, release = "rosejit", "The rosejit authors", __version__
 root_doc = "docs/index"
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_copybutton", "site_build"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "site_build"]
 include_patterns = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/**.md"]
 exclude_patterns = [".*", "build", "rosejit", "tests", "examples", "benchmarks", "conda", "typings", "**/node_modules"]
 
@@ -32,6 +32,3 @@ html_js_files = [("run.mjs", {"type": "module"})]
 html_copy_source = False
 html_show_sphinx = False
 pygments_style, pygments_dark_style = "friendly", "github-dark"
-copybutton_prompt_text = r">>> |\.\.\. |\$ "
-copybutton_prompt_is_regexp = True
-nitpicky = False

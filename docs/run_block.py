@@ -66,4 +66,6 @@ def run(text: str, space: str) -> str:
 
 def said(error: Exception) -> str:
     """An error as Python shows it, without the traceback."""
-    return "".join(traceback.format_exception_only(error)).rstrip("\n")
+    if isinstance(error, SyntaxError) and type(error).__module__ == "builtins":
+        return "".join(traceback.format_exception_only(error)).rstrip("\n")
+    return f"{type(error).__name__}: {error}"

@@ -9,6 +9,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
@@ -107,10 +108,31 @@ def errors() -> str:
     return "\n".join(f".. autoexception:: {name}" for name in found)
 
 
+def draw_functions(path: Path) -> None:
+    """Every function of one number, and its derivative, in one picture."""
+    from matplotlib import pyplot as plt
+
+    names = [name for name in scalar_functions.__all__ if len(sample(name)[2]) == 1 and not name.startswith("is")]
+    figure, places = plt.subplots(-(-len(names) // 6), 6, figsize=(12, 14), layout="constrained")
+    for place in places.flat:
+        place.set_axis_off()
+    points = [0.02 * k - 3.0 for k in range(301)]
+    for name, place in zip(names, places.flat, strict=False):
+        function = rose.jit(getattr(rose, name))
+        for each, colour in ((function, "#3b5bdb"), (rose.grad(function), "#d6336c")):
+            heights = rose.vmap(each)(np.array(points))
+            place.plot(points, np.where(abs(heights) < 6, heights, np.nan), colour, linewidth=1.5)
+        place.set_axis_on()
+        place.set(title=name, ylim=(-4, 4), xticks=[-2, 0, 2], yticks=[-2, 0, 2])
+    figure.savefig(path, dpi=80)
+    plt.close(figure)
+
+
 def add_live_pages(app: Sphinx, failed: Exception | None) -> None:
-    """The pages of examples/web, and beside them the Python that Run needs."""
+    """The pages of examples/web, and beside them the Python that Run needs; the picture of the functions."""
     if failed or app.builder.name != "html":
         return
+    draw_functions(Path(app.outdir) / "_static" / "functions.png")
     live = Path(app.outdir) / "live"
     demo.build(live, demo.find_pyodide())
     with zipfile.ZipFile(live / "python.zip", "a", zipfile.ZIP_DEFLATED) as archive:

@@ -40,7 +40,12 @@ function dress(place, number) {
   const program = programs.get(space);
   program.push(block);
 
-  const button = Object.assign(document.createElement("button"), { type: "button", className: "run-button", textContent: "Run" });
+  const make = (text) => Object.assign(document.createElement("button"), { type: "button", textContent: text });
+  const button = make("Run"), copy = make("Copy"), buttons = document.createElement("div");
+  button.className = "run-button";
+  copy.onclick = () => navigator.clipboard.writeText(block.text());
+  buttons.className = "run-buttons";
+  buttons.append(copy, button);
   const output = document.createElement("output");
   output.className = "run-output";
   output.hidden = true;
@@ -76,7 +81,7 @@ function dress(place, number) {
     run();
   };
   pre.oninput = () => { block.done = false; };
-  place.append(button, output);
+  place.append(buttons, output);
 }
 
 document.querySelectorAll("div.run").forEach(dress);

@@ -54,7 +54,7 @@ edits.again = await settled();
 const overflowing = [];
 for (const [width, height] of [[1280, 900], [390, 844]]) {
   await page.setViewportSize({ width, height });
-  for (const name of ["docs/index", "docs/start", "docs/gallery", "docs/coming-from/jax", "docs/reference", "docs/how-to/contact"]) {
+  for (const name of ["docs/index", "docs/start", "docs/gallery", "docs/coming-from/jax", "docs/reference/functions", "docs/how-to/contact"]) {
     await page.goto(`${address}${name}.html`);
     if (await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)) overflowing.push(`${name} ${width}`);
     const shown = page.locator(".beside, div.run").first();
