@@ -2,15 +2,16 @@
 
 The blocks of a document are one program, run from top to bottom. In a ```python block, `# ->` behind a statement (or on
 the lines after it, one each) shows what the statement prints, or the value it has, or `raises Class: first line of the
-message`; `...` stands for any text. A ```python jax block runs where there is a package `jax`. A ```rose block is a program of the IR, which must verify and print itself; with
-```rose sugar it must only verify. Any other block is not run.
+message`; `...` stands for any text. A ```python jax block runs where there is a package `jax`. A ```rose block is a
+program of the IR, which must verify and print itself; with ```rose sugar it must only verify. Any other block is not
+run.
 """
 
 import argparse
 import ast
 import contextlib
-import io
 import importlib.util
+import io
 import linecache
 import re
 import sys

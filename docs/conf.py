@@ -1,4 +1,4 @@
-"""The site: `sphinx-build -W -c docs . build/site`, or `tox -e site`. Its source is the repository's Markdown as it stands."""
+"""The site: `sphinx-build -W -c docs . build/site`, or `tox -e site`. Its source is the Markdown of the repository."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Runs a block of a page in the page, by Pyodide: what its statements print, their values, and the error that ends it."""
+"""Runs a block of a page in the page, by Pyodide: what its statements print, their values, the error that ends it."""
 
 import ast
 import doctest

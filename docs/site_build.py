@@ -1,4 +1,4 @@
-"""What the site has beyond Sphinx: blocks that run, peers side by side, a gallery of what the examples draw, live pages."""
+"""What the site has beyond Sphinx: blocks that run, peers side by side, functions of numbers, live pages."""
 
 import ast
 import contextlib
@@ -104,7 +104,11 @@ def sample(name: str) -> tuple[str, str, tuple[float, ...], Any]:
 
 def errors() -> str:
     """The classes, in the order of their names."""
-    found = [name for name in rose.__all__ if isinstance(getattr(rose, name), type) and issubclass(getattr(rose, name), Exception)]
+    found = [
+        name
+        for name in rose.__all__
+        if isinstance(getattr(rose, name), type) and issubclass(getattr(rose, name), Exception)
+    ]
     return "\n".join(f".. autoexception:: {name}" for name in found)
 
 

@@ -1,6 +1,7 @@
 """The site that `tox -e site` builds: its links, its size, its names, and Run in Chromium.
 
-`ROSE_SITE` is its folder, `ROSE_PLAYWRIGHT` the `index.mjs` of Playwright. Without them only what needs neither is tried.
+`ROSE_SITE` is its folder, `ROSE_PLAYWRIGHT` the `index.mjs` of Playwright. Without them only what needs neither is
+tried.
 """
 
 import ast
@@ -30,7 +31,13 @@ BUILT = (SITE / "docs" / "index.html").is_file()
 NODE = shutil.which("node")
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 PLAYWRIGHT = os.environ.get("ROSE_PLAYWRIGHT", "")
-PAGES = {"docs/start": 20, "docs/control-flow": 20, "docs/how-to/contact": 5, "docs/errors": 6, "docs/reference/solvers-and-sums": 4}
+PAGES = {
+    "docs/start": 20,
+    "docs/control-flow": 20,
+    "docs/how-to/contact": 5,
+    "docs/errors": 6,
+    "docs/reference/solvers-and-sums": 4,
+}
 """The pages whose blocks are run, and how many of each at most."""
 if not BUILT:
     print("no site (`tox -e site` builds it): its pages are not tried", file=sys.__stderr__)
@@ -100,7 +107,9 @@ def expected(text):
     lines, parts = text.splitlines(), []
     body = ast.parse(text).body
     for statement, following in zip(body, [*(s.lineno for s in body[1:]), len(lines) + 1], strict=True):
-        shown = [match[1] for line in lines[statement.end_lineno - 1 : following - 1] if (match := check.SHOWN.search(line))]
+        shown = [
+            match[1] for line in lines[statement.end_lineno - 1 : following - 1] if (match := check.SHOWN.search(line))
+        ]
         said = "\n".join(shown) or "..."  # what is not said may print
         parts.append(f"{said.removeprefix('raises ')}..." if said.startswith("raises ") else said)
     return ".*".join(re.escape(part) for part in plainly("".join(parts)).split("..."))
@@ -135,5 +144,6 @@ def test_blocks_run_in_a_browser(address, tmp_path):
                 assert re.fullmatch(expected(block["text"]), gives, re.DOTALL), block
     edits = found["edits"]
     assert edits["typed"] == "12.0"
-    assert edits["wrong"].startswith("StagingTypeError: ") and "return x @ 2" in edits["wrong"]
+    assert edits["wrong"].startswith("StagingTypeError: ")
+    assert "return x @ 2" in edits["wrong"]
     assert (edits["stopped"], edits["again"]) == ("stopped", "2")
