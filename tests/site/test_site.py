@@ -103,19 +103,19 @@ def address():
 
 
 def expected(text):
-    """What a block says that its statements give, as a pattern; numbers of plain arrays print as `1.0`, NumPy's as `1.`."""
+    """What a block says that its statements give, as a pattern."""
     lines, parts = text.splitlines(), []
     body = ast.parse(text).body
     for statement, following in zip(body, [*(s.lineno for s in body[1:]), len(lines) + 1], strict=True):
-        shown = [
-            match[1] for line in lines[statement.end_lineno - 1 : following - 1] if (match := check.SHOWN.search(line))
-        ]
+        found = map(check.SHOWN.search, lines[statement.end_lineno - 1 : following - 1])
+        shown = [match[1] for match in found if match]
         said = "\n".join(shown) or "..."  # what is not said may print
         parts.append(f"{said.removeprefix('raises ')}..." if said.startswith("raises ") else said)
     return ".*".join(re.escape(part) for part in plainly("".join(parts)).split("..."))
 
 
 def plainly(text):
+    """Without spaces and lines; NumPy prints `1.`, plain arrays `1.0`."""
     return re.sub(r"(?<=\d)\.0(?!\d)", ".", re.sub(r"\s", "", text))
 
 
