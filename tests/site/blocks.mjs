@@ -39,7 +39,7 @@ const edits = {};
 await pre.fill("import rosejit as rose\n\nrose.grad(lambda x: x**3)(2.0)");
 await pre.press("Shift+Enter");
 edits.typed = await settled();
-await pre.fill("import rosejit as rose\n\n@rose.jit\ndef f(x: float) -> float:\n    return x @ 2\n\nf(1.0)");
+await pre.fill("import rosejit as rose\n\n@rose.jit\ndef f(x: float) -> float:\n    return [1.0, 2.0][x]\n\nf(1.0)");
 await first.locator(".run-button").click();
 edits.wrong = await settled();
 await pre.fill("while True:\n    pass");

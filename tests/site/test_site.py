@@ -148,5 +148,5 @@ def test_blocks_run_in_a_browser(address, tmp_path):
     edits = found["edits"]
     assert edits["typed"] == "12.0"
     assert edits["wrong"].startswith("StagingTypeError: ")
-    assert "return x @ 2" in edits["wrong"]
+    assert "return [1.0, 2.0][x]" in edits["wrong"]
     assert (edits["stopped"], edits["again"]) == ("stopped", "2")
