@@ -2,13 +2,15 @@
 
 The blocks of a document are one program, run from top to bottom. In a ```python block, `# ->` behind a statement (or on
 the lines after it, one each) shows what the statement prints, or the value it has, or `raises Class: first line of the
-message`; `...` stands for any text. A ```rose block is a program of the IR, which must verify and print itself; with
-```rose sugar it must only verify. Any other block is not run.
+message`; `...` stands for any text. A ```python jax block runs where there is a package `jax`. A ```rose block is a
+program of the IR, which must verify and print itself; with ```rose sugar it must only verify. Any other block is not
+run.
 """
 
 import argparse
 import ast
 import contextlib
+import importlib.util
 import io
 import linecache
 import re
@@ -73,9 +75,9 @@ def as_module(path: Path, lines: list[str], python: list[Block]) -> tuple[types.
     return module, ast.parse(text, str(path))
 
 
-def run(statement: ast.stmt, path: Path, module: types.ModuleType) -> str:
-    """What `statement` printed, then its value or its error."""
-    printed = io.StringIO()
+def outcome(statement: ast.stmt, path: Path, module: types.ModuleType) -> tuple[str, Exception | None]:
+    """What `statement` printed, then its value; and the error that ended it."""
+    printed, ended = io.StringIO(), None
     with contextlib.redirect_stdout(printed):
         try:
             if isinstance(statement, ast.Expr):
@@ -85,8 +87,16 @@ def run(statement: ast.stmt, path: Path, module: types.ModuleType) -> str:
             else:
                 exec(compile(ast.Module([statement], []), str(path), "exec"), module.__dict__)
         except Exception as error:
-            print(f"raises {type(error).__name__}: {str(error).splitlines()[0]}")
-    return printed.getvalue().rstrip("\n")
+            ended = error
+    return printed.getvalue(), ended
+
+
+def run(statement: ast.stmt, path: Path, module: types.ModuleType) -> str:
+    """What `statement` printed, then its value or its error."""
+    text, error = outcome(statement, path, module)
+    if error is not None:
+        text += f"raises {type(error).__name__}: {str(error).splitlines()[0]}"
+    return text.rstrip("\n")
 
 
 def check_python(path: Path, lines: list[str], python: list[Block]) -> Iterator[Shown]:
@@ -134,19 +144,25 @@ def rewritten(lines: list[str], shown: list[Shown]) -> list[str]:
     return lines
 
 
+def runs(block: Block) -> bool:
+    """Whether it is Python, and the package is there that it is said to need."""
+    there = not block.variant or importlib.util.find_spec(block.variant) is not None
+    return block.language == "python" and there
+
+
 def check(path: Path, *, rewrite: bool = False) -> list[Shown]:
     """What `path` shows and what came, statement by statement."""
     lines = path.read_text(encoding="utf-8").splitlines()
     found = list(blocks(lines))
-    shown = list(check_python(path, lines, [block for block in found if block.language == "python"]))
+    shown = list(check_python(path, lines, [block for block in found if runs(block)]))
     if rewrite:
         path.write_text("\n".join(rewritten(lines, shown)) + "\n", encoding="utf-8")
     return shown + [check_rose(lines, block) for block in found if block.language == "rose"]
 
 
 def documents() -> list[Path]:
-    """README.md and everything under docs/."""
-    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    """README.md, CONTRIBUTING.md and everything under docs/."""
+    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def main() -> int:

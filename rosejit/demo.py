@@ -61,8 +61,9 @@ def _write_packages(file: Path, program: Path) -> None:
             assert spec is not None
             assert spec.origin is not None
             root = Path(spec.origin).parent
-            for source in sorted(root.rglob("*.py")):
-                if "pages" not in source.relative_to(root).parts:
+            for source in sorted(root.rglob("*.*")):
+                inside = "pages" not in source.relative_to(root).parts
+                if inside and source.suffix in (".py", ".mjs"):
                     archive.write(source, Path(package) / source.relative_to(root))
         archive.write(program, program.name)
 

@@ -1,23 +1,13 @@
 // All of rosejit in a worker: takes what a person types, posts compiled modules to the page.
-// Pyodide (Python itself) lies in ./pyodide, rosejit and what it needs in ./python.zip.
 
+import { load as start } from "./python.mjs";
 import { caller, surface } from "./quadratic-call.mjs";
 
 const started = performance.now();
 const say = (message) => self.postMessage(message);
 
-async function bytes(name) {
-  const response = await fetch(new URL(name, import.meta.url));
-  if (!response.ok) throw new Error(`${name}: ${response.status} ${response.statusText}`);
-  return new Uint8Array(await response.arrayBuffer());
-}
-
 async function load() {
-  say({ kind: "progress", text: "loading Python" });
-  const { loadPyodide } = await import("./pyodide/pyodide.mjs");
-  const [python, packages] = await Promise.all([loadPyodide(), bytes("./python.zip")]);
-  say({ kind: "progress", text: "loading rosejit" });
-  python.unpackArchive(packages, "zip");
+  const python = await start((text) => say({ kind: "progress", text }));
   const live = python.pyimport("live");
   return { session: live.Live(), said: live.said, python };
 }

@@ -86,7 +86,17 @@ def _refused_to_be_set(name: str) -> property:
 
 
 class Function(Generic[Parameters, Result]):
-    """A function of staged values: binds arguments, stages and compiles once for each kind, and calls."""
+    """A decorated function: it is compiled once for each kind of arguments, when it is called with them.
+
+    `lower(*args)` gives its programs, `jvp` takes a rule for its derivative, `cache_info()` says what is compiled.
+
+    >>> import rosejit as rose
+    >>> square = rose.jit(lambda x: x * x)
+    >>> square(3.0), square(4.0)
+    (9.0, 16.0)
+    >>> isinstance(square, rose.Function), isinstance(rose.grad(square), rose.Function)
+    (True, True)
+    """
 
     if TYPE_CHECKING:
 
@@ -459,7 +469,11 @@ def _forget() -> None:
 
 def clear_caches() -> None:
     """Forget the compiled code of all functions, and the memory kept for their results; the disk cache stays (see
-    `python -m rosejit cache clear`)."""
+    `python -m rosejit cache clear`).
+
+    >>> import rosejit as rose
+    >>> rose.clear_caches()
+    """
     for function in list(FUNCTIONS):
         function.cache_clear()
     spare().clear()

@@ -34,5 +34,10 @@ def _folder(name: str) -> str:
 
 
 def show_versions() -> None:
-    """Print `versions()`."""
+    """Print `versions()`: rosejit, Python, the libraries, the machine; what a report of a fault should have.
+
+    >>> import rosejit as rose
+    >>> rose.show_versions()  # doctest: +ELLIPSIS
+    python 3...
+    """
     print(versions())

@@ -432,7 +432,7 @@ def test_examples_agree(file, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("page", ["README", "docs/control-flow", "docs/optim"])
+@pytest.mark.parametrize("page", ["docs/start", "docs/control-flow", "docs/optim"])
 def test_pages_agree(page, monkeypatch):
     monkeypatch.setenv("ROSE_CHECK", "1")
     shown = check.check(ROOT / f"{page}.md")

@@ -55,7 +55,7 @@ def test_everything_that_a_page_names_is_there(site):
     assert {page.stem for page in pages} == {"index", "quadratic", "billiards", "robot", "diagram", "ball", "hares"}
     for file in (*pages, *site.glob("*.mjs")):
         named = re.findall(r'(?:href=|src=|from |URL\()"(?:\./)?([\w./-]+\.(?:html|css|mjs))"', file.read_text())
-        assert named or file.stem in ("page", "quadratic-worker", "quadratic-call")
+        assert named or file.stem in ("page", "python", "quadratic-call")
         for name in named:
             assert (site / name).is_file(), f"{file.name} names {name}"
 

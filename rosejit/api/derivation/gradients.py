@@ -241,7 +241,14 @@ if TYPE_CHECKING:
 
 @public
 def jacrev(f: Callable[..., Any], argnums: Argnums = 0, holomorphic: bool = False) -> Function:
-    """As `jacfwd`, with one reverse sweep for each element of the result."""
+    """As `jacfwd`, with one reverse sweep for each element of the result.
+
+    >>> import numpy as np
+    >>> import rosejit as rose
+    >>> rose.jacrev(lambda x: np.array([x @ x, x.sum()]))(np.array([1.0, 2.0, 3.0]))
+    array([[2., 4., 6.],
+           [1., 1., 1.]])
+    """
     return _jacobian(f, argnums, holomorphic, "rev", jacrev)
 
 
@@ -259,7 +266,14 @@ if TYPE_CHECKING:
 
 @public
 def jacobian(f: Callable[..., Any], argnums: Argnums = 0, holomorphic: bool = False) -> Function:
-    """The dense Jacobian, by the mode with fewer sweeps."""
+    """The dense Jacobian, by the mode with fewer sweeps.
+
+    >>> import numpy as np
+    >>> import rosejit as rose
+    >>> rose.jacobian(lambda x: x * x)(np.array([1.0, 2.0]))
+    array([[2., 0.],
+           [0., 4.]])
+    """
     return _jacobian(f, argnums, holomorphic, "auto", jacobian)
 
 

@@ -24,7 +24,12 @@ from rosejit.wasm.wat import wat
 
 
 class Ir:
-    """The IR of a function: prints as text, the functions that it calls first."""
+    """The IR of a function: prints as text, the functions that it calls first; its length is the number of operations.
+
+    >>> import rosejit as rose
+    >>> len(rose.make_ir(lambda x: x * x + 1.0)(3.0))
+    2
+    """
 
     def __init__(self, function: ir.Function) -> None:
         self.function = function
@@ -62,7 +67,12 @@ class Ir:
 @dataclass(frozen=True)
 class Cost:
     """Operations of the optimised IR; bytes that loops keep for a reverse pass, as far as lengths are known; bytes of
-    the module; what the loops of the program keep in each iteration; what each line of the source costs."""
+    the module; what the loops of the program keep in each iteration; what each line of the source costs.
+
+    >>> import rosejit as rose
+    >>> rose.jit(lambda x: x * x + 1.0).lower(3.0).cost().ops
+    2
+    """
 
     ops: int
     tape_bytes: int
@@ -95,7 +105,13 @@ def require_lengths(program: Program) -> None:
 
 
 class Lowered:
-    """A function staged for given arguments. Everything is made when it is asked for."""
+    """A function staged for given arguments. Everything is made when it is asked for.
+
+    >>> import rosejit as rose
+    >>> lowered = rose.jit(lambda x: x * x).lower(3.0)
+    >>> lowered.wasm[:4], lowered.compile()(5.0)
+    (b'\\x00asm', 25.0)
+    """
 
     def __init__(self, program: Program, interface: Interface, statics: tuple[Any, ...], options: Options) -> None:
         self._program = program

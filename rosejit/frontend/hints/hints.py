@@ -91,26 +91,61 @@ Kind = Literal["real", "int", "bool"]
 
 
 class Real:
-    """A real number, IEEE f64: in a hint the same as `float`."""
+    """A real number, IEEE f64: in a hint the same as `float`.
+
+    >>> import rosejit as rose
+    >>> @rose.jit
+    ... def f(x: rose.Real) -> rose.Real:
+    ...     return x / 2.0
+    >>> f(3.0)
+    1.5
+    """
 
     __slots__ = ()
 
 
 class Int:
-    """An integer of 64 bits: in a hint the same as `int`."""
+    """An integer of 64 bits: in a hint the same as `int`.
+
+    >>> import rosejit as rose
+    >>> @rose.jit
+    ... def f(x: rose.Int) -> rose.Int:
+    ...     return x // 2
+    >>> f(3)
+    1
+    """
 
     __slots__ = ()
 
 
 class Bool:
-    """A truth value: in a hint the same as `bool`."""
+    """A truth value: in a hint the same as `bool`.
+
+    >>> import rosejit as rose
+    >>> @rose.jit
+    ... def f(x: rose.Bool) -> rose.Bool:
+    ...     return not x
+    >>> f(True)
+    False
+    """
 
     __slots__ = ()
 
 
 @dataclasses.dataclass(slots=True)
 class Dual:
-    """A value `re` and its tangent `du`: what the parameters and the result of a `.jvp` rule are."""
+    """A value `re` and its tangent `du`: what the parameters and the result of a `.jvp` rule are.
+
+    >>> import rosejit as rose
+    >>> @rose.jit
+    ... def cube(x: float) -> float:
+    ...     return x * x * x
+    >>> @cube.jvp
+    ... def _(x: rose.Dual) -> rose.Dual:
+    ...     return rose.Dual(cube(x.re), 3.0 * x.re * x.re * x.du)
+    >>> rose.grad(cube)(2.0)
+    12.0
+    """
 
     re: Any
     du: Any
@@ -173,7 +208,16 @@ class Repeated:
 
 @dataclass(slots=True, frozen=True)
 class Static:
-    """A host value, part of the key; `hint` is checked by beartype. Written `rose.Static[T]`."""
+    """A value that Python knows while the function is compiled, as a string or the length of an array: each value has a
+    program of its own. Written `rose.Static[T]`, or `rose.Static`; beartype checks `T`.
+
+    >>> import rosejit as rose
+    >>> @rose.jit
+    ... def power(x: float, kind: rose.Static[str]) -> float:
+    ...     return x * x if kind == "square" else x
+    >>> rose.grad(power)(3.0, "square")
+    6.0
+    """
 
     hint: Any = Any
 
@@ -251,21 +295,45 @@ def _array(name: str, given: Any, rank: int | None) -> Any:
 
 
 class Vec:
-    """`Vec["n"]`, `Vec[3]`: a vector of Reals."""
+    """`Vec["n"]`, `Vec[3]`: a vector of Reals. A name stands for one length within a call.
+
+    >>> import rosejit as rose
+    >>> @rose.jit
+    ... def dot(x: rose.Vec["n"], y: rose.Vec["n"]) -> float:
+    ...     return x @ y
+    >>> dot([1.0, 2.0], [3.0, 4.0])
+    11.0
+    """
 
     def __class_getitem__(cls, dims: Any) -> ArrayOf:
         return _array("Vec", dims, 1)
 
 
 class Mat:
-    """`Mat["n", "m"]`: a matrix of Reals."""
+    """`Mat["n", "m"]`: a matrix of Reals.
+
+    >>> import rosejit as rose
+    >>> @rose.jit
+    ... def trace(a: rose.Mat["n", "n"]) -> float:
+    ...     return sum(a[i, i] for i in rose.range(len(a)))
+    >>> trace([[1.0, 2.0], [3.0, 4.0]])
+    5.0
+    """
 
     def __class_getitem__(cls, dims: Any) -> ArrayOf:
         return _array("Mat", dims, 2)
 
 
 class Array:
-    """`Array["b", "n", 3]`, `Array["n", int]`, `Array[..., float]`: an array of any rank and kind of element."""
+    """`Array["b", "n", 3]`, `Array["n", int]`, `Array[..., float]`: an array of any rank and kind of element.
+
+    >>> import rosejit as rose
+    >>> @rose.jit
+    ... def picked(x: rose.Vec["n"], at: rose.Array["m", int]) -> rose.Vec["m"]:
+    ...     return x[at]
+    >>> picked([1.0, 2.0, 4.0], [2, 0])
+    array([4., 1.])
+    """
 
     def __class_getitem__(cls, dims: Any) -> ArrayOf:
         return _array("Array", dims, None)
@@ -274,7 +342,12 @@ class Array:
 class ShapeOf:
     """Stands for an argument of which only the shape is known: `ShapeOf(3, 4)` or `ShapeOf((3, 4))`, `ShapeOf()` for a
     number; `ShapeOf(x)` for an array or number `x` has its shape, and its kind of elements. The first length may be a
-    name, `ShapeOf("n", 3)`: `rose.export` then makes a module that takes any."""
+    name, `ShapeOf("n", 3)`: `rose.export` then makes a module that takes any.
+
+    >>> import rosejit as rose
+    >>> rose.jit(lambda x: (x * x).sum()).lower(rose.ShapeOf(3)).compile()([1.0, 2.0, 3.0])
+    14.0
+    """
 
     __slots__ = ("kind", "shape")
 

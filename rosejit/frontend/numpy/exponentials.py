@@ -84,7 +84,13 @@ def _unless(small: Any, x: Any) -> Any:
 
 
 def softmax(x: Any, axis: int | tuple[int, ...] | None = None) -> Any:
-    """exp(x) / Σ exp(x) of an array, or along axes of it, without overflow."""
+    """exp(x) / Σ exp(x) of an array, or along axes of it, without overflow.
+
+    >>> import numpy as np
+    >>> import rosejit as rose
+    >>> rose.softmax(np.array([1000.0, 1000.0]))
+    array([0.5, 0.5])
+    """
     x = _array(x)
     scaled = FUNCTIONS["exp"](x - _fixed(x.max(axis=axis, keepdims=axis is not None)))
     return scaled / scaled.sum(axis=axis, keepdims=axis is not None)

@@ -29,7 +29,15 @@ def range(*args: int, checkpoint: bool | int | None = None) -> "builtins.range":
 
 
 def unroll(items: Iterable[T]) -> Iterable[T]:
-    """`items`, whose loop is staged iteration by iteration, however many there are."""
+    """`items`, whose loop is staged iteration by iteration, however many there are.
+
+    >>> import rosejit as rose
+    >>> @rose.jit
+    ... def polynomial(x: float) -> float:
+    ...     return sum(c * x**k for k, c in rose.unroll(list(enumerate([1.0, 0.0, 2.0]))))
+    >>> polynomial(3.0)
+    19.0
+    """
     return items
 
 
@@ -38,6 +46,17 @@ def pure(function: T) -> T:
 
     It is a function, a method of an object, a class or a function made in C. Of host values it runs in Python, once
     for each specialisation, and is not looked into.
+
+    >>> import rosejit as rose
+    >>> table = {}
+    >>> @rose.pure
+    ... def weight(kind):
+    ...     return table.setdefault(kind, 0.5 * len(kind))
+    >>> @rose.jit
+    ... def scaled(x: float) -> float:
+    ...     return x * weight("wood") if x > 0.0 else 0.0
+    >>> scaled(3.0)
+    6.0
     """
     if not callable(function):
         raise TypeError(f"`rose.pure` takes something that can be called, given {type(function).__name__}")
