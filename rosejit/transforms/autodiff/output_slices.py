@@ -20,8 +20,11 @@ def output_slice(let: ir.Let, output: ir.Var, there: Container[ir.Var]) -> ir.Le
     e = let.expr
     assert isinstance(e, ir.Loop)
     made = list(zip(let.binders, e.body.results, strict=True))[len(e.carries) :]
-    stacks = {a: stack for stack, a in made if stack is not output and stack in there and isinstance(a.type, Scalar)}
     target = e.body.results[let.binders.index(output)]
+    if not isinstance(target.type, Scalar):
+        return None
+    # no slice of the target itself, stacked twice: each would be made of the other
+    stacks = {a: stack for stack, a in made if a is not target and stack in there and isinstance(a.type, Scalar)}
     walked = [s.param for s in e.scans if not s.consumes]
     carried = {*e.carries, *[s.param for s in e.scans if s.consumes]}
     needed = _needed(e.body, target, {*stacks, *walked, e.index}, carried)
@@ -35,6 +38,13 @@ def output_slice(let: ir.Let, output: ir.Var, there: Container[ir.Var]) -> ir.Le
     lets = [copy.let(each) for each in e.body.lets if each in needed]
     body = ir.Block(lets, (copy.atom(target),))
     return ir.Let((output,), ir.Loop(e.trips, index, (), (), tuple(scans), body, e.down), let.span)
+
+
+def made_at(let: ir.Let, output: ir.Var) -> int:
+    """Where in an iteration of the loop `let` an output is made: its slice reads outputs that are made before it."""
+    assert isinstance(let.expr, ir.Loop)
+    target = let.expr.body.results[let.binders.index(output)]
+    return next((k for k, each in enumerate(let.expr.body.lets) if target in each.binders), -1)
 
 
 def _needed(body: ir.Block, target: ir.Atom, given: Set[ir.Atom], carried: Set[ir.Atom]) -> set[ir.Let] | None:

@@ -19,7 +19,7 @@ from rosejit.ir.types import REAL, Array, Nominal, Ref, Scalar, Type, is_boxed
 from rosejit.lazy_dataclass import dataclass
 from rosejit.ops import PRIMITIVES
 from rosejit.transforms.autodiff.minimum_cut import UNBOUNDED, Edge, sink_side
-from rosejit.transforms.autodiff.output_slices import output_slice
+from rosejit.transforms.autodiff.output_slices import made_at, output_slice
 
 NEAR = 4
 """Cheap operations that take as long as to save a number and to read it, while the caches hold what a loop saves."""
@@ -167,8 +167,12 @@ class _Block:
                 rest[v] = None
         own = [v for v in saved if not self.is_from_outside(v) and v not in self.given]
         in_order = sorted(own, key=lambda v: self.places.get(v, -1))
-        places = {self.places[v]: v for v in repeated}
-        return Residuals(in_order, [self.again[places[k]] for k in sorted(places)], rest)
+        return Residuals(in_order, [self.again[v] for v in sorted(repeated, key=self.order)], rest)
+
+    def order(self, v: ir.Var) -> tuple[int, int]:
+        """Where `v` is made, and where among the outputs of one loop."""
+        let = self.split.primal[self.places[v]]
+        return self.places[v], made_at(let, v) if isinstance(let.expr, ir.Loop) else 0
 
     def reached(self) -> list[ir.Var]:
         """The needs, and what they can be made of, through any number of operations."""
