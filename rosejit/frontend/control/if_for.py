@@ -134,7 +134,7 @@ class HostFor:
         self._asks_at = min(self._began_at + (_LOOKS if self._why else _MANY), self._tape.room)
         if self._record is not None:
             self._tape.unrolled.append(self._record)
-            self._before = self._tape.staged_in_frame()
+            self._before = _staged(self._tape)
         return self._items
 
     def back(self, names: Names) -> Names:
@@ -142,7 +142,7 @@ class HostFor:
         if len(self._tape.lets) > self._asks_at:
             self._ask()
         if self._record is not None:
-            self._record.ops = self._tape.staged_in_frame() - self._before
+            self._record.ops = _staged(self._tape) - self._before
             self._record.iterations += 1
         return names
 
@@ -167,6 +167,12 @@ class HostFor:
             return
         self._tape.told = True
         tell(record, f"{staged:,} operations after {done:,} of {self._iterations:,} iterations")
+
+
+def _staged(tape: Tape) -> int:
+    """How many operations were staged in the innermost block, those of blocks inside it too."""
+    frame = tape.frames[-1]
+    return len(tape.lets) + frame.budget - frame.room
 
 
 def tell(record: Unrolled, cost: str) -> None:

@@ -320,11 +320,6 @@ class Tape:
         """How many operations the innermost block may have."""
         return self.frames[-1].room if self.frames else self.limit
 
-    def staged_in_frame(self) -> int:
-        """How many operations were staged in the innermost block, those of blocks inside it too."""
-        frame = self.frames[-1]
-        return len(self.lets) + frame.budget - frame.room
-
     @property
     def is_staged(self) -> bool:
         """Whether a branch or a loop is open, or an error may have been raised: what happens now may happen often or
