@@ -405,7 +405,8 @@ def elementary(function: Callable[..., Any], compiled: Callable[..., Any], kind:
         return staged(kind)
     first = numbers[0]
     if function.__name__ == "sqrt" and first.hosts is None and bounds(first)[0] >= 0 and bounds(first)[1] <= _EXACT:
-        return AbstractNumber(REAL, None, *(math.sqrt(end) for end in bounds(first)))  # both round correctly
+        low, high = bounds(first)
+        return AbstractNumber(REAL, None, math.sqrt(low), math.sqrt(high))  # both round correctly
     hosts: list[Any] = []
     for combination in itertools.product(*(n.hosts or unroll("a function of the index") for n in numbers)):
         try:

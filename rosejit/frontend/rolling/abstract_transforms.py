@@ -30,7 +30,7 @@ class AbstractDerivative:
 def made(at: Any, transform: Constant, given: list[Any], named: dict[str, Any]) -> Any:
     """`rose.grad(f)` and its like: of a function that does not change with the loop the function itself."""
     every = [*given, *named.values()]
-    first = given[0] if given else None
+    first: Any = given[0] if given else None
     if any(value.__class__ is not Constant for value in every[1:]):
         unroll("a derivative with respect to arguments that change")
     if first.__class__ in (AbstractClosure, AbstractDerivative):

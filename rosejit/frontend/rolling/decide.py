@@ -47,7 +47,7 @@ def roll(
     why = _why_unrolled(tape, found, names, plan, frame)
     if not why.reason:
         return _rolled(tape, items, found, names, exposed, leaving)
-    if not why.by_values or leaving or items.__class__ is not range:
+    if isinstance(plan, str) or not why.by_values or leaving or items.__class__ is not range:
         return iterate(tape, items, names, exposed, leaving, why.reason)
 
     place = tape.here()
