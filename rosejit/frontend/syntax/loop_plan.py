@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rosejit.frontend.syntax import liveness
+from rosejit.frontend.syntax.ast_build import at
 from rosejit.frontend.syntax.gast_convert import gast
 from rosejit.frontend.syntax.lower_jumps import VALUE, AssignFlag, Body, NoFlagSet, without_jumps
 from rosejit.frontend.syntax.rewrite_context import Context
@@ -197,7 +198,9 @@ def _lambda(context: Context, node: Any) -> Plan:
     if parameters.vararg or parameters.kwonlyargs or parameters.kwarg or getattr(node, "decorator_list", ()):
         raise _Unlisted(node)
     is_lambda = isinstance(node, gast.Lambda)
-    body = Body([gast.Return(node.body)], frozenset(), returns=False) if is_lambda else without_jumps(node)
+    body = (
+        Body([at(node.body, gast.Return(node.body))], frozenset(), returns=False) if is_lambda else without_jumps(node)
+    )
     if body is None:
         raise _Unlisted(node)
     defaults = [None] * (len(plain) - len(parameters.defaults)) + parameters.defaults

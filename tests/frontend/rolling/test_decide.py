@@ -248,6 +248,7 @@ UNROLLED = {
     "a helper that needs the index": "def helper(a, i):\n    return a ** i\nfor i in range(70):\n    s += helper(x, i)",
     "a helper that calls itself": "for i in range(70):\n    s += again(x, 12)",
     "printing": "for i in range(100):\n    print(i)\n    s += x",
+    "a lambda of what is not followed": "for i in range(70):\n    g = lambda a: sum([a, x])\n    h = lambda a: f'{a}'\n    s += g(x)",
     "a text": "for i in range(100):\n    w = f'{i}'\n    s += x",
     "a slice that moves": "for i in range(70):\n    s += v[i:i + 3].sum()",
     "an array of the host": "y = np.zeros(100)\nfor i in range(100):\n    y[i] = i * 0.5\ns = y",
