@@ -24,6 +24,7 @@ from rosejit.frontend.rolling.abstract_operands import MaybeBound
 from rosejit.frontend.rolling.abstract_records import AbstractStructure, is_like, is_stored_to, leaves
 from rosejit.frontend.rolling.abstract_run import AbstractRun
 from rosejit.frontend.syntax.loop_plan import Plan, bound_names
+from rosejit.frontend.values.locations import Place
 from rosejit.frontend.values.tape import UNDEFINED, Tape
 from rosejit.ir.syntax import Var
 from rosejit.ir.types import INT, REAL
@@ -48,13 +49,13 @@ def roll(
     if not why.reason:
         return _rolled(tape, items, found, names, exposed, leaving)
     if isinstance(plan, str) or not why.by_values or leaving or items.__class__ is not range:
-        return iterate(tape, items, names, exposed, leaving, why.reason)
-
+        reason = _noted(tape.here(), found.length, why.reason) if why.by_values else why.reason
+        return iterate(tape, items, names, exposed, leaving, reason)
     place = tape.here()
 
     def rest(items: range) -> HostFor | StagedFor:
         left = Sources((items,), len(items), False)
-        reason = _noted(tape, left, why_not(tape, left, names, plan, frame))
+        reason = _noted(place, found.length, why_not(tape, left, names, plan, frame))
         if reason:
             return HostFor(tape, items, True, reason, place)
         return _rolled(tape, items, left, names, exposed, leaving)
@@ -116,18 +117,18 @@ def _item(tape: Tape, items: Sources, index: Var) -> Any:
 def _why_unrolled(tape: Tape, items: Sources, names: tuple[str, ...], plan: Plan | str, frame: FrameType) -> Refusal:
     """Why the loop is not rolled."""
     if isinstance(plan, str):
-        return Refusal(plan if items.length < abstract_run.FEWEST else _noted(tape, items, plan))
+        return Refusal(plan if items.length < abstract_run.FEWEST else _noted(tape.here(), items.length, plan))
     numbers = items.each[0] if isinstance(items.each[0], range) else range(items.length)
     if not abstract_run.is_long(tape, numbers, plan, frame.f_locals.get):
         return Refusal(f"loops of less than {abstract_run.FEWEST} iterations are short")
     if tape.catching:
         return Refusal("it is inside a `try`")
-    return Refusal(_noted(tape, items, why_not(tape, items, names, plan, frame)), by_values=True)
+    return Refusal(why_not(tape, items, names, plan, frame), by_values=True)
 
 
-def _noted(tape: Tape, items: Sources, reason: str) -> str:
+def _noted(place: Place | None, length: int, reason: str) -> str:
     if reason:
-        note("compile", lambda: f"{tape.here()}: a loop of {items.length} iterations is unrolled, not rolled: {reason}")
+        note("compile", lambda: f"{place}: a loop of {length} iterations is unrolled, not rolled: {reason}")
     return reason
 
 
