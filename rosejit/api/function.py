@@ -7,6 +7,7 @@ import threading
 import weakref
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager
+from time import thread_time
 from types import CodeType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, TypeVar, overload
 
@@ -15,6 +16,7 @@ from rosejit.api.call_interface import interface_of, known_as
 from rosejit.api.call_types import Parameters, Result
 from rosejit.api.checking.plain_calls import PLAIN, PlainRun
 from rosejit.api.deferred import check, lowered
+from rosejit.api.derivation.derivation_recipe import source_of
 from rosejit.api.options import Options
 from rosejit.api.out_argument import placed
 from rosejit.api.programs import interpreted
@@ -22,12 +24,14 @@ from rosejit.api.public_entry import entry, public
 from rosejit.api.specialisation import Staged
 from rosejit.api.specialisation_cache import Key, Known, Specialisation, reckon
 from rosejit.errors import NotDifferentiable, RoseError, StagingTypeError
+from rosejit.frontend.control.if_for import tell_of_compilation
 from rosejit.frontend.guards.guards import Defaults, Guard
 from rosejit.frontend.session.custom_jvp import stage_rule
 from rosejit.frontend.session.session import Session
 from rosejit.frontend.signature.binding import Call
 from rosejit.frontend.signature.binding import Signature as Binding
 from rosejit.frontend.values.pytree import has_tangent
+from rosejit.ir.traversal import reachable, size
 from rosejit.lazy_dataclass import dataclass
 from rosejit.logs import note
 from rosejit.runtime.marshalling.marshal import Mismatch
@@ -329,6 +333,7 @@ class Function(Generic[Parameters, Result]):
             found = self.known.get(key)
             if found is not None and sessions.is_current(found.staged.source, found.guards, at):
                 self._collect(found.guards)
+                at.tape.unrolled += found.unrolled
                 return found
             if found is not None:
                 note("compile", lambda: f"staging {self.__name__} again: {sessions.what_changed(found)}")
@@ -336,6 +341,7 @@ class Function(Generic[Parameters, Result]):
                 raise self._unfinished(at, self.__name__)
             self._misses += 1
             self._running.add(key)
+            before = len(at.tape.unrolled)
             try:
                 with (
                     sessions.entered(at),
@@ -352,6 +358,7 @@ class Function(Generic[Parameters, Result]):
                 raise
             finally:
                 self._running.discard(key)
+            made.unrolled = tuple(dict.fromkeys(at.tape.unrolled[before:]))
             self._collect(made.guards)
             return made
 
@@ -380,11 +387,15 @@ class Function(Generic[Parameters, Result]):
         self._stage_rule(made, call, at)
 
     def _compiled(self, call: Call, at: Session, anew: bool = False) -> Callable[..., Any]:
+        began = thread_time()
         found = self.specialisation(call, at)
         with self._lock:
             if found.loaded is None:
                 found.loaded = self._options.load({"main": found.staged.program})
                 has_code(self, call)
+                if found.unrolled:
+                    ops = sum(map(size, reachable(source_of(found.staged.program))))
+                    tell_of_compilation(found.unrolled, ops, thread_time() - began)
             if found.call is None or anew:
                 found.call = found.loaded.function("main", interface_of(self, found))
             return found.call

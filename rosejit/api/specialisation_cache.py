@@ -15,6 +15,7 @@ from rosejit.abi import Tree
 from rosejit.api.programs.compile_and_load import Loaded
 from rosejit.api.specialisation import Staged, may_be_none, of_values
 from rosejit.frontend.guards.guards import Guard
+from rosejit.frontend.values.tape import Unrolled
 from rosejit.lazy_dataclass import dataclass
 
 Key = tuple[Tree, ...]
@@ -34,6 +35,8 @@ class Specialisation:
     loaded: Loaded | None = None
     call: Callable[..., Any] | None = None
     extras: dict[str, Any] = field(default_factory=lambda: {})
+    unrolled: tuple[Unrolled, ...] = ()
+    """The loops that were unrolled in it and in what it calls."""
 
 
 def valued(found: Specialisation) -> Specialisation:

@@ -347,3 +347,11 @@ def hvp(f: "Callable[Concatenate[A, P], Any]") -> "Function[Concatenate[A, A, P]
         )
 
     return made_once(base, (hvp,), make)
+
+
+_KINDS: dict[Any, str] = {
+    grad: "gradient", value_and_grad: "value and gradient", jacobian: "jacobian", jacfwd: "jacobian",
+    jacrev: "jacobian", hessian: "hessian", hvp: "other",
+}  # fmt: skip
+for _transform, _kind in _KINDS.items():
+    _transform.__rose_transform__ = _kind  # what rolled loops ask, which stand below

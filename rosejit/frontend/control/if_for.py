@@ -1,7 +1,7 @@
 """The run-time side of rewritten statements: `if`, `while` and `for` on host values, and on staged ones."""
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import length_hint
 from time import process_time
 from typing import Any
@@ -17,9 +17,10 @@ from rosejit.frontend.control.optional import assume
 from rosejit.frontend.control.staged_range import StagedRange, is_downwards, item_at, number_at, trip_count
 from rosejit.frontend.control.truth import truth
 from rosejit.frontend.control.undefined import as_flag
+from rosejit.frontend.values.locations import Place
 from rosejit.frontend.values.open_lengths import has_open
 from rosejit.frontend.values.scalars import Bool, P
-from rosejit.frontend.values.tape import UNDEFINED, AttributeSlot, Tape, refuse_outer_iterator
+from rosejit.frontend.values.tape import UNDEFINED, AttributeSlot, Tape, Unrolled, refuse_outer_iterator
 from rosejit.ir.lengths import Length
 from rosejit.ir.syntax import Apply, Atom, Block, Let, Lit, Loop, Var
 from rosejit.ir.syntax import While as WhileForm
@@ -104,22 +105,26 @@ class HostFor:
     __slots__ = (
         "_all_iterations",
         "_asks_at",
+        "_before",
         "_began_at",
         "_items",
         "_iterations",
-        "_place",
+        "_record",
         "_since",
         "_tape",
         "_why",
     )
     staged = False
 
-    def __init__(self, tape: Tape, items: Iterable[Any], all_iterations: bool, why: str = "") -> None:
+    def __init__(
+        self, tape: Tape, items: Iterable[Any], all_iterations: bool, why: str = "", place: Place | None = None
+    ) -> None:
         self._tape = tape
         self._items = items
         self._all_iterations = all_iterations
         self._why = why
-        self._place = tape.here() if why else None
+        here = place or (tape.here() if why else None)
+        self._record = None if here is None else Unrolled(here, why)
         self._since = process_time() if why else 0.0
 
     def __iter__(self) -> Iterator[Any]:
@@ -127,12 +132,18 @@ class HostFor:
         self._iterations = length_hint(self._items)
         self._began_at = len(self._tape.lets)
         self._asks_at = min(self._began_at + (_LOOKS if self._why else _MANY), self._tape.room)
+        if self._record is not None:
+            self._tape.unrolled.append(self._record)
+            self._before = _staged(self._tape)
         return self._items
 
     def back(self, names: Names) -> Names:
         """The names as they are, if there is room for another iteration."""
         if len(self._tape.lets) > self._asks_at:
             self._ask()
+        if self._record is not None:
+            self._record.ops = _staged(self._tape) - self._before
+            self._record.iterations += 1
         return names
 
     def _ask(self) -> None:
@@ -151,15 +162,39 @@ class HostFor:
 
     def _tell(self, staged: int, done: int) -> None:
         """Warn of the loop, once for all that is staged with it."""
-        why, self._why = self._why, ""
-        place = self._place
-        if place is None or self._tape.told or self._tape.catching:
+        self._why, record = "", self._record
+        if record is None or self._tape.told or self._tape.catching:
             return
         self._tape.told = True
-        message = f"this loop is unrolled: {staged:,} operations after {done:,} of {self._iterations:,} iterations"
-        edit = "let it stay a loop: `for i in rose.range(n)`; if it is to be unrolled, `for i in rose.unroll(range(n))`"
-        warning = UnrollWarning(message, place, facts=(f"it was not rolled: {why}",), help=edit)
-        warnings.warn_explicit(warning, UnrollWarning, place.file, place.line)
+        tell(record, f"{staged:,} operations after {done:,} of {self._iterations:,} iterations")
+
+
+def _staged(tape: Tape) -> int:
+    """How many operations were staged in the innermost block, those of blocks inside it too."""
+    frame = tape.frames[-1]
+    return len(tape.lets) + frame.budget - frame.room
+
+
+def tell(record: Unrolled, cost: str) -> None:
+    """Warn of a loop that is unrolled, once."""
+    if record.told:
+        return
+    record.told = True
+    edit = "let it stay a loop: `for i in rose.range(n)`; if it is to be unrolled, `for i in rose.unroll(range(n))`"
+    facts, place = (f"it was not rolled: {record.why}",), record.place
+    warning = UnrollWarning(f"this loop is unrolled: {cost}", place, facts=facts, help=edit)
+    warnings.warn_explicit(warning, UnrollWarning, place.file, place.line)
+
+
+def tell_of_compilation(unrolled: Sequence[Unrolled], ops: int, seconds: float) -> None:
+    """Warn of the longest of the loops that were `unrolled` into a program of so many operations that took so many
+    seconds of work from its text to its code, if it is much and a good part of it (the elements of arrays count there
+    only)."""
+    longest = max(unrolled, key=lambda record: record.ops)
+    if any(record.told for record in unrolled) or 4 * longest.ops < ops or not (ops > _TELLS or seconds > _SECONDS):
+        return
+    part = f"{longest.ops:,} of {ops:,} operations after {longest.iterations:,} iterations"
+    tell(longest, f"{part}, and {seconds:.1f} s of compilation")
 
 
 class StagedFor:

@@ -8,6 +8,7 @@ from types import MemberDescriptorType, ModuleType
 from typing import Any
 
 from rosejit.frontend.arrays.array import Array, Host
+from rosejit.frontend.control.optional import Optional
 from rosejit.frontend.control.undefined import MaybeBound, Poison, UninitialisedCarry
 from rosejit.frontend.rolling import abstract_numbers
 from rosejit.frontend.rolling.abstract_numbers import AbstractNumber, Constant, unroll
@@ -73,6 +74,8 @@ def classified(tape: Tape, value: Any, enter: Callable[[Any, AbstractElements], 
         return _grid(tape, tape.session.captured(value), enter)
     if value is UNDEFINED or kind in (MaybeBound, UninitialisedCarry, Poison):
         return None
+    if kind is Optional:
+        unroll("a value that may be None, which only running tells")
     return unroll("a variable that inner functions rebind") if kind is NonlocalCell else Constant(value)
 
 
@@ -158,6 +161,21 @@ def attribute(contents: Contents, grid: AbstractArray, name: str) -> Any:
 # --- operations
 
 
+def drawn(contents: Contents, name: str, args: list[Any], named: dict[str, Any]) -> Any:
+    """What a method of a generator of random numbers draws: its state is staged, so it is too."""
+    if any(not (each.__class__ is Constant or is_staged(contents, each)) for each in (*args, *named.values())):
+        unroll("a draw by what the host knows in unrolled iterations")
+    if name.startswith("_") or name in ("spawn", "bit_generator", "shuffle"):
+        unroll(f"`{name}` of a generator")
+    method = getattr(np.random.default_rng(0), name, None)
+    return unroll("a generator has no such method") if method is None else result(contents, method, args, named)
+
+
+def is_staged(contents: Contents, value: Any) -> bool:
+    """Whether a number or an array is staged, whether the loop is rolled or not."""
+    return value.__class__ in (AbstractNumber, AbstractArray) and not is_lifted(contents, value)
+
+
 def combined(contents: Contents, op: str, left: Any, right: Any) -> Any:
     """`left op right`, one of them an array."""
     made = result(contents, lambda a, b: abstract_numbers.PYTHON[op](a, b), [left, right], {})
@@ -207,7 +225,10 @@ def fresh(
 def _dummy(value: Any) -> Any:
     """A value like `value` for NumPy."""
     if value.__class__ is AbstractArray:
-        return np.broadcast_to(np.zeros((), _DTYPES[value.kind]), value.shape)
+        shape = value.shape
+        is_square = value.kind is REAL and len(shape) > 1 and shape[-1] == shape[-2]
+        one = np.eye(shape[-1]) if is_square else np.zeros((), _DTYPES[value.kind])  # which has an inverse
+        return np.broadcast_to(one, shape)
     if value.__class__ is AbstractNumber:
         return {REAL: 1.0, INT: 1, BOOL: True}[value.kind]
     if value.__class__ is Constant:

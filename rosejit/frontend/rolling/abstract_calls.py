@@ -2,6 +2,7 @@
 
 # Values of users are of any type: what they are is asked while staging.
 
+import inspect
 from typing import Any
 
 from rosejit.errors import RoseError
@@ -12,6 +13,8 @@ from rosejit.frontend.python.math import MATH
 from rosejit.frontend.rolling import abstract_arrays, abstract_numbers
 from rosejit.frontend.rolling.abstract_arrays import AbstractArray, Contents
 from rosejit.frontend.rolling.abstract_numbers import AbstractNumber, Constant, unroll
+from rosejit.frontend.rolling.abstract_records import AbstractStructure, of_tree, standing_for
+from rosejit.frontend.syntax.user_code import is_users_class
 from rosejit.frontend.values.pytree import is_staged_deep
 from rosejit.frontend.values.scalars import P
 from rosejit.ir.primitive import Primitive
@@ -20,7 +23,6 @@ from rosejit.lazy_dataclass import dataclass
 from rosejit.numeric import loaded, np
 
 _KINDS: dict[str, Scalar] = {"real": REAL, "int": INT, "bool": BOOL}
-_TYPES: dict[Scalar, type] = {REAL: float, INT: int, BOOL: bool}
 
 
 @dataclass(slots=True)
@@ -28,6 +30,7 @@ class AbstractCalls:
     """Calls, given what the arrays hold."""
 
     contents: Contents
+    session: Any
 
     def call(self, function: Any, args: list[Any], named: dict[str, Any]) -> Any:
         """`function(*args, **named)`; a list stands for a tuple."""
@@ -47,6 +50,8 @@ class AbstractCalls:
             unroll(f"a call of `{getattr(called, '__name__', 'an object')}`")
         if all(value.__class__ is Constant for value in (*args, *named.values())):
             return self._on_host(called, args, named)
+        if called is isinstance:
+            return Constant(_is_instance(*args))
         if builtin:
             return unroll("a keyword") if named else self._builtin(called, args)
         return self._math(called, args) if of_math else self._of_numpy(called, args, named)
@@ -153,8 +158,8 @@ class AbstractCalls:
         binding = getattr(called, "binding", None)
         if binding is None:
             unroll("a call of a transformed function")
-        given = [_standing_for(arg) for arg in args]
-        more = {name: _standing_for(value) for name, value in named.items()}
+        given = [standing_for(arg) for arg in args]
+        more = {name: standing_for(value) for name, value in named.items()}
         try:
             arranged = binding.arrange(*given, **more)
             for parameter, value in zip(binding.parameters, arranged, strict=True):
@@ -163,37 +168,54 @@ class AbstractCalls:
             call = binding.bind(tuple(given), more)
         except (RoseError, TypeError):
             unroll("arguments that do not fit")
-        return self._returned(binding.result, call.dims)
+        if called.kind.made_of is None:
+            found = self._returned(binding.result, call.dims)
+            if found is not None:
+                return found
+        return of_tree(self._specialised(called, call), self.contents)
+
+    def _specialised(self, called: Any, call: Any) -> Any:
+        """What a decorated function gives, which it is staged for: the loop calls it with such arguments anyway."""
+        tape = self.session.tape
+        before = tape.error
+        try:
+            return called.specialise(call, self.session).result
+        except RoseError as error:
+            tape.error = before
+            return unroll(f"`{called.__name__}` cannot be staged by itself: {error.message}")
 
     def _returned(self, description: Any, dims: dict[str, int]) -> Any:
-        """What a hint of a result tells."""
+        """What a hint of a result tells; None where it does not."""
         match description:
             case hints.Scalar(kind):
                 return abstract_numbers.staged(_KINDS[kind])
             case hints.ArrayOf(dims=tuple() as wanted, element=str() as element):
                 shape = tuple(-1 if dim.many or (n := dim.value(dims)) is None else n for dim in wanted)
-                if -1 not in shape:
-                    return abstract_arrays.fresh(self.contents, shape, _KINDS[element])
+                return None if -1 in shape else abstract_arrays.fresh(self.contents, shape, _KINDS[element])
             case hints.Structure(kind="tuple"):
-                return [self._returned(item, dims) for item in description.items]
+                items = [self._returned(item, dims) for item in description.items]
+                return None if any(item is None for item in items) else AbstractStructure(items, tuple)
             case _:
-                pass
-        return unroll("a decorated function whose result has no hint that tells what it is")
+                return None
 
 
-def _standing_for(value: Any) -> Any:
-    """What stands for an argument when a call is bound."""
-    if value.__class__ is Constant:
-        return value.value
-    if value.__class__ is AbstractArray:
-        return ShapeOf(*value.shape, dtype=_TYPES[value.kind])
-    if value.__class__ is AbstractNumber:
-        return ShapeOf(dtype=_TYPES[value.kind])
-    return unroll("a tuple is an argument")
+def _is_instance(value: Any, classes: Any) -> bool:
+    """`isinstance` of a record, or of a number that may be of any kind."""
+    known = classes.value if isinstance(classes.value, tuple) else (classes.value,)
+    if value.__class__ is AbstractStructure:
+        return issubclass(value.made, known)
+    if value.__class__ is AbstractNumber and value.kind is not BOOL and {int, float} <= {*known}:
+        return True
+    return unroll("a class of a number") if any(is_numbers(cls) for cls in known) else False
+
+
+def is_numbers(cls: Any) -> bool:
+    """Whether a class may be that of staged numbers or arrays."""
+    return not is_users_class(cls) or inspect.isabstract(cls)
 
 
 def _numpy() -> Any:
     return registry.table() if loaded() is not None else {}
 
 
-_BUILTINS = frozenset({len, abs, max, min, float, int, round, bool, range})
+_BUILTINS = frozenset({len, abs, max, min, float, int, round, bool, range, isinstance})

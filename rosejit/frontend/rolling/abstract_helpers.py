@@ -9,13 +9,68 @@ from types import FunctionType
 from typing import Any
 
 from rosejit.frontend.rolling.abstract_numbers import Constant, unroll
-from rosejit.frontend.syntax.ast_build import RUNTIME
+from rosejit.frontend.syntax.loop_plan import Plan, bound_names
 from rosejit.frontend.syntax.translate import TRANSLATIONS, inlined_plan
 from rosejit.frontend.syntax.user_code import is_users_code
 from rosejit.frontend.values.tape import UNDEFINED
+from rosejit.lazy_dataclass import dataclass
 
 _DEEPEST = 8
 """So deep helpers may call helpers."""
+
+
+@dataclass(slots=True, frozen=True, eq=False)
+class AbstractClosure:
+    """A function that is written in the loop, or in a helper that the loop calls. `at` is the walk whose names it
+    reads, as they are when it is called."""
+
+    params: tuple[str, ...]
+    defaults: dict[str, Any]
+    statements: Plan
+    result: Plan
+    at: Any
+    __rose_abstract__ = True
+
+
+def of_closure(at: Any, closure: AbstractClosure, given: list[Any], named: dict[str, Any]) -> Any:
+    """The result of a function that is written in the loop, called in the walk `at`."""
+    around = closure.at
+    own = frozenset((*closure.params, *bound_names(closure.statements)))
+    inside = _inside(at, lambda name: UNDEFINED if name in own else around.reader(name))
+    inside.names = {name: value for name, value in around.names.items() if name not in own}
+    inside.widening = around.widening - own
+    values = {**closure.defaults, **dict(zip(closure.params, given, strict=False)), **named}
+    if len(given) > len(closure.params) or values.keys() != {*closure.params}:
+        unroll("arguments that do not fit")
+    inside.names |= values
+    return _result(at, inside, closure.statements, closure.result, "a function that is written in the loop")
+
+
+def _inside(at: Any, reader: Callable[[str], Any]) -> Any:
+    """A walk through a function that is called in the walk `at`."""
+    if at.depth >= _DEEPEST:
+        unroll("helpers call helpers very deeply")
+    inside = at.__class__(
+        at.tape, reader, contents=at.contents, origins=at.origins, reached=at.reached, steps=at.steps, bound=at.bound
+    )
+    inside.around, inside.depth = at.around, at.depth + 1
+    return inside
+
+
+def _result(at: Any, inside: Any, statements: Plan, made: Plan, what: str) -> Any:
+    before = set(at.contents)
+    inside.block(statements)
+    found = inside.value(made)
+    if not before.isdisjoint(inside.written):
+        unroll(f"{what} writes an array that it is given")
+    at.contents, at.steps = inside.contents, inside.steps
+    return found
+
+
+def cells_of(function: Any) -> tuple[str, ...]:
+    """The variables of functions around that a plain function reads."""
+    code = getattr(getattr(function, "__wrapped__", function), "__code__", None)
+    return () if code is None else code.co_freevars
 
 
 def is_helper(called: Any) -> bool:
@@ -31,20 +86,9 @@ def result(at: Any, function: FunctionType, given: list[Any], named: dict[str, A
     if isinstance(plan, str):
         return unroll(f"`{function.__name__}` is called, and {plan}")
     own, statements, made = plan
-    if at.depth >= _DEEPEST:
-        unroll("helpers call helpers very deeply")
-    before = set(at.contents)
-    inside = at.__class__(
-        at.tape, _reader(function, own), contents=at.contents, origins=at.origins, reached=at.reached, steps=at.steps
-    )
-    inside.depth = at.depth + 1
+    inside = _inside(at, _reader(function, own, at.bound))
     inside.names |= _bound(at, function, given, named)
-    inside.block(statements)
-    found = inside.value(made)
-    if not before.isdisjoint(inside.written):
-        unroll(f"`{function.__name__}` writes an array that it is given")
-    at.contents, at.steps = inside.contents, inside.steps
-    return found
+    return _result(at, inside, statements, made, f"`{function.__name__}`")
 
 
 def _bound(at: Any, function: FunctionType, given: list[Any], named: dict[str, Any]) -> dict[str, Any]:
@@ -62,12 +106,12 @@ def _bound(at: Any, function: FunctionType, given: list[Any], named: dict[str, A
     return found
 
 
-def _reader(function: FunctionType, own: frozenset[str]) -> Callable[[str], Any]:
+def _reader(function: FunctionType, own: frozenset[str], rebound: frozenset[str]) -> Callable[[str], Any]:
     """What a name is bound to in a helper; nothing yet for its variables."""
     code, cells = function.__code__, function.__closure__ or ()
     outside = dict(zip(code.co_freevars, cells, strict=True))
-    if TRANSLATIONS.is_translated(code) and outside.keys() - {RUNTIME}:
-        unroll(f"`{function.__name__}` reads variables of the function that it stands in")
+    if TRANSLATIONS.is_translated(code) and not rebound.isdisjoint(outside):
+        unroll(f"`{function.__name__}` reads variables that the loop binds")
 
     def read(name: str) -> Any:
         if name in own:

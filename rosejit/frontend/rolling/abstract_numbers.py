@@ -43,13 +43,13 @@ class AbstractNumber:
     """A number that changes or is staged.
 
     `hosts` are the values that it may have on the host where the loop is unrolled: none if it is staged there as well,
-    None if they are too many. `low` and `high` bound those of an Int.
+    None if they are too many. `low` and `high` bound those of an Int, and if they are floats those of a Real.
     """
 
     kind: Scalar
     hosts: tuple[Any, ...] | None = ()
-    low: int = SMALLEST
-    high: int = LARGEST
+    low: Any = SMALLEST
+    high: Any = LARGEST
     is_certain: bool = False
     """Whether it is not staged in this iteration, where the loop is unrolled."""
 
@@ -153,20 +153,38 @@ _TESTED = frozenset({list, tuple, dict, set, str, type(None)})
 def either(a: AbstractNumber, b: AbstractNumber, decided_by_running: bool) -> AbstractNumber:
     """What is one of two numbers, after an `if` that only running decides, in unrolled iterations as well, or that the
     host decides there."""
-    if a == b:
-        return a
+    if a == b:  # another object, unless it is the same: what an iteration leaves as it was is known by that
+        return a if a is b else AbstractNumber(a.kind, a.hosts, a.low, a.high, a.is_certain)
     if a.kind is not b.kind:
         if decided_by_running and {a.kind, b.kind} == {INT, REAL}:
             return staged(REAL)
         unroll("numbers of two kinds meet")
     if decided_by_running:
         if a.is_lifted and b.is_lifted and (a.hosts is None or b.hosts is None):
-            return AbstractNumber(a.kind, None, min(a.low, b.low), max(a.high, b.high))
+            (low, high), (least, most) = bounds(a), bounds(b)
+            return AbstractNumber(a.kind, None, min(low, least), max(high, most))
         return staged(a.kind)
-    bounds = min(a.low, b.low), max(a.high, b.high)
+    one, other = bounds(a), bounds(b)
+    low, high = min(one[0], other[0]), max(one[1], other[1])
     if a.hosts is None or b.hosts is None:
-        return AbstractNumber(a.kind, None, *bounds)
-    return AbstractNumber(a.kind, of_hosts(a.kind, [*a.hosts, *b.hosts]).hosts, *bounds)
+        return AbstractNumber(a.kind, None, low, high)
+    return AbstractNumber(a.kind, of_hosts(a.kind, [*a.hosts, *b.hosts]).hosts, low, high)
+
+
+def bounds(a: AbstractNumber) -> tuple[Any, Any]:
+    """Between what the values of a number are on the host: of a Real floats."""
+    if a.kind is not REAL:
+        return a.low, a.high
+    if a.low.__class__ is float:
+        return a.low, a.high
+    if a.hosts and not any(map(math.isnan, a.hosts)):
+        return min(a.hosts), max(a.hosts)
+    return -math.inf, math.inf
+
+
+def settled(a: AbstractNumber) -> AbstractNumber:
+    """A number that a loop carries: the bounds of a Real might grow for ever (widening)."""
+    return AbstractNumber(REAL, None) if a.kind is REAL and a.hosts is None else a
 
 
 # --- operations
@@ -218,8 +236,23 @@ def binary(op: str, left: Any, right: Any) -> Any:
 
 def _combined(kind: Scalar, op: str, a: AbstractNumber, b: AbstractNumber) -> AbstractNumber:
     if a.hosts is None or b.hosts is None:
-        return AbstractNumber(kind, None)
+        return _between(op, a, b) if kind is REAL else AbstractNumber(kind, None)
     return of_hosts(kind, [on_host(op, x, y).value for x, y in itertools.product(a.hosts, b.hosts)])
+
+
+def _between(op: str, a: AbstractNumber, b: AbstractNumber) -> AbstractNumber:
+    """Arithmetic of reals: rounding keeps the order, so the ends bound what is between."""
+    if op not in ("+", "-", "*", "/"):
+        return AbstractNumber(REAL, None)
+    ends = (
+        [PYTHON[op](float(x), float(y)) for x in bounds(a) for y in bounds(b)]
+        if op != "/" or not _may_be_zero(b)
+        else []
+    )
+    if not ends or any(map(math.isnan, ends)):
+        return AbstractNumber(REAL, None)
+    low = 0.0 if op == "*" and a is b and min(bounds(a)) < 0 < max(bounds(a)) else min(ends)
+    return AbstractNumber(REAL, None, low, max(ends))
 
 
 def _whole(op: str, a: AbstractNumber, b: AbstractNumber) -> AbstractNumber:
@@ -240,7 +273,8 @@ def _whole(op: str, a: AbstractNumber, b: AbstractNumber) -> AbstractNumber:
 def _may_be_zero(b: AbstractNumber) -> bool:
     if b.kind is INT:
         return b.low <= 0 <= b.high and (b.hosts is None or 0 in b.hosts)
-    return b.hosts is None or 0.0 in b.hosts
+    low, high = bounds(b)
+    return low <= 0.0 <= high and (b.hosts is None or 0.0 in b.hosts)
 
 
 def _power(a: AbstractNumber, exponent: Any, b: AbstractNumber) -> AbstractNumber:
@@ -320,7 +354,8 @@ def negative(value: Any) -> Any:
         return staged(a.kind)
     if a.kind is INT:
         return _whole("-", AbstractNumber(INT, (0,), 0, 0), a)
-    return AbstractNumber(REAL, a.hosts and tuple(-x for x in a.hosts))
+    low, high = bounds(a)
+    return AbstractNumber(REAL, a.hosts and tuple(-x for x in a.hosts), -high, -low)
 
 
 def as_real(value: Any) -> Any:
@@ -330,7 +365,7 @@ def as_real(value: Any) -> Any:
         unroll("a truth value as a real")
     if a.kind is REAL or not a.is_lifted:
         return a if a.kind is REAL else staged(REAL)
-    return AbstractNumber(REAL, a.hosts and tuple(float(x) for x in a.hosts))
+    return AbstractNumber(REAL, a.hosts and tuple(float(x) for x in a.hosts), float(a.low), float(a.high))
 
 
 def largest(name: str, values: list[Any]) -> Any:
@@ -344,7 +379,8 @@ def largest(name: str, values: list[Any]) -> Any:
     if not host:
         return staged(kind)
     pick = max if name == "max" else min
-    return AbstractNumber(kind, None, pick(n.low for n in numbers), pick(n.high for n in numbers))
+    ends = [bounds(n) for n in numbers]
+    return AbstractNumber(kind, None, pick(low for low, _ in ends), pick(high for _, high in ends))
 
 
 def magnitude(value: Any) -> Any:
@@ -356,8 +392,8 @@ def magnitude(value: Any) -> Any:
         return staged(a.kind)
     if a.kind is INT and a.low == SMALLEST:
         unroll("arithmetic of the index could overflow")
-    high = max(abs(a.low), abs(a.high)) if a.kind is INT else LARGEST
-    return AbstractNumber(a.kind, a.hosts and tuple(map(abs, a.hosts)), 0 if a.kind is INT else SMALLEST, high)
+    high = max(map(abs, bounds(a)))
+    return AbstractNumber(a.kind, a.hosts and tuple(map(abs, a.hosts)), 0 if a.kind is INT else 0.0, high)
 
 
 def elementary(function: Callable[..., Any], compiled: Callable[..., Any], kind: Scalar, args: list[Any]) -> Any:
@@ -367,6 +403,10 @@ def elementary(function: Callable[..., Any], compiled: Callable[..., Any], kind:
         unroll("a function of truth values")
     if not all(n.is_lifted for n in numbers):
         return staged(kind)
+    first = numbers[0]
+    if function.__name__ == "sqrt" and first.hosts is None and bounds(first)[0] >= 0 and bounds(first)[1] <= _EXACT:
+        low, high = bounds(first)
+        return AbstractNumber(REAL, None, math.sqrt(low), math.sqrt(high))  # both round correctly
     hosts: list[Any] = []
     for combination in itertools.product(*(n.hosts or unroll("a function of the index") for n in numbers)):
         try:

@@ -9,289 +9,17 @@ from collections.abc import Callable
 from dataclasses import field
 from typing import Any
 
-from rosejit.frontend.rolling import abstract_arrays, abstract_helpers, abstract_numbers
+from rosejit.frontend.rolling import abstract_arrays, abstract_numbers
 from rosejit.frontend.rolling.abstract_arrays import STAGED, AbstractArray, AbstractElements
-from rosejit.frontend.rolling.abstract_calls import AbstractCalls
-from rosejit.frontend.rolling.abstract_numbers import AbstractNumber, Constant, TooLong, unroll
-from rosejit.frontend.syntax.loop_plan import Plan, parts_of
+from rosejit.frontend.rolling.abstract_helpers import AbstractClosure
+from rosejit.frontend.rolling.abstract_numbers import AbstractNumber, Constant, unroll
+from rosejit.frontend.rolling.abstract_operands import AbstractOperands, either, items_of, operation
+from rosejit.frontend.rolling.abstract_records import AbstractStructure, structured
+from rosejit.frontend.syntax.loop_plan import Plan, bound_names, parts_of
 from rosejit.frontend.values import rose_functions
 from rosejit.frontend.values.tape import Tape
-from rosejit.ir.types import BOOL, INT, REAL
+from rosejit.ir.types import INT
 from rosejit.lazy_dataclass import dataclass
-
-# Values of users are of any type: what they are is asked while staging.
-_STEPS = 200_000
-"""How many parts of plans are looked at before the walk begins again with more of the inner loops rolled."""
-
-
-@dataclass(slots=True)
-class TupleValue:
-    """A tuple or list made in the loop."""
-
-    items: list[Any]
-
-
-@dataclass(slots=True, frozen=True)
-class MaybeBound:
-    """The value of a name that may be unbound."""
-
-    value: Any
-
-
-@dataclass(slots=True)
-class AbstractOperands:
-    """The names and arrays of a loop, and what expressions of them are."""
-
-    tape: Tape
-    reader: Callable[[str], Any]
-    """What a name was bound to before the loop."""
-    widening: frozenset[str] = frozenset()
-    """Names that are Ints before the loop and Reals after an iteration."""
-    names: dict[str, Any] = field(default_factory=dict[str, Any])
-    contents: dict[Any, AbstractElements] = field(default_factory=dict[Any, AbstractElements])
-    """What is in the arrays, by their identity."""
-    origins: dict[Any, AbstractElements] = field(default_factory=dict[Any, AbstractElements])
-    """What was in those from before the loop."""
-    reached: dict[Any, set[str]] = field(default_factory=dict[Any, set[str]])
-    """The names by which the arrays from before the loop are reached."""
-    steps: int = _STEPS
-    depth: int = 0
-    """How many helpers are open."""
-
-    # --- names
-
-    def read(self, name: str) -> Any:
-        """What `name` is bound to."""
-        value = self.lookup(name)
-        if value is None or value.__class__ is MaybeBound:
-            unroll(f"`{name}` may be unbound")
-        if value.__class__ is AbstractArray and value.place in self.reached:
-            self.reached[value.place].add(name)
-        return value
-
-    def lookup(self, name: str) -> Any:
-        """What `name` is bound to; None for nothing."""
-        if name not in self.names:
-            self.names[name] = self.classified(self.reader(name), name)
-        return self.names[name]
-
-    def classified(self, value: Any, name: str) -> Any:
-        """What is known of a value from before the loop; None for no value."""
-
-        def enter(place: Any, content: AbstractElements) -> None:
-            self.contents.setdefault(place, self.origins.setdefault(place, content))
-            self.reached.setdefault(place, set()).add(name)
-
-        return abstract_arrays.classified(self.tape, value, enter)
-
-    # --- expressions
-
-    def value(self, node: Plan) -> Any:
-        """What is known of the value of an expression."""
-        found = self.widened(node)
-        if self.is_widening(node, found):
-            unroll(f"`{node[1]}` is an int that becomes a real")
-        return found
-
-    def widened(self, node: Plan) -> Any:
-        """As `value`, where an int that becomes a real may stand."""
-        self.steps -= 1
-        if self.steps < 0:
-            raise TooLong("the body is long")
-        return self.read(node[1]) if node[0] == "name" else _RULES[node[0]](self, *node[1:])
-
-    def is_widening(self, node: Plan, value: Any) -> bool:
-        """Whether an operand is an int in some iterations, and a real in others."""
-        return (
-            node[0] == "name" and node[1] in self.widening and value.__class__ is AbstractNumber and value.kind is INT
-        )
-
-
-# --- expressions
-
-
-def _binary(at: AbstractOperands, op: str, a: Any, b: Any) -> Any:
-    """An operation of numbers or arrays."""
-    if AbstractArray in (a.__class__, b.__class__):
-        return abstract_arrays.combined(at.contents, op, a, b)
-    return abstract_numbers.binary(op, a, b)
-
-
-def operation(at: AbstractOperands, op: str, left: Plan, right: Plan) -> Any:
-    """`left op right`."""
-    a, b = at.widened(left), at.widened(right)
-    for node, own, other in ((left, a, b), (right, b, a)):
-        if at.is_widening(node, own):
-            real = other.__class__ is AbstractNumber and other.kind is REAL
-            if op not in ("+", "-", "*", "/") or not real:
-                unroll(f"`{node[1]}` is an int that becomes a real")
-    return _binary(at, op, a, b)
-
-
-def _constant(at: AbstractOperands, value: Any) -> Any:
-    """A literal."""
-    return Constant(value)
-
-
-def _unary(at: AbstractOperands, op: str, operand: Plan) -> Any:
-    """`-x`, `+x`, `not x`."""
-    value = at.value(operand)
-    if op == "not":
-        return _negated(value)
-    if value.__class__ is AbstractArray:
-        return (
-            abstract_arrays.combined(at.contents, "*", value, Constant(-1)) if op == "-" else unroll("`+` of an array")
-        )
-    return abstract_numbers.negative(value) if op == "-" else value
-
-
-def _comparison(at: AbstractOperands, ops: tuple[str, ...], items: Plan) -> Any:
-    """`a < b < c`."""
-    values = [at.value(item) for item in items]
-    if any(value.__class__ is AbstractArray for value in values):
-        return unroll("a chain of arrays") if len(values) > 2 else _binary(at, ops[0], *values)
-    found: Any = Constant(True)
-    for op, left, right in zip(ops, values, values[1:], strict=False):
-        found = conjunction("and", found, abstract_numbers.compare(op, left, right))
-    return found
-
-
-def _circuit(at: AbstractOperands, word: str, items: Plan) -> Any:
-    """`a and b`, `a or b`."""
-    found: Any = Constant(word == "and")
-    for item in items:
-        found = conjunction(word, found, at.value(item))
-        if found.__class__ is Constant and found.value is (word == "or"):
-            break
-    return found
-
-
-def _choice(at: AbstractOperands, test: Plan, first: Plan, second: Plan) -> Any:
-    """`first if test else second`."""
-    decided = abstract_numbers.truth(at.value(test))
-    if decided.__class__ is Constant:
-        return at.value(first if decided.value else second)
-    made = either(at.value(first), at.value(second), not decided.is_lifted)
-    return made if made.__class__ is not MaybeBound else unroll("one of two values of the host")
-
-
-def _item(at: AbstractOperands, base: Plan, index: Plan) -> Any:
-    """`base[index]`."""
-    held, found = at.value(base), at.value(index)
-    if held.__class__ is AbstractArray:
-        return abstract_arrays.item(at.contents, held, items_of(found))
-    is_tuple = base[0] == "call" and held.__class__ is TupleValue and isinstance(getattr(found, "value", None), int)
-    if found.__class__ is Constant and (is_tuple or (held.__class__ is Constant and _is_plain(held.value))):
-        try:
-            return held.items[found.value] if is_tuple else at.classified(held.value[found.value], "*")
-        except (IndexError, TypeError):
-            unroll("the host fails")
-    return unroll("the index is an index of a container of the host")
-
-
-def _is_plain(container: Any) -> bool:
-    """Whether reading an item of a container runs no code of the user's."""
-    return getattr(type(container), "__getitem__", None) in (list.__getitem__, tuple.__getitem__)
-
-
-def _slice(at: AbstractOperands, parts: Plan) -> Any:
-    """`a:b:c`, which must be the same in every iteration."""
-    values = [at.value(part) for part in parts]
-    if any(value.__class__ is not Constant for value in values):
-        unroll("a slice that changes")
-    return Constant(slice(*(value.value for value in values)))
-
-
-def _pack(at: AbstractOperands, items: Plan) -> Any:
-    """A tuple or list."""
-    return TupleValue([at.value(item) for item in items])
-
-
-def _attribute(at: AbstractOperands, base: Plan, name: str) -> Any:
-    """`base.name`."""
-    held = at.value(base)
-    if held.__class__ is AbstractArray:
-        return abstract_arrays.attribute(at.contents, held, name)
-    if held.__class__ is not Constant:
-        unroll("an attribute of a number")
-    return at.classified(abstract_arrays.attribute_of_host(held.value, name), "*")
-
-
-def _abstract_call(at: AbstractOperands, function: Plan, args: Plan, keywords: Plan) -> Any:
-    """A call."""
-    given = [at.value(arg) for arg in args]
-    named = {name: at.value(value) for name, value in keywords}
-    applied = AbstractCalls(at.contents)
-    if function[0] == "attribute":
-        base = at.value(function[1])
-        if isinstance(base, AbstractArray):
-            return applied.method(base, function[2], given, named)
-    called = at.value(function)
-    if abstract_helpers.is_helper(called):
-        return abstract_helpers.result(at, called.value, given, named)
-    return _packed(applied.call(called, given, named))
-
-
-_RULES: dict[str, Callable[..., Any]] = {
-    "value": _constant, "binary": operation, "unary": _unary,
-    "compare": _comparison, "circuit": _circuit, "choice": _choice, "item": _item,
-    "slice": _slice, "pack": _pack, "attribute": _attribute, "call": _abstract_call,
-}  # fmt: skip
-
-
-def _packed(value: Any) -> Any:
-    return TupleValue([_packed(item) for item in value]) if value.__class__ is list else value
-
-
-def items_of(index: Any) -> list[Any]:
-    """The indices of `a[index]`."""
-    return index.items if index.__class__ is TupleValue else [index]
-
-
-def _negated(value: Any) -> Any:
-    tested = abstract_numbers.truth(value)
-    decided = abstract_numbers.decision(tested)
-    if tested.__class__ is Constant:
-        return Constant(not tested.value)
-    return tested if decided is None else abstract_numbers.lifted(not decided)
-
-
-def conjunction(word: str, a: Any, b: Any) -> Any:
-    """`a and b`, `a or b` as a condition."""
-    for value in (a, b):
-        boolean = isinstance(value.value, bool) if value.__class__ is Constant else _is_truth(value)
-        if not boolean:
-            unroll("something else than a truth value is tested")
-    decided = abstract_numbers.decision(a)
-    if decided is not None:
-        kept = a if decided is (word == "or") else b
-        return abstract_numbers.number(kept) if kept.__class__ is Constant and a.__class__ is AbstractNumber else kept
-    if b.__class__ is Constant:
-        return a
-    return AbstractNumber(BOOL, None if a.is_lifted or b.is_lifted else ())
-
-
-def _is_truth(value: Any) -> bool:
-    return value.__class__ is AbstractNumber and value.kind is BOOL
-
-
-def either(a: Any, b: Any, by_running: bool) -> Any:
-    """What is one of two values, after an `if`."""
-    if a is b or (a.__class__ is Constant and a == b):
-        return a
-    if a is None or b is None:
-        return MaybeBound(b if a is None else a)
-    if MaybeBound in (a.__class__, b.__class__):
-        first, second = (value.value if value.__class__ is MaybeBound else value for value in (a, b))
-        return MaybeBound(either(first, second, by_running))
-    if a.__class__ is AbstractArray or b.__class__ is AbstractArray:
-        if a.__class__ is b.__class__ and a.place is b.place and a.shape == b.shape:
-            return a
-        unroll("one of two arrays")
-    if not all(value.__class__ is AbstractNumber or abstract_numbers.is_known_number(value) for value in (a, b)):
-        unroll("one of two values of the host")
-    return abstract_numbers.either(abstract_numbers.number(a), abstract_numbers.number(b), by_running)
-
 
 # Values of users are of any type: what they are is asked while staging.
 # pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
@@ -332,7 +60,7 @@ class AbstractRun(AbstractOperands):
 
         def item(number: Any) -> Any:
             found = [self._of_range(a, number) if isinstance(a, range) else self._row(a, number) for a in each]
-            return TupleValue(found) if is_tuple else found[0]
+            return AbstractStructure(found, tuple) if is_tuple else found[0]
 
         return abstract_numbers.index(range(lengths[0]), self.tape.rolls_more), item
 
@@ -350,12 +78,12 @@ class AbstractRun(AbstractOperands):
         nothing changes any more."""
         target, body, _ = plan
         for name in names:
-            value = self.lookup(name)
-            if abstract_numbers.is_known_number(value):
-                self.names[name] = abstract_numbers.number(value)
+            self.carried(name)
         for variable in pieces:
             seen: Any = None
             for _ in range(_ITERATIONS):
+                for name in names:
+                    self.names[name] = _settled(self.lookup(name))
                 self.bind(target, item(variable))
                 self.block(body)
                 state = self._state(names)
@@ -365,12 +93,23 @@ class AbstractRun(AbstractOperands):
             else:
                 unroll("the loop-carried values are not settled after some iterations")
 
+    def carried(self, name: str) -> Any:
+        """What a name that the loop binds is before it: what is in a tuple or a record is carried by itself."""
+        value = self.lookup(name)
+        held = structured(value, lambda part: self.classified(part, name))
+        self.names[name] = _carried(held)
+        return value if held is value else self.names[name]
+
     def _state(self, names: Any) -> Any:
         outer = {place: self.contents[place] for place in self.written if place in self.reached}
         return [self._comparable(self.names.get(name)) for name in names], outer
 
     def _comparable(self, value: Any) -> Any:
         """A value as two iterations compare it: an array by what it is, not by which."""
+        if value.__class__ is AbstractStructure:
+            return value.made, value.keys, [self._comparable(item) for item in value.items]
+        if value.__class__ is AbstractClosure:
+            return value.params, value.statements, value.result
         return (
             (value.shape, value.kind, value.is_fresh, self.contents[value.place])
             if isinstance(value, AbstractArray)
@@ -383,9 +122,10 @@ class AbstractRun(AbstractOperands):
         """`target = value`."""
         match target:
             case ("name", name):
-                self.names[name] = unroll("a tuple is bound to a name") if value.__class__ is TupleValue else value
+                is_list = value.__class__ is AbstractStructure and value.made is list
+                self.names[name] = unroll("a list is bound to a name") if is_list else value
             case ("pack", items):
-                if value.__class__ is not TupleValue or len(value.items) != len(items):
+                if value.__class__ is not AbstractStructure or len(value.items) != len(items):
                     unroll("something is taken apart that is no tuple")
                 for item, part in zip(items, value.items, strict=True):
                     self.bind(item, part)
@@ -590,6 +330,18 @@ class AbstractRun(AbstractOperands):
                 unroll(f"`{name}` changes its kind in a `while`")
 
 
+def _carried(value: Any) -> Any:
+    if value.__class__ is AbstractStructure:
+        return value.with_items([_carried(item) for item in value.items])
+    return abstract_numbers.number(value) if abstract_numbers.is_known_number(value) else value
+
+
+def _settled(value: Any) -> Any:
+    if value.__class__ is AbstractStructure:
+        return value.with_items([_settled(item) for item in value.items])
+    return abstract_numbers.settled(value) if value.__class__ is AbstractNumber else value
+
+
 def _is_rose_range(at: AbstractOperands, function: Plan) -> bool:
     """Whether an expression is `rose.range`."""
     try:
@@ -605,26 +357,3 @@ def is_long(tape: Tape, items: range, plan: Plan, known: Callable[[str], Any]) -
     if len(items) < 2:
         return False
     return len(items) >= FEWEST or parts_of(plan, items, known) >= FEWEST * _PARTS[tape.rolls_more]
-
-
-def bound_names(statements: Plan) -> list[str]:
-    """The names that statements bind."""
-    found: dict[str, None] = {}
-    pending: list[Any] = list(statements)
-    while pending:
-        match pending.pop():
-            case ("bind" | "change", target, *_):
-                pending.append(("target", target))
-            case ("target", ("name", name)):
-                found[name] = None
-            case ("target", ("pack", items)):
-                pending += [("target", item) for item in items]
-            case ("for", _, target, body, _):
-                pending += [("target", target), *body]
-            case ("if", _, body, orelse):
-                pending += [*body, *orelse]
-            case ("while", _, body):
-                pending += body
-            case _:
-                pass
-    return list(found)

@@ -8,7 +8,7 @@ certain raises `CannotRoll`.
 # Values of users are of any type: what they are is asked while staging.
 
 import builtins
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
@@ -18,12 +18,17 @@ from rosejit.frontend.control.row_iterators import Sources, as_staged, sources
 from rosejit.frontend.control.staged_range import StagedRange, number_at
 from rosejit.frontend.rolling import abstract_numbers, abstract_run
 from rosejit.frontend.rolling.abstract_arrays import AbstractArray
+from rosejit.frontend.rolling.abstract_helpers import AbstractClosure
 from rosejit.frontend.rolling.abstract_numbers import AbstractNumber, CannotRoll, Constant, TooLong, unroll
-from rosejit.frontend.rolling.abstract_run import AbstractRun, MaybeBound, bound_names
-from rosejit.frontend.syntax.loop_plan import Plan
+from rosejit.frontend.rolling.abstract_operands import MaybeBound
+from rosejit.frontend.rolling.abstract_records import AbstractStructure, is_like, is_stored_to, leaves
+from rosejit.frontend.rolling.abstract_run import AbstractRun
+from rosejit.frontend.syntax.loop_plan import Plan, bound_names
+from rosejit.frontend.values.locations import Place
 from rosejit.frontend.values.tape import UNDEFINED, Tape
 from rosejit.ir.syntax import Var
 from rosejit.ir.types import INT, REAL
+from rosejit.lazy_dataclass import dataclass
 from rosejit.logs import note
 
 
@@ -35,18 +40,71 @@ def roll(
     plan: Plan | str,
     leaving: tuple[str, ...],
     frame: FrameType,
-) -> HostFor | StagedFor:
+) -> "HostFor | StagedFor | PeeledFor":
     """The `for` over `items` in the user's `frame`: staged once where that gives the same. A text says why not."""
     found = sources(tape, items)
     if found is None:
         return iterate(tape, items, names, exposed, leaving)
     why = _why_unrolled(tape, found, names, plan, frame)
-    if why:
-        return iterate(tape, items, names, exposed, leaving, why)
+    if not why.reason:
+        return _rolled(tape, items, found, names, exposed, leaving)
+    if isinstance(plan, str) or not why.by_values or leaving or items.__class__ is not range:
+        reason = _noted(tape.here(), found.length, why.reason) if why.by_values else why.reason
+        return iterate(tape, items, names, exposed, leaving, reason)
+    place = tape.here()
+
+    def rest(items: range) -> HostFor | StagedFor:
+        left = Sources((items,), len(items), False)
+        reason = _noted(place, found.length, why_not(tape, left, names, plan, frame))
+        if reason:
+            return HostFor(tape, items, True, reason, place)
+        return _rolled(tape, items, left, names, exposed, leaving)
+
+    return PeeledFor(items, rest)
+
+
+def _rolled(
+    tape: Tape, items: Any, found: Sources, names: tuple[str, ...], exposed: int, leaving: tuple[str, ...]
+) -> StagedFor:
     if items.__class__ is range:
         return StagedFor(as_staged(tape, items), names, exposed, leaving)
     numbers = StagedRange(tape, 0, found.length, 1)
     return StagedFor(numbers, names, exposed, leaving, lambda index: _item(tape, found, index))
+
+
+class PeeledFor:
+    """A loop over a range whose first iteration is staged by itself (loop peeling): what the host knows before it is
+    staged after it, and `rest` may roll the others."""
+
+    staged = False
+
+    def __init__(self, items: range, rest: Callable[[range], HostFor | StagedFor]) -> None:
+        self._items = items
+        self._decide = rest
+        self._rest: HostFor | StagedFor | None = None
+
+    def __iter__(self) -> Iterator[Any]:
+        yield self._items[0]
+        self._rest = rest = self._decide(self._items[1:])
+        self.staged = rest.staged
+        yield from rest
+
+    def enter(self, names: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Begin the body of the staged loop."""
+        assert isinstance(self._rest, StagedFor)
+        return self._rest.enter(names)
+
+    def back(self, names: tuple[Any, ...]) -> tuple[Any, ...]:
+        """End an iteration."""
+        return names if self._rest is None else self._rest.back(names)
+
+
+@dataclass(slots=True, frozen=True)
+class Refusal:
+    """Why a loop is not rolled, if it is not, and whether that follows from what values are when it begins."""
+
+    reason: str
+    by_values: bool = False
 
 
 def _item(tape: Tape, items: Sources, index: Var) -> Any:
@@ -56,28 +114,39 @@ def _item(tape: Tape, items: Sources, index: Var) -> Any:
     return tuple(each) if items.is_tuple else each[0]
 
 
-def _why_unrolled(tape: Tape, items: Sources, names: tuple[str, ...], plan: Plan | str, frame: FrameType) -> str:
-    """Why the loop is not rolled; nothing if it is."""
+def _why_unrolled(tape: Tape, items: Sources, names: tuple[str, ...], plan: Plan | str, frame: FrameType) -> Refusal:
+    """Why the loop is not rolled."""
+    if isinstance(plan, str):
+        return Refusal(plan if items.length < abstract_run.FEWEST else _noted(tape.here(), items.length, plan))
     numbers = items.each[0] if isinstance(items.each[0], range) else range(items.length)
-    is_many = items.length >= abstract_run.FEWEST
-    if not (is_many if isinstance(plan, str) else abstract_run.is_long(tape, numbers, plan, frame.f_locals.get)):
-        return f"loops of less than {abstract_run.FEWEST} iterations are short"
+    if not abstract_run.is_long(tape, numbers, plan, frame.f_locals.get):
+        return Refusal(f"loops of less than {abstract_run.FEWEST} iterations are short")
     if tape.catching:
-        return "it is inside a `try`"
-    reason = plan if isinstance(plan, str) else why_not(tape, items, names, plan, frame)
+        return Refusal("it is inside a `try`")
+    return Refusal(why_not(tape, items, names, plan, frame), by_values=True)
+
+
+def _noted(place: Place | None, length: int, reason: str) -> str:
     if reason:
-        note("compile", lambda: f"{tape.here()}: a loop of {items.length} iterations is unrolled, not rolled: {reason}")
+        note("compile", lambda: f"{place}: a loop of {length} iterations is unrolled, not rolled: {reason}")
     return reason
 
 
 def why_not(tape: Tape, items: Sources, names: tuple[str, ...], plan: Plan, frame: FrameType) -> str:
     """What keeps the loop from being rolled; nothing if it may be."""
     *loop, later = plan
-    reader = _reader(frame, frozenset(bound_names((("for", (), *loop),))))
+    bound = frozenset(bound_names((("for", (), *loop),)))
+    reader = _reader(frame, bound)
     widening: frozenset[str] = frozenset()
     try:
         while True:
-            found = _widening(AbstractRun(tape, reader, widening), items, names, tuple(loop), later)
+            found = _widening(
+                AbstractRun(tape, reader, widening, bound=bound, around=frame.f_globals),
+                items,
+                names,
+                tuple(loop),
+                later,
+            )
             if found <= widening:
                 return ""
             widening |= found
@@ -109,7 +178,7 @@ def _widening(
     walk: AbstractRun, items: Sources, names: tuple[str, ...], plan: Plan, later: tuple[str, ...]
 ) -> frozenset[str]:
     """Follow the loop. Gives the names that are Ints before it and Reals after it."""
-    before = {name: walk.lookup(name) for name in names}
+    before = {name: walk.carried(name) for name in names}
     each = [a if isinstance(a, range) else walk.classified(a, "*") for a in items.each]
     walk.run_to_fixpoint(*walk.iterations(each, items.is_tuple), plan, names)
     if any(a.place in walk.written for a in each if isinstance(a, AbstractArray)):
@@ -129,6 +198,11 @@ def _after(walk: AbstractRun, name: str, before: dict[str, Any], names: tuple[st
     now: Any = walk.names[name]
     if now.__class__ is MaybeBound:
         now = now.value
+    if now.__class__ is AbstractStructure:
+        _structure_after(walk, name, was, now, names)
+        return False
+    if now.__class__ is AbstractClosure and was is None:  # it reads names as they are when it is called
+        return False
     if not is_read and now != was and abstract_numbers.is_known_number(now):
         now = abstract_numbers.number(now)
     if now.__class__ is AbstractArray:
@@ -142,13 +216,43 @@ def _after(walk: AbstractRun, name: str, before: dict[str, Any], names: tuple[st
     return kind is INT and now.kind is REAL
 
 
+def _structure_after(walk: AbstractRun, name: str, was: Any, now: AbstractStructure, names: tuple[str, ...]) -> None:
+    """A tuple or a record that a name is bound to after the loop is made in it, of what is staged."""
+    if was is not None and not is_like(was, now):
+        unroll(f"`{name}` becomes another structure")
+    if now.made is list:
+        unroll(f"`{name}` is a list")
+    if now.is_mutable and is_stored_to(now.made, now.keys, walk.around):
+        unroll(f"fields of a `{now.made.__name__}` are assigned somewhere, and `{name}` is one")
+    arrays = [leaf.place for leaf in leaves(now) if leaf.__class__ is AbstractArray]
+    if len({*arrays}) < len(arrays):
+        unroll(f"an array is in `{name}` twice")
+    for k, item in enumerate(now.items):
+        _item_after(walk, name, None if was is None else was.items[k], item, names)
+
+
+def _item_after(walk: AbstractRun, name: str, was: Any, now: Any, names: tuple[str, ...]) -> None:
+    """What is in a tuple or a record after the loop is what was there, or is staged, in its kind and shape."""
+    if now.__class__ is AbstractStructure:
+        _structure_after(walk, name, was, now, names)
+    elif now.__class__ is AbstractArray:
+        _array_after(walk, name, was, now, names)
+    elif now is was and now.__class__ is Constant:
+        return
+    elif now.__class__ is not AbstractNumber or now.is_lifted:
+        if now is not was:
+            unroll(f"the host knows what is in `{name}` after the loop")
+    elif was is not None and (was.__class__ is not AbstractNumber or was.kind is not now.kind):
+        unroll(f"what is in `{name}` changes its kind")
+
+
 def _array_after(walk: AbstractRun, name: str, was: Any, now: AbstractArray, names: tuple[str, ...]) -> None:
     """An array that a name is bound to after the loop was made in it, or is the one from before."""
     if walk.contents[now.place].is_lifted:
         unroll(f"the host knows `{name}` after the loop")
     if was is not None and (was.__class__ is not AbstractArray or (was.shape, was.kind) != (now.shape, now.kind)):
         unroll(f"`{name}` changes its shape")
-    others = [walk.names[other] for other in names if other != name]
+    others = [leaf for other in names if other != name for leaf in leaves(walk.names[other])]
     if any(other.__class__ is AbstractArray and other.place is now.place for other in others):
         unroll("two names share an array after an iteration")
     if was is not None and was.place is now.place:

@@ -8,8 +8,10 @@ A plan is nested tuples of strings and constants, so that it can stand in the re
 from collections.abc import Callable
 from typing import Any
 
+from rosejit.frontend.syntax import liveness
+from rosejit.frontend.syntax.ast_build import at
 from rosejit.frontend.syntax.gast_convert import gast
-from rosejit.frontend.syntax.lower_jumps import VALUE, AssignFlag, Body, NoFlagSet
+from rosejit.frontend.syntax.lower_jumps import VALUE, AssignFlag, Body, NoFlagSet, without_jumps
 from rosejit.frontend.syntax.rewrite_context import Context
 
 Plan = tuple[Any, ...]
@@ -88,6 +90,8 @@ def _statement(context: Context, node: Any) -> list[Plan]:
                 if node.value is None
                 else [("bind", _target(context, node.target), _expression(context, node.value))]
             )
+        case gast.FunctionDef():
+            return [("bind", ("name", node.name), _lambda(context, node))]
         case gast.AugAssign():
             op = _OPERATORS.get(type(node.op)) or _refuse(node)
             return [("change", _target(context, node.target), op, _expression(context, node.value))]
@@ -184,7 +188,32 @@ def _attribute(context: Context, node: Any) -> Plan:
 
 
 def _pack(context: Context, node: Any) -> Plan:
-    return ("pack", tuple(_expression(context, item) for item in node.elts))
+    return ("pack", tuple(_expression(context, item) for item in node.elts), isinstance(node, gast.List))
+
+
+def _lambda(context: Context, node: Any) -> Plan:
+    """A function that is written in the loop: its parameters with their defaults, its statements, its result."""
+    parameters = node.args
+    plain = [*parameters.posonlyargs, *parameters.args]
+    if parameters.vararg or parameters.kwonlyargs or parameters.kwarg or getattr(node, "decorator_list", ()):
+        raise _Unlisted(node)
+    is_lambda = isinstance(node, gast.Lambda)
+    body = (
+        Body([at(node.body, gast.Return(node.body))], frozenset(), returns=False) if is_lambda else without_jumps(node)
+    )
+    if body is None:
+        raise _Unlisted(node)
+    defaults = [None] * (len(plain) - len(parameters.defaults)) + parameters.defaults
+    given = tuple((p.id, None if d is None else _expression(context, d)) for p, d in zip(plain, defaults, strict=True))
+    names = next(inner for inner in context.scope.inner if inner.node is node)
+    if names.shared or names.rebinds:
+        raise _Unlisted(node)
+    facts = liveness.analyse(body, names)
+    inside = Context(context.source, names, facts, context.globals, context.statement, context.function, outer=context)
+    made = of_function(inside, body)
+    if isinstance(made, str):
+        raise _Unlisted(node)
+    return ("lambda", given, *made)
 
 
 def _call(context: Context, node: Any) -> Plan:
@@ -219,6 +248,7 @@ _RULES: dict[type, Callable[[Context, Any], Plan]] = {
     gast.Name: _name, gast.Constant: _constant, gast.BinOp: _binary, gast.UnaryOp: _unary, gast.Compare: _compare,
     gast.BoolOp: _circuit, gast.IfExp: _choice, gast.Subscript: _subscript, gast.Slice: _slice,
     gast.Attribute: _attribute, gast.Tuple: _pack, gast.List: _pack, gast.Call: _call, NoFlagSet: _go,
+    gast.Lambda: _lambda,
 }  # fmt: skip
 
 
@@ -284,3 +314,29 @@ def _int_of(node: Plan, known: Callable[[str], Any]) -> int | None:
             return length[0] if isinstance(length, tuple) else length
         case _:
             return None
+
+
+# --- what it binds
+
+
+def bound_names(statements: Plan) -> list[str]:
+    """The names that statements bind."""
+    found: dict[str, None] = {}
+    pending: list[Any] = list(statements)
+    while pending:
+        match pending.pop():
+            case ("bind" | "change", target, *_):
+                pending.append(("target", target))
+            case ("target", ("name", name)):
+                found[name] = None
+            case ("target", ("pack", items)):
+                pending += [("target", item) for item in items]
+            case ("for", _, target, body, _):
+                pending += [("target", target), *body]
+            case ("if", _, body, orelse):
+                pending += [*body, *orelse]
+            case ("while", _, body):
+                pending += body
+            case _:
+                pass
+    return list(found)

@@ -60,10 +60,11 @@ class Body:
 
 def lower(function: Any) -> Body:
     """The body of `function` with jumps as flags."""
+    found = without_jumps(function)
+    if found is not None:
+        return found
     statements = function.body
-    *before, last = statements
-    if not any(_jumps(s) for s in before) and (isinstance(last, gast.Return) or not _jumps(last)):
-        return Body(statements, frozenset(), returns=False)
+    last = statements[-1]
     if not ends(statements):
         end = _like(last, gast.Return(None))
         end.lineno, end.col_offset = last.end_lineno, last.col_offset
@@ -72,6 +73,13 @@ def lower(function: Any) -> Body:
     lowered, _ = lowering.block(statements, depth=0)
     first = [_like(function, AssignFlag(RETURNED, False))] if RETURNED in lowering.tested else []
     return Body([*first, *lowered], frozenset(lowering.tested), returns=True)
+
+
+def without_jumps(function: Any) -> Body | None:
+    """The body of a function that ends at its end only, as it is; None of any other."""
+    *before, last = function.body
+    jumps = any(_jumps(s) for s in before) or not (isinstance(last, gast.Return) or not _jumps(last))
+    return None if jumps else Body(function.body, frozenset(), returns=False)
 
 
 def ends(statements: list[Any]) -> bool:

@@ -132,6 +132,18 @@ def loaded(content: Any) -> Any:
     return None if content is NOTHING else content
 
 
+@dataclass(slots=True, eq=False)
+class Unrolled:
+    """A loop that is unrolled, and why; how many operations came of how many iterations, and whether anybody was told
+    of it."""
+
+    place: Place
+    why: str
+    ops: int = 0
+    iterations: int = 0
+    told: bool = False
+
+
 Kind = Literal["function", "branch", "loop", "scratch"]
 
 
@@ -234,7 +246,7 @@ class Tape:
         self.frozen_containers: dict[int, tuple[Any, str]] = {}
         """Containers of the host that may not be changed any more, by `id`, and why."""
         self.definitions = Definitions()
-        self.undo = UndoLog()
+        self.undo, self.unrolled = UndoLog(), list[Unrolled]()
         self.slots: dict[int, dict[Any, AttributeSlot]] = {}
         """The attributes that staged blocks have changed, by `id` of the object and by name."""
         self._literals: dict[float, Lit] = {}

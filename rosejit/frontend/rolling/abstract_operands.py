@@ -1,0 +1,342 @@
+"""The names of a loop that may be rolled, and abstract evaluation of expressions of them."""
+
+from collections.abc import Callable
+from dataclasses import field
+from typing import Any
+
+from rosejit.frontend.rolling import (
+    abstract_arrays,
+    abstract_helpers,
+    abstract_numbers,
+    abstract_records,
+    abstract_transforms,
+)
+from rosejit.frontend.rolling.abstract_arrays import AbstractArray, AbstractElements
+from rosejit.frontend.rolling.abstract_calls import AbstractCalls
+from rosejit.frontend.rolling.abstract_helpers import AbstractClosure
+from rosejit.frontend.rolling.abstract_numbers import AbstractNumber, Constant, TooLong, unroll
+from rosejit.frontend.rolling.abstract_records import AbstractStructure
+from rosejit.frontend.syntax.loop_plan import Plan
+from rosejit.frontend.values.generators import Generator
+from rosejit.frontend.values.pytree import is_record
+from rosejit.frontend.values.tape import Tape
+from rosejit.ir.types import BOOL, INT, REAL
+from rosejit.lazy_dataclass import dataclass
+
+# Values of users are of any type: what they are is asked while staging.
+_STEPS = 200_000
+"""How many parts of plans are looked at before the walk begins again with more of the inner loops rolled."""
+
+
+@dataclass(slots=True, frozen=True)
+class MaybeBound:
+    """The value of a name that may be unbound."""
+
+    value: Any
+
+
+@dataclass(slots=True)
+class AbstractOperands:
+    """The names and arrays of a loop, and what expressions of them are."""
+
+    tape: Tape
+    reader: Callable[[str], Any]
+    """What a name was bound to before the loop."""
+    widening: frozenset[str] = frozenset()
+    """Names that are Ints before the loop and Reals after an iteration."""
+    names: dict[str, Any] = field(default_factory=dict[str, Any])
+    contents: dict[Any, AbstractElements] = field(default_factory=dict[Any, AbstractElements])
+    """What is in the arrays, by their identity."""
+    origins: dict[Any, AbstractElements] = field(default_factory=dict[Any, AbstractElements])
+    """What was in those from before the loop."""
+    reached: dict[Any, set[str]] = field(default_factory=dict[Any, set[str]])
+    """The names by which the arrays from before the loop are reached."""
+    steps: int = _STEPS
+    depth: int = 0
+    """How many helpers are open."""
+    bound: frozenset[str] = frozenset()
+    """The names that the loop binds."""
+    around: dict[str, Any] = field(default_factory=dict[str, Any])
+    """The globals of the function that the loop is in."""
+
+    # --- names
+
+    def read(self, name: str) -> Any:
+        """What `name` is bound to."""
+        value = self.lookup(name)
+        if value is None or value.__class__ is MaybeBound:
+            unroll(f"`{name}` may be unbound")
+        if value.__class__ is AbstractArray and value.place in self.reached:
+            self.reached[value.place].add(name)
+        return value
+
+    def lookup(self, name: str) -> Any:
+        """What `name` is bound to; None for nothing."""
+        if name not in self.names:
+            self.names[name] = self.classified(self.reader(name), name)
+        return self.names[name]
+
+    def classified(self, value: Any, name: str) -> Any:
+        """What is known of a value from before the loop; None for no value."""
+
+        def enter(place: Any, content: AbstractElements) -> None:
+            self.contents.setdefault(place, self.origins.setdefault(place, content))
+            self.reached.setdefault(place, set()).add(name)
+
+        return abstract_arrays.classified(self.tape, value, enter)
+
+    # --- expressions
+
+    def value(self, node: Plan) -> Any:
+        """What is known of the value of an expression."""
+        found = self.widened(node)
+        if self.is_widening(node, found):
+            unroll(f"`{node[1]}` is an int that becomes a real")
+        return found
+
+    def widened(self, node: Plan) -> Any:
+        """As `value`, where an int that becomes a real may stand."""
+        self.steps -= 1
+        if self.steps < 0:
+            raise TooLong("the body is long")
+        return self.read(node[1]) if node[0] == "name" else _RULES[node[0]](self, *node[1:])
+
+    def is_widening(self, node: Plan, value: Any) -> bool:
+        """Whether an operand is an int in some iterations, and a real in others."""
+        return (
+            node[0] == "name" and node[1] in self.widening and value.__class__ is AbstractNumber and value.kind is INT
+        )
+
+
+# --- expressions
+
+
+def _binary(at: AbstractOperands, op: str, a: Any, b: Any) -> Any:
+    """An operation of numbers or arrays."""
+    for method, given in abstract_records.operator_of(op, a, b):
+        found = abstract_helpers.result(at, method, given, {})
+        if found.__class__ is not Constant or found.value is not NotImplemented:
+            return found
+    if AbstractArray in (a.__class__, b.__class__):
+        return abstract_arrays.combined(at.contents, op, a, b)
+    return abstract_numbers.binary(op, a, b)
+
+
+def operation(at: AbstractOperands, op: str, left: Plan, right: Plan) -> Any:
+    """`left op right`."""
+    a, b = at.widened(left), at.widened(right)
+    for node, own, other in ((left, a, b), (right, b, a)):
+        if at.is_widening(node, own):
+            real = other.__class__ is AbstractNumber and other.kind is REAL
+            if op not in ("+", "-", "*", "/") or not real:
+                unroll(f"`{node[1]}` is an int that becomes a real")
+    return _binary(at, op, a, b)
+
+
+def _constant(at: AbstractOperands, value: Any) -> Any:
+    """A literal."""
+    return Constant(value)
+
+
+def _unary(at: AbstractOperands, op: str, operand: Plan) -> Any:
+    """`-x`, `+x`, `not x`."""
+    value = at.value(operand)
+    if op == "not":
+        return _negated(value)
+    method = abstract_records.method_of(value, "__neg__" if op == "-" else "__pos__")
+    if method is not None:
+        return abstract_helpers.result(at, method, [value], {})
+    if value.__class__ is AbstractArray:
+        return (
+            abstract_arrays.combined(at.contents, "*", value, Constant(-1)) if op == "-" else unroll("`+` of an array")
+        )
+    return abstract_numbers.negative(value) if op == "-" else value
+
+
+def _comparison(at: AbstractOperands, ops: tuple[str, ...], items: Plan) -> Any:
+    """`a < b < c`."""
+    values = [at.value(item) for item in items]
+    if any(value.__class__ is AbstractArray for value in values):
+        return unroll("a chain of arrays") if len(values) > 2 else _binary(at, ops[0], *values)
+    found: Any = Constant(True)
+    for op, left, right in zip(ops, values, values[1:], strict=False):
+        decided = _is_none(op, left, right) if op in ("is", "is not") else None
+        found = conjunction("and", found, decided or abstract_numbers.compare(op, left, right))
+    return found
+
+
+def _is_none(op: str, left: Any, right: Any) -> Constant | None:
+    """`left is None` of what is staged; nothing of other values."""
+    for value, other in ((left, right), (right, left)):
+        if value.__class__ in (AbstractNumber, AbstractArray, AbstractStructure) and other == Constant(None):
+            return Constant(op == "is not")
+    return None
+
+
+def _circuit(at: AbstractOperands, word: str, items: Plan) -> Any:
+    """`a and b`, `a or b`."""
+    found: Any = Constant(word == "and")
+    for item in items:
+        found = conjunction(word, found, at.value(item))
+        if found.__class__ is Constant and found.value is (word == "or"):
+            break
+    return found
+
+
+def _choice(at: AbstractOperands, test: Plan, first: Plan, second: Plan) -> Any:
+    """`first if test else second`."""
+    decided = abstract_numbers.truth(at.value(test))
+    if decided.__class__ is Constant:
+        return at.value(first if decided.value else second)
+    made = either(at.value(first), at.value(second), not decided.is_lifted)
+    return made if made.__class__ is not MaybeBound else unroll("one of two values of the host")
+
+
+def _item(at: AbstractOperands, base: Plan, index: Plan) -> Any:
+    """`base[index]`."""
+    held, found = at.value(base), at.value(index)
+    if held.__class__ is AbstractArray:
+        return abstract_arrays.item(at.contents, held, items_of(found))
+    held = abstract_records.structured(held, lambda part: at.classified(part, "*"))
+    is_known = found.__class__ is Constant and isinstance(found.value, int)
+    try:
+        if is_known and held.__class__ is AbstractStructure and issubclass(held.made, tuple):
+            return held.items[found.value]
+        if found.__class__ is Constant and held.__class__ is Constant and _is_plain(held.value):
+            return at.classified(held.value[found.value], "*")
+    except (IndexError, TypeError):
+        unroll("the host fails")
+    return unroll("the index is an index of a container of the host")
+
+
+def _is_plain(container: Any) -> bool:
+    """Whether reading an item of a container runs no code of the user's."""
+    return getattr(type(container), "__getitem__", None) in (list.__getitem__, tuple.__getitem__)
+
+
+def _slice(at: AbstractOperands, parts: Plan) -> Any:
+    """`a:b:c`, which must be the same in every iteration."""
+    values = [at.value(part) for part in parts]
+    if any(value.__class__ is not Constant for value in values):
+        unroll("a slice that changes")
+    return Constant(slice(*(value.value for value in values)))
+
+
+def _pack(at: AbstractOperands, items: Plan, is_list: bool) -> Any:
+    """A tuple or list."""
+    return AbstractStructure([at.value(item) for item in items], list if is_list else tuple)
+
+
+def _lambda(at: AbstractOperands, params: Plan, statements: Plan, made: Plan) -> AbstractClosure:
+    """A function that is written in the loop."""
+    defaults = {name: at.value(default) for name, default in params if default is not None}
+    return AbstractClosure(tuple(name for name, _ in params), defaults, statements, made, at)
+
+
+def _attribute(at: AbstractOperands, base: Plan, name: str) -> Any:
+    """`base.name`."""
+    held = at.value(base)
+    if held.__class__ is AbstractArray:
+        return abstract_arrays.attribute(at.contents, held, name)
+    if held.__class__ is AbstractStructure and name in held.keys:
+        return held.items[held.keys.index(name)]
+    getter = abstract_records.getter_of(held, name)
+    if getter is not None:
+        return abstract_helpers.result(at, getter, [held], {})
+    if held.__class__ is not Constant:
+        unroll("an attribute of a number")
+    return at.classified(abstract_arrays.attribute_of_host(held.value, name), "*")
+
+
+def _abstract_call(at: AbstractOperands, function: Plan, args: Plan, keywords: Plan) -> Any:
+    """A call."""
+    given = [at.value(arg) for arg in args]
+    named = {name: at.value(value) for name, value in keywords}
+    if function[0] == "attribute":
+        base = at.value(function[1])
+        if isinstance(base, AbstractArray):
+            return AbstractCalls(at.contents, at.tape.session).method(base, function[2], given, named)
+        if base.__class__ is Constant and isinstance(base.value, Generator):
+            return abstract_arrays.drawn(at.contents, function[2], given, named)
+        method = abstract_records.method_of(base, function[2])
+        if method is not None:
+            return abstract_helpers.result(at, method, [base, *given], named)
+    return invoked(at, at.value(function), given, named)
+
+
+def invoked(at: AbstractOperands, called: Any, given: list[Any], named: dict[str, Any]) -> Any:
+    """`called(*given, **named)`."""
+    if called.__class__ is AbstractClosure:
+        return abstract_helpers.of_closure(at, called, given, named)
+    if called.__class__ is abstract_transforms.AbstractDerivative:
+        return abstract_transforms.result(at, called, given, named, invoked)
+    if abstract_helpers.is_helper(called):
+        return abstract_helpers.result(at, called.value, given, named)
+    value = called.value if called.__class__ is Constant else None
+    if hasattr(value, "__rose_transform__"):
+        return abstract_transforms.made(at, called, given, named)
+    if isinstance(value, type) and is_record(value):
+        return abstract_records.made(value, given, named, lambda part: at.classified(part, "*"))
+    method = abstract_records.method_of(called, "__call__")
+    if method is not None:
+        return abstract_helpers.result(at, method, [called, *given], named)
+    return AbstractCalls(at.contents, at.tape.session).call(called, given, named)
+
+
+_RULES: dict[str, Callable[..., Any]] = {
+    "value": _constant, "binary": operation, "unary": _unary,
+    "compare": _comparison, "circuit": _circuit, "choice": _choice, "item": _item,
+    "slice": _slice, "pack": _pack, "attribute": _attribute, "call": _abstract_call, "lambda": _lambda,
+}  # fmt: skip
+
+
+def items_of(index: Any) -> list[Any]:
+    """The indices of `a[index]`."""
+    return index.items if index.__class__ is AbstractStructure else [index]
+
+
+def _negated(value: Any) -> Any:
+    tested = abstract_numbers.truth(value)
+    decided = abstract_numbers.decision(tested)
+    if tested.__class__ is Constant:
+        return Constant(not tested.value)
+    return tested if decided is None else abstract_numbers.lifted(not decided)
+
+
+def conjunction(word: str, a: Any, b: Any) -> Any:
+    """`a and b`, `a or b` as a condition."""
+    for value in (a, b):
+        boolean = isinstance(value.value, bool) if value.__class__ is Constant else _is_truth(value)
+        if not boolean:
+            unroll("something else than a truth value is tested")
+    decided = abstract_numbers.decision(a)
+    if decided is not None:
+        kept = a if decided is (word == "or") else b
+        return abstract_numbers.number(kept) if kept.__class__ is Constant and a.__class__ is AbstractNumber else kept
+    if b.__class__ is Constant:
+        return a
+    return AbstractNumber(BOOL, None if a.is_lifted or b.is_lifted else ())
+
+
+def _is_truth(value: Any) -> bool:
+    return value.__class__ is AbstractNumber and value.kind is BOOL
+
+
+def either(a: Any, b: Any, by_running: bool) -> Any:
+    """What is one of two values, after an `if`."""
+    if a is b or (a.__class__ is Constant and a == b):
+        return a
+    if a is None or b is None:
+        return MaybeBound(b if a is None else a)
+    if MaybeBound in (a.__class__, b.__class__):
+        first, second = (value.value if value.__class__ is MaybeBound else value for value in (a, b))
+        return MaybeBound(either(first, second, by_running))
+    if a.__class__ is AbstractArray or b.__class__ is AbstractArray:
+        if a.__class__ is b.__class__ and a.place is b.place and a.shape == b.shape:
+            return a
+        unroll("one of two arrays")
+    if abstract_records.is_like(a, b) and a.made is not list:
+        return a.with_items([either(x, y, by_running) for x, y in zip(a.items, b.items, strict=True)])
+    if not all(value.__class__ is AbstractNumber or abstract_numbers.is_known_number(value) for value in (a, b)):
+        unroll("one of two values of the host")
+    return abstract_numbers.either(abstract_numbers.number(a), abstract_numbers.number(b), by_running)
