@@ -568,7 +568,9 @@ CASES = [(name, f) for name in ARRAYS | OTHERS for f in (hinted, of_number)] + [
 def test_the_rest_is_refused_in_our_words(name, f):
     """With a hint, and where the value is an array without one; other values stay what they are without a hint, and do
     what they do in Python."""
-    with pytest.raises((rose.StagingTypeError, rose.ShapeError), match=rf"`{f.__name__}` needs .* for `x`, given ") as caught:
+    with pytest.raises(
+        (rose.StagingTypeError, rose.ShapeError), match=rf"`{f.__name__}` needs .* for `x`, given "
+    ) as caught:
         f((ARRAYS | OTHERS)[name]())
     assert f"def {f.__name__}(x" in str(caught.value)
 
