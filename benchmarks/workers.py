@@ -4,7 +4,6 @@
 already; `numba` is its `njit` of the same loop. Each number is that of one worker, which has done nothing before.
 """
 
-import json
 import os
 import sys
 import tempfile
