@@ -55,8 +55,7 @@ def test_blackjax():
 @pytest.mark.filterwarnings("ignore")
 def test_nutpie():
     nutpie = pytest.importorskip("nutpie")
-    from nutpie.compiled_pyfunc import from_pyfunc
-
+    from_pyfunc = pytest.importorskip("nutpie.compiled_pyfunc").from_pyfunc
     both = rose.value_and_grad(logp)
     model = from_pyfunc(2, lambda: both, lambda *seeds: lambda x: {"x": x}, [np.dtype(float)], [(2,)], ["x"])
     trace = nutpie.sample(model, draws=300, tune=200, chains=2, cores=1, seed=1, progress_bar=False)
