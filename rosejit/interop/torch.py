@@ -140,6 +140,9 @@ class _Function(torch.autograd.Function):
 
 def _seeded(result: Any, found: Iterable[Any]) -> Any:
     """The structure of a result, with the cotangents of its real numbers and None for the others."""
+    if is_number(result):
+        (ct,) = found
+        return ct if is_real(result) else None
     kept = (ct if is_real(x) else None for x, ct in zip(leaves_of(result, is_number), found, strict=True))
     return with_leaves(result, is_number, kept)
 
