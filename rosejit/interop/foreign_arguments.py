@@ -29,12 +29,19 @@ def required(module: str, extra: str) -> Any:
         raise ImportError(text, name=module) from None
 
 
+_ATOMS = frozenset({float, int, bool, str, type(None), np.ndarray})
+"""Classes of values with nothing inside, unless they are leaves."""
+
+
 def leaves_of(value: Structure, is_leaf: Callable[[Any], bool]) -> Iterator[Any]:
     """What is a leaf in a structure, in order."""
     if is_leaf(value):
         yield value
-    else:
-        for part in parts(value) or ():
+        return
+    for part in _inside(value) or ():
+        if is_leaf(part):
+            yield part
+        elif part.__class__ not in _ATOMS:
             yield from leaves_of(part, is_leaf)
 
 
@@ -42,6 +49,10 @@ def with_leaves(value: Structure, is_leaf: Callable[[Any], bool], found: Iterato
     """`value` with other leaves."""
     if is_leaf(value):
         return next(found)
+    if value.__class__ in _ATOMS:
+        return value
+    if value.__class__ is tuple:
+        return tuple([with_leaves(part, is_leaf, found) for part in value])
     inside = parts(value)
     if inside is None or not any(True for _ in leaves_of(value, is_leaf)):
         return value
@@ -52,9 +63,16 @@ def beside(value: Structure, other: Structure, is_leaf: Callable[[Any], bool]) -
     """What is in `other` where `value`, a structure that is like it, has its leaves."""
     if is_leaf(value):
         yield other
-    else:
-        for part, its in zip(parts(value) or (), parts(other) or (), strict=False):
+        return
+    for part, its in zip(_inside(value) or (), _inside(other) or (), strict=False):
+        if is_leaf(part):
+            yield its
+        elif part.__class__ not in _ATOMS:
             yield from beside(part, its, is_leaf)
+
+
+def _inside(value: Structure) -> Any:
+    return value if value.__class__ is tuple else None if value.__class__ in _ATOMS else parts(value)
 
 
 def is_number(value: Any) -> bool:

@@ -8,8 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rosejit.abi import Leaf
+from rosejit.api import sessions
 from rosejit.api.decorators import as_function, jit
 from rosejit.api.derivation.gradients import value_and_grad
+from rosejit.api.function import Function
 from rosejit.api.public_entry import public
 from rosejit.errors import ShapeError, StagingTypeError
 from rosejit.interop.foreign_arguments import required
@@ -127,6 +130,18 @@ def _bounds(bounds: Any, count: int) -> tuple[Any, Any]:
     return np.clip(low, -INFINITE, INFINITE), np.clip(high, -INFINITE, INFINITE)
 
 
+def _shape(g: Function, args: tuple[Any, ...]) -> tuple[int, ...]:
+    """The shape of what a constraint gives, a number being one of one row: known once it is staged."""
+    with sessions.session() as at:
+        found = g.specialise(g.binding.bind(args, {}), at).result
+    if not isinstance(found, Leaf):
+        raise StagingTypeError(
+            f"the constraint `{g.__name__}` returns a structure",
+            help="return a vector or a number, or give one constraint for each part",
+        )
+    return np.shape(g(*args)) if found.kind == "dyn" else found.shape or (1,)
+
+
 _MADE: dict[Any, tuple[Any, ...]] = {}
 """By their functions the derivatives of the last problems, so that a problem solved again is not staged again."""
 PROBLEMS = 32
@@ -182,7 +197,7 @@ class _Problem:
         low: list[Any] = []
         high: list[Any] = []
         for g, lower, upper in self._given:
-            shape = np.shape(as_function(g)(x, *self._p)) or (1,)
+            shape = _shape(as_function(g), (x, *self._p))
             try:
                 low.append(np.broadcast_to(np.asarray(lower, dtype=float), shape))
                 high.append(np.broadcast_to(np.asarray(upper, dtype=float), shape))

@@ -151,8 +151,8 @@ class _Program:
 def _as_numpy(array: Any) -> Any:
     """The elements as a function of rosejit takes them; an array without dimensions is a number."""
     found = np.asarray(array)
-    if jnp.issubdtype(found.dtype, jnp.floating):
-        found = found.astype(np.float64, copy=False)
+    if found.dtype != np.float64 and jnp.issubdtype(found.dtype, jnp.floating):
+        found = found.astype(np.float64)
     return found if found.ndim else found.item()
 
 

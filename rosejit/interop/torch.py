@@ -57,11 +57,12 @@ class _Wrapped:
         args = in_order(self.base, args, kwargs)
         tensors = [*leaves_of(args, _is_tensor)]
         for tensor in tensors:
-            self._require(tensor)
+            if tensor.dtype is not torch.float64 or not tensor.is_cpu or tensor.layout is not torch.strided:
+                self._require(tensor)
         require_hosts(self.base, args, _is_tensor, "a tensor")
         call = _Call(self, args)
         found = _Function.apply(call, *tensors)
-        return with_leaves(call.result, is_number, iter(found))
+        return found[0] if is_number(call.result) else with_leaves(call.result, is_number, iter(found))
 
     def _require(self, tensor: Any) -> None:
         """Refuse what is no strided tensor of numbers on the CPU, and other types than float64 unless asked for."""
@@ -109,7 +110,7 @@ class _Function(torch.autograd.Function):
         """The numbers and arrays of the result."""
         base, dtype = call.wrapped.base, call.wrapped.dtype
         values = with_leaves(call.args, _is_tensor, map(_as_numpy, tensors))
-        if any(ctx.needs_input_grad):
+        if True in ctx.needs_input_grad:
             call.result, call.pullback = vjp(base, *values)
             ctx.save_for_backward(*tensors)
             ctx.call = call
@@ -118,7 +119,9 @@ class _Function(torch.autograd.Function):
         refuse_complex(base, call.result)
         found = [*leaves_of(call.result, is_number)]
         made = tuple([_as_tensor(x, dtype if is_real(x) else None) for x in found])
-        ctx.mark_non_differentiable(*[t for x, t in zip(found, made, strict=True) if not is_real(x)])
+        others = [t for x, t in zip(found, made, strict=True) if not is_real(x)]
+        if others:
+            ctx.mark_non_differentiable(*others)
         return made
 
     @staticmethod
@@ -137,6 +140,9 @@ class _Function(torch.autograd.Function):
 
 def _seeded(result: Any, found: Iterable[Any]) -> Any:
     """The structure of a result, with the cotangents of its real numbers and None for the others."""
+    if is_number(result):
+        (ct,) = found
+        return ct if is_real(result) else None
     kept = (ct if is_real(x) else None for x, ct in zip(leaves_of(result, is_number), found, strict=True))
     return with_leaves(result, is_number, kept)
 
@@ -147,16 +153,19 @@ def _is_tensor(value: Any) -> bool:
 
 def _as_numpy(tensor: Any) -> Any:
     """The elements of a tensor as a function of rosejit takes them; a tensor without dimensions is a number."""
-    plain = tensor.detach().resolve_neg()
-    if plain.dtype.is_floating_point and plain.dtype is not torch.float64:
-        plain = plain.double()
-    return plain.numpy() if plain.ndim else plain.item()
+    if not tensor.ndim:
+        return tensor.item()
+    if tensor.dtype is not torch.float64 and tensor.dtype.is_floating_point:
+        tensor = tensor.double()
+    return tensor.numpy(force=True)
 
 
 def _as_tensor(value: Any, dtype: Any) -> Any:
     """A number, an array or a tensor as a tensor of that type, or of its own."""
     if isinstance(value, np.ndarray):
         value = torch.from_numpy(value)
+    elif isinstance(value, float):
+        return torch.scalar_tensor(value, dtype=dtype or torch.float64)
     elif not _is_tensor(value):
-        value = torch.tensor(value, dtype=torch.float64 if isinstance(value, float) else None)
-    return value if dtype is None else value.to(dtype)
+        value = torch.tensor(value)
+    return value if dtype in (None, value.dtype) else value.to(dtype)

@@ -104,9 +104,14 @@ print("all the same")
 """
 
 
+def environment(folder):
+    """For a process with a disk cache of its own."""
+    return {**os.environ, "PYTHONPATH": str(ROOT), "ROSE_CACHE_DIR": str(folder / "cache")}
+
+
 def run(folder, program, *args):
-    env = {**os.environ, "PYTHONPATH": str(ROOT), "ROSE_CACHE_DIR": str(folder / "cache")}
-    done = subprocess.run([sys.executable, *args, program], cwd=folder, env=env, capture_output=True, text=True)
+    command = [sys.executable, *args, program]
+    done = subprocess.run(command, cwd=folder, env=environment(folder), capture_output=True, text=True)
     assert not done.returncode, done.stderr
     return done.stdout
 

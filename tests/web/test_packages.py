@@ -1,11 +1,13 @@
-"""An npm package from `rose.export` in other people's tools: tsc without the DOM's types, esbuild, Vite.
+"""What `rose.export` makes in other people's tools: a package in tsc without the DOM's types, esbuild, Vite; React.
 
 `ROSE_NODE_MODULES` is the folder that has them, which `tox -e web` installs.
 """
 
+import importlib.util
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +19,7 @@ import rosejit as rose
 from tests.export.machine import NODE, bits
 from tests.export.test_npm_package import Spring, energy, linked, packed
 
+ROOT = Path(__file__).parent.parent.parent
 TOOLS = Path(os.environ.get("ROSE_NODE_MODULES", "")) / ".bin"
 if not (NODE and (TOOLS / "tsc").exists()):
     print("no tsc, esbuild and Vite: packages are not tried in them", file=sys.__stderr__)
@@ -32,11 +35,12 @@ def app(tmp_path):
     return linked(tmp_path, tmp_path / "made", "@me/springs")
 
 
-def used(app, tool, *arguments):
+def used(app, tool, *arguments, env=None):
     """Whether there is the tool; if so, it is run and must be content."""
     if not (NODE and (TOOLS / tool).exists()):
         return False
-    done = subprocess.run([str(TOOLS / tool), *arguments], cwd=app, capture_output=True, text=True, check=False)
+    command, variables = [str(TOOLS / tool), *arguments], {**os.environ, **(env or {})}
+    done = subprocess.run(command, cwd=app, env=variables, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return True
 
@@ -84,3 +88,25 @@ def test_vite_finds_the_wasm(app):
         assert built.read_bytes() == (app / "made/springs.wasm").read_bytes()
         (script,) = (app / "dist/assets").glob("*.js")
         assert re.search(rf"{built.name}", script.read_text())
+
+
+def test_a_page_of_react_imports_python(tmp_path):
+    """examples/react, built: Vite has the bytes that `rose.export` gives, and names the module."""
+    if not (TOOLS.parent / "@vitejs/plugin-react").exists():
+        return
+    app = tmp_path / "react"
+    shutil.copytree(ROOT / "examples/react", app, ignore=shutil.ignore_patterns("__pycache__"))
+    (app / "node_modules").mkdir()  # of its own: Vite keeps things in it
+    for package in TOOLS.parent.iterdir():
+        (app / "node_modules" / package.name).symlink_to(package)
+    spec = importlib.util.spec_from_file_location("model", app / "model.py")
+    model = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(model)
+    functions = {"energy": model.energy, "step": model.step}
+    wasm, *_ = rose.export(functions, rose.ShapeOf("n"), 1.0, path=tmp_path / "made")
+    if used(app, "vite", "build", env={"PYTHON": sys.executable, "PYTHONPATH": str(ROOT)}):
+        (built,) = (app / "dist/assets").glob("*.wasm")
+        assert built.read_bytes() == wasm.read_bytes()
+        (app / "model.py").write_text("import rosejit as rose\n\ndef energy(x):\n    return x.nothing()\n")
+        with pytest.raises(AssertionError, match="has no function `step`"):
+            used(app, "vite", "build", env={"PYTHON": sys.executable, "PYTHONPATH": str(ROOT)})

@@ -262,6 +262,10 @@ class Binder:
 
     def _known(self, value: Any, where: str) -> Any:
         """An array of another library as NumPy's; any other value itself."""
+        if _is_masked(value):
+            error = self._error("an array without a mask", value, where)
+            error.help = "hand over what is not masked, `x.compressed()`, or put numbers in its place: `x.filled(0.0)`"
+            raise error
         try:
             return from_foreign(value)
         except TypeError as error:
@@ -316,6 +320,7 @@ class Binder:
 
     def _narrow(self, value: Any, where: str) -> Tree:
         """A number or an array of few bits, whose dtype is kept."""
+        value = self._known(value, where)
         if value.dtype.name not in narrow_values.HELD:
             error = self._error("numbers of at most 64 bits", value, where)
             error.help = "convert before: `x.astype(np.float64)`"
@@ -481,6 +486,11 @@ def _hides_staged(value: Any) -> bool:
     """Whether an object, which the host would keep, has something staged inside."""
     held = getattr(value, "__dict__", None)
     return isinstance(held, dict) and any(is_staged_deep(part) for part in list(held.values()))
+
+
+def _is_masked(value: Any) -> bool:
+    """Whether it is one of NumPy's masked arrays, without loading what makes them."""
+    return type(value) is not np.ndarray and isinstance(value, np.ndarray) and hasattr(value, "mask")
 
 
 def _aligned(dims: tuple[Dim, ...], shape: tuple[int, ...]) -> list[tuple[Dim, int]] | None:

@@ -106,8 +106,7 @@ def _asarray(value: Any, dtype: type | None = None) -> Any:
 
 def _of_big_ints(value: Any, element: Scalar) -> Any:
     """NumPy makes floats or objects of lists with ints beyond 64 bits; nothing else may be here."""
-    is_array = issubclass(type(value), np.ndarray)
-    found = _asarray(value) if is_array else _asarray(value, object)
+    found = _asarray(value, object) if isinstance(value, (list, tuple)) else _asarray(value)
     kinds: set[Any] = {type(number) for number in found.flat} if found.dtype.kind == "O" else set()
     if element == "int" and kinds == {int}:
         too_big(max(found.flat, key=abs))
