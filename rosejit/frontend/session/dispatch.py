@@ -118,7 +118,7 @@ class Dispatcher:
             known = self._macros.get(id(function))
             if known is not None and known[0] is function:
                 if known[2] is not None:
-                    self._session.opened.functions[id(function)] = known[2]
+                    self._session.runs(known[2])
                 value = known[1](*args, **kwargs)
                 return value if value.__class__ is not GeneratorType else self._fresh(value)
         elif kind is BuiltinFunctionType:
@@ -147,7 +147,7 @@ class Dispatcher:
             return self._of_untold(untold, function, args, kwargs)
         handler = _handler(function) or random.handler_of(function)
         if handler is not None:
-            if self._tape.is_staged and function not in _LOOKING:
+            if function not in _LOOKING:
                 self.effects.check_iterators(args)
             return self._handled(handler, function, args, kwargs)
         if kind is FunctionType:
@@ -229,6 +229,7 @@ class Dispatcher:
         except UnsupportedSyntax:
             if has_staged((args, kwargs)) or self._tape.is_staged:
                 raise
+            self._session.runs_as_it_is(function)
             return self.plain(function, args, kwargs)
         self._macros[id(function)] = (function, made, self._session.opened.functions.get(id(function)))
         return self._fresh(made(*args, **kwargs))

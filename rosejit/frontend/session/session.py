@@ -9,7 +9,7 @@ from collections.abc import Callable, Container, Generator, Iterable, Iterator, 
 from contextlib import contextmanager
 from itertools import chain
 from types import CodeType, FrameType, FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 from rosejit.abi import Leaf, Tree, leaves
 from rosejit.errors import RoseError, RoseMemoryError, UnrollLimit, UnsupportedSyntax
@@ -19,8 +19,8 @@ from rosejit.frontend.arrays.array import Array, Box, constant, fresh, is_small,
 from rosejit.frontend.control.if_for import rows
 from rosejit.frontend.control.special_methods import Methods
 from rosejit.frontend.guards import code_guards
-from rosejit.frontend.guards.change_guards import change_guards
-from rosejit.frontend.guards.closure_guards import arounds, numbers_around
+from rosejit.frontend.guards.change_guards import Snapshot, Snapshots, change_guards, check_iterators, check_unchanged
+from rosejit.frontend.guards.closure_guards import ClosureGuard, arounds, numbers_around
 from rosejit.frontend.guards.guards import (
     AccessPath,
     Capture,
@@ -43,7 +43,8 @@ from rosejit.frontend.session.result_inference import stand_in
 from rosejit.frontend.session.routines import Routines
 from rosejit.frontend.signature.binding import Call, Signature, conform
 from rosejit.frontend.syntax.code_table import names_in
-from rosejit.frontend.syntax.translate import TRANSLATIONS, Translation, instantiate, rebound
+from rosejit.frontend.syntax.translate import TRANSLATIONS, instantiate, rebound
+from rosejit.frontend.syntax.user_code import is_users_code
 from rosejit.frontend.values import generators
 from rosejit.frontend.values.deferred_effects import DeferredEffects
 from rosejit.frontend.values.pytree import Supply, build, objects, paths
@@ -57,8 +58,13 @@ from rosejit.lazy_dataclass import dataclass
 from rosejit.numeric import np
 from rosejit.span import Span
 
-RanFunction = tuple[FunctionType, Translation]
-"""A plain function that staged code runs."""
+
+class RanFunction(NamedTuple):
+    """A plain function that staged code runs: the code that runs, and the outside names that it reads."""
+
+    function: FunctionType
+    code: CodeType
+    chains: tuple[tuple[str, ...], ...]
 
 
 class OpenFunction:
@@ -71,6 +77,12 @@ class OpenFunction:
         """Arrays from outside, by `id`, and the parameters that they become."""
         self.arrays: dict[int, tuple[Any, Array]] = {}
         self.functions: dict[int, RanFunction] = {}
+        self.snapshots: list[Snapshot] = []
+        """What its functions read from outside, as that was before the staging."""
+        self.unchanged: list[Snapshot] = []
+        """Those that were so still when it began, in a staged block."""
+        self.arounds: list[ClosureGuard] = []
+        """What it reaches of the staging around it, as that was when it began."""
         self.check: Callable[[Any, Span | None], Call] | None = None
         """Checks the result of the function."""
         self.code: CodeType | None = None
@@ -100,7 +112,7 @@ class OpenFunction:
     def of_what_ran(self, classes: Iterable[type], view: Outside) -> Iterator[Guard]:
         """Guards for the functions that it runs, itself excepted, and for methods of these classes among them."""
         own = self.member.python if self.member is not None else None
-        functions = [f for f, _ in self.functions.values() if f is not own]
+        functions = [ran.function for ran in self.functions.values() if ran.function is not own]
         return chain(
             code_guards.of_functions(functions, view), code_guards.of_classes(classes, functions) if functions else ()
         )
@@ -121,7 +133,7 @@ class OpenFunction:
 
     def names(self) -> frozenset[str]:
         """All names in the functions that it runs."""
-        return frozenset().union(*[names_in(f.__code__) for f, _ in self.functions.values()])
+        return frozenset().union(*[names_in(ran.function.__code__) for ran in self.functions.values()])
 
 
 # Values of users are of any type: what they are is asked while staging.
@@ -165,6 +177,7 @@ class Session:
         self.routines = Routines()
         self.blas = False
         """Whether large ones are calls of NumPy's routines."""
+        self._snapshots = Snapshots()
         self._open: list[OpenFunction] = []
         self._nobody = OpenFunction(Frame("function"))
         self.opened = self._nobody
@@ -198,6 +211,7 @@ class Session:
         trials, tape.trials = tape.trials, DeferredEffects()
         try:
             self._note_static_arrays(call, opened)
+            opened.arounds = arounds(function, call.statics if len(self._open) > 1 else ())
             arguments = self._arguments(signature, call, made)
             opened.check = self._checking(opened, signature, call.dims)
             value = self._value(opened, self.rewritten(function), arguments)
@@ -336,8 +350,30 @@ class Session:
             return rebound(function, self.hooks.module)
         translation = TRANSLATIONS.of(function)
         self.tape.places.enter(translation.code)
-        self.opened.functions[id(function)] = (function, translation)
+        self.runs(RanFunction(function, translation.code, translation.chains))
         return instantiate(function, translation, self.hooks.module)
+
+    def runs(self, ran: RanFunction) -> None:
+        """Note that the function which is being staged is about to run another, or itself."""
+        function, _, chains = ran
+        functions = self.opened.functions
+        if id(function) not in functions:
+            functions[id(function)] = ran
+            found = self._snapshots.of(function, chains)
+            self.opened.snapshots += found
+            if self.opened.root.staged:
+                self.opened.unchanged += [each for each in found if each.look is not None and not each.is_changed()]
+
+    def runs_as_it_is(self, function: FunctionType) -> None:
+        """Note that a function of the user's which cannot be rewritten is about to run, and those that it names."""
+        code, inside = function.__code__, function.__globals__
+        if id(function) in self.opened.functions or not is_users_code(code):
+            return
+        names = [*code.co_freevars, *[name for name in names_in(code) if name in inside]]
+        self.runs(RanFunction(function, code, tuple([(name,) for name in names])))
+        for name in names:
+            if isinstance(inside.get(name), FunctionType):
+                self.runs_as_it_is(inside[name])
 
     def _arguments(self, signature: Signature, call: Call, made: ir.Function) -> Callable[[FunctionType], Any]:
         statics = Supply(call.statics)
@@ -401,9 +437,9 @@ class Session:
         captured, guards = self.outside(opened)
         member.end(tree, checked.statics, Block(root.lets, tuple(results)), captured)
         boxes = tuple((box, held) for box in root.reads_outer if (held := tape.content(box, root)) is not None)
-        codes = [translation.code for _, translation in opened.functions.values()]
+        codes = [ran.code for ran in opened.functions.values()]
         codes.append(member.python.__code__)
-        around = arounds(member.python, member.call.statics if len(self._open) > 1 else ())
+        around = [each if each.holds() else each.changed() for each in opened.arounds]
         self.has_around = self.has_around or bool(around)
         member.staged = Staged(member.function, tree, checked.statics, (), (), (*guards, *around), boxes, tuple(codes))
         return member.staged
@@ -420,15 +456,18 @@ class Session:
 
     def outside(self, opened: OpenFunction) -> tuple[Captures, tuple[Guard, ...]]:
         """The arrays that a function has read from outside, and what else of it must stay as it is."""
-        reads = [PathValue(chain) for f, t in opened.functions.values() if t.chains for chain in chains(f, t)]
+        reads = [PathValue(chain) for f, _, names in opened.functions.values() if names for chain in chains(f, names)]
         place = opened.member.function.span if opened.member is not None else None
-        functions = [f for f, _ in opened.functions.values()]
+        functions = [ran.function for ran in opened.functions.values()]
         check_unspoilt(self.tape, functions, reads, place)
-        changes = change_guards(self.tape, functions, reads)
+        check_iterators(self.tape, reads)
+        check_unchanged(self.tape, opened.unchanged)
+        changes = change_guards(self.tape, functions, opened.snapshots)
         live = opened.captured.keys() - opened.read_elements.keys()
         view = Outside(live, None if self.gives_statics else opened.names())
         kept = opened.static_arrays | opened.unnamed
-        found = [g for read in reads if (g := guard(read, view, kept, opened.read_elements)) is not None]
+        guarded = [guard(read, view, kept, opened.read_elements, self._snapshots.unchanged) for read in reads]
+        found = [each for each in guarded if each is not None]
         found += changes
         by_name = {id(read.value) for read in reads}
         found += [elements_guard(a) for key, a in opened.read_elements.items() if key not in by_name]
