@@ -178,9 +178,13 @@ def _held(root: Any, names: tuple[str, ...]) -> tuple[Any, tuple[str, ...]]:
     return value, names
 
 
-def change_guards(tape: Tape, functions: Iterable[FunctionType], snapshots: Iterable[Snapshot]) -> list[Guard]:
-    """A guard for each thing from outside that was read and has other content than before the staging. All that has is
-    warned of, once a line. What keeps what it has computed (a table) changes at the first call only."""
+def change_guards(
+    tape: Tape, functions: Iterable[FunctionType], snapshots: Iterable[Snapshot], unchanged: Iterable[Snapshot]
+) -> list[Guard]:
+    """A guard for each thing from outside that was read and has other content than before the staging; those that were
+    `unchanged` when a staged block began must be so. All that has is warned of, once a line. What keeps what it has
+    computed (a table) changes at the first call only."""
+    _check_unchanged(tape, unchanged)
     guards: list[Guard] = []
     for snapshot in snapshots:
         if snapshot.is_changed():
@@ -191,7 +195,7 @@ def change_guards(tape: Tape, functions: Iterable[FunctionType], snapshots: Iter
     return guards
 
 
-def check_unchanged(tape: Tape, snapshots: Iterable[Snapshot]) -> None:
+def _check_unchanged(tape: Tape, snapshots: Iterable[Snapshot]) -> None:
     """Raise where a function that is staged in a branch or a loop has changed something from outside, unseen: in a
     method that Python itself calls."""
     for snapshot in snapshots:

@@ -118,7 +118,7 @@ class Dispatcher:
             known = self._macros.get(id(function))
             if known is not None and known[0] is function:
                 if known[2] is not None:
-                    self._session.runs(known[2])
+                    self._session.opened.begins(known[2], self._session.snapshots)
                 value = known[1](*args, **kwargs)
                 return value if value.__class__ is not GeneratorType else self._fresh(value)
         elif kind is BuiltinFunctionType:
@@ -229,7 +229,7 @@ class Dispatcher:
         except UnsupportedSyntax:
             if has_staged((args, kwargs)) or self._tape.is_staged:
                 raise
-            self._session.runs_as_it_is(function)
+            self._session.opened.begins_as_it_is(function, self._session.snapshots)
             return self.plain(function, args, kwargs)
         self._macros[id(function)] = (function, made, self._session.opened.functions.get(id(function)))
         return self._fresh(made(*args, **kwargs))

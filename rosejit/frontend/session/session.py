@@ -9,7 +9,7 @@ from collections.abc import Callable, Container, Generator, Iterable, Iterator, 
 from contextlib import contextmanager
 from itertools import chain
 from types import CodeType, FrameType, FunctionType
-from typing import Any, NamedTuple
+from typing import Any
 
 from rosejit.abi import Leaf, Tree, leaves
 from rosejit.errors import RoseError, RoseMemoryError, UnrollLimit, UnsupportedSyntax
@@ -19,7 +19,7 @@ from rosejit.frontend.arrays.array import Array, Box, constant, fresh, is_small,
 from rosejit.frontend.control.if_for import rows
 from rosejit.frontend.control.special_methods import Methods
 from rosejit.frontend.guards import code_guards
-from rosejit.frontend.guards.change_guards import Snapshot, Snapshots, change_guards, check_iterators, check_unchanged
+from rosejit.frontend.guards.change_guards import Snapshot, Snapshots, change_guards, check_iterators
 from rosejit.frontend.guards.closure_guards import ClosureGuard, arounds, numbers_around
 from rosejit.frontend.guards.guards import (
     AccessPath,
@@ -59,7 +59,8 @@ from rosejit.numeric import np
 from rosejit.span import Span
 
 
-class RanFunction(NamedTuple):
+@dataclass(slots=True, frozen=True)
+class RanFunction:
     """A plain function that staged code runs: the code that runs, and the outside names that it reads."""
 
     function: FunctionType
@@ -116,6 +117,26 @@ class OpenFunction:
         return chain(
             code_guards.of_functions(functions, view), code_guards.of_classes(classes, functions) if functions else ()
         )
+
+    def begins(self, ran: RanFunction, snapshots: Snapshots) -> None:
+        """Note that a function is about to run, and what it reads from outside."""
+        if id(ran.function) not in self.functions:
+            self.functions[id(ran.function)] = ran
+            found = snapshots.of(ran.function, ran.chains)
+            self.snapshots += found
+            if self.root.staged:
+                self.unchanged += [each for each in found if each.look is not None and not each.is_changed()]
+
+    def begins_as_it_is(self, function: FunctionType, snapshots: Snapshots) -> None:
+        """The same, of a function of the user's which cannot be rewritten, and of those that it names."""
+        code, inside = function.__code__, function.__globals__
+        if id(function) in self.functions or not is_users_code(code):
+            return
+        names = [*code.co_freevars, *[name for name in names_in(code) if name in inside]]
+        self.begins(RanFunction(function, code, tuple([(name,) for name in names])), snapshots)
+        for name in names:
+            if isinstance(inside.get(name), FunctionType):
+                self.begins_as_it_is(inside[name], snapshots)
 
     def runs(self, made: FunctionType) -> FunctionType:
         """Note that `made` is the rewritten function; gives it."""
@@ -177,7 +198,7 @@ class Session:
         self.routines = Routines()
         self.blas = False
         """Whether large ones are calls of NumPy's routines."""
-        self._snapshots = Snapshots()
+        self.snapshots = Snapshots()
         self._open: list[OpenFunction] = []
         self._nobody = OpenFunction(Frame("function"))
         self.opened = self._nobody
@@ -210,8 +231,7 @@ class Session:
         depth = len(tape.frames) - 1
         trials, tape.trials = tape.trials, DeferredEffects()
         try:
-            self._note_static_arrays(call, opened)
-            opened.arounds = arounds(function, call.statics if len(self._open) > 1 else ())
+            self._note_outside(function, call, opened)
             arguments = self._arguments(signature, call, made)
             opened.check = self._checking(opened, signature, call.dims)
             value = self._value(opened, self.rewritten(function), arguments)
@@ -350,30 +370,8 @@ class Session:
             return rebound(function, self.hooks.module)
         translation = TRANSLATIONS.of(function)
         self.tape.places.enter(translation.code)
-        self.runs(RanFunction(function, translation.code, translation.chains))
+        self.opened.begins(RanFunction(function, translation.code, translation.chains), self.snapshots)
         return instantiate(function, translation, self.hooks.module)
-
-    def runs(self, ran: RanFunction) -> None:
-        """Note that the function which is being staged is about to run another, or itself."""
-        function, _, chains = ran
-        functions = self.opened.functions
-        if id(function) not in functions:
-            functions[id(function)] = ran
-            found = self._snapshots.of(function, chains)
-            self.opened.snapshots += found
-            if self.opened.root.staged:
-                self.opened.unchanged += [each for each in found if each.look is not None and not each.is_changed()]
-
-    def runs_as_it_is(self, function: FunctionType) -> None:
-        """Note that a function of the user's which cannot be rewritten is about to run, and those that it names."""
-        code, inside = function.__code__, function.__globals__
-        if id(function) in self.opened.functions or not is_users_code(code):
-            return
-        names = [*code.co_freevars, *[name for name in names_in(code) if name in inside]]
-        self.runs(RanFunction(function, code, tuple([(name,) for name in names])))
-        for name in names:
-            if isinstance(inside.get(name), FunctionType):
-                self.runs_as_it_is(inside[name])
 
     def _arguments(self, signature: Signature, call: Call, made: ir.Function) -> Callable[[FunctionType], Any]:
         statics = Supply(call.statics)
@@ -456,20 +454,20 @@ class Session:
 
     def outside(self, opened: OpenFunction) -> tuple[Captures, tuple[Guard, ...]]:
         """The arrays that a function has read from outside, and what else of it must stay as it is."""
-        reads = [PathValue(chain) for f, _, names in opened.functions.values() if names for chain in chains(f, names)]
+        ran = opened.functions.values()
+        reads = [PathValue(chain) for each in ran if each.chains for chain in chains(each.function, each.chains)]
         place = opened.member.function.span if opened.member is not None else None
-        functions = [ran.function for ran in opened.functions.values()]
+        functions = [each.function for each in ran]
         check_unspoilt(self.tape, functions, reads, place)
         check_iterators(self.tape, reads)
-        check_unchanged(self.tape, opened.unchanged)
-        changes = change_guards(self.tape, functions, opened.snapshots)
+        changes = change_guards(self.tape, functions, opened.snapshots, opened.unchanged)
         live = opened.captured.keys() - opened.read_elements.keys()
         view = Outside(live, None if self.gives_statics else opened.names())
         kept = opened.static_arrays | opened.unnamed
-        guarded = [guard(read, view, kept, opened.read_elements, self._snapshots.unchanged) for read in reads]
+        guarded = [guard(read, view, kept, opened.read_elements, self.snapshots.unchanged) for read in reads]
         found = [each for each in guarded if each is not None]
-        found += changes
         by_name = {id(read.value) for read in reads}
+        found += changes
         found += [elements_guard(a) for key, a in opened.read_elements.items() if key not in by_name]
         found += opened.of_what_ran(self.methods.known, view)
         captured: Captures = {}
@@ -540,7 +538,8 @@ class Session:
         """Note that the host read the elements of an array from outside."""
         self.opened.read_elements[id(captured)] = captured
 
-    def _note_static_arrays(self, call: Call, opened: OpenFunction) -> None:
+    def _note_outside(self, function: FunctionType, call: Call, opened: OpenFunction) -> None:
+        opened.arounds = arounds(function, call.statics if len(self._open) > 1 else ())
         inside = reachable(call.statics, through_objects=False)
         opened.static_arrays.update([id(value) for value in inside if isinstance(value, np.ndarray)])
 
