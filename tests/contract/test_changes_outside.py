@@ -630,3 +630,24 @@ def test_what_was_decorated_is_not_changed_by_halves(name):
     with pytest.raises(rose.StagingTypeError, match=rf"`f.{name}` is set, but `f` was decorated with the old one"):
         setattr(f, name, getattr(f.__wrapped__, name))
     assert f(1.0) == 2.0
+
+
+def test_a_refused_call_leaves_a_thread_local_as_it_was():
+    held = threading.local()
+    f = rose.jit(define("def f(x):\n    held.k = 1\n    return x + 'no'", held=held))
+    with pytest.raises(rose.RoseError):
+        f(1.0)
+    assert vars(held) == {}
+
+
+def test_objects_that_can_be_called_are_met():
+    """A setter of theirs in a staged loop is staged code, and refused as any other."""
+    f = rose.jit(
+        define(
+            "def f(x):\n    s = 0.0\n    for _ in rose.range(3):\n        held.shown = 1\n        s += x\n    return s",
+            held=Callable(),
+            rose=rose,
+        )
+    )
+    with pytest.raises(rose.UnsupportedSyntax, match="is changed in it"):
+        f(1.0)

@@ -58,14 +58,8 @@ from rosejit.lazy_dataclass import dataclass
 from rosejit.numeric import np
 from rosejit.span import Span
 
-
-@dataclass(slots=True, frozen=True)
-class RanFunction:
-    """A plain function that staged code runs: the code that runs, and the outside names that it reads."""
-
-    function: FunctionType
-    code: CodeType
-    chains: tuple[tuple[str, ...], ...]
+RanFunction = tuple[FunctionType, CodeType, tuple[tuple[str, ...], ...]]
+"""A plain function that staged code runs, the code that runs, and the outside names that it reads."""
 
 
 class OpenFunction:
@@ -113,16 +107,17 @@ class OpenFunction:
     def of_what_ran(self, classes: Iterable[type], view: Outside) -> Iterator[Guard]:
         """Guards for the functions that it runs, itself excepted, and for methods of these classes among them."""
         own = self.member.python if self.member is not None else None
-        functions = [ran.function for ran in self.functions.values() if ran.function is not own]
+        functions = [function for function, _, _ in self.functions.values() if function is not own]
         return chain(
             code_guards.of_functions(functions, view), code_guards.of_classes(classes, functions) if functions else ()
         )
 
     def begins(self, ran: RanFunction, snapshots: Snapshots) -> None:
         """Note that a function is about to run, and what it reads from outside."""
-        if id(ran.function) not in self.functions:
-            self.functions[id(ran.function)] = ran
-            found = snapshots.of(ran.function, ran.chains)
+        function, _, names = ran
+        if id(function) not in self.functions:
+            self.functions[id(function)] = ran
+            found = snapshots.of(function, names)
             self.snapshots += found
             if self.root.staged:
                 self.unchanged += [each for each in found if each.look is not None and not each.is_changed()]
@@ -133,7 +128,7 @@ class OpenFunction:
         if id(function) in self.functions or not is_users_code(code):
             return
         names = [*code.co_freevars, *[name for name in names_in(code) if name in inside]]
-        self.begins(RanFunction(function, code, tuple([(name,) for name in names])), snapshots)
+        self.begins((function, code, tuple([(name,) for name in names])), snapshots)
         for name in names:
             if isinstance(inside.get(name), FunctionType):
                 self.begins_as_it_is(inside[name], snapshots)
@@ -154,7 +149,7 @@ class OpenFunction:
 
     def names(self) -> frozenset[str]:
         """All names in the functions that it runs."""
-        return frozenset().union(*[names_in(ran.function.__code__) for ran in self.functions.values()])
+        return frozenset().union(*[names_in(function.__code__) for function, _, _ in self.functions.values()])
 
 
 # Values of users are of any type: what they are is asked while staging.
@@ -370,7 +365,7 @@ class Session:
             return rebound(function, self.hooks.module)
         translation = TRANSLATIONS.of(function)
         self.tape.places.enter(translation.code)
-        self.opened.begins(RanFunction(function, translation.code, translation.chains), self.snapshots)
+        self.opened.begins((function, translation.code, translation.chains), self.snapshots)
         return instantiate(function, translation, self.hooks.module)
 
     def _arguments(self, signature: Signature, call: Call, made: ir.Function) -> Callable[[FunctionType], Any]:
@@ -435,7 +430,7 @@ class Session:
         captured, guards = self.outside(opened)
         member.end(tree, checked.statics, Block(root.lets, tuple(results)), captured)
         boxes = tuple((box, held) for box in root.reads_outer if (held := tape.content(box, root)) is not None)
-        codes = [ran.code for ran in opened.functions.values()]
+        codes = [code for _, code, _ in opened.functions.values()]
         codes.append(member.python.__code__)
         around = [each if each.holds() else each.changed() for each in opened.arounds]
         self.has_around = self.has_around or bool(around)
@@ -455,9 +450,9 @@ class Session:
     def outside(self, opened: OpenFunction) -> tuple[Captures, tuple[Guard, ...]]:
         """The arrays that a function has read from outside, and what else of it must stay as it is."""
         ran = opened.functions.values()
-        reads = [PathValue(chain) for each in ran if each.chains for chain in chains(each.function, each.chains)]
+        reads = [PathValue(chain) for function, _, names in ran if names for chain in chains(function, names)]
         place = opened.member.function.span if opened.member is not None else None
-        functions = [each.function for each in ran]
+        functions = [function for function, _, _ in ran]
         check_unspoilt(self.tape, functions, reads, place)
         check_iterators(self.tape, reads)
         changes = change_guards(self.tape, functions, opened.snapshots, opened.unchanged)
