@@ -235,7 +235,7 @@ def owned(guards: Sequence[Guard]) -> tuple[Guard, ...]:
 def used(guards: Sequence[Guard]) -> None:
     """A call of the code is staged: what it changed outside is changed again for the next one."""
     for guard in guards:
-        if isinstance(guard, ChangeGuard):
+        if guard.is_of_change:
             guard.use()
 
 

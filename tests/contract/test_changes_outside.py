@@ -1,8 +1,15 @@
 """What a function changes outside of itself, outside of staged blocks, happens at each call as in Python."""
 
 import collections
+import contextvars
+import functools
+import io
+import operator
+import queue
+import threading
 import types
 import warnings
+import weakref
 
 import numpy as np
 import pytest
@@ -18,14 +25,38 @@ class Account:
 
     total = 0
 
-    def __init__(self):
-        self.count = 0
+    def __init__(self, count=0):
+        self.count = count
         self.items = []
+
+    def fill(self, found):
+        """One more, said to a list."""
+        self.count += 1
+        found.append(self.count)
 
     def bump(self):
         """One more."""
         self.count += 1
         return self.count
+
+
+class Callable(Account):
+    """The same, with a setter, of a class whose objects can be called."""
+
+    def __call__(self):
+        return self.count
+
+    @property
+    def shown(self):
+        """The count."""
+        return self.count
+
+    @shown.setter
+    def shown(self, value):
+        self.count = value
+
+
+KEPT = Account()
 
 
 def _attribute():
@@ -207,6 +238,228 @@ def _function_attribute():
     return f
 
 
+def _statement():
+    """A method that is called for what it leaves in a list of the caller's."""
+    account = Account()
+
+    def f(x):
+        found = []
+        account.fill(found)
+        return x * x * found[0]
+
+    return f
+
+
+def _statement_in_helper():
+    account = Account()
+
+    def count(found):
+        account.fill(found)
+
+    def f(x):
+        found = []
+        count(found)
+        return x * x * found[0]
+
+    return f
+
+
+def _variable_around():
+    count = 0
+
+    def counted():
+        nonlocal count
+        count += 1
+        return count
+
+    def f(x):
+        return x * x * counted()
+
+    return f
+
+
+def _object_behind_variable():
+    account = Account()
+
+    def counted():
+        nonlocal account
+        account = Account(account.count + 1)
+        return account.count
+
+    def f(x):
+        return x * x * counted()
+
+    return f
+
+
+def _partial():
+    counted = functools.partial(Account.bump, Account())
+
+    def f(x):
+        return x * x * counted()
+
+    return f
+
+
+def _bound_method():
+    counted = Account().bump
+
+    def f(x):
+        return x * x * counted()
+
+    return f
+
+
+def _default():
+    def counted(seen=[]):  # that is what is tried
+        seen.append(1.0)
+        return len(seen)
+
+    def f(x):
+        return x * x * counted()
+
+    return f
+
+
+def _class_by_instance():
+    account = type("Fresh", (Account,), {})()
+
+    def f(x):
+        type(account).total += 1
+        return x * x * account.total
+
+    return f
+
+
+def _list_of_class():
+    fresh = type("Fresh", (Account,), {"made": []})
+
+    def f(x):
+        fresh().made.append(1.0)
+        return x * x * len(fresh.made)
+
+    return f
+
+
+def _descriptor():
+    class Counting:
+        def __init__(self):
+            self.count = 0
+
+        def __get__(self, owner, kind):
+            self.count += 1
+            return self.count
+
+    account = type("Fresh", (), {"count": Counting()})()
+
+    def f(x):
+        return x * x * account.count
+
+    return f
+
+
+def _missing_attribute():
+    class Counting:
+        def __init__(self):
+            self.calls = 0
+
+        def __getattr__(self, name):
+            self.calls += 1
+            return self.calls
+
+    account = Counting()
+
+    def f(x):
+        return x * x * account.count
+
+    return f
+
+
+def _setter():
+    account = Callable()
+
+    def f(x):
+        account.shown += 1
+        return x * x * account.count
+
+    return f
+
+
+def special(name, use):
+    """A special method that changes the object, however Python comes to call it."""
+
+    def made():
+        def method(self, *args):
+            self.count += 1
+            return {"__len__": self.count, "__repr__": str(self.count)}.get(name, True if args else 1)
+
+        account = type(
+            "Fresh", (Account,), {name: method, "__hash__": method if name == "__hash__" else object.__hash__}
+        )()
+
+        def f(x):
+            use(account)
+            return x * x * account.count
+
+        return f
+
+    made.__name__ = f"_special{name}"
+    return made
+
+
+_length = special("__len__", len)
+_item = special("__getitem__", lambda account: account[0])
+_equal = special("__eq__", lambda account: account == 1)
+_within = special("__contains__", lambda account: 1 in account)
+_shown = special("__repr__", repr)
+_hashed = special("__hash__", lambda account: {account: 1})
+_entered = special("__call__", lambda account: account())
+
+
+def of_library(value, change, count):
+    """An object of the standard library that changes in C, or in Python that is nobody's."""
+
+    def made():
+        held = value()
+
+        def f(x):
+            change(held)
+            return x * x * count(held)
+
+        return f
+
+    made.__name__ = f"_{type(value()).__name__}"
+    return made
+
+
+_queue = of_library(queue.Queue, lambda q: q.put(1.0), lambda q: q.qsize())
+_context = of_library(
+    lambda: contextvars.ContextVar("count", default=0), lambda c: c.set(c.get() + 1), lambda c: c.get()
+)
+_thread_local = of_library(threading.local, lambda t: vars(t).update(k=vars(t).get("k", 0) + 1), lambda t: t.k)
+_text = of_library(io.StringIO, lambda s: s.write("a"), lambda s: len(s.getvalue()))
+_user_list = of_library(collections.UserList, lambda u: u.append(1.0), len)
+_chain_map = of_library(lambda: collections.ChainMap({}, {}), lambda m: m.update({len(m): 1}), len)
+_weak = of_library(weakref.WeakValueDictionary, lambda d: d.update({len(d): KEPT}), len)
+_default_dict = of_library(lambda: collections.defaultdict(list), lambda d: d[len(d)], len)
+_memory = of_library(lambda: memoryview(bytearray(1)), lambda m: operator.setitem(m, 0, m[0] + 1), lambda m: m[0])
+_objects = of_library(lambda: np.array([0], object), lambda a: operator.setitem(a, 0, a[0] + 1), lambda a: a[0])
+
+
+def _inner_function():
+    seen = [0]
+
+    def f(x):
+        @rose.jit
+        def inner(y):
+            seen[0] += 1
+            return y * seen[0]
+
+        return inner(x * x)
+
+    return f
+
+
 CHANGES = [value for name, value in list(globals().items()) if name.startswith("_") and callable(value)]
 WAYS = {
     "call": lambda f, x: f(x),
@@ -258,6 +511,60 @@ def test_not_in_lanes(change):
     """Each of the lanes would make the change."""
     with pytest.raises(rose.UnsupportedSyntax):
         rose.vmap(rose.jit(change()))(np.array([1.0, 2.0]))
+
+
+@pytest.mark.filterwarnings("ignore::rosejit.StagingWarning")
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__[1:])
+def test_not_in_a_staged_loop(change):
+    """Each iteration would make the change."""
+    f = rose.jit(change())
+
+    @rose.jit
+    def often(x: float) -> float:
+        total = 0.0
+        for _ in rose.range(3):
+            total += f(x)
+        return total
+
+    with pytest.raises(rose.RoseError):
+        often(1.0)
+
+
+@pytest.mark.filterwarnings("ignore::rosejit.StagingWarning")
+def test_of_a_function_that_staged_code_makes():
+    seen = [0]
+
+    @rose.jit
+    def f(x):
+        @rose.jit
+        def inner(y):
+            seen[0] += 1
+            return y * seen[0]
+
+        return inner(x) + 10.0 * inner(x)
+
+    assert [f(1.0), f(1.0)] == [1.0 + 20.0, 3.0 + 40.0]
+
+
+@pytest.mark.parametrize("held", [lambda it: (it,), lambda it: [it], lambda it: {"a": it}, types.SimpleNamespace])
+@pytest.mark.parametrize("use", ["next(it)", "sum(it)", "[k for k in it][0]", "list(it)[0]"])
+def test_iterators_in_something_from_outside(held, use):
+    made = types.SimpleNamespace(it=iter([1.0, 2.0])) if held is types.SimpleNamespace else held(iter([1.0, 2.0]))
+    path = {tuple: "held[0]", list: "held[0]", dict: "held['a']"}.get(type(made), "held.it")
+    f = rose.jit(define(f"def f(x):\n    it = {path}\n    return x * {use}", held=made))
+    with pytest.raises(rose.UnsupportedSyntax, match=r"`held(\.it)?` (holds|is) an iterator"):
+        f(1.0)
+
+
+def test_a_helper_that_is_not_rewritten_is_not_stale():
+    """One with a `global` runs as it is: what it, and who it calls, read is guarded all the same."""
+    names = {"calls": 0, "scale": 2.0}
+    text = "def inner():\n    return scale\ndef helper():\n    global calls\n    calls += 1\n    return inner()"
+    helper = define(text, **names)
+    f = rose.jit(define("def f(x):\n    return x * helper()", helper=helper))
+    assert f(1.0) == 2.0
+    helper.__globals__["scale"] = 3.0
+    assert f(1.0) == 3.0
 
 
 def test_a_table_is_filled_once():
@@ -323,3 +630,24 @@ def test_what_was_decorated_is_not_changed_by_halves(name):
     with pytest.raises(rose.StagingTypeError, match=rf"`f.{name}` is set, but `f` was decorated with the old one"):
         setattr(f, name, getattr(f.__wrapped__, name))
     assert f(1.0) == 2.0
+
+
+def test_a_refused_call_leaves_a_thread_local_as_it_was():
+    held = threading.local()
+    f = rose.jit(define("def f(x):\n    held.k = 1\n    return x + 'no'", held=held))
+    with pytest.raises(rose.RoseError):
+        f(1.0)
+    assert vars(held) == {}
+
+
+def test_objects_that_can_be_called_are_met():
+    """A setter of theirs in a staged loop is staged code, and refused as any other."""
+    f = rose.jit(
+        define(
+            "def f(x):\n    s = 0.0\n    for _ in rose.range(3):\n        held.shown = 1\n        s += x\n    return s",
+            held=Callable(),
+            rose=rose,
+        )
+    )
+    with pytest.raises(rose.UnsupportedSyntax, match="is changed in it"):
+        f(1.0)

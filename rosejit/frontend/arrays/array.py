@@ -175,7 +175,7 @@ def made_outside(tape: Tape, value: Any) -> Any:
     """What a function of the host returned: a NumPy array is a new array of staged code."""
     if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
         return of_host(tape, value)
-    return value.item() if isinstance(value, np.generic) and value.dtype.kind in "fiubc" else value
+    return value.item() if isinstance(value, np.generic) and value.dtype.kind in "bc" else value
 
 
 def parameter(tape: Tape, var: Var, name: str) -> Array:

@@ -37,12 +37,13 @@ class ClosureGuard(Guard):
     """What `function`, which staged code has made, read around it when it was staged; or what a value holds that has
     such functions in it."""
 
-    __slots__ = ("codes", "value")
+    __slots__ = ("codes", "is_of_change", "value")
     can_be_still = False
 
     def __init__(self, value: Any, name: str) -> None:
         super().__init__(AccessPath({}, (name,)), value, Look(value, _AROUND))
         self.value = value
+        self.is_of_change = False
         assert self.look is not None
         found = [each for each in self.look.key if each.__class__ is CodeType]
         self.codes: list[CodeType] = [value.__code__] if isinstance(value, FunctionType) and found else found
@@ -56,6 +57,19 @@ class ClosureGuard(Guard):
         """Whether it would read the same now."""
         assert self.look is not None
         return self.look.holds(self.value)
+
+    def changed(self) -> "ClosureGuard":
+        """The guard for what its own code has changed: that code is used once, and then staged again."""
+        made = ClosureGuard(self.value, self.chain.names[0])
+        made.is_of_change = True
+        return made
+
+    def use(self) -> bool:
+        """Whether the code may be called now; the next time it may not where it changes what it reads."""
+        fits = self.holds()
+        if self.is_of_change:
+            self.look = Look(object(), _AROUND)
+        return fits
 
 
 def arounds(function: FunctionType, statics: Iterable[Any]) -> list[ClosureGuard]:

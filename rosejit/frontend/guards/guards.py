@@ -3,14 +3,13 @@
 # Values of users are of any type: what they are is asked while staging.
 
 from collections import deque
-from collections.abc import Container, Iterable, Iterator, Set
+from collections.abc import Callable, Container, Iterable, Iterator, Set
 from inspect import Parameter
 from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from rosejit.errors import UnsupportedSyntax
 from rosejit.frontend.control.special_methods import member_of
-from rosejit.frontend.syntax.translate import Translation
 from rosejit.frontend.syntax.user_code import is_users_code
 from rosejit.frontend.values.host_values import (
     ATOMS,
@@ -88,6 +87,8 @@ class Guard:
     __slots__ = ("chain", "expected", "look")
     can_be_still = True
     """Whether to hold may mean no more than to be the same object."""
+    is_of_change = False
+    """Whether it is of what the code itself changes, and holds for one use."""
 
     def __init__(self, chain: AccessPath, expected: Any, look: Look | None = None) -> None:
         self.chain = chain
@@ -173,7 +174,7 @@ class Outside(View):
         """How a value is opened, where that is not as the table says."""
         if isinstance(value, np.ndarray):
             is_handed = value.dtype != object and (id(value) in self.live or id(value) in met)
-            return _layout if is_handed else None
+            return open_layout if is_handed else None
         if isinstance(value, type):
             return self._class
         return self._module if isinstance(value, ModuleType) else None
@@ -189,15 +190,16 @@ _ASKING = frozenset({"getattr", "hasattr", "vars", "dir", "__dict__", "attrgette
 """Names of what asks by names that are data."""
 
 
-def _layout(value: Any) -> Opened:
+def open_layout(value: Any) -> Opened:
+    """An array by what it is without its elements."""
     return (ById(value), value.shape, value.dtype.str), []
 
 
-def chains(function: FunctionType, translation: Translation) -> Iterator[AccessPath]:
+def chains(function: FunctionType, found: Iterable[tuple[str, ...]]) -> Iterator[AccessPath]:
     """Where the outside names of `function` live."""
     inside, variables = function.__globals__, function.__closure__
     cells = dict(zip(function.__code__.co_freevars, variables, strict=True)) if variables else {}
-    for names in translation.chains:
+    for names in found:
         if names[0] in cells:
             yield _to_property(AccessPath(cells[names[0]], names))
         elif names[0] in inside:
@@ -223,14 +225,31 @@ _PATCHED = ("math", "numpy", "builtins")
 
 
 def _to_property(chain: AccessPath) -> AccessPath:
-    """`chain` up to the object of which it reads a property of the user's: that is a function, and has run already."""
+    """`chain` up to the object of which it reads what code of the user's gives, which has run already."""
     for k in range(1, len(chain.names)):
         before = AccessPath(chain.root, chain.names[:k])
-        member = member_of(type(before.read()), chain.names[k])
-        read = member.fget if isinstance(member, property) else None
-        if isinstance(read, FunctionType) and is_users_code(read.__code__):
+        if _is_computed(before.read(), chain.names[k]):
             return before
     return chain
+
+
+def _is_computed(owner: Any, name: str) -> bool:
+    """Whether code of the user's gives an attribute: a property, another descriptor, or `__getattr__`."""
+    cls = type(owner)
+    member = member_of(cls, name)
+    if member is None:
+        held = _dictionary_of(owner)
+        return name not in held and _is_users_function(member_of(cls, "__getattr__"))
+    read = member.fget if isinstance(member, property) else None
+    return _is_users_function(read) or _is_users_function(member_of(type(member), "__get__"))
+
+
+def _dictionary_of(owner: Any) -> Any:
+    return object.__getattribute__(owner, "__dict__") if type(owner).__dictoffset__ else ()
+
+
+def _is_users_function(value: Any) -> bool:
+    return isinstance(value, FunctionType) and is_users_code(value.__code__)
 
 
 def is_stable(chain: AccessPath) -> bool:
@@ -309,9 +328,15 @@ def is_known(value: Any) -> bool:
     return value.__class__ in ATOMS or (value.__class__ is tuple and ATOMS.issuperset(map(type, value)))
 
 
-def guard(read: PathValue, view: Outside, kept: Set[int], known: Container[int] = ()) -> Guard | None:
+def guard(
+    read: PathValue,
+    view: Outside,
+    kept: Set[int],
+    known: Container[int] = (),
+    seen: Callable[[Any], Look | None] = lambda _: None,
+) -> Guard | None:
     """What must stay as it is for the code to stay right; arrays that are `kept` are not read again by name, and of
-    those that are `known` the host has read the elements."""
+    those that are `known` the host has read the elements. `seen` are looks that were taken before."""
     chain, value = read.chain, read.value
     if value is _MISSING or is_stable(chain):
         return None
@@ -323,12 +348,13 @@ def guard(read: PathValue, view: Outside, kept: Set[int], known: Container[int] 
         whose = AccessPath(chain.root, (*chain.names, "__func__"))  # the class may be given another method
         return Guard(whose, value.__func__) if isinstance(value, MethodType) else None
     if is_iterator(value):
-        raise _consumed(chain)
+        raise consumed(chain, value)
     if is_identity(value) and not view.asks and not _holds_data(value):
         return Guard(chain, value)
     if isinstance(value, np.ndarray) and value.dtype != object and id(value) not in known:
         return Guard(chain, value) if id(value) in kept else _LayoutGuard(chain, value)
-    return Guard(chain, value, Look(value, view, read.frozen))
+    look = None if view.asks or read.frozen else seen(value)
+    return Guard(chain, value, look or Look(value, view, read.frozen))
 
 
 def elements_guard(read: Any) -> Guard:
@@ -365,9 +391,11 @@ def _holds_data(value: Any) -> bool:
     return _is_bound(value) or (isinstance(value, FunctionType) and bool(named_by_users(value)))
 
 
-def _consumed(chain: AccessPath) -> UnsupportedSyntax:
+def consumed(chain: AccessPath, iterator: Any) -> UnsupportedSyntax:
+    """The refusal of an iterator from outside, to which a chain leads."""
+    what = "is an iterator" if chain.read() is iterator else f"holds an iterator ({type(iterator).__name__})"
     return UnsupportedSyntax(
-        f"`{chain}` is an iterator from outside: what it gives at the next call, staging cannot know",
+        f"`{chain}` {what} from outside: what it gives at the next call, staging cannot know",
         help="make a list of it where it is made, or take the next element where the call is, and pass it",
     )
 

@@ -499,10 +499,21 @@ def _install() -> None:
 _install()
 
 
+def _numpys(cls: Any, like: type) -> Handler:
+    """`np.float64` and `np.int64`: as Python's `like`, but a number of NumPy's."""
+
+    def made(session: Any, function: Any, args: Any, kwargs: Any) -> Any:
+        found = BUILTINS[like](session, function, args, kwargs)
+        session.tape.pythons.pop(id(found), None)
+        return cls(found) if type(found) is like else found
+
+    return made
+
+
 @lru_cache(maxsize=1)
 def table() -> dict[Any, Handler]:
     """The handlers, by function."""
-    numbers = {np.float64: BUILTINS[float], np.int64: BUILTINS[int], np.bool_: BUILTINS[bool]}
+    numbers = {np.float64: _numpys(np.float64, float), np.int64: _numpys(np.int64, int), np.bool_: BUILTINS[bool]}
     return (
         numbers
         | narrow_rows.scalar_classes()

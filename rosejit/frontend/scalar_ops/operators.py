@@ -28,8 +28,9 @@ from rosejit.frontend.values.scalars import (
     tan_atom,
     type_of,
 )
+from rosejit.frontend.values.tape import Tape
 from rosejit.ir.primitive import Primitive
-from rosejit.ir.syntax import Failure, Lit
+from rosejit.ir.syntax import Atom, Failure, Lit
 from rosejit.ir.types import BOOL, INT, REAL, TAN
 
 
@@ -189,10 +190,22 @@ def _on_bool(symbol: str, name: str, on_bools: Primitive | None) -> Method:
                 return Bool(self.tape, self.tape.apply(on_bools, self.atom, right))
         if type_of(other) is None:
             return _other(self, symbol, other, name.startswith("__r"))
+        if symbol in "+-" and (right := bool_atom(self.tape, other)) is not None:
+            _ask_bools(self.tape, self.atom, right)
         as_int = Int(self.tape, self.tape.apply(P["bool_to_int"], self.atom), 0)
         return getattr(as_int, name)(other)
 
     return method
+
+
+def _ask_bools(tape: Tape, *atoms: Atom) -> None:
+    """Truth values of Python's count as 0 and 1 in sums; with those of NumPy's the sum is a truth value."""
+    tape.weak += [(atom, "truth values", tape.here()) for atom in atoms]
+
+
+def _negative_bool(self: Bool) -> Any:
+    _ask_bools(self.tape, self.atom)
+    return -_same(self)
 
 
 OF_COMPLEX: dict[str, Method] = {}
@@ -489,7 +502,7 @@ def _install() -> None:
             setattr(cls, name, method)
     Real.__neg__ = _negative_real  # type: ignore[attr-defined]  # operators are installed, not written in the class
     Int.__neg__ = _negative_int  # type: ignore[attr-defined]  # as above
-    Bool.__neg__ = lambda self: -_same(self)  # type: ignore[attr-defined]  # as above
+    Bool.__neg__ = _negative_bool  # type: ignore[attr-defined]  # as above
     for cls in NUMBERS:
         for name, method in _HOST_METHODS.items():
             if name not in vars(cls):

@@ -54,7 +54,7 @@ def _check_weak(tape: Tape, origins: "_Origins", weak: list[tuple[Atom, str, Any
     """Raise if a number may be NumPy's on which a dtype, or a rounding, depends."""
     for atom, name, place in weak:
         if isinstance(atom, Var) and origins.is_of_numpys([atom]):
-            words, facts, remedy = _ROUND if name == "round" else _DTYPE
+            words, facts, remedy = _WEAK.get(name, _DTYPE)
             found = tape.fault(StagingTypeError, words.format(name), facts=facts, help=remedy)
             found.span = place or found.span
             raise found
@@ -73,6 +73,15 @@ _ROUND = (
     ("`round(np.float64(2.675), 2)` is 2.68, and `round(2.675, 2)` is 2.67",),
     "say it: `np.round(x, digits)` for NumPy's, `round(float(x), digits)` for Python's",
 )
+_BOOLS = (
+    "`+` or `-` of {} that may be NumPy's, which do not count",
+    (
+        "`np.True_ + np.True_` is True, and `True + True` is 2",
+        "elements of arrays, and what is compared with them, are NumPy's",
+    ),
+    "say it: `int(p[0]) + int(p[1])` counts, `p[0] | p[1]` is a truth value",
+)
+_WEAK = {"round": _ROUND, "truth values": _BOOLS}
 
 
 class _Origins:

@@ -54,7 +54,7 @@ from rosejit.frontend.values.pytree import (
     with_parts,
 )
 from rosejit.frontend.values.rose_functions import is_declared_pure
-from rosejit.frontend.values.scalars import NUMBERS, Int, P, Real, made_real, reals
+from rosejit.frontend.values.scalars import NUMBERS, Bool, Int, P, Real, made_real, reals
 from rosejit.ir.syntax import Var
 from rosejit.numeric import loaded, np
 
@@ -74,7 +74,8 @@ _OF_REALS = OF_REALS | {
 """Functions of one or two numbers that are one operation of Reals."""
 _NUMERIC = NUMBERS | {float, int, bool}
 _NO_FUNCTIONS = NUMBERS | {Array, ComplexArray, NarrowArray}
-_GIVEN = frozenset({Real, Int, tuple})
+_NUMPYS = frozenset({Real, Int, Bool})
+_GIVEN = _NUMPYS | {tuple}
 """Classes of results that are numbers, or in which numbers are."""
 _LOOKING = frozenset({isinstance, type, callable, repr, str, print, setattr, object.__setattr__, next})
 """Builtins that use up no iterators that they are given."""
@@ -118,7 +119,7 @@ class Dispatcher:
             known = self._macros.get(id(function))
             if known is not None and known[0] is function:
                 if known[2] is not None:
-                    self._session.opened.functions[id(function)] = known[2]
+                    self._session.opened.begins(known[2], self._session.snapshots)
                 value = known[1](*args, **kwargs)
                 return value if value.__class__ is not GeneratorType else self._fresh(value)
         elif kind is BuiltinFunctionType:
@@ -147,7 +148,7 @@ class Dispatcher:
             return self._of_untold(untold, function, args, kwargs)
         handler = _handler(function) or random.handler_of(function)
         if handler is not None:
-            if self._tape.is_staged and function not in _LOOKING:
+            if function not in _LOOKING:
                 self.effects.check_iterators(args)
             return self._handled(handler, function, args, kwargs)
         if kind is FunctionType:
@@ -185,7 +186,7 @@ class Dispatcher:
         value = handler(self._session, function, args, kwargs)
         if value.__class__ in _GIVEN and _is_numpys(function):
             found = value if value.__class__ is tuple else (value,)
-            tape.numpys.update([x.atom for x in found if x.__class__ in (Real, Int) and isinstance(x.atom, Var)])
+            tape.numpys.update([x.atom for x in found if x.__class__ in _NUMPYS and isinstance(x.atom, Var)])
         return value
 
     def _of_lengths(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
@@ -229,6 +230,7 @@ class Dispatcher:
         except UnsupportedSyntax:
             if has_staged((args, kwargs)) or self._tape.is_staged:
                 raise
+            self._session.opened.begins_as_it_is(function, self._session.snapshots)
             return self.plain(function, args, kwargs)
         self._macros[id(function)] = (function, made, self._session.opened.functions.get(id(function)))
         return self._fresh(made(*args, **kwargs))

@@ -31,19 +31,17 @@ class HostEffects:
         effect = effect_of(function, args)
         if effect is not None and effect.changes is not None:
             self._session.hooks.written(effect.changes)
-        if not self._tape.is_staged:
-            return effect
-        if effect is None:
+        if effect is None and self._tape.is_staged:
             raise self._unknown(function)
-        self.check_iterators(value for value in (*args, *kwargs.values()) if value is not effect.changes)
+        changes = None if effect is None else effect.changes
+        self.check_iterators(value for value in (*args, *kwargs.values()) if value is not changes)
         return effect
 
     def check_iterators(self, values: Iterable[Any]) -> None:
         """Refuse to hand an iterator from outside to what may use it up in a staged block."""
-        if self._tape.is_staged:
-            for value in values:
-                if value.__class__ not in _NUMERIC and hasattr(type(value), "__next__"):
-                    refuse_outer_iterator(self._tape, value)
+        for value in values:
+            if value.__class__ not in _NUMERIC and hasattr(type(value), "__next__"):
+                refuse_outer_iterator(self._tape, value)
 
     def _unknown(self, function: Any) -> RoseError:
         name = name_of(function)

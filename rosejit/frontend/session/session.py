@@ -19,8 +19,8 @@ from rosejit.frontend.arrays.array import Array, Box, constant, fresh, is_small,
 from rosejit.frontend.control.if_for import rows
 from rosejit.frontend.control.special_methods import Methods
 from rosejit.frontend.guards import code_guards
-from rosejit.frontend.guards.change_guards import change_guards
-from rosejit.frontend.guards.closure_guards import arounds, numbers_around
+from rosejit.frontend.guards.change_guards import Snapshot, Snapshots, change_guards, check_iterators
+from rosejit.frontend.guards.closure_guards import ClosureGuard, arounds, numbers_around
 from rosejit.frontend.guards.guards import (
     AccessPath,
     Capture,
@@ -43,7 +43,8 @@ from rosejit.frontend.session.result_inference import stand_in
 from rosejit.frontend.session.routines import Routines
 from rosejit.frontend.signature.binding import Call, Signature, conform
 from rosejit.frontend.syntax.code_table import names_in
-from rosejit.frontend.syntax.translate import TRANSLATIONS, Translation, instantiate, rebound
+from rosejit.frontend.syntax.translate import TRANSLATIONS, instantiate, rebound
+from rosejit.frontend.syntax.user_code import is_users_code
 from rosejit.frontend.values import generators
 from rosejit.frontend.values.deferred_effects import DeferredEffects
 from rosejit.frontend.values.pytree import Supply, build, objects, paths
@@ -57,8 +58,8 @@ from rosejit.lazy_dataclass import dataclass
 from rosejit.numeric import np
 from rosejit.span import Span
 
-RanFunction = tuple[FunctionType, Translation]
-"""A plain function that staged code runs."""
+RanFunction = tuple[FunctionType, CodeType, tuple[tuple[str, ...], ...]]
+"""A plain function that staged code runs, the code that runs, and the outside names that it reads."""
 
 
 class OpenFunction:
@@ -71,6 +72,12 @@ class OpenFunction:
         """Arrays from outside, by `id`, and the parameters that they become."""
         self.arrays: dict[int, tuple[Any, Array]] = {}
         self.functions: dict[int, RanFunction] = {}
+        self.snapshots: list[Snapshot] = []
+        """What its functions read from outside, as that was before the staging."""
+        self.unchanged: list[Snapshot] = []
+        """Those that were so still when it began, in a staged block."""
+        self.arounds: list[ClosureGuard] = []
+        """What it reaches of the staging around it, as that was when it began."""
         self.check: Callable[[Any, Span | None], Call] | None = None
         """Checks the result of the function."""
         self.code: CodeType | None = None
@@ -100,10 +107,31 @@ class OpenFunction:
     def of_what_ran(self, classes: Iterable[type], view: Outside) -> Iterator[Guard]:
         """Guards for the functions that it runs, itself excepted, and for methods of these classes among them."""
         own = self.member.python if self.member is not None else None
-        functions = [f for f, _ in self.functions.values() if f is not own]
+        functions = [function for function, _, _ in self.functions.values() if function is not own]
         return chain(
             code_guards.of_functions(functions, view), code_guards.of_classes(classes, functions) if functions else ()
         )
+
+    def begins(self, ran: RanFunction, snapshots: Snapshots) -> None:
+        """Note that a function is about to run, and what it reads from outside."""
+        function, _, names = ran
+        if id(function) not in self.functions:
+            self.functions[id(function)] = ran
+            found = snapshots.of(function, names)
+            self.snapshots += found
+            if self.root.staged:
+                self.unchanged += [each for each in found if each.look is not None and not each.is_changed()]
+
+    def begins_as_it_is(self, function: FunctionType, snapshots: Snapshots) -> None:
+        """The same, of a function of the user's which cannot be rewritten, and of those that it names."""
+        code, inside = function.__code__, function.__globals__
+        if id(function) in self.functions or not is_users_code(code):
+            return
+        names = [*code.co_freevars, *[name for name in names_in(code) if name in inside]]
+        self.begins((function, code, tuple([(name,) for name in names])), snapshots)
+        for name in names:
+            if isinstance(inside.get(name), FunctionType):
+                self.begins_as_it_is(inside[name], snapshots)
 
     def runs(self, made: FunctionType) -> FunctionType:
         """Note that `made` is the rewritten function; gives it."""
@@ -121,7 +149,7 @@ class OpenFunction:
 
     def names(self) -> frozenset[str]:
         """All names in the functions that it runs."""
-        return frozenset().union(*[names_in(f.__code__) for f, _ in self.functions.values()])
+        return frozenset().union(*[names_in(function.__code__) for function, _, _ in self.functions.values()])
 
 
 # Values of users are of any type: what they are is asked while staging.
@@ -165,6 +193,7 @@ class Session:
         self.routines = Routines()
         self.blas = False
         """Whether large ones are calls of NumPy's routines."""
+        self.snapshots = Snapshots()
         self._open: list[OpenFunction] = []
         self._nobody = OpenFunction(Frame("function"))
         self.opened = self._nobody
@@ -197,7 +226,7 @@ class Session:
         depth = len(tape.frames) - 1
         trials, tape.trials = tape.trials, DeferredEffects()
         try:
-            self._note_static_arrays(call, opened)
+            self._note_outside(function, call, opened)
             arguments = self._arguments(signature, call, made)
             opened.check = self._checking(opened, signature, call.dims)
             value = self._value(opened, self.rewritten(function), arguments)
@@ -336,7 +365,7 @@ class Session:
             return rebound(function, self.hooks.module)
         translation = TRANSLATIONS.of(function)
         self.tape.places.enter(translation.code)
-        self.opened.functions[id(function)] = (function, translation)
+        self.opened.begins((function, translation.code, translation.chains), self.snapshots)
         return instantiate(function, translation, self.hooks.module)
 
     def _arguments(self, signature: Signature, call: Call, made: ir.Function) -> Callable[[FunctionType], Any]:
@@ -401,9 +430,9 @@ class Session:
         captured, guards = self.outside(opened)
         member.end(tree, checked.statics, Block(root.lets, tuple(results)), captured)
         boxes = tuple((box, held) for box in root.reads_outer if (held := tape.content(box, root)) is not None)
-        codes = [translation.code for _, translation in opened.functions.values()]
+        codes = [code for _, code, _ in opened.functions.values()]
         codes.append(member.python.__code__)
-        around = arounds(member.python, member.call.statics if len(self._open) > 1 else ())
+        around = [each if each.holds() else each.changed() for each in opened.arounds]
         self.has_around = self.has_around or bool(around)
         member.staged = Staged(member.function, tree, checked.statics, (), (), (*guards, *around), boxes, tuple(codes))
         return member.staged
@@ -420,17 +449,20 @@ class Session:
 
     def outside(self, opened: OpenFunction) -> tuple[Captures, tuple[Guard, ...]]:
         """The arrays that a function has read from outside, and what else of it must stay as it is."""
-        reads = [PathValue(chain) for f, t in opened.functions.values() if t.chains for chain in chains(f, t)]
+        ran = opened.functions.values()
+        reads = [PathValue(chain) for function, _, names in ran if names for chain in chains(function, names)]
         place = opened.member.function.span if opened.member is not None else None
-        functions = [f for f, _ in opened.functions.values()]
+        functions = [function for function, _, _ in ran]
         check_unspoilt(self.tape, functions, reads, place)
-        changes = change_guards(self.tape, functions, reads)
+        check_iterators(self.tape, reads)
+        changes = change_guards(self.tape, functions, opened.snapshots, opened.unchanged)
         live = opened.captured.keys() - opened.read_elements.keys()
         view = Outside(live, None if self.gives_statics else opened.names())
         kept = opened.static_arrays | opened.unnamed
-        found = [g for read in reads if (g := guard(read, view, kept, opened.read_elements)) is not None]
-        found += changes
+        guarded = [guard(read, view, kept, opened.read_elements, self.snapshots.unchanged) for read in reads]
+        found = [each for each in guarded if each is not None]
         by_name = {id(read.value) for read in reads}
+        found += changes
         found += [elements_guard(a) for key, a in opened.read_elements.items() if key not in by_name]
         found += opened.of_what_ran(self.methods.known, view)
         captured: Captures = {}
@@ -501,7 +533,8 @@ class Session:
         """Note that the host read the elements of an array from outside."""
         self.opened.read_elements[id(captured)] = captured
 
-    def _note_static_arrays(self, call: Call, opened: OpenFunction) -> None:
+    def _note_outside(self, function: FunctionType, call: Call, opened: OpenFunction) -> None:
+        opened.arounds = arounds(function, call.statics if len(self._open) > 1 else ())
         inside = reachable(call.statics, through_objects=False)
         opened.static_arrays.update([id(value) for value in inside if isinstance(value, np.ndarray)])
 

@@ -16,6 +16,7 @@ from rosejit.frontend.syntax.lower_jumps import Handles, NoFlagSet
 from rosejit.frontend.syntax.lower_match import RuntimeCall
 from rosejit.frontend.syntax.rewrite_context import Context
 from rosejit.frontend.syntax.scope import Scope
+from rosejit.frontend.syntax.user_code import is_users_class
 
 # Values of users are of any type: what they are is asked while staging.
 Rewrite = Callable[[Context, Any], Any]
@@ -154,7 +155,7 @@ def _unsure(context: Context, owner: Scope, node: Any) -> bool:
 def _is_known(context: Context, name: str) -> bool:
     """Whether a global is something that no data hides behind: a module, a function, a class."""
     value = context.globals.get(name, getattr(builtins, name, None))
-    return isinstance(value, (ModuleType, type)) or callable(value)
+    return isinstance(value, (ModuleType, type)) or (callable(value) and not is_users_class(type(value)))
 
 
 def _attribute(context: Context, node: Any) -> Any:

@@ -14,6 +14,7 @@ import enum
 import functools
 import io
 import sys
+import threading
 import weakref
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Set, ValuesView
@@ -107,9 +108,13 @@ _slots = functools.lru_cache(maxsize=1024)(slots_of)
 
 
 def _own_data(cls: type) -> dict[str, Any]:
-    """The data that a class holds itself: methods and properties are none."""
+    """The data that a class holds itself: methods and properties are none, the user's own descriptors are."""
     hidden, held = "_" if isinstance(cls, enum.EnumMeta) else "__", vars(cls).items()
-    return {name: each for name, each in held if not name.startswith(hidden) and not hasattr(each, "__get__")}
+    return {
+        name: each
+        for name, each in held
+        if not name.startswith(hidden) and (not hasattr(each, "__get__") or is_users_class(type(each)))
+    }
 
 
 def has_data(cls: type) -> bool:
@@ -199,6 +204,10 @@ def _memory(value: Any) -> Opened:
     return (view.format, view.shape, view.tobytes()), []
 
 
+def _buffer(value: Any) -> Opened:
+    return (None, []) if value.closed else ((value.getvalue(), value.tell()), [])
+
+
 def _reduced(value: Any) -> Opened:
     """A value of a type that is made in C and compares by content: what it says when it is pickled."""
     try:
@@ -256,6 +265,8 @@ ROWS: tuple[tuple[Any, Opener, str], ...] = (
     ((staticmethod, classmethod), lambda value: (None, [value.__func__]), "never"),
     (property, lambda value: (None, [value.fget, value.fset, value.fdel]), "never"),
     (CellType, _cell, "any"),
+    ((io.StringIO, io.BytesIO), _buffer, "any"),
+    (threading.local, lambda value: _named(ById(value), vars(value)), "any"),
     (ContextVar, lambda value: (ById(value), [value.get(None)]), "any"),
     (weakref.ref, lambda value: (ById(value), [value()]), "any"),
     (type, open_class, "any"),
@@ -291,7 +302,7 @@ def kind_of(cls: type) -> Kind:
         return Kind(lambda value: (atom_key(value), []), "never")
     if issubclass(cls, enum.Enum):
         return Kind(open_object, "any")
-    if _is_still(cls) or (cls.__module__.startswith("rosejit.") and not is_users_class(cls)):
+    if _is_still(cls) or (str(cls.__module__).startswith("rosejit.") and not is_users_class(cls)):
         return Kind(itself, "any")
     scalar = (np.generic, lambda value: ((value.dtype.str, value.tobytes()), []), "never")
     for types, opened, change in ((np.ndarray, elements, "any"), scalar, *ROWS):

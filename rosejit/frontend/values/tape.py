@@ -230,6 +230,8 @@ class Tape:
         """Reals that are ints on some paths; numbers that functions of NumPy have given."""
         self.pythons: dict[int, Any] = {}
         """Reals that `float` has given, by `id`: Python's, whatever they are made of."""
+        self.used_up: dict[int, Any] = {}
+        """By `id`: iterators that were gone through."""
         self.merged: dict[int, Any] = {}
         """Structures, and boxes of arrays, of which only running tells which object they are, by `id`."""
         self.error: RoseError | None = None
@@ -527,7 +529,9 @@ def is_local(tape: Tape, container: Any) -> bool:
 
 
 def refuse_outer_iterator(tape: Tape, iterator: Any) -> None:
-    """Refuse to use up, once while staging, an iterator from outside that the code goes through often or never."""
+    """Refuse to use up, once while staging, an iterator from outside that the code goes through often or never; note
+    that it is gone through."""
+    tape.used_up[id(iterator)] = iterator
     if tape.is_staged and not is_local(tape, iterator):
         raise tape.fault(
             UnsupportedSyntax,

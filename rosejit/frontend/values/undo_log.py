@@ -2,11 +2,11 @@
 
 # Values of users are of any type: what they are is asked while staging.
 
-from types import ModuleType
+from types import ModuleType, WrapperDescriptorType
 from typing import Any
 from weakref import ProxyTypes
 
-from rosejit.frontend.values.host_values import ATOMS, atom_key, attributes_of, items_of, put_items
+from rosejit.frontend.values.host_values import attributes_of, items_of, put_items
 
 _MISSING = object()
 
@@ -47,26 +47,6 @@ class UndoLog:
         else:
             self.known[id(owner)] = (owner, items_of(owner), _attributes(owner))
 
-    def is_changed(self, key: int) -> bool:
-        """Whether what is known by `key` has other content than it had then."""
-        owner, items, named = self.known[key]
-        return not (_alike(items_of(owner), items) and _alike(_attributes(owner), named))
-
-
-def _alike(one: Any, other: Any) -> bool:
-    """Whether two copies of what is in a container hold the same objects, or equal numbers and strings."""
-    if type(one) is not type(other):
-        return False
-    if isinstance(one, dict):
-        return _alike(list(one), list(other)) and _alike(list(one.values()), list(other.values()))
-    if not isinstance(one, (list, tuple)):
-        return one == other  # copies: of sets, or None
-    return len(one) == len(other) and all([a is b or _is_equal(a, b) for a, b in zip(one, other, strict=True)])
-
-
-def _is_equal(one: Any, other: Any) -> bool:
-    return type(one) in ATOMS and type(one) is type(other) and atom_key(one) == atom_key(other)
-
 
 def _behind(proxy: Any) -> Any:
     """What a weak proxy stands for: whose method it gives. What is gone already is changed by nobody."""
@@ -86,9 +66,7 @@ def _attributes(owner: Any) -> dict[str, Any] | None:
 def _put_attributes(owner: Any, before: dict[str, Any] | None) -> None:
     if before is None:
         return
-    setting, deleting = (
-        (type.__setattr__, type.__delattr__) if isinstance(owner, type) else (object.__setattr__, object.__delattr__)
-    )
+    setting, deleting = _by_python(owner, "__setattr__"), _by_python(owner, "__delattr__")
     now = _attributes(owner) or {}
     for name in {**now, **before}:
         value = before.get(name, _MISSING)
@@ -96,3 +74,9 @@ def _put_attributes(owner: Any, before: dict[str, Any] | None) -> None:
             deleting(owner, name)
         elif now.get(name, _MISSING) is not value:
             setting(owner, name, value)
+
+
+def _by_python(owner: Any, name: str) -> Any:
+    """How Python itself sets or deletes an attribute of an object, whatever its class does."""
+    cls: type = type(owner)
+    return next(vars(each)[name] for each in cls.__mro__ if type(vars(each).get(name)) is WrapperDescriptorType)

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import rosejit as rose
+from tests.frontend.oracle import define
 
 IS_FULL = os.environ.get("ROSE_TEST_PROFILE") == "product"
 """Whether the whole product is run: 35,000 programs, 10 minutes."""
@@ -355,3 +356,63 @@ def test_a_loop_begins_with_a_number_of_the_same_dtype():
     with pytest.raises(rose.StagingTypeError, match="float32"):
         wrong(F)
     assert right(F[:2]) == F[0] + F[1]
+
+
+# --- numbers of NumPy's that staging knows, and truth values
+
+_KNOWN = {
+    "a call": "np.int64(1)",
+    "of a length": "np.int64(len(a))",
+    "a float": "np.float64(1.0)",
+    "a product of a shape": "np.prod(a.shape)",
+    "a sum": "np.sum([1, 2])",
+    "a largest": "np.max([1, 2])",
+    "a global": "ONE",
+}
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "float32"])
+@pytest.mark.parametrize("known", _KNOWN)
+@pytest.mark.parametrize("use", ["a + K", "K * a", "np.maximum(a, K)", "np.where(a > 0, a, K)", "a[0] - K"])
+def test_known_numbers_of_numpys_are_not_weak(use, known, dtype):
+    f = define(f"def f(a):\n    K = {_KNOWN[known]}\n    return {use}", np=np, ONE=np.int64(1))
+    a = np.array([3, 127]).astype(dtype)
+    found, wanted = rose.jit(f)(a), f(a)
+    np.testing.assert_array_equal(found, wanted)
+    assert np.asarray(found).dtype == wanted.dtype
+
+
+_SUMS = {
+    "elements": ("p[0] + p[1]", (np.array([True, True]),)),
+    "an element and Python's": ("p[0] + True", (np.array([True, True]),)),
+    "comparisons of elements": ("(p[0] > 0) + (p[1] > 0)", (np.ones(2),)),
+    "of a function": ("np.isnan(p) + np.isnan(q)", (1.0, 2.0)),
+    "the negative": ("-p[0]", (np.array([True, True]),)),
+    "the difference": ("p[0] - p[1]", (np.array([True, True]),)),
+}
+
+
+@pytest.mark.parametrize("kind", _SUMS)
+def test_sums_of_truth_values_of_numpys_are_refused(kind):
+    text, args = _SUMS[kind]
+    f = rose.jit(define(f"def f({', '.join('pq'[: len(args)])}):\n    return {text}", np=np))
+    with pytest.raises(rose.StagingTypeError, match="truth values that may be NumPy's"):
+        f(*args)
+
+
+@pytest.mark.parametrize("text", ["sum(p)", "int(p[0]) + int(p[1])", "p[0] + 1", "p[0] * p[1]", "p[0] | p[1]", "p + p"])
+def test_sums_of_truth_values_that_count(text):
+    p = np.array([True, True])
+    f = define(f"def f(p):\n    return {text}", np=np)
+    np.testing.assert_array_equal(rose.jit(f)(p), f(p))
+
+
+@pytest.mark.parametrize(("a", "b"), [(True, True), (True, False), (False, False)])
+def test_truth_values_of_pythons_count(a, b):
+    assert rose.jit(lambda a, b: a + b)(a, b) == a + b
+
+
+def test_known_numbers_of_numpys_are_rounded_as_numpy_does():
+    assert rose.jit(lambda x: x * round(np.float64(2.675), 2))(1.0) == 2.68
+    with pytest.raises(rose.StagingTypeError, match="to digits of a number that may be NumPy's"):
+        rose.jit(lambda x: round(np.float64(x), 2))(2.675)
