@@ -146,3 +146,18 @@ def test_expressions(expression: str) -> None:
 def test_statements(statements: str) -> None:
     lines = "\n    ".join(part.strip() for part in statements.split(";"))
     agrees(define(f"{HEADER}\n    {lines}\n    return y", **SCOPE), ARGUMENTS)
+
+
+def test_what_lies_in_the_memory_of_an_empty_array_is_not_in_the_program() -> None:
+    like = np.arange(400.0).reshape(20, 20)
+    trash = [np.full((20, 20), 1234.5678) for _ in range(40)]
+    del trash
+
+    @rose.jit
+    def f(x: float) -> float:
+        made = np.empty((20, 20)), np.empty(shape=(20, 20), dtype=float), np.empty_like(like)
+        for a in made:
+            a[3, 4] = x
+        return sum(a.sum() for a in made)
+
+    assert f(2.0) == 6.0
