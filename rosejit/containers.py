@@ -209,7 +209,7 @@ class _Dict(Container):
         return tuple(cls.__annotations__) if typing.is_typeddict(cls) else None
 
     def item(self, arguments: tuple[Any, ...]) -> Any:
-        return arguments[1] if arguments[0] is str else None
+        return arguments[1]
 
     def described(self, children: tuple[Tree, ...], keys: tuple[Any, ...], cls: Any) -> Node:
         return Node(self.name, children, keys, ordered=cls is None)

@@ -316,21 +316,20 @@ def making(row: Row) -> Handler:
 
     def handler(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
         if args and not kwargs and len(args) == 1 and not is_staged(*args) and not is_open(*args):
-            return _made_on_host(session, function, args, kwargs)
+            return session.plain(definite(function), args, kwargs)
         given = bound(session.tape, row.name, row.binds, args, kwargs)
         if not is_staged(*given.values()) and not is_open(*given.values()):
-            return _made_on_host(session, function, args, kwargs)
+            return session.plain(definite(function), args, kwargs)
         kind_of(session.tape, given.get("dtype"))
         return called(session.tape, row.name, row.make, row.binds, (session.tape,), given)
 
     return handler
 
 
-def _made_on_host(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
-    """An array that NumPy makes. `np.empty` gives zeros, as for staged code: what lies in the memory would be in the
-    compiled program."""
-    function = np.zeros if function is np.empty else np.zeros_like if function is np.empty_like else function
-    return session.plain(function, args, kwargs)
+def definite(function: Any) -> Any:
+    """What gives zeros for `np.empty`, as staged code has them: what lies in the memory would be in the compiled
+    program."""
+    return np.zeros if function is np.empty else np.zeros_like if function is np.empty_like else function
 
 
 def writing(row: Row) -> Handler:

@@ -143,7 +143,7 @@ def element(grid: AbstractArray, indices: list[Any]) -> tuple[int, ...] | None:
         else:
             unroll("an index that is no number")
     try:
-        found = _dummy(grid)[tuple(plain)]
+        found = dummy(grid)[tuple(plain)]
     except IndexError:
         unroll("the host fails")
     return found.shape if isinstance(found, np.ndarray) else None
@@ -152,7 +152,7 @@ def element(grid: AbstractArray, indices: list[Any]) -> tuple[int, ...] | None:
 def attribute(contents: Contents, grid: AbstractArray, name: str) -> Any:
     """`grid.name`."""
     if name in ("shape", "size", "ndim"):
-        return Constant(getattr(_dummy(grid), name))
+        return Constant(getattr(dummy(grid), name))
     if name == "T":
         return AbstractArray(grid.shape[::-1], grid.kind, grid.place, False, grid.is_fresh)
     return unroll("an attribute of an array")
@@ -197,7 +197,7 @@ def result(contents: Contents, function: Callable[..., Any], args: list[Any], na
     """What NumPy's `function` gives, by its shape: a staged number, or a new array."""
     try:
         with np.errstate(all="ignore"):
-            found = function(*map(_dummy, args), **{name: _dummy(value) for name, value in named.items()})
+            found = function(*map(dummy, args), **{name: dummy(value) for name, value in named.items()})
     except (ArithmeticError, ValueError, TypeError, IndexError):
         unroll("the host fails")
     return of_result(contents, found, STAGED)
@@ -222,7 +222,7 @@ def fresh(
     return made
 
 
-def _dummy(value: Any) -> Any:
+def dummy(value: Any) -> Any:
     """A value like `value` for NumPy."""
     if value.__class__ is AbstractArray:
         shape = value.shape
@@ -233,4 +233,4 @@ def _dummy(value: Any) -> Any:
         return {REAL: 1.0, INT: 1, BOOL: True}[value.kind]
     if value.__class__ is Constant:
         return value.value
-    return [_dummy(item) for item in getattr(value, "items", ())]
+    return [dummy(item) for item in getattr(value, "items", ())]

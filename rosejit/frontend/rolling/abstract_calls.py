@@ -9,6 +9,7 @@ from rosejit.errors import RoseError
 from rosejit.frontend.hints import hints
 from rosejit.frontend.hints.hints import ShapeOf
 from rosejit.frontend.numpy import registry
+from rosejit.frontend.numpy.row_kinds import definite, making
 from rosejit.frontend.python.math import MATH
 from rosejit.frontend.rolling import abstract_arrays, abstract_numbers
 from rosejit.frontend.rolling.abstract_arrays import AbstractArray, Contents
@@ -86,7 +87,7 @@ class AbstractCalls:
         if called is not len and any(is_staged_deep(value) for value in (*values, *(v.value for v in named.values()))):
             unroll("a function of a container")
         try:
-            found = called(*values, **{name: value.value for name, value in named.items()})
+            found = definite(called)(*values, **{name: value.value for name, value in named.items()})
         except Exception:
             unroll("the host fails")
         if isinstance(found, np.ndarray):
@@ -145,6 +146,9 @@ class AbstractCalls:
             unroll("a function that writes an array, or gives several")
         every = [*args, *named.values()]
         flat = [item for value in every for item in (value.items if hasattr(value, "items") else [value])]
+        if row.kind is making and all(value.__class__ is Constant for value in flat):
+            shown = {name: Constant(abstract_arrays.dummy(value)) for name, value in named.items()}
+            return self._on_host(called, [Constant(abstract_arrays.dummy(value)) for value in args], shown)
         if all(abstract_arrays.is_lifted(self.contents, value) for value in flat):
             op = row.make
             if not isinstance(op, Primitive) or named or any(value.__class__ is AbstractArray for value in every):

@@ -182,6 +182,11 @@ ROLLED = {
     "a helper that reads variables": "k = 2\ndef helper(a):\n    return a * k\nfor i in range(70):\n    s += helper(x)",
     "a root of the index": "for i in range(100):\n    s += x / math.sqrt(1.0 + i * i * 0.25) + 1.0 / math.sqrt(i + 1)",
     "a solve": "y = v[:2] * x\nfor i in range(100):\n    y = np.linalg.solve(np.eye(2) * (x * x + 9), m[i, :2] + y)\ns = y",
+    "an array made in the body": "for i in range(100):\n    w = np.zeros((3, 2))\n    for j in range(2):\n        w[j] += v[j:j + 2] * x + i\n        w[j + 1] -= s\n    s = w.sum() * 0.01 + w[2, 1]",
+    "arrays of constants": "for i in range(100):\n    w, u, e = np.full((2, 2), 0.1), np.array([3.0, -0.0, x]), np.ones(shape=(2, 3))\n    w[i % 2, 0] = s\n    s = w[0, 0] * x + u[i % 3] * e[1, 2] - w[1, 1]",
+    "arrays of Ints": "for i in range(100):\n    k = np.array([2, 7, 5])\n    w = np.zeros((2,), int)\n    w[1] += i * k[i % 3]\n    s = s * x + w[1] + w[0] * x + k[1]",
+    "an empty array": "for i in range(100):\n    w = np.empty((2, 2))\n    w[0] = x\n    w[1] = i\n    s += w[0, 1] * w[1, 0] - w[1, 1]",
+    "an array that only the host has": "for i in range(100):\n    w = np.array([0.1, 0.7, 0.3])\n    s = s * x + (w[i % 3] + i) * w[1] - w[2]",
     "the last sign": "s = -0.0\nfor i in range(100):\n    s = s * x",
 }
 
