@@ -186,6 +186,30 @@ def f(w: [14]Real, h: [14]Real): Real =
   m
 """
 
+OUTPUTS = """
+def f(w: [14]Real, h: [14]Real): Real =
+  let h0: [14]Real = copy h in
+  let m: Real, last: [14]Real = loop t < 15 carry (s: Real = 0.0, g: [14]Real = h0) {
+    let n: [14]Real, o: [14]Real = loop i < 14 scan (p: Real in w, q: Real in g) {
+      let a: Real = p * q in
+      let b: Real = a + p in
+      let c: Real = sigmoid(b) in
+      let d: Real = tanh(q) in
+      let e: Real = c * d in
+      let k: Real = e + d in
+      OUTPUTS
+    } in
+    let z: Real = loop i < 14 carry (k: Real = s) scan (a in n, b in o) {
+      let b1: Real = a * b in
+      let b2: Real = b1 * b1 in
+      let c: Real = k + b2 in
+      c
+    } in
+    z, n
+  } in
+  m
+"""
+
 
 def numbers(*shape):
     values = iter(range(1, 1000))
@@ -234,6 +258,15 @@ def test_laws(name, far, monkeypatch):
         monkeypatch.setattr(residuals, "CACHES", 0)
     text, args, _ = KEPT[name]
     check_laws(parse(text), args, order=2)
+
+
+@pytest.mark.parametrize("far", [False, True])
+@pytest.mark.parametrize("given", ["e, k", "k, e", "k, k", "e, p", "p, p"])
+def test_several_outputs_of_one_loop_are_made_again(given, far, monkeypatch):
+    """Those first that others are made of, and none of itself, stacked twice."""
+    if far:
+        monkeypatch.setattr(residuals, "CACHES", 0)
+    check_laws(parse(OUTPUTS.replace("OUTPUTS", given)), [numbers(14), numbers(14)], order=1)
 
 
 def test_slopes_and_outputs_are_made_again_where_the_caches_end(monkeypatch):
