@@ -503,6 +503,19 @@ def test_the_order_of_the_keys_of_a_dict_is_that_of_each_call():
     assert [rose.vmap(f)(d).tolist() for d in columns] == [[7.0] * 2, [8.0] * 2, [7.0] * 2]
 
 
+def test_keys_are_of_any_class():
+    @rose.jit
+    def by_int(d: dict[int, float]) -> dict[int, float]:
+        return {k: value * k for k, value in d.items()}
+
+    @rose.jit
+    def by_pair(d: dict[tuple[str, str], float]) -> float:
+        return sum(value**2 for value in by_int({3: d["a", "b"], 5: d["b", "a"]}).values())
+
+    assert by_int({2: 1.5, 7: 2.0}) == {2: 3.0, 7: 14.0}
+    assert rose.grad(by_pair)({("a", "b"): 1.0, ("b", "a"): -2.0}) == {("a", "b"): 18.0, ("b", "a"): -100.0}
+
+
 def test_tangents_come_in_any_order():
     f = rose.jit(weighed)
     assert rose.jvp(f, (ORDERED,), (TURNED,)) == (7.0, 7.0)

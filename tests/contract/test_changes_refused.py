@@ -1,6 +1,7 @@
 """What staged code may not do to values of the host and to arrays, and how it is told; nothing is half done."""
 
 import collections
+import types
 from dataclasses import dataclass
 from typing import Any
 
@@ -200,3 +201,27 @@ def test_the_memory_of_the_caller_is_not_written():
     with pytest.raises(StagingTypeError, match="never written"):
         evaluate(f, X)
     assert table.tolist() == [3, 1, 2]
+
+
+def test_what_a_module_loads_when_it_is_asked_for_is_no_change() -> None:
+    lazy = types.ModuleType("lazy")
+
+    def load(name: str) -> float:
+        if name != "rate":
+            raise AttributeError(name)
+        lazy.rate = 2.0
+        return 2.0
+
+    lazy.__getattr__ = load
+
+    @rose.jit
+    def inner(x: float) -> float:
+        return x * lazy.rate
+
+    @rose.jit
+    def f(x: float) -> float:
+        for _ in rose.range(3):
+            x = inner(x)
+        return x
+
+    assert f(1.0) == 8.0

@@ -10,14 +10,13 @@ from rosejit.errors import StagingTypeError
 class LinearMap:
     """A pullback or a pushforward. What its forward pass has kept is in the memory of this process."""
 
+    __slots__ = ("__call__", "__dict__", "__weakref__")
+    __call__: Callable[..., Any]
+    """As in `Function`."""
+
     def __init__(self, name: str, apply: Callable[..., Any]) -> None:
         apply.__name__ = apply.__qualname__ = self.__name__ = self.__qualname__ = name
-        self._apply = apply
-
-    @public
-    def __call__(self, *given: Any, **named: Any) -> Any:
-        """The image of a cotangent, or of tangents."""
-        return self._apply(*given, **named)
+        self.__call__ = public(apply)
 
     def __repr__(self) -> str:
         return f"<rose {self.__name__}>"

@@ -57,7 +57,8 @@ class MaskedArray:
         """Raise for a use that needs to know how many elements there are."""
         raise self.tape.type_fault(
             f"{what} needs the number of elements that a staged mask picks, which only running tells",
-            "keep the shape with `np.where(mask, x, 0.0)`; sums, means, extremes and `y[mask] = ...` work",
+            "keep the shape with `np.where(mask, x, 0.0)`; sums, means, extremes and `y[mask] = ...` work; in a fit "
+            "rows may be multiplied by the mask (`w=mask` of `np.polyfit`)",
         )
 
     @property
@@ -224,12 +225,19 @@ def select(a: Array, items: list[Any]) -> MaskedArray:
     return MaskedArray(values, kept, at, (mask, _origin(mask)))
 
 
+def refuse_no_array(tape: Tape, what: str, value: Any) -> NoReturn:
+    """Raise for `what` takes an array, and is given none."""
+    if value.__class__ is MaskedArray:
+        value.refuse(what)
+    raise tape.type_fault(f"{what} takes an array, given {type(value).__name__}")
+
+
 def _target(a: Array, items: list[Any]) -> tuple[Array, Array, int]:
     """The part of an array that slices show, the mask that goes with them, and how many dimensions lie before it."""
     at = next(k for k, item in enumerate(items) if is_mask(item))
     mask = items[at]
     if any(not isinstance(item, slice) for item in (*items[:at], *items[at + 1 :])):
-        raise a.tape.type_fault("a staged mask goes with slices only", "index in two steps")
+        raise a.tape.type_fault("a staged mask goes with slices only", "index in two steps: `x[:, 1][mask]`")
     steps, shape = steps_of(a, [*items[:at], *[slice(None)] * mask.ndim, *items[at + 1 :]])
     target = part_of(a, steps, shape)
     if shape[at : at + mask.ndim] != mask.shape:

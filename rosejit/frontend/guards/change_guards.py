@@ -103,6 +103,8 @@ class Snapshot(NamedTuple):
 
     def is_changed(self) -> bool:
         """Whether it is another value by now, or holds other content."""
+        if self.value is _UNLOADED:
+            return False
         now = _held(self.chain.root, self.chain.names)[0]
         if self.look is not None:
             return not self.look.holds(now)
@@ -156,6 +158,8 @@ class Snapshots:
 _NOTHING = None, _BeforeView()
 _DEFAULTS = ("__defaults__", "__kwdefaults__")
 _MISSING = object()
+_UNLOADED = object()
+"""What a module loads when it is first asked for."""
 
 
 def _held(root: Any, names: tuple[str, ...]) -> tuple[Any, tuple[str, ...]]:
@@ -172,7 +176,7 @@ def _held(root: Any, names: tuple[str, ...]) -> tuple[Any, tuple[str, ...]]:
             value = _MISSING
     for k, name in enumerate(names[1:], 1):
         if isinstance(value, ModuleType) or hasattr(type(value), "__rose_stage__"):
-            value = vars(value).get(name, _MISSING)
+            value = vars(value).get(name, _UNLOADED if "__getattr__" in vars(value) else _MISSING)
         else:
             return value, names[:k]
     return value, names

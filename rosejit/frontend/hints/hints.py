@@ -199,7 +199,7 @@ class Structure:
 
 @dataclass(slots=True, frozen=True)
 class Repeated:
-    """A list, a tuple of any length, a dict with string keys, ...: every part the same."""
+    """A list, a tuple of any length, a dict, ...: every part the same."""
 
     kind: str
     """Of `containers.KINDS`."""

@@ -10,6 +10,7 @@ from rosejit.frontend.arrays import reductions
 from rosejit.frontend.arrays.access import build, copy
 from rosejit.frontend.arrays.array import Array, fresh, of_host
 from rosejit.frontend.arrays.asarray import as_array
+from rosejit.frontend.arrays.boolean_indexing import refuse_no_array
 from rosejit.frontend.arrays.broadcast import broadcast_map, broadcast_shape, cast, converted
 from rosejit.frontend.arrays.call_binding import kind_of
 from rosejit.frontend.numpy import manipulation
@@ -96,7 +97,7 @@ def full_like(tape: Tape, a: Any, fill_value: Any, dtype: Any = None, shape: Any
         return _tangents(tape, lengths_of(tape, shape), fill_value)
     kind = kind_of(tape, dtype) or own
     if kind is None:
-        raise tape.type_fault(f"an array is made like a number or an array, given {type(a).__name__}")
+        refuse_no_array(tape, "what makes an array like another", a)
     return full(tape, shape, fill_value, DTYPES[kind])
 
 

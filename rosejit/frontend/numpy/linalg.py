@@ -11,6 +11,7 @@ from typing import Any
 from rosejit.errors import RoseValueError, ShapeError
 from rosejit.frontend.arrays.array import Array, of_host
 from rosejit.frontend.arrays.asarray import as_array
+from rosejit.frontend.arrays.boolean_indexing import refuse_no_array
 from rosejit.frontend.arrays.broadcast import converted
 from rosejit.frontend.numpy import linalg_algorithms, manipulation
 from rosejit.frontend.numpy import linalg_kernels as kernels
@@ -209,7 +210,7 @@ def real(tape: Tape, value: Any, name: str) -> Array:
     """What may be an array, as one of Reals."""
     found = as_array(tape, value)
     if found is None:
-        raise tape.type_fault(f"`np.linalg.{name}` takes an array, given {type(value).__name__}")
+        refuse_no_array(tape, f"`np.linalg.{name}`", value)
     return converted(found, REAL)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from rosejit.errors import ShapeError
 from rosejit.frontend.arrays.array import Array
 from rosejit.frontend.arrays.asarray import as_array
+from rosejit.frontend.arrays.boolean_indexing import refuse_no_array
 from rosejit.frontend.arrays.reductions import axes_of
 from rosejit.frontend.numpy import manipulation
 from rosejit.frontend.values.scalars import type_of
@@ -50,7 +51,7 @@ def array_of(tape: Tape, name: str, value: Any) -> Any:
     """What may be an array as one; a number is one without dimensions."""
     found = as_array(tape, [value] if type_of(value) is not None else value)
     if found is None:
-        raise tape.type_fault(f"`{name}` takes an array, given {type(value).__name__}")
+        refuse_no_array(tape, f"`{name}`", value)
     return manipulation.reshaped(found, ()) if type_of(value) is not None else found
 
 

@@ -489,8 +489,10 @@ def _hides_staged(value: Any) -> bool:
 
 
 def _is_masked(value: Any) -> bool:
-    """Whether it is one of NumPy's masked arrays, without loading what makes them."""
-    return type(value) is not np.ndarray and isinstance(value, np.ndarray) and hasattr(value, "mask")
+    """Whether it is one of NumPy's arrays of which something is masked, without loading what makes them."""
+    return (
+        type(value) is not np.ndarray and isinstance(value, np.ndarray) and bool(np.any(getattr(value, "mask", False)))
+    )
 
 
 def _aligned(dims: tuple[Dim, ...], shape: tuple[int, ...]) -> list[tuple[Dim, int]] | None:
