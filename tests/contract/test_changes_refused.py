@@ -203,25 +203,28 @@ def test_the_memory_of_the_caller_is_not_written():
     assert table.tolist() == [3, 1, 2]
 
 
+def _load(name: str) -> float:
+    if name != "rate":
+        raise AttributeError(name)
+    lazy.rate = 2.0
+    return 2.0
+
+
+lazy = types.ModuleType("lazy")
+lazy.__getattr__ = _load
+
+
+@rose.jit
+def by_rate(x: float) -> float:
+    return x * lazy.rate
+
+
+@rose.jit
+def thrice(x: float) -> float:
+    for _ in rose.range(3):
+        x = by_rate(x)
+    return x
+
+
 def test_what_a_module_loads_when_it_is_asked_for_is_no_change() -> None:
-    lazy = types.ModuleType("lazy")
-
-    def load(name: str) -> float:
-        if name != "rate":
-            raise AttributeError(name)
-        lazy.rate = 2.0
-        return 2.0
-
-    lazy.__getattr__ = load
-
-    @rose.jit
-    def inner(x: float) -> float:
-        return x * lazy.rate
-
-    @rose.jit
-    def f(x: float) -> float:
-        for _ in rose.range(3):
-            x = inner(x)
-        return x
-
-    assert f(1.0) == 8.0
+    assert thrice(1.0) == 8.0
