@@ -4,10 +4,10 @@ import functools
 import inspect
 import os
 import threading
+import time
 import weakref
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager
-from time import thread_time
 from types import CodeType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, TypeVar, overload
 
@@ -41,6 +41,9 @@ from rosejit.span import PACKAGE
 if TYPE_CHECKING:
     from rosejit.api.call_types import A, P, R
     from rosejit.api.programs.lowered import Lowered
+
+_clock = getattr(time, "thread_time", time.process_time)
+"""Seconds of work; in Pyodide threads have no clock of their own."""
 
 Rule = TypeVar("Rule", bound=Callable[..., Any])
 
@@ -387,7 +390,7 @@ class Function(Generic[Parameters, Result]):
         self._stage_rule(made, call, at)
 
     def _compiled(self, call: Call, at: Session, anew: bool = False) -> Callable[..., Any]:
-        began = thread_time()
+        began = _clock()
         found = self.specialisation(call, at)
         with self._lock:
             if found.loaded is None:
@@ -395,7 +398,7 @@ class Function(Generic[Parameters, Result]):
                 has_code(self, call)
                 if found.unrolled:
                     ops = sum(map(size, reachable(source_of(found.staged.program))))
-                    tell_of_compilation(found.unrolled, ops, thread_time() - began)
+                    tell_of_compilation(found.unrolled, ops, _clock() - began)
             if found.call is None or anew:
                 found.call = found.loaded.function("main", interface_of(self, found))
             return found.call

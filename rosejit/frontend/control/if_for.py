@@ -189,9 +189,10 @@ def tell(record: Unrolled, cost: str) -> None:
 def tell_of_compilation(unrolled: Sequence[Unrolled], ops: int, seconds: float) -> None:
     """Warn of the longest of the loops that were `unrolled` into a program of so many operations that took so many
     seconds of work from its text to its code, if it is much and a good part of it (the elements of arrays count there
-    only)."""
+    only). A slow machine alone is no reason: few operations do not take long because of a loop."""
     longest = max(unrolled, key=lambda record: record.ops)
-    if any(record.told for record in unrolled) or 4 * longest.ops < ops or not (ops > _TELLS or seconds > _SECONDS):
+    is_much = ops > _TELLS or (seconds > _SECONDS and ops > _TELLS // 10)
+    if any(record.told for record in unrolled) or 4 * longest.ops < ops or not is_much:
         return
     part = f"{longest.ops:,} of {ops:,} operations after {longest.iterations:,} iterations"
     tell(longest, f"{part}, and {seconds:.1f} s of compilation")
