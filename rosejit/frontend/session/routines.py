@@ -44,19 +44,22 @@ class Routines:
         if found is None:
             outermost = not self._making
             self._making.append(key)
-            found = self._known[key] = make()
-            if rule is not None:  # after the function is known: its derivative may call it
-                found.rule = rule(found)
-            if outermost:
-                self._keep(keep)
+            try:
+                found = self._known[key] = make()
+                if rule is not None:  # after the function is known: its derivative may call it
+                    found.rule = rule(found)
+                if outermost and keep:
+                    self._keep()
+            finally:
+                if outermost:
+                    self._making.clear()
         return found
 
-    def _keep(self, keep: bool) -> None:
-        for key in self._making if keep else ():
+    def _keep(self) -> None:
+        for key in self._making:
             _kept[key] = self._twin(self._known[key], None)
         while len(_kept) > KEPT:
             _kept.pop(next(iter(_kept)), None)
-        self._making.clear()
 
     def _twin(self, f: Function, place: Span | None) -> Function:
         """The copy of `f` and of all it calls at a place."""
