@@ -2,6 +2,7 @@
 
 import ast
 import re
+import subprocess
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -200,3 +201,16 @@ def test_files_that_documents_name_exist():
     missing = [f"{where}: {file}" for where, line in lines for file in QUOTED_FILE.findall(line)
                if file not in ends | allowed]  # fmt: skip
     assert not missing
+
+
+def test_nothing_that_git_ignores_and_no_link_is_committed():
+    """A link `.venv` that somebody commits stands in the way of the commands of README.md."""
+
+    def listed(*options: str) -> list[str]:
+        found = subprocess.run(["git", "ls-files", *options], cwd=ROOT, capture_output=True, text=True, check=True)
+        return found.stdout.splitlines()
+
+    if not (ROOT / ".git").exists():
+        pytest.skip("no checkout of git: a source distribution")
+    assert not listed("--cached", "--ignored", "--exclude-standard")
+    assert not [line for line in listed("--stage") if line.startswith("120000")]
