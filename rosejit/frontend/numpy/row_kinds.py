@@ -55,6 +55,8 @@ class Row:
     """Whether arrays have it as a method, too, with the parameters behind the first."""
     picked: Make | None = None
     """What it is of the elements that a staged mask picks, if that is staged."""
+    any_length: bool = False
+    """Whether arrays whose length stays open are taken: `make` asks none how long it is. Functions of elements do."""
 
     @property
     def name(self) -> str:
@@ -93,19 +95,9 @@ class Row:
         return _of_lengths(self, narrow)
 
 
-_OPEN = frozenset({
-    "sum", "prod", "mean", "max", "min", "all", "any", "cumsum", "cumprod", "dot", "matmul", "inner", "where", "clip",
-    "round", "copy", "asarray", "zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empty_like", "full_like",
-    "arange", "shape", "ndim", "size", "astype",
-})  # fmt: skip
-"""Functions, beside those of elements, and methods that have been looked through for lengths that stay open: nothing
-in them takes an array to have elements."""
-
-
 def require_length(row: Row, tape: Any, args: Args) -> None:
     """Refuse an array of open length where it was not thought of."""
-    known = row.kind is of_elements or row.names.split()[0] in _OPEN
-    if not known and any(map(is_of_open_length, args)):
+    if not row.any_length and row.kind is not of_elements and any(map(is_of_open_length, args)):
         refuse(tape, f"`{row.name}`")
 
 

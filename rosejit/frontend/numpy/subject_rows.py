@@ -179,7 +179,7 @@ _BUILDING = (
         "a, axis, start=0", "t, 2; t, 0, 2; a, 1", "view"),
     Row("diagflat", of_array, lambda v, k=0: manipulation.diag(manipulation.ravel(v), k), samples="x; a; x, 1"),
     Row("astype", of_several, conversions.astype, "x, dtype, /, *, copy=True, device=None", "x, int; k, float; "
-        "a, bool"),
+        "a, bool", any_length=True),
     Row("asanyarray", of_several, creation.asarray, "a, dtype=None, order='K', *, device=None, copy=None, like=None",
         "x; [s, 1]; k, float", "view"),
     Row("asfortranarray", of_several, creation.ascontiguousarray, "a, dtype=None, *, like=None", "x; a; k, float",
