@@ -2,7 +2,6 @@
 
 # Values of users are of any type: what they are is asked while staging.
 
-import builtins
 import contextlib
 import functools
 import heapq
@@ -19,9 +18,9 @@ from types import (
     MethodWrapperType,
     ModuleType,
 )
-from typing import Any, NoReturn
+from typing import Any
 
-from rosejit.errors import RoseError, StagingTypeError, UnsupportedSyntax
+from rosejit.errors import RoseError, UnsupportedSyntax
 from rosejit.frontend.arrays.array import Array, host_data
 from rosejit.frontend.arrays.asarray import in_64_bits
 from rosejit.frontend.arrays.complex_array import ComplexArray, made_outside
@@ -37,7 +36,9 @@ from rosejit.frontend.python.cmath import CMATH
 from rosejit.frontend.python.math import MATH, OF_REALS
 from rosejit.frontend.scalar_ops import faults
 from rosejit.frontend.scalar_ops.staged_text import marked
+from rosejit.frontend.session import refused_calls
 from rosejit.frontend.session.host_effects import HostEffects
+from rosejit.frontend.session.refused_calls import is_numpys, title_of
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays
 from rosejit.frontend.syntax.user_code import is_users_code
 from rosejit.frontend.values.generators import Generator
@@ -56,7 +57,7 @@ from rosejit.frontend.values.pytree import (
 from rosejit.frontend.values.rose_functions import is_declared_pure
 from rosejit.frontend.values.scalars import NUMBERS, Bool, Int, P, Real, made_real, reals
 from rosejit.ir.syntax import Var
-from rosejit.numeric import loaded, np
+from rosejit.numeric import loaded
 
 Handler = Callable[..., Any]
 
@@ -184,7 +185,7 @@ class Dispatcher:
         if tape.has_open:
             args = self._of_lengths(function, args, kwargs)
         value = handler(self._session, function, args, kwargs)
-        if value.__class__ in _GIVEN and _is_numpys(function):
+        if value.__class__ in _GIVEN and is_numpys(function):
             found = value if value.__class__ is tuple else (value,)
             tape.numpys.update([x.atom for x in found if x.__class__ in _NUMPYS and isinstance(x.atom, Var)])
         return value
@@ -303,10 +304,10 @@ class Dispatcher:
             args = tuple(self._rewritten(arg) for arg in args)
         if kwargs:
             kwargs = {name: self._rewritten(x) if name in _CALLED else x for name, x in kwargs.items()}
-        if _is_numpys(function) and has_staged((args, kwargs)):
+        if is_numpys(function) and has_staged((args, kwargs)):
             raise self._session.tape.type_fault(
-                f"`{_title(function)}` of staged values is not staged",
-                refusals.reason_of(_title(function)),
+                f"`{title_of(function)}` of staged values is not staged",
+                refusals.reason_of(title_of(function)),
                 "docs/arrays.md lists what is",
             )
         effect = self.effects.check(function, args, kwargs)
@@ -315,6 +316,7 @@ class Dispatcher:
         if _outside_arrays(function):
             args = tuple(as_numpy(arg) for arg in args)
             kwargs = {name: as_numpy(value) for name, value in kwargs.items()}
+        computed = len(self._tape.lets)
         try:
             found = self._watched(function, args, kwargs) if effect is None else function(*args, **kwargs)
             if hasattr(type(found), "__next__") and not any(found is arg for arg in args):
@@ -324,9 +326,10 @@ class Dispatcher:
                 self._session.tape.record_allocation(*objects(found, args))
             return self._session.methods.instrument(made_outside(self._session.tape, found))
         except Exception as error:
-            if isinstance(error, RoseError) or not _says_of_staged(function, error, (args, kwargs)):
+            met = len(self._tape.lets) > computed or has_staged((args, kwargs))
+            if not refused_calls.says_of_staged(function, error, met):
                 raise
-            self._refuse(function, error)
+            refused_calls.refuse(self._tape, function, error)
 
     def _note(self, args: tuple[Any, ...]) -> None:
         """Keep what containers hold that a function nobody knows may change."""
@@ -348,19 +351,6 @@ class Dispatcher:
                 self._session.hooks.written(value)
         return found
 
-    def _refuse(self, function: Any, error: Exception) -> NoReturn:
-        """A function that is not staged was given a staged value, and knew no better than an error of its own."""
-        module = str(getattr(function, "__module__", None) or "builtins").lstrip("_")
-        name = getattr(function, "__name__", type(function).__name__)
-        of_python = module == "builtins" or getattr(builtins, name, None) is function  # `open` says that it is of `io`
-        name = name if of_python else _title(function) if _is_numpys(function) else f"{module}.{name}"
-        raise self._session.tape.fault(
-            StagingTypeError,
-            f"`{name}` is called by Python, and takes no staged values",
-            facts=(f"it says: {error}",),
-            help="use a function of `math`, `numpy` or `rose`, or make it a function of your own with `rose.opaque`",
-        )
-
     def _rewritten(self, value: Any) -> Any:
         """A function that a builtin will call, so that the call is staged."""
         if callable(value) and not isinstance(value, type):
@@ -368,32 +358,11 @@ class Dispatcher:
         return value
 
 
-def _says_of_staged(function: Any, error: Exception, given: Any) -> bool:
-    """Whether an error of a function that is not staged is about staged values, which it cannot take."""
-    if _is_transform(function):
-        return False
-    if isinstance(error, TypeError) and has_staged(given):
-        return True
-    if _is_numpys(function):  # a generator, or a function, that it was given gave them
-        return isinstance(error, (TypeError, ValueError)) and bool(_OUR_WORDS.search(str(error)))
-    module = str(getattr(function, "__module__", None) or type(function).__module__)
-    foreign = module.lstrip("_").split(".")[0] not in ("builtins", "operator", "itertools", "functools", "collections")
-    return foreign and has_staged(given) and (isinstance(error, ValueError) or type(error).__module__ == "struct")
-
-
-_OUR_WORDS = re.compile("'Real'|'Int'|'Bool'|'Array'|array element with a sequence")
-
-
 def _may_ask(kind: Any, function: Any) -> bool:
     """Whether a function may ask what its arguments are; those of users are staged, others may only keep them."""
     if kind is BuiltinFunctionType:
         return function is not setattr and isinstance(function.__self__, ModuleType)
-    return function is type or (kind is FunctionType and not is_users_code(function.__code__)) or _is_numpys(function)
-
-
-def _is_transform(function: Any) -> bool:
-    """Whether a function is one of ours that take functions: what it says of arguments is about those."""
-    return str(getattr(function, "__module__", "")).startswith("rosejit.api.")
+    return function is type or (kind is FunctionType and not is_users_code(function.__code__)) or is_numpys(function)
 
 
 def _is_users(function: Any) -> bool:
@@ -427,22 +396,6 @@ def _is_changed(value: Any, before: Any) -> bool:
 
 def _is_hashable(function: Any) -> bool:
     return type(function).__hash__ is not None
-
-
-def _is_numpys(function: Any) -> bool:
-    """Whether a function is NumPy's, which would do to staged values what nobody can foresee."""
-    owner = getattr(function, "__self__", None)
-    module = getattr(function, "__module__", None) or getattr(type(owner), "__module__", "")
-    return module.split(".")[0] == "numpy" or (isinstance(function, np.ufunc) if loaded() is not None else False)
-
-
-def _title(function: Any) -> str:
-    module = getattr(function, "__module__", None) or "numpy"
-    name = getattr(function, "__name__", type(function).__name__)
-    owner: Any = getattr(function, "__self__", None)
-    if type(owner).__name__ == "ufunc":  # `np.add.reduceat`
-        name = f"{owner.__name__}.{name}"
-    return f"{module.split('._')[0]}.{name}".replace("numpy.", "np.", 1)
 
 
 def _outside_arrays(function: Any) -> bool:

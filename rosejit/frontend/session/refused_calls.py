@@ -1,0 +1,99 @@
+"""Functions that Python calls and that were given staged values: is their error about those, and what is said then."""
+
+# Values of users are of any type: what they are is asked while staging.
+
+import builtins
+import re
+import struct
+from typing import Any, NoReturn
+
+from rosejit.errors import RoseError, StagingTypeError
+from rosejit.frontend.syntax.user_code import is_users_code
+from rosejit.numeric import loaded, np
+
+_OUR_WORDS = re.compile("'Real'|'Int'|'Bool'|'Array'|array element with a sequence")
+_OF_PYTHON = frozenset({"builtins", "operator", "itertools", "functools", "collections"})
+
+_COUNTERPARTS = {
+    "`rose.root(f, x0, bracket=(a, b))`": "scipy.optimize: brentq brenth bisect ridder toms748",
+    "`rose.root(f, x0)`": "scipy.optimize: newton root_scalar root fsolve broyden1 broyden2 anderson newton_krylov",
+    "`rose.fixed_point(f, x0)`": "scipy.optimize: fixed_point",
+    "`rose.least_squares(residuals, x0)`": "scipy.optimize: least_squares leastsq lsq_linear",
+    "`rose.curve_fit(f, x, y, p0)`": "scipy.optimize: curve_fit",
+    "`rose.optim.minimize(f, x0)`": "scipy.optimize: minimize minimize_scalar fmin fmin_bfgs fmin_l_bfgs_b fmin_slsqp",
+    "`rose.solve_ivp(f, t_span, y0)`": "scipy.integrate: solve_ivp odeint ode",
+    "`rose.quad(f, a, b)`": "scipy.integrate: quad quad_vec romberg fixed_quad quadrature",
+    "`np.trapezoid`": "scipy.integrate: trapezoid trapz simpson",
+    "`scipy.special.ndtr`, or `math.erf`": "scipy.stats: cdf sf logcdf",
+    "its formula, with `scipy.special.gammaln` and the like": "scipy.stats: pdf logpdf pmf logpmf ppf",
+}
+"""What does in staged code what functions of SciPy's do, by module and name; methods by the module of their class."""
+
+
+def title_of(function: Any) -> str:
+    """A function as users write it: `np.add.reduceat`, `struct.pack`, `scipy.optimize.brentq`."""
+    owner: Any = getattr(function, "__self__", None)
+    name = getattr(function, "__name__", type(function).__name__)
+    if is_numpys(function):
+        name = f"{owner.__name__}.{name}" if type(owner).__name__ == "ufunc" else name
+        module = getattr(function, "__module__", None) or "numpy"
+        return f"{module.split('._')[0]}.{name}".replace("numpy.", "np.", 1)
+    if getattr(builtins, name, None) is function:  # `open` says that it is of `io`
+        return name
+    module = str(getattr(function, "__module__", None) or "builtins").lstrip("_").split("._")[0]
+    return name if module == "builtins" else f"{module}.{name}"
+
+
+def is_numpys(function: Any) -> bool:
+    """Whether a function is NumPy's, which would do to staged values what nobody can foresee."""
+    owner = getattr(function, "__self__", None)
+    module = getattr(function, "__module__", None) or getattr(type(owner), "__module__", "")
+    return module.split(".")[0] == "numpy" or (isinstance(function, np.ufunc) if loaded() is not None else False)
+
+
+def says_of_staged(function: Any, error: Exception, met: bool) -> bool:
+    """Whether an error of a function that is not staged is about staged values: it `met` some if it was given them, or
+    if a function of the user's that it called computed with them."""
+    if str(getattr(function, "__module__", "")).startswith("rosejit.api."):  # what it says is about what it was given
+        return False
+    if isinstance(error, (TypeError, ValueError)) and _OUR_WORDS.search(str(error)):
+        return not isinstance(error, RoseError)
+    if isinstance(error, RoseError) and not isinstance(error, StagingTypeError):
+        return False
+    if is_numpys(function) or _home(function) in _OF_PYTHON:
+        return met and isinstance(error, TypeError) and not isinstance(error, RoseError)
+    about = isinstance(error, (TypeError, ValueError, IndexError, AttributeError, struct.error))
+    return met and about and (isinstance(error, RoseError) or not _raised_by_user(error))
+
+
+def _raised_by_user(error: Exception) -> bool:
+    """Whether the line that raised an error is of the user's code."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and is_users_code(trace.tb_frame.f_code)
+
+
+def _home(function: Any) -> str:
+    module = str(getattr(function, "__module__", None) or type(function).__module__)
+    return module.lstrip("_").split(".")[0]
+
+
+def refuse(tape: Any, function: Any, error: Exception) -> NoReturn:
+    """A function that is not staged was given a staged value, and knew no better than `error`."""
+    title = title_of(function)
+    raise tape.fault(
+        StagingTypeError,
+        f"`{title}` is called by Python, and takes no staged values",
+        facts=(f"it says: {str(error).splitlines()[0]}",) if str(error) else (),
+        help=_help(title),
+    ) from None
+
+
+def _help(title: str) -> str:
+    module, _, name = title.rpartition(".")
+    for counterpart, functions in _COUNTERPARTS.items():
+        home, _, names = functions.partition(": ")
+        if module.startswith(home) and name in names.split():
+            return f"use {counterpart}, or make it a function of your own with `rose.opaque`"
+    return "use a function of `math`, `numpy` or `rose`, or make it a function of your own with `rose.opaque`"
