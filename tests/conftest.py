@@ -31,6 +31,13 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_configure() -> None:
+    """What goes wrong while a loop is followed keeps it from being rolled, elsewhere; here it is a failure."""
+    from rosejit.frontend.rolling import decide
+
+    decide.STRICT = True
+
+
 def pytest_unconfigure() -> None:
     """Remove the cache of this run."""
     shutil.rmtree(CACHE, ignore_errors=True)

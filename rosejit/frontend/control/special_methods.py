@@ -46,6 +46,14 @@ _lock = threading.Lock()
 _replaced: dict[tuple[type, str], _Replaced] = {}
 
 
+class _Cached(property):
+    """Stands in for a property that an object computes once, and has what that has."""
+
+    def __init__(self, original: Any, get: Call) -> None:
+        super().__init__(get)
+        self.func, self.attrname = original.func, original.attrname
+
+
 class Methods:
     """The classes whose objects one session has met.
 
@@ -89,7 +97,9 @@ class Methods:
             for inner in set(map(type, held_in(value))) - self.known:
                 self.instrument_class(inner)
         elif kind not in self.known:
-            self.instrument_class(value if isinstance(value, type) else kind)
+            cls = value if isinstance(value, type) else kind
+            if cls not in self.known:
+                self.instrument_class(cls)
         return value
 
     def instrument_class(self, cls: type) -> None:
@@ -131,7 +141,7 @@ class Methods:
                 return None
             return property(self._converted(get), self._converted(put), self._converted(delete), member.__doc__)
         if isinstance(member, functools.cached_property):
-            return property(self._cached(member)) if _is_users(member.func) else None
+            return _Cached(member, self._cached(member)) if _is_users(member.func) else None
         special = name.startswith("__") and name.endswith("__") and name not in _LEFT
         return self._converted(member) if special and _is_users(member) else None
 
@@ -205,6 +215,14 @@ def member_of(cls: type, name: str) -> Any:
             entry = _replaced.get((each, name))
             return member if entry is None or member is not entry.stand_in else entry.original
     return None
+
+
+def as_written(owner: Any, name: str, value: Any) -> Any:
+    """What an attribute of a class is, which reads as `value`, beside what stands in for it while code is staged."""
+    if not _replaced or not isinstance(owner, type):
+        return value
+    entries = [entry for cls in owner.__mro__ if (entry := _replaced.get((cls, name))) is not None]
+    return next((entry.original for entry in entries if value is entry.stand_in), value)
 
 
 def own(value: Any, name: str) -> Any:

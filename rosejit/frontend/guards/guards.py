@@ -9,7 +9,7 @@ from types import BuiltinFunctionType, CellType, FunctionType, MethodType, Modul
 from typing import Any
 
 from rosejit.errors import UnsupportedSyntax
-from rosejit.frontend.control.special_methods import member_of
+from rosejit.frontend.control.special_methods import as_written, member_of
 from rosejit.frontend.syntax.user_code import is_users_code
 from rosejit.frontend.values.host_values import (
     ATOMS,
@@ -61,7 +61,7 @@ class AccessPath:
                 value = root.cell_contents
             if len(names) > 1:
                 for name in names[1:]:
-                    value = getattr(value, name)
+                    value = as_written(value, name, getattr(value, name))
         except (KeyError, ValueError, AttributeError):
             return _MISSING
         return value

@@ -14,7 +14,7 @@ from rosejit.frontend.python.math import MATH
 from rosejit.frontend.rolling import abstract_arrays, abstract_numbers
 from rosejit.frontend.rolling.abstract_arrays import AbstractArray, Contents
 from rosejit.frontend.rolling.abstract_numbers import AbstractNumber, Constant, unroll
-from rosejit.frontend.rolling.abstract_records import AbstractStructure, of_tree, standing_for
+from rosejit.frontend.rolling.abstract_records import AbstractStructure, leaves, of_tree, standing_for
 from rosejit.frontend.syntax.user_code import is_users_class
 from rosejit.frontend.values.pytree import is_staged_deep
 from rosejit.frontend.values.scalars import P
@@ -145,7 +145,7 @@ class AbstractCalls:
         if row is None or row.gives in ("writes", "several"):
             unroll("a function that writes an array, or gives several")
         every = [*args, *named.values()]
-        flat = [item for value in every for item in (value.items if hasattr(value, "items") else [value])]
+        flat = [item for value in every for item in leaves(value)]
         if row.kind is making and all(value.__class__ is Constant for value in flat):
             shown = {name: Constant(abstract_arrays.dummy(value)) for name, value in named.items()}
             return self._on_host(called, [Constant(abstract_arrays.dummy(value)) for value in args], shown)

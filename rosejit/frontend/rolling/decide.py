@@ -31,6 +31,9 @@ from rosejit.ir.types import INT, REAL
 from rosejit.lazy_dataclass import dataclass
 from rosejit.logs import note
 
+STRICT = False
+"""Whether an error while a loop is followed goes to the user: so that tests find what is not thought of."""
+
 
 def roll(
     tape: Tape,
@@ -155,6 +158,10 @@ def why_not(tape: Tape, items: Sources, names: tuple[str, ...], plan: Plan, fram
             return str(reason)
     except CannotRoll as reason:
         return str(reason)
+    except Exception as error:  # the loop's own, which it raises again when it runs; or a fault here
+        if STRICT:
+            raise
+        return f"following it ended in {type(error).__name__}: {error}"
     tape.rolls_more = True  # from now on: staging takes the inner loops as the walk has taken them
     return why_not(tape, items, names, plan, frame)
 

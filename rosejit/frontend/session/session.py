@@ -366,6 +366,8 @@ class Session:
         translation = TRANSLATIONS.of(function)
         self.tape.places.enter(translation.code)
         self.opened.begins((function, translation.code, translation.chains), self.snapshots)
+        for default in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
+            self.methods.instrument(default)
         return instantiate(function, translation, self.hooks.module)
 
     def _arguments(self, signature: Signature, call: Call, made: ir.Function) -> Callable[[FunctionType], Any]:

@@ -153,9 +153,11 @@ def _unsure(context: Context, owner: Scope, node: Any) -> bool:
 
 
 def _is_known(context: Context, name: str) -> bool:
-    """Whether a global is something that no data hides behind: a module, a function, a class."""
+    """Whether a global is something that no data hides behind: a module, a function, a class that no user wrote."""
     value = context.globals.get(name, getattr(builtins, name, None))
-    return isinstance(value, (ModuleType, type)) or (callable(value) and not is_users_class(type(value)))
+    if isinstance(value, type):
+        return not is_users_class(value)
+    return isinstance(value, ModuleType) or (callable(value) and not is_users_class(type(value)))
 
 
 def _attribute(context: Context, node: Any) -> Any:

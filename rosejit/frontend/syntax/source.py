@@ -191,6 +191,8 @@ def _pick(
     ]
     if len(same) > 1:
         same = [node for node in same if _agrees(node, code, imported)] or (same if rewritten else [])
+    if len(same) > 1 and not rewritten:  # one inside another, or constants, whose code has no place
+        same = [node for node in same if Definition(node, imported).gave(code)] or same
     return min(same, key=_extent, default=None)
 
 
