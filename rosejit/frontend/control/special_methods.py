@@ -108,6 +108,7 @@ class Methods:
             if base not in self.known and is_users_class(base):
                 self.known.add(base)
                 self._replace(base)
+                self.instrument_class(type(base))
 
     def _replace(self, cls: type) -> None:
         with _lock:
@@ -215,6 +216,15 @@ def member_of(cls: type, name: str) -> Any:
             entry = _replaced.get((each, name))
             return member if entry is None or member is not entry.stand_in else entry.original
     return None
+
+
+def special_names(cls: type) -> frozenset[str]:
+    """The special methods that a class has itself, beside those that it has only while code is staged."""
+    found = [name for name, member in vars(cls).items() if name[:2] == "__" and type(member) in _METHODS]
+    return frozenset([name for name in found if member_of(cls, name) is not None])
+
+
+_METHODS = (FunctionType, staticmethod, classmethod)
 
 
 def as_written(owner: Any, name: str, value: Any) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from types import FunctionType
 from typing import Any
 
-from rosejit.frontend.control.special_methods import member_of
+from rosejit.frontend.control.special_methods import member_of, special_names
 from rosejit.frontend.guards.guards import AccessPath, Guard, Outside, is_ours
 from rosejit.frontend.syntax.user_code import is_users_class
 from rosejit.frontend.values.reachable_state import Look
@@ -48,6 +48,32 @@ class _SpecialMethodGuard(Guard):
         return _function_of(member_of(self.cls, self.chain.names[1])) is self.expected
 
 
+class AdditionGuard(Guard):
+    """The special methods that a class of the user's has not: Python asks for them, and `__len__` decides a branch once
+    there is one. Others are found by their names, which are looked up again."""
+
+    __slots__ = ("cls", "count")
+    can_be_still = False
+
+    def __init__(self, cls: type) -> None:
+        super().__init__(_chain(cls, ("__dict__",)), special_names(cls))
+        self.cls = cls
+        self.count = len(vars(cls))
+
+    @property
+    def key(self) -> Any:
+        """What tells it from others."""
+        return AdditionGuard, id(self.cls)
+
+    def holds(self) -> bool:
+        """Whether there is none that there was not."""
+        count = len(vars(self.cls))
+        if count != self.count and not special_names(self.cls) <= self.expected:
+            return False
+        self.count = count
+        return True
+
+
 def _chain(owner: Any, names: tuple[str, ...]) -> AccessPath:
     return AccessPath({owner.__name__: owner}, (owner.__name__, *names))
 
@@ -65,15 +91,17 @@ def of_functions(functions: Iterable[FunctionType], view: Outside) -> Iterator[G
 
 
 def of_classes(classes: Iterable[type], ran: Iterable[FunctionType]) -> Iterator[Guard]:
-    """Guards for those methods of classes that are among the functions that ran."""
+    """Guards for those methods of classes that are among the functions that ran, for all of metaclasses, and against
+    special methods that are new."""
     known = set(map(id, ran))
     for cls in filter(is_users_class, classes):
         if is_ours(cls.__module__):
             continue
+        yield AdditionGuard(cls)
         for name in {name for each in cls.__mro__[:-1] for name in vars(each)}:
             member = member_of(cls, name)
             function = _function_of(member)
-            if id(function) not in known:
+            if id(function) not in known and not (issubclass(cls, type) and isinstance(function, FunctionType)):
                 continue
             if type(member) in _BY_ATTRIBUTE or (name.startswith("__") and name != "__init__"):
                 yield _SpecialMethodGuard(cls, name, function)

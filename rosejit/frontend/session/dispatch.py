@@ -326,7 +326,8 @@ class Dispatcher:
                 self._session.tape.record_allocation(*objects(found, args))
             return self._session.methods.instrument(made_outside(self._session.tape, found))
         except Exception as error:
-            met = len(self._tape.lets) > computed or has_staged((args, kwargs))
+            given: Any = (args, kwargs)
+            met = lambda: len(self._tape.lets) > computed or has_staged(given)  # noqa: E731  # most errors say it all
             if not refused_calls.says_of_staged(function, error, met):
                 raise
             refused_calls.refuse(self._tape, function, error)

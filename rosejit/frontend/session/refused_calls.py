@@ -5,6 +5,7 @@
 import builtins
 import re
 import struct
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from rosejit.errors import RoseError, StagingTypeError
@@ -51,19 +52,21 @@ def is_numpys(function: Any) -> bool:
     return module.split(".")[0] == "numpy" or (isinstance(function, np.ufunc) if loaded() is not None else False)
 
 
-def says_of_staged(function: Any, error: Exception, met: bool) -> bool:
+def says_of_staged(function: Any, error: Exception, met: Callable[[], bool]) -> bool:
     """Whether an error of a function that is not staged is about staged values: it `met` some if it was given them, or
     if a function of the user's that it called computed with them."""
+    home = _home(function)
     if str(getattr(function, "__module__", "")).startswith("rosejit.api."):  # what it says is about what it was given
         return False
+    if isinstance(error, RoseError):
+        is_foreign = home not in _OF_PYTHON and home != "rosejit" and not is_numpys(function)
+        return is_foreign and isinstance(error, StagingTypeError) and met()
     if isinstance(error, (TypeError, ValueError)) and _OUR_WORDS.search(str(error)):
-        return not isinstance(error, RoseError)
-    if isinstance(error, RoseError) and not isinstance(error, StagingTypeError):
-        return False
-    if is_numpys(function) or _home(function) in _OF_PYTHON:
-        return met and isinstance(error, TypeError) and not isinstance(error, RoseError)
-    about = isinstance(error, (TypeError, ValueError, IndexError, AttributeError, struct.error))
-    return met and about and (isinstance(error, RoseError) or not _raised_by_user(error))
+        return True
+    if is_numpys(function) or home in _OF_PYTHON:
+        return isinstance(error, TypeError) and met()
+    about = (TypeError, ValueError, IndexError, AttributeError, struct.error)
+    return isinstance(error, about) and not _raised_by_user(error) and met()
 
 
 def _raised_by_user(error: Exception) -> bool:

@@ -11,10 +11,11 @@ three objects). Where one is another object, the keys are compared.
 import enum
 import functools
 import operator
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from types import FunctionType
 from typing import Any
 
+from rosejit.frontend.syntax.user_code import is_users_class
 from rosejit.frontend.values.host_values import (
     ATOMS,
     ById,
@@ -27,6 +28,7 @@ from rosejit.frontend.values.host_values import (
     itself,
     kind_of,
     named_by_users,
+    open_class,
     open_object,
 )
 from rosejit.frontend.values.object_identity import checks
@@ -57,13 +59,14 @@ class View:
 class Watch:
     """Containers and objects that can be changed, and what they held, in flat lists that are compared in C."""
 
-    __slots__ = ("checks", "dicts", "lists", "objects", "others", "slotted")
+    __slots__ = ("checks", "classes", "dicts", "lists", "objects", "others", "slotted")
 
     def __init__(self) -> None:
         self.lists: list[Any] = []
         self.dicts: list[dict[Any, Any]] = []
         self.objects: list[Any] = []
         self.slotted: list[Any] = []
+        self.classes: list[type] = []
         self.others: list[tuple[Opener, Any, Opened]] = []
         self.checks: list[Callable[[], bool]] = []
 
@@ -86,6 +89,9 @@ class Watch:
         """Copy what they hold."""
         if self.lists or self.dicts or self.objects or self.slotted:
             self.checks += checks(self.lists, self.dicts, self.objects, self.slotted)
+        if self.classes:
+            held = [(vars(cls), list(vars(cls).values()), cls, cls.__bases__) for cls in self.classes]
+            self.checks.append(functools.partial(_have_their_members, held))
         if self.others:
             self.checks.append(functools.partial(_opens_alike, self.others))
 
@@ -101,6 +107,13 @@ class Watch:
 
 
 _is = operator.is_
+
+
+def _have_their_members(held: Sequence[tuple[Mapping[str, Any], list[Any], type, tuple[type, ...]]]) -> bool:
+    for members, values, cls, bases in held:
+        if len(members) != len(values) or not all(map(_is, members.values(), values)) or cls.__bases__ != bases:
+            return False
+    return True
 
 
 def _opens_alike(others: list[tuple[Opener, Any, Opened]]) -> bool:
@@ -225,6 +238,10 @@ _SURE_CHANGES = frozenset({"never", "items", "keys"})
 
 def _watch(watch: Watch, value: Any, kind: Kind, opener: Opener, found: Opened, view: View) -> None:
     if opener is itself:
+        return
+    if kind.open is open_class:
+        if is_users_class(value):
+            watch.classes.append(value)
         return
     is_table = opener is kind.open
     if is_table and watch.note(value, kind):
