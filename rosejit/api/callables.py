@@ -9,6 +9,7 @@ from typing import Any
 
 from rosejit.frontend.session.dispatch import is_staged_itself
 from rosejit.frontend.signature import binding
+from rosejit.frontend.syntax.user_code import PASSES_ON_TO, is_users_code
 
 
 def is_plain(function: Any) -> bool:
@@ -29,6 +30,7 @@ def caller(function: Callable[..., Any], static: tuple[str, ...]) -> tuple[types
     plain.__qualname__ = getattr(target, "__qualname__", plain.__name__)
     plain.__module__, plain.__doc__ = getattr(target, "__module__", None), getattr(target, "__doc__", None)
     written: Any = target if is_staged_itself(target) else inspect.unwrap(target)
+    setattr(plain, PASSES_ON_TO, written if is_plain(written) and is_users_code(written.__code__) else None)
     if not is_plain(written):
         return plain, binding.signature(plain, static)
     plain.__signature__ = inspect.signature(function)

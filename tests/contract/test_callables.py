@@ -103,3 +103,27 @@ def test_argument_errors_are_those_of_the_function_underneath() -> None:
         rose.jit(Spring(1.0).energy)("a")
     with pytest.raises(rose.StagingTypeError, match="takes a function, given int"):
         rose.jit(3)
+
+
+@pytest.mark.parametrize("name", ["method", "partial", "nested partial"])
+def test_errors_have_the_place_of_the_users_function(name):
+    class Scaled:
+        def times(self, x):
+            return x * np.ones(2)
+
+    calls = {
+        "method": Scaled().times,
+        "partial": functools.partial(lambda a, x: a * x * np.ones(2), 2.0),
+        "nested partial": functools.partial(functools.partial(Scaled.times, Scaled())),
+    }
+    with pytest.raises(rose.NotDifferentiable) as caught:
+        rose.grad(calls[name])(1.0)
+    assert f"{__file__}:" in str(caught.value)
+    assert "np.ones(2)" in str(caught.value) or "def times" in str(caught.value)
+
+
+def test_errors_of_functions_of_python_have_no_place_of_ours():
+    with pytest.raises(rose.NotDifferentiable) as caught:
+        rose.grad(np.cumsum)(np.ones(3))
+    assert "rosejit/api" not in str(caught.value)
+    assert "`cumsum` returns an array" in str(caught.value)

@@ -44,7 +44,7 @@ from rosejit.frontend.session.routines import Routines
 from rosejit.frontend.signature.binding import Call, Signature, conform
 from rosejit.frontend.syntax.code_table import names_in
 from rosejit.frontend.syntax.translate import TRANSLATIONS, instantiate, rebound
-from rosejit.frontend.syntax.user_code import is_users_code
+from rosejit.frontend.syntax.user_code import PASSES_ON_TO, is_users_code
 from rosejit.frontend.values import generators
 from rosejit.frontend.values.deferred_effects import DeferredEffects
 from rosejit.frontend.values.pytree import Supply, build, objects, paths
@@ -215,7 +215,7 @@ class Session:
         tape = self.tape
         label = name or function.__name__
         made = ir.Function(label if label.isidentifier() else "lambda_", (), ())
-        made.span = TRANSLATIONS.of(function).span
+        made.span = _written_at(function)
         member = RecursiveFunction(owner, made, function, signature, call)
         member.around = numbers_around(function)
         opened = OpenFunction(tape.open("function"), member)
@@ -579,6 +579,12 @@ class Session:
             binders = advanced(self.tape, arguments, binders)
         values = [wrap(tape, b) if isinstance(b.type, Scalar) else fresh(tape, b) for b in binders]
         return values[0] if result.__class__ is Leaf else build(result, Supply(values), Supply(statics))
+
+
+def _written_at(function: FunctionType) -> Span | None:
+    """Where the user wrote a function, or the one that it passes all on to; nowhere, if that is Python's."""
+    written = vars(function).get(PASSES_ON_TO, function)
+    return None if written is None else TRANSLATIONS.of(written).span
 
 
 def advanced(tape: Tape, arguments: Call, results: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -29,6 +29,10 @@ _LIKE_USERS = (
 """Solvers, and the examples that `python -m rosejit demo` brings along: written, and staged, as a user's code."""
 
 
+PASSES_ON_TO = "__rose_passes_on_to__"
+"""The attribute of a function of ours that passes all on to another: the one that the user wrote, or None."""
+
+
 def is_users(file: str) -> bool:
     """Whether a file is the user's, and no generated code without text."""
     return bool(linecache.getlines(file)) if file.startswith("<") else _is_users(file)
