@@ -7,6 +7,7 @@ so the same checks on them are the laws of the next order.
 import math
 import random
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 from rosejit import interp
@@ -50,6 +51,10 @@ def close(a: float, b: float, tolerance: float, scale: float) -> bool:
     return abs(a - b) <= tolerance * max(1.0, abs(a), abs(b), scale)
 
 
+verified = lru_cache(16)(verify_program)
+"""Derivatives are made once for a function, and verified once, at however many points they are tried."""
+
+
 def check_laws(
     f: Function,
     args: Sequence[Any],
@@ -67,7 +72,7 @@ def check_laws(
     active = [k for k, on in enumerate(mask) if on]
     reals = [args[k] for k in active]
     forward = pushforward(f, mask)
-    verify_program(forward)
+    verified(forward)
     dx = direction(rng, reals)
     out = run(forward, [*args, *dx])
     n = len(f.results)
@@ -77,7 +82,7 @@ def check_laws(
     if differences:
         check_differences(f, args, active, dx, real_y, dy, run, tolerance)
     backward = cotangents(f, mask)
-    verify_program(backward)
+    verified(backward)
     ct = direction(rng, real_y)
     back = run(backward, [*args, *ct])
     assert list(back[:n]) == y, "the primal of the reverse pass changed"

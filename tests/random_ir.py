@@ -11,6 +11,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 from rosejit import interp
@@ -58,14 +59,23 @@ def check_text(f: ir.Function) -> None:
     assert show(again) == text, "the text reads as another program"
 
 
+compiled = lru_cache(16)(wasm)
+"""`wasm`, once for a function that is checked at several points."""
+
+
+@lru_cache(4)
+def optimised_of(f: ir.Function) -> ir.Function:
+    (optimised,) = optimise(f)
+    verify_program(optimised)
+    return optimised
+
+
 def check_machines(f: ir.Function, args: Sequence[Any]) -> None:
     """The optimiser changes no bit, and Wasm gives the bits of the interpreter, on both tiers."""
     wanted = bits(interp.run(f, args))
-    (optimised,) = optimise(f)
-    verify_program(optimised)
-    assert bits(interp.run(optimised, args)) == wanted, "the optimiser changed a bit"
+    assert bits(interp.run(optimised_of(f), args)) == wanted, "the optimiser changed a bit"
     for on, tier in ((False, "best"), (True, "best"), (True, "fast")):
-        given = bits(wasm(f, optimised=on, tier=tier)(args))
+        given = bits(compiled(f, optimised=on, tier=tier)(args))
         assert given == wanted, f"Wasm ({tier}) gives {given}, the interpreter {wanted}"
 
 

@@ -19,7 +19,7 @@ from rosejit.ir.verify import verify_program
 from rosejit.transforms.autodiff.derivative_programs import cotangents, differentiable, pushforward
 from rosejit.transforms.pipeline import prepared
 from tests import random_ir
-from tests.backends import bits, flat, plainly, staged, wasm
+from tests.backends import bits, flat, plainly, staged
 from tests.laws import check_laws
 from tests.programs import PROGRAMS
 from tests.programs.record import Call, Program
@@ -106,8 +106,8 @@ def test_wasm_gives_the_bits_of_the_interpreter(program: Program, call: Call) ->
     function, args = staged(program.function, call)
     wanted = bits(interp.run(function, args))
     assert bits(program.function(*call)) == wanted
-    assert bits(wasm(function, optimised=False)(args)) == wanted
-    assert bits(wasm(function, tier="fast")(args)) == wanted
+    assert bits(random_ir.compiled(function, optimised=False)(args)) == wanted
+    assert bits(random_ir.compiled(function, tier="fast")(args)) == wanted
 
 
 # --- derivatives

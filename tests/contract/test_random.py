@@ -88,23 +88,25 @@ def shuffled(rng):
 
 
 """
-FUNCTION = """
+HELPERS = {
+    "plain": """
 def plain_{n}(x: float, k: int, rng: np.random.Generator) -> float:
     return {draw} if x > 0.0 else 1.0
-
-
-decorated_{n} = rose.jit(plain_{n})
-
-
-def recursed_{n}(x: float, k: int, rng: np.random.Generator) -> float:
+""",
+    "decorated": """
+@rose.jit
+def decorated_{n}(x: float, k: int, rng: np.random.Generator) -> float:
+    return {draw} if x > 0.0 else 1.0
+""",
+    "recursive": """
+@rose.jit
+def recursive_{n}(x: float, k: int, rng: np.random.Generator) -> float:
     if k <= 0:
         return x
     return recursive_{n}(x, k - 1, rng) + {draw}
-
-
-recursive_{n} = rose.jit(recursed_{n})
-
-
+""",
+}
+FUNCTION = """
 def f_{n}(x: float, k: int, rng: np.random.Generator) -> float:
 {body}
 """
@@ -116,9 +118,11 @@ def programs(tmp_path_factory):
     text, names = HEAD, {}
     for n, (draw, place) in enumerate(itertools.product(DRAWS, PLACES)):
         body = PLACES[place].replace("DRAW", f"({DRAWS[draw]})")
-        for called in ("plain", "decorated", "recursive"):
-            body = body.replace(f"{called}(", f"{called}_{n}(")
-        text += FUNCTION.format(n=n, draw=DRAWS[draw], body=textwrap.indent(body, "    "))
+        for called, helper in HELPERS.items():
+            if f"{called}(" in body:
+                body = body.replace(f"{called}(", f"{called}_{n}(")
+                text += helper.format(n=n, draw=DRAWS[draw])
+        text += FUNCTION.format(n=n, body=textwrap.indent(body, "    "))
         names[draw, place] = f"f_{n}"
     path = tmp_path_factory.mktemp("random") / "random_programs.py"
     path.write_text(text)
