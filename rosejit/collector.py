@@ -56,12 +56,30 @@ class _Full:
 _full = _Full()
 
 
-def _promote() -> None:
-    """Move all young objects among the old ones without looking at them, or the next allocation would look at all that
-    was made. (What the user has frozen would thaw: then nothing is moved.)"""
-    if not gc.get_freeze_count():
-        gc.freeze()
-        gc.unfreeze()
+class _Promotion:
+    """Moves all young objects among the old ones without looking at them, or the next allocation would look at all that
+    was made. What the user has frozen would thaw: then nothing is moved. Python counts what is frozen one by one, so
+    while something is, it is asked seldom."""
+
+    SHARE = 100
+
+    def __init__(self) -> None:
+        self._next = 0.0
+        """When to ask again."""
+
+    def __call__(self) -> None:
+        started = time.perf_counter()
+        if started < self._next:
+            return
+        if gc.get_freeze_count():
+            now = time.perf_counter()
+            self._next = now + self.SHARE * (now - started)
+        else:
+            gc.freeze()
+            gc.unfreeze()
+
+
+_promote = _Promotion()
 
 
 @contextmanager

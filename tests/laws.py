@@ -108,9 +108,9 @@ def check_differences(
     run: Run,
     tolerance: float,
 ) -> None:
-    """JVP against central differences, at the best of three steps."""
+    """JVP against central differences, with the first of three steps that is good enough."""
     errors: list[float] = []
-    for step in (1e-4, 1e-5, 1e-6):
+    for step in (1e-5, 1e-4, 1e-6):
         ends: list[list[float]] = []
         for sign in (1.0, -1.0):
             moved = list(args)
@@ -123,4 +123,6 @@ def check_differences(
         exact = list(numbers(dy))
         scale = max([1.0, *map(abs, exact), *map(abs, numbers(y))])
         errors.append(max([abs(a - b) / scale for a, b in zip(quotient, exact, strict=True)], default=0.0))
-    assert min(errors) <= tolerance, f"JVP differs from differences by {min(errors):.3g}"
+        if errors[-1] <= tolerance:
+            return
+    raise AssertionError(f"JVP differs from differences by {min(errors):.3g}")

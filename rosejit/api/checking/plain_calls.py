@@ -117,10 +117,6 @@ class Path:
     def __init__(self) -> None:
         self.key = 0
 
-    def add(self, frame: FrameType) -> None:
-        """The run comes to a line."""
-        self.key = hash((self.key, frame.f_lineno, frame.f_code.co_firstlineno))
-
 
 @contextmanager
 def limited(seconds: float, in_folder: str | None = None) -> Generator[Path]:
@@ -128,17 +124,20 @@ def limited(seconds: float, in_folder: str | None = None) -> Generator[Path]:
     outside of this package. Gives the path that it takes."""
     end = time.perf_counter() + seconds
     clock, path = time.perf_counter, Path()
+    tracers: dict[str, Any] = {}  # by file: Python asks at each call, of ours too
 
     def line(frame: FrameType, event: str, _: Any) -> Any:
         if clock() > end:
             raise Stopped(frame.f_code.co_filename, frame.f_lineno)
-        path.add(frame)
+        path.key = hash((path.key, frame.f_lineno, frame.f_code.co_firstlineno))
         return line
 
     def called(frame: FrameType, event: str, _: Any) -> Any:
         file = frame.f_code.co_filename
-        inside = is_users(file) if in_folder is None else file.startswith(in_folder)
-        return line if inside else None
+        if file not in tracers:
+            inside = is_users(file) if in_folder is None else file.startswith(in_folder)
+            tracers[file] = line if inside else None
+        return tracers[file]
 
     before = sys.gettrace()
     sys.settrace(called)

@@ -59,7 +59,7 @@ def _found_in(lines: list[str], function: FunctionType, rewritten: bool) -> Sour
     if not lines:
         raise _missing(function, f"it was compiled from {code.co_filename}, which has no text")
     try:
-        definitions, imported = _definitions("".join(lines))
+        definitions, imported = _defined_in(lines)
     except SyntaxError as error:
         raise _changed(function, f"{code.co_filename} is not Python any more: {error.msg}") from None
     found = _pick(definitions.get(code.co_firstlineno, ()), code, imported, rewritten)
@@ -78,7 +78,7 @@ def _found_in(lines: list[str], function: FunctionType, rewritten: bool) -> Sour
 def is_written(code: CodeType) -> bool:
     """Whether the text that `code` is said to come from has its definition: code that was generated often has none."""
     try:
-        definitions, imported = _definitions("".join(linecache.getlines(code.co_filename)))
+        definitions, imported = _defined_in(linecache.getlines(code.co_filename))
     except SyntaxError:
         return False
     rewritten = any("@" in name for name in code.co_freevars)  # by us, inside of a function that was
@@ -154,8 +154,29 @@ def _refuse_unknown(node: _Node, code: CodeType) -> None:
 # --- which definition
 
 
-@lru_cache(maxsize=16)
-def _definitions(text: str) -> tuple[dict[int, list[_Node]], frozenset[str]]:
+_Defined = tuple[dict[int, list[_Node]], frozenset[str]]
+_defined: dict[int, tuple[list[str], _Defined]] = {}
+"""What is known of lists of lines, by which one it is: `linecache` gives the same list until a file has changed, and to
+join and compare 10,000 lines for each function in them would take longer than the function."""
+
+
+def _defined_in(lines: list[str]) -> _Defined:
+    known = _defined.get(id(lines))
+    if known is not None and known[0] is lines:
+        return known[1]
+    found = _definitions("".join(lines))
+    while len(_defined) >= _FILES:
+        _defined.pop(next(iter(_defined)), None)
+    _defined[id(lines)] = lines, found
+    return found
+
+
+_FILES = 16
+"""Of how many files the definitions are kept."""
+
+
+@lru_cache(maxsize=_FILES)
+def _definitions(text: str) -> _Defined:
     """The functions of a file by the line in which their code starts (that of the first decorator), and the names that
     the module imports."""
     found: dict[int, list[_Node]] = {}
