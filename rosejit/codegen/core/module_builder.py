@@ -35,6 +35,11 @@ class Callee:
     results: tuple[Type, ...]
     """Both without `()`, which is never passed."""
 
+    @classmethod
+    def of(cls, f: Function, index: int = -1) -> "Callee":
+        """How `f` is called, which is function `index` of the module."""
+        return cls(index, passed([p.type for p in f.params]), passed(f.results))
+
     @property
     def code(self) -> bytes:
         """The call."""
@@ -73,13 +78,9 @@ def passed(types: Sequence[Type]) -> tuple[Type, ...]:
     return tuple(t for t in types if t is not UNIT)
 
 
-def _callee(f: Function, index: int = -1) -> Callee:
-    return Callee(index, passed([p.type for p in f.params]), passed(f.results))
-
-
 def area_of(f: Function) -> int:
     """The bytes of frame that a call of `f` needs; host functions are passed everything directly."""
-    return 0 if f.host else _callee(f).area
+    return 0 if f.host else Callee.of(f).area
 
 
 class ModuleContext:
@@ -117,8 +118,8 @@ class ModuleContext:
         """How `f` is called; it is written sooner or later."""
         known = self.callees.get(f)
         if known is None:
-            index = self.builder.declare_function(*_callee(f).signature(), f.name)
-            known = self.callees[f] = _callee(f, index)
+            index = self.builder.declare_function(*Callee.of(f).signature(), f.name)
+            known = self.callees[f] = Callee.of(f, index)
             self.pending.append(f)
         return known
 

@@ -168,8 +168,7 @@ def write_pending(module: ModuleContext, plans: Plans, repeated: set[Function]) 
 def _write_kernel(module: ModuleContext, f: Function) -> None:
     alone = written_alone(f)
     if alone is not None:
-        locals, code = alone
-        module.builder.define(module.callee(f).index, locals, (code,))
+        module.builder.define(module.callee(f).index, alone.locals, (alone.code(module),))
         return
     plan = plan_function(f, area_of)
     plan.kernel = True
