@@ -81,7 +81,7 @@ def written_alone(kernel: Function) -> Prebuilt | None:
 
 
 def _is_simple(block: Block) -> bool:
-    """Whether all is instructions, selections, branches, reads of tables, and calls that pass what they pass in locals."""
+    """Whether all is instructions, selections, branches, reads of tables, and calls that need no memory."""
     for let in block.lets:
         match let.expr:
             case Apply(op=op) if not op.failure:

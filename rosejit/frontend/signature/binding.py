@@ -1,9 +1,10 @@
 """Binds the arguments of a call to the parameters of a function: what crosses the border, and the key of the call."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from types import FunctionType
+from functools import lru_cache
+from types import CodeType, FunctionType
 from typing import Any
 
 from rosejit.errors import StagingTypeError
@@ -154,7 +155,8 @@ def signature(
         parameters.append(Parameter(name, description, None if missing else hint, parameter.kind))
         if type(parameter.default) is int and (missing or description == Scalar("int")):
             plain[name] = parameter.replace(default=UnpassedInt(parameter.default))
-    found = found.replace(parameters=[plain.get(name, p) for name, p in found.parameters.items()])
+    if plain:
+        found = found.replace(parameters=[plain.get(name, p) for name, p in found.parameters.items()])
     returned = hints.get("return", inspect.Parameter.empty)
     known = returned is not inspect.Parameter.empty
     result = reader.description(returned) if known else Inferred()
@@ -176,28 +178,33 @@ def _scope(function: Any, extra: dict[str, Any] | None) -> dict[str, Any]:
 
 def _arrange(function: Any, found: inspect.Signature) -> Callable[..., tuple[Any, ...]]:
     """A function with the same parameters that returns them: CPython binds and words the errors."""
-    empty = inspect.Parameter.empty
-    shown = found.replace(
-        parameters=[
-            p.replace(annotation=empty, default=empty if p.default is empty else _Default(name))
-            for name, p in found.parameters.items()
-        ],
-        return_annotation=empty,
-    )
-    defaults = {f"default_{name}": p.default for name, p in found.parameters.items()}
+    names: dict[str, Any] = {f"default_{name}": p.default for name, p in found.parameters.items()}
     label = function.__name__ if function.__name__.isidentifier() else "function"
     results = "".join(f"{name}, " for name in found.parameters)
-    exec(f"def {label}{shown}: return ({results})", defaults)  # names of parameters and nothing else
-    made = defaults[label]
+    exec(_code(f"def {label}({', '.join(_header(found))}): return ({results})"), names)
+    made = names[label]
     made.__name__, made.__qualname__ = function.__name__, function.__qualname__
     return made
 
 
-class _Default:
-    """Prints as the variable that holds the default value."""
+def _header(found: inspect.Signature) -> Iterator[str]:
+    """The parameters as they are written, without hints; a default is the variable that holds it."""
+    last: Any = None
+    for name, p in found.parameters.items():
+        if last is p.POSITIONAL_ONLY and p.kind is not last:
+            yield "/"
+        if p.kind is p.KEYWORD_ONLY and last not in (p.KEYWORD_ONLY, p.VAR_POSITIONAL):
+            yield "*"
+        last = p.kind
+        yield _STARS.get(last, "") + name + ("" if p.default is p.empty else f"=default_{name}")
+    if last is inspect.Parameter.POSITIONAL_ONLY:
+        yield "/"
 
-    def __init__(self, name: str) -> None:
-        self.name = name
 
-    def __repr__(self) -> str:
-        return f"default_{self.name}"
+_STARS: dict[Any, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+
+
+@lru_cache(maxsize=1024)
+def _code(text: str) -> CodeType:
+    """Names of parameters, and nothing else, so many functions have one code."""
+    return compile(text, "<string>", "exec")
