@@ -160,8 +160,7 @@ def signature(
     returned = hints.get("return", inspect.Parameter.empty)
     known = returned is not inspect.Parameter.empty
     result = reader.description(returned) if known else Inferred()
-    result_hint = returned if known else None
-    return Signature(target, tuple(parameters), result, result_hint, _arrange(target, found), found)
+    return Signature(target, tuple(parameters), result, returned if known else None, _arrange(target, found), found)
 
 
 def _scope(function: Any, extra: dict[str, Any] | None) -> dict[str, Any]:
