@@ -1,6 +1,7 @@
 """Runs functions of `rose` as the plain Python that they are written in: what `rose.check` compares with."""
 
 import copy
+import math
 import sys
 import time
 from collections.abc import Callable, Generator, Iterator
@@ -127,7 +128,10 @@ def limited(seconds: float, in_folder: str | None = None) -> Generator[Path]:
     tracers: dict[str, Any] = {}  # by file: Python asks at each call, of ours too
 
     def line(frame: FrameType, event: str, _: Any) -> Any:
+        nonlocal end
         if clock() > end:
+            if in_folder is not None:  # raised again in generators that are closed then, it is a warning
+                end = math.inf
             raise Stopped(frame.f_code.co_filename, frame.f_lineno)
         path.key = hash((path.key, frame.f_lineno, frame.f_code.co_firstlineno))
         return line
