@@ -46,11 +46,6 @@ def is_at_hand(worth_loading: bool) -> bool:
     return worth_loading and _PLAIN not in sys.modules and find_spec("numpy") is not None
 
 
-def number_of(value: Any) -> Any:
-    """A scalar of NumPy as Python's number, which plain arrays give at once."""
-    return value.item() if hasattr(value, "item") else value
-
-
 def is_foreign(cls: type) -> bool:
     """Whether values of a class, none of NumPy's, say that they are arrays: tensors, series, buffers, ..."""
     if cls in (memoryview, array.array):
@@ -86,4 +81,4 @@ def _opened() -> ModuleType:
         return importlib.import_module(_PLAIN)
 
 
-__all__ = ["from_foreign", "is_at_hand", "is_foreign", "loaded", "np", "number_of"]
+__all__ = ["from_foreign", "is_at_hand", "is_foreign", "loaded", "np"]

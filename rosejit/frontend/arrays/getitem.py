@@ -26,7 +26,7 @@ from rosejit.frontend.values.pytree import staged_leaf
 from rosejit.frontend.values.scalars import Int, Real
 from rosejit.frontend.values.tape import Tape
 from rosejit.ir.syntax import Index, Var
-from rosejit.numeric import np, number_of
+from rosejit.numeric import np
 
 
 def get(a: Array, index: Any) -> Any:
@@ -173,7 +173,7 @@ def _host_get(a: Array, data: Any, index: Any) -> Any:
             steps, shape = steps_of(a, expanded(a, index))
             return view(a, steps, shape)
         return of_host(a.tape, found.copy())
-    return number_of(found)
+    return found
 
 
 def _host_set(a: Array, data: Any, index: Any, value: Any) -> None:

@@ -20,7 +20,7 @@ from rosejit.frontend.values.scalars import ATOMS, P, refuse_tangent, type_of, w
 from rosejit.frontend.values.tape import Tape
 from rosejit.ir.syntax import Atom, Block, Failure, Index, Lit, Loop, Scan, Update, Var, Zero
 from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar, array
-from rosejit.numeric import np, number_of
+from rosejit.numeric import np
 from rosejit.transforms.scalarize.small_arrays import SMALL
 
 # Values of users are of any type: what they are is asked while staging.
@@ -181,7 +181,7 @@ def shaped(tape: Tape, result: Atom, shape: tuple[int, ...]) -> Any:
 
 
 def _host(a: Array, value: Any) -> Any:
-    return of_host(a.tape, value) if getattr(value, "ndim", 0) else number_of(value)
+    return of_host(a.tape, value) if getattr(value, "ndim", 0) else value
 
 
 def _restricted(a: Array, where: Any, neutral: Any) -> Array:

@@ -48,7 +48,7 @@ from rosejit.frontend.values.tape import (
     loaded,
     merged,
 )
-from rosejit.ir.syntax import FALSE, TRUE, Atom, Block, Lit, Var, Zero
+from rosejit.ir.syntax import FALSE, TRUE, Atom, Block, Let, Lit, Var, Zero
 from rosejit.ir.traversal import free
 from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar, array
 from rosejit.lazy_dataclass import dataclass
@@ -93,6 +93,8 @@ class UninitialisedCarries:
     iteration, and where there has been one."""
     placed: dict[Box, Var] = field(default_factory=dict[Box, Var])
     """The boxes of arrays that stand for nothing yet, and their content in the body."""
+    test: list[Let] = field(default_factory=list[Let])
+    """The test of a `while`, once it is staged; the frame holds the body."""
 
     def carry(self, var: Var, init: Atom, back: Atom) -> Carry:
         """Let the loop carry `var`."""
@@ -101,8 +103,8 @@ class UninitialisedCarries:
         return carry
 
     def used(self) -> dict[Var, None]:
-        """The variables that the body reads and does not bind."""
-        return free(Block(self.frame.lets, ()))
+        """The variables that the test and the body read and do not bind."""
+        return free(Block([*self.test, *self.frame.lets], ()))
 
     def flag(self, was: Any, flag: Any, now: Any) -> Finaliser:
         """Whether the name is bound after the loop."""

@@ -11,6 +11,7 @@ from rosejit.frontend.arrays.array import Array
 from rosejit.frontend.control.optional import Optional, is_none, single
 from rosejit.frontend.control.short_circuit import negate
 from rosejit.frontend.control.undefined import require_single_value
+from rosejit.frontend.scalar_ops.origins import ask_truth
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays
 from rosejit.frontend.values.pytree import is_staged_deep
 from rosejit.frontend.values.scalars import NUMBERS, Bool
@@ -89,6 +90,7 @@ class Patterns:
         if not all(bools) or not (a.__class__ in NUMBERS or b.__class__ in NUMBERS):
             self._check_identity(a, b)
             return (a is not b) if negated else (a is b)
+        ask_truth(self.tape, a, b)
         return a != b if negated else a == b
 
     def _check_identity(self, a: Any, b: Any) -> None:

@@ -235,6 +235,7 @@ class _Loop:
         """What was staged is the test; the body begins."""
         self._condition, self._names = condition, names
         self._contents = dict(self._frame.contents)
+        self._carries.test = self._test
         self._frame.lets = self._tape.lets = []
 
     def finish(self, names: Names) -> Names:

@@ -29,6 +29,7 @@ from rosejit.frontend.arrays.narrow_array import is_narrow
 from rosejit.frontend.arrays.setitem_cast import assigned
 from rosejit.frontend.numpy import contractions, manipulation
 from rosejit.frontend.scalar_ops.operators import OF_NARROW
+from rosejit.frontend.scalar_ops.origins import pythons
 from rosejit.frontend.scalar_ops.staged_text import require_host_parts
 from rosejit.frontend.values.host_scalars import narrow_dtype
 from rosejit.frontend.values.scalars import P, type_of, wrap
@@ -243,8 +244,8 @@ def item(a: Array, *index: Any) -> Any:
     if not at and prod(a.shape) != 1:
         raise a.tape.fault(ShapeError, f"only an array of one element has `.item()`, its shape is {a.shape}")
     if len(at) == 1 and a.ndim != 1:
-        return get(manipulation.reshape(a, -1), at[0])
-    return get(a, at or (0,) * a.ndim)
+        return pythons(a.tape, get(manipulation.reshape(a, -1), at[0]))
+    return pythons(a.tape, get(a, at or (0,) * a.ndim))
 
 
 def put_all(a: Array, value: Any) -> Array:
@@ -345,7 +346,7 @@ def fill(a: Array, value: Any) -> None:
 
 def listed(a: Any) -> list[Any]:
     """`x.tolist()`."""
-    made = [item.tolist() if item.__class__ is Array else item for item in a]
+    made = [item.tolist() if item.__class__ is Array else pythons(a.tape, item) for item in a]
     a.tape.record_allocation(made)
     return made
 

@@ -169,7 +169,11 @@ def resolved(tape: Any, function: Any, kinds: list[Any]) -> tuple[Any, ...]:
 def note_weak(tape: Any, name: str, operands: list[Operand], dtypes: Any, resolve: Make) -> None:
     """Note a staged number on which it depends, being one of Python's, in which dtype NumPy computes."""
     for k, operand in enumerate(operands):
-        if isinstance(operand.kind, np.dtype) or operand.wide.__class__ not in NUMBERS:
+        if (
+            isinstance(operand.kind, np.dtype)
+            or operand.wide.__class__ not in NUMBERS
+            or id(operand.wide) in tape.pythons
+        ):
             continue
         strong = resolve([other.strong if j == k else other.kind for j, other in enumerate(operands)])
         if tuple(strong) != tuple(dtypes):

@@ -8,6 +8,7 @@ from typing import Any
 from rosejit.frontend.arrays.access import element, number
 from rosejit.frontend.arrays.array import Array, fresh
 from rosejit.frontend.numpy.registry import METHODS
+from rosejit.frontend.scalar_ops.origins import pythons
 from rosejit.frontend.values.scalars import NUMBERS, Bool, Int, Real, Tan
 
 _PYTHONS: dict[type, type] = {Real: float, Int: int, Bool: bool, Tan: object}
@@ -31,7 +32,7 @@ _READ: dict[str, Callable[[Any], Any]] = {
     **{name: _method(name) for name, row in METHODS.items() if row.gives != "writes"},
     "T": lambda self: self,
     "dtype": lambda self: fresh(self.tape, self.atom).dtype,  # pyright: ignore[reportAttributeAccessIssue]  # installed as well
-    "tolist": lambda self: lambda: self,
+    "tolist": lambda self: lambda: pythons(self.tape, self),
 }  # fmt: skip
 
 for cls in NUMBERS:

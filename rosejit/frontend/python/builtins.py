@@ -5,17 +5,14 @@
 import contextlib
 import functools
 import itertools
-import numbers
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from rosejit.frontend.arrays import reductions
 from rosejit.frontend.arrays.array import Array, host_data
 from rosejit.frontend.arrays.boolean_indexing import MaskedArray
 from rosejit.frontend.arrays.call_binding import bound_arguments, signature_of
-from rosejit.frontend.arrays.complex_array import ComplexArray
-from rosejit.frontend.arrays.narrow_array import Narrow, NarrowArray
 from rosejit.frontend.control.checkpointed_loop import checked_every
 from rosejit.frontend.control.exception_handlers import Suppressed
 from rosejit.frontend.control.if_for import rows
@@ -27,18 +24,16 @@ from rosejit.frontend.control.truth import truth
 from rosejit.frontend.control.undefined import MaybeBound, read_bound, split
 from rosejit.frontend.python import ordering
 from rosejit.frontend.python.heaps import HEAPS
+from rosejit.frontend.python.number_classes import class_of, is_instance
 from rosejit.frontend.python.print_ import staged_print
 from rosejit.frontend.scalar_ops import faults
 from rosejit.frontend.scalar_ops.integer_math import MODULAR_POWER
 from rosejit.frontend.scalar_ops.operators import power
+from rosejit.frontend.scalar_ops.origins import pythons
 from rosejit.frontend.scalar_ops.staged_text import Text, text
-from rosejit.frontend.soa.struct_of_arrays import StructOfArrays
-from rosejit.frontend.syntax.user_code import is_users_code
 from rosejit.frontend.values import rose_functions
-from rosejit.frontend.values.complexes import Complex, complex_of, parts_of
-from rosejit.frontend.values.generators import Generator
+from rosejit.frontend.values.complexes import complex_of, parts_of
 from rosejit.frontend.values.host_scalars import number_kind
-from rosejit.frontend.values.locations import frame_at
 from rosejit.frontend.values.open_lengths import OpenLength, as_staged, has_open
 from rosejit.frontend.values.pytree import is_staged_deep
 from rosejit.frontend.values.scalars import (
@@ -56,7 +51,7 @@ from rosejit.frontend.values.scalars import (
     wrap,
 )
 from rosejit.frontend.values.tape import UNDEFINED, NonlocalCell, Tape, refuse_outer_iterator
-from rosejit.ir.syntax import Atom, Failure, Lit, Var
+from rosejit.ir.syntax import Failure, Lit
 from rosejit.ir.types import BOOL, INT, REAL
 from rosejit.narrow_values import NarrowValue
 from rosejit.numeric import np
@@ -97,9 +92,7 @@ def _float(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
         value.use()
     value = as_staged(value)
     if value.__class__ in (Real, Int, Bool):
-        made = Real(session.tape, real_atom(session.tape, value) or value.atom)
-        session.tape.pythons[id(made)] = made
-        return made
+        return pythons(session.tape, Real(session.tape, real_atom(session.tape, value) or value.atom))
     if value.__class__ is Tan:
         return value
     ask = own(value, "__float__")
@@ -118,7 +111,7 @@ def _int(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     if value.__class__ is OpenLength:
         return value
     if value.__class__ in (Int, Bool):
-        return value if value.__class__ is Int else Int(tape, int_atom(tape, value) or value.atom, 0)
+        return pythons(tape, value if value.__class__ is Int else Int(tape, int_atom(tape, value) or value.atom, 0))
     ask = own(value, "__int__") or own(value, "__index__")
     if ask is not None:
         return _int(session, function, (ask(),), kwargs)
@@ -140,7 +133,10 @@ def _complex(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
 
 
 def _bool(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
-    return truth(session.tape, _single(args)) if args else False
+    if not args:
+        return False
+    made = truth(session.tape, _single(args))
+    return pythons(session.tape, made) if made.__class__ is Bool else bool(made)
 
 
 def _single(args: Args) -> Any:
@@ -162,80 +158,6 @@ def _pow(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     if not all(type_of(arg) in (INT, BOOL) for arg in args):
         raise session.tape.type_fault("`pow` with a modulus takes integers", "convert them: `int(x)`")
     return MODULAR_POWER(base, exponent, modulus)
-
-
-# --- types of values
-
-
-_CLASSES: dict[type, tuple[type, ...]] = {
-    Real: (Real, float, numbers.Real, numbers.Complex, numbers.Number, object),
-    Int: (Int, int, numbers.Integral, numbers.Rational, numbers.Real, numbers.Complex, numbers.Number, object),
-    Bool: (Bool, bool, int, numbers.Integral, numbers.Rational, numbers.Real, numbers.Complex, numbers.Number, object),
-}
-
-
-def _isinstance(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
-    value, classes = args
-    if value.__class__ in NUMBERS:
-        if _is_of(Real, classes) != _is_of(Int, classes):
-            _ask_kind(session.tape, value.atom)
-        return _is_of(value.__class__, classes)
-    if value.__class__ is Complex:
-        return any(cls in (complex, numbers.Complex, numbers.Number, object) for cls in _flat(classes))
-    if value.__class__ is Narrow:
-        return any(issubclass(value.dtype.type, cls) for cls in _flat(classes))
-    if value.__class__ in (Array, ComplexArray, NarrowArray):
-        return any(cls in (Array, np.ndarray, object) for cls in _flat(classes))
-    if isinstance(value, Generator):
-        return any(cls in (np.random.Generator, object) for cls in _flat(classes))
-    if value.__class__ is StructOfArrays:
-        return any(cls in (list, object, Sequence) for cls in _flat(classes))
-    return isinstance(value, classes)
-
-
-def _ask_kind(tape: Tape, atom: Atom) -> None:
-    """Note that somebody asked for the class of a number."""
-    if isinstance(atom, Var):
-        tape.asked_kinds.append((atom, atom.type, tape.here()))
-
-
-def _is_of(kind: Any, classes: Any) -> bool:
-    """Whether a staged number of a kind is one of these in Python."""
-    own = _CLASSES.get(kind, (object,)) + kind.__mro__
-    return any(cls in own for cls in _flat(classes))
-
-
-def _flat(classes: Any) -> list[Any]:
-    if isinstance(classes, tuple):
-        items: Any = classes
-        return [cls for item in items for cls in _flat(item)]
-    return list(getattr(classes, "__args__", (classes,)))
-
-
-def _module_around() -> str:
-    """The name of the module of the user's that is running, which Python gives to classes."""
-    frame: Any = frame_at(1)
-    while frame is not None and not is_users_code(frame.f_code):
-        frame = frame.f_back
-    return "builtins" if frame is None else frame.f_globals.get("__name__", "builtins")
-
-
-def _type(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
-    if len(args) != 1:
-        made: Any = type(*args, **kwargs)
-        if "__module__" not in args[-1]:
-            made.__module__ = _module_around()
-        return made
-    if args[0].__class__ in (Real, Int):
-        _ask_kind(session.tape, args[0].atom)
-    if args[0].__class__ is Narrow:
-        return args[0].dtype.type
-    plain: dict[type, type] = {Real: float, Int: int, Bool: bool, Complex: complex, StructOfArrays: list}
-    return (
-        np.ndarray
-        if args[0].__class__ in (Array, ComplexArray, NarrowArray)
-        else plain.get(args[0].__class__, type(args[0]))
-    )
 
 
 # --- folds
@@ -558,8 +480,8 @@ _STAGED: dict[Any, tuple[Handler, str]] = {
     rose_functions.range: (_rose_range, "start, stop=..., step=..., /, *, checkpoint=None"),
     len: (_len, "obj, /"), float: (_float, "x=0.0, /"), int: (_int, "x=0, /, base=10"), bool: (_bool, "x=False, /"),
     complex: (_complex, "real=0, imag=..."),
-    pow: (_pow, "base, exp, mod=None"), isinstance: (_isinstance, "obj, class_or_tuple, /"),
-    type: (_type, "object, bases=..., dict=..., /, **kwds"), sum: (_sum, "iterable, /, start=0"),
+    pow: (_pow, "base, exp, mod=None"), isinstance: (is_instance, "obj, class_or_tuple, /"),
+    type: (class_of, "object, bases=..., dict=..., /, **kwds"), sum: (_sum, "iterable, /, start=0"),
     all: (_all, "iterable, /"), any: (_any, "iterable, /"), max: (_extreme("max"), "*args, key=None, default=..."),
     min: (_extreme("min"), "*args, key=None, default=..."), enumerate: (_with_rows, "iterable, start=0"),
     zip: (_with_rows, "*iterables, strict=False"), list: (_with_rows, "iterable=(), /"),

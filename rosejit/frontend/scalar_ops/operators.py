@@ -30,7 +30,7 @@ from rosejit.frontend.values.scalars import (
 )
 from rosejit.frontend.values.tape import Tape
 from rosejit.ir.primitive import Primitive
-from rosejit.ir.syntax import Atom, Failure, Lit
+from rosejit.ir.syntax import Failure, Lit
 from rosejit.ir.types import BOOL, INT, REAL, TAN
 
 
@@ -190,21 +190,23 @@ def _on_bool(symbol: str, name: str, on_bools: Primitive | None) -> Method:
                 return Bool(self.tape, self.tape.apply(on_bools, self.atom, right))
         if type_of(other) is None:
             return _other(self, symbol, other, name.startswith("__r"))
-        if symbol in "+-" and (right := bool_atom(self.tape, other)) is not None:
-            _ask_bools(self.tape, self.atom, right)
+        if symbol in "+-" and bool_atom(self.tape, other) is not None:
+            _ask_bools(self.tape, self, other)
         as_int = Int(self.tape, self.tape.apply(P["bool_to_int"], self.atom), 0)
         return getattr(as_int, name)(other)
 
     return method
 
 
-def _ask_bools(tape: Tape, *atoms: Atom) -> None:
+def _ask_bools(tape: Tape, *values: Any) -> None:
     """Truth values of Python's count as 0 and 1 in sums; with those of NumPy's the sum is a truth value."""
-    tape.weak += [(atom, "truth values", tape.here()) for atom in atoms]
+    for value in values:
+        if id(value) not in tape.pythons and (atom := bool_atom(tape, value)) is not None:
+            tape.weak.append((atom, "truth values", tape.here()))
 
 
 def _negative_bool(self: Bool) -> Any:
-    _ask_bools(self.tape, self.atom)
+    _ask_bools(self.tape, self)
     return -_same(self)
 
 
@@ -295,6 +297,8 @@ def _rounding(name: str) -> Callable[[Any], Any]:
 
 def _rounded(self: Any, digits: Any = None) -> Any:
     if digits is None:
+        if self.__class__ is Bool and id(self) not in self.tape.pythons:
+            self.tape.weak.append((self.atom, "round a truth value", self.tape.here()))
         return _rounding("nearest")(self)
     least, most = (-DIGITS, DIGITS) if self.__class__ is Real else (-18, 2**63)
     if number_kind(digits) != "int" or not least <= int(digits) <= most:

@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from rosejit.errors import StagingTypeError, UnsupportedSyntax
-from rosejit.frontend.values.scalars import P
+from rosejit.frontend.values.scalars import Bool, Int, P, Real, wrap
 from rosejit.frontend.values.tape import Frame, Tape
 from rosejit.ir.syntax import Apply, Atom, Block, If, Let, Lit, Loop, Var, While
 from rosejit.ir.traversal import lets as every_let
 from rosejit.ir.types import REAL
+from rosejit.numeric import np
 
 _KEEP = frozenset(P[name] for name in ("add", "sub", "mul", "neg", "abs", "floordiv", "mod", "max", "min", "pow"))
 """Operations that give an int of ints."""
@@ -53,7 +54,7 @@ def check_asked(tape: Tape, root: Frame, params: Iterable[Var]) -> None:
 def _check_weak(tape: Tape, origins: "_Origins", weak: list[tuple[Atom, str, Any]]) -> None:
     """Raise if a number may be NumPy's on which a dtype, or a rounding, depends."""
     for atom, name, place in weak:
-        if isinstance(atom, Var) and origins.is_of_numpys([atom]):
+        if origins.is_of_numpys([atom]):
             words, facts, remedy = _WEAK.get(name, _DTYPE)
             found = tape.fault(StagingTypeError, words.format(name), facts=facts, help=remedy)
             found.span = place or found.span
@@ -81,7 +82,44 @@ _BOOLS = (
     ),
     "say it: `int(p[0]) + int(p[1])` counts, `p[0] | p[1]` is a truth value",
 )
-_WEAK = {"round": _ROUND, "truth values": _BOOLS}
+_CLASS = (
+    "the class of a number is asked for that may be NumPy's",
+    (
+        "elements of arrays, and what is computed of them, are float64, int64 or bool of NumPy's",
+        "what `float`, `int`, `bool` and functions of `math` give is Python's",
+    ),
+    "convert before: ask of `float(x)`, `int(x)` or `bool(x)`; or ask of the element, as it comes out of the array",
+)
+_IDENTITY = (
+    "`is` of a truth value that may be NumPy's, which is neither True nor False itself",
+    ("`np.True_ is True` is False, in a `case True` as well", "what elements of arrays are compared with is NumPy's"),
+    "leave out `is True`, or write `bool(p) is True`; for `case True` let the subject be `bool(p)`",
+)
+_ROUND_BOOL = (
+    "`round` of a truth value that may be NumPy's, which has no such method",
+    ("`round(np.True_)` is an error, and `round(True)` is 1",),
+    "say it: `int(p)`",
+)
+_WEAK = {
+    "round": _ROUND, "truth values": _BOOLS, "class": _CLASS, "identity": _IDENTITY, "round a truth value": _ROUND_BOOL,
+}  # fmt: skip
+"""What is refused of numbers that may be NumPy's, by what was asked; of all else the dtype is."""
+
+
+def pythons(tape: Tape, made: Any) -> Any:
+    """A number as Python's, whatever it is made of."""
+    if made.__class__ in (Real, Int, Bool):
+        made = wrap(tape, made.atom) if made.__class__ is not Int else Int(tape, made.atom, made.low)
+        tape.pythons[id(made)] = made
+        return made
+    return made.item() if isinstance(made, np.generic) else made
+
+
+def ask_truth(tape: Tape, *values: Any) -> None:
+    """Note that somebody has asked whether truth values are True or False itself: none of NumPy's are."""
+    for value in values:
+        if value.__class__ is Bool and id(value) not in tape.pythons:
+            tape.weak.append((value.atom, "identity", tape.here()))
 
 
 class _Origins:
@@ -113,7 +151,11 @@ class _Origins:
         pending, seen = list(start), set[Var]()
         while pending:
             held = pending.pop()
-            if isinstance(held, Lit) or held in seen:
+            if isinstance(held, Lit):
+                if id(held) in self._tape.literals_of_numpys:
+                    return True
+                continue
+            if held in seen:
                 continue
             seen.add(held)
             answer = is_it(held)

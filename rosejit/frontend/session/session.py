@@ -286,12 +286,12 @@ class Session:
             self.methods.begin()
         self._open.append(opened)
         self.opened, tape = opened, self.tape
-        opened.around = tape.faults, tape.operators, tape.asked_kinds
-        tape.faults, tape.operators, tape.asked_kinds = None, [], []
+        opened.around = tape.faults, tape.operators, tape.asked_kinds, tape.weak
+        tape.faults, tape.operators, tape.asked_kinds, tape.weak = None, [], [], []
 
     def _end(self) -> None:
         ended, tape = self._open.pop(), self.tape
-        tape.faults, tape.operators, tape.asked_kinds = ended.around
+        tape.faults, tape.operators, tape.asked_kinds, tape.weak = ended.around
         for each in ended.frozen:
             self.tape.frozen_containers.pop(id(each), None)
         self.opened = self._open[-1] if self._open else self._nobody

@@ -163,7 +163,9 @@ def real_atom(tape: Tape, value: Any) -> Atom | None:
         return to_real(tape, tape.apply(P["bool_to_int"], value.atom))
     if isinstance(value, Length):
         return to_real(tape, Lit(value, INT))
-    return tape.literal(float(value)) if _host_kind(value) is not None else None
+    if _host_kind(value) is None:
+        return None
+    return tape.literal(float(value)) if isinstance(value, int) else tape.literal_of_numpys(float(value), REAL)
 
 
 def reals(tape: Tape, values: tuple[Any, ...]) -> tuple[Atom, ...]:
@@ -208,14 +210,16 @@ def int_atom(tape: Tape, value: Any) -> Atom | None:
             f"{number} does not fit the 64 bits of an Int",
             "compute with it outside, or write a float (`2.0**70`) where 16 digits are enough",
         )
-    return Lit(number, INT)
+    return Lit(number, INT) if isinstance(value, int) else tape.literal_of_numpys(number, INT)
 
 
 def bool_atom(tape: Tape, value: Any) -> Atom | None:
     """`value` as a Bool; None where it is none."""
     if value.__class__ is Bool:
         return value.atom
-    return Lit(bool(value), BOOL) if number_kind(value) == "bool" else None
+    if number_kind(value) != "bool":
+        return None
+    return Lit(value, BOOL) if value.__class__ is bool else tape.literal_of_numpys(bool(value), BOOL)
 
 
 def tan_atom(tape: Tape, value: Any) -> Atom | None:

@@ -20,7 +20,7 @@ from rosejit.frontend.values.undo_log import UndoLog
 from rosejit.ir.failure import KINDS
 from rosejit.ir.primitive import Primitive
 from rosejit.ir.syntax import TRUE, Apply, Atom, Check, Expr, Failure, Let, Lit, Var
-from rosejit.ir.types import REAL, Type
+from rosejit.ir.types import REAL, Scalar, Type
 from rosejit.lazy_dataclass import dataclass
 
 UNROLL_LIMIT = 10_000_000
@@ -229,7 +229,9 @@ class Tape:
         self.mixed, self.numpys = set[Var](), set[Var]()
         """Reals that are ints on some paths; numbers that functions of NumPy have given."""
         self.pythons: dict[int, Any] = {}
-        """Reals that `float` has given, by `id`: Python's, whatever they are made of."""
+        """Numbers that `float`, `int` and `bool` have given, by `id`: Python's, whatever they are made of."""
+        self.literals_of_numpys: dict[int, Lit] = {}
+        """Constants, by `id`, that were numbers of NumPy's on the host."""
         self.used_up: dict[int, Any] = {}
         """By `id`: iterators that were gone through."""
         self.merged: dict[int, Any] = {}
@@ -263,6 +265,12 @@ class Tape:
         if known is None:
             known = self._literals[value] = Lit(value, REAL)
         return known
+
+    def literal_of_numpys(self, value: Any, kind: Scalar) -> Lit:
+        """The constant that a number of NumPy's is, which stays known as one."""
+        made = Lit(value, kind)
+        self.literals_of_numpys[id(made)] = made
+        return made
 
     def apply(self, op: Primitive, *args: Atom, above: int = 1) -> Var:
         """The result of `op`, staged at the user's line; `above` calls lie between this and the user's, at least."""

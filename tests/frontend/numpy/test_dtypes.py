@@ -368,6 +368,17 @@ _KNOWN = {
     "a sum": "np.sum([1, 2])",
     "a largest": "np.max([1, 2])",
     "a global": "ONE",
+    "an element": "np.arange(3)[1]",
+    "an element of a list's": "np.array([1, 2])[0]",
+    "an element from outside": "KNOWN[1]",
+    "an element of a matrix": "np.ones((2, 2))[1, 1]",
+    "an element of float32": "np.array([1, 2], np.float32)[0]",
+    "a largest of an array": "np.arange(2).max()",
+    "the negative of an element": "-np.arange(-1, 2)[0]",
+    "an element in a loop": "[v for v in np.arange(2)][1]",
+    "Python's": "np.arange(3).tolist()[1]",
+    "Python's item": "np.arange(3)[1].item()",
+    "Python's of an element": "int(np.arange(3)[1])",
 }
 
 
@@ -375,7 +386,7 @@ _KNOWN = {
 @pytest.mark.parametrize("known", _KNOWN)
 @pytest.mark.parametrize("use", ["a + K", "K * a", "np.maximum(a, K)", "np.where(a > 0, a, K)", "a[0] - K"])
 def test_known_numbers_of_numpys_are_not_weak(use, known, dtype):
-    f = define(f"def f(a):\n    K = {_KNOWN[known]}\n    return {use}", np=np, ONE=np.int64(1))
+    f = define(f"def f(a):\n    K = {_KNOWN[known]}\n    return {use}", np=np, ONE=np.int64(1), KNOWN=np.arange(3))
     a = np.array([3, 127]).astype(dtype)
     found, wanted = rose.jit(f)(a), f(a)
     np.testing.assert_array_equal(found, wanted)
@@ -410,6 +421,28 @@ def test_sums_of_truth_values_that_count(text):
 @pytest.mark.parametrize(("a", "b"), [(True, True), (True, False), (False, False)])
 def test_truth_values_of_pythons_count(a, b):
     assert rose.jit(lambda a, b: a + b)(a, b) == a + b
+
+
+_BEGUN = {
+    "a loop": "s = np.ones(3)[0]\n    for i in rose.range(2):\n        s = s + 0.5",
+    "a branch": "s = np.ones(3)[0] if x > 0.0 else 2.0",
+    "an element": "s = b[0]",
+}
+
+
+@pytest.mark.parametrize("way", _BEGUN)
+def test_a_number_that_begins_as_numpys_is_none_of_pythons(way):
+    f = rose.jit(define(f"def f(x, a, b):\n    {_BEGUN[way]}\n    return a + s", np=np, rose=rose))
+    with pytest.raises(rose.StagingTypeError, match="number that may be NumPy's"):
+        f(1.0, F, np.ones(2))
+
+
+@pytest.mark.parametrize("text", ["a + float(b[0])", "a + b.tolist()[0]", "a + b[0].item()", "a + x"])
+def test_what_is_made_pythons_is_weak(text):
+    f = define(f"def f(x, a, b):\n    return {text}", np=np)
+    found = rose.jit(f)(1.0, F, np.ones(2))
+    np.testing.assert_array_equal(found, f(1.0, F, np.ones(2)))
+    assert found.dtype == np.float32
 
 
 def test_known_numbers_of_numpys_are_rounded_as_numpy_does():

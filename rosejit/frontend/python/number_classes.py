@@ -1,0 +1,126 @@
+"""The classes of staged numbers: `isinstance` and `type`.
+
+A staged Real is a float or a float64, and which of them only NumPy tells apart: an element of an array and what a
+function of NumPy has given are NumPy's, what is computed of them mostly. Where the answer differs, a number that is
+NumPy's at once gets NumPy's, others get Python's, unless they turn out to be made of NumPy's: then the code is refused.
+"""
+
+# Values of users are of any type: what they are is asked while staging.
+
+import numbers
+from collections.abc import Sequence
+from typing import Any
+
+from rosejit.frontend.arrays.array import Array
+from rosejit.frontend.arrays.complex_array import ComplexArray
+from rosejit.frontend.arrays.narrow_array import Narrow, NarrowArray
+from rosejit.frontend.soa.struct_of_arrays import StructOfArrays
+from rosejit.frontend.syntax.user_code import is_users_code
+from rosejit.frontend.values.complexes import Complex
+from rosejit.frontend.values.generators import Generator
+from rosejit.frontend.values.locations import frame_at
+from rosejit.frontend.values.scalars import NUMBERS, Bool, Int, Real
+from rosejit.frontend.values.tape import Tape
+from rosejit.ir.syntax import Atom, Index, Var
+from rosejit.numeric import loaded, np
+
+Args = tuple[Any, ...]
+Options = dict[str, Any]
+
+_CLASSES: dict[type, tuple[type, ...]] = {
+    Real: (Real, float, numbers.Real, numbers.Complex, numbers.Number, object),
+    Int: (Int, int, numbers.Integral, numbers.Rational, numbers.Real, numbers.Complex, numbers.Number, object),
+    Bool: (Bool, bool, int, numbers.Integral, numbers.Rational, numbers.Real, numbers.Complex, numbers.Number, object),
+}
+_PLAIN: dict[type, type] = {Real: float, Int: int, Bool: bool, Complex: complex, StructOfArrays: list}
+_NUMPYS: dict[type, str] = {Real: "float64", Int: "int64", Bool: "bool_"}
+
+
+def is_instance(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
+    """`isinstance`."""
+    value, classes = args
+    if value.__class__ in NUMBERS:
+        if _is_of(Real, classes) != _is_of(Int, classes):
+            _ask_kind(session.tape, value.atom)
+        return _chosen(session.tape, value, _is_of(value.__class__, classes), _is_numpys_of(value.__class__, classes))
+    if value.__class__ is Complex:
+        return any(cls in (complex, numbers.Complex, numbers.Number, object) for cls in _flat(classes))
+    if value.__class__ is Narrow:
+        return any(issubclass(value.dtype.type, cls) for cls in _flat(classes))
+    if value.__class__ in (Array, ComplexArray, NarrowArray):
+        return any(cls in (Array, np.ndarray, object) for cls in _flat(classes))
+    if isinstance(value, Generator):
+        return any(cls in (np.random.Generator, object) for cls in _flat(classes))
+    if value.__class__ is StructOfArrays:
+        return any(cls in (list, object, Sequence) for cls in _flat(classes))
+    return isinstance(value, classes)
+
+
+def class_of(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
+    """`type`."""
+    if len(args) != 1:
+        made: Any = type(*args, **kwargs)
+        if "__module__" not in args[-1]:
+            made.__module__ = _module_around()
+        return made
+    value, kind = args[0], args[0].__class__
+    if kind in (Real, Int):
+        _ask_kind(session.tape, value.atom)
+    if kind in _NUMPYS and loaded() is not None:
+        return _chosen(session.tape, value, _PLAIN[kind], getattr(np, _NUMPYS[kind]))
+    if kind is Narrow:
+        return value.dtype.type
+    return np.ndarray if kind in (Array, ComplexArray, NarrowArray) else _PLAIN.get(kind, type(value))
+
+
+def _chosen(tape: Tape, value: Any, python: Any, numpys: Any) -> Any:
+    """The answer for a number of Python's, or for one of NumPy's."""
+    if python == numpys or id(value) in tape.pythons:
+        return python
+    if _is_element(tape, value.atom):
+        return numpys
+    tape.weak.append((value.atom, "class", tape.here()))
+    return python
+
+
+def _is_element(tape: Tape, atom: Atom) -> bool:
+    """Whether a number has just come out of an array, or out of a function of NumPy."""
+    if atom in tape.numpys:
+        return True
+    made = next((let.expr for frame in reversed(tape.frames) for let in frame.lets if atom in let.binders), None)
+    return isinstance(made, Index)
+
+
+def _ask_kind(tape: Tape, atom: Atom) -> None:
+    """Note that somebody asked for the class of a number."""
+    if isinstance(atom, Var):
+        tape.asked_kinds.append((atom, atom.type, tape.here()))
+
+
+def _is_of(kind: Any, classes: Any) -> bool:
+    """Whether a staged number of a kind is one of these in Python."""
+    own = _CLASSES.get(kind, (object,)) + kind.__mro__
+    return any(cls in own for cls in _flat(classes))
+
+
+def _is_numpys_of(kind: Any, classes: Any) -> bool:
+    """Whether one is that is NumPy's."""
+    if kind not in _NUMPYS or loaded() is None:
+        return _is_of(kind, classes)
+    cls: Any = getattr(np, _NUMPYS[kind])
+    return any(each in kind.__mro__ or issubclass(cls, each) for each in _flat(classes))
+
+
+def _flat(classes: Any) -> list[Any]:
+    if isinstance(classes, tuple):
+        items: Any = classes
+        return [cls for item in items for cls in _flat(item)]
+    return list(getattr(classes, "__args__", (classes,)))
+
+
+def _module_around() -> str:
+    """The name of the module of the user's that is running, which Python gives to classes."""
+    frame: Any = frame_at(1)
+    while frame is not None and not is_users_code(frame.f_code):
+        frame = frame.f_back
+    return "builtins" if frame is None else frame.f_globals.get("__name__", "builtins")
