@@ -51,17 +51,20 @@ def _require_64_bits(tape: Tape, value: Any) -> None:
 
 
 def in_64_bits(value: Any) -> Any:
-    """An index, or what is stored, with numbers of all dtypes in 64 bits."""
+    """An index, or what is stored, with numbers of all dtypes in 64 bits; of a value or None the value."""
     if isinstance(value, (tuple, list)):
         items: Any = value
         return type(value)([in_64_bits(item) for item in items]) if any(map(_may_be_narrow, items)) else value
     if isinstance(value, NarrowValue):
         return value.wide
+    if hasattr(value.__class__, "__rose_required__"):
+        return value.__rose_required__()
     return value if narrow_dtype(value) is None else narrow_values.widened(value)
 
 
 def _may_be_narrow(value: Any) -> bool:
-    return isinstance(value, (NarrowValue, tuple, list)) or narrow_dtype(value) is not None
+    is_optional = hasattr(value.__class__, "__rose_required__")
+    return is_optional or isinstance(value, (NarrowValue, tuple, list)) or narrow_dtype(value) is not None
 
 
 def _ragged(tape: Tape) -> RoseError:

@@ -143,6 +143,9 @@ def required(value: Any) -> Any:
     return value.__rose_held__
 
 
+Optional.__rose_required__ = required  # pyright: ignore[reportAttributeAccessIssue]  # for indices, which are below
+
+
 def alike(tape: Tape, a: Any, b: Any, side: Callable[[int], AbstractContextManager[Any]]) -> tuple[Any, Any]:
     """Two values, both optional where one of them may be None; `side` goes back to where the first or the other was
     made. What None stands for there has the form of the other value, and is never read."""

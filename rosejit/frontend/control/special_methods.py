@@ -18,11 +18,15 @@ from rosejit.frontend.values.scalars import NUMBERS, Bool, P
 Call = Callable[..., Any]
 
 _LEFT = frozenset({
-    "__new__", "__init_subclass__", "__class_getitem__", "__set_name__", "__del__", "__getattribute__", "__hash__",
-    "__repr__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__", "__copy__", "__deepcopy__", "__sizeof__",
-    "__dir__", "__instancecheck__", "__subclasscheck__", "__prepare__", "__init__",
+    "__new__", "__init_subclass__", "__class_getitem__", "__set_name__", "__del__", "__getattribute__", "__setstate__",
+    "__instancecheck__", "__subclasscheck__", "__prepare__", "__init__",
 })  # fmt: skip
-"""Methods that make or describe objects; constructors are seen to where they are called."""
+"""Methods that make objects; constructors are seen to where they are called."""
+_DESCRIBING = frozenset({
+    "__hash__", "__repr__", "__dir__", "__sizeof__", "__reduce__", "__reduce_ex__", "__getstate__", "__copy__",
+    "__deepcopy__",
+})  # fmt: skip
+"""Methods that describe objects, which our own code calls as well: they run as they are, and are watched."""
 _WITHOUT = frozenset({float, int, bool, str, type(None), FunctionType, Array}) | NUMBERS
 """Types whose values need nothing."""
 
@@ -30,6 +34,8 @@ _WITHOUT = frozenset({float, int, bool, str, type(None), FunctionType, Array}) |
 class _Thread(threading.local):
     call: Call | None = None
     """What calls a function in the staging that is going on in this thread."""
+    watch: Call | None = None
+    """What calls one there as it is, and looks at what that changes."""
 
 
 class _Replaced:
@@ -61,19 +67,21 @@ class Methods:
     they are stand-ins in the class: in the thread of the session they run as staged code, in others as ever.
     """
 
-    def __init__(self, call: Call) -> None:
+    def __init__(self, call: Call, watch: Call) -> None:
         self._call = call
-        self._outer: Call | None = None
+        self._watch = watch
+        self._outer: tuple[Call | None, Call | None] = (None, None)
         self._held: list[tuple[type, str]] = []
         self.known: set[type] = set(_WITHOUT)
 
     def begin(self) -> None:
         """Staging begins."""
-        self._outer, _thread.call = _thread.call, self._call
+        self._outer = _thread.call, _thread.watch
+        _thread.call, _thread.watch = self._call, self._watch
 
     def end(self) -> None:
         """Staging is over: the classes are again what they were."""
-        _thread.call = self._outer
+        _thread.call, _thread.watch = self._outer
         with _lock:
             for key in self._held:
                 entry = _replaced[key]
@@ -143,6 +151,8 @@ class Methods:
             return property(self._converted(get), self._converted(put), self._converted(delete), member.__doc__)
         if isinstance(member, functools.cached_property):
             return _Cached(member, self._cached(member)) if _is_users(member.func) else None
+        if name in _DESCRIBING:
+            return _watched(member) if _is_users(member) else None
         special = name.startswith("__") and name.endswith("__") and name not in _LEFT
         return self._converted(member) if special and _is_users(member) else None
 
@@ -170,6 +180,15 @@ class Methods:
             return known[name] if name in known else converted(owner)
 
         return get
+
+
+def _watched(function: Any) -> Any:
+    @functools.wraps(function)
+    def stand_in(*args: Any, **kwargs: Any) -> Any:
+        watch = _thread.watch
+        return function(*args, **kwargs) if watch is None else watch(function, *args, **kwargs)
+
+    return stand_in
 
 
 def _negated(value: Any) -> Any:

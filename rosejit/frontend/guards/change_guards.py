@@ -188,7 +188,7 @@ def change_guards(
     """A guard for each thing from outside that was read and has other content than before the staging; those that were
     `unchanged` when a staged block began must be so. All that has is warned of, once a line. What keeps what it has
     computed (a table) changes at the first call only."""
-    _check_unchanged(tape, unchanged)
+    check_unchanged(tape, unchanged)
     guards: list[Guard] = []
     for snapshot in snapshots:
         if snapshot.is_changed():
@@ -199,7 +199,7 @@ def change_guards(
     return guards
 
 
-def _check_unchanged(tape: Tape, snapshots: Iterable[Snapshot]) -> None:
+def check_unchanged(tape: Tape, snapshots: Iterable[Snapshot]) -> None:
     """Raise where a function that is staged in a branch or a loop has changed something from outside, unseen: in a
     method that Python itself calls."""
     for snapshot in snapshots:

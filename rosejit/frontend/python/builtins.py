@@ -410,12 +410,24 @@ def _check_order(session: Any, items: list[Any]) -> None:
     tape.check(held, Failure("raise", message, tape.here(), exception=ValueError(message)))
 
 
+def _sort(session: Any, owner: list[Any], kwargs: Options) -> None:
+    """`list.sort`: to the key the list is empty, as in CPython."""
+    session.hooks.written(owner)
+    items = owner[:]
+    owner.clear()
+    try:
+        items = session.hooks.call(sorted, items, **kwargs)
+        if owner:
+            raise ValueError("list modified during sort")
+    finally:
+        owner[:] = items
+
+
 def of_sequence(session: Any, owner: Any, method: Any, args: Args, kwargs: Options) -> Any:
     """The methods of lists and tuples that compare, where only running tells; NotImplemented for others."""
     tape, name = session.tape, method.__name__
     if name == "sort" and not args and owner.__class__ is list:
-        session.hooks.written(owner)
-        owner[:] = session.hooks.call(sorted, owner, **kwargs)
+        _sort(session, owner, kwargs)
         return None
     if name not in ("index", "count", "remove") or len(args) != 1 or kwargs:
         return NotImplemented

@@ -29,6 +29,7 @@ from rosejit.frontend.control.join import described
 from rosejit.frontend.control.optional import Optional, required
 from rosejit.frontend.control.special_methods import member_of
 from rosejit.frontend.control.undefined import Poison, require_single_value
+from rosejit.frontend.guards.change_guards import check_unchanged
 from rosejit.frontend.numpy import building, random, refusals, registry, scipy_linalg, scipy_special
 from rosejit.frontend.numpy.row_kinds import of_elements
 from rosejit.frontend.python.builtins import BUILTINS, of_sequence
@@ -112,6 +113,17 @@ class Dispatcher:
         if function.__name__ == "__post_init__":  # of an object that nobody has seen yet
             self._session.tape.record_allocation(args[0])
         return self.call(function, *args, **kwargs)
+
+    def called_as_it_is(self, function: FunctionType, /, *args: Any, **kwargs: Any) -> Any:
+        """A special method that describes an object: in a staged block it may have no effect."""
+        opened, snapshots = self._session.opened, self._session.snapshots
+        if not self._tape.is_staged:
+            opened.begins_as_it_is(function, snapshots)
+            return function(*args, **kwargs)
+        before = opened.unchanged_around(function, snapshots)
+        found = function(*args, **kwargs)
+        check_unchanged(self._tape, before)
+        return found
 
     def call(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
         """`function(*args, **kwargs)` in staged code."""

@@ -17,7 +17,7 @@ from rosejit.frontend.control.exception_handlers import TryStatements
 from rosejit.frontend.control.if_for import choices, iterate
 from rosejit.frontend.control.join import arrive, described
 from rosejit.frontend.control.match_patterns import Patterns
-from rosejit.frontend.control.optional import single
+from rosejit.frontend.control.optional import Optional, required, single
 from rosejit.frontend.control.short_circuit import Circuits, any_flag_set, negate, no_flag_set
 from rosejit.frontend.control.special_methods import Methods, own
 from rosejit.frontend.control.staged_while import WhileLoop
@@ -143,6 +143,8 @@ class Containers:
         if type(index) is Int and type(container) in _SEQUENCES:
             found = taken(self.tape, container, index)
             return container[index] if found is None else found
+        if index.__class__ is Optional:
+            return self.getitem(container, required(index))
         if container.__class__ is defaultdict and self.tape.is_staged:
             self._fill(container, index)
         if container.__class__.__name__ in _JOINERS and is_staged_deep(index):

@@ -6,6 +6,7 @@ would happen at another time, and another number of times, than the program says
 
 # Values of users are of any type: what they are is asked while staging.
 
+import functools
 from collections.abc import Iterable
 from typing import Any
 
@@ -17,6 +18,9 @@ from rosejit.frontend.values.scalars import NUMBERS
 from rosejit.frontend.values.tape import Tape, refuse_outer_iterator
 
 _NUMERIC = NUMBERS | {float, int, bool, str}
+
+
+_LRU_CACHE = type(functools.lru_cache(lambda: None))
 
 
 class HostEffects:
@@ -33,6 +37,12 @@ class HostEffects:
             self._session.hooks.written(effect.changes)
         if effect is None and self._tape.is_staged:
             raise self._unknown(function)
+        if getattr(function, "__name__", "") == "cache_clear" and isinstance(function.__self__, _LRU_CACHE):
+            raise self._tape.fault(
+                UnsupportedSyntax,
+                "a cache is cleared while the function is staged: once, and what it gave is kept for later calls",
+                help="clear it before the decorated function is called, or in a function of your own with `rose.opaque`",
+            )
         changes = None if effect is None else effect.changes
         self.check_iterators(value for value in (*args, *kwargs.values()) if value is not changes)
         return effect

@@ -62,6 +62,12 @@ RanFunction = tuple[FunctionType, CodeType, tuple[tuple[str, ...], ...]]
 """A plain function that staged code runs, the code that runs, and the outside names that it reads."""
 
 
+def _outside_names(function: FunctionType) -> list[str]:
+    """The names from outside that a function that runs as it is reads."""
+    code = function.__code__
+    return [*code.co_freevars, *[name for name in names_in(code) if name in function.__globals__]]
+
+
 class OpenFunction:
     """A function that is being staged; `member` is what others know of it, if they may call it."""
 
@@ -125,11 +131,17 @@ class OpenFunction:
         code, inside = function.__code__, function.__globals__
         if id(function) in self.functions or not is_users_code(code):
             return
-        names = [*code.co_freevars, *[name for name in names_in(code) if name in inside]]
+        names = _outside_names(function)
         self.begins((function, code, tuple([(name,) for name in names])), snapshots)
         for name in names:
             if isinstance(inside.get(name), FunctionType):
                 self.begins_as_it_is(inside[name], snapshots)
+
+    def unchanged_around(self, function: FunctionType, snapshots: Snapshots) -> list[Snapshot]:
+        """What a function that runs as it is can read from outside, as far as nobody has changed it yet."""
+        self.begins_as_it_is(function, snapshots)
+        found = snapshots.of(function, [(name,) for name in _outside_names(function)])
+        return [each for each in found if each.look is not None and not each.is_changed()]
 
     def runs(self, made: FunctionType) -> FunctionType:
         """Note that `made` is the rewritten function; gives it."""
@@ -185,7 +197,7 @@ class Session:
         self.tape.session = self
         dispatcher = Dispatcher(self)
         self.plain = dispatcher.plain
-        self.methods = Methods(dispatcher.called_by_python)
+        self.methods = Methods(dispatcher.called_by_python, dispatcher.called_as_it_is)
         self.hooks = Hooks(self.tape, dispatcher.call, self.captured, self.methods, dispatcher.effects.entered)
         self.cycles = CallGraph(self)
         self.routines = Routines()
