@@ -1,6 +1,7 @@
 """What staged code may not do to values of the host and to arrays, and how it is told; nothing is half done."""
 
 import collections
+import functools
 import types
 from dataclasses import dataclass
 from typing import Any
@@ -228,3 +229,63 @@ def thrice(x: float) -> float:
 
 def test_what_a_module_loads_when_it_is_asked_for_is_no_change() -> None:
     assert thrice(1.0) == 8.0
+
+
+_DESCRIBED = {
+    "repr": "repr(c)", "the method": "c.__repr__()", "hash": "hash(c)", "a set": "{c}", "a dict": "{c: 1}",
+    "a look-up": "{}.get(c)", "dir": "dir(c)", "an f-string": "f'{c!r}'",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("way", _DESCRIBED)
+@pytest.mark.parametrize("block", ["for i in rose.range(3)", "if x > 0.0", "while s < 2.0 * x"])
+def test_what_describes_an_object_has_no_effect_in_a_block(block, way):
+    seen = []
+
+    class Told:
+        def __repr__(self):
+            seen.append("repr")
+            return "told"
+
+        def __hash__(self):
+            seen.append("hash")
+            return 1
+
+        def __dir__(self):
+            seen.append("dir")
+            return []
+
+    c = Told()
+    text = f"def f(x):\n    s = 0.0\n    {block}:\n        {_DESCRIBED[way]}\n        s += x\n    return s\n"
+    with pytest.raises(UnsupportedSyntax, match="`seen`, from outside of a staged branch or loop, is changed in it"):
+        rose.jit(define(text, c=c, rose=rose))(1.0)
+
+
+def test_what_describes_an_object_without_an_effect():
+    class Still:
+        def __hash__(self):
+            return 7
+
+        def __repr__(self):
+            return "still"
+
+    c = Still()
+    f = define(
+        """
+        def f(x):
+            s = 0.0
+            for i in rose.range(3):
+                s += x * {c: hash(c)}[c] + len(repr(c))
+            return s
+        """,
+        c=c,
+        rose=rose,
+    )
+    assert rose.jit(f)(2.0) == f(2.0)
+
+
+def test_a_cache_is_not_cleared_in_staged_code():
+    table = functools.lru_cache(lambda k: 2.0 * k)
+    f = define("def f(x):\n    y = x * table(2)\n    table.cache_clear()\n    return y\n", table=table)
+    with pytest.raises(UnsupportedSyntax, match=r"a cache is cleared while the function is staged(.|\n)*rose\.opaque"):
+        rose.jit(f)(1.0)

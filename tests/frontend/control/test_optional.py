@@ -216,3 +216,40 @@ def test_who_asks_what_it_is_is_not_told(asks):
     f = define(f"def f(x):\n    q = positive(x)\n    {asks}\n    return x", **WORLD)
     with pytest.raises(RoseError):
         rose.jit(f)(1.0)
+
+
+_INDEXED = {
+    "an element": "a[k]", "of two": "m[k, 1]", "the second": "m[1, k]", "a row": "m[k].sum()", "of a list": "[t, 2.0, 3.0][k]",
+    "stored": "stored(a.copy(), k)", "added": "added(a.copy(), k)",
+}  # fmt: skip
+_FIND = """
+def find(a, t):
+    for i in rose.range(len(a)):
+        if a[i] == t:
+            return i
+    return None
+
+
+def stored(b, k):
+    b[k] = 7.0
+    return b.sum()
+
+
+def added(b, k):
+    b[k] += 7.0
+    return b.sum()
+
+
+"""
+
+
+@pytest.mark.parametrize("use", _INDEXED)
+def test_an_index_or_none(use):
+    text = f"{_FIND}def f(a, m, t):\n    k = find(a, t)\n    return -1.0 if k is None else {_INDEXED[use]}\n"
+    f = define(text, rose=rose)
+    a = np.array([1.0, 2.0, 3.0])
+    for t in 2.0, 3.0, 9.0:
+        assert rose.jit(f)(a, np.outer(a, a), t) == f(a, np.outer(a, a), t)
+    unasked = define(f"{_FIND}def f(a, m, t):\n    k = find(a, t)\n    return {_INDEXED[use]}\n", rose=rose)
+    with pytest.raises(TypeError, match="None"):
+        rose.jit(unasked)(a, np.outer(a, a), 9.0)

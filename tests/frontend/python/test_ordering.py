@@ -126,3 +126,16 @@ def test_members(test: str) -> None:
     for x in (-1.0, 0.0, 1.0, 1.5, 2.0, math.nan, math.inf):
         for k, m in ((0, 3), (1, 0), (2, 3), (5, 8), (-2, 7)):
             assert staged(x, k, m) == f(x, k, m), (x, k, m)
+
+
+@pytest.mark.parametrize("items", ["[3.0, 1.0, 2.0]", "[3.0, x, 2.0]"])
+def test_a_list_is_empty_while_it_is_sorted(items):
+    f = define(f"def f(x):\n    q = {items}\n    q.sort(key=lambda p: p * len(q))\n    return q[0]\n")
+    assert rose.jit(f)(1.0) == f(1.0) == 3.0
+
+
+def test_a_list_that_its_key_changes():
+    f = define("def f(x):\n    q = [3.0, 1.0]\n    q.sort(key=lambda p: q.append(p) or p)\n    return x * q[0]\n")
+    for each in f, rose.jit(f):
+        with pytest.raises(ValueError, match="list modified during sort"):
+            each(1.0)
