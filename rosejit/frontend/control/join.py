@@ -274,6 +274,10 @@ class Join:
         why = f"{label(name)} is {described(a)} on one side of the `if` and {described(b)} on the other"
         if a is None or b is None:
             return Poison(self.tape, why, _OR_NOTHING)
+        if isinstance(a, str) and isinstance(b, str):
+            return Poison(
+                self.tape, why, "texts are not chosen when the code runs: choose an index, and look it up outside"
+            )
         return Poison(self.tape, why, f"make {label(name)} the same kind of value on both sides")
 
     # --- arrays and cells that were written

@@ -23,6 +23,7 @@ from rosejit.frontend.control.staged_range import StagedRange, is_downwards, ite
 from rosejit.frontend.control.truth import truth
 from rosejit.frontend.control.undefined import MaybeBound, read_bound, split
 from rosejit.frontend.python import ordering
+from rosejit.frontend.python.bisection import BISECTIONS
 from rosejit.frontend.python.heaps import HEAPS
 from rosejit.frontend.python.number_classes import class_of, is_instance
 from rosejit.frontend.python.print_ import staged_print
@@ -185,6 +186,8 @@ def _items(session: Any, value: Any) -> Any:
 
 def _sum(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     items, start = args[0], (args[1] if len(args) > 1 else kwargs.get("start", 0))
+    if items.__class__ is StagedRange and items.pick is None:
+        return start + _total(items)
     if (
         items.__class__ is Array
         and items.ndim == 1
@@ -194,6 +197,13 @@ def _sum(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     ):
         return reductions.total(items)
     return fold(session, _items(session, items), start, operator.add, "sum")
+
+
+def _total(numbers: StagedRange) -> Any:
+    """The sum of a range, in parts none of which is larger than it."""
+    count = whole_count(numbers)
+    ends = numbers.start * 2 + (count - 1) * numbers.step
+    return (count // 2) * ends + (count % 2) * (ends // 2)
 
 
 def _all(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
@@ -505,6 +515,7 @@ _STAGED: dict[Any, tuple[Handler, str]] = {
     contextlib.suppress: (_suppress, "*exceptions"),
     callable: (_asked, "obj, /"), setattr: (_attribute, "obj, name, value, /"), delattr: (_attribute, "obj, name, /"),
     object.__setattr__: (_attribute_itself, "obj, name, value, /"), rose_functions.unroll: (_unroll, "items"), **HEAPS,
+    **BISECTIONS,
 }  # fmt: skip
 """What builtins, and our functions for loops, do with staged values, and their signatures."""
 

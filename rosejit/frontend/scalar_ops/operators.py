@@ -339,6 +339,13 @@ _WHOLE_PARTS: dict[str, Callable[[Any], Any]] = {"numerator": _same, "denominato
 """What numbers of Python have besides operators and methods."""
 
 
+def _no_product(self: Any, other: Any) -> Any:
+    """`@` of two numbers; an array says itself that it takes none."""
+    if type_of(other) is None:
+        return NotImplemented
+    raise self.tape.type_fault("`@` is a product of arrays, given two numbers", "`*` is the product of numbers")
+
+
 def _shift(op: Primitive, reverse: bool) -> Method:
     def method(self: Any, other: Any) -> Any:
         tape = self.tape
@@ -491,6 +498,7 @@ def _install() -> None:
     one: dict[str, Any] = {"__abs__": _magnitude, "__pos__": _same, "__round__": _rounded, "__divmod__": _divmod}
     one |= {"__rdivmod__": _rdivmod, "__pow__": _power, "__rpow__": _rpower, "__trunc__": _rounding("trunc")}
     one |= {"__floor__": _rounding("floor"), "__ceil__": _rounding("ceil")}
+    one |= {"__matmul__": _no_product, "__rmatmul__": _no_product}
     one |= {
         "__deepcopy__": lambda self, memo: self,
         "conjugate": _same,

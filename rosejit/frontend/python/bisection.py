@@ -1,0 +1,49 @@
+"""`bisect` in numbers that only running compares: the same comparisons as CPython's, in lists that are not sorted too."""
+
+# Values of users are of any type: what they are is asked while staging.
+
+import bisect
+from typing import Any
+
+from rosejit.frontend.arrays.array import Array
+from rosejit.frontend.arrays.asarray import as_array
+from rosejit.frontend.control.truth import truth
+from rosejit.frontend.python.ordering import both, choose, compared, differs
+from rosejit.frontend.values.open_lengths import has_open
+from rosejit.frontend.values.pytree import is_staged_deep
+
+
+def of_bisect(session: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The place of a number among numbers."""
+    items, x, *others = args
+    if not is_staged_deep(args):
+        return session.plain(function, args, kwargs)
+    tape = session.tape
+    numbers = as_array(tape, items) if items.__class__ in (list, tuple, Array) else None
+    if numbers is None or numbers.ndim != 1 or has_open(numbers.shape) or others or kwargs:
+        raise tape.type_fault(
+            f"`bisect.{function.__name__}` is staged of a list or an array of numbers whose length is known, alone",
+            "give it no `lo`, `hi` and `key`, or use `np.searchsorted(array, x)`",
+        )
+    low: Any = 0
+    high: Any = len(numbers)
+    for _ in range(len(numbers).bit_length()):
+        middle = (low + high) // 2
+        item: Any = session.hooks.getitem(numbers, session.hooks.call(min, middle, len(numbers) - 1))
+        before = _is_before(tape, function, item, x)
+        going = truth(tape, compared(tape, "lt", low, high))
+        low = choose(tape, both(tape, going, before), middle + 1, low, "bisect")
+        high = choose(tape, both(tape, going, differs(tape, before)), middle, high, "bisect")
+    return low
+
+
+def _is_before(tape: Any, function: Any, item: Any, x: Any) -> Any:
+    if function is bisect.bisect_left:
+        return truth(tape, compared(tape, "lt", item, x))
+    return differs(tape, truth(tape, compared(tape, "lt", x, item)))
+
+
+BISECTIONS: dict[Any, tuple[Any, str]] = {
+    function: (of_bisect, "a, x, lo=0, hi=None, *, key=None") for function in (bisect.bisect_left, bisect.bisect_right)
+}
+"""What `bisect` does with staged values, and the signatures."""
