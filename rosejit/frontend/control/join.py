@@ -33,6 +33,7 @@ from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar, Type, array
 from rosejit.narrow_values import NarrowValue
 
 _OR_NOTHING = "give a truth value beside it: `return True, x` and `return False, 0.0`, and make None of it outside"
+_TEXTS = "texts are not chosen when the code runs: choose an index, and look the text up outside"
 _BY_INDEX = "decide about the index instead: `k = 0 if c else 1`, and take `items[k]` after it"
 
 
@@ -275,9 +276,7 @@ class Join:
         if a is None or b is None:
             return Poison(self.tape, why, _OR_NOTHING)
         if isinstance(a, str) and isinstance(b, str):
-            return Poison(
-                self.tape, why, "texts are not chosen when the code runs: choose an index, and look it up outside"
-            )
+            return Poison(self.tape, why, _TEXTS)
         return Poison(self.tape, why, f"make {label(name)} the same kind of value on both sides")
 
     # --- arrays and cells that were written

@@ -1,4 +1,4 @@
-"""`bisect` in numbers that only running compares: the same comparisons as CPython's, in lists that are not sorted too."""
+"""`bisect` in numbers that only running compares: CPython's comparisons, in lists that are not sorted too."""
 
 # Values of users are of any type: what they are is asked while staging.
 

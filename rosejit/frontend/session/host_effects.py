@@ -41,7 +41,7 @@ class HostEffects:
             raise self._tape.fault(
                 UnsupportedSyntax,
                 "a cache is cleared while the function is staged: once, and what it gave is kept for later calls",
-                help="clear it before the decorated function is called, or in a function of your own with `rose.opaque`",
+                help="clear it before the function is called, or in a function of your own with `rose.opaque`",
             )
         changes = None if effect is None else effect.changes
         self.check_iterators(value for value in (*args, *kwargs.values()) if value is not changes)
