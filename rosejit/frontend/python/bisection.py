@@ -25,11 +25,11 @@ def of_bisect(session: Any, function: Any, args: tuple[Any, ...], kwargs: dict[s
             f"`bisect.{function.__name__}` is staged of a list or an array of numbers whose length is known, alone",
             "give it no `lo`, `hi` and `key`, or use `np.searchsorted(array, x)`",
         )
-    low: Any = 0
-    high: Any = len(numbers)
-    for _ in range(len(numbers).bit_length()):
+    count: Any = numbers.shape[0]
+    low, high = 0, count
+    for _ in range(count.bit_length()):
         middle = (low + high) // 2
-        item: Any = session.hooks.getitem(numbers, session.hooks.call(min, middle, len(numbers) - 1))
+        item: Any = session.hooks.getitem(numbers, session.hooks.call(min, middle, count - 1))
         before = _is_before(tape, function, item, x)
         going = truth(tape, compared(tape, "lt", low, high))
         low = choose(tape, both(tape, going, before), middle + 1, low, "bisect")

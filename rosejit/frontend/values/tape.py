@@ -228,10 +228,8 @@ class Tape:
         """Numbers whose class somebody asked for, and what it was; Python's numbers beside those of few bits."""
         self.mixed, self.numpys = set[Var](), set[Var]()
         """Reals that are ints on some paths; numbers that functions of NumPy have given."""
-        self.pythons: dict[int, Any] = {}
-        """Numbers that `float`, `int` and `bool` have given, by `id`: Python's, whatever they are made of."""
-        self.literals_of_numpys: dict[int, Lit] = {}
-        """Constants, by `id`, that were numbers of NumPy's on the host."""
+        self.pythons, self.literals_of_numpys = dict[int, Any](), dict[int, Lit]()
+        """By `id`: numbers that `float`, `int` and `bool` have given; constants that were NumPy's on the host."""
         self.used_up: dict[int, Any] = {}
         """By `id`: iterators that were gone through."""
         self.merged: dict[int, Any] = {}
