@@ -165,7 +165,14 @@ def real_atom(tape: Tape, value: Any) -> Atom | None:
         return to_real(tape, Lit(value, INT))
     if _host_kind(value) is None:
         return None
-    return tape.literal(float(value)) if isinstance(value, int) else tape.literal_of_numpys(float(value), REAL)
+    return tape.literal(float(value)) if isinstance(value, int) else _literal_of_numpys(tape, float(value), REAL)
+
+
+def _literal_of_numpys(tape: Tape, value: float | int | bool, kind: Scalar) -> Lit:
+    """The constant that a number of NumPy's is, which stays known as one."""
+    made = Lit(value, kind)
+    tape.literals_of_numpys[id(made)] = made
+    return made
 
 
 def reals(tape: Tape, values: tuple[Any, ...]) -> tuple[Atom, ...]:
@@ -210,7 +217,7 @@ def int_atom(tape: Tape, value: Any) -> Atom | None:
             f"{number} does not fit the 64 bits of an Int",
             "compute with it outside, or write a float (`2.0**70`) where 16 digits are enough",
         )
-    return Lit(number, INT) if isinstance(value, int) else tape.literal_of_numpys(number, INT)
+    return Lit(number, INT) if isinstance(value, int) else _literal_of_numpys(tape, number, INT)
 
 
 def bool_atom(tape: Tape, value: Any) -> Atom | None:
@@ -219,7 +226,7 @@ def bool_atom(tape: Tape, value: Any) -> Atom | None:
         return value.atom
     if number_kind(value) != "bool":
         return None
-    return Lit(value, BOOL) if value.__class__ is bool else tape.literal_of_numpys(bool(value), BOOL)
+    return Lit(value, BOOL) if value.__class__ is bool else _literal_of_numpys(tape, bool(value), BOOL)
 
 
 def tan_atom(tape: Tape, value: Any) -> Atom | None:

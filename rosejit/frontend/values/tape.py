@@ -20,7 +20,7 @@ from rosejit.frontend.values.undo_log import UndoLog
 from rosejit.ir.failure import KINDS
 from rosejit.ir.primitive import Primitive
 from rosejit.ir.syntax import TRUE, Apply, Atom, Check, Expr, Failure, Let, Lit, Var
-from rosejit.ir.types import REAL, Scalar, Type
+from rosejit.ir.types import REAL, Type
 from rosejit.lazy_dataclass import dataclass
 
 UNROLL_LIMIT = 10_000_000
@@ -263,12 +263,6 @@ class Tape:
         if known is None:
             known = self._literals[value] = Lit(value, REAL)
         return known
-
-    def literal_of_numpys(self, value: Any, kind: Scalar) -> Lit:
-        """The constant that a number of NumPy's is, which stays known as one."""
-        made = Lit(value, kind)
-        self.literals_of_numpys[id(made)] = made
-        return made
 
     def apply(self, op: Primitive, *args: Atom, above: int = 1) -> Var:
         """The result of `op`, staged at the user's line; `above` calls lie between this and the user's, at least."""
