@@ -2,7 +2,8 @@
 tolerances.
 
 SciPy is called with its defaults, our functions compiled; both are timed in one process, after the first call.
-`python -m benchmarks.solver_sets [fits|roots|odes|stiff|programs|shooting ...]`.
+`python -m benchmarks.solver_sets [fits|sparse|roots|odes|stiff|programs|shooting ...]`.
+SciPy's fits of sparse problems get their patterns, and in the last column our sparse Jacobians too.
 A fit is solved where its sum of squares is one that is known to be least, to 1e-4; a root where no residual is larger
 than 1e-6; an equation where the end was reached, and its error is told in units of the tolerance; a program where the
 value is one that is known to be least, to 1e-5, and nothing is missed by more than 1e-6.
@@ -24,6 +25,7 @@ from benchmarks.solver_sets.detest import EQUATIONS, STIFF, Equation
 from benchmarks.solver_sets.hock_schittkowski import PROGRAMS
 from benchmarks.solver_sets.more_garbow_hillstrom import PROBLEMS, ROOTS, is_solved
 from benchmarks.solver_sets.shooting import INTERVALS, TASKS
+from benchmarks.solver_sets.sparse_fits import FITS
 
 Line = tuple[str, bool, bool, int, int, float, str]
 """A name, whether ours and SciPy's is solved, evaluations of both, the ratio of times, and more."""
@@ -55,6 +57,22 @@ def fits() -> Iterator[Line]:
         solved, theirs = (is_solved(problem, 2 * each.cost) and each.success for each in (found, known))
         more = f"{2 * found.cost:.6g}   {2 * known.cost:.6g}"
         yield problem.name, bool(solved), bool(theirs), int(found.nfev), int(known.nfev), ratio, more
+
+
+def sparse() -> Iterator[Line]:
+    """Least squares with sparse Jacobians, beside SciPy's with their patterns (LSMR)."""
+    for fit in FITS:
+        f, start, jacobian = rose.jit(fit.residuals), fit.start, rose.sparse_jacobian(fit.residuals)
+        ours = partial(rose.least_squares, fit.residuals, start)
+        found, derived = ours(), partial(optimize.least_squares, f, start, jac=jacobian, tr_solver="lsmr")
+        pattern = jacobian.pattern(start)
+        peer = partial(optimize.least_squares, f, start, jac_sparsity=pattern, tr_solver="lsmr")
+        known, spent = peer(), seconds(ours)
+        best = min(found.cost, known.cost, derived().cost) * (1.0 + 1e-4)
+        solved, theirs = (each.success and each.cost <= best for each in (found, known))
+        more = f"{found.cost:.8g}   {known.cost:.8g}   {spent / seconds(derived, 0.0):.4f}"
+        ratio = spent / seconds(peer, 0.0)
+        yield fit.name, bool(solved), bool(theirs), int(found.nfev), int(known.nfev), ratio, more
 
 
 def roots(method: str = "hybr") -> Iterator[Line]:
@@ -167,7 +185,15 @@ def shooting() -> Iterator[Line]:
         yield task.name, bool(solved), bool(theirs), int(found.nit), int(known.nit), ratio, more
 
 
-SETS = {"fits": fits, "roots": more_roots, "odes": odes, "stiff": stiff, "programs": programs, "shooting": shooting}
+SETS = {
+    "fits": fits,
+    "sparse": sparse,
+    "roots": more_roots,
+    "odes": odes,
+    "stiff": stiff,
+    "programs": programs,
+    "shooting": shooting,
+}
 
 
 def main(names: list[str]) -> None:

@@ -9,6 +9,7 @@ import math
 from rosejit.numeric import np
 from rosejit.solvers.levenberg import levenberg
 from rosejit.solvers.linear_least_squares import EPSILON, columns, least, norm
+from rosejit.solvers.linear_models import Dense
 from rosejit.solvers.losses import linear
 
 
@@ -126,7 +127,7 @@ def halved(f, slope, x, tolerance, limit, exact):
 def marquardt(f, slope, x, tolerance, limit):
     """The least squares of the function by Levenberg's and Marquardt's steps, if they are zero."""
     bound = np.full(len(x), math.inf)
-    x, ended, nit, nfev, _ = levenberg(f, slope, linear, 1.0, x, -bound, bound, 0.0, tolerance, 0.0, limit)
+    x, ended, nit, nfev, _ = levenberg(f, Dense(), linear, 1.0, x, -bound, bound, 0.0, tolerance, 0.0, limit)
     y, matrix = f(x), slope(x)
     step, regular = least(matrix, -y)
     size = norm(y)

@@ -2,26 +2,26 @@
 
 import math
 
-from rosejit.frontend.values.rose_functions import range as iterations
 from rosejit.numeric import np
-from rosejit.solvers.linear_least_squares import EPSILON, columns, least, norm
+from rosejit.solvers.linear_least_squares import EPSILON, norm
 
 
-def levenberg(residual, slope, rho, outlier, x, lower, upper, ftol, xtol, gtol, limit):
+def levenberg(residual, model, rho, outlier, x, lower, upper, ftol, xtol, gtol, limit):
     """Where the sum of losses is least: the vector, the status (`fits.MESSAGES`), the iterations, the evaluations, and
     which numbers a bound holds.
 
     A variable at a bound that the gradient pushes against stays there for that step; a step that leaves the bounds ends
-    at them. The damping falls with how well the linear model predicted the cost (Nielsen 1999).
+    at them. `model` is one of `linear_models`. The damping falls with how well it predicted the cost (Nielsen 1999).
     """
+    slope = model.slope(residual)
     x = within(x, lower, upper)
     r = residual(x)
     cost = total(rho, r, outlier)
-    weighted, matrix = robust(rho, r, slope(x), outlier)
-    scale, held = columns(matrix), lower >= upper
+    weighted, matrix = robust(model, rho, r, slope(x), outlier)
+    scale, held = model.lengths(matrix), lower >= upper
     damping, growth, status, nit, nfev, ended = 1e-3, 2.0, 0, 0, 1, False
     while not ended:
-        gradient = matrix.T @ weighted
+        gradient = model.gradient(matrix, weighted)
         held = ((x <= lower) & (gradient > 0.0)) | ((x >= upper) & (gradient < 0.0))
         steepest = abs(np.where(held, 0.0, gradient)).max()
         if not (cost < math.inf and steepest < math.inf):
@@ -32,19 +32,19 @@ def levenberg(residual, slope, rho, outlier, x, lower, upper, ftol, xtol, gtol, 
             ended = True
         else:
             nit += 1
-            step = damped(matrix, weighted, held, math.sqrt(damping) * scale)
+            step = model.step(matrix, weighted, held, math.sqrt(damping) * scale)
             trial = within(x + step, lower, upper)
             step = trial - x
             found, nfev = residual(trial), nfev + 1
             lower_cost = total(rho, found, outlier)
-            moved = matrix @ step
+            moved = model.times(matrix, step)
             fall, promised = cost - lower_cost, -(gradient @ step) - 0.5 * (moved @ moved)
             short = norm(step) <= xtol * (xtol + norm(x))
             if fall > 1e-4 * promised and promised > 0.0:
                 flat = fall <= ftol * cost and fall >= 0.25 * promised
                 x, r, cost = trial, found, lower_cost
-                weighted, matrix = robust(rho, r, slope(x), outlier)
-                scale = np.maximum(scale, columns(matrix))
+                weighted, matrix = robust(model, rho, r, slope(x), outlier)
+                scale = np.maximum(scale, model.lengths(matrix))
                 damping, growth = max(damping * lessened(fall / promised), EPSILON), 2.0
                 if flat or short:
                     status, ended = 2 if flat else 3, True
@@ -71,23 +71,9 @@ def total(rho, r, outlier):
     return 0.5 * outlier * outlier * rho(z * z)[0].sum()
 
 
-def robust(rho, r, matrix, outlier):
+def robust(model, rho, r, matrix, outlier):
     """Residuals and Jacobian whose squares have the losses' gradient, and their curvature as far as it is positive."""
     z = r / outlier
     _, first, second = rho(z * z)
     weight = np.sqrt(np.maximum(first + 2.0 * second * z * z, EPSILON))
-    return r * first / weight, matrix * weight.reshape(len(r), 1)
-
-
-def damped(matrix, r, held, damping):
-    """The step of the linear model; `damping` is a length of each column, and variables that are held stay."""
-    rows, count = matrix.shape
-    wide = np.zeros((rows + count, count))
-    right = np.zeros(rows + count)
-    for i in iterations(rows):
-        right[i] = -r[i]
-        for j in iterations(count):
-            wide[i, j] = 0.0 if held[j] else matrix[i, j]
-    for j in iterations(count):
-        wide[rows + j, j] = 1.0 if held[j] else damping[j]
-    return least(wide, right)[0]
+    return r * first / weight, model.weighted(matrix, weight)

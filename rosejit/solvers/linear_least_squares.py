@@ -48,13 +48,15 @@ def reflect(r, y, k, largest):
     v[k] -= length
     along = np.zeros(columns)
     for i in iterations(k, rows):
-        for j in iterations(k + 1, columns):
-            along[j] += v[i] * r[i, j]
+        if v[i] != 0.0:  # matrices of fits and equations have many zeros
+            for j in iterations(k + 1, columns):
+                along[j] += v[i] * r[i, j]
     for j in iterations(k + 1, columns):
         along[j] /= half
     for i in iterations(k, rows):
-        for j in iterations(k + 1, columns):
-            r[i, j] -= along[j] * v[i]
+        if v[i] != 0.0:
+            for j in iterations(k + 1, columns):
+                r[i, j] -= along[j] * v[i]
     total = 0.0
     for i in iterations(k, rows):
         total += v[i] * y[i]

@@ -15,7 +15,7 @@ from rosejit.api.derivation.gradients import counted
 from rosejit.api.function import Function
 from rosejit.api.programs import interpreted
 from rosejit.api.programs.compile_and_load import Loaded
-from rosejit.api.specialisation import Argnums, is_real, mask_of, positions, require_real, tree_map
+from rosejit.api.specialisation import Argnums, Staged, is_real, mask_of, positions, require_real, tree_map
 from rosejit.api.specialisation_cache import Specialisation, valued
 from rosejit.errors import StagingTypeError
 from rosejit.frontend.signature.binding import Call
@@ -26,7 +26,7 @@ from rosejit.numeric import np
 from rosejit.runtime.marshalling.marshal import Mismatch
 from rosejit.runtime.marshalling.marshal import Signature as Interface
 from rosejit.transforms.jacobians.coloring import Colours, both_ways, column_colours, sources, star_colours
-from rosejit.transforms.jacobians.sparse_program import Rows, pattern, sweeps
+from rosejit.transforms.jacobians.sparse_program import Pattern, Rows, pattern, sweeps
 
 
 @dataclass(slots=True, frozen=True)
@@ -100,10 +100,8 @@ class Compressed:
                 "a sparse matrix is made on the host, and this is staged code",
                 help="use `rose.jacobian` or `rose.hessian` inside, or make it outside and hand it in",
             )
-        with sessions.session() as at:
-            found = valued(self.base.specialisation(call, at))
-        values = _values(found, call)
-        key = (call.key, *[v.tobytes() if isinstance(v, np.ndarray) else v for v in values])
+        found, values = _known(self.base, call)
+        key = (call.key, *_content(values))
         if key not in self._plans or self._plans[key][0] is not found:
             while len(self._plans) >= PLANS:
                 del self._plans[next(iter(self._plans))]
@@ -113,15 +111,7 @@ class Compressed:
         return plan
 
     def _made(self, found: Specialisation, values: list[Any]) -> Plan:
-        staged, names = counted(
-            self.base, found.staged, tuple(p.name for p in self.base.binding.parameters), self.argnums
-        )
-        staged.require_no_draws("a sparse derivative")
-        require_real(staged, "a sparse derivative")
-        selected = positions(self.argnums, names, self.base.__name__)
-        mask = mask_of(staged, selected, names)
-        known = [v.tolist() if isinstance(v, np.ndarray) else v for v in values]
-        found_pattern = pattern(staged.function, mask, known)
+        staged, selected, mask, found_pattern = _pattern(self.base, self.argnums, found, values)
         rows, columns = found_pattern.rows, _columns(staged.trees, selected)
         height = [leaf for leaf in leaves(staged.result) if is_real(leaf)]
         tree, blocks = self._blocks(staged.trees, staged.result, selected, columns)
@@ -185,6 +175,46 @@ class _Runner:
         except Mismatch:  # a value from outside is equal, but not the same object any more
             self.latest = self._loaded.function("main", self._interface())
             return self.latest(*args, **kwargs)
+
+
+def pattern_of(base: Function, args: tuple[Any, ...]) -> Pattern:
+    """Where the Jacobian by the first argument may differ from zero; remembered for each value of the integers that it
+    depends on."""
+    call = base.binding.bind(args, {})
+    found, values = _known(base, call)
+    kept = found.extras.setdefault("patterns", {})
+    key = _content(values)
+    if key not in kept:
+        while len(kept) >= PLANS:
+            del kept[next(iter(kept))]
+        kept[key] = _pattern(base, 0, found, values)[-1]
+    return kept[key]
+
+
+def _known(base: Function, call: Call) -> tuple[Specialisation, list[Any]]:
+    """What is staged for a call, and `_values`."""
+    with sessions.session() as at:
+        found = valued(base.specialisation(call, at))
+    return found, _values(found, call)
+
+
+def _content(values: list[Any]) -> tuple[Any, ...]:
+    return tuple(v.tobytes() if isinstance(v, np.ndarray) else v for v in values)
+
+
+def _pattern(
+    base: Function, argnums: Argnums, found: Specialisation, values: list[Any]
+) -> tuple[Staged, list[int], tuple[bool, ...], Pattern]:
+    """The pattern by some arguments: what was staged, with arguments as numbers count them, which were selected, and
+    the mask of their leaves."""
+    names = tuple(p.name for p in base.binding.parameters)
+    staged, names = counted(base, found.staged, names, argnums)
+    staged.require_no_draws("a sparse derivative")
+    require_real(staged, "a sparse derivative")
+    selected = positions(argnums, names, base.__name__)
+    mask = mask_of(staged, selected, names)
+    known = [v.tolist() if isinstance(v, np.ndarray) else v for v in values]
+    return staged, selected, mask, pattern(staged.function, mask, known)
 
 
 def _nothing(*args: Any, **kwargs: Any) -> Any:

@@ -4,6 +4,7 @@
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
 
 from collections.abc import Sequence
+from dataclasses import field
 from typing import Any
 
 from rosejit.ir import syntax as ir
@@ -35,6 +36,8 @@ class Pattern:
     rows: Rows
     width: int
     exact: bool = True
+    kept: dict[str, Any] = field(default_factory=lambda: {})
+    """What who asks has made of it."""
 
 
 def pattern(f: ir.Function, mask: Mask, args: Sequence[Any]) -> Pattern:
