@@ -8,7 +8,7 @@ import math
 
 from rosejit.numeric import np
 from rosejit.solvers.levenberg import levenberg
-from rosejit.solvers.linear_least_squares import EPSILON, columns, least, norm
+from rosejit.solvers.linear_least_squares import EPSILON, columns, eliminated, norm
 from rosejit.solvers.linear_models import Dense
 from rosejit.solvers.losses import linear
 
@@ -25,7 +25,7 @@ def dogleg(f, slope, x, tolerance, limit):
         status = 4
     while status == 2 and nit < limit:
         nit += 1
-        newton, regular = least(matrix, -y)
+        newton, regular = eliminated(matrix, -y)
         gradient = matrix.T @ y
         steepest = abs(gradient).max()
         if size == 0.0 or (regular and norm(newton) <= tolerance * max(norm(x), tolerance)):
@@ -94,7 +94,7 @@ def halved(f, slope, x, tolerance, limit, exact):
         status = 4
     while status == 2 and nit < limit:
         nit += 1
-        step, regular = least(matrix, -y)
+        step, regular = eliminated(matrix, -y)
         near = regular and norm(step) <= tolerance * max(norm(x), tolerance)
         if size == 0.0 or (near and fresh):
             x, status = x + step if regular else x, 1
@@ -128,15 +128,11 @@ def marquardt(f, slope, x, tolerance, limit):
     """The least squares of the function by Levenberg's and Marquardt's steps, if they are zero."""
     bound = np.full(len(x), math.inf)
     x, ended, nit, nfev, _ = levenberg(f, Dense(), linear, 1.0, x, -bound, bound, 0.0, tolerance, 0.0, limit)
-    y, matrix = f(x), slope(x)
-    step, regular = least(matrix, -y)
-    size = norm(y)
-    status = 1 if size == 0.0 else stuck(matrix, x, step, regular, size, tolerance)
-    if ended < 0:
-        status = 4
-    elif status != 1 and ended == 0:
-        status = 2
-    return x, status, nit, nfev + 1
+    status = 4 if ended < 0 else 2
+    if ended > 0:  # where the sum no longer falls, Newton's steps end the search, or say that there is no root
+        x, status, more, evaluations = line_search(f, slope, x, tolerance, limit)
+        nit, nfev = nit + more, nfev + evaluations
+    return x, status, nit, nfev
 
 
 def stuck(matrix, x, step, regular, size, tolerance):

@@ -4,8 +4,8 @@ In a step from `y` of length h, at the part θ of it, with rows F₀, F₁, ... 
 y + θ (F₀ + (1 - θ) (F₁ + θ (F₂ + (1 - θ) (F₃ + ...)))).
 """
 
+import functools
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,14 +44,10 @@ class OdeSolution:
         return made(*given) if at is None else made.__rose_stage__(at, given, {})
 
 
-_MADE: list[Callable[..., Any]] = []
-
-
+@functools.cache
 def evaluation() -> Any:
     """`evaluated`, decorated when it is first used."""
-    if not _MADE:
-        _MADE.append(as_function(evaluated))
-    return _MADE[0]
+    return as_function(evaluated)
 
 
 def evaluated(ts, widths, starts, rows, steps, like, t):

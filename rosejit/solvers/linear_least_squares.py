@@ -1,4 +1,4 @@
-"""Least-squares solutions of dense linear systems, by Householder's reflections."""
+"""Dense linear systems: least squares by Householder's reflections, square ones by Gaussian elimination."""
 
 import math
 
@@ -63,6 +63,48 @@ def reflect(r, y, k, largest):
     for i in iterations(k, rows):
         y[i] -= total / half * v[i]
     r[k, k] = length * largest
+
+
+def eliminated(a, b):
+    """As `least` of a square matrix: the x with a x = b, with partial pivoting, and whether the columns of `a` are
+    independent as far as rounding lets one see. It takes half the operations, and few where `a` has many zeros.
+    """
+    n = len(b)
+    r, x = a.copy(), b.copy()
+    regular = True
+    for k in iterations(n):
+        whole, pivot, at = 0.0, 0.0, k
+        for i in iterations(n):
+            size = abs(r[i, k])
+            whole = max(whole, size)
+            if i >= k and not (size <= pivot):
+                pivot, at = size, i
+        if not (EPSILON * whole < pivot < math.inf):
+            regular = False
+        else:
+            swap(r, x, k, at)
+            for i in iterations(k + 1, n):
+                factor = r[i, k] / r[k, k]
+                if factor != 0.0:
+                    for j in iterations(k + 1, n):
+                        r[i, j] -= factor * r[k, j]
+                    x[i] -= factor * x[k]
+    if regular:
+        for back in iterations(n):
+            k = n - 1 - back
+            total = x[k]
+            for j in iterations(k + 1, n):
+                total -= r[k, j] * x[j]
+            x[k] = total / r[k, k]
+    return x, regular
+
+
+def swap(r, x, k, at):
+    """Swap two rows of a system, from column `k` on."""
+    if at != k:
+        for j in iterations(k, len(x)):
+            r[k, j], r[at, j] = r[at, j], r[k, j]
+        x[k], x[at] = x[at], x[k]
 
 
 def norm(x):
