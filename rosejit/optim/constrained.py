@@ -220,7 +220,7 @@ def _descended(objective, start, box, tolerance, limit):
         value_and_grad(objective), objective, start, None, False, box, 10, limit, tolerance
     )
     number = abs(value) + abs(slope).sum() < math.inf
-    status = 0 if done else 3 if not number else 1 if nit >= limit else 2
+    status = 3 if not number else 0 if done else 1 if nit >= limit else 2
     multipliers = np.zeros(0)
     if box is not None:
         lower, upper = box

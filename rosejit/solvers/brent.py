@@ -9,8 +9,10 @@ def brent(f, a, b, tolerance, limit):
     """The root, the status (`roots.MESSAGES`), the iterations and the evaluations (Brent 1973, chapter 4).
 
     `b` is the best guess, `c` has the other sign; steps are by interpolation where that converges, else to the middle.
+    Where the function at the end is no smaller than at both ends of the bracket, it jumps there or has a pole.
     """
     fa, fb = f(a), f(b)
+    most = max(abs(fa), abs(fb))
     c, fc = a, fa
     step = last = b - a
     status, nit, nfev = 2, 0, 2
@@ -33,7 +35,7 @@ def brent(f, a, b, tolerance, limit):
         near = 2.0 * EPSILON * abs(b) + 0.5 * tolerance * max(abs(b), tolerance)
         middle = 0.5 * (c - b)
         if abs(middle) <= near or fb == 0.0:
-            status = 1
+            status = 7 if abs(fb) >= most else 1
         else:
             step, last = next_step(a, b, c, fa, fb, fc, step, last, near, middle)
             a, fa = b, fb

@@ -90,7 +90,7 @@ def least_squares(
     """
     word = option(least_squares, "loss", loss, tuple(LOSSES))
     options = (word, float(f_scale), float(ftol), float(xtol), float(gtol), int(max_nfev))
-    sparse = None
+    sparse, is_given = None, jac_sparsity is not None
     if jac_sparsity is None:
         sparse = found_structure(residuals, x0, args) if sessions.current() is None else None
     elif not isinstance(jac_sparsity, str):
@@ -103,11 +103,11 @@ def least_squares(
             def function(x):
                 return base(x, *args)
 
-            return _fit(function, real(x0), bounds, *options, Dense() if sparse is None else Sparse(sparse))
+            return _fit(function, real(x0), bounds, *options, Dense() if sparse is None else Sparse(sparse, is_given))
 
         return fitted
 
-    found = solve(least_squares, residuals, build, (x0, args, bounds, sparse), *options)
+    found = solve(least_squares, residuals, build, (x0, args, bounds, sparse), *options, is_given)
     if sparse is not None and sessions.current() is None:
         found = replace(found, jac=matrix_of(sparse, found.jac))
     return checked(least_squares, found, raise_on_failure)

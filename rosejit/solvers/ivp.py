@@ -23,7 +23,7 @@ MESSAGES = {
     1: "a terminal event happened",
     0: "the end of the interval was reached",
     -1: "the step that the tolerances ask for is smaller than the spacing of numbers",
-    -2: "the function is infinite or no number where it begins",
+    -2: "the state or the function where it begins, or an end of the interval, is infinite or no number",
     -3: "the limit of steps was reached",
     -4: "an event is no number",
     -5: "the times of `t_eval` are not in order, or not between the ends of the interval",

@@ -17,8 +17,9 @@ def levenberg(residual, model, rho, outlier, x, lower, upper, ftol, xtol, gtol, 
     x = within(x, lower, upper)
     r = residual(x)
     cost = total(rho, r, outlier)
-    weighted, matrix = robust(model, rho, r, slope(x), outlier)
+    matrix = slope(x)
     scale, held = model.lengths(matrix), lower >= upper
+    weighted, matrix = robust(model, rho, r, matrix, outlier)
     damping, growth, status, nit, nfev, ended = 1e-3, 2.0, 0, 0, 1, False
     while not ended:
         gradient = model.gradient(matrix, weighted)
@@ -41,10 +42,11 @@ def levenberg(residual, model, rho, outlier, x, lower, upper, ftol, xtol, gtol, 
             fall, promised = cost - lower_cost, -(gradient @ step) - 0.5 * (moved @ moved)
             short = norm(step) <= xtol * (xtol + norm(x))
             if fall > 1e-4 * promised and promised > 0.0:
-                flat = fall <= ftol * cost and fall >= 0.25 * promised
+                flat = fall <= ftol * cost and fall >= 0.25 * promised and damping <= 1.0
                 x, r, cost = trial, found, lower_cost
-                weighted, matrix = robust(model, rho, r, slope(x), outlier)
+                matrix = slope(x)
                 scale = np.maximum(scale, model.lengths(matrix))
+                weighted, matrix = robust(model, rho, r, matrix, outlier)
                 damping, growth = max(damping * lessened(fall / promised), EPSILON), 2.0
                 if flat or short:
                     status, ended = 2 if flat else 3, True
@@ -62,7 +64,7 @@ def within(x, lower, upper):
 
 def lessened(ratio):
     """What the damping is multiplied by where the cost fell `ratio` times as far as the linear model promised."""
-    return max(1.0 / 3.0, 1.0 - (2.0 * ratio - 1.0) ** 3)
+    return max(0.1, 1.0 - (2.0 * ratio - 1.0) ** 3)
 
 
 def total(rho, r, outlier):

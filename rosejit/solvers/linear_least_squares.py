@@ -108,8 +108,15 @@ def swap(r, x, k, at):
 
 
 def norm(x):
-    """The Euclidean length of a vector."""
-    return math.sqrt(x @ x)
+    """The Euclidean length of a vector; also where its square is no normal number."""
+    square = x @ x
+    if 1e-280 < square < math.inf:
+        return math.sqrt(square)
+    most = abs(x).max()
+    if not (0.0 < most < math.inf):
+        return most
+    part = x / most
+    return most * math.sqrt(part @ part)
 
 
 def columns(matrix):

@@ -23,6 +23,7 @@ MESSAGES = {
     4: "the function, or its derivative, is infinite or no number",
     5: "the derivative is singular where the search ended",
     6: "the function has the same sign at both ends of the bracket",
+    7: "the function changes its sign where it has no root: it jumps, or has a pole",
 }
 
 
@@ -120,8 +121,14 @@ def _searched(base, search, x0, args, tolerance, limit):
             help="`rose.least_squares` takes any number of equations",
         )
     v, status, nit, nfev = search(function, jacobian(function), start, tolerance, limit)
-    x = unflat(x0, solution(residual, v))
-    return RootResult(x, base(x, *args), status == 1, status, nit, nfev)
+    return _found(base, args, unflat(x0, solution(residual, v)), v, status, nit, nfev)
+
+
+def _found(base, args, x, v, status, nit, nfev):
+    """The result; a root is a number, and so is the function there."""
+    y = base(x, *args)
+    status = status if abs(v).max() + abs(vector(y)).max() < math.inf else 4
+    return RootResult(x, y, status == 1, status, nit, nfev)
 
 
 def _bracketed(base, a, b, args, tolerance, limit):
@@ -135,8 +142,7 @@ def _bracketed(base, a, b, args, tolerance, limit):
 
     a, b = stop_gradient(a), stop_gradient(b)
     x, status, nit, nfev = brent(still(function, a), a, b, tolerance, limit)
-    x = solution(residual, vector(x))[0]
-    return RootResult(x, base(x, *args), status == 1, status, nit, nfev)
+    return _found(base, args, solution(residual, vector(x))[0], vector(x), status, nit, nfev)
 
 
 @public
@@ -185,8 +191,7 @@ def _fixed(base, search, x0, args, tolerance, limit):
         v, status, nit, nfev = iterate(function, start, tolerance, limit)
     else:
         v, status, nit, nfev = search(function, jacobian(function), start, tolerance, limit)
-    x = unflat(x0, solution(residual, v))
-    return RootResult(x, base(x, *args), status == 1, status, nit, nfev)
+    return _found(base, args, unflat(x0, solution(residual, v)), v, status, nit, nfev)
 
 
 def iterate(residual, x, tolerance, limit):

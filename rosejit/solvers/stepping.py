@@ -43,7 +43,7 @@ def integrate(method: Any, f: Any, start: Any, end: Any, y0: Any, times: Any, oc
     table = np.full((len(times), n), np.nan)
     slope = f(start, y0)
     length = stop_gradient(first_length(method, f, start, end, forward, y0, slope, control))
-    status = 0 if length < math.inf else -2
+    status = 0 if length + abs(y0).max() + abs(start) + abs(end) < math.inf else -2
     row = 0
     while row < len(times) and times[row] == start:
         table[row] = y0

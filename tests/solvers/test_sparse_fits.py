@@ -53,7 +53,7 @@ def test_steps_are_those_of_dense_least_squares(name):
     entries = matrix[known.rows, known.variables]
     for held in (np.zeros(width, bool), np.arange(width) % 3 == 1):
         damping = 0.1 + RNG.random(width)
-        found = rose.jit(lambda s, e, r, h, d: Sparse(s).step(e, r, h, d))(known, entries, r, held, damping)
+        found = rose.jit(lambda s, e, r, h, d: Sparse(s, False).step(e, r, h, d))(known, entries, r, held, damping)
         kept = np.where(held, 0.0, matrix)
         wide = np.concatenate([kept, np.diag(np.where(held, 1.0, damping))])
         wanted = np.linalg.lstsq(wide, np.concatenate([-r, np.zeros(width)]), rcond=None)[0]
@@ -62,7 +62,7 @@ def test_steps_are_those_of_dense_least_squares(name):
         assert dense == pytest.approx(wanted, rel=1e-9, abs=1e-11)
     for each in ("times", "gradient"):
         v = RNG.normal(size=width if each == "times" else len(rows))
-        found = rose.jit(lambda s, e, v, each=each: getattr(Sparse(s), each)(e, v))(known, entries, v)
+        found = rose.jit(lambda s, e, v, each=each: getattr(Sparse(s, False), each)(e, v))(known, entries, v)
         assert found == pytest.approx(matrix @ v if each == "times" else matrix.T @ v, abs=1e-12)
 
 
