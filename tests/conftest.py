@@ -90,8 +90,6 @@ SAMPLED = (
     "tests/ops/",
     "tests/optim/",
     "tests/solvers/",
-    "tests/solvers/test_bad_input.py",
-    "tests/solvers/test_solver_table.py",
     "tests/test_laws.py",
     "tests/text/",
     "tests/transforms/",
