@@ -25,7 +25,7 @@ MESSAGES = {
     -1: "the step that the tolerances ask for is smaller than the spacing of numbers",
     -2: "the state or the function where it begins, or an end of the interval, is infinite or no number",
     -3: "the limit of steps was reached",
-    -4: "an event is no number",
+    -4: "the value of an event is infinite or no number",
     -5: "the times of `t_eval` are not in order, or not between the ends of the interval",
     -6: "an event happened more often than `max_events`",
 }

@@ -36,13 +36,14 @@ class Occasions:
         return np.full((count, most), np.nan), np.full((count, most, n), np.nan), np.zeros(count, dtype=int)
 
     def recorded(self, found: Any, active: Any, t: Any, y: Any, h: Any, rows: Any, end: Any, forward: Any) -> Any:
-        """`found` with the events of a step, where it ends because of them, and whether it does."""
+        """`found` with the events of a step, where it ends because of them, and whether it does: NaN where the value of
+        an event on the way is no number."""
         times, states, counts = found
         roots = [self.occurrence(k, active[k] > 0.0, t, y, h, rows) for k in range(len(self.functions))]
         until, terminal = end, False
         for k, root in enumerate(roots):
             ends = self.limits[k] > 0 and active[k] > 0.0 and counts[k] + 1 >= self.limits[k]
-            if ends and forward * (root - until) <= 0.0:
+            if root != root or (ends and forward * (root - until) <= 0.0):
                 until, terminal = root, True
         for k, root in enumerate(roots):
             if active[k] > 0.0 and forward * (root - until) <= 0.0:
@@ -75,7 +76,8 @@ class Occasions:
 
         root = stop_gradient(t + h)
         if active:
-            root = brent(still(at, root), stop_gradient(t), root, 4.0 * EPSILON, 100)[0]
+            root, status, _, _ = brent(still(at, root), stop_gradient(t), root, 4.0 * EPSILON, 100)
+            root = root if status != 4 else math.nan
             steep = grad(at)
             for _ in range(2):
                 slope = steep(root)

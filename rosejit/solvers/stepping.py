@@ -71,7 +71,7 @@ def integrate(method: Any, f: Any, start: Any, end: Any, y0: Any, times: Any, oc
                 steps += 1
         done = terminal or t_end == end
         walk = (*walk[:5], exhausted(status, done, tried, found[2], occasions, control), *walk[6:])
-    ended = 1 if terminal and walk[5] == 0 else walk[5]
+    ended = -4 if t_end != t_end else 1 if terminal and walk[5] == 0 else walk[5]
     return table, t_end, y_end, ended, walk[6], walk[7], found, (*knots, steps)
 
 
@@ -142,7 +142,7 @@ def shrunk(h, error, exponent):
 
 def valid(marks):
     """Whether every event has a value."""
-    return len(marks) == 0 or abs(marks).max() <= math.inf
+    return len(marks) == 0 or abs(marks).max() < math.inf
 
 
 def empty_knots(control, method, start, n):

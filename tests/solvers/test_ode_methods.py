@@ -243,6 +243,19 @@ def test_the_memory_of_a_gradient_is_that_of_the_root_of_its_steps():
 STATUSES = {
     "an event is no number": (-4, {"events": lambda t, y: math.sqrt(0.5 - t)}),
     "an event is no number at once": (-4, {"events": lambda t, y: math.sqrt(-1 - t)}),
+    "an event is infinite later": (-4, {"events": lambda t, y: math.inf if t > 0.5 else -1.0}),
+    "an event is no number in a step": (
+        -4,
+        {
+            "events": lambda t, y: math.sqrt(abs(t - 0.6) - 0.05) * (t - 0.6),
+            "first_step": 1.0,
+            "rtol": 1.0,
+            "atol": 1.0,
+        },
+    ),
+    "the end is no number": (-2, {"t_span": (0.0, math.nan)}),
+    "an end that is never reached": (-2, {"t_span": (0.0, math.inf)}),
+    "infinite at the start": (-2, {"y0": math.inf}),
     "times in no order": (-5, {"t_eval": [0.5, 0.25]}),
     "times outside": (-5, {"t_eval": [0.5, 1.25]}),
     "a time that is no number": (-5, {"t_eval": [0.5, math.nan]}),
@@ -255,7 +268,7 @@ STATUSES = {
 @pytest.mark.parametrize("name", STATUSES)
 def test_failures_are_statuses(name):
     status, given = STATUSES[name]
-    found = rose.solve_ivp(lambda t, y: -y, (0.0, 1.0), 1.0, **given)
+    found = rose.solve_ivp(lambda t, y: -y, **{"t_span": (0.0, 1.0), "y0": 1.0, **given})
     assert (found.success, found.status) == (False, status)
     assert math.isnan(found.y[-1])
     assert found.message
