@@ -16,7 +16,8 @@ class SparseFit(NamedTuple):
 
 
 def spline(count: int) -> SparseFit:
-    """A curve through noisy heights, whose second differences are small, with few large ones."""
+    """A curve through noisy heights, whose second differences are small, with few large ones: squares of residuals grow
+    like these, so that there is one minimum."""
     rng = np.random.default_rng(1)
     t = np.linspace(0.0, 1.0, count)
     heights = np.sin(9.0 * t) + np.where(t > 0.6, 1.0, 0.0) + 0.1 * rng.normal(size=count)
@@ -24,7 +25,7 @@ def spline(count: int) -> SparseFit:
 
     def residuals(x):
         bend = stiff * (x[2:] - 2.0 * x[1:-1] + x[:-2])
-        return np.concatenate([x - heights, bend / np.sqrt(1.0 + bend * bend)])
+        return np.concatenate([x - heights, bend / np.sqrt(1.0 + np.sqrt(1.0 + bend * bend))])
 
     return SparseFit(f"spline of {count} knots", residuals, heights)
 

@@ -17,9 +17,8 @@ def levenberg(residual, model, rho, outlier, x, lower, upper, ftol, xtol, gtol, 
     x = within(x, lower, upper)
     r = residual(x)
     cost = total(rho, r, outlier)
-    matrix = slope(x)
-    scale, held = model.lengths(matrix), lower >= upper
-    weighted, matrix = robust(model, rho, r, matrix, outlier)
+    weighted, matrix, scale = robust(model, rho, r, slope(x), outlier)
+    held = lower >= upper
     damping, growth, status, nit, nfev, ended = 1e-3, 2.0, 0, 0, 1, False
     while not ended:
         gradient = model.gradient(matrix, weighted)
@@ -32,8 +31,7 @@ def levenberg(residual, model, rho, outlier, x, lower, upper, ftol, xtol, gtol, 
         elif nfev >= limit:
             ended = True
         else:
-            nit += 1
-            step = model.step(matrix, weighted, held, math.sqrt(damping) * scale)
+            nit, step = nit + 1, model.step(matrix, weighted, held, math.sqrt(damping) * scale)
             trial = within(x + step, lower, upper)
             step = trial - x
             found, nfev = residual(trial), nfev + 1
@@ -44,9 +42,8 @@ def levenberg(residual, model, rho, outlier, x, lower, upper, ftol, xtol, gtol, 
             if fall > 1e-4 * promised and promised > 0.0:
                 flat = fall <= ftol * cost and fall >= 0.25 * promised and damping <= 1.0
                 x, r, cost = trial, found, lower_cost
-                matrix = slope(x)
-                scale = np.maximum(scale, model.lengths(matrix))
-                weighted, matrix = robust(model, rho, r, matrix, outlier)
+                weighted, matrix, lengths = robust(model, rho, r, slope(x), outlier)
+                scale = np.maximum(scale, lengths)
                 damping, growth = max(damping * lessened(fall / promised), EPSILON), 2.0
                 if flat or short:
                     status, ended = 2 if flat else 3, True
@@ -74,8 +71,9 @@ def total(rho, r, outlier):
 
 
 def robust(model, rho, r, matrix, outlier):
-    """Residuals and Jacobian whose squares have the losses' gradient, and their curvature as far as it is positive."""
+    """Residuals and Jacobian whose squares have the losses' gradient, and their curvature as far as it is positive; the
+    lengths of the columns as they were: where all is outliers, next to nothing is left of the curvature."""
     z = r / outlier
     _, first, second = rho(z * z)
     weight = np.sqrt(np.maximum(first + 2.0 * second * z * z, EPSILON))
-    return r * first / weight, model.weighted(matrix, weight)
+    return r * first / weight, model.weighted(matrix, weight), model.lengths(matrix)

@@ -14,7 +14,6 @@ def least(a, b):
     """
     rows, columns = a.shape
     r, y = a.copy(), b.copy()
-    x = np.zeros(columns)
     regular = rows >= columns
     for k in iterations(min(rows, columns)):
         whole, below = 0.0, 0.0
@@ -25,14 +24,20 @@ def least(a, b):
             regular = False
         else:
             reflect(r, y, k, below)
-    if regular:
-        for back in iterations(columns):
-            k = columns - 1 - back
-            total = y[k]
-            for j in iterations(k + 1, columns):
-                total -= r[k, j] * x[j]
-            x[k] = total / r[k, k]
-    return x, regular
+    return triangular(r, y) if regular else np.zeros(columns), regular
+
+
+def triangular(r, y):
+    """The vector x with r x = y, of an upper triangle."""
+    count = r.shape[1]
+    x = np.zeros(count)
+    for back in iterations(count):
+        k = count - 1 - back
+        total = y[k]
+        for j in iterations(k + 1, count):
+            total -= r[k, j] * x[j]
+        x[k] = total / r[k, k]
+    return x
 
 
 def reflect(r, y, k, largest):
@@ -46,22 +51,19 @@ def reflect(r, y, k, largest):
     length = -math.copysign(math.sqrt(square), v[k])
     half = square - v[k] * length
     v[k] -= length
-    along = np.zeros(columns)
+    along, total = np.zeros(columns), 0.0
     for i in iterations(k, rows):
         if v[i] != 0.0:  # matrices of fits and equations have many zeros
+            total += v[i] * y[i]
             for j in iterations(k + 1, columns):
                 along[j] += v[i] * r[i, j]
     for j in iterations(k + 1, columns):
         along[j] /= half
     for i in iterations(k, rows):
         if v[i] != 0.0:
+            y[i] -= total / half * v[i]
             for j in iterations(k + 1, columns):
                 r[i, j] -= along[j] * v[i]
-    total = 0.0
-    for i in iterations(k, rows):
-        total += v[i] * y[i]
-    for i in iterations(k, rows):
-        y[i] -= total / half * v[i]
     r[k, k] = length * largest
 
 
@@ -89,14 +91,7 @@ def eliminated(a, b):
                     for j in iterations(k + 1, n):
                         r[i, j] -= factor * r[k, j]
                     x[i] -= factor * x[k]
-    if regular:
-        for back in iterations(n):
-            k = n - 1 - back
-            total = x[k]
-            for j in iterations(k + 1, n):
-                total -= r[k, j] * x[j]
-            x[k] = total / r[k, k]
-    return x, regular
+    return triangular(r, x) if regular else np.zeros(n), regular
 
 
 def swap(r, x, k, at):
