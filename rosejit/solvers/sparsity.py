@@ -145,13 +145,19 @@ LEAST = 100
 """From so many numbers on it is worth while to look."""
 
 
+def affordable(height: int, width: int) -> float:
+    """How many iterations of loops are followed to find a pattern: a few for each row, and as many as take the time of
+    one dense step."""
+    return 5.0 * (height + width) + 6e-4 * height * width**2
+
+
 def found_structure(residuals: Any, x0: Any, args: tuple[Any, ...]) -> Structure | None:
     """The structure of a fit, if it is sparse, and known without running the program."""
     count = _count(x0)
     if count < LEAST:
         return None
     try:
-        found = pattern_of(as_function(residuals), (real(x0), *args))
+        found = pattern_of(as_function(residuals), (real(x0), *args), affordable)
     except RoseError:  # the fit says what is wrong
         return None
     if "structure" not in found.kept:

@@ -6,7 +6,7 @@ import scipy.sparse
 
 import rosejit as rose
 from rosejit.solvers.linear_models import Dense, Sparse
-from rosejit.solvers.sparsity import structure
+from rosejit.solvers.sparsity import affordable, found_structure, structure
 from tests.export import machine
 
 RNG = np.random.default_rng(0)
@@ -164,3 +164,10 @@ def test_a_pattern_is_no_array_of_the_program():
     pattern = PATTERN.toarray()
     with pytest.raises(rose.StagingTypeError, match="known before anything runs"):
         rose.jit(lambda stiff: spline(stiff, jac_sparsity=pattern).x)(30.0)
+
+
+def test_what_would_take_long_to_find_is_not_looked_for():
+    """Of 20,000 rows of 100 numbers each, two million iterations would have to be followed."""
+    assert affordable(20_000, 100) < 300_000
+    found = found_structure(lambda x: np.full((20_000, 100), 1.0) @ x, np.zeros(100), ())
+    assert found is None

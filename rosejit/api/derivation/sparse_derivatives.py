@@ -26,7 +26,7 @@ from rosejit.numeric import np
 from rosejit.runtime.marshalling.marshal import Mismatch
 from rosejit.runtime.marshalling.marshal import Signature as Interface
 from rosejit.transforms.jacobians.coloring import Colours, both_ways, column_colours, sources, star_colours
-from rosejit.transforms.jacobians.sparse_program import Pattern, Rows, pattern, sweeps
+from rosejit.transforms.jacobians.sparse_program import Limit, Pattern, Rows, pattern, sweeps, unlimited
 
 
 @dataclass(slots=True, frozen=True)
@@ -177,9 +177,9 @@ class _Runner:
             return self.latest(*args, **kwargs)
 
 
-def pattern_of(base: Function, args: tuple[Any, ...]) -> Pattern:
+def pattern_of(base: Function, args: tuple[Any, ...], most: Limit) -> Pattern:
     """Where the Jacobian by the first argument may differ from zero; remembered for each value of the integers that it
-    depends on."""
+    depends on. Given up where more than `most(height, width)` iterations would have to be followed."""
     call = base.binding.bind(args, {})
     found, values = _known(base, call)
     kept = found.extras.setdefault("patterns", {})
@@ -187,7 +187,7 @@ def pattern_of(base: Function, args: tuple[Any, ...]) -> Pattern:
     if key not in kept:
         while len(kept) >= PLANS:
             del kept[next(iter(kept))]
-        kept[key] = _pattern(base, 0, found, values)[-1]
+        kept[key] = _pattern(base, 0, found, values, most)[-1]
     return kept[key]
 
 
@@ -203,7 +203,7 @@ def _content(values: list[Any]) -> tuple[Any, ...]:
 
 
 def _pattern(
-    base: Function, argnums: Argnums, found: Specialisation, values: list[Any]
+    base: Function, argnums: Argnums, found: Specialisation, values: list[Any], most: Limit = unlimited
 ) -> tuple[Staged, list[int], tuple[bool, ...], Pattern]:
     """The pattern by some arguments: what was staged, with arguments as numbers count them, which were selected, and
     the mask of their leaves."""
@@ -214,7 +214,7 @@ def _pattern(
     selected = positions(argnums, names, base.__name__)
     mask = mask_of(staged, selected, names)
     known = [v.tolist() if isinstance(v, np.ndarray) else v for v in values]
-    return staged, selected, mask, pattern(staged.function, mask, known)
+    return staged, selected, mask, pattern(staged.function, mask, known, most)
 
 
 def _nothing(*args: Any, **kwargs: Any) -> Any:

@@ -6,6 +6,7 @@ at any iteration is walked to a fixpoint. So no entry is missed; too many are fo
 depends on real numbers, or on what a host function gives.
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -38,7 +39,7 @@ DEEPEST = 100
 
 
 class TooDeep(Exception):
-    """A recursion that does not end here, or not soon."""
+    """A recursion that does not end here, or not soon; more iterations than are to be followed."""
 
 
 class Journal:
@@ -89,6 +90,8 @@ class Steps(ABC):
         self.blocks: dict[int, tuple[ir.Block, Prepared]] = {}
         self.journals: list[Journal] = []
         self.depth = 0
+        self.spent = 0
+        """Iterations of loops that were followed."""
 
     # --- functions and blocks
 
@@ -336,12 +339,22 @@ def values_of(env: Env, atoms: tuple[ir.Atom, ...]) -> list[Known]:
 __all__ = ["TooDeep", "dependences"]
 
 
-def dependences(f: ir.Function, args: list[Known]) -> list[Known]:
-    """What is known of the results of `f`. Raises TooDeep."""
-    return _Analysis().call(f, args)
+def dependences(f: ir.Function, args: list[Known], most: float = math.inf) -> list[Known]:
+    """What is known of the results of `f`. Raises TooDeep, also where more than so many iterations were followed."""
+    return _Analysis(most).call(f, args)
 
 
 class _Analysis(Steps):
+    def __init__(self, most: float) -> None:
+        super().__init__()
+        self.most = most
+
+    def spend(self, iterations: int) -> None:
+        """Raise TooDeep where this is too much."""
+        self.spent += iterations
+        if self.spent > self.most:
+            raise TooDeep
+
     # --- calls and branches
 
     def nested(self, binders: tuple[ir.Var, ...], e: ir.Control | ir.Call) -> Step:
@@ -431,6 +444,7 @@ class _Analysis(Steps):
             if trips is None or any(isinstance(env[s.array], Many) for s in scans):
                 self.endless(env, binders, e.carries, state, lambda: self.any_row(env, e, body))
                 return
+            self.spend(trips)
             order = range(trips - 1, -1, -1) if e.down else range(trips)
             stacks: list[list[Known]] = [[] for _ in stacked]
             for k in order:
@@ -475,6 +489,7 @@ class _Analysis(Steps):
                     ]
                     env.update(zip(binders, (count, *state, *rows), strict=True))
                     return
+                self.spend(1)
                 found = body.run(env)
                 state, count = found[:n], count + 1
                 for stack, value in zip(stacks, found[n:], strict=True):

@@ -3,7 +3,8 @@
 # What is known is of any shape: lists in lists, as the types say.
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import field
 from typing import Any
 
@@ -26,6 +27,7 @@ from rosejit.transforms.jacobians.columns import (
 )
 
 Rows = list[list[int]]
+Limit = Callable[[int, int], float]
 
 
 @dataclass(slots=True)
@@ -40,9 +42,15 @@ class Pattern:
     """What who asks has made of it."""
 
 
-def pattern(f: ir.Function, mask: Mask, args: Sequence[Any]) -> Pattern:
+def unlimited(height: int, width: int) -> float:
+    """As many iterations as there are."""
+    return math.inf
+
+
+def pattern(f: ir.Function, mask: Mask, args: Sequence[Any], most: Limit = unlimited) -> Pattern:
     """The structural pattern of the Jacobian of `f`; `args` has the integers and truth values among its arguments
-    (nested lists), and anything for the others. No entry is missed."""
+    (nested lists), and anything for the others. No entry is missed. At most `most(height, width)` iterations of
+    loops are followed."""
     width = size_of(*[p.type for p, on in zip(f.params, mask, strict=True) if on])
     height = size_of(*[t for t in f.results if has_real(t)])
     derived = forward(f, mask).derived
@@ -55,7 +63,8 @@ def pattern(f: ir.Function, mask: Mask, args: Sequence[Any]) -> Pattern:
         if wanted:
             first += size_of(p.type)
     try:
-        found = iter(dependences(tangents_only(derived.function, len(f.results)), [*known, *tangents]))
+        limit = most(height, width)
+        found = iter(dependences(tangents_only(derived.function, len(f.results)), [*known, *tangents], limit))
     except (TooDeep, RecursionError):
         return Pattern([list(range(width))] * height, width, exact=False)
     bits: list[int] = []
