@@ -62,7 +62,8 @@ def fits() -> Iterator[Line]:
 def sparse() -> Iterator[Line]:
     """Least squares with sparse Jacobians, beside SciPy's with their patterns (LSMR)."""
     for fit in FITS:
-        f, start, jacobian = rose.jit(fit.residuals), fit.start, rose.sparse_jacobian(fit.residuals)
+        f, start = rose.jit(fit.residuals), fit.start
+        jacobian: Any = rose.sparse_jacobian(fit.residuals)
         ours = partial(rose.least_squares, fit.residuals, start)
         found, derived = ours(), partial(optimize.least_squares, f, start, jac=jacobian, tr_solver="lsmr")
         pattern = jacobian.pattern(start)
