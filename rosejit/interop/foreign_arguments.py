@@ -7,7 +7,8 @@ import importlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from rosejit.abi import Node
+from rosejit.abi import Leaf, Node
+from rosejit.api import sessions
 from rosejit.containers import is_complex
 from rosejit.errors import StagingTypeError
 from rosejit.frontend.hints.hints import Static
@@ -73,6 +74,22 @@ def beside(value: Structure, other: Structure, is_leaf: Callable[[Any], bool]) -
 
 def _inside(value: Structure) -> Any:
     return value if value.__class__ is tuple else None if value.__class__ in _ATOMS else parts(value)
+
+
+def is_atom(value: Any) -> bool:
+    """Whether there is nothing inside a value."""
+    return value.__class__ in _ATOMS
+
+
+def gives_real(function: Any, args: tuple[Any, ...]) -> bool:
+    """Whether the result for these arguments is one real number: known once it is staged. False where that fails: the
+    call tells why."""
+    try:
+        with sessions.session() as at:
+            found = function.specialise(function.binding.bind(args, {}), at).result
+    except Exception:
+        return False
+    return isinstance(found, Leaf) and found.kind == "real"
 
 
 def is_number(value: Any) -> bool:

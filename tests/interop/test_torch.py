@@ -118,6 +118,32 @@ def test_what_changed_in_place_is_not_differentiated_twice():
         z.backward()
 
 
+def branching(x: Vec["n"]) -> float:
+    return np.sqrt(x[0]) if x[1] > 0.0 else 2.0 * x[1]
+
+
+@pytest.mark.parametrize("ct", [1.0, -0.3, 0.0, math.inf, math.nan])
+def test_a_cotangent_goes_back_as_through_a_pullback(ct):
+    x = torch.tensor([0.0, -1.0], dtype=torch.float64, requires_grad=True)
+    y = wrap(branching)(x)
+    for _ in range(2):  # as autograd adds gradients into what it was given, the second starts anew
+        x.grad = None
+        y.backward(torch.tensor(ct, dtype=torch.float64), retain_graph=True)
+        expected = rose.vjp(branching, x.detach().numpy())[1](ct)[0]
+        assert np.array_equal(x.grad.numpy(), expected, equal_nan=True)
+        x.grad.mul_(7.0)
+
+
+def test_a_static_argument_decides_what_is_returned():
+    f = wrap(rose.jit(lambda x, kind: {"sum": x.sum(), "same": x * 2.0, "flag": x[0] > 0.0}[kind], static_argnames="kind"))
+    x = tensor(3)
+    assert f(x, "sum").shape == ()
+    (f(x, "sum") + f(x, "same").sum() + f(x, "sum")).backward()
+    assert x.grad.tolist() == [4.0, 4.0, 4.0]
+    assert f(x.detach(), "sum").shape == ()
+    assert f(x.detach(), "flag").dtype is torch.bool
+
+
 REFUSED = {
     "complex": lambda: wrap(energy)(torch.zeros(3, dtype=torch.complex128), 1.0),
     "sparse": lambda: wrap(energy)(torch.zeros(3, dtype=torch.float64).to_sparse(), 1.0),

@@ -1,6 +1,7 @@
 """`jvp`, `vjp`, `linearize`: a function at a point, and its derivative there as a linear map."""
 
 import dataclasses
+import functools
 import inspect
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, overload
@@ -341,15 +342,24 @@ def _linearize_inside(at: Session, base: Function, primals: tuple[Any, ...]) -> 
 
 def _outside(base: Function, primals: tuple[Any, ...], which: str) -> tuple[Any, Linear]:
     """On the host: one module with the forward pass and both linear maps, which share what the forward pass kept."""
+    result, handle, maps = _forward(base, primals)
+    return result, maps.linear_map(which, handle)
+
+
+def forward_pass(base: Function, primals: Sequence[Any]) -> tuple[Any, Linear]:
+    """`vjp` on the host, where cotangents are known to fit: real numbers and arrays of float64, `None` for the rest."""
+    result, handle, maps = _forward(base, primals)
+    return result, functools.partial(maps.linear["back"], handle)
+
+
+def _forward(base: Function, primals: Sequence[Any]) -> "tuple[Any, Any, _Maps]":
     latest = base.maps.get(len(primals))
     if latest is not None and not interpreted.may_be_disabled():
         try:
-            result, handle = latest.forward(*primals)
+            return *latest.forward(*primals), latest
         except Mismatch:
             pass
-        else:
-            return result, latest.linear_map(which, handle)
-    call = base.binding.bind(primals, {})
+    call = base.binding.bind(tuple(primals), {})
     key = f"pullback {len(primals)}"
     known = ready(base, call)
     found = None if known is None else valued(known)
@@ -369,7 +379,7 @@ def _outside(base: Function, primals: tuple[Any, ...], which: str) -> tuple[Any,
     latest = _Maps(forward, maps, found.staged.result, given_trees(base, found.staged, len(primals)))
     if not interpreted.may_be_disabled():
         base.maps[len(primals)] = latest
-    return result, latest.linear_map(which, handle)
+    return result, handle, latest
 
 
 @dataclass(slots=True, eq=False)
