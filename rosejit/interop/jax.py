@@ -7,6 +7,7 @@ operands and knows the function that is its transpose, so that all of JAX's tran
 # Values of users, and all that JAX has, are of any type.
 
 import functools
+import operator
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -14,6 +15,7 @@ from rosejit.abi import leaves
 from rosejit.api import sessions
 from rosejit.api.batching.vmap import vmap
 from rosejit.api.decorators import as_function
+from rosejit.api.derivation.gradients import value_and_grad
 from rosejit.api.derivation.modes import pulled, pushed
 from rosejit.api.function import Function
 from rosejit.errors import StagingTypeError
@@ -22,6 +24,7 @@ from rosejit.frontend.values.pytree import Supply, build, parts, with_parts
 from rosejit.interop.foreign_arguments import (
     beside,
     in_order,
+    is_atom,
     leaves_of,
     refuse_complex,
     require_hosts,
@@ -108,9 +111,23 @@ class _Program:
 
     def run(self, *arrays: Any) -> list[Any]:
         """The arrays of the result as NumPy's."""
-        values = with_leaves(self.args, _is_slot, map(_as_numpy, arrays))
-        found = beside(self.result, self.function(*values), _is_slot)
-        return [np.asarray(x, dtype=slot.dtype) for x, slot in zip(found, self.results, strict=True)]
+        found = self.function(*with_leaves(self.args, _is_slot, map(_as_numpy, arrays)))
+        if _is_slot(self.result):
+            return [np.asarray(found, dtype=self.result.dtype)]
+        results = beside(self.result, found, _is_slot)
+        return [np.asarray(x, dtype=slot.dtype) for x, slot in zip(results, self.results, strict=True)]
+
+    @property
+    def is_scalar(self) -> bool:
+        """Whether the result is one real number, and no argument a structure."""
+        is_number = _is_slot(self.result) and self.result.is_real and self.result.shape == ()
+        return is_number and all(_is_slot(arg) or is_atom(arg) for arg in self.args)
+
+    def gradient(self, wanted: list[bool]) -> "_Program":
+        """Of a function with one real number as its result that, and its derivatives by the arrays that are wanted."""
+        places = [k for k, arg in enumerate(self.args) if _is_slot(arg)]
+        by = tuple([k for k, want in zip(places, wanted, strict=True) if want])
+        return _Program(value_and_grad(self.function, by), self.args, (self.result, tuple([self.args[k] for k in by])))
 
     def tangent(self) -> "_Program":
         """Its derivative: a function of its operands, and, linear, of tangents of those that are real."""
@@ -238,11 +255,25 @@ def _primitive() -> Any:
     made.def_abstract_eval(
         lambda *_, program: [jax.core.ShapedArray(slot.shape, slot.dtype) for slot in program.results]
     )
-    mlir.register_lowering(made, mlir.lower_fun(_by_callback, multiple_results=True))
+    mlir.register_lowering(made, _lowered)
     ad.primitive_jvps[made] = _jvp
     ad.primitive_transposes[made] = _transposed
     batching.primitive_batchers[made] = _batched
     return made
+
+
+def _lowered(ctx: Any, *operands: Any, program: _Program) -> Any:
+    """A call of the host. On one device it gets NumPy's arrays: `pure_callback` puts them on a device first, which takes
+    longer than most calls."""
+    if getattr(ctx.module_context.axis_context, "num_devices", None) != 1:
+        return mlir.lower_fun(_by_callback, multiple_results=True)(ctx, *operands, program=program)
+
+    def call(*arrays: Any) -> tuple[Any, ...]:
+        return tuple(program.run(*arrays))
+
+    return mlir.emit_python_callback(
+        ctx, call, None, list(operands), list(ctx.avals_in), list(ctx.avals_out), has_side_effect=False
+    )[0]
 
 
 def _by_callback(*arrays: Any, program: _Program) -> Any:
@@ -251,11 +282,18 @@ def _by_callback(*arrays: Any, program: _Program) -> Any:
 
 
 def _jvp(primals: Any, tangents: Any, *, program: _Program) -> tuple[Any, Any]:
-    found = _CALL.bind(*primals, program=program)
     count = program.residuals
     if program.transposed is not None and all(type(t) is ad.Zero for t in tangents[:count]):
+        found = _CALL.bind(*primals, program=program)
         return found, _CALL.bind(*primals[:count], *map(ad.instantiate_zeros, tangents[count:]), program=program)
-    slots = leaves_of(program.args, _is_slot)
+    slots = [*leaves_of(program.args, _is_slot)]
+    if program.is_scalar:
+        wanted = [slot.is_real and type(t) is not ad.Zero for slot, t in zip(slots, tangents, strict=True)]
+        along = [t for t, want in zip(tangents, wanted, strict=True) if want]
+        value, *slopes = _CALL.bind(*primals, program=program.gradient(wanted))
+        parts = [jnp.vdot(slope, t).astype(value.dtype) for slope, t in zip(slopes, along, strict=True)]
+        return [value], [functools.reduce(operator.add, parts)]
+    found = _CALL.bind(*primals, program=program)
     given = [ad.instantiate_zeros(t) for slot, t in zip(slots, tangents, strict=True) if slot.is_real]
     pushed_on = iter(_CALL.bind(*primals, *given, program=program.tangent()))
     return found, [
