@@ -15,9 +15,11 @@ from rosejit.api.derivation.gradients import value_and_grad
 from rosejit.api.function import Function
 from rosejit.api.public_entry import public
 from rosejit.errors import ShapeError, StagingTypeError
-from rosejit.interop.foreign_arguments import required
+from rosejit.frontend.values.pytree import parts, with_parts
+from rosejit.interop.foreign_arguments import leaves_of, required
 from rosejit.interop.sparse import sparse_hessian, sparse_jacobian
 from rosejit.lazy_dataclass import dataclass
+from rosejit.solvers.programs import real, vector
 
 INFINITE = 2e19
 """What IPOPT takes for no bound."""
@@ -69,21 +71,24 @@ def minimize(
     progress: bool = False,
     **options: Any,
 ) -> Solution:
-    """The minimum of `f(x, *p)` over vectors `x`, where `constraints` and `bounds` hold.
+    """The minimum of `f(x, *p)` over a vector `x`, or a structure of numbers and arrays, where `constraints` and
+    `bounds` hold.
 
     `constraints` is `(g, lower, upper)`, for lower ≤ g(x, *p) ≤ upper, or a list of such; g gives a vector or a number.
-    `bounds` is a pair `(low, high)` for each element of x, `None` where there is none, or one pair for all of them. `p`
-    is a tuple of parameters. Whoever solves again for other parameters, lengths and functions being the same, stages
-    nothing again; `start`, an earlier solution, is where its multipliers begin, too (`x0` may be its `x`).
+    `bounds` is a pair `(low, high)` for each element of x, `None` where there is none, or one pair for all of them, or
+    has `lb` and `ub`, numbers or structured as x (`rose.optim.Bounds`). `p` is a tuple of parameters. Whoever solves
+    again for other parameters, lengths and functions being the same, stages nothing again; `start`, an earlier
+    solution, is where its multipliers begin, too (`x0` may be its `x`).
 
     `callback` gets a `Progress` each iteration, and ends the search by returning True; `progress=True` prints it. All
     other names are options of IPOPT: `tol=1e-10, max_iter=500, linear_solver="mumps"`.
     """
     cyipopt = required("cyipopt", "ipopt")
-    x0 = np.array(x0, dtype=float)
-    if x0.ndim != 1:
-        raise ShapeError(f"`minimize` varies a vector, given an array of shape {x0.shape}")
-    problem = _Problem(f, _rows(constraints), p, callback, progress, x0)
+    like, x0 = _varied(x0)
+    rows = _rows(constraints)
+    if like is not None:
+        f, rows = like.of_vector(f), [(like.of_vector(g), lower, upper) for g, lower, upper in rows]
+    problem = _Problem(f, rows, p, callback, progress, x0)
     low, high = _bounds(bounds, len(x0))
     lower, upper = problem.limits(x0)
     solver = cyipopt.Problem(len(x0), len(lower), problem, low, high, lower, upper)
@@ -96,10 +101,84 @@ def minimize(
         raise problem.error
     message = info["status_msg"]
     return Solution(
-        np.array(x), float(info["obj_val"]), info["status"] in _REACHED, int(info["status"]),
+        np.array(x) if like is None else like.of(np.array(x)),
+        float(info["obj_val"]), info["status"] in _REACHED, int(info["status"]),
         message.decode() if isinstance(message, bytes) else str(message), problem.iterations, np.array(info["g"]),
         (np.array(info["mult_g"]), np.array(info["mult_x_L"]), np.array(info["mult_x_U"])),
     )  # fmt: skip
+
+
+def _is_varied(x: Any) -> bool:
+    return isinstance(x, float) or (isinstance(x, np.ndarray) and x.dtype.kind == "f")
+
+
+class _Structure:
+    """A structure of numbers and arrays as a vector of those that are real; the others stay what they are."""
+
+    def __init__(self, example: Any) -> None:
+        self._example = example
+        self._functions: dict[Any, Function] = {}
+
+    def of(self, v: Any) -> Any:
+        """The structure with the numbers of a vector."""
+        return self._taken(self._example, v, 0)[0]
+
+    def _taken(self, like: Any, v: Any, start: int) -> tuple[Any, int]:
+        if _is_varied(like):
+            end = start + np.size(like)
+            return (v[start:end].reshape(np.shape(like)) if np.ndim(like) else v[start]), end
+        inside = parts(like)
+        if inside is None:
+            return like, start
+        made: list[Any] = []
+        for part in inside:
+            value, start = self._taken(part, v, start)
+            made.append(value)
+        return with_parts(like, made), start
+
+    def of_vector(self, f: Any) -> Function:
+        """A function of a structure as one of a vector."""
+        if f not in self._functions:
+            called = as_function(f)
+
+            def varied(v, *p):
+                return called(self.of(v), *p)
+
+            while len(self._functions) >= PROBLEMS:
+                del self._functions[next(iter(self._functions))]
+            self._functions[f] = jit(varied)
+        return self._functions[f]
+
+
+_STRUCTURES: dict[Any, _Structure] = {}
+"""By what is fixed of them, so that the functions of a problem solved again are the same."""
+
+
+def _varied(x0: Any) -> tuple[_Structure | None, Any]:
+    """How the variables are a vector, if they are a structure, and the vector to start from."""
+    if parts(x0) is None or (type(x0) in (list, tuple) and all(isinstance(x, (int, float)) for x in x0)):
+        x0 = np.array(x0, dtype=float)
+        if x0.ndim != 1:
+            raise ShapeError(f"`minimize` varies a vector, given an array of shape {x0.shape}")
+        return None, x0
+    x0 = real(x0)
+    start = [np.ravel(x) for x in leaves_of(x0, _is_varied)]
+    if not start:
+        raise StagingTypeError("there is no real number in what `minimize` is to vary", help="give floats, or arrays")
+    key = _fixed(x0)
+    while len(_STRUCTURES) >= PROBLEMS and key not in _STRUCTURES:
+        del _STRUCTURES[next(iter(_STRUCTURES))]
+    return _STRUCTURES.setdefault(key, _Structure(x0)), np.concatenate(start)
+
+
+def _fixed(x: Any) -> Any:
+    """What of a structure does not vary: its classes, keys, shapes, and values that are not real."""
+    if _is_varied(x):
+        return np.shape(x)
+    inside = parts(x)
+    if inside is None:
+        return type(x), repr(np.asarray(x).tolist())
+    return type(x), tuple(x) if isinstance(x, dict) else (), *map(_fixed, inside)
 
 
 def _rows(constraints: Any) -> list[tuple[Any, Any, Any]]:
@@ -116,6 +195,11 @@ def _rows(constraints: Any) -> list[tuple[Any, Any, Any]]:
 
 
 def _bounds(bounds: Any, count: int) -> tuple[Any, Any]:
+    if hasattr(bounds, "lb") and hasattr(bounds, "ub"):
+        low, high = (vector(side) for side in (bounds.lb, bounds.ub))
+        if {len(low), len(high)} - {1, count}:
+            raise ShapeError(f"`bounds` has {len(low)} and {len(high)} numbers for the {count} of x")
+        return tuple(np.broadcast_to(np.clip(side, -INFINITE, INFINITE), count) for side in (low, high))
     if bounds is None:
         bounds = (None, None)
     pairs: Sequence[Any] = bounds

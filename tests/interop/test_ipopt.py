@@ -1,10 +1,12 @@
 """`rose.interop.ipopt.minimize` on problems with known optima, by IPOPT itself."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
 import rosejit as rose
-from rosejit import Vec
+from rosejit import Mat, Vec
 
 pytest.importorskip("cyipopt")
 from rosejit.interop.ipopt import Progress, minimize
@@ -90,9 +92,42 @@ def test_progress_callback_and_errors(capsys):
         minimize(failing, [1.0, 2.0])
 
 
+@dataclass
+class Path:
+    points: Mat["n", 2]
+    ends: dict[str, float]
+
+
+def test_a_structure_is_varied():
+    """The shortest way between two lines is perpendicular to both."""
+
+    def length(path, scale):
+        first, last = path.points[0], path.points[len(path.points) - 1]
+        inner = ((path.points[1:] - path.points[:-1]) ** 2).sum()
+        return scale * (inner + (first[0] - path.ends["a"]) ** 2 + first[1] ** 2
+                        + (last[0] - path.ends["b"]) ** 2 + (last[1] - 3.0) ** 2)  # fmt: skip
+
+    apart = lambda path, scale: path.ends["a"] + path.ends["b"]
+    start = Path(np.ones((2, 2)), {"a": 2.0, "b": 5.0})
+    for scale in (1.0, 2.0):
+        found = minimize(length, start, constraints=(apart, 4.0, 4.0), p=(scale,), tol=1e-10)
+        assert isinstance(found.x, Path)
+        assert found.x.points == pytest.approx(np.array([[2.0, 1.0], [2.0, 2.0]]), abs=1e-7)
+        assert found.x.ends == pytest.approx({"a": 2.0, "b": 2.0}, abs=1e-7)
+        assert found.fun == pytest.approx(3.0 * scale, rel=1e-9)
+    at = rose.optim.Bounds(-np.inf, Path(np.full((2, 2), 9.0), {"a": 1.0, "b": 9.0}))
+    bounded = minimize(length, found.x, constraints=(apart, 4.0, 4.0), p=(1.0,), bounds=at, tol=1e-10)
+    assert bounded.x.ends == pytest.approx({"a": 1.0, "b": 3.0}, abs=1e-6)
+    listed = minimize(lambda xs: ((xs[0] - 1.0) ** 2).sum() + (xs[1] - xs[0][0]) ** 2, [np.zeros(2), 0.0])
+    assert [listed.x[0].tolist(), listed.x[1]] == [pytest.approx([1.0, 1.0]), pytest.approx(1.0)]
+
+
 REFUSED = {
     "a matrix": lambda: minimize(hs71, np.ones((2, 2))),
     "bounds of others": lambda: minimize(hs71, np.ones(4), bounds=[(0.0, 1.0)] * 3),
+    "bounds of another structure": lambda: minimize(
+        lambda x: x[0].sum(), [np.ones(3)], bounds=rose.optim.Bounds(np.zeros(2), 1.0)
+    ),
     "no constraint": lambda: minimize(hs71, np.ones(4), constraints=[product]),
     "limits of others": lambda: minimize(hs71, np.ones(4), constraints=(product, np.zeros(3), np.ones(3))),
 }
