@@ -259,3 +259,7 @@ def test_given_arrays_do_not_share_memory():
         for out in ((buffer[:5], buffer[4:9]), (buffer[:5], buffer[:5])):
             with pytest.raises(rose.StagingTypeError, match="same memory"):
                 call(given, out=out)
+
+
+def test_a_function_of_the_package_with_names_that_numpy_loads_late():
+    assert rose.vmap(rose.jit(rose.abs))(np.array([-1.0, 2.0])).tolist() == [1.0, 2.0]

@@ -176,7 +176,8 @@ def _held(root: Any, names: tuple[str, ...]) -> tuple[Any, tuple[str, ...]]:
             value = _MISSING
     for k, name in enumerate(names[1:], 1):
         if isinstance(value, ModuleType) or hasattr(type(value), "__rose_stage__"):
-            value = vars(value).get(name, _UNLOADED if "__getattr__" in vars(value) else _MISSING)
+            loads = "__getattr__" in vars(value) or hasattr(type(value), "__getattr__")
+            value = vars(value).get(name, _UNLOADED if loads else _MISSING)
         else:
             return value, names[:k]
     return value, names
