@@ -132,6 +132,20 @@ def draw_functions(path: Path) -> None:
     plt.close(figure)
 
 
+_PLAIN = re.compile(r'<span class="(?:n|p)">([^<]*)</span>')
+
+
+def lighten(app: Sphinx, failed: Exception | None) -> None:
+    """Pages without marks around words that no style colours, and with pictures that load when they come into sight."""
+    if failed or app.builder.name != "html":
+        return
+    styles = (Path(app.outdir) / "_static" / "pygments.css").read_text(encoding="utf-8")
+    assert not re.search(r"\.highlight \.[np] ", styles), "names or punctuation have a colour now"
+    for page in Path(app.outdir).rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        page.write_text(_PLAIN.sub(r"\1", text).replace("<img ", '<img loading="lazy" '), encoding="utf-8")
+
+
 def add_live_pages(app: Sphinx, failed: Exception | None) -> None:
     """The pages of examples/web, and beside them the Python that Run needs; the picture of the functions."""
     if failed or app.builder.name != "html":
@@ -148,5 +162,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """Sphinx asks for this."""
     app.add_directive("names", Names)
     app.add_post_transform(RunnableBlocks)
+    app.connect("build-finished", lighten)  # before there are pages that are not Sphinx's
     app.connect("build-finished", add_live_pages)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -263,8 +263,8 @@ def _primitive() -> Any:
 
 
 def _lowered(ctx: Any, *operands: Any, program: _Program) -> Any:
-    """A call of the host. On one device it gets NumPy's arrays: `pure_callback` puts them on a device first, which takes
-    longer than most calls."""
+    """A call of the host. On one device it gets NumPy's arrays: `pure_callback` puts them on a device first, which
+    takes longer than most calls."""
     if getattr(ctx.module_context.axis_context, "num_devices", None) != 1:
         return mlir.lower_fun(_by_callback, multiple_results=True)(ctx, *operands, program=program)
 

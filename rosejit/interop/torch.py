@@ -37,8 +37,8 @@ def wrap(f: Any, *, dtype: Any = None) -> Any:
     and arrays of the result are tensors. They are of float64, as `f` computes; `dtype=torch.float32`, say, takes
     tensors of any such type and gives results of that one, and gradients come in the type of their tensors.
 
-    Where a gradient is wanted, a call is `rose.vjp(f, ...)`, whose pullback the backward pass calls; where the result is
-    one real number, it is `rose.value_and_grad(f)`, and the backward pass multiplies.
+    Where a gradient is wanted, a call is `rose.vjp(f, ...)`, whose pullback the backward pass calls; where the result
+    is one real number, it is `rose.value_and_grad(f)`, and the backward pass multiplies.
     """
     return _Wrapped(as_function(f), _checked(dtype))
 
@@ -196,9 +196,15 @@ class _ScalarFunction(torch.autograd.Function):
             found = pulled(scalar.wrapped.base, len(args))(tuple(scalar.values(args, tensors)), ct)
             slopes = [found[k] for k, need in zip(scalar.places, needed, strict=True) if need]
         given = iter(slopes)
-        return None, None, None, *[
-            _as_tensor(next(given), tensor.dtype) if need else None for tensor, need in zip(tensors, needed, strict=True)
-        ]
+        return (
+            None,
+            None,
+            None,
+            *[
+                _as_tensor(next(given), tensor.dtype) if need else None
+                for tensor, need in zip(tensors, needed, strict=True)
+            ],
+        )
 
 
 class _Call:

@@ -135,7 +135,9 @@ def test_a_cotangent_goes_back_as_through_a_pullback(ct):
 
 
 def test_a_static_argument_decides_what_is_returned():
-    f = wrap(rose.jit(lambda x, kind: {"sum": x.sum(), "same": x * 2.0, "flag": x[0] > 0.0}[kind], static_argnames="kind"))
+    f = wrap(
+        rose.jit(lambda x, kind: {"sum": x.sum(), "same": x * 2.0, "flag": x[0] > 0.0}[kind], static_argnames="kind")
+    )
     x = tensor(3)
     assert f(x, "sum").shape == ()
     (f(x, "sum") + f(x, "same").sum() + f(x, "sum")).backward()

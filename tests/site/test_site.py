@@ -86,6 +86,21 @@ def test_links_inside_lead_somewhere():
     assert lost == []
 
 
+def test_every_page_is_light():
+    """What a page needs before it is painted: itself, its styles and scripts, and pictures that do not wait. Only the
+    page that searches has more: its index."""
+    heavy = {}
+    for path in SITE.rglob("*.html") if BUILT else ():
+        text = path.read_text(encoding="utf-8")
+        needed = re.findall(r'<link rel="stylesheet"[^>]* href="([^"?]+)|<script[^>]* src="([^"?]+)', text)
+        needed += re.findall(r'<img (?!loading="lazy")[^>]*src="([^"?]+)()', text)
+        files = {(path.parent / (a or b)).resolve() for a, b in needed if ":" not in a + b}
+        weight = len(text.encode()) + sum(file.stat().st_size for file in files)
+        if weight >= 200_000 and path.name != "search.html" and "live" not in path.parts:
+            heavy[str(path.relative_to(SITE))] = weight
+    assert heavy == {}
+
+
 @pytest.fixture
 def address():
     """Where the site is served."""
