@@ -318,7 +318,7 @@ def _batched(operands: Any, axes: Any, *, program: _Program) -> tuple[Any, Any]:
         if axis is not None:
             moved.append(jnp.moveaxis(x, axis, 0))
         elif program.transposed is not None and k >= program.residuals:  # as what it is transposed to gives it
-            moved.append(jnp.broadcast_to(x, (size, *x.shape)))
+            moved.append(jnp.broadcast_to(x, (size, *jnp.shape(x))))
         else:
             moved.append(x)
     linear = [program.transposed is not None and k >= program.residuals for k in range(len(operands))]
