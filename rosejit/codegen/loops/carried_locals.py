@@ -6,7 +6,7 @@ from rosejit.abi import INTERRUPT_FLAG
 from rosejit.codegen.core.emitter import Emitter
 from rosejit.codegen.core.function_body import LOADS, STORES, Kind
 from rosejit.codegen.core.split_long import PARENT
-from rosejit.codegen.values.ownership import consume, free
+from rosejit.codegen.values.ownership import consume, free, undefine
 from rosejit.ir.syntax import Atom, Var
 from rosejit.ir.types import is_boxed
 from rosejit.lazy_dataclass import dataclass
@@ -23,6 +23,8 @@ class Carry:
     number: int
     placed: bool = False
     """Whether it lies in memory that is not its own, from what it begins with to what it comes to."""
+    home: int | None = None
+    """The slot of the frame that tells where that memory is, of a function that is cut."""
 
 
 def poll(e: Emitter) -> bytes:
@@ -51,14 +53,18 @@ def open_carries(e: Emitter, variables: Sequence[Var], results: Sequence[Var]) -
             continue
         place = e.where.get(result)
         placed = result in e.placed
-        e.placed.discard(result)
-        if place is not None and (place >= 0 or e.inside is PARENT):
+        home = place if placed and place is not None and place < 0 and e.inside is not PARENT else None
+        if home is not None:
+            undefine(e, result)  # the memory is the same in front of the loop and behind it
+            place = e.body.local(kind)
+        elif place is not None and (place >= 0 or e.inside is PARENT):
             del e.where[result]
         else:
             place = ~e.frame.slot() if e.inside is PARENT else e.body.local(kind)
             _pass_on(e, result, kind, place)
+        e.placed.discard(result)
         e.fixed[v] = place
-        found.append(Carry(v, kind, place, number, placed))
+        found.append(Carry(v, kind, place, number, placed, home))
     return found
 
 
@@ -88,13 +94,16 @@ def close_carries(e: Emitter, carried: Sequence[Carry], inits: Sequence[Atom]) -
             init = given.pop(carry.number)
             assert isinstance(init, Var)
             e.consumed[init] = None
-            e.where[init] = carry.place
+            e.where[init] = carry.place if carry.home is None else carry.home
             e.placed.add(init)
     for carry in carried:
         e.where.pop(carry.var, None)
         del e.fixed[carry.var]
         if not carry.placed:
             e.assign(carry.kind, carry.place)
+            e.release(carry.var, carry.place)
+        elif carry.home is not None:
+            e.body.out.append(store(e, carry.kind, carry.place, load(e, carry.kind, carry.home)))
             e.release(carry.var, carry.place)
     consume(e, given)
     e.push(given)

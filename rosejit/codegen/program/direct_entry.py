@@ -7,45 +7,55 @@ from rosejit.codegen.core.entry_points import EntryLayout, argument
 from rosejit.codegen.core.function_body import STORES, Body, kind_of
 from rosejit.codegen.core.function_facts import Plan
 from rosejit.codegen.core.module_builder import MOST_PARAMS, ModuleContext
-from rosejit.codegen.core.split_long import LONGEST
+from rosejit.codegen.core.split_long import LONGEST, PARENT
 from rosejit.codegen.program.form_table import FORMS
 from rosejit.codegen.program.functions import finish_function
 from rosejit.codegen.values.ownership import consume, put_row
 from rosejit.ir.syntax import Block, Function, Var
 from rosejit.ir.types import BOOL, UNIT
-from rosejit.wasm.instructions import i32_const, local_set
-from rosejit.wasm.module import Export
+from rosejit.wasm.instructions import i32_const, local_get, local_set
+from rosejit.wasm.module import Export, ValueType
 
 
 def can_be_direct(f: Function, plan: Plan) -> bool:
-    """Whether the parameters and variables of `f` fit the locals of one function."""
-    return plan.weight <= LONGEST and len(f.params) <= MOST_PARAMS
+    """Whether the parameters of `f` fit the locals of one function, or lie in its frame because it is cut."""
+    return plan.weight > LONGEST or len(f.params) <= MOST_PARAMS
 
 
 def write_direct_entry(module: ModuleContext, f: Function, plan: Plan, place: EntryLayout) -> None:
     """Export `f` with its arguments and results in their slots."""
     assert f.body is not None
     e = Emitter(module, FORMS, plan, Body(0), f.name)
+    if plan.weight > LONGEST:
+        e.inside = PARENT
     given = [p for p in f.params if p.type is not UNIT]
     for p in given:
-        e.fixed[p] = e.body.local(e.kind(p) or "i32")
+        e.fixed[p] = _place(e, kind_of(p.type) or "i32")
     homes: dict[int, Var] = {}
     for k, slot in enumerate(place.entry.results):
         if slot.kind == "array":
             home = homes[k] = Var(BOOL, "result")
-            e.where[home] = e.fixed[home] = e.body.local("i32")
+            e.where[home] = e.fixed[home] = _place(e, "i32")
     code, _ = e.nested(f.body, partial(_results, e, f.body, place, homes))
     e.body.out.append(code)
-    prologue: list[bytes] = []
-    for k, home in homes.items():
-        prologue += (i32_const[place.entry.results[k].offset], local_set[e.where[home]])
+    prologue = [_put(e, e.where[home], "i32", i32_const[place.entry.results[k].offset]) for k, home in homes.items()]
     for p, slot in zip(given, place.entry.params, strict=True):
         if p in e.where:
-            prologue += (argument(module, p, slot, own=p in f.own), local_set[e.where[p]])
+            prologue.append(_put(e, e.where[p], kind_of(p.type) or "i32", argument(module, p, slot, own=p in f.own)))
     index = module.builder.declare_function((), (), place.entry.name)
     finish_function(e, index, b"".join(prologue), polls=False)
     module.builder.exports.append(Export(place.entry.name, "func", index))
     module.record_function(index, f)
+
+
+def _place(e: Emitter, kind: ValueType) -> int:
+    """A local, or a slot of the frame where the function is cut."""
+    return ~e.frame.slot() if e.inside is PARENT else e.body.local(kind)
+
+
+def _put(e: Emitter, place: int, kind: ValueType, value: bytes) -> bytes:
+    """Code that puts `value` there."""
+    return value + local_set[place] if place >= 0 else local_get[e.body.frame] + value + STORES[kind][~place]
 
 
 def _results(e: Emitter, body: Block, place: EntryLayout, homes: dict[int, Var]) -> None:

@@ -169,7 +169,7 @@ def buildable(e: Emitter, v: Atom, place: int, *, only_blocks: bool) -> bool:
                 k = let.binders.index(v)
                 if k >= len(carries):
                     return isinstance(v.type, Array) and v.type.length is not None and not only_blocks
-                if only_blocks or place < 0 or e.inside is not None or not _stays(e, x, k):
+                if only_blocks or (place < 0 and e.inside is None) or not _stays(e, x, k):
                     return False
                 v = inits[k]
             case _:

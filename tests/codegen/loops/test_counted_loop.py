@@ -1,5 +1,7 @@
 """Counted loops and `while`: carries, scans, stacks, rows, directions, and what they cost in memory."""
 
+from itertools import pairwise
+
 import pytest
 
 from rosejit.abi import INTERRUPTED
@@ -238,6 +240,37 @@ def f(x: Real, n: Int): [5]Real =
     agrees(text, (1.5, 0), (1.5, 3))
     wasm = Machine(parse(text)).artifact.wasm
     assert wasm.count(memory_copy) == copies
+
+
+def chain(name: str, start: str, length: int) -> str:
+    """So many lets, the last of which binds `name`."""
+    names = [start, *[f"{name}{k}" for k in range(length - 1)], name]
+    return "\n".join(f"  let {b}: Real = {a} * 1.0625 - {start} in" for a, b in pairwise(names))
+
+
+@pytest.mark.parametrize(
+    "lengths", [(600, 0, 0), (0, 600, 0), (0, 0, 600), (300, 20, 300), (30, 300, 300), (260, 240, 1)]
+)
+def test_that_array_is_built_there_by_functions_that_are_cut(lengths):
+    """Wherever the cuts are: in front of the loops, between or behind them; a loop may lie in a part or between two."""
+    one, two, three = [
+        chain(name, "x", length) if length else f"  let {name} = x in"
+        for name, length in zip("abc", lengths, strict=True)
+    ]
+    text = f"""
+def f(x: Real, n: Int): [5]Real, Real =
+  let z: [5]Real = zero in
+{one}
+  let r: [5]Real = loop i < 5 carry (s: [5]Real = z) {{ let b = to_real(i) * a in update s[i] = b }} in
+{two}
+  let t: [5]Real = loop k < n carry (s: [5]Real = r) {{ let d = s[k] * b in let u = update s[k] = d in
+    loop j < k carry (v: [5]Real = u) {{ let e = v[j] + a in update v[j] = e }} }} in
+{three}
+  let w: [5]Real = update t[0] = c in
+  w, b
+"""
+    agrees(text, (0.75, 0), (0.75, 4))
+    assert Machine(parse(text)).artifact.wasm.count(memory_copy) == 0
 
 
 def test_arrays_that_loops_swap_go_to_their_places_in_the_end():
