@@ -9,11 +9,12 @@ from collections.abc import Sequence
 
 from rosejit.ir import syntax as ir
 from rosejit.ir.builder import Builder
-from rosejit.ir.traversal import reachable, scopes, size
+from rosejit.ir.traversal import Renaming, callees, captures, operands, reachable, scopes, size
 from rosejit.ir.types import REAL, Array, Type, has_real
 from rosejit.lazy_dataclass import dataclass
 from rosejit.transforms.analysis.activity import Derivation, Mask
 from rosejit.transforms.passes.dce import dce
+from rosejit.transforms.passes.inline import inline
 from rosejit.transforms.passes.simplify import simplify
 from rosejit.transforms.scalarize.known_elements import with_known_elements
 from rosejit.transforms.scalarize.small_arrays import numbers
@@ -24,6 +25,8 @@ SOME = 16
 """Iterations that a loop is taken to have of which only the run knows how many."""
 READ = 1
 """What a push reads once for all its columns, in columns."""
+PART = 4
+"""Lets of an iteration up to which a loop over a part of a parameter is taken apart too."""
 WORTH = 0.7
 """What groups may cost of what all columns cost that are pushed through everything; they are more code."""
 
@@ -47,7 +50,7 @@ def separated(f: ir.Function, mask: Mask, lanes: int, most: int) -> Separated | 
         return None
     if not lanes < sum(map(_columns, active)) <= COLUMNS or all(t is REAL for t in active):
         return None
-    made, starts, flags = _by_elements(f, mask)
+    made, starts, flags = _by_elements(_whole(f, most), mask)
     columns = [k for k, on in enumerate(flags) if on]
     work = _Work(made)
     reached = [work.reached(k) for k in columns]
@@ -60,6 +63,14 @@ def separated(f: ir.Function, mask: Mask, lanes: int, most: int) -> Separated | 
     if sum(n * len(union) for n, union in unions) > most:
         return None
     return Separated(made, flags, starts, [[columns[k] for k in group] for group in groups])
+
+
+def _whole(f: ir.Function, most: int) -> ir.Function:
+    """`f` with what is called once, and has up to `most` lets, where it was called: a call reaches all its results from
+    any element of an argument."""
+    if not callees(f):
+        return f
+    return inline((f,), {g for g in reachable(f) if g.rule is not None or g.checkpoint}, small=0, once=most)[f]
 
 
 def _union(reached: Sequence[set[ir.Var]]) -> set[ir.Var]:
@@ -89,10 +100,55 @@ def _by_elements(f: ir.Function, mask: Mask) -> tuple[ir.Function, tuple[int, ..
             _gathered(b, p, p.type, parts)
         params += parts
         flags += [on] * len(parts)
-    body = ir.Block([*b.lets, *f.body.lets], f.body.results)
+    apart = {p for p, on in zip(f.params, mask, strict=True) if on}
+    body = ir.Block([*b.lets, *_with_parts(f.body.lets, apart)], f.body.results)
     own = f.own & set(params)
     made = ir.Function(f.name, tuple(params), f.results, body, own, span=f.span)
-    return dce(simplify(with_known_elements(made))), tuple(starts), tuple(flags)
+    return dce(simplify(with_known_elements(simplify(made)))), tuple(starts), tuple(flags)
+
+
+def _with_parts(lets: Sequence[ir.Let], apart: set[ir.Var]) -> list[ir.Let]:
+    """`lets` in which loops that make arrays of a few numbers of those in `apart`, such as slices, are iterations one
+    after the other."""
+    found: list[ir.Let] = []
+    for let in lets:
+        e = let.expr
+        if isinstance(e, ir.Loop) and _is_part(e) and not apart.isdisjoint([*operands(e), *captures(e)]):
+            apart.update(let.binders)
+            found += _iterations(let, e)
+        else:
+            found.append(let)
+    return found
+
+
+def _is_part(e: ir.Loop) -> bool:
+    """Whether a loop makes arrays of numbers by a few operations."""
+    lets, trips = e.body.lets, e.constant_trips
+    return (
+        not e.carries
+        and trips is not None
+        and 0 < trips <= COLUMNS
+        and len(lets) <= PART
+        and all([isinstance(let.expr, ir.Apply | ir.Index) for let in lets])
+        and all([a.type is REAL for a in e.body.results])
+        and not any([scan.consumes or scan.param.type is not REAL for scan in e.scans])
+    )
+
+
+def _iterations(let: ir.Let, e: ir.Loop) -> list[ir.Let]:
+    """The iterations of such a loop, and the arrays of what they give."""
+    found: list[ir.Let] = []
+    rows: list[Sequence[ir.Atom]] = []
+    assert e.constant_trips is not None
+    for k in range(e.constant_trips):
+        copy = Renaming({e.index: ir.integer(k)})
+        for scan in e.scans:
+            found.append(ir.Let((copy.fresh(scan.param),), ir.Index(scan.array, (ir.integer(k),), False), let.span))
+        inner = copy.block(e.body)
+        found += inner.lets
+        rows.append(inner.results)
+    items = zip(*rows, strict=True)
+    return [*found, *[ir.Let((b,), ir.MakeArray(row), let.span) for b, row in zip(let.binders, items, strict=True)]]
 
 
 def _gathered(b: Builder, v: ir.Var | None, t: Type, items: Sequence[ir.Atom]) -> ir.Var:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import rosejit as rose
-from rosejit import Mat, Vec
+from rosejit import Array, Mat, Vec
 from rosejit.transforms.jacobians.column_groups import separated
 from rosejit.transforms.jacobians.columns import CODE, LANES
 from rosejit.transforms.pipeline import prepared
@@ -68,14 +68,21 @@ def all_at_once(t: Vec[9], x: Vec["m"]) -> Vec["m"]:
     return y
 
 
+@rose.jit
+def called(t: Vec[11], x: Mat[3, "m"], which: Array["n", int]) -> Mat[2, "n"]:
+    """Another function is given a part of the numbers; what it gives is read at indices."""
+    return t[0] - fingers(t[1:], x)[:, which]
+
+
 CASES = {
+    "called": (called, (RNG.normal(size=11), RNG.normal(size=(3, 7)), RNG.integers(0, 7, size=12))),
     "fingers": (fingers, (RNG.normal(size=10), RNG.normal(size=(3, 7)))),
     "several": (several, (0.7, RNG.normal(size=6), RNG.normal(size=(2, 3)), RNG.normal(size=5))),
     "by_branch": (by_branch, (np.abs(RNG.normal(size=8)), RNG.normal(size=6))),
     "one_after_another": (one_after_another, (RNG.normal(size=9), RNG.normal(size=5))),
     "all_at_once": (all_at_once, (RNG.normal(size=9), RNG.normal(size=12))),
 }
-GROUPED = {"fingers", "several"}
+GROUPED = {"called", "fingers", "several"}
 
 
 def groups(name: str, argnums: tuple[int, ...]):
