@@ -152,11 +152,12 @@ def has_compiler() -> bool:
     return shutil.which("g++") is not None
 
 
-def native(name: str) -> ctypes.CDLL:
-    """`peers/NAME.cpp`, compiled for this machine."""
-    made = OUT / f"{name}.so"
+def native(name: str, machine: str = "-march=native") -> ctypes.CDLL:
+    """`peers/NAME.cpp`, compiled for this machine, or for what the flag `machine` says: `-msse2` has the 128 bits and
+    the separate products and sums that WebAssembly has."""
+    made = OUT / f"{name}{machine}.so"
     made.parent.mkdir(parents=True, exist_ok=True)
-    flags = ["-O3", "-march=native", "-std=c++17", "-shared", "-fPIC"]
+    flags = ["-O3", machine, "-std=c++17", "-shared", "-fPIC"]
     subprocess.run(["g++", *flags, "-o", str(made), str(PEERS / f"{name}.cpp")], check=True)
     return ctypes.CDLL(str(made))
 
