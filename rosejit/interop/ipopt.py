@@ -196,10 +196,10 @@ def _rows(constraints: Any) -> list[tuple[Any, Any, Any]]:
 
 def _bounds(bounds: Any, count: int) -> tuple[Any, Any]:
     if hasattr(bounds, "lb") and hasattr(bounds, "ub"):
-        low, high = (vector(side) for side in (bounds.lb, bounds.ub))
+        low, high = (np.clip(vector(side), -INFINITE, INFINITE) for side in (bounds.lb, bounds.ub))
         if {len(low), len(high)} - {1, count}:
             raise ShapeError(f"`bounds` has {len(low)} and {len(high)} numbers for the {count} of x")
-        return tuple(np.broadcast_to(np.clip(side, -INFINITE, INFINITE), count) for side in (low, high))
+        return np.broadcast_to(low, count), np.broadcast_to(high, count)
     if bounds is None:
         bounds = (None, None)
     pairs: Sequence[Any] = bounds

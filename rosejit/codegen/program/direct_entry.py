@@ -4,7 +4,7 @@ from functools import partial
 
 from rosejit.codegen.core.emitter import Emitter, Item
 from rosejit.codegen.core.entry_points import EntryLayout, argument
-from rosejit.codegen.core.function_body import STORES, Body, kind_of
+from rosejit.codegen.core.function_body import STORES, Body, Kind, kind_of
 from rosejit.codegen.core.function_facts import Plan
 from rosejit.codegen.core.module_builder import MOST_PARAMS, ModuleContext
 from rosejit.codegen.core.split_long import LONGEST, PARENT
@@ -14,7 +14,7 @@ from rosejit.codegen.values.ownership import consume, put_row
 from rosejit.ir.syntax import Block, Function, Var
 from rosejit.ir.types import BOOL, UNIT
 from rosejit.wasm.instructions import i32_const, local_get, local_set
-from rosejit.wasm.module import Export, ValueType
+from rosejit.wasm.module import Export
 
 
 def can_be_direct(f: Function, plan: Plan) -> bool:
@@ -48,12 +48,12 @@ def write_direct_entry(module: ModuleContext, f: Function, plan: Plan, place: En
     module.record_function(index, f)
 
 
-def _place(e: Emitter, kind: ValueType) -> int:
+def _place(e: Emitter, kind: Kind) -> int:
     """A local, or a slot of the frame where the function is cut."""
     return ~e.frame.slot() if e.inside is PARENT else e.body.local(kind)
 
 
-def _put(e: Emitter, place: int, kind: ValueType, value: bytes) -> bytes:
+def _put(e: Emitter, place: int, kind: Kind, value: bytes) -> bytes:
     """Code that puts `value` there."""
     return value + local_set[place] if place >= 0 else local_get[e.body.frame] + value + STORES[kind][~place]
 
