@@ -98,6 +98,8 @@ def of_data(data: Any) -> AbstractElements:
     """The content of an array of the host."""
     if data.size == 0 or data.dtype.kind == "b":
         return AbstractElements(None)
+    if data.dtype.kind not in _KINDS:
+        unroll("an array of complex numbers or of objects")
     if data.dtype.kind == "f":
         some = np.unique(data)
         plain = some.size <= _FEW and bool(np.isfinite(some).all()) and not np.signbit(data[data == 0.0]).any()

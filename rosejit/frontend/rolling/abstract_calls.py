@@ -145,7 +145,7 @@ class AbstractCalls:
         if row is None or row.gives in ("writes", "several"):
             unroll("a function that writes an array, or gives several")
         every = [*args, *named.values()]
-        flat = [item for value in every for item in leaves(value)]
+        flat = [leaf for value in every for leaf in leaves(value)]
         if row.kind is making and all(value.__class__ is Constant for value in flat):
             shown = {name: Constant(abstract_arrays.dummy(value)) for name, value in named.items()}
             return self._on_host(called, [Constant(abstract_arrays.dummy(value)) for value in args], shown)

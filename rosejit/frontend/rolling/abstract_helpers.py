@@ -8,7 +8,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from rosejit.frontend.rolling.abstract_numbers import Constant, unroll
+from rosejit.frontend.rolling.abstract_numbers import CannotRoll, Constant, unroll
 from rosejit.frontend.syntax.loop_plan import Plan, bound_names
 from rosejit.frontend.syntax.translate import TRANSLATIONS, inlined_plan
 from rosejit.frontend.syntax.user_code import is_users_code
@@ -88,7 +88,11 @@ def result(at: Any, function: FunctionType, given: list[Any], named: dict[str, A
     own, statements, made = plan
     inside = _inside(at, _reader(function, own, at.bound))
     inside.names |= _bound(at, function, given, named)
-    return _result(at, inside, statements, made, f"`{function.__name__}`")
+    try:
+        return _result(at, inside, statements, made, f"`{function.__name__}`")
+    except CannotRoll as refusal:
+        refusal.file = refusal.file or function.__code__.co_filename
+        raise
 
 
 def _bound(at: Any, function: FunctionType, given: list[Any], named: dict[str, Any]) -> dict[str, Any]:

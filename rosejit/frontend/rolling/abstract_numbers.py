@@ -26,7 +26,11 @@ _MOST = 8
 
 
 class CannotRoll(Exception):
-    """The loop must be unrolled: says why, for tests and people."""
+    """The loop must be unrolled: says why, for tests and people, and by which expression, in which line."""
+
+    expression = ""
+    line = 0
+    file = ""
 
 
 class TooLong(CannotRoll):

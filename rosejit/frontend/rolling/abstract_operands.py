@@ -14,8 +14,9 @@ from rosejit.frontend.rolling import (
 from rosejit.frontend.rolling.abstract_arrays import AbstractArray, AbstractElements
 from rosejit.frontend.rolling.abstract_calls import AbstractCalls
 from rosejit.frontend.rolling.abstract_helpers import AbstractClosure
-from rosejit.frontend.rolling.abstract_numbers import AbstractNumber, Constant, TooLong, unroll
+from rosejit.frontend.rolling.abstract_numbers import AbstractNumber, CannotRoll, Constant, TooLong, unroll
 from rosejit.frontend.rolling.abstract_records import AbstractStructure
+from rosejit.frontend.rolling.refused_at import text
 from rosejit.frontend.syntax.loop_plan import Plan
 from rosejit.frontend.values.generators import Generator
 from rosejit.frontend.values.pytree import is_record
@@ -85,6 +86,13 @@ class AbstractOperands:
 
         return abstract_arrays.classified(self.tape, value, enter)
 
+    def entered(self, value: Any) -> Any:
+        """`value`, which an `if` has given: the arrays that are new in it are staged."""
+        for leaf in abstract_records.leaves(value):
+            if leaf.__class__ is AbstractArray:
+                self.contents.setdefault(leaf.place, abstract_arrays.STAGED)
+        return value
+
     # --- expressions
 
     def value(self, node: Plan) -> Any:
@@ -99,7 +107,13 @@ class AbstractOperands:
         self.steps -= 1
         if self.steps < 0:
             raise TooLong("the body is long")
-        return self.read(node[1]) if node[0] == "name" else _RULES[node[0]](self, *node[1:])
+        if node[0] == "name":
+            return self.read(node[1])
+        try:
+            return _RULES[node[0]](self, *node[1:])
+        except CannotRoll as refusal:
+            refusal.expression = refusal.expression or text(node)
+            raise
 
     def is_widening(self, node: Plan, value: Any) -> bool:
         """Whether an operand is an int in some iterations, and a real in others."""
@@ -188,7 +202,7 @@ def _choice(at: AbstractOperands, test: Plan, first: Plan, second: Plan) -> Any:
     decided = abstract_numbers.truth(at.value(test))
     if decided.__class__ is Constant:
         return at.value(first if decided.value else second)
-    made = either(at.value(first), at.value(second), not decided.is_lifted)
+    made = at.entered(either(at.value(first), at.value(second), not decided.is_lifted))
     return made if made.__class__ is not MaybeBound else unroll("one of two values of the host")
 
 
@@ -323,7 +337,7 @@ def _is_truth(value: Any) -> bool:
 
 
 def either(a: Any, b: Any, by_running: bool) -> Any:
-    """What is one of two values, after an `if`."""
+    """What is one of two values, after an `if`. Of two arrays it is a third, which is `entered` by the caller."""
     if a is b or (a.__class__ is Constant and a == b):
         return a
     if a is None or b is None:
@@ -332,9 +346,11 @@ def either(a: Any, b: Any, by_running: bool) -> Any:
         first, second = (value.value if value.__class__ is MaybeBound else value for value in (a, b))
         return MaybeBound(either(first, second, by_running))
     if a.__class__ is AbstractArray or b.__class__ is AbstractArray:
-        if a.__class__ is b.__class__ and a.place is b.place and a.shape == b.shape:
+        if a.__class__ is not b.__class__ or (a.shape, a.kind) != (b.shape, b.kind):
+            unroll("one of two arrays of several shapes")
+        if a.place is b.place:
             return a
-        unroll("one of two arrays")
+        return AbstractArray(a.shape, a.kind, object(), True, True) if by_running else unroll("one of two arrays")
     if abstract_records.is_like(a, b) and a.made is not list:
         return a.with_items([either(x, y, by_running) for x, y in zip(a.items, b.items, strict=True)])
     if not all(value.__class__ is AbstractNumber or abstract_numbers.is_known_number(value) for value in (a, b)):

@@ -12,8 +12,8 @@ from typing import Any
 from rosejit.frontend.rolling import abstract_arrays, abstract_numbers
 from rosejit.frontend.rolling.abstract_arrays import STAGED, AbstractArray, AbstractElements
 from rosejit.frontend.rolling.abstract_helpers import AbstractClosure
-from rosejit.frontend.rolling.abstract_numbers import AbstractNumber, Constant, unroll
-from rosejit.frontend.rolling.abstract_operands import AbstractOperands, either, items_of, operation
+from rosejit.frontend.rolling.abstract_numbers import AbstractNumber, CannotRoll, Constant, unroll
+from rosejit.frontend.rolling.abstract_operands import AbstractOperands, MaybeBound, either, items_of, operation
 from rosejit.frontend.rolling.abstract_records import AbstractStructure, structured
 from rosejit.frontend.syntax.loop_plan import Plan, bound_names, parts_of
 from rosejit.frontend.values import rose_functions
@@ -158,20 +158,31 @@ class AbstractRun(AbstractOperands):
 
     def block(self, statements: Plan) -> None:
         """Follow statements."""
-        for node in statements:
-            match node:
-                case ("bind", target, expression):
-                    self.bind(target, self.value(expression))
-                case ("change", target, op, expression):
-                    self._change(target, op, expression)
-                case ("if", test, body, orelse):
-                    self._if(abstract_numbers.truth(self.value(test)), body, orelse)
-                case ("for", items, *plan):
-                    self._for(items, tuple(plan))
-                case ("while", test, body):
-                    self._while(test, body)
-                case _:
-                    unroll("an unknown statement")
+        line = 0
+        try:
+            for node in statements:
+                if node[0] == "line":
+                    line = node[1]
+                else:
+                    self._statement(node)
+        except CannotRoll as refusal:
+            refusal.line = refusal.line or line
+            raise
+
+    def _statement(self, node: Plan) -> None:
+        match node:
+            case ("bind", target, expression):
+                self.bind(target, self.value(expression))
+            case ("change", target, op, expression):
+                self._change(target, op, expression)
+            case ("if", test, body, orelse):
+                self._if(abstract_numbers.truth(self.value(test)), body, orelse)
+            case ("for", items, *plan):
+                self._for(items, tuple(plan))
+            case ("while", test, body):
+                self._while(test, body)
+            case _:
+                unroll("an unknown statement")
 
     def _change(self, target: Plan, op: str, expression: Plan) -> None:
         """`target op= expression`."""
@@ -221,6 +232,8 @@ class AbstractRun(AbstractOperands):
             before = self.origins.get(place, STAGED)
             mine, its = self.contents.get(place, before), contents.get(place, before)
             self.contents[place] = mine if mine == its else STAGED if by_running else AbstractElements(None)
+        for value in self.names.values():
+            self.entered(value.value if value.__class__ is MaybeBound else value)
 
     # --- loops inside
 
@@ -346,7 +359,7 @@ def _is_rose_range(at: AbstractOperands, function: Plan) -> bool:
     """Whether an expression is `rose.range`."""
     try:
         found = at.value(function)
-    except abstract_numbers.CannotRoll:  # a method of an array
+    except CannotRoll:  # a method of an array
         return False
     return found.__class__ is Constant and found.value is rose_functions.range
 

@@ -8,6 +8,7 @@ certain raises `CannotRoll`.
 # Values of users are of any type: what they are is asked while staging.
 
 import builtins
+import linecache
 from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
@@ -155,15 +156,25 @@ def why_not(tape: Tape, items: Sources, names: tuple[str, ...], plan: Plan, fram
             widening |= found
     except TooLong as reason:
         if tape.rolls_more:
-            return str(reason)
+            return _told(reason, frame)
     except CannotRoll as reason:
-        return str(reason)
+        return _told(reason, frame)
     except Exception as error:  # the loop's own, which it raises again when it runs; or a fault here
         if STRICT:
             raise
         return f"following it ended in {type(error).__name__}: {error}"
     tape.rolls_more = True  # from now on: staging takes the inner loops as the walk has taken them
     return why_not(tape, items, names, plan, frame)
+
+
+def _told(refusal: CannotRoll, frame: FrameType) -> str:
+    """Why a loop is not rolled, with the expression and the line of it that it is for."""
+    file = refusal.file or frame.f_code.co_filename
+    shown = linecache.getline(file, refusal.line).strip() if refusal.line else ""
+    expression = f" (`{refusal.expression}`)" if refusal.expression and refusal.expression != shown else ""
+    elsewhere = f" of {file}" if file != frame.f_code.co_filename else ""
+    where = f", in line {refusal.line}{elsewhere}" if refusal.line else ""
+    return f"{refusal}{expression}{where}{f': `{shown}`' if shown else ''}"
 
 
 def _reader(frame: FrameType, bound: frozenset[str]) -> Callable[[str], Any]:

@@ -5,6 +5,7 @@ A plan is nested tuples of strings and constants, so that it can stand in the re
 
 # Values of users are of any type: what they are is asked while staging.
 
+import linecache
 from collections.abc import Callable
 from typing import Any
 
@@ -30,12 +31,15 @@ def plan(context: Context, node: Any) -> Plan | str | None:
     try:
         return (*_loop(context, node), context.names(node).after)
     except _Unlisted as unlisted:
-        return _why(unlisted, node)
+        return _why(context, unlisted, node)
 
 
-def _why(unlisted: _Unlisted, node: Any) -> str:
+def _why(context: Context, unlisted: _Unlisted, node: Any) -> str:
     (part,) = unlisted.args
-    return f"line {getattr(part, 'lineno', node.lineno)} holds {_WORDS.get(type(part), 'what is never rolled')}"
+    line = getattr(part, "lineno", node.lineno)
+    shown = (linecache.getline(context.source.file, line)).strip()
+    what, edit = _WORDS.get(type(part), "what is never rolled"), _EDITS.get(type(part))
+    return f"line {line} holds {what}{f': `{shown}`' if shown else ''}{f' ({edit})' if edit else ''}"
 
 
 def of_function(context: Context, body: Body) -> tuple[Plan, Plan] | str:
@@ -48,7 +52,7 @@ def of_function(context: Context, body: Body) -> tuple[Plan, Plan] | str:
             return made, ("name", VALUE)
         return made, ("value", None) if not returns or last.value is None else _expression(context, last.value)
     except _Unlisted as unlisted:
-        return _why(unlisted, last)
+        return _why(context, unlisted, last)
 
 
 def _may_roll(context: Context, node: Any) -> bool:
@@ -70,7 +74,12 @@ def _loop(context: Context, node: Any) -> Plan:
 
 
 def _block(context: Context, statements: list[Any]) -> Plan:
-    return tuple(made for node in statements for made in _statement(context, node))
+    """Statements, each behind the line that it is in."""
+    made: list[Plan] = []
+    for node in statements:
+        found = _statement(context, node)
+        made += [("line", node.lineno), *found] if found and hasattr(node, "lineno") else found
+    return tuple(made)
 
 
 # --- statements
@@ -236,6 +245,14 @@ _WORDS: dict[type, str] = {
     gast.Call: "a call with `*` or `**`", gast.Delete: "a `del`", gast.With: "a `with`", gast.Try: "a `try`",
     gast.FunctionDef: "a function", gast.NamedExpr: "a walrus",
 }  # fmt: skip
+_EDITS: dict[type, str] = {
+    gast.Expr: "instead of a list that grows, an array that is made before the loop: `a = np.zeros(n)`, `a[i] = ...`",
+    gast.ListComp: "an array and an inner loop instead", gast.Dict: "names or a dataclass instead of a dict",
+    gast.Attribute: "names, or a new instance of the class, instead of assigning its fields",
+    gast.Assign: "one statement a target", gast.Raise: "`rose.range` keeps a loop with checks",
+    gast.Assert: "`rose.range` keeps a loop with checks",
+}  # fmt: skip
+"""What to write instead."""
 _OPERATORS: dict[type, str] = {
     gast.Add: "+", gast.Sub: "-", gast.Mult: "*", gast.Div: "/", gast.FloorDiv: "//", gast.Mod: "%", gast.Pow: "**",
     gast.MatMult: "@", gast.BitAnd: "&", gast.BitOr: "|", gast.BitXor: "^",
@@ -277,7 +294,7 @@ def _parts(node: Any, known: Callable[[str], Any]) -> int:
     if node[:1] == ("for",):
         items = _range_of(node[1], known)
         return parts_of(node[2:], range(1) if items is None else items, known)
-    own = 1 if node and node[0].__class__ is str else 0
+    own = 1 if node and node[0].__class__ is str and node[0] != "line" else 0
     if node[:1] == ("call",) and node[1][0] == "attribute" and node[1][1] != ("name", "math"):
         own = _ARRAYS
     return own + sum([_parts(part, known) for part in node])
