@@ -93,6 +93,10 @@ def let_effects(let: ir.Let, places: AccumulatorAliases, windows: dict[ir.Atom, 
     )
 
 
+_FARTHEST = 256
+"""So many lets may be between two loops that are joined: all of them are looked at for each pair."""
+
+
 class _Joiner:
     """Joins the loops of one block; `readers` are the lets that read an output of a loop, in order."""
 
@@ -117,6 +121,8 @@ class _Joiner:
             if isinstance(let.expr, ir.Add):
                 self.as_loop(let, let.expr)
         self.loops = [let for let in self.lets if isinstance(let.expr, ir.Loop)]
+        self.open = set(self.loops)
+        """Those of `loops`, which shrink, for looking up."""
 
     def as_loop(self, let: ir.Let, e: ir.Add) -> None:
         """Put a loop in the place of a sum whose value a loop makes for it alone."""
@@ -149,16 +155,20 @@ class _Joiner:
         """The lets of the block, loops joined as far as possible."""
         while self.loops:
             first = self.loops.pop(0)
+            self.open.discard(first)
             second = self.partner(first)
             if second is None:
                 continue
-            at, where = self.lets.index(first), self.lets.index(second)
-            order = self.order(self.lets[at + 1 : where], first, second)
+            at = self.lets.index(first)
+            where = self.lets.index(second, at)
+            order = self.order(self.lets[at + 1 : where], first, second) if where - at <= _FARTHEST else None
             if order is not None:
                 before, after = order
                 made = self.join(first, second)
                 self.lets[at : where + 1] = [*before, made, *after]
                 self.loops[self.loops.index(second)] = made
+                self.open.discard(second)
+                self.open.add(made)
                 self.joined += 1
         return [self.sums.get(let, let) for let in self.lets]
 
@@ -170,7 +180,8 @@ class _Joiner:
         readers = dict.fromkeys(let for v in outputs for let in self.readers[v])
         if not readers:
             return None
-        second = next(let for let in self.loops if let in readers) if readers.keys() & set(self.loops) else None
+        found = [let for let in readers if let in self.open]
+        second = next(let for let in self.loops if let in readers) if len(found) > 1 else found[0] if found else None
         other = None if second is None else second.expr
         if not isinstance(other, ir.Loop) or other.trips != e.trips:
             return None
@@ -200,7 +211,9 @@ class _Joiner:
         after: list[ir.Let] = []
         for let in reversed(between):
             known = self.facts(let)
-            behind = known.needs & taken or may_overlap(known.places, touched) or (known.acts and acted)
+            behind = known.acts and acted
+            if known.needs:  # no number alone
+                behind = behind or not known.needs.isdisjoint(taken) or may_overlap(known.places, touched)
             if wanted.isdisjoint(let.binders) and not behind:
                 after.append(let)
                 continue

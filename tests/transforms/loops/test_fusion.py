@@ -90,6 +90,12 @@ def test_what_lies_between_goes_before_or_behind() -> None:
     check(MAP + "let z: Real = y * y in\n" + SUM + "let r: Real = s * z in r", 1)
 
 
+@pytest.mark.parametrize(("numbers", "wanted"), [(100, 1), (300, 2)])
+def test_loops_that_are_far_apart_stay(numbers: int, wanted: int) -> None:
+    between = "".join(f"let b{k + 1}: Real = b{k} * y in\n" for k in range(numbers))
+    check(f"{MAP}let b0: Real = y * y in\n{between}{SUM}let r: Real = s + b{numbers} in r", wanted)
+
+
 def test_numbers_that_are_read_elsewhere_stay_outputs() -> None:
     check(MAP + SUM + "let b: Real = a[1] in let r: Real = s * b in r", 1)
     check(MAP + "let b: Real = a[1] in\n" + SUM + "let r: Real = s + b in r", 1)
