@@ -9,6 +9,7 @@ import itertools
 import operator
 import re
 from collections.abc import Callable
+from dataclasses import MISSING
 from types import (
     BuiltinFunctionType,
     FunctionType,
@@ -276,10 +277,22 @@ class Dispatcher:
                 elif type(made).__init__ is not object.__init__:
                     self.plain(type(made).__init__, (made, *args), kwargs)
             return made
-        made = cls(*args, **kwargs) if is_record(cls) else self.plain(cls, args, kwargs)
+        made = cls(*args, **self._defaults(cls, args, kwargs)) if is_record(cls) else self.plain(cls, args, kwargs)
         if is_mutable(made):
             self._session.tape.record_allocation(*objects(made, (*args, *kwargs.values())))
         return self.effects.made(made)
+
+    def _defaults(self, cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        """The keywords of a record, with what the default factories of its fields make here, as staged code does."""
+        fields = [field for field in getattr(cls, "__dataclass_fields__", {}).values() if field.init]
+        factories = {field.name: field.default_factory for field in fields if field.default_factory is not MISSING}
+        if not factories:
+            return kwargs
+        given = {field.name for field in [field for field in fields if not field.kw_only][: len(args)]}
+        return {
+            **{name: self.call(factory) for name, factory in factories.items() if name not in given | kwargs.keys()},
+            **kwargs,
+        }
 
     def _object(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if isinstance(require_single_value(function), functools.partial):

@@ -531,3 +531,29 @@ def test_int_arrays_of_arguments():
         return total, x[order]
 
     agrees(f, (WEIGHTS, ORDER))
+
+
+@dataclasses.dataclass
+class Trail:
+    at: Vec[2] = dataclasses.field(default_factory=lambda: np.zeros(2))
+    scale: float = 1.0
+    seen: list[float] = dataclasses.field(default_factory=list)
+
+
+@dataclasses.dataclass
+class LongTrail(Trail):
+    weights: Vec[3] = dataclasses.field(default_factory=functools.partial(np.full, 3, 0.5), kw_only=True)
+
+
+def test_arrays_that_default_factories_make_are_fresh():
+    def f(x: float, n: int):
+        trail, other, given = Trail(), LongTrail(scale=2.0), Trail(np.ones(2))
+        for i in rose.range(n):
+            trail.at[0] += x
+            trail.at[1] = trail.at[0] * x + i
+            other.weights *= x
+            given.at[1] += other.weights[2]
+        other.seen.append(x)
+        return trail.at, other.at, other.weights, given.at, other.seen[0], trail.scale, len(trail.seen)
+
+    agrees(f, (1.5, 4), (0.25, 0))
