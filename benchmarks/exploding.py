@@ -120,6 +120,52 @@ def monte_carlo(n: int) -> tuple[Callable[..., Any], tuple[Any, ...], int]:
     return f, (100.0, 0.2, np.random.default_rng(2).standard_normal((n, 50))), 50 * n
 
 
+def renderer(n: int) -> tuple[Callable[..., Any], tuple[Any, ...], int]:
+    """The mean brightness of a lit sphere before a chequered wall, through n x n pixels."""
+
+    def f(cx: float, cy: float, radius: float) -> float:
+        image = np.zeros((n, n))
+        light = np.array([0.5, 0.7, -0.5])
+        light = light / np.linalg.norm(light)
+        eye, centre = np.array([0.0, 0.0, -1.0]), np.array([cx, cy, 1.0])
+        for j in range(n):
+            for i in range(n):
+                d = np.array([(i + 0.5) / n - 0.5, (j + 0.5) / n - 0.5, 1.0])
+                d = d / np.linalg.norm(d)
+                away = eye - centre
+                b = away @ d
+                inside = b**2 - (away @ away - radius * radius)
+                if inside > 0.0:
+                    hit = eye + (-b - math.sqrt(inside)) * d
+                    image[j, i] = max(0.0, (hit - centre) / radius @ light)
+                else:
+                    image[j, i] = 0.1 if (i // 2 + j // 2) % 2 == 0 else 0.3
+        return image.mean()
+
+    return f, (0.1, 0.05, 0.6), n * n
+
+
+def extended_kalman(n: int) -> tuple[Callable[..., Any], tuple[Any, ...], int]:
+    """The log likelihood of n angles of a pendulum, by an extended Kalman filter."""
+
+    def f(q: float, r: float, seen: Any) -> float:
+        x, P, dt, total = np.array([0.1, 0.0]), np.eye(2), 0.1, 0.0
+        for k in range(n):
+            F = np.array([[1.0, dt], [-dt * math.cos(x[0]), 1.0]])
+            x = np.array([x[0] + dt * x[1], x[1] - dt * math.sin(x[0])])
+            P = F @ P @ F.T + q * np.eye(2)
+            H = np.array([[math.cos(x[0]), 0.0]])
+            S = (H @ P @ H.T)[0, 0] + r
+            K = (P @ H.T)[:, 0] / S
+            e = seen[k] - math.sin(x[0])
+            x = x + K * e
+            P = (np.eye(2) - np.outer(K, H[0])) @ P
+            total += 0.5 * (math.log(S) + e**2 / S)
+        return total
+
+    return f, (0.01, 0.1, np.sin(0.1 * np.arange(n))), n
+
+
 Program = Callable[[int], tuple[Callable[..., Any], tuple[Any, ...], int]]
 
 PROGRAMS: dict[str, tuple[Program, list[int]]] = {
@@ -129,6 +175,8 @@ PROGRAMS: dict[str, tuple[Program, list[int]]] = {
     "soft-DTW": (soft_dtw, [10, 20, 40]),
     "HMM": (hidden_markov, [20, 40, 80]),
     "Monte Carlo": (monte_carlo, [20, 60, 200, 2000]),
+    "renderer": (renderer, [12, 24, 48]),
+    "EKF": (extended_kalman, [50, 100, 200]),
 }
 
 
