@@ -97,7 +97,34 @@ def walk(s: float, seed: int) -> float:
     return total
 
 
+@rose.jit
+def error(slope: float, shift: float, x: Vec["n"]) -> float:
+    return ((slope * x + shift - np.sin(x)) ** 2).sum()
+
+
+def training(rate: float) -> float:
+    """A gradient in two arguments, by a tuple of numbers."""
+    slope, shift, x = 0.5, 0.1, np.linspace(0.0, 2.0, 7)
+    for _ in range(20):
+        by_slope, by_shift = rose.grad(error, argnums=(0, 1))(slope, shift, x)
+        slope, shift = slope - rate * by_slope, shift - rate * by_shift
+    return error(slope, shift, x)
+
+
+def sampler(step: float, seed: int) -> float:
+    """One of two arrays, after an `if` on a draw."""
+    rng = np.random.default_rng(seed)
+    q, total = np.array([0.5, 0.5]), 0.0
+    for _ in range(20):
+        new = q + step * rng.standard_normal(2)
+        if math.log(rng.random()) < 0.5 * (q @ q - new @ new):
+            q = new
+        total += q[0] ** 2
+    return total
+
+
 CALLS = {ekf: (0.9, np.sin(np.arange(40.0)).reshape(20, 2)), descent: (np.arange(3.0),), root: (2.5,), walk: (0.3, 7)}
+CALLS |= {training: (0.01,), sampler: (0.4, 3)}
 
 
 @pytest.mark.parametrize("plain", CALLS, ids=lambda f: f.__name__)

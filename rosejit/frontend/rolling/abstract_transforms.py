@@ -29,6 +29,7 @@ class AbstractDerivative:
 
 def made(at: Any, transform: Constant, given: list[Any], named: dict[str, Any]) -> Any:
     """`rose.grad(f)` and its like: of a function that does not change with the loop the function itself."""
+    given, named = [_known(value) for value in given], {name: _known(value) for name, value in named.items()}
     every = [*given, *named.values()]
     first: Any = given[0] if given else None
     if any(value.__class__ is not Constant for value in every[1:]):
@@ -44,6 +45,13 @@ def made(at: Any, transform: Constant, given: list[Any], named: dict[str, Any]) 
         return Constant(transform.value(*(each.value for each in given), **{k: v.value for k, v in named.items()}))
     except (RoseError, TypeError):
         return unroll("arguments that do not fit")
+
+
+def _known(value: Any) -> Any:
+    """`value`; a tuple of constants, as `argnums` are, as one constant."""
+    if value.__class__ is AbstractStructure and all(leaf.__class__ is Constant for leaf in leaves(value)):
+        return Constant(tuple(_known(item).value for item in value.items))
+    return value
 
 
 def result(at: Any, derivative: AbstractDerivative, given: list[Any], named: dict[str, Any], call: Invoke) -> Any:

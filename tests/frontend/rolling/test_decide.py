@@ -382,3 +382,19 @@ def test_a_convolution_in_seven_plain_ranges(reasons):
     assert size(staged.function) < 1000
     assert not any(reasons)
     assert bits(run(staged, f, x, w)) == bits(f(x, w))
+
+
+WHERE = {
+    "for i in range(70):\n    y = v[i]\n    s += 1 + x ** i": "the index is an exponent (`x ** i`), in line 5: `s += 1 + x ** i`",
+    "for i in range(70):\n    s += np.tanh(np.array([0.5 * i, 1]))[0]": "(`np.array([0.5 * i, 1])`), in line 4:",
+    "w = []\nfor i in range(70):\n    w.append(x)\ns = w[3]": "line 5 holds a call for what it does: `w.append(x)` (instead of",
+    "def helper(a):\n    return a ** 2\nfor i in range(70):\n    s += helper(0.1 * i)": "(`a ** 2`), in line 6: ",
+}
+
+
+@pytest.mark.parametrize("body", WHERE)
+def test_why_a_loop_is_not_rolled_names_the_expression(body, monkeypatch):
+    said = []
+    monkeypatch.setattr(decide, "note", lambda _topic, text: said.append(text()))
+    stage(function(body), 0.5, 3, V, M)
+    assert WHERE[body] in said[0]
