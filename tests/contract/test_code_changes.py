@@ -1,6 +1,8 @@
 """What runs is what Python would run now: each kind of code that staged code reaches, changed between two calls: its
 code, the member of a class, the class or function that it is, or what was not there before and is found first now."""
 
+# pyright: reportOptionalSubscript=false, reportSelfClsParameterName=false
+
 import enum
 import functools
 import math
