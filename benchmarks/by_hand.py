@@ -157,8 +157,7 @@ def tracking() -> Iterator[Case]:
 
 def _call(name: str, run: Callable[..., Any], *args: Any) -> Any:
     """`run` of a function of the library that comes last."""
-    *args, library = args
-    return run(library[name], *args)
+    return run(args[-1][name], *args[:-1])
 
 
 def soft(call: Any, x: np.ndarray) -> np.ndarray:
