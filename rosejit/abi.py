@@ -12,15 +12,16 @@ Memory of an instance, from address 0 (fixed, so that the runtime finds it witho
 
 An entry is exported under its name as `() -> ()`. The host writes the arguments at their slots, calls, and reads
 the results at theirs. A slot of kind `dyn` (an array whose length only the run knows) holds the address of a
-record (i32 address of the data, then i32 length) and one of kind `handle` the i32 address of a record that only the
-module understands; the host owns both and gives them back through the exported `release_k(address: i32)` of the slot.
-For a parameter of kind `dyn` it takes a block for the elements and then one of 8 bytes for the record from the
-exported `allocate(bytes: i32) -> i32`, and gives the record back after the call.
+record (the address of the data, then the length) and one of kind `handle` the address of a record that only the
+module understands; the host owns both and gives them back through the exported `release_k(address)` of the slot.
+For a parameter of kind `dyn` it takes a block for the elements and then one of two addresses for the record from the
+exported `allocate(bytes) -> address`, and gives the record back after the call. Addresses, and the lengths and numbers
+of bytes beside them, are i32; in a wide module (`Artifact.wide`), which may use more than 4 GiB, they are i64.
 A module that fails writes the failure and executes `unreachable`; the instance is then discarded, since what it had
 allocated is lost.
 
 Host functions are imported as ("host", str(index in `Artifact.imports`)). Scalars are passed as f64, i64 and i32 (a
-Bool), arrays as an i32 address of contiguous elements; scalar results are returned (several: multi-value), an array
+Bool), arrays as an address of contiguous elements; scalar results are returned (several: multi-value), an array
 result is written to memory whose address the module passes behind the other arguments.
 In memory a Real and a Tan take 8 bytes, an Int 8, a Bool 1.
 """
@@ -42,6 +43,9 @@ EXCHANGE = 64
 # failures that belong to no line of the user's
 INTERRUPTED = -1
 OUT_OF_MEMORY = -2  # FAILURE_VALUES: bytes asked
+
+ADDRESS_SPACE: dict[bool, int] = {False: 1 << 32, True: 1 << 38}
+"""The bytes that addresses reach: of a wide module, and of others."""
 
 Scalar = Literal["real", "int", "bool"]
 Tier = Literal["auto", "fast", "best"]
@@ -71,7 +75,7 @@ class Slot:
             case "array":
                 return prod(self.shape) * SCALAR_BYTES[self.element]
             case "dyn" | "handle":
-                return 4
+                return 8  # of which an address of 32 bits takes the first half
             case kind:
                 return SCALAR_BYTES[kind]
 
@@ -112,6 +116,8 @@ class Artifact:
     """Whether a function may call itself, so that only the stack of the thread bounds the depth of its calls."""
     failure_values: tuple[tuple[Scalar, ...], ...] = ()
     """The kinds of the values at FAILURE_VALUES, for each of `failures`; missing for "index" (two ints) and none."""
+    wide: bool = False
+    """Whether addresses have 64 bits."""
 
 
 @dataclass(slots=True, frozen=True)

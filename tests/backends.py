@@ -21,6 +21,7 @@ from rosejit.runtime.loaded_program import load
 from rosejit.runtime.marshalling.marshal import Signature
 from rosejit.transforms.passes.insert_copies import insert_copies
 from rosejit.transforms.pipeline import optimise
+from tests.codegen.machine import ADDRESS
 
 # --- values
 
@@ -88,7 +89,7 @@ def wasm(f: ir.Function, *, optimised: bool = True, tier: Tier = "best") -> Call
     """`f` compiled; takes and gives what `interp.run` does."""
     bordered = _bordered(f)
     roots = {"main": optimise(bordered)[0] if optimised else bordered}
-    program = load(*compile_program(roots), tier)
+    program = load(*compile_program(roots, ADDRESS.wide), tier)
     names = [f"x{k}" for k in range(len(bordered.params))]
     parameters = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in names]
     result = Node("tuple", tuple(_leaf(t) for t in bordered.results))

@@ -24,6 +24,7 @@ settings.register_profile("between", settings.get_profile("quick"))
 settings.load_profile(os.environ.get("ROSE_TEST_PROFILE", "full"))
 
 # Before anything is imported: no test reads or fills the cache of the person who runs it.
+os.environ["ROSE_MEMORY_BYTES"] = str(1 << 32)  # no test takes more, whatever the machine has
 CACHE = os.environ["ROSE_CACHE_DIR"] = tempfile.mkdtemp(prefix="rosejit-tests-")
 
 # A shell that starts the tests in the background lets them ignore Ctrl-C, and all that they start.

@@ -206,13 +206,16 @@ class Function(Generic[Parameters, Result]):
         if "ROSE_CHECK" in os.environ:
             self._check_once(call, args, given)
         found = ready(self, call)
-        run = None if found is None else found.call
+        run = None if found is None or found.outgrown else found.call
         if run is None:
             with sessions.session() as made:
                 run = self._compiled(call, made)
+        fits, result = True, None
         try:
             result = run(*args, **kwargs)
-        except Mismatch:  # a value from outside is equal, but not the same object any more
+        except Mismatch:  # a value from outside is equal, but not the same object any more; or it needs more memory
+            fits = False
+        if not fits:  # here nothing holds the memory that was exhausted
             run, result = self._anew(call, args, kwargs)
         if not interpreted.may_be_disabled():
             self.latest = run
@@ -399,6 +402,9 @@ class Function(Generic[Parameters, Result]):
                 if found.unrolled:
                     ops = sum(map(size, reachable(source_of(found.staged.program))))
                     tell_of_compilation(found.unrolled, ops, _clock() - began)
+            anew = anew or found.outgrown
+            if found.loaded.outgrown:
+                found.loaded.grow()
             if found.call is None or anew:
                 found.call = found.loaded.function("main", interface_of(self, found))
             return found.call

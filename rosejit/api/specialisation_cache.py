@@ -38,6 +38,11 @@ class Specialisation:
     unrolled: tuple[Unrolled, ...] = ()
     """The loops that were unrolled in it and in what it calls."""
 
+    @property
+    def outgrown(self) -> bool:
+        """Whether a call has needed more memory than its code can have."""
+        return self.loaded is not None and self.loaded.outgrown
+
 
 def valued(found: Specialisation) -> Specialisation:
     """`found` for derivatives: see `of_values`."""

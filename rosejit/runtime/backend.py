@@ -56,6 +56,10 @@ class Instance(Protocol):
     """True, as a condition, after a call of an entry that trapped."""
     usable: bool
     """False once a call has failed: the allocator and the stack are then as the failure left them."""
+    wide: bool
+    """Whether addresses have 64 bits."""
+    limit: int
+    """The bytes that the memory may have."""
     stack: int
     """Bytes that the stack of a calling thread must have for it; 0 where the depth of calls is known."""
 
@@ -68,11 +72,11 @@ class Instance(Protocol):
         ...
 
     def allocate(self, size: int) -> int:
-        """The address of a block of memory, from the export `allocate(bytes: i32) -> i32`. Raises RoseMemoryError."""
+        """The address of a block of memory, from the export `allocate(bytes) -> address`. Raises RoseMemoryError."""
         ...
 
     def release(self, name: str, address: int) -> None:
-        """Call the export `name(address: i32)`, which frees what the host owns."""
+        """Call the export `name(address)`, which frees what the host owns."""
         ...
 
     def fault(self, status: int) -> Fault:
@@ -110,6 +114,11 @@ class CompiledModule(Protocol):
 
 class Backend(Protocol):
     """An engine."""
+
+    @property
+    def memory_limit(self) -> int:
+        """The bytes that the memory of an instance may have now; of one whose addresses have 32 bits 4 GiB at most."""
+        ...
 
     @property
     def identity(self) -> str:

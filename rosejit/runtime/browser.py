@@ -13,7 +13,7 @@ import struct
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
-from rosejit.abi import EXCHANGE, FAILURE_NUMBER, Artifact, Import, Scalar, Slot
+from rosejit.abi import ADDRESS_SPACE, EXCHANGE, FAILURE_NUMBER, Artifact, Import, Scalar, Slot
 from rosejit.errors import RoseMemoryError, WasmTrap
 from rosejit.numeric import np
 from rosejit.runtime.backend import NO_FAILURE, Fault
@@ -38,6 +38,11 @@ class Browser:
     def identity(self) -> str:
         """Of no use to a file of native code: there is none."""
         return "page"
+
+    @property
+    def memory_limit(self) -> int:
+        """That of addresses of 32 bits: pages know no others everywhere."""
+        return ADDRESS_SPACE[False]
 
     def compile(self, artifact: Artifact, hosts: Sequence[Callable[..., Any]]) -> "BrowserModule":
         """The page's code for `artifact`. Raises WasmTrap if the engine refuses it."""
@@ -108,6 +113,7 @@ class Instance:
         self._page = module.page
         self.trap: object = None  # the status says it all
         self.usable = True
+        self.wide, self.limit = False, ADDRESS_SPACE[False]
         self.stack = 0
         self._error: Any = None
         self._hosts = _Hosts(module) if module.between else None

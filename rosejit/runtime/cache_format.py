@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from rosejit.abi import EXCHANGE, SCALAR_BYTES, Artifact, Entry, Import, Slot
+from rosejit.abi import ADDRESS_SPACE, EXCHANGE, SCALAR_BYTES, Artifact, Entry, Import, Slot
 from rosejit.ir.syntax import Failure
 from rosejit.lazy_dataclass import dataclass
 from rosejit.span import Span
@@ -20,9 +20,9 @@ from rosejit.span import Span
 _FOOTER = struct.Struct("<8sQQQQI")  # magic, lengths of code, description, other data and module, checksum of it all
 _LENGTHS = struct.Struct("<8sQQQQ")
 _MAGIC = b"rosejit2"
-_KINDS = {"real": 8, "int": 8, "bool": 1, "array": 0, "dyn": 4, "handle": 4}
+_KINDS = {"real": 8, "int": 8, "bool": 1, "array": 0, "dyn": 8, "handle": 8}
 """Of slots, and what their offsets are multiples of."""
-_LARGEST = 1 << 32
+_LARGEST = ADDRESS_SPACE[True]
 
 
 @dataclass(slots=True, frozen=True)
@@ -98,6 +98,7 @@ def described(artifact: Artifact, name_of: Callable[[Any], Any]) -> dict[str, An
         "places": [(index, place_words(span)) for index, span in artifact.places.items()],
         "lasting": artifact.lasting,
         "recursive": artifact.recursive,
+        "wide": artifact.wide,
     }
 
 
@@ -113,6 +114,7 @@ def artifact_of(found: Any, wasm: bytes, find: Callable[[Any], Any]) -> Artifact
         places={index: Span(*place) for index, place in found["places"]},
         lasting=found["lasting"],
         recursive=found["recursive"],
+        wide=bool(found["wide"]),
     )
 
 

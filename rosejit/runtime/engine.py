@@ -20,7 +20,7 @@ from typing import Any
 import wasmtime
 from wasmtime import _ffi
 
-from rosejit.abi import EXCHANGE, FAILURE_NUMBER, INTERRUPT_FLAG, Artifact, Scalar
+from rosejit.abi import ADDRESS_SPACE, EXCHANGE, FAILURE_NUMBER, INTERRUPT_FLAG, Artifact, Scalar
 from rosejit.errors import RoseMemoryError, WasmTrap
 from rosejit.numeric import np
 from rosejit.runtime import host_callbacks as host_functions
@@ -28,6 +28,7 @@ from rosejit.runtime.backend import NO_FAILURE, Fault
 from rosejit.runtime.marshalling.convert import dtype
 from rosejit.runtime.marshalling.host_results import signature
 from rosejit.runtime.residency.memory import CopiedMemory, numbers, octets_at
+from rosejit.runtime.residency.memory_limit import memory_limit
 from rosejit.runtime.residency.stack_limit import LEAST, MODEST, MOST, here
 
 ffi: Any = _ffi  # the C interface; its types are those of ctypes, which say little
@@ -42,7 +43,6 @@ _delete_trap = ctypes.CFUNCTYPE(None, _Address)(("wasm_trap_delete", ffi.dll))
 _delete_error = ctypes.CFUNCTYPE(None, _Address)(("wasmtime_error_delete", ffi.dll))
 _delete_store = ctypes.CFUNCTYPE(None, _Address)(("wasmtime_store_delete", ffi.dll))
 _new_trap = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t)(("wasmtime_trap_new", ffi.dll))
-_MEMORY = 1 << 32
 _HOST_TRAP = b"a host function raised", 22
 _FRAMES = 20  # of Python, that the wrappers of wasmtime-py may need
 _HAS_WINCH = platform.machine() in ("x86_64", "AMD64")
@@ -81,7 +81,7 @@ class Wasmtime:
     """The engines of this process: for each share of the stack one of either compiler."""
 
     def __init__(self) -> None:
-        self._engines: dict[tuple[bool, int], wasmtime.Engine] = {}
+        self._engines: dict[tuple[bool, int, bool], wasmtime.Engine] = {}
         self._parallel = True
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._forget)
@@ -91,15 +91,20 @@ class Wasmtime:
         """Engine, version and platform."""
         return f"wasmtime {_version()} {sys.platform} {platform.machine()}"
 
+    @property
+    def memory_limit(self) -> int:
+        """The bytes that the memory of an instance may have now."""
+        return memory_limit()
+
     def compile(self, artifact: Artifact, hosts: Sequence[Callable[..., Any]]) -> "NativeModule":
         """Native code for `artifact`. Raises WasmTrap if the engine refuses it."""
-        code = _native(self.engine(_stack(artifact)), artifact)
+        code = _native(self.engine(_stack(artifact), wide=artifact.wide), artifact)
         _check(artifact, {export.name: export.type for export in code.exports})
         return NativeModule(self, artifact, hosts, code)
 
     def quick(self, artifact: Artifact, hosts: Sequence[Callable[..., Any]]) -> "NativeModule | None":
         """Native code for `artifact` of the compiler that does not optimise; None where that knows not all of it."""
-        if not _HAS_WINCH:
+        if not _HAS_WINCH or artifact.wide:  # that runs for long anyway
             return None
         try:
             code = wasmtime.Module(self.engine(_stack(artifact), quick=True), artifact.wasm)
@@ -119,7 +124,7 @@ class Wasmtime:
         made = _Pointer(ffi.wasmtime_module_t)()
         if quick and not _HAS_WINCH:
             return None
-        engine = self.engine(_stack(artifact), quick).ptr()
+        engine = self.engine(_stack(artifact), quick, artifact.wide).ptr()
         failed = _deserialize(engine, ctypes.c_char_p(data), ctypes.c_size_t(size), ctypes.byref(made))
         if failed:
             _delete_error(failed)
@@ -127,18 +132,21 @@ class Wasmtime:
         code = wasmtime.Module._from_ptr(made)  # pyright: ignore[reportPrivateUsage] - no public way without copies
         return NativeModule(self, artifact, hosts, code, quick)
 
-    def engine(self, stack: int, quick: bool = False) -> wasmtime.Engine:
-        """The engine whose code may take `stack` bytes of a thread's stack."""
-        found = self._engines.get((quick, stack))
-        return found or self._engines.setdefault((quick, stack), self._make(quick, stack))
+    def engine(self, stack: int, quick: bool = False, wide: bool = False) -> wasmtime.Engine:
+        """The engine whose code may take `stack` bytes of a thread's stack, and has addresses of 64 bits if `wide`."""
+        key = quick, stack, wide
+        return self._engines.get(key) or self._engines.setdefault(key, self._make(*key))
 
-    def _make(self, quick: bool, stack: int) -> wasmtime.Engine:
+    def _make(self, quick: bool, stack: int, wide: bool) -> wasmtime.Engine:
         assert LEAST <= stack <= MOST, stack  # wrong values end the process, not the call
         config = wasmtime.Config()
         if quick:
             ffi.wasmtime_config_strategy_set(config.ptr(), _WINCH_STRATEGY)
         config.parallel_compilation = self._parallel
         ffi.wasmtime_config_memory_may_move_set(config.ptr(), False)
+        if wide:
+            config.wasm_memory64 = True
+            ffi.wasmtime_config_memory_reservation_set(config.ptr(), ADDRESS_SPACE[True])
         ffi.wasmtime_config_async_stack_size_set(config.ptr(), stack + (1 << 20))  # must be the larger one
         config.max_wasm_stack = stack
         return wasmtime.Engine(config)
@@ -192,7 +200,7 @@ class NativeModule:
         code: wasmtime.Module,
         quick: bool = False,
     ) -> None:
-        self._engine = functools.partial(engines.engine, quick=quick)
+        self._engine = functools.partial(engines.engine, quick=quick, wide=artifact.wide)
         self._artifact = artifact
         self._code: wasmtime.Module | None = code
         self._loaded = {_stack(artifact): (self._engine(_stack(artifact)), code, _host_types(artifact))}
@@ -201,7 +209,7 @@ class NativeModule:
         self.raised: dict[int, BaseException] = {}
         """What host functions have raised, by the address of the control block of their instance."""
         self.callbacks = [
-            host_functions.callback(imported, host, self.raised)
+            host_functions.callback(imported, host, self.raised, artifact.wide)
             for imported, host in zip(artifact.imports, hosts, strict=True)
         ]
 
@@ -229,14 +237,15 @@ class NativeModule:
             known = self._code
             code = wasmtime.Module.deserialize(engine, known.serialize()) if known else self._compiled()
             loaded = self._loaded[stack] = (engine, code, _host_types(self._artifact))
-        made = Instance(self, engine, loaded[1], [(loaded[2][k], self.callbacks[k]) for k in self._order])
+        hosts = [(loaded[2][k], self.callbacks[k]) for k in self._order]
+        made = Instance(self, engine, loaded[1], hosts, self._artifact.wide)
         made.stack = stack if self._artifact.recursive else 0
         return made
 
 
 def _host_types(artifact: Artifact) -> list[wasmtime.FuncType]:
     """The types of the imports; a type belongs to the engine that sees it first."""
-    signatures = map(signature, artifact.imports)
+    signatures = [signature(imported, artifact.wide) for imported in artifact.imports]
     return [wasmtime.FuncType([_VALUES[p]() for p in ps], [_VALUES[r]() for r in rs]) for ps, rs in signatures]
 
 
@@ -255,8 +264,10 @@ class Instance:
         engine: wasmtime.Engine,
         code: wasmtime.Module,
         hosts: list[tuple[wasmtime.FuncType, Any]],
+        wide: bool,
     ) -> None:
         self._module = module
+        self.wide = wide
         block = bytearray(_CONTROL_SIZE)
         self._at = ctypes.addressof(ctypes.c_char.from_buffer(block))
         self._control = memoryview(block).cast("Q")
@@ -270,6 +281,7 @@ class Instance:
         store = ffi.wasmtime_store_new(engine.ptr(), None, _NO_FINALIZER)
         self._control[_STORE] = _address(store)
         self._context = ffi.wasmtime_store_context(store)
+        self.limit = _limited(store, code) if wide else ADDRESS_SPACE[False]
         imports = module.externs()
         for extern, (type_, host) in zip(imports, hosts, strict=True):
             extern.kind = ffi.WASMTIME_EXTERN_FUNC.value
@@ -280,7 +292,7 @@ class Instance:
         self._memory = self._export("memory").memory
         base = _address(ffi.wasmtime_memory_data(self._context, ctypes.byref(self._memory)))
         self._control[_BASE] = base
-        self.octets = octets_at(base, _MEMORY)
+        self.octets = octets_at(base, ADDRESS_SPACE[wide])
         self.reals, self.ints, self.words = numbers(self.octets)
         size = functools.partial(ffi.wasmtime_memory_data_size, self._context, ctypes.byref(self._memory))
         self.memory = CopiedMemory(self.octets, size)
@@ -302,11 +314,11 @@ class Instance:
     def allocate(self, size: int) -> int:
         """The address of a block of memory of the module."""
         if self._call_with("allocate", size):
-            return self._control[_ARGUMENT] & 0xFFFFFFFF
+            return self._control[_ARGUMENT] if self.wide else self._control[_ARGUMENT] & 0xFFFFFFFF
         raise RoseMemoryError(f"the memory of the compiled code is exhausted: {size:,} bytes were asked for")
 
     def release(self, name: str, address: int) -> None:
-        """Call the export `name(address: i32)`."""
+        """Call the export `name(address)`."""
         self._call_with(name, address)
 
     def fault(self, status: int) -> Fault:
@@ -344,8 +356,8 @@ class Instance:
         self.words[INTERRUPT_FLAG // 4] = now
 
     def _call_with(self, name: str, argument: int) -> bool:
-        """Call an export that takes an i32; false, and no longer usable, if it fails."""
-        self._control[_ARGUMENT] = argument & 0xFFFFFFFF
+        """Call an export that takes an address or a size; false, and no longer usable, if it fails."""
+        self._control[_ARGUMENT] = argument
         call = self._calls.get(name) or self._calls.setdefault(name, self._call(name, 1))
         status = call()
         if status or self.trap:
@@ -373,6 +385,20 @@ class Instance:
         if not found:
             raise WasmTrap(f"the module has no export {name}")
         return item.of
+
+
+def _limited(store: Any, code: wasmtime.Module) -> int:
+    """The bytes beyond which the memory does not grow from now on. Raises RoseMemoryError where it begins with more."""
+    limit = memory_limit()
+    least = next(e.type.limits.min << 16 for e in code.exports if isinstance(e.type, wasmtime.MemoryType))
+    if least > limit:
+        raise RoseMemoryError(
+            f"arguments and results take {least:,} bytes, more than the {limit:,} that a call may take now",
+            help="work on parts of the arrays; a call may take what `ROSE_MEMORY_BYTES` says, or else nine tenths of "
+            "the memory that is free",
+        )
+    ffi.wasmtime_store_limiter(store, limit, -1, -1, -1, -1)
+    return limit
 
 
 def _instantiated(context: Any, code: wasmtime.Module, imports: Any) -> Any:

@@ -47,17 +47,19 @@ def callback(control, caller, at, count):
 """
 
 
-def callback(imported: Import, function: Callable[..., Any], raised: dict[int, BaseException]) -> Any:
+def callback(
+    imported: Import, function: Callable[..., Any], raised: dict[int, BaseException], wide: bool = False
+) -> Any:
     """The callback of `function`; what it raises goes to `raised`, under the address of the control block.
 
     Arrays arrive as copies that cannot be written, but for routines of NumPy's, which neither keep nor write them.
     Several results are a tuple.
     """
     count = len(imported.results)
-    arguments = [_argument(slot, 2 * k) for k, slot in enumerate(imported.params)]
+    arguments = [_argument(slot, 2 * k, wide) for k, slot in enumerate(imported.params)]
     # Arrays first: their addresses are among the arguments, which the numbers are written over.
     order = sorted(range(count), key=lambda k: imported.results[k].kind != "array")
-    body = [line for k in order for line in _result(imported, k)]
+    body = [line for k in order for line in _result(imported, k, wide)]
     values = [f"r{k}" for k in range(count)]
     if count > 1:
         body.insert(0, f"{', '.join(values)} = several(result)")
@@ -79,19 +81,26 @@ def callback(imported: Import, function: Callable[..., Any], raised: dict[int, B
     return _Callback(whole_try(scope["callback"]))
 
 
-def _argument(slot: Slot, at: int) -> str:
+def _argument(slot: Slot, at: int, wide: bool) -> str:
     if slot.kind == "array":
-        return f"array_at(ints[(control >> 3) + {BASE}] + (words[2 * (at + {at})] & 0xffffffff), params[{at // 2}])"
+        return f"array_at({_address(at, wide)}, params[{at // 2}])"
     place = _PLACE[slot.kind].format(_index(at))
     return f"{place} != 0" if slot.kind == "bool" else place
 
 
-def _result(imported: Import, k: int) -> list[str]:
+def _address(at: int, wide: bool) -> str:
+    """Where an array lies."""
+    return f"ints[(control >> 3) + {BASE}] + " + (
+        f"ints[at + {at}]" if wide else f"(words[2 * (at + {at})] & 0xffffffff)"
+    )
+
+
+def _result(imported: Import, k: int, wide: bool) -> list[str]:
     """The lines that check result `k` and write it where the engine, or the module, wants it."""
     slot, earlier = imported.results[k], [s.kind for s in imported.results[:k]]
     if slot.kind == "array":
         at = 2 * (len(imported.params) + earlier.count("array"))
-        return [f"place(ints[(control >> 3) + {BASE}] + (words[2 * (at + {at})] & 0xffffffff), r{k}, results[{k}])"]
+        return [f"place({_address(at, wide)}, r{k}, results[{k}])"]
     at = 2 * (k - earlier.count("array"))
     return [
         f"if {_INEXACT[slot.kind].format(f'r{k}')}: r{k} = convert({slot.kind!r}, r{k})",

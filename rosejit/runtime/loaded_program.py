@@ -1,5 +1,7 @@
 """An artifact and its host functions to Python functions: the door that the layers above use."""
 
+import functools
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,11 +19,37 @@ class Compiled:
     def __init__(self, artifact: Artifact, module: Code) -> None:
         self.artifact = artifact
         self.module = module
+        self.wider: Callable[[], Compiled] | None = None
+        """What makes the same program with addresses of 64 bits, where that can be."""
+        self.repeats = True
+        """Whether a call may be made again that has failed half way: nobody has seen anything of it."""
+        self.outgrown = False
+        """Whether a call needed more memory than addresses of 32 bits reach, so that `grow` helps."""
         self._tapes = Tapes(module, artifact)
+        self._lock = threading.Lock()
 
     def function(self, entry: str, signature: Signature) -> Callable[..., Any]:
         """The entry as a function of Python values; see `marshal.py`. Raises `marshal.Mismatch` when called."""
-        return entry_function(self.artifact, self.module, self._tapes, entry, signature)
+        again = self.repeats and not any(slot.kind == "handle" for slot in self.artifact.entries[entry].params)
+        outgrown = functools.partial(self._outgrow, self.artifact, again)
+        return entry_function(self.artifact, self.module, self._tapes, entry, signature, outgrown)
+
+    def _outgrow(self, artifact: Artifact, again: bool) -> bool | None:
+        """A call of code of `artifact` has exhausted its memory: whether it may be made `again`; None where no code can
+        have more."""
+        with self._lock:
+            if artifact is not self.artifact:  # another call was first
+                return again
+            self.outgrown = self.wider is not None and not artifact.wide
+            return again if self.outgrown else None
+
+    def grow(self) -> None:
+        """From now on make functions whose addresses have 64 bits."""
+        with self._lock:
+            if self.outgrown and self.wider is not None:
+                made = self.wider()
+                self.artifact, self.module, self._tapes = made.artifact, made.module, made._tapes
+                self.outgrown = False
 
 
 OnFinal = Callable[[Compiled, Exception | None], None]

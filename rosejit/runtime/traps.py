@@ -1,16 +1,23 @@
 """A call that did not return to the exception that its caller sees, raised from the user's line."""
 
+from collections.abc import Callable
 from typing import NoReturn
 
 from rosejit.abi import FAILURE_NUMBER, FAILURE_VALUES, INTERRUPTED, OUT_OF_MEMORY, Artifact
 from rosejit.errors import RoseMemoryError, RoseRecursionError, WasmTrap, raise_in_user_code
 from rosejit.ir.failure import failure_error
 from rosejit.runtime.backend import NO_FAILURE, Fault, Instance
+from rosejit.runtime.marshalling.convert import Mismatch
 from rosejit.runtime.residency.stack_limit import here
 
+Outgrown = Callable[[], bool | None]
+"""Told that the memory is exhausted; says whether the call may be made again, by code that can have more. None where
+there is no such code."""
 
-def raise_fault(artifact: Artifact, instance: Instance, status: int) -> NoReturn:
-    """Raise what ended the last call of `instance`, which is not used for ordinary calls again."""
+
+def raise_fault(artifact: Artifact, outgrown: Outgrown, instance: Instance, status: int) -> NoReturn:
+    """Raise what ended the last call of `instance`, which is not used for ordinary calls again: `Mismatch` where that
+    call is to be made again."""
     instance.usable = False
     raised = instance.take_raised(status)
     if raised is not None:
@@ -24,7 +31,10 @@ def raise_fault(artifact: Artifact, instance: Instance, status: int) -> NoReturn
     if number == INTERRUPTED:
         raise KeyboardInterrupt
     if number == OUT_OF_MEMORY:
-        _raise_exhausted(artifact, instance, fault)
+        again = outgrown()
+        if again:
+            raise Mismatch("it needs more memory than addresses of 32 bits reach")
+        _raise_exhausted(artifact, instance, fault, grows=again is not None)
     _raise_trap(artifact, fault)
 
 
@@ -42,16 +52,24 @@ def _values(artifact: Artifact, instance: Instance, number: int) -> list[float |
     return values
 
 
-def _raise_exhausted(artifact: Artifact, instance: Instance, fault: Fault) -> NoReturn:
+_LESS = "a gradient keeps less of a loop over `rose.range(n, checkpoint=True)`, and `.cost().loops` says what it keeps"
+_REMEDIES = {
+    True: "call it again: it is compiled now for more memory, but host functions were called already, or a pullback "
+    "belongs to what was kept; ",
+    False: "work on parts of the arrays, or let a call take more, if the machine has it (`ROSE_MEMORY_BYTES`); ",
+}
+"""By whether calls can have more memory from now on."""
+
+
+def _raise_exhausted(artifact: Artifact, instance: Instance, fault: Fault, *, grows: bool) -> NoReturn:
     asked = instance.ints[FAILURE_VALUES // 8]
     running = next((f for f in fault.functions if f in artifact.places), None)
     span = None if running is None else artifact.places[running]
     error = RoseMemoryError(
         f"the memory of the compiled code is exhausted: {asked:,} bytes were asked for, "
-        f"{instance.memory.size():,} of at most {1 << 32:,} are in use",
+        f"{instance.memory.size():,} of at most {instance.limit:,} are in use",
         span,
-        help="work on parts of the arrays; a gradient keeps less of a loop over `rose.range(n, checkpoint=True)`, and "
-        "`.cost().loops` says what it keeps of each",
+        help=_REMEDIES[grows] + _LESS,
     )
     raise_in_user_code(error, span)
 

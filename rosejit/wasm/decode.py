@@ -6,7 +6,7 @@ from itertools import count
 from typing import Any, NamedTuple, TypeVar, cast
 
 from rosejit.lazy_dataclass import dataclass
-from rosejit.wasm.encode import HEADER, KINDS
+from rosejit.wasm.encode import HEADER, KINDS, WIDE
 from rosejit.wasm.leb128 import read_signed, read_unsigned
 from rosejit.wasm.module import (
     Data,
@@ -142,21 +142,23 @@ def _func_type(reader: _Reader) -> FuncType:
     return FuncType(reader.vector(reader.value_type), reader.vector(reader.value_type))
 
 
-def _limits(reader: _Reader) -> tuple[int, int | None]:
-    bounded = reader.byte()
-    if bounded > 1:
-        raise ValueError("shared and 64-bit memories are not known")
-    return reader.unsigned(), reader.unsigned() if bounded else None
+def _limits(reader: _Reader, known: int = 1) -> tuple[int, int | None, int]:
+    """The least, the most, and the flags, none but `known` ones."""
+    flags = reader.byte()
+    if flags & ~known:
+        raise ValueError("shared memories and 64-bit tables are not known")
+    return reader.unsigned(), reader.unsigned() if flags & 1 else None, flags
 
 
 def _table(reader: _Reader) -> Table:
     if reader.value_type() != "funcref":
         raise ValueError("only tables of functions are known")
-    return Table(*_limits(reader))
+    return Table(*_limits(reader)[:2])
 
 
 def _memory(reader: _Reader) -> Memory:
-    return Memory(*_limits(reader))
+    least, most, flags = _limits(reader, 1 | WIDE)
+    return Memory(least, most, bool(flags & WIDE))
 
 
 def _global_type(reader: _Reader) -> GlobalType:
@@ -212,9 +214,9 @@ def _constant(reader: _Reader) -> bytes:
 
 def _offset(reader: _Reader) -> int:
     (constant,) = instructions(_constant(reader))
-    if constant.opcode.name != "i32.const":
+    if constant.opcode.name not in ("i32.const", "i64.const"):
         raise ValueError("only constant offsets are known")
-    return constant.immediates[0] % (1 << 32)
+    return constant.immediates[0] % (1 << (32 if constant.opcode.name == "i32.const" else 64))
 
 
 def _body(reader: _Reader) -> tuple[Locals, bytes]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from itertools import groupby
 
-from rosejit.wasm.instructions import i32_const
+from rosejit.wasm.instructions import i32_const, i64_const
 from rosejit.wasm.leb128 import unsigned
 from rosejit.wasm.module import (
     Data,
@@ -27,6 +27,8 @@ KINDS: tuple[Kind, ...] = ("func", "table", "memory", "global")
 """Of imports and exports, at the position that is their number."""
 
 _END = OP["end"]
+WIDE = 4
+"""The flag of a memory whose addresses have 64 bits."""
 
 
 def encode(module: Module) -> bytes:
@@ -44,7 +46,7 @@ def encode(module: Module) -> bytes:
         _vector_section(9, map(_elements, module.elements)),
         _section(12, unsigned(len(module.data))) if passive else b"",
         _vector_section(10, map(_encode_function, module.functions)),
-        _vector_section(11, map(_data, module.data)),
+        _vector_section(11, [_data(item, wide=module.is_wide) for item in module.data]),
         _name_section(module),
     )
     return HEADER + b"".join(sections)
@@ -82,7 +84,9 @@ def _table(table: Table) -> bytes:
     return VALUE_TYPES["funcref"] + _limits(table)
 
 
-_memory = _limits
+def _memory(memory: Memory) -> bytes:
+    flags, *rest = _limits(memory)
+    return bytes((flags | WIDE * memory.wide, *rest))
 
 
 def _global_type(type: GlobalType) -> bytes:
@@ -126,8 +130,9 @@ def _elements(item: Elements) -> bytes:
     return b"".join((head, i32_const[item.offset], _END, kind, unsigned(len(item.functions)), functions))
 
 
-def _data(item: Data) -> bytes:
-    head = b"\1" if item.offset is None else b"\0" + i32_const[item.offset] + _END
+def _data(item: Data, *, wide: bool) -> bytes:
+    const = i64_const if wide else i32_const
+    head = b"\1" if item.offset is None else b"\0" + const[item.offset] + _END
     return b"".join((head, unsigned(len(item.bytes)), item.bytes))
 
 

@@ -22,10 +22,11 @@ class FuncType:
 
 @dataclass(slots=True, frozen=True)
 class Memory:
-    """Linear memory, in pages of 64 KiB."""
+    """Linear memory, in pages of 64 KiB; a `wide` one has addresses of 64 bits (memory64)."""
 
     minimum: int
     maximum: int | None = None
+    wide: bool = False
 
 
 @dataclass(slots=True, frozen=True)
@@ -118,6 +119,12 @@ class Module:
     elements: tuple[Elements, ...] = ()
     data: tuple[Data, ...] = ()
     name: str = ""
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether addresses in the first memory have 64 bits."""
+        imported = [item.desc for item in self.imports if isinstance(item.desc, Memory)]
+        return any([memory.wide for memory in (*imported, *self.memories)[:1]])
 
 
 @dataclass(slots=True)

@@ -43,13 +43,13 @@ def _fields(module: Module, names: list[str]) -> Iterator[str]:
     functions = iter(names)
     yield from (_import(item, functions) for item in module.imports)
     yield from (f"(table {_limits(table)} funcref)" for table in module.tables)
-    yield from (f"(memory {_limits(memory)})" for memory in module.memories)
+    yield from (f"(memory {_memory(memory)})" for memory in module.memories)
     yield from (_global(item, names) for item in module.globals)
     yield from (_export(item, names) for item in module.exports)
     if module.start is not None:
         yield f"(start {names[module.start]})"
     yield from (_elements(item, names) for item in module.elements)
-    yield from map(_data, module.data)
+    yield from (_data(item, "i64" if module.is_wide else "i32") for item in module.data)
 
 
 def _identifier(name: str) -> str:
@@ -85,6 +85,10 @@ def _limits(limits: Table | Memory) -> str:
     return str(limits.minimum) if limits.maximum is None else f"{limits.minimum} {limits.maximum}"
 
 
+def _memory(memory: Memory) -> str:
+    return "i64 " * memory.wide + _limits(memory)
+
+
 def _global_type(type: GlobalType) -> str:
     return f"(mut {type.type})" if type.mutable else type.type
 
@@ -96,7 +100,7 @@ def _import(item: Import, functions: Iterator[str]) -> str:
         case Table() as table:
             desc = f"(table {_limits(table)} funcref)"
         case Memory() as memory:
-            desc = f"(memory {_limits(memory)})"
+            desc = f"(memory {_memory(memory)})"
         case GlobalType() as type:
             desc = f"(global {_global_type(type)})"
     return f"(import {_string(item.module.encode())} {_string(item.name.encode())} {desc})"
@@ -121,8 +125,8 @@ def _elements(item: Elements, names: list[str]) -> str:
     return f"(elem {table}(i32.const {item.offset}) func {' '.join(names[i] for i in item.functions)})"
 
 
-def _data(item: Data) -> str:
-    offset = "" if item.offset is None else f"(i32.const {item.offset}) "
+def _data(item: Data, address: str) -> str:
+    offset = "" if item.offset is None else f"({address}.const {item.offset}) "
     return f"(data {offset}{_string(item.bytes)})"
 
 

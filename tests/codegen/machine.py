@@ -1,5 +1,6 @@
 """Runs artifacts on the engine directly, and compares with the interpreter: results to the bit, failures, leaks."""
 
+import os
 import struct
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -9,7 +10,7 @@ import wasmtime
 
 from rosejit import interp
 from rosejit.abi import FAILURE_NUMBER, FAILURE_VALUES, INTERRUPT_FLAG, Slot
-from rosejit.codegen.core.allocator import CLASSES
+from rosejit.codegen.core.address_type import NARROW, WIDE, AddressType
 from rosejit.codegen.core.entry_points import entry_layout
 from rosejit.codegen.core.layout import Cell, Column, Layout, Layouts, Record, Rows, Union
 from rosejit.codegen.program.compile import compile_program
@@ -21,7 +22,11 @@ from rosejit.text import parse
 
 _config = wasmtime.Config()
 _config.max_wasm_stack = 1 << 20
+_config.wasm_memory64 = True
 ENGINE = wasmtime.Engine(_config)
+
+ADDRESS = WIDE if os.environ.get("ROSE_ADDRESS_BITS") == "64" else NARROW
+"""All tests of a process can be made with addresses of 64 bits."""
 
 FORMAT = {"real": "<d", "int": "<q", "bool": "<?"}
 
@@ -85,11 +90,13 @@ class Failed(Exception):
 class Machine:
     """One instance of a compiled program."""
 
-    def __init__(self, roots: Mapping[str, Function] | Function) -> None:
+    def __init__(self, roots: Mapping[str, Function] | Function, address: AddressType = ADDRESS) -> None:
         if isinstance(roots, Function):
             roots = {"main": roots}
         self.roots = roots
-        self.artifact, hosts = compile_program(roots)
+        self.artifact, hosts = compile_program(roots, address.wide)
+        self.address = address
+        self.word = "<Q" if address.wide else "<I"
         self.store = wasmtime.Store(ENGINE)
         module = wasmtime.Module(ENGINE, self.artifact.wasm)
         imports = [
@@ -97,10 +104,11 @@ class Machine:
         ]
         self.exports = wasmtime.Instance(self.store, module, imports).exports(self.store)
         self.memory = self.exports["memory"]
-        self.layouts = Layouts()
+        self.layouts = Layouts(address)
         self.open_residuals = True
         """Whether residuals are given as tuples and freed, or as addresses."""
-        self._top = max(entry_layout(name, f, {}).end for name, f in roots.items()) + 4 * CLASSES
+        self._top = max(entry_layout(name, f, {}).end for name, f in roots.items())
+        self._top += address.bytes * address.classes
 
     def _host(self, host: Callable[..., Any], number: int) -> Callable[..., Any]:
         imported = self.artifact.imports[number]
@@ -153,14 +161,14 @@ class Machine:
     @property
     def top(self) -> int:
         """How far the heap has grown."""
-        return self.read(self._top, "<I")
+        return self.read(self._top, self.word)
 
     def room(self, size: int) -> int:
         """Memory of our own, behind all blocks."""
         address = self.top
         while address + size > self.memory.data_len(self.store):
             self.memory.grow(self.store, 1)
-        self.write(self._top, "<I", address + -(-size // 8) * 8)
+        self.write(self._top, self.word, address + -(-size // 8) * 8)
         return address
 
     def put(self, t: Type, value: Any) -> int:
@@ -181,8 +189,8 @@ class Machine:
                 data = self.room(stride * len(value))
                 for i, item in enumerate(value):
                     self._fill_cell(data + i * stride, cell, item)
-                for offset, word in ((0, data), (4, len(value)), (8, stride * len(value))):
-                    self.write(address + offset, "<I", word)
+                for offset, word in ((0, data), (1, len(value)), (2, stride * len(value))):
+                    self.write(address + offset * self.address.bytes, self.word, word)
             case Union(cells=cells, tag=tag):
                 self.write(address + tag, "<B", value[0])
                 self._fill_cell(address, cells[value[0]], value[1])
@@ -191,7 +199,7 @@ class Machine:
         if cell.kind == "inline":
             self._fill(address, self.layouts.of(cell.type), value)
         elif cell.kind == "address":
-            self.write(address, "<I", self.put(cell.type, value))
+            self.write(address, self.word, self.put(cell.type, value))
         elif cell.kind != "nothing":
             self.write(address, FORMAT[cell.kind], value)
 
@@ -204,7 +212,7 @@ class Machine:
             case Rows(cell=cell, stride=stride, length=length):
                 return [self._cell(address + i * stride, cell) for i in range(length)]
             case Column(cell=cell, stride=stride):
-                data, length = self.read(address, "<I"), self.read(address + 4, "<I")
+                data, length = self.read(address, self.word), self.read(address + self.address.length, self.word)
                 return [self._cell(data + i * stride, cell) for i in range(length)]
             case Union(cells=cells, tag=tag):
                 side = self.read(address + tag, "<B")
@@ -214,7 +222,7 @@ class Machine:
         if cell.kind == "inline":
             return self.get(cell.type, address)
         if cell.kind == "address":
-            return self.get(cell.type, self.read(address, "<I"))
+            return self.get(cell.type, self.read(address, self.word))
         return None if cell.kind == "nothing" else self.read(address, FORMAT[cell.kind])
 
     # --- calls
@@ -229,7 +237,7 @@ class Machine:
             elif slot.kind in FORMAT:
                 self.write(slot.offset, FORMAT[slot.kind], value)
             else:
-                self.write(slot.offset, "<I", value if type(value) is int else self.put(p.type, value))
+                self.write(slot.offset, self.word, value if type(value) is int else self.put(p.type, value))
         try:
             self.exports[name](self.store)
         except wasmtime.Trap as trap:
@@ -249,7 +257,7 @@ class Machine:
             return self._array(slot.offset, slot)
         if slot.kind in FORMAT:
             return self.read(slot.offset, FORMAT[slot.kind])
-        address = self.read(slot.offset, "<I")
+        address = self.read(slot.offset, self.word)
         if isinstance(t, Nominal) and not self.open_residuals:
             return address
         value = self.get(t, address)

@@ -25,7 +25,7 @@ def test_instructions_come_with_their_immediates() -> None:
     ]
 
 
-@pytest.mark.parametrize("text", ["(memory i64 1)", "(table 1 externref)", "(tag)"])
+@pytest.mark.parametrize("text", ["(table i64 1 funcref)", "(table 1 externref)", "(tag)"])
 def test_what_we_never_write_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"known|of ours"):
         decode(bytes(wasmtime.wat2wasm(f"(module {text})")))

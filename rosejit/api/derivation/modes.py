@@ -1,5 +1,6 @@
 """`jvp`, `vjp`, `linearize`: a function at a point, and its derivative there as a linear map."""
 
+import contextlib
 import dataclasses
 import functools
 import inspect
@@ -29,7 +30,7 @@ from rosejit.api.specialisation import (
     with_results,
     zero_of,
 )
-from rosejit.api.specialisation_cache import valued
+from rosejit.api.specialisation_cache import Specialisation, valued
 from rosejit.errors import ShapeError, StagingTypeError
 from rosejit.frontend.arrays.array import Array
 from rosejit.frontend.arrays.asarray import as_array, in_64_bits
@@ -368,15 +369,20 @@ def _forward(base: Function, primals: Sequence[Any]) -> "tuple[Any, Any, _Maps]"
             found = valued(base.specialisation(call, at))
             found.extras[key] = _compiled(base, found.staged, given_trees(base, found.staged, len(primals)))
         has_code(base, call)
-    loaded, maps = found.extras[key]
-    forward = found.extras.get(f"forward {key}") or loaded.function("forward", interface_of(base, found))
-    try:
-        result, handle = forward(*primals)
-    except Mismatch:  # a value from outside is equal, but not the same object any more
-        forward = loaded.function("forward", interface_of(base, found))
-        result, handle = forward(*primals)
-    found.extras[f"forward {key}"] = forward
-    latest = _Maps(forward, maps, found.staged.result, given_trees(base, found.staged, len(primals)))
+    trees = given_trees(base, found.staged, len(primals))
+    loaded: Loaded = found.extras[key]
+    given: tuple[Any, Any] | None = None
+    latest: _Maps | None = None if loaded.outgrown else found.extras.get(f"maps {key}")
+    if latest is not None or not loaded.outgrown:
+        latest = latest or _maps(base, found, loaded, trees)
+        with contextlib.suppress(Mismatch):  # a value from outside is equal, but not the same object any more
+            given = latest.forward(*primals)
+    if latest is None or given is None:
+        loaded.grow()
+        latest = _maps(base, found, loaded, trees)
+        given = latest.forward(*primals)
+    result, handle = given
+    found.extras[f"maps {key}"] = latest
     if not interpreted.may_be_disabled():
         base.maps[len(primals)] = latest
     return result, handle, latest
@@ -429,8 +435,8 @@ def _has_static(tree: Tree) -> bool:
     return isinstance(tree, Static) or (isinstance(tree, Node) and any(map(_has_static, tree.children)))
 
 
-def _compiled(base: Function, staged: Staged, trees: tuple[Tree, ...]) -> tuple[Loaded, dict[str, Linear]]:
-    """The program of forward pass and linear maps, and the latter as functions of a handle."""
+def _compiled(base: Function, staged: Staged, trees: tuple[Tree, ...]) -> Loaded:
+    """The program of forward pass and linear maps."""
     mask = _mask(staged, trees)
     given = [leaf for tree in trees for leaf in leaves(tree)]
     parts = {
@@ -440,12 +446,18 @@ def _compiled(base: Function, staged: Staged, trees: tuple[Tree, ...]) -> tuple[
     }
     words = (mask, [is_real(leaf) for leaf in (*given, *leaves(staged.result))])
     roots = {part: Recipe(f"{part}_{staged.name}", staged.program, words, make) for part, make in parts.items()}
+    return base.options.load(roots)
+
+
+def _maps(base: Function, found: Specialisation, loaded: Loaded, trees: tuple[Tree, ...]) -> _Maps:
+    """The forward pass, and the linear maps as functions of a handle."""
+    staged = found.staged
     cts = tuple(cotangents_of(tree) for tree in trees)
-    loaded = base.options.load(roots)
     ct, dxs = sessions.positional("ct"), [sessions.positional(f"dx{k}") for k in range(len(trees))]
     pullback = Interface("pullback", [ct], [conjugated(only_real(staged.result))], Node("tuple", cts))
     pushforward = Interface("pushforward", dxs, [only_real(tree) for tree in trees], tangents_of(staged.result))
-    return loaded, {"back": loaded.function("back", pullback), "along": loaded.function("along", pushforward)}
+    linear = {"back": loaded.function("back", pullback), "along": loaded.function("along", pushforward)}
+    return _Maps(loaded.function("forward", interface_of(base, found)), linear, staged.result, trees)
 
 
 def _with_zeros(f: ir.Function, found: Sequence[Any]) -> ir.Function:

@@ -2,6 +2,7 @@
 
 # The values are whatever a user's function takes.
 
+import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import field, replace
 from math import prod
@@ -170,11 +171,12 @@ class _Runner:
         self.latest = loaded.function("main", interface())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        try:
-            return self.latest(*args, **kwargs)
-        except Mismatch:  # a value from outside is equal, but not the same object any more
-            self.latest = self._loaded.function("main", self._interface())
-            return self.latest(*args, **kwargs)
+        if not self._loaded.outgrown:
+            with contextlib.suppress(Mismatch):  # a value from outside is equal, but not the same object any more
+                return self.latest(*args, **kwargs)
+        self._loaded.grow()
+        self.latest = self._loaded.function("main", self._interface())
+        return self.latest(*args, **kwargs)
 
 
 def pattern_of(base: Function, args: tuple[Any, ...], most: Limit) -> Pattern:

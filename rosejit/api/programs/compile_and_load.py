@@ -1,12 +1,15 @@
 """IR functions to a loaded program: optimised, compiled to Wasm and loaded, or found in the disk cache."""
 
+import contextlib
 import hashlib
+import os
 import time
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from rosejit import collector
-from rosejit.abi import Artifact, Tier
+from rosejit.abi import ADDRESS_SPACE, Artifact, Tier
 from rosejit.api.deferred import build_routines, codegen, compile_routines, merge_clones, pipeline, sincos
 from rosejit.api.derivation.derivation_recipe import (
     LONG,
@@ -18,10 +21,12 @@ from rosejit.api.derivation.derivation_recipe import (
     words_of,
 )
 from rosejit.api.programs import interpreted
+from rosejit.errors import RoseMemoryError
 from rosejit.ir import syntax as ir
 from rosejit.ir.traversal import callees, forms, lets, reachable, size
 from rosejit.logs import note
 from rosejit.numeric import is_at_hand
+from rosejit.runtime import backend
 from rosejit.runtime import cache as disk
 from rosejit.runtime.loaded_program import Compiled, OnFinal
 from rosejit.runtime.loaded_program import load as load_artifact
@@ -48,18 +53,29 @@ def load(roots: Roots, keep: bool, options: str = "", tier: Tier = "auto") -> Lo
         exceptions = _exceptions(sources) if kept else []
         digest = _digest(roots, sources, options) if kept else ""
         found = _recalled(digest, exceptions, tier, _names(roots)) if kept else None
-        if found is not None:
-            note("ir", lambda: show(*map(function_of, roots.values())))
-            return found
-        started = time.perf_counter()
-        artifact, hosts = compile_program(roots)
         settled = _keeper(digest, exceptions, _names(roots)) if kept else _keeps_nothing(_names(roots))
-        made = load_artifact(artifact, hosts, tier, settled)
-        seconds = time.perf_counter() - started
-        note("compile", lambda: _took(roots, artifact, seconds))
+        made = found or _made(roots, tier, settled)
         note("ir", lambda: show(*map(function_of, roots.values())))
-        settled(made, None)
+        if not made.artifact.wide and may_be_wide():
+            made.wider = partial(_made, roots, tier, settled, wide=True)
         return made
+
+
+def _made(roots: Roots, tier: Tier, settled: OnFinal, wide: bool = False) -> Compiled:
+    """The program, compiled now."""
+    started = time.perf_counter()
+    artifact, hosts = compile_program(roots, wide)
+    made = load_artifact(artifact, hosts, tier, settled)
+    made.repeats = all(hasattr(host, "routine") for host in hosts)
+    seconds = time.perf_counter() - started
+    note("compile", lambda: _took(roots, artifact, seconds))
+    settled(made, None)
+    return made
+
+
+def may_be_wide() -> bool:
+    """Whether there is more memory than addresses of 32 bits reach, and an engine for those of 64."""
+    return backend.current().memory_limit > ADDRESS_SPACE[False]
 
 
 def _recalled(digest: str, exceptions: list[Any], tier: Tier, title: str) -> Compiled | None:
@@ -101,8 +117,20 @@ def _names(roots: Roots) -> str:
     return ", ".join(program.name for program in roots.values())
 
 
-def compile_program(roots: Roots) -> tuple[Artifact, tuple[Callable[..., Any], ...]]:
-    """The artifact and the host functions that it imports, in order."""
+def compile_program(roots: Roots, wide: bool = False) -> tuple[Artifact, tuple[Callable[..., Any], ...]]:
+    """The artifact and the host functions that it imports, in order. `wide`, or where sizes that are known need it:
+    addresses have 64 bits."""
+    if not wide:
+        with contextlib.suppress(RoseMemoryError):  # said again below
+            found = _numbered(roots)
+            if found is not None:
+                return found, ()
+    functions = {name: function_of(program) for name, program in roots.items()}
+    return compile_roots(functions, _is_derived(roots), wide)
+
+
+def _numbered(roots: Roots) -> Artifact | None:
+    """The artifact of a straight-line program, which has addresses of 32 bits; None for other programs."""
     if len(roots) == 1 and "main" in roots and not nan_checks.is_wanted():
         whole = roots["main"]
         routines = numbered_of(whole)
@@ -110,9 +138,8 @@ def compile_program(roots: Roots) -> tuple[Artifact, tuple[Callable[..., Any], .
             f = merge_clones.merge_functions(whole) if isinstance(whole, ir.Function) else function_of(whole)
             routines = build_routines.build_routines(f) if _is_for_columns(f) else None
         if routines is not None:
-            return compile_routines.compile_routines(routines), ()
-    functions = {name: function_of(program) for name, program in roots.items()}
-    return compile_roots(functions, _is_derived(roots))
+            return compile_routines.compile_routines(routines)
+    return None
 
 
 def _is_for_columns(f: ir.Function) -> bool:
@@ -129,12 +156,18 @@ def _took(roots: Roots, artifact: Artifact, seconds: float) -> str:
 
 
 def compile_roots(
-    roots: dict[str, ir.Function], derived: bool = False
+    roots: dict[str, ir.Function], derived: bool = False, wide: bool = False
 ) -> tuple[Artifact, tuple[Callable[..., Any], ...]]:
-    """The artifact and the host functions that it imports, in order. `derived`: they compute a derivative."""
+    """As `compile_program`, of functions. `derived`: they compute a derivative."""
     made = _watched(roots, derived) if nan_checks.is_wanted() else _optimised(roots)
     sincos.fuse_sincos(*made.values())
-    return codegen.compile_program(made)
+    if not wide and os.environ.get("ROSE_ADDRESS_BITS") != "64":
+        try:
+            return codegen.compile_program(made)
+        except RoseMemoryError:
+            if not may_be_wide():
+                raise
+    return codegen.compile_program(made, wide=True)
 
 
 def _optimised(roots: dict[str, ir.Function]) -> dict[str, ir.Function]:
@@ -156,7 +189,9 @@ def _digest(roots: Roots, sources: list[ir.Function], options: str) -> str:
     """A key for what is made of `sources`: nothing has to be derived. Who looks for nans wants the line of each let."""
     words = {name: words_of(program) for name, program in roots.items()}
     nans = [let.span for f in sources if f.body for let in lets(f.body)] if nan_checks.is_wanted() else ""
-    return hashlib.sha256(f"{options}{nans}\n{words!r}\n".encode() + _text(sources)).hexdigest()
+    return hashlib.sha256(
+        f"{options}{os.environ.get('ROSE_ADDRESS_BITS', '')}{nans}\n{words!r}\n".encode() + _text(sources)
+    ).hexdigest()
 
 
 def _printed(sources: Iterable[ir.Function]) -> bytes:

@@ -67,8 +67,13 @@ def asking(forget: Callable[[], None], variable: ContextVar[Any], value: Any) ->
 class Interpreted:
     """A program as functions of the IR, which makes a Python function of each of its entries, as `Compiled` does."""
 
+    outgrown = False
+
     def __init__(self, functions: Mapping[str, ir.Function]) -> None:
         self._functions = functions
+
+    def grow(self) -> None:
+        """Nothing: the interpreter has the memory of Python."""
 
     def function(self, entry: str, signature: Interface) -> Callable[..., Any]:
         """The entry as a function of Python values. Raises `Mismatch` for arguments that do not fit."""

@@ -4,12 +4,12 @@ from collections.abc import Callable
 
 from rosejit.abi import FAILURE_NUMBER, FAILURE_VALUES, INTERRUPTED
 from rosejit.abi import Scalar as AbiScalar
+from rosejit.codegen.core.address_type import KINDS, AddressType, Kind
 from rosejit.codegen.core.allocator import UNREACHABLE
-from rosejit.codegen.core.function_body import Kind, kind_of
 from rosejit.ir.failure import primitive_failure
 from rosejit.ir.primitive import Primitive
 from rosejit.ir.syntax import Failure
-from rosejit.ir.types import BOOL, Type
+from rosejit.ir.types import BOOL, Scalar, Type
 from rosejit.span import Span
 from rosejit.wasm.instructions import call, i32_const, i32_store, i64_store, local_get
 from rosejit.wasm.module import ModuleBuilder
@@ -17,14 +17,15 @@ from rosejit.wasm.module import ModuleBuilder
 
 def abi_scalar(t: Type) -> AbiScalar:
     """What the host calls a scalar type."""
-    return "bool" if t is BOOL else "real" if kind_of(t) == "f64" else "int"
+    return "bool" if t is BOOL else "real" if isinstance(t, Scalar) and KINDS[t] == "f64" else "int"
 
 
 class Failures:
     """The failures of a module. What ends one is written once, behind all code that returns."""
 
-    def __init__(self, builder: ModuleBuilder) -> None:
+    def __init__(self, builder: ModuleBuilder, address: AddressType) -> None:
         self._builder = builder
+        self._zero = address.zero
         self.all: list[Failure] = []
         self.values: list[tuple[AbiScalar, ...]] = []
         """The kinds of the values of each."""
@@ -52,7 +53,7 @@ class Failures:
 
     def fail(self) -> bytes:
         """Takes the number of a failure; does not return."""
-        return self._call("fail", ("i32",), lambda: [i32_const[0], local_get[0], i32_store[FAILURE_NUMBER]])
+        return self._call("fail", ("i32",), lambda: [self._zero, local_get[0], i32_store[FAILURE_NUMBER]])
 
     def fail_index(self) -> bytes:
         """Takes an index, a length (i64) and the number of a failure; does not return."""
@@ -60,9 +61,9 @@ class Failures:
             "fail_index",
             ("i64", "i64", "i32"),
             lambda: [
-                *(i32_const[0], local_get[0], i64_store[FAILURE_VALUES]),
-                *(i32_const[0], local_get[1], i64_store[FAILURE_VALUES + 8]),
-                *(i32_const[0], local_get[2], i32_store[FAILURE_NUMBER]),
+                *(self._zero, local_get[0], i64_store[FAILURE_VALUES]),
+                *(self._zero, local_get[1], i64_store[FAILURE_VALUES + 8]),
+                *(self._zero, local_get[2], i32_store[FAILURE_NUMBER]),
             ],
         )
 

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from rosejit.codegen.core.function_body import KINDS, Body
+from rosejit.codegen.core.address_type import KINDS
+from rosejit.codegen.core.function_body import Body
 from rosejit.codegen.core.function_facts import Plan
 from rosejit.codegen.core.locals import Variables
 from rosejit.codegen.core.module_builder import ModuleContext
@@ -206,13 +207,13 @@ class Emitter(Variables):
 
     def _chunk(self, write: Callable[[], None]) -> None:
         """What `write` writes, as a function of the address of the frame."""
-        parent, self.body = self.body, Body(1, frame=0)
+        parent, self.body = self.body, Body(1, self.module.address.kind, frame=0)
         frame, self.where[self._frame] = self.where.get(self._frame), 0
         write()
         if frame is not None:
             self.where[self._frame] = frame
         self._chunks += 1
-        index = self.module.builder.declare_function(("i32",), (), f"{self.name}.{self._chunks}")
+        index = self.module.builder.declare_function((self.module.address.kind,), (), f"{self.name}.{self._chunks}")
         self.module.builder.define(index, *self.body.finish(b"", b""))
         self.body = parent
         parent.out += (call[index], local_get[parent.frame])

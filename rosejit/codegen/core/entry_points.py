@@ -3,25 +3,17 @@
 from collections.abc import Sequence
 
 from rosejit.abi import EXCHANGE, Entry, Import, Slot
+from rosejit.codegen.core.address_type import NARROW, AddressType
 from rosejit.codegen.core.emit_traps import abi_scalar
-from rosejit.codegen.core.function_body import LOADS, STORES, kind_of
-from rosejit.codegen.core.layout import CAPACITY, LARGEST, LENGTH, Rows, elements_of
-from rosejit.codegen.core.module_builder import Callee, ModuleContext, kinds
+from rosejit.codegen.core.function_body import LOADS, STORES
+from rosejit.codegen.core.layout import Rows, elements_of
+from rosejit.codegen.core.module_builder import Callee, ModuleContext
 from rosejit.errors import RoseMemoryError
 from rosejit.ir.syntax import Function, Var
 from rosejit.ir.types import UNIT, Array, Scalar, Type, is_boxed
 from rosejit.lazy_dataclass import dataclass
-from rosejit.wasm.instructions import (
-    bool_load,
-    i32_const,
-    i32_load,
-    i32_store,
-    local_get,
-    local_set,
-    memory_copy,
-)
+from rosejit.wasm.instructions import bool_load, i32_store, local_get, local_set, memory_copy
 from rosejit.wasm.module import Export, Locals, ValueType
-from rosejit.wasm.opcodes import OP
 
 
 def slot_of(t: Type, releases: dict[Type, str]) -> Slot:
@@ -56,17 +48,17 @@ class EntryLayout:
     end: int
 
 
-def entry_layout(name: str, f: Function, releases: dict[Type, str]) -> EntryLayout:
+def entry_layout(name: str, f: Function, releases: dict[Type, str], address: AddressType = NARROW) -> EntryLayout:
     """The slots of the entry for `f`."""
     params = [slot_of(p.type, releases) for p in f.params if p.type is not UNIT]
     results = [slot_of(t, releases) for t in f.results if t is not UNIT]
     words = EXCHANGE + 8 * len(params)
     placed_params, end = _placed(params, EXCHANGE, words + 8 * len(results))
     placed_results, end = _placed(results, words, end)
-    if end > LARGEST:
+    if end > address.largest:
         raise RoseMemoryError(
-            f"the arguments and results of `{f.name}` take {end:,} bytes, more than the {LARGEST:,} that compiled code "
-            "can address",
+            f"the arguments and results of `{f.name}` take {end:,} bytes, more than the {address.largest:,} that "
+            "compiled code can address",
             f.span,
             help="make them smaller: return what is needed of an array, or work on it in parts",
         )
@@ -84,13 +76,13 @@ def _placed(slots: Sequence[Slot], word: int, end: int) -> tuple[tuple[Slot, ...
     return tuple(found), end
 
 
-def import_of(f: Function) -> tuple[Import, tuple[ValueType, ...], tuple[ValueType, ...]]:
+def import_of(f: Function, address: AddressType) -> tuple[Import, tuple[ValueType, ...], tuple[ValueType, ...]]:
     """A host function as the runtime sees it, and its Wasm type."""
     params = tuple(slot_of(p.type, {}) for p in f.params if p.type is not UNIT)
     results = tuple(slot_of(t, {}) for t in f.results if t is not UNIT)
-    places: list[ValueType] = ["i32" for t in f.results if is_boxed(t)]
-    returned = kinds([t for t in f.results if not is_boxed(t)])
-    return Import(f.name, params, results), (*kinds([p.type for p in f.params]), *places), returned
+    places: list[ValueType] = [address.kind for t in f.results if is_boxed(t)]
+    returned = address.kinds([t for t in f.results if not is_boxed(t)])
+    return Import(f.name, params, results), (*address.kinds([p.type for p in f.params]), *places), returned
 
 
 _SCRATCH = {"i32": 0, "i64": 1, "f64": 2}
@@ -110,7 +102,7 @@ def write_entry(module: ModuleContext, f: Function, place: EntryLayout) -> None:
 def write_releases(module: ModuleContext, releases: dict[Type, str]) -> None:
     """Export what gives values back that the host owned."""
     for t, name in releases.items():
-        index = module.builder.declare_function(("i32",), (), name)
+        index = module.builder.declare_function((module.address.kind,), (), name)
         module.builder.define(index, (), [local_get[0], module.drop(t)])
         module.builder.exports.append(Export(name, "func", index))
 
@@ -118,47 +110,51 @@ def write_releases(module: ModuleContext, releases: dict[Type, str]) -> None:
 def _arguments(module: ModuleContext, f: Function, callee: Callee, place: EntryLayout) -> list[bytes]:
     """Leaves what `f` takes; Reals and Ints that go through memory are where they must be."""
     code: list[bytes] = []
+    a = module.address
     given: list[Var] = [p for p in f.params if p.type is not UNIT]
     for k, (p, slot) in enumerate(zip(given, place.entry.params, strict=True)):
         value = argument(module, p, slot, own=p in f.own)
         if not callee.params_in_memory:
             code.append(value)
         elif slot.kind not in ("real", "int"):
-            code += (i32_const[0], value, i32_store[place.params + 8 * k])
+            store = i32_store if slot.kind == "bool" else a.store
+            code += (a.zero, value, store[place.params + 8 * k])
     if callee.params_in_memory:
-        code.append(i32_const[place.params])
+        code.append(a.const[place.params])
     if callee.results_in_memory:
-        code.append(i32_const[place.results])
+        code.append(a.const[place.results])
     return code
 
 
 def argument(module: ModuleContext, p: Var, slot: Slot, *, own: bool) -> bytes:
     """Leaves the argument in a slot, a copy of its own if the callee consumes it."""
+    a = module.address
     if slot.kind == "bool":
-        return i32_const[0] + bool_load[slot.offset]
-    kind = kind_of(p.type)
+        return a.zero + bool_load[slot.offset]
+    kind = a.kind_of(p.type)
     assert kind is not None
-    value = i32_const[slot.offset] if slot.kind == "array" else i32_const[0] + LOADS[kind][slot.offset]
+    value = a.const[slot.offset] if slot.kind == "array" else a.zero + LOADS[kind][slot.offset]
     if slot.kind == "dyn":  # the host does not write how many bytes it took for the elements
         stride = elements_of(module.layouts.of(p.type)).stride
-        value += value + i32_load[LENGTH] + i32_const[stride] + OP["i32.mul"] + i32_store[CAPACITY] + value
+        value += value + a.load[a.length] + a.const[stride] + a.mul + a.store[a.capacity] + value
     return value + module.glue.copy(p.type) if own and is_boxed(p.type) else value
 
 
 def _results(module: ModuleContext, callee: Callee, place: EntryLayout) -> list[bytes]:
     """Puts the results, the last of which is on top, into their slots."""
     code: list[bytes] = []
+    a = module.address
     slots = list(zip(callee.results, place.entry.results, strict=True))
     for k, (t, slot) in reversed(list(enumerate(slots))):
-        kind = kind_of(t)
+        kind = a.kind_of(t)
         assert kind is not None
         word = place.results + 8 * k
         scratch = _SCRATCH[kind]
         if slot.kind == "array":
-            address = i32_const[0] + LOADS["i32"][word] if callee.results_in_memory else b""
+            address = a.zero + a.load[word] if callee.results_in_memory else b""
             code += (address, local_set[scratch], *_copied(module, t, slot, scratch))
         elif not callee.results_in_memory:
-            code += (local_set[scratch], i32_const[0], local_get[scratch], STORES[kind][word])
+            code += (local_set[scratch], a.zero, local_get[scratch], STORES[kind][word])
     return code
 
 
@@ -166,5 +162,6 @@ def _copied(module: ModuleContext, t: Type, slot: Slot, source: int) -> list[byt
     """Moves an array into its slot and frees its block."""
     rows = elements_of(module.layouts.of(t))
     assert isinstance(rows, Rows)
-    copy = [i32_const[slot.offset], local_get[source], i32_const[rows.stride * rows.length], memory_copy]
+    const = module.address.const
+    copy = [const[slot.offset], local_get[source], const[rows.stride * rows.length], memory_copy]
     return [*copy, local_get[source], module.drop(t)]

@@ -1,22 +1,9 @@
 """A Wasm function in the making: its code, collected from the end to the start, its locals, and where it fails."""
 
-from typing import Literal
-
-from rosejit.ir.types import BOOL, INT, REAL, TAN, UNIT, Scalar, Type
+from rosejit.codegen.core.address_type import Kind
 from rosejit.wasm.instructions import block, br_if, f64_load, f64_store, i32_load, i32_store, i64_load, i64_store
 from rosejit.wasm.module import Locals, ValueType
 from rosejit.wasm.opcodes import OP
-
-Kind = Literal["f64", "i64", "i32"]
-
-KINDS: dict[Scalar, Kind | None] = {REAL: "f64", TAN: "f64", INT: "i64", BOOL: "i32", UNIT: None}
-"""The Wasm types of scalars."""
-
-
-def kind_of(t: Type) -> Kind | None:
-    """The Wasm type of a variable of type `t`; `()` has none."""
-    return KINDS[t] if type(t) is Scalar else "i32"  # hashing other types takes long
-
 
 LOADS = {"f64": f64_load, "i64": i64_load, "i32": i32_load}
 STORES = {"f64": f64_store, "i64": i64_store, "i32": i32_store}
@@ -58,9 +45,10 @@ class Body:
     far as lifetimes allow.
     """
 
-    __slots__ = ("_frame", "_handlers", "_next", "_runs", "depth", "free", "out")
+    __slots__ = ("_address", "_frame", "_handlers", "_next", "_runs", "depth", "free", "out")
 
-    def __init__(self, params: int, frame: int | None = None) -> None:
+    def __init__(self, params: int, address: Kind = "i32", frame: int | None = None) -> None:
+        self._address: Kind = address
         self.out: list[bytes] = []
         self.depth = 0
         """How many blocks of Wasm enclose the code that is being written."""
@@ -93,7 +81,7 @@ class Body:
     def frame(self) -> int:
         """The local that holds the address of the frame."""
         if self._frame is None:
-            self._frame = self.fresh("i32")
+            self._frame = self.fresh(self._address)
         return self._frame
 
     @property

@@ -8,15 +8,13 @@ without being copied.
 
 from typing import Literal
 
+from rosejit.codegen.core.address_type import NARROW, AddressType
 from rosejit.errors import RoseMemoryError
 from rosejit.ir.types import BOOL, INT, REAL, TAN, UNIT, Array, Nominal, Ref, Scalar, Sum, Tuple, Type
 from rosejit.lazy_dataclass import dataclass
 
 INLINE_LIMIT = 512
 """A structure larger than this lies behind an address where it is a field of a tuple or the value of a sum."""
-
-LARGEST = 2**31
-"""No block is larger: sizes stay positive as i32."""
 
 Kind = Literal["real", "int", "bool", "address", "inline", "nothing"]
 
@@ -59,9 +57,13 @@ class Rows:
     length: int
 
 
+DATA = 0
+
+
 @dataclass(slots=True, frozen=True, eq=False)
 class Column:
-    """`[*]T`: a record of the address of its elements, their number, and the bytes that were allocated for them."""
+    """`[*]T`: a record of the address of its elements (at offset `DATA`), their number, and the bytes that were
+    allocated for them (see `AddressType`)."""
 
     cell: Cell
     stride: int
@@ -73,10 +75,6 @@ class Union:
 
     cells: tuple[Cell, Cell]
     tag: int
-
-
-DATA, LENGTH, CAPACITY = 0, 4, 8
-"""Offsets in the record of a `Column`."""
 
 
 @dataclass(slots=True, frozen=True, eq=False)
@@ -92,9 +90,10 @@ class Layout:
 
 
 class Layouts:
-    """The layouts of all types that a program uses, each made once."""
+    """The layouts of all types that a program uses, each made once, in memory with addresses of one type."""
 
-    def __init__(self) -> None:
+    def __init__(self, address: AddressType = NARROW) -> None:
+        self._address = address
         self._made: dict[Type, Layout] = {}
         self._seen: dict[int, tuple[Type, Layout]] = {}  # by identity: hashing a nested type takes microseconds
 
@@ -113,11 +112,12 @@ class Layouts:
         if isinstance(t, Scalar):
             return _SCALARS[t]
         assert not isinstance(t, Ref), "a place lies in no block"
+        size = self._address.bytes
         if isinstance(t, Nominal) or (isinstance(t, Array) and t.length is None) or boxed:
-            return Cell(t, "address", 4, 4, flat=False)
+            return Cell(t, "address", size, size, flat=False)
         layout = self.of(t)
         if layout.bytes > INLINE_LIMIT and not element:
-            return Cell(t, "address", 4, 4, flat=False)
+            return Cell(t, "address", size, size, flat=False)
         return Cell(t, "inline", layout.bytes, layout.align, layout.flat)
 
     def _make(self, t: Type) -> Layout:
@@ -128,12 +128,12 @@ class Layouts:
                 return self._record(t, [self.cell(field, boxed=True) for field in t.fields])
             case Array(length=None, element=element):
                 cell = self.cell(element, element=True)
-                return Layout(t, 12, 4, False, Column(cell, _stride(cell)))
+                return Layout(t, self._address.record, self._address.bytes, False, Column(cell, _stride(cell)))
             case Array(length=length, element=element):
                 cell = self.cell(element, element=True)
                 assert length is not None
                 stride = _stride(cell)
-                return Layout(t, _checked(stride * length, t), cell.align, cell.flat, Rows(cell, stride, length))
+                return Layout(t, self._checked(stride * length, t), cell.align, cell.flat, Rows(cell, stride, length))
             case Sum(left=left, right=right):
                 cells = (self.cell(left), self.cell(right))
                 align, tag = max(c.align for c in cells), max(c.bytes for c in cells)
@@ -152,7 +152,17 @@ class Layouts:
             at += cells[k].bytes
         align = max((c.align for c in cells), default=1)
         flat = all(c.flat for c in cells)
-        return Layout(t, _checked(_rounded(at, align), t), align, flat, Record(tuple(cells), tuple(offsets)))
+        return Layout(t, self._checked(_rounded(at, align), t), align, flat, Record(tuple(cells), tuple(offsets)))
+
+    def _checked(self, size: int, t: Type) -> int:
+        largest = self._address.largest
+        if size > largest:
+            raise RoseMemoryError(
+                f"{_words(t)} takes {size:,} bytes, more than the {largest:,} that compiled code can address",
+                help="keep the rows that are needed; of a loop a derivative keeps less over "
+                "`rose.range(n, checkpoint=True)`, and `.cost().loops` says how much",
+            )
+        return size
 
 
 def _rounded(n: int, multiple: int) -> int:
@@ -161,16 +171,6 @@ def _rounded(n: int, multiple: int) -> int:
 
 def _stride(cell: Cell) -> int:
     return _rounded(cell.bytes, cell.align)
-
-
-def _checked(size: int, t: Type) -> int:
-    if size > LARGEST:
-        raise RoseMemoryError(
-            f"{_words(t)} takes {size:,} bytes, more than the {LARGEST:,} that compiled code can address",
-            help="keep the rows that are needed; of a loop a derivative keeps less over "
-            "`rose.range(n, checkpoint=True)`, and `.cost().loops` says how much",
-        )
-    return size
 
 
 def _words(t: Type) -> str:

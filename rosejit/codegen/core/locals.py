@@ -6,13 +6,14 @@ that is seen) up to its definition.
 
 from collections.abc import Sequence
 
-from rosejit.codegen.core.function_body import KINDS, LOADS, STORES, Body, Frame, Kind, kind_of
+from rosejit.codegen.core.address_type import KINDS, Kind
+from rosejit.codegen.core.function_body import LOADS, STORES, Body, Frame
 from rosejit.codegen.core.function_facts import Plan
 from rosejit.codegen.core.module_builder import ModuleContext
 from rosejit.codegen.core.split_long import PARENT
 from rosejit.ir.syntax import Var
 from rosejit.ir.types import BOOL, INT, REAL, Ref, Scalar
-from rosejit.wasm.instructions import i32_const, local_get, local_set, local_tee
+from rosejit.wasm.instructions import local_get, local_set, local_tee
 from rosejit.wasm.opcodes import OP
 
 _TEMPORARY: dict[Kind, Scalar] = {"i32": BOOL, "i64": INT, "f64": REAL}
@@ -38,21 +39,21 @@ class Variables:
         self.framed: dict[Var, tuple[int, int]] = {}
         """Of boxed variables that lie in the frame: the offset and the bytes."""
         self.offsets: dict[Var, dict[int, Var]] = {}
-        """Of the index of a loop: variables that hold it times a stride, as an i32."""
+        """Of the index of a loop: variables that hold it times a stride, as an address."""
         self.consumed: dict[Var, None] = {}
         """The boxed variables that the block which is being written consumes."""
         self.inside: set[Var] | frozenset[Var] | None = None
         """The variables that may live in locals; None for all."""
         self.times = plan.times
         """How often the loops around run what is being written, as far as that is known."""
-        self._frame = Var(BOOL, "frame")
+        self._frame = Var(module.address.scalar, "frame")
 
     def kind(self, v: Var) -> Kind | None:
         """The Wasm type of what is kept for `v`: of a cell, what it holds."""
         if v in self.plan.cells:
             assert isinstance(v.type, Ref)
-            return kind_of(v.type.target)
-        return kind_of(v.type)
+            return self.module.address.kind_of(v.type.target)
+        return self.module.address.kind_of(v.type)
 
     def first(self, v: Var) -> int | None:
         """The place of `v`, which is seen for the first time; `()` needs none."""
@@ -82,8 +83,8 @@ class Variables:
     def _load(self, v: Var, place: int) -> bytes:
         """Reads `v` from the frame, or from the local that it has besides; of a cell the address is meant."""
         if v in self.plan.cells:
-            return local_get[self.body.frame] + i32_const[~place] + OP["i32.add"]
-        kind = kind_of(v.type)
+            return local_get[self.body.frame] + self.module.address.moved(~place)
+        kind = self.module.address.kind_of(v.type)
         assert kind is not None
         if self.inside and v in self.inside:
             near = self.near.get(v)
@@ -135,7 +136,7 @@ class Variables:
             self.release(v, place)
             out.append(local_tee[place] if keep else local_set[place])
             return b""
-        kind = kind_of(v.type)
+        kind = self.module.address.kind_of(v.type)
         assert kind is not None
         near = self.near.pop(v, None)
         scratch = near if near is not None else self.body.local(kind) if keep else None
@@ -154,7 +155,7 @@ class Variables:
         if len(variables) == 1:
             return self.bind(variables[0])
         for v in variables:
-            kind = kind_of(v.type)
+            kind = self.module.address.kind_of(v.type)
             place = self.where.get(v)
             if kind is None or v in self.placed:
                 continue

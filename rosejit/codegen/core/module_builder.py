@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from struct import pack
 
-from rosejit.codegen.core.allocator import DROP, RESERVED, Heap
+from rosejit.codegen.core.address_type import NARROW, AddressType, Kind
+from rosejit.codegen.core.allocator import DROP, Heap, reserved
 from rosejit.codegen.core.emit_traps import Failures
-from rosejit.codegen.core.function_body import Kind, kind_of
 from rosejit.codegen.core.layout import Layouts
 from rosejit.codegen.core.type_functions import TypeFunctions
 from rosejit.ir.primitive import Instr, Kernel, Primitive, Table
@@ -15,7 +15,7 @@ from rosejit.lazy_dataclass import dataclass
 from rosejit.ops.kernels import KERNELS, small_kernel
 from rosejit.ops.tables import TABLES
 from rosejit.span import Span
-from rosejit.wasm.instructions import call, f64_load, i32_const, i64_load
+from rosejit.wasm.instructions import call, f64_load, i64_load
 from rosejit.wasm.module import Data, ModuleBuilder
 from rosejit.wasm.opcodes import OP
 
@@ -60,17 +60,12 @@ class Callee:
         """The bytes of memory that a call needs."""
         return 8 * (len(self.params) * self.params_in_memory + len(self.results) * self.results_in_memory)
 
-    def signature(self) -> tuple[tuple[Kind, ...], tuple[Kind, ...]]:
+    def signature(self, address: AddressType) -> tuple[tuple[Kind, ...], tuple[Kind, ...]]:
         """The Wasm types."""
-        params = ("i32",) if self.params_in_memory else kinds(self.params)
+        params = (address.kind,) if self.params_in_memory else address.kinds(self.params)
         if self.results_in_memory:
-            return (*params, "i32"), ()
-        return params, kinds(self.results)
-
-
-def kinds(types: Sequence[Type]) -> tuple[Kind, ...]:
-    """The Wasm types of values; those of type `()` are left out."""
-    return tuple(kind for t in types if (kind := kind_of(t)) is not None)
+            return (*params, address.kind), ()
+        return params, address.kinds(self.results)
 
 
 def passed(types: Sequence[Type]) -> tuple[Type, ...]:
@@ -86,11 +81,12 @@ def area_of(f: Function) -> int:
 class ModuleContext:
     """The module in the making."""
 
-    def __init__(self, builder: ModuleBuilder, heap_start: int) -> None:
+    def __init__(self, builder: ModuleBuilder, heap_start: int, address: AddressType = NARROW) -> None:
         self.builder = builder
-        self.layouts = Layouts()
-        self.heap = Heap(builder, heap_start)
-        self.glue = TypeFunctions(builder, self.heap, self.layouts)
+        self.address = address
+        self.layouts = Layouts(address)
+        self.heap = Heap(builder, heap_start, address)
+        self.glue = TypeFunctions(builder, self.heap, self.layouts, address)
         self.codes: dict[Primitive, bytes] = {}
         """What a primitive is behind its operands, where that is all."""
         self.callees: dict[Function, Callee] = {}
@@ -106,10 +102,10 @@ class ModuleContext:
         """Where those are written."""
         self.pending: list[Function] = []
         """Functions that are called but not written yet."""
-        self.failures = Failures(builder)
+        self.failures = Failures(builder, address)
         self.constants: dict[bytes, int] = {}
         """The addresses of data."""
-        self.end = heap_start + RESERVED
+        self.end = heap_start + reserved(address)
         """Where the memory ends that has a purpose already."""
 
     # --- functions
@@ -118,7 +114,7 @@ class ModuleContext:
         """How `f` is called; it is written sooner or later."""
         known = self.callees.get(f)
         if known is None:
-            index = self.builder.declare_function(*Callee.of(f).signature(), f.name)
+            index = self.builder.declare_function(*Callee.of(f).signature(self.address), f.name)
             known = self.callees[f] = Callee.of(f, index)
             self.pending.append(f)
         return known
@@ -142,7 +138,7 @@ class ModuleContext:
                 case Table(column=column):
                     row, address = self.row(op.wasm)
                     load = f64_load if op.result is REAL else i64_load
-                    self.codes[op] = OP["i32.wrap_i64"] + row + load[address + 8 * column]
+                    self.codes[op] = self.address.of_int + row + load[address + 8 * column]
                 case _:
                     return None
         return self.codes[op]
@@ -163,10 +159,12 @@ class ModuleContext:
         return address
 
     def row(self, table: Table) -> tuple[bytes, int]:
-        """What takes an i32 and leaves how far its row is from the start of the table; where that is."""
+        """What takes a number, as addresses are, and leaves how far its row is from the start of the table; where that
+        is."""
         rows = TABLES[table.name]()
         address = self.constant(b"".join([pack("<dq", *row) for row in rows]))
-        return i32_const[len(rows) - 1] + OP["i32.and"] + i32_const[4] + OP["i32.shl"], address
+        a = self.address
+        return a.const[len(rows) - 1] + a.op("and") + a.const[4] + a.shl, address
 
     def reserve(self, size: int) -> None:
         """Keep the `size` bytes from `end` on, a multiple of 8, for whoever asks."""

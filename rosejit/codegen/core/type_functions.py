@@ -6,8 +6,9 @@ Each walks the cells of a block, or of two blocks of one shape side by side; rec
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+from rosejit.codegen.core.address_type import AddressType
 from rosejit.codegen.core.allocator import ELSE, END, Heap
-from rosejit.codegen.core.layout import CAPACITY, DATA, LENGTH, Cell, Column, Layout, Layouts, Record, Rows, Union
+from rosejit.codegen.core.layout import DATA, Cell, Column, Layout, Layouts, Record, Rows, Union
 from rosejit.ir.types import Array, Type, has_dynamic_length, has_real, is_linear
 from rosejit.wasm.instructions import (
     bool_load,
@@ -19,8 +20,6 @@ from rosejit.wasm.instructions import (
     f64_store,
     f64x2_const,
     i32_const,
-    i32_load,
-    i32_store,
     if_,
     local_get,
     local_set,
@@ -39,18 +38,11 @@ T = TypeVar("T")
 Visit = Callable[[tuple[Cell, ...], tuple[int, ...]], Code]
 """The code for a cell at an offset of local 0, and for its partner at an offset of local 1."""
 
-ADD = OP["i32.add"]
 
-
-def moved(offset: int) -> Code:
-    """Adds a constant to the address on the stack."""
-    return [i32_const[offset], ADD] if offset else []
-
-
-def zeroed(home: T, size: int) -> list[T | bytes]:
+def zeroed(address: AddressType, home: T, size: int) -> list[T | bytes]:
     """Makes `size` bytes at the address that `home` leaves zero; `memory.fill` takes 3 ns whatever the size."""
     if size > 64:
-        return [home, i32_const[0], i32_const[size], memory_fill]
+        return [home, i32_const[0], address.const[size], memory_fill]
     code: list[T | bytes] = []
     for at in range(0, size // 16 * 16, 16):
         code += (home, f64x2_const(0.0, 0.0), v128_store[at])
@@ -64,8 +56,9 @@ def zeroed(home: T, size: int) -> list[T | bytes]:
 class TypeFunctions:
     """Code for whole values; `drop`, `copy`, ... give a call, and make the function behind it when first needed."""
 
-    def __init__(self, builder: ModuleBuilder, heap: Heap, layouts: Layouts) -> None:
+    def __init__(self, builder: ModuleBuilder, heap: Heap, layouts: Layouts, address: AddressType) -> None:
         self._builder = builder
+        self._a = address
         self._heap = heap
         self._layouts = layouts
         self._calls: dict[object, bytes] = {}
@@ -86,8 +79,8 @@ class TypeFunctions:
             if cell.flat:
                 return []
             if cell.kind == "address":
-                return [local_get[0], i32_load[offset], self.drop(cell.type)]
-            return [local_get[0], *moved(offset), self.clear(cell.type)]
+                return [local_get[0], self._a.load[offset], self.drop(cell.type)]
+            return [local_get[0], self._a.moved(offset), self.clear(cell.type)]
 
         layout = self._layouts.of(t)
 
@@ -97,9 +90,9 @@ class TypeFunctions:
                 record = 3
                 free = [
                     local_get[record],
-                    i32_load[DATA],
+                    self._a.load[DATA],
                     local_get[record],
-                    i32_load[CAPACITY],
+                    self._a.load[self._a.capacity],
                     self._heap.free_some(),
                 ]
                 return [local_get[0], local_set[record], *walk, *free]
@@ -118,7 +111,7 @@ class TypeFunctions:
         def code() -> Code:
             own = [] if layout.flat else [local_get[new], self.own(t)]
             block = [self._heap.allocate(layout.bytes), local_tee[new]]
-            return [*block, local_get[0], i32_const[layout.bytes], memory_copy, *own, local_get[new]]
+            return [*block, local_get[0], self._a.const[layout.bytes], memory_copy, *own, local_get[new]]
 
         return self._type_function(("copy", layout.bytes if layout.flat else t), 1, True, code)
 
@@ -130,8 +123,8 @@ class TypeFunctions:
             if cell.flat:
                 return []
             if cell.kind == "address":
-                return [local_get[0], local_get[0], i32_load[offset], self.copy(cell.type), i32_store[offset]]
-            return [local_get[0], *moved(offset), self.own(cell.type)]
+                return [local_get[0], local_get[0], self._a.load[offset], self.copy(cell.type), self._a.store[offset]]
+            return [local_get[0], self._a.moved(offset), self.own(cell.type)]
 
         return self._type_function(("own", t), 1, False, lambda: self._walk((self._layouts.of(t),), visit))
 
@@ -142,19 +135,25 @@ class TypeFunctions:
             assert isinstance(t, Array)
             own = [local_get[new], self._type_function(("own", t), 1, False, lambda: self._own_column(t, column))]
         return [
-            *(self._heap.allocate(12), local_set[new]),
-            *(local_get[record], i32_load[LENGTH], i32_const[column.stride], OP["i32.mul"], local_set[size]),
-            *(local_get[new], local_get[size], self._heap.allocate_some(), i32_store[DATA]),
-            *(local_get[new], local_get[record], i32_load[LENGTH], i32_store[LENGTH]),
-            *(local_get[new], local_get[size], i32_store[CAPACITY]),
-            *(local_get[new], i32_load[DATA], local_get[record], i32_load[DATA], local_get[size], memory_copy),
+            *(self._heap.allocate(self._a.record), local_set[new]),
+            *(
+                local_get[record],
+                self._a.load[self._a.length],
+                self._a.const[column.stride],
+                self._a.mul,
+                local_set[size],
+            ),
+            *(local_get[new], local_get[size], self._heap.allocate_some(), self._a.store[DATA]),
+            *(local_get[new], local_get[record], self._a.load[self._a.length], self._a.store[self._a.length]),
+            *(local_get[new], local_get[size], self._a.store[self._a.capacity]),
+            *(local_get[new], self._a.load[DATA], local_get[record], self._a.load[DATA], local_get[size], memory_copy),
             *(*own, local_get[new]),
         ]
 
     def _own_column(self, t: Type, column: Column) -> Code:
         def visit(cells: tuple[Cell, ...], offsets: tuple[int, ...]) -> Code:
             if column.cell.kind == "address":
-                return [local_get[0], local_get[0], i32_load[0], self.copy(column.cell.type), i32_store[0]]
+                return [local_get[0], local_get[0], self._a.load[0], self.copy(column.cell.type), self._a.store[0]]
             return [local_get[0], self.own(column.cell.type)]
 
         return self._walk((self._layouts.of(t),), visit)
@@ -171,7 +170,7 @@ class TypeFunctions:
             if isinstance(layout.parts, Column):
                 assert like is not None
                 return self._zero_column(layout.parts, t, like)
-            block = [self._heap.allocate(layout.bytes), local_set[new], *zeroed(local_get[new], layout.bytes)]
+            block = [self._heap.allocate(layout.bytes), local_set[new], *zeroed(self._a, local_get[new], layout.bytes)]
             fill = [local_get[new], *source, self.fill(t, like)] if self.needs_fill(t) else []
             return [*block, *fill, local_get[new]]
 
@@ -207,10 +206,10 @@ class TypeFunctions:
         like_type = None
         if like is not None and has_dynamic_length(cell.type):
             like_type = like.type
-            source = [local_get[1], i32_load[at]] if like.kind == "address" else [local_get[1], *moved(at)]
+            source = [local_get[1], self._a.load[at]] if like.kind == "address" else [local_get[1], self._a.moved(at)]
         if cell.kind == "address":
-            return [local_get[0], *source, self.zero(cell.type, like_type), i32_store[offset]]
-        return [local_get[0], *moved(offset), *source, self.fill(cell.type, like_type)]
+            return [local_get[0], *source, self.zero(cell.type, like_type), self._a.store[offset]]
+        return [local_get[0], self._a.moved(offset), *source, self.fill(cell.type, like_type)]
 
     def _zero_column(self, column: Column, t: Type, like: Type) -> Code:
         new, size = 2, 3
@@ -218,12 +217,12 @@ class TypeFunctions:
         if column.cell.kind == "address" or (column.cell.kind == "inline" and self.needs_fill(column.cell.type)):
             fill = [local_get[new], local_get[0], self.fill(t, like)]
         return [
-            *(self._heap.allocate(12), local_set[new]),
-            *(local_get[0], i32_load[LENGTH], i32_const[column.stride], OP["i32.mul"], local_set[size]),
-            *(local_get[new], local_get[size], self._heap.allocate_some(), i32_store[DATA]),
-            *(local_get[new], local_get[0], i32_load[LENGTH], i32_store[LENGTH]),
-            *(local_get[new], local_get[size], i32_store[CAPACITY]),
-            *(local_get[new], i32_load[DATA], i32_const[0], local_get[size], memory_fill),
+            *(self._heap.allocate(self._a.record), local_set[new]),
+            *(local_get[0], self._a.load[self._a.length], self._a.const[column.stride], self._a.mul, local_set[size]),
+            *(local_get[new], local_get[size], self._heap.allocate_some(), self._a.store[DATA]),
+            *(local_get[new], local_get[0], self._a.load[self._a.length], self._a.store[self._a.length]),
+            *(local_get[new], local_get[size], self._a.store[self._a.capacity]),
+            *(local_get[new], self._a.load[DATA], i32_const[0], local_get[size], memory_fill),
             *(*fill, local_get[new]),
         ]
 
@@ -233,13 +232,20 @@ class TypeFunctions:
         """Takes two addresses; adds the Reals and Tans at the second to those at the first."""
         layout = self._layouts.of(t)
         if isinstance(layout.parts, Rows) and (count := self._reals(layout)):
-            return i32_const[8 * count] + self._add_reals()
+            return self._a.const[8 * count] + self._add_reals()
 
         def code() -> Code:
             parts = layout.parts
             if isinstance(parts, Column) and parts.cell.kind == "real":
-                data = [local_get[0], i32_load[DATA], local_get[1], i32_load[DATA]]
-                return [*data, local_get[0], i32_load[LENGTH], i32_const[3], OP["i32.shl"], self._add_reals()]
+                data = [local_get[0], self._a.load[DATA], local_get[1], self._a.load[DATA]]
+                return [
+                    *data,
+                    local_get[0],
+                    self._a.load[self._a.length],
+                    self._a.const[3],
+                    self._a.shl,
+                    self._add_reals(),
+                ]
             return self._walk((layout, layout), self._add_cell)
 
         return self._type_function(("add", t), 2, False, code)
@@ -252,8 +258,8 @@ class TypeFunctions:
         if not (has_real(cell.type) or is_linear(cell.type)):
             return []
         if cell.kind == "address":
-            return [local_get[0], i32_load[offset], local_get[1], i32_load[offset], self.add(cell.type)]
-        return [local_get[0], *moved(offset), local_get[1], *moved(offset), self.add(cell.type)]
+            return [local_get[0], self._a.load[offset], local_get[1], self._a.load[offset], self.add(cell.type)]
+        return [local_get[0], self._a.moved(offset), local_get[1], self._a.moved(offset), self.add(cell.type)]
 
     def _reals(self, layout: Layout) -> int:
         """How many Reals there are, where there is nothing else."""
@@ -268,14 +274,22 @@ class TypeFunctions:
     def _add_reals(self) -> bytes:
         """Takes two addresses and a number of bytes; two sums at a time, which changes no bit."""
         to, source, end = 0, 1, 2
-        two = [local_get[to], i32_const[8], ADD, local_get[end], OP["i32.lt_u"]]
-        advance = [local_get[to], i32_const[16], ADD, local_set[to], local_get[source], i32_const[16], ADD]
+        two = [local_get[to], self._a.const[8], self._a.add, local_get[end], self._a.op("lt_u")]
+        advance = [
+            local_get[to],
+            self._a.const[16],
+            self._a.add,
+            local_set[to],
+            local_get[source],
+            self._a.const[16],
+            self._a.add,
+        ]
         code = [
-            *(local_get[to], local_get[end], ADD, local_set[end]),
+            *(local_get[to], local_get[end], self._a.add, local_set[end]),
             *(*two, if_(), loop()),
             *(local_get[to], local_get[to], v128_load[0], local_get[source], v128_load[0], OP["f64x2.add"]),
             *(v128_store[0], *advance, local_set[source], *two, br_if[0], END, END),
-            *(local_get[to], local_get[end], OP["i32.lt_u"], if_(), local_get[to]),
+            *(local_get[to], local_get[end], self._a.op("lt_u"), if_(), local_get[to]),
             *(local_get[to], f64_load[0], local_get[source], f64_load[0], OP["f64.add"], f64_store[0], END),
         ]
         return self._type_function("add reals", 3, False, lambda: code)
@@ -283,13 +297,13 @@ class TypeFunctions:
     # --- walks
 
     def _type_function(self, key: object, params: int, result: bool, code: Callable[[], Code]) -> bytes:
-        """A call of the function for `key`: its parameters, at least up to local 4, and a result are i32."""
+        """A call of the function for `key`: its parameters, at least up to local 4, and a result are addresses."""
         if key not in self._calls:
-            results: Sequence[ValueType] = ("i32",) if result else ()
+            results: Sequence[ValueType] = (self._a.kind,) if result else ()
             name = f"glue.{key if isinstance(key, str) else key[0]}"  # type: ignore[index]  # else it is a tuple
-            index = self._builder.declare_function(("i32",) * params, results, name)
+            index = self._builder.declare_function((self._a.kind,) * params, results, name)
             self._calls[key] = call[index]
-            self._builder.define(index, ((5 - params, "i32"),), code())
+            self._builder.define(index, ((5 - params, self._a.kind),), code())
         return self._calls[key]
 
     def _walk(self, layouts: tuple[Layout, ...], visit: Visit) -> Code:
@@ -315,14 +329,14 @@ class TypeFunctions:
             return []
         end = 2
         if isinstance(first, Rows):
-            start = [local_get[0], i32_const[first.length * first.stride], ADD, local_set[end]]
+            start = [local_get[0], self._a.const[first.length * first.stride], self._a.add, local_set[end]]
         else:
-            size = [local_get[0], i32_load[LENGTH], i32_const[first.stride], OP["i32.mul"]]
-            start = [*size, local_get[0], i32_load[DATA], local_tee[0], ADD, local_set[end]]
+            size = [local_get[0], self._a.load[self._a.length], self._a.const[first.stride], self._a.mul]
+            start = [*size, local_get[0], self._a.load[DATA], local_tee[0], self._a.add, local_set[end]]
             if len(parts) > 1:
-                start += [local_get[1], i32_load[DATA], local_set[1]]
-        advance = [local_get[0], i32_const[first.stride], ADD, local_set[0]]
+                start += [local_get[1], self._a.load[DATA], local_set[1]]
+        advance = [local_get[0], self._a.const[first.stride], self._a.add, local_set[0]]
         if len(parts) > 1:
-            advance += [local_get[1], i32_const[parts[1].stride], ADD, local_set[1]]
-        more = [local_get[0], local_get[end], OP["i32.ne"]]
+            advance += [local_get[1], self._a.const[parts[1].stride], self._a.add, local_set[1]]
+        more = [local_get[0], local_get[end], self._a.op("ne")]
         return [*start, *more, if_(), loop(), *inner, *advance, *more, br_if[0], END, END]

@@ -3,14 +3,15 @@
 from collections.abc import Sequence
 
 from rosejit.abi import INTERRUPT_FLAG
+from rosejit.codegen.core.address_type import Kind
 from rosejit.codegen.core.emitter import Emitter
-from rosejit.codegen.core.function_body import LOADS, STORES, Kind
+from rosejit.codegen.core.function_body import LOADS, STORES
 from rosejit.codegen.core.split_long import PARENT
 from rosejit.codegen.values.ownership import consume, free, undefine
 from rosejit.ir.syntax import Atom, Var
 from rosejit.ir.types import is_boxed
 from rosejit.lazy_dataclass import dataclass
-from rosejit.wasm.instructions import i32_const, i32_load, local_get, local_set
+from rosejit.wasm.instructions import i32_load, local_get, local_set
 
 
 @dataclass(slots=True)
@@ -29,7 +30,7 @@ class Carry:
 
 def poll(e: Emitter) -> bytes:
     """Looks at the interrupt flag."""
-    return i32_const[0] + i32_load[INTERRUPT_FLAG] + e.body.fail_if(e.module.failures.interrupted())
+    return e.module.address.zero + i32_load[INTERRUPT_FLAG] + e.body.fail_if(e.module.failures.interrupted())
 
 
 def load(e: Emitter, kind: Kind, place: int) -> bytes:

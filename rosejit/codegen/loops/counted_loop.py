@@ -6,20 +6,16 @@ from itertools import pairwise
 from rosejit.codegen.core.allocator import END
 from rosejit.codegen.core.emitter import Emitter, Item
 from rosejit.codegen.core.function_facts import times_of
-from rosejit.codegen.core.layout import CAPACITY, DATA, LENGTH, Column, Layout, elements_of
+from rosejit.codegen.core.layout import DATA, Column, Layout, elements_of
 from rosejit.codegen.core.split_long import PARENT
 from rosejit.codegen.loops.carried_locals import close_carries, drop_unread, load, open_carries, poll, store
 from rosejit.codegen.loops.trip_control import PLAIN, LoopEmission, StridedPointer, one_by_one, several
 from rosejit.codegen.loops.unroll_legality import unroll_facts
-from rosejit.codegen.values.element_access import ADD, LOAD, STORE
 from rosejit.codegen.values.ownership import alive, begin, consume, free, put_row, touch
 from rosejit.ir.lane_sums import EMPTY, LANES, in_lanes
 from rosejit.ir.syntax import Let, Loop, Var
 from rosejit.wasm.instructions import (
     f64_const,
-    i32_const,
-    i32_load,
-    i32_store,
     i64_const,
     if_,
     local_get,
@@ -27,8 +23,6 @@ from rosejit.wasm.instructions import (
     memory_copy,
 )
 from rosejit.wasm.opcodes import OP
-
-WRAP = OP["i32.wrap_i64"]
 
 
 def loop(e: Emitter, let: Let) -> None:
@@ -120,40 +114,41 @@ def _open_arrays(e: Emitter, m: LoopEmission, stacks: tuple[Var, ...]) -> None:
             consume(e, (scan.array,))
             moved = scan.param in e.plan.consumed
             e.body.out += (_shell(e, layout) if moved else e.module.drop(scan.array.type), e.read(scan.array))
-        base = e.temporary("i32") if isinstance(rows, Column) else scan.array
+        base = e.temporary(e.module.address.kind) if isinstance(rows, Column) else scan.array
         m.scans.append(StridedPointer(scan.array, layout, rows, base, scan))
     free(e, dying)
     for v in stacks:
         layout = e.module.layouts.of(v.type)
         rows = elements_of(layout)
-        base = e.temporary("i32") if isinstance(rows, Column) else v
-        home = e.temporary("i32") if rows.cell.kind == "inline" else None
+        base = e.temporary(e.module.address.kind) if isinstance(rows, Column) else v
+        home = e.temporary(e.module.address.kind) if rows.cell.kind == "inline" else None
         m.stacks.append(StridedPointer(v, layout, rows, base, home=home))
     for array in (*m.scans, *m.stacks):
         stride = array.rows.stride
         if stride and stride not in m.offsets:
-            m.offsets[stride] = e.temporary("i32")
+            m.offsets[stride] = e.temporary(e.module.address.kind)
 
 
 def _shell(e: Emitter, layout: Layout) -> bytes:
     """Takes an array whose elements have been moved away."""
     if not isinstance(layout.parts, Column):
         return e.module.heap.free(layout.bytes)
-    record = e.body.local("i32")
-    e.body.release("i32", record)
-    data = local_tee[record] + i32_load[DATA] + local_get[record] + i32_load[CAPACITY]
+    a = e.module.address
+    record = e.body.local(a.kind)
+    e.body.release(a.kind, record)
+    data = local_tee[record] + a.load[DATA] + local_get[record] + a.load[a.capacity]
     return data + e.module.heap.free_some() + local_get[record] + e.module.heap.free(layout.bytes)
 
 
 def _row(e: Emitter, m: LoopEmission, array: StridedPointer) -> bytes:
     """The address of the row of this iteration."""
     offset = m.offsets.get(array.rows.stride)
-    return e.read(array.base) + (e.read(offset) + ADD if offset is not None else b"")
+    return e.read(array.base) + (e.read(offset) + e.module.address.add if offset is not None else b"")
 
 
 def _finish(e: Emitter, m: LoopEmission) -> None:
     """The end of an iteration: rows go into the stacks, then the carries change all at once."""
-    results = m.x.body.results
+    a, results = e.module.address, m.x.body.results
     nexts, rows = results[: len(m.x.carries)], results[len(m.x.carries) :]
     items: list[Item] = []
     frees: list[Item] = []
@@ -161,7 +156,7 @@ def _finish(e: Emitter, m: LoopEmission) -> None:
         if array.home is not None:
             items += put_row(e, array.home, row, frees)
         elif array.rows.cell.kind != "nothing":
-            items += (array.base, m.offsets[array.rows.stride], ADD, row, STORE[array.rows.cell.kind][0])
+            items += (array.base, m.offsets[array.rows.stride], a.add, row, a.stores[array.rows.cell.kind][0])
     consume(e, (*nexts, *[row for array, row in zip(m.stacks, rows, strict=True) if array.home is None]))
     for carry in m.carried:
         e.assign(carry.kind, carry.place)
@@ -173,7 +168,7 @@ def _begin(e: Emitter, m: LoopEmission) -> None:
     drop_unread(e, m.carried)
     for array in m.stacks:
         if array.home is not None:
-            e.assign("i32", e.where[array.home])
+            e.assign(e.module.address.kind, e.where[array.home])
             e.body.out.append(_row(e, m, array))
     for array in m.scans:
         _scan(e, m, array)
@@ -187,11 +182,11 @@ def _scan(e: Emitter, m: LoopEmission, array: StridedPointer) -> None:
     if v not in e.where:
         return
     if cell.kind == "inline" and v not in e.plan.borrowed:
-        e.body.out += (memory_copy, i32_const[cell.bytes], _row(e, m, array), e.read(v))
+        e.body.out += (memory_copy, e.module.address.const[cell.bytes], _row(e, m, array), e.read(v))
         begin(e, v)
         return
-    before = e.bind(v)
-    e.body.out += (LOAD[cell.kind][0] if cell.kind in LOAD else b"", _row(e, m, array), before)
+    before, loads = e.bind(v), e.module.address.loads
+    e.body.out += (loads[cell.kind][0] if cell.kind in loads else b"", _row(e, m, array), before)
 
 
 # --- in front of the loop
@@ -202,9 +197,9 @@ def _close_arrays(e: Emitter, m: LoopEmission) -> None:
         e.retire(v)
     for array in m.scans:
         if array.base is not array.var:
-            e.assign("i32", e.where[array.base])
+            e.assign(e.module.address.kind, e.where[array.base])
             e.retire(array.base)
-            e.body.out += (i32_load[DATA], e.read(array.var))
+            e.body.out += (e.module.address.load[DATA], e.read(array.var))
     for array in reversed(m.stacks):
         if array.home is not None:
             e.retire(array.home)
@@ -216,14 +211,15 @@ def _close_arrays(e: Emitter, m: LoopEmission) -> None:
 
 def _new_column(e: Emitter, m: LoopEmission, array: StridedPointer) -> None:
     """Allocates a stack whose length only the run knows."""
-    size = e.temporary("i32")
+    size = e.temporary(e.module.address.kind)
     trips = m.count(e)
     length = trips + i64_const[0] + trips + i64_const[0] + OP["i64.gt_s"] + OP["select"]
-    data, record, bytes_ = e.read(array.base), e.read(array.var), e.read(size)
+    a, data, record, bytes_ = e.module.address, e.read(array.base), e.read(array.var), e.read(size)
     code = [
-        store(e, "i32", e.where[size], length + i64_const[array.rows.stride] + e.module.heap.bytes_of()),
-        store(e, "i32", e.where[array.base], bytes_ + e.module.heap.allocate_some()),
-        *(record, data, i32_store[DATA], record, length, WRAP, i32_store[LENGTH], record, bytes_, i32_store[CAPACITY]),
+        store(e, a.kind, e.where[size], length + e.module.heap.bytes_of(array.rows.stride)),
+        store(e, a.kind, e.where[array.base], bytes_ + e.module.heap.allocate_some()),
+        *(record, data, a.store[DATA], record, length, a.of_int, a.store[a.length]),
+        *(record, bytes_, a.store[a.capacity]),
     ]
     e.body.out.append(b"".join(code))
     begin(e, array.var)

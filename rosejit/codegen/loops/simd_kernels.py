@@ -7,7 +7,8 @@ that happens has no second sides.
 
 from collections.abc import Callable, Iterable, Sequence
 
-from rosejit.codegen.core.function_body import KINDS, Body, Kind
+from rosejit.codegen.core.address_type import KINDS, Kind
+from rosejit.codegen.core.function_body import Body
 from rosejit.codegen.core.module_builder import ModuleContext
 from rosejit.ir.primitive import Emit, Instr, Kernel, Primitive, Table
 from rosejit.ir.syntax import Apply, Atom, Block, Call, Function, If, Let, Lit, Var
@@ -287,7 +288,14 @@ class Lanes:
             row, address = self._module.row(table)
             numbers = (_GET["f64"][0] + OP["i64.reinterpret_f64"], _GET["i64"][1])  # for lane 0 engines know a move
             for local, number in zip(known, numbers, strict=True):
-                self.code += (self.value(i), number, OP["i32.wrap_i64"], row, v128_load[address], local_set[local])
+                self.code += (
+                    self.value(i),
+                    number,
+                    self._module.address.of_int,
+                    row,
+                    v128_load[address],
+                    local_set[local],
+                )
         return known
 
     def _kernel(self, v: Var, op: Primitive, args: Sequence[Atom]) -> None:

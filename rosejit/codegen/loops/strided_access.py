@@ -4,12 +4,12 @@ are.
 
 from rosejit.codegen.core.emitter import Emitter
 from rosejit.codegen.loops.unroll_legality import UnrollFacts
-from rosejit.codegen.values.element_access import ADD, AccessPath, behind, kept_offset, scaled
+from rosejit.codegen.values.element_access import AccessPath, behind, kept_offset
 from rosejit.ir.syntax import Atom, Field, Lit, Path, Var
 from rosejit.lazy_dataclass import dataclass
 from rosejit.ops import PRIMITIVES
 from rosejit.transforms.analysis.affine_dependence import Affine
-from rosejit.wasm.instructions import i32_const, i64_const, local_get, local_set
+from rosejit.wasm.instructions import i64_const, local_get, local_set
 from rosejit.wasm.opcodes import OP
 
 PRODUCT = PRIMITIVES["wmul"]
@@ -43,7 +43,7 @@ class StridedElements:
 
     def of(self, base: Atom, path: Path) -> StridedElement:
         """Where `path` leads from `base`, a boxed value or a place, or another name of such a one."""
-        e, t = self._e, self._t
+        e, t, a = self._e, self._t, self._e.module.address
         base = t.arrays.get(base, base)
         assert isinstance(base, Var)
         access = AccessPath(e, base)
@@ -55,19 +55,19 @@ class StridedElements:
             access.data(rows)
             if isinstance(step, Lit):
                 assert isinstance(step.value, int)
-                access.offset += behind(rows, step.value)
+                access.offset += behind(e, rows, step.value)
             elif step in t.own:
                 own, stride = t.own[step], rows.stride
-                grows = e.read(offset_of(e, t.x.index, stride)) + ADD
+                grows = e.read(offset_of(e, t.x.index, stride)) + a.add
                 if own.start is None:
-                    access.offset += behind(rows, own.constant)
+                    access.offset += behind(e, rows, own.constant)
                 else:
-                    access.items += (number_at(e, own), scaled(stride), ADD)
+                    access.items += (number_at(e, own), a.scaled(stride), a.add)
                     starts = True
             else:
                 start, constant = _apart(e, step)
-                access.items += (_scaled(e, start, rows.stride), ADD)
-                access.offset += behind(rows, constant)
+                access.items += (_scaled(e, start, rows.stride), a.add)
+                access.offset += behind(e, rows, constant)
                 starts = starts or kept_offset(e, start, rows.stride) is None
         code = b"".join(
             [item if isinstance(item, bytes) else e.read(base) for item in access.items]
@@ -76,7 +76,7 @@ class StridedElements:
 
     def _start(self, code: bytes) -> bytes:
         if code not in self._starts:
-            self._starts[code] = self._e.body.fresh("i32")
+            self._starts[code] = self._e.body.fresh(self._e.module.address.kind)
         return local_get[self._starts[code]]
 
 
@@ -118,4 +118,5 @@ def _scaled(e: Emitter, step: Var, stride: int) -> bytes:
     kept = kept_offset(e, step, stride)
     if kept is not None:
         return e.read(kept)
-    return e.read(step) + scaled(stride) if stride else i32_const[0]
+    a = e.module.address
+    return e.read(step) + a.scaled(stride) if stride else a.zero

@@ -2,20 +2,19 @@
 
 from dataclasses import field
 
+from rosejit.codegen.core.address_type import Kind
 from rosejit.codegen.core.allocator import END
 from rosejit.codegen.core.emitter import Emitter
-from rosejit.codegen.core.function_body import Kind
 from rosejit.codegen.core.layout import Column, Layout, Rows
 from rosejit.codegen.loops.carried_locals import Carry, load, poll, store
 from rosejit.codegen.loops.strided_access import number_at, offset_of
 from rosejit.codegen.loops.unroll_legality import UnrollFacts
 from rosejit.codegen.loops.unroll_scalar import ScalarUnroller
 from rosejit.codegen.loops.vectorize import SimdBody
-from rosejit.codegen.values.element_access import ADD, scaled
 from rosejit.ir.lane_sums import FEWEST as MANY
 from rosejit.ir.syntax import Atom, Let, Loop, Scan, Var
 from rosejit.lazy_dataclass import dataclass
-from rosejit.wasm.instructions import block, br, br_if, i32_const, i64_const, if_, local_get, local_set, local_tee
+from rosejit.wasm.instructions import block, br, br_if, i64_const, if_, local_get, local_set, local_tee
 from rosejit.wasm.instructions import loop as loop_
 from rosejit.wasm.opcodes import OP
 
@@ -82,18 +81,18 @@ def _control(e: Emitter, m: LoopEmission, *, read: bool) -> tuple[bytes, bytes]:
 
     An index that the body does not read itself need not be there if an offset can count.
     """
-    x, n, down = m.x, m.trips, m.x.down
-    by = next((s for s in m.offsets if n is not None and 0 < n * s < 1 << 31), None) if not read else None
+    a, x, n, down = e.module.address, m.x, m.trips, m.x.down
+    by = next((s for s in m.offsets if n is not None and 0 < n * s < a.offsets), None) if not read else None
     start, step = [b""], [b""]
     for stride, v in m.offsets.items():
         place = e.where[v]
-        first = _last_offset(e, m, stride) if down else i32_const[0]
-        start.append(store(e, "i32", place, first))
-        step.append(store(e, "i32", place, load(e, "i32", place) + i32_const[-stride if down else stride] + ADD))
+        first = _last_offset(e, m, stride) if down else a.zero
+        start.append(store(e, a.kind, place, first))
+        step.append(store(e, a.kind, place, load(e, a.kind, place) + a.const[-stride if down else stride] + a.add))
     if by is not None and n is not None:
         place = e.where[m.offsets[by]]
-        test = i32_const[0] + OP["i32.ge_s"] if down else i32_const[n * by] + OP["i32.ne"]
-        return b"".join(start), b"".join((*step, load(e, "i32", place), test))
+        test = a.zero + a.op("ge_s") if down else a.const[n * by] + a.op("ne")
+        return b"".join(start), b"".join((*step, load(e, a.kind, place), test))
     place = e.fixed[x.index]
     count = m.count(e)
     one = i64_const[-1 if down else 1] + OP["i64.add"]
@@ -105,8 +104,8 @@ def _control(e: Emitter, m: LoopEmission, *, read: bool) -> tuple[bytes, bytes]:
 
 def _last_offset(e: Emitter, m: LoopEmission, stride: int) -> bytes:
     if m.trips is not None:
-        return i32_const[max(m.trips - 1, 0) * stride]
-    return m.count(e) + i64_const[1] + OP["i64.sub"] + scaled(stride)
+        return e.module.address.const[max(m.trips - 1, 0) * stride]
+    return m.count(e) + i64_const[1] + OP["i64.sub"] + e.module.address.scaled(stride)
 
 
 # --- several as one
@@ -187,9 +186,10 @@ class _Count:
         self._e = e
         self._m = m
         self._offsets = {stride: e.where[v] for stride, v in m.offsets.items()}
+        self._a = a = e.module.address
         small = m.trips is not None or not exact
-        self._stride = next((s for s in self._offsets if small and s > 0 and s * (m.trips or 0) < 1 << 31), 0)
-        kind: Kind = "i32" if self._stride else "i64"
+        self._stride = next((s for s in self._offsets if small and s > 0 and s * (m.trips or 0) < a.offsets), 0)
+        kind: Kind = a.kind if self._stride else "i64"
         self._kind: Kind = kind
         self._index = None if self._stride and not read else e.fixed[m.x.index]
         self.at = load(e, kind, self._offsets[self._stride] if self._stride else e.fixed[m.x.index])
@@ -197,21 +197,22 @@ class _Count:
 
     def start(self) -> bytes:
         """Sets all to 0."""
-        code = [store(self._e, "i32", place, i32_const[0]) for place in self._offsets.values()]
+        code = [store(self._e, self._a.kind, place, self._a.zero) for place in self._offsets.values()]
         if self._index is not None:
             code.append(store(self._e, "i64", self._index, i64_const[0]))
         return b"".join(code)
 
     def from_iteration(self, iteration: int) -> bytes:
         """Sets all to what they are in that iteration."""
-        code = [store(self._e, "i32", place, i32_const[iteration * s]) for s, place in self._offsets.items()]
+        a = self._a
+        code = [store(self._e, a.kind, place, a.const[iteration * s]) for s, place in self._offsets.items()]
         return b"".join((*code, store(self._e, "i64", self._e.fixed[self._m.x.index], i64_const[iteration])))
 
     def step(self, factor: int) -> bytes:
         """So many iterations are done."""
-        e = self._e
+        e, a = self._e, self._a
         code = [
-            store(e, "i32", place, load(e, "i32", place) + i32_const[factor * stride] + ADD)
+            store(e, a.kind, place, load(e, a.kind, place) + a.const[factor * stride] + a.add)
             for stride, place in self._offsets.items()
         ]
         if self._index is not None:
@@ -222,7 +223,7 @@ class _Count:
         """What is done first, and what leaves where the iterations end and where the last `factor` of them begin:
         before the first where `tested` says that a test fails."""
         trips = self._m.trips
-        unit, const = (self._stride, i32_const) if self._stride else (1, i64_const)
+        unit, const = (self._stride, self._a.const) if self._stride else (1, i64_const)
         if trips is not None and not tested:
             return b"", const[unit * trips], const[unit * (trips - factor)]
         body = self._e.body
@@ -231,14 +232,14 @@ class _Count:
             start, end = const[unit * (trips - factor)], const[unit * trips]
         else:
             held = body.fresh(self._kind)
-            count = self._m.count(self._e) + (scaled(unit) if self._stride else b"")
+            count = self._m.count(self._e) + (self._a.scaled(unit) if self._stride else b"")
             start, end = count + local_tee[held] + const[-unit * factor] + OP[f"{self._kind}.add"], local_get[held]
         never = const[-1] + tested + OP["select"] if tested else b""
         return start + never + local_set[last], end, local_get[last]
 
 
 def _row(e: Emitter, index: Var, array: StridedPointer) -> bytes:
-    return e.read(array.base) + e.read(offset_of(e, index, array.rows.stride)) + ADD
+    return e.read(array.base) + e.read(offset_of(e, index, array.rows.stride)) + e.module.address.add
 
 
 def _poll_at(e: Emitter, m: LoopEmission, depth: int) -> bytes:

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterable
 
+from rosejit.codegen.core.address_type import KINDS
 from rosejit.codegen.core.emitter import Emitter, literal
-from rosejit.codegen.core.function_body import KINDS
 from rosejit.codegen.loops.carried_locals import load, store
 from rosejit.codegen.loops.strided_access import StridedElement, StridedElements, number_at
 from rosejit.codegen.loops.unroll_legality import UnrollFacts

@@ -2,20 +2,18 @@
 
 from functools import partial
 
+from rosejit.codegen.core.address_type import Kind
 from rosejit.codegen.core.allocator import END
 from rosejit.codegen.core.emitter import Emitter, Item
-from rosejit.codegen.core.function_body import Kind
-from rosejit.codegen.core.layout import CAPACITY, DATA, LENGTH, Column, elements_of
+from rosejit.codegen.core.layout import DATA, Column, elements_of
 from rosejit.codegen.loops.carried_locals import Carry, close_carries, drop_unread, load, open_carries, poll, store
-from rosejit.codegen.values.element_access import ADD, STORE
 from rosejit.codegen.values.ownership import alive, begin, consume, free, put_row, touch
 from rosejit.ir.syntax import Let, Var, While
 from rosejit.lazy_dataclass import dataclass
-from rosejit.wasm.instructions import br, i32_const, i32_store, i64_const, if_
+from rosejit.wasm.instructions import br, i64_const, if_
 from rosejit.wasm.instructions import loop as loop_
 from rosejit.wasm.opcodes import OP
 
-MUL, WRAP, EXTEND = OP["i32.mul"], OP["i32.wrap_i64"], OP["i64.extend_i32_u"]
 FIRST = 8
 """The rows that a stack has at first."""
 
@@ -57,13 +55,13 @@ def while_(e: Emitter, let: Let) -> None:
     if let.binders[0] in e.where or m.stacks:
         m.iterations = e.temporary("i64")
         if m.stacks:
-            m.room = e.temporary("i32")
+            m.room = e.temporary(e.module.address.kind)
     _close_stacks(e, m)
     _write(e, m)
     for v in _temporaries(m):
         kind = e.kind(v)
         assert kind is not None
-        zero = i64_const[0] if v is m.iterations else i32_const[0]
+        zero = i64_const[0] if v is m.iterations else e.module.address.zero
         e.body.out.append(store(e, kind, e.where[v], zero))
         e.retire(v)
     for stack in m.stacks:
@@ -75,8 +73,8 @@ def while_(e: Emitter, let: Let) -> None:
 def _open_stack(e: Emitter, m: _While, v: Var) -> None:
     rows = elements_of(e.module.layouts.of(v.type))
     assert isinstance(rows, Column)
-    home = e.temporary("i32") if rows.cell.kind == "inline" else None
-    m.stacks.append(_Stack(v, rows, e.temporary("i32"), e.temporary("i32"), home))
+    home = e.temporary(e.module.address.kind) if rows.cell.kind == "inline" else None
+    m.stacks.append(_Stack(v, rows, e.temporary(e.module.address.kind), e.temporary(e.module.address.kind), home))
 
 
 def _temporaries(m: _While) -> list[Var]:
@@ -91,8 +89,8 @@ def _get(e: Emitter, v: Var) -> bytes:
     return e.read(v)
 
 
-def _put(e: Emitter, v: Var, value: bytes, kind: Kind = "i32") -> bytes:
-    return store(e, kind, e.where[v], value)
+def _put(e: Emitter, v: Var, value: bytes, kind: Kind | None = None) -> bytes:
+    return store(e, kind or e.module.address.kind, e.where[v], value)
 
 
 def _write(e: Emitter, m: _While) -> None:
@@ -113,17 +111,17 @@ def _write(e: Emitter, m: _While) -> None:
 
 def _finish(e: Emitter, m: _While) -> None:
     """The end of an iteration."""
-    results = m.x.body.results
+    a, results = e.module.address, m.x.body.results
     nexts, rows = results[: len(m.x.carries)], results[len(m.x.carries) :]
     for stack in m.stacks:
-        e.body.out.append(_put(e, stack.used, _get(e, stack.used) + i32_const[stack.rows.stride] + ADD))
+        e.body.out.append(_put(e, stack.used, _get(e, stack.used) + a.const[stack.rows.stride] + a.add))
     items: list[Item] = []
     frees: list[Item] = []
     for stack, row in zip(m.stacks, rows, strict=True):
         if stack.home is not None:
             items += put_row(e, stack.home, row, frees)
         elif stack.rows.cell.kind != "nothing":
-            items += (stack.data, stack.used, ADD, row, STORE[stack.rows.cell.kind][0])
+            items += (stack.data, stack.used, a.add, row, a.stores[stack.rows.cell.kind][0])
     consume(e, (*nexts, *[row for stack, row in zip(m.stacks, rows, strict=True) if stack.home is None]))
     for carry in m.carried:
         e.assign(carry.kind, carry.place)
@@ -132,23 +130,25 @@ def _finish(e: Emitter, m: _While) -> None:
 
 def _begin(e: Emitter, m: _While) -> None:
     """The start of an iteration: room for its rows."""
+    a = e.module.address
     drop_unread(e, m.carried)
     code: list[bytes] = []
     if m.room is not None and m.iterations is not None:
-        code += (_get(e, m.iterations), WRAP, _get(e, m.room), OP["i32.eq"], if_(), *_grow(e, m, m.room), END)
+        code += (_get(e, m.iterations), a.of_int, _get(e, m.room), a.op("eq"), if_(), *_grow(e, m, m.room), END)
     for stack in m.stacks:
         if stack.home is not None:
-            code.append(_put(e, stack.home, _get(e, stack.data) + _get(e, stack.used) + ADD))
+            code.append(_put(e, stack.home, _get(e, stack.data) + _get(e, stack.used) + a.add))
     e.body.out.append(b"".join(code))
 
 
 def _grow(e: Emitter, m: _While, room: Var) -> list[bytes]:
     """Twice the rows for all stacks."""
-    doubled = _get(e, room) + i32_const[1] + OP["i32.shl"] + i32_const[FIRST] + OP["i32.or"]
+    a = e.module.address
+    doubled = _get(e, room) + a.const[1] + a.shl + a.const[FIRST] + a.op("or")
     code: list[bytes] = []
     for stack in m.stacks:
-        had = _get(e, room) + i32_const[stack.rows.stride] + MUL
-        shall = doubled + EXTEND + i64_const[stack.rows.stride] + e.module.heap.bytes_of()
+        had = _get(e, room) + a.const[stack.rows.stride] + a.mul
+        shall = doubled + a.to_int + e.module.heap.bytes_of(stack.rows.stride)
         old = _get(e, stack.data) + _get(e, stack.used)
         code.append(_put(e, stack.data, old + had + shall + e.module.heap.resize()))
     return [*code, _put(e, room, doubled)]
@@ -156,15 +156,15 @@ def _grow(e: Emitter, m: _While, room: Var) -> list[bytes]:
 
 def _close_stacks(e: Emitter, m: _While) -> None:
     """Behind the loop: the records of the stacks, and the number of iterations."""
-    let = m.let
+    a, let = e.module.address, m.let
     for stack in reversed(m.stacks):
         assert m.iterations is not None
         assert m.room is not None
         record = e.read(stack.var)
-        size = _get(e, m.room) + i32_const[stack.rows.stride] + MUL
+        size = _get(e, m.room) + a.const[stack.rows.stride] + a.mul
         code = (
-            *(record, _get(e, stack.data), i32_store[DATA]),
-            *(record, _get(e, m.iterations), WRAP, i32_store[LENGTH], record, size, i32_store[CAPACITY]),
+            *(record, _get(e, stack.data), a.store[DATA]),
+            *(record, _get(e, m.iterations), a.of_int, a.store[a.length], record, size, a.store[a.capacity]),
         )
         e.body.out.append(b"".join(code))
         begin(e, stack.var)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from rosejit.abi import EXCHANGE, Artifact, Import
+from rosejit.codegen.core.address_type import NARROW, PAGE, WIDE, AddressType
 from rosejit.codegen.core.entry_points import entry_layout, import_of, write_entry, write_releases
 from rosejit.codegen.core.function_facts import Plan, plan_function
 from rosejit.codegen.core.layout import Layouts
@@ -22,30 +23,31 @@ from rosejit.wasm.encode import encode
 from rosejit.wasm.instructions import call
 from rosejit.wasm.module import Export, Memory, ModuleBuilder
 
-_PAGE = 1 << 16
-_MOST_PAGES = (1 << 16) - 1  # one less than there are: the end of the heap stays a 32-bit number
-
 Plans = dict[Function, Plan]
 
 
-def compile_program(roots: Mapping[str, Function]) -> tuple[Artifact, tuple[Callable[..., Any], ...]]:
-    """One module with an entry for each root, and the host functions that it imports, in order."""
+def compile_program(
+    roots: Mapping[str, Function], wide: bool = False
+) -> tuple[Artifact, tuple[Callable[..., Any], ...]]:
+    """One module with an entry for each root, and the host functions that it imports, in order; with addresses of 64
+    bits if `wide`. Raises RoseMemoryError for what addresses do not reach."""
+    address = WIDE if wide else NARROW
     with paused(), deep_recursion():
         plans, hosts = _plan(roots)
         try:
-            return _compiled(roots, plans, hosts)
+            return _compiled(roots, plans, hosts, address)
         except RoseMemoryError as error:
-            error.span = error.span or _too_large(plans)
+            error.span = error.span or _too_large(plans, address)
             raise
 
 
 def _compiled(
-    roots: Mapping[str, Function], plans: Plans, hosts: list[Function]
+    roots: Mapping[str, Function], plans: Plans, hosts: list[Function], address: AddressType
 ) -> tuple[Artifact, tuple[Callable[..., Any], ...]]:
     builder = ModuleBuilder()
     releases: dict[Type, str] = {}
-    borders = [entry_layout(name, f, releases) for name, f in roots.items()]
-    module = ModuleContext(builder, max((place.end for place in borders), default=EXCHANGE))
+    borders = [entry_layout(name, f, releases, address) for name, f in roots.items()]
+    module = ModuleContext(builder, max((place.end for place in borders), default=EXCHANGE), address)
     imports = _import(module, hosts)
     repeated = _recursive(roots, plans)
     direct = _direct(roots, plans)
@@ -72,13 +74,14 @@ def _compiled(
         bool(repeated) or any(plan.polls for plan in plans.values()),
         bool(repeated),
         tuple(module.failures.values),
+        address.wide,
     )
     return artifact, tuple(f.host for f in hosts if f.host is not None)
 
 
-def _too_large(plans: Plans) -> Span | None:
+def _too_large(plans: Plans, address: AddressType) -> Span | None:
     """Where a value is made that is too large for a block."""
-    layouts = Layouts()
+    layouts = Layouts(address)
     for f in plans:
         for let in forms(f.body) if f.body is not None else ():
             for b in let.binders:
@@ -122,7 +125,7 @@ def _count(roots: Mapping[str, Function], plans: Plans) -> None:
 def _import(module: ModuleContext, hosts: list[Function]) -> tuple[Import, ...]:
     found: list[Import] = []
     for number, f in enumerate(hosts):
-        imported, params, results = import_of(f)
+        imported, params, results = import_of(f, module.address)
         index = module.builder.import_function("host", str(number), params, results, f.name)
         module.hosts[f] = call[index]
         module.record_function(index, f)
@@ -178,5 +181,6 @@ def _write_kernel(module: ModuleContext, f: Function) -> None:
 def add_memory(module: ModuleContext) -> None:
     """Give the module its memory, when all else is written."""
     end = module.finish()
-    index = module.builder.add_memory(Memory(-(-end // _PAGE) + 1, _MOST_PAGES))
+    a = module.address
+    index = module.builder.add_memory(Memory(-(-end // PAGE) + 1, a.pages, a.wide))
     module.builder.exports.append(Export("memory", "memory", index))

@@ -2,9 +2,10 @@
 
 from functools import partial
 
+from rosejit.codegen.core.address_type import Kind
 from rosejit.codegen.core.emitter import Emitter, Item
 from rosejit.codegen.core.entry_points import EntryLayout, argument
-from rosejit.codegen.core.function_body import STORES, Body, Kind, kind_of
+from rosejit.codegen.core.function_body import STORES, Body
 from rosejit.codegen.core.function_facts import Plan
 from rosejit.codegen.core.module_builder import MOST_PARAMS, ModuleContext
 from rosejit.codegen.core.split_long import LONGEST, PARENT
@@ -12,8 +13,8 @@ from rosejit.codegen.program.form_table import FORMS
 from rosejit.codegen.program.functions import finish_function
 from rosejit.codegen.values.ownership import consume, put_row
 from rosejit.ir.syntax import Block, Function, Var
-from rosejit.ir.types import BOOL, UNIT
-from rosejit.wasm.instructions import i32_const, local_get, local_set
+from rosejit.ir.types import UNIT
+from rosejit.wasm.instructions import local_get, local_set
 from rosejit.wasm.module import Export
 
 
@@ -25,23 +26,24 @@ def can_be_direct(f: Function, plan: Plan) -> bool:
 def write_direct_entry(module: ModuleContext, f: Function, plan: Plan, place: EntryLayout) -> None:
     """Export `f` with its arguments and results in their slots."""
     assert f.body is not None
-    e = Emitter(module, FORMS, plan, Body(0), f.name)
+    a = module.address
+    e = Emitter(module, FORMS, plan, Body(0, a.kind), f.name)
     if plan.weight > LONGEST:
         e.inside = PARENT
     given = [p for p in f.params if p.type is not UNIT]
     for p in given:
-        e.fixed[p] = _place(e, kind_of(p.type) or "i32")
+        e.fixed[p] = _place(e, a.kind_of(p.type) or "i32")
     homes: dict[int, Var] = {}
     for k, slot in enumerate(place.entry.results):
         if slot.kind == "array":
-            home = homes[k] = Var(BOOL, "result")
-            e.where[home] = e.fixed[home] = _place(e, "i32")
+            home = homes[k] = Var(a.scalar, "result")
+            e.where[home] = e.fixed[home] = _place(e, a.kind)
     code, _ = e.nested(f.body, partial(_results, e, f.body, place, homes))
     e.body.out.append(code)
-    prologue = [_put(e, e.where[home], "i32", i32_const[place.entry.results[k].offset]) for k, home in homes.items()]
+    prologue = [_put(e, e.where[home], a.kind, a.const[place.entry.results[k].offset]) for k, home in homes.items()]
     for p, slot in zip(given, place.entry.params, strict=True):
         if p in e.where:
-            prologue.append(_put(e, e.where[p], kind_of(p.type) or "i32", argument(module, p, slot, own=p in f.own)))
+            prologue.append(_put(e, e.where[p], a.kind_of(p.type) or "i32", argument(module, p, slot, own=p in f.own)))
     index = module.builder.declare_function((), (), place.entry.name)
     finish_function(e, index, b"".join(prologue), polls=False)
     module.builder.exports.append(Export(place.entry.name, "func", index))
@@ -67,7 +69,7 @@ def _results(e: Emitter, body: Block, place: EntryLayout, homes: dict[int, Var])
             items += put_row(e, homes[k], result, frees)
         else:
             consume(e, (result,))
-            kind = kind_of(result.type)
+            kind = e.module.address.kind_of(result.type)
             assert kind is not None
-            items += (i32_const[0], result, STORES[kind][place.results + 8 * k])
+            items += (e.module.address.zero, result, STORES[kind][place.results + 8 * k])
     e.push([*items, *frees])

@@ -3,7 +3,7 @@
 from functools import partial
 
 from rosejit.codegen.core.emitter import Emitter, Item
-from rosejit.codegen.core.function_body import STORES, Body, kind_of
+from rosejit.codegen.core.function_body import STORES, Body
 from rosejit.codegen.core.function_facts import Plan
 from rosejit.codegen.core.module_builder import Callee, ModuleContext, passed
 from rosejit.codegen.core.split_long import LONGEST, PARENT
@@ -11,17 +11,16 @@ from rosejit.codegen.loops.carried_locals import poll
 from rosejit.codegen.program.form_table import FORMS
 from rosejit.codegen.values.ownership import consume, free
 from rosejit.ir.syntax import Block, Function, Var
-from rosejit.ir.types import BOOL, UNIT
-from rosejit.wasm.instructions import i32_const, local_get, local_set, memory_copy
-from rosejit.wasm.opcodes import OP
+from rosejit.ir.types import UNIT
+from rosejit.wasm.instructions import local_get, local_set, memory_copy
 
 
 def write_function(module: ModuleContext, f: Function, plan: Plan, *, polls: bool) -> None:
     """Define the function for `f`; with `polls` it looks at the interrupt flag when it is called."""
     assert f.body is not None
     callee = module.callee(f)
-    params, _ = callee.signature()
-    body = Body(len(params))
+    params, _ = callee.signature(module.address)
+    body = Body(len(params), module.address.kind)
     e = Emitter(module, FORMS, plan, body, f.name)
     area = _open(e, f, callee)
     code, _ = e.nested(f.body, partial(_results, e, f.body, callee, area))
@@ -53,8 +52,8 @@ def _open(e: Emitter, f: Function, callee: Callee) -> Var | None:
         e.fixed[p] = ~e.frame.slot() if in_frame else k
     if not callee.results_in_memory:
         return None
-    area = Var(BOOL, "results")
-    e.where[area] = e.fixed[area] = ~e.frame.slot() if large else len(callee.signature()[0]) - 1
+    area = Var(e.module.address.scalar, "results")
+    e.where[area] = e.fixed[area] = ~e.frame.slot() if large else len(callee.signature(e.module.address)[0]) - 1
     return area
 
 
@@ -64,18 +63,22 @@ def _prologue(e: Emitter, f: Function, callee: Callee, area: Var | None) -> byte
     frame = local_get[e.body.frame] if e.body.uses_frame else b""
     code: list[bytes] = []
     if callee.params_in_memory:
-        first = i32_const[~e.fixed[given[0]]] + OP["i32.add"]
+        first = e.module.address.moved(~e.fixed[given[0]])
         frame = local_get[e.body.frame]
-        code += (frame, first, local_get[0], i32_const[8 * len(given)], memory_copy)
+        code += (frame, first, local_get[0], e.module.address.const[8 * len(given)], memory_copy)
     else:
         for k, p in enumerate(given):
-            kind = kind_of(p.type)
+            kind = e.module.address.kind_of(p.type)
             place = e.fixed[p]
             if place < 0 and p in e.where:
                 assert kind is not None
                 code += (frame, local_get[k], STORES[kind][~place])
     if area is not None and e.where[area] < 0:
-        code += (local_get[e.body.frame], local_get[len(callee.signature()[0]) - 1], STORES["i32"][~e.where[area]])
+        code += (
+            local_get[e.body.frame],
+            local_get[len(callee.signature(e.module.address)[0]) - 1],
+            e.module.address.store[~e.where[area]],
+        )
     return b"".join(code)
 
 
@@ -87,7 +90,7 @@ def _results(e: Emitter, body: Block, callee: Callee, area: Var | None) -> None:
     results = [r for r in body.results if r.type is not UNIT]
     groups: list[tuple[Item, ...]] = []
     for k, (r, t) in enumerate(zip(results, passed(callee.results), strict=True)):
-        kind = kind_of(t)
+        kind = e.module.address.kind_of(t)
         assert kind is not None
         groups.append((area, r, STORES[kind][8 * k]))
     e.push_groups(groups)

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from itertools import chain, count
 
 from rosejit.abi import Artifact
+from rosejit.codegen.core.address_type import KINDS, Kind
 from rosejit.codegen.core.emitter import literal
 from rosejit.codegen.core.entry_points import EntryLayout, entry_layout
-from rosejit.codegen.core.function_body import LOADS, STORES, Kind, kind_of
+from rosejit.codegen.core.function_body import LOADS, STORES
 from rosejit.codegen.core.module_builder import ModuleContext
 from rosejit.codegen.program.compile import add_memory
 from rosejit.codegen.straightline.emit import ADDRESS, StraightLineEmitter, StraightLineModule
@@ -246,6 +247,6 @@ class _RoutineModule:
 
 def _kind(t: Type) -> Kind:
     """Of a scalar, or of the elements of an array of Reals."""
-    kind = kind_of(t) if isinstance(t, Scalar) else "f64"
+    kind = KINDS[t] if isinstance(t, Scalar) else "f64"
     assert kind is not None
     return kind

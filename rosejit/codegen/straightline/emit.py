@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import pairwise
 
-from rosejit.codegen.core.function_body import LOADS, STORES, Kind, kind_of
+from rosejit.codegen.core.address_type import KINDS, Kind
+from rosejit.codegen.core.function_body import LOADS, STORES
 from rosejit.codegen.core.module_builder import ModuleContext
 from rosejit.codegen.straightline.code_pieces import FragmentTable
 from rosejit.codegen.straightline.kernel_code import codes_of
@@ -241,4 +242,4 @@ def _heads(instructions: Sequence[Immediate], before: bytes = b"") -> Column:
 @cache
 def _kinds() -> list[int]:
     """Of what each code makes."""
-    return [_KINDS.index(kind_of(op.result) or "f64") for op in OPS] + [0] * (CODES_END - len(OPS))
+    return [_KINDS.index(KINDS[op.result] or "f64") for op in OPS] + [0] * (CODES_END - len(OPS))

@@ -3,10 +3,8 @@
 from struct import pack
 
 from rosejit.codegen.core.emitter import Emitter, Item
-from rosejit.codegen.core.function_body import kind_of
 from rosejit.codegen.core.layout import Cell, elements_of, record_of, union_of
 from rosejit.codegen.core.type_functions import zeroed
-from rosejit.codegen.values.element_access import ADD, LOAD, STORE
 from rosejit.codegen.values.ownership import alive, borrow, buildable, construct, consume, has_home, moved_into, rename
 from rosejit.ir.syntax import Atom, Copy, Extract, Inject, Let, Lit, MakeArray, MakeTuple, Untuple, Var, Zero
 from rosejit.ir.types import BOOL, INT, Scalar, has_dynamic_length, is_boxed
@@ -29,9 +27,9 @@ def _put(e: Emitter, cell: Cell, home: Var, offset: int, value: Atom, frees: lis
     if cell.kind == "nothing":
         return []
     if cell.kind == "inline":
-        address: tuple[Item, ...] = (home, i32_const[offset], ADD) if offset else (home,)
+        address: tuple[Item, ...] = (home, e.module.address.moved(offset)) if offset else (home,)
         return moved_into(e, address, value, frees)
-    return [home, value, STORE[cell.kind][offset]]
+    return [home, value, e.module.address.stores[cell.kind][offset]]
 
 
 def make_tuple(e: Emitter, let: Let) -> None:
@@ -55,8 +53,9 @@ def make_array(e: Emitter, let: Let) -> None:
     consume(e, x.items)
     if len(x.items) >= FROM_DATA and all(type(item) is Lit for item in x.items):
         address = e.module.constant(_constants(x.items))
-        size = i32_const[len(x.items) * rows.stride]
-        construct(e, v, [(v, i32_const[address], size, memory_copy)] if rows.stride else [])
+        const = e.module.address.const
+        size = const[len(x.items) * rows.stride]
+        construct(e, v, [(v, const[address], size, memory_copy)] if rows.stride else [])
     else:
         frees: list[Item] = []
         parts = [_put(e, rows.cell, v, k * rows.stride, item, frees) for k, item in enumerate(x.items)]
@@ -88,11 +87,11 @@ def _take(e: Emitter, v: Var, cell: Cell, offset: int, source: bytes) -> None:
     if cell.kind == "nothing" or (v not in e.where and not is_boxed(v.type)):
         return
     if cell.kind == "inline":
-        address: tuple[Item, ...] = (source, i32_const[offset], ADD) if offset else (source,)
-        construct(e, v, [(v, *address, i32_const[cell.bytes], memory_copy)])
+        address: tuple[Item, ...] = (source, e.module.address.moved(offset)) if offset else (source,)
+        construct(e, v, [(v, *address, e.module.address.const[cell.bytes], memory_copy)])
     else:
         before = e.bind(v)
-        e.push((before, source, LOAD[cell.kind][offset]))
+        e.push((before, source, e.module.address.loads[cell.kind][offset]))
 
 
 def inject(e: Emitter, let: Let) -> None:
@@ -141,7 +140,7 @@ def copy(e: Emitter, let: Let) -> None:
         return
     layout = e.module.layouts.of(v.type)
     own: tuple[Item, ...] = () if layout.flat else (v, e.module.glue.own(v.type))
-    construct(e, v, [(v, x.value, i32_const[layout.bytes], memory_copy, *own)])
+    construct(e, v, [(v, x.value, e.module.address.const[layout.bytes], memory_copy, *own)])
 
 
 def _copied(e: Emitter, let: Let) -> None:
@@ -169,9 +168,9 @@ def zero(e: Emitter, let: Let) -> None:
         return
     size = e.module.layouts.of(v.type).bytes
     fill: tuple[Item, ...] = (v, *source, glue.fill(v.type, like_type)) if glue.needs_fill(v.type) else ()
-    construct(e, v, [(*zeroed(v, size), *fill)])
+    construct(e, v, [(*zeroed(e.module.address, v, size), *fill)])
 
 
 def zero_value(e: Emitter, let: Let) -> None:
     """A zero that is no block."""
-    e.push((_ZEROS[kind_of(let.binders[0].type)],))
+    e.push((_ZEROS[e.module.address.kind_of(let.binders[0].type)],))

@@ -7,7 +7,6 @@ from rosejit.codegen.core.allocator import ELSE, END
 from rosejit.codegen.core.emitter import Emitter, Form, Item
 from rosejit.codegen.core.function_body import STORES
 from rosejit.codegen.core.layout import Union, union_of
-from rosejit.codegen.values.element_access import LOAD
 from rosejit.codegen.values.ownership import consume, free, put_row, touch, undefine
 from rosejit.ir.syntax import Atom, Block, Case, If, Let, Var
 from rosejit.ir.types import UNIT, Ref, is_boxed
@@ -158,9 +157,9 @@ def _payloads(e: Emitter, x: Case, side: int) -> None:
         address = e.read(scrutinee)
         before = e.bind(v)
         if cell.kind == "address":
-            read = LOAD["address"][0]
-        elif cell.kind in LOAD and not isinstance(v.type, Ref):
-            read = LOAD[cell.kind][0]
+            read = e.module.address.load[0]
+        elif cell.kind in e.module.address.loads and not isinstance(v.type, Ref):
+            read = e.module.address.loads[cell.kind][0]
         else:
             read = b""
         e.body.out += (read, address, before)

@@ -1,16 +1,14 @@
 """Calls of functions of the module and of the host."""
 
+from rosejit.codegen.core.address_type import Kind
 from rosejit.codegen.core.emitter import Emitter, Item
-from rosejit.codegen.core.function_body import LOADS, STORES, Kind, kind_of
+from rosejit.codegen.core.function_body import LOADS, STORES
 from rosejit.codegen.core.module_builder import Callee
 from rosejit.codegen.core.split_long import PARENT
 from rosejit.codegen.values.ownership import borrow, consume, touch
 from rosejit.ir.syntax import Atom, Call, Let, Var
 from rosejit.ir.types import UNIT, Ref, is_boxed
-from rosejit.wasm.instructions import i32_const, local_get, local_set, local_tee
-from rosejit.wasm.opcodes import OP
-
-ADD = OP["i32.add"]
+from rosejit.wasm.instructions import local_get, local_set, local_tee
 
 
 def call(e: Emitter, let: Let) -> None:
@@ -37,7 +35,7 @@ def call_statement(e: Emitter, let: Let) -> None:
     frame = e.frame_address()
     groups: list[tuple[Item, ...]] = []
     for k, v in enumerate(v for v in let.binders if v.type is not UNIT):
-        kind = kind_of(v.type)
+        kind = e.module.address.kind_of(v.type)
         assert kind is not None
         load = LOADS[kind][area + 8 * k]
         place = e.where.get(v, 0)
@@ -48,7 +46,7 @@ def call_statement(e: Emitter, let: Let) -> None:
             before = e.bind(v)
             e.body.out += (load, local_get[e.body.frame], before)
     e.push_groups(groups)
-    _arguments(e, x, callee, (frame, i32_const[area], ADD, callee.code))
+    _arguments(e, x, callee, (frame, e.module.address.moved(area), callee.code))
 
 
 def _arguments(e: Emitter, x: Call, callee: Callee, rest: tuple[Item, ...]) -> None:
@@ -69,7 +67,7 @@ def _arguments(e: Emitter, x: Call, callee: Callee, rest: tuple[Item, ...]) -> N
         a: Item = item  # computed in its place it could make a call, which would use the same memory
         if e.inside is not PARENT and isinstance(item, Var):
             a = e.read(item)
-        kind = kind_of(item.type)
+        kind = e.module.address.kind_of(item.type)
         assert kind is not None
         groups.append((frame, a, STORES[kind][8 * k]))
     e.push_groups(groups)
@@ -84,7 +82,7 @@ def _host(e: Emitter, x: Call) -> None:
     borrow(e, *[a for a in x.args if is_boxed(a.type)])
     f = x.function
     results = [t for t in f.results if t is not UNIT]
-    kinds: list[Kind] = ["i32" if is_boxed(t) else kind_of(t) or "i32" for t in results]
+    kinds: list[Kind] = [e.module.address.kind_of(t) or "i32" for t in results]
     scratch = [e.body.local(kind) for kind in kinds]
     for kind, local in zip(kinds, scratch, strict=True):
         e.body.release(kind, local)

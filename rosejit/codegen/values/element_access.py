@@ -4,38 +4,16 @@ from functools import partial
 
 from rosejit.codegen.core.allocator import DROP
 from rosejit.codegen.core.emitter import Emitter, Item
-from rosejit.codegen.core.layout import DATA, LENGTH, Cell, Column, Rows, elements_of, record_of
+from rosejit.codegen.core.layout import DATA, Cell, Column, Rows, elements_of, record_of
 from rosejit.codegen.values.ownership import borrow, rename, touch
 from rosejit.ir.failure import index_failure
 from rosejit.ir.syntax import Atom, Field, Index, Let, Lit, Path, Update, Var, View
-from rosejit.ir.types import BOOL, INT, Ref, Type
+from rosejit.ir.types import INT, Ref, Type
 from rosejit.lazy_dataclass import dataclass
 from rosejit.span import Span
-from rosejit.wasm.instructions import (
-    bool_load,
-    bool_store,
-    f64_load,
-    f64_store,
-    i32_const,
-    i32_load,
-    i32_store,
-    i64_const,
-    i64_load,
-    i64_store,
-    local_get,
-    local_set,
-    local_tee,
-    memory_copy,
-)
+from rosejit.wasm.instructions import i32_const, i64_const, local_get, local_set, local_tee, memory_copy
 from rosejit.wasm.opcodes import OP
 
-LOAD = {"real": f64_load, "int": i64_load, "bool": bool_load, "address": i32_load}
-STORE = {"real": f64_store, "int": i64_store, "bool": bool_store, "address": i32_store}
-"""By offset, of the kinds of cells."""
-
-ADD, MUL, SHL, WRAP = OP["i32.add"], OP["i32.mul"], OP["i32.shl"], OP["i32.wrap_i64"]
-MEMORY = 1 << 32
-"""No address is as large."""
 _OUT_OF_RANGE = OP["i64.ge_u"]  # as unsigned numbers, negative indices are large
 
 
@@ -46,14 +24,6 @@ class AccessTarget:
     items: list[Item]
     offset: int
     cell: Cell
-
-
-def scaled(stride: int) -> bytes:
-    """Takes an i64, leaves it as an i32 times `stride`."""
-    if stride & (stride - 1) == 0:
-        shift = stride.bit_length() - 1
-        return WRAP + (i32_const[shift] + SHL if shift > 0 else b"" if stride else i32_const[0] + MUL)
-    return WRAP + i32_const[stride] + MUL
 
 
 class AccessPath:
@@ -67,6 +37,7 @@ class AccessPath:
         self.offset = 0
         self._type: Type = base.type.target if isinstance(base.type, Ref) else base.type
         self._layouts = e.module.layouts
+        self._address = e.module.address
         self._cell: Cell | None = None
 
     @property
@@ -97,7 +68,7 @@ class AccessPath:
             self._load(DATA)
 
     def _load(self, further: int) -> None:
-        self.items.append(i32_load[self.offset + further])
+        self.items.append(self._address.load[self.offset + further])
         self.offset = 0
 
 
@@ -107,8 +78,10 @@ def kept_offset(e: Emitter, index: Var, stride: int) -> Var | None:
     if known is None:
         return None
     if stride not in known:
-        v = known[stride] = Var(BOOL, "offset")
-        e.where[v] = e.body.fresh("i32")  # it lives through the whole loop, part of which is written already
+        v = known[stride] = Var(e.module.address.scalar, "offset")
+        e.where[v] = e.body.fresh(
+            e.module.address.kind
+        )  # it lives through the whole loop, part of which is written already
     return known[stride]
 
 
@@ -117,7 +90,7 @@ def follow(e: Emitter, base: Atom, path: Path, tests: tuple[int, ...], span: Spa
     assert isinstance(base, Var)
     if tests:
         return _follow_testing(e, base, path, tests, span)
-    access = AccessPath(e, base)
+    access, a = AccessPath(e, base), e.module.address
     for step in path:
         rows = access.rows(step)
         if rows is None or isinstance(step, Field):
@@ -125,17 +98,17 @@ def follow(e: Emitter, base: Atom, path: Path, tests: tuple[int, ...], span: Spa
         access.data(rows)
         if isinstance(step, Lit):
             assert isinstance(step.value, int)
-            access.offset += behind(rows, step.value)
+            access.offset += behind(e, rows, step.value)
         else:
             kept = kept_offset(e, step, rows.stride)
-            access.items += (kept, ADD) if kept is not None else (step, scaled(rows.stride), ADD)
+            access.items += (kept, a.add) if kept is not None else (step, a.scaled(rows.stride), a.add)
     return AccessTarget(access.items, access.offset, access.cell)
 
 
-def behind(rows: Rows | Column, number: int) -> int:
+def behind(e: Emitter, rows: Rows | Column, number: int) -> int:
     """How many bytes behind the first element lies the one with this number. What is out of range and not tested is in
     code that never runs, and any place will do: there may be no instruction for its own."""
-    count = rows.length if isinstance(rows, Rows) else MEMORY // max(rows.stride, 1)
+    count = rows.length if isinstance(rows, Rows) else e.module.address.memory // max(rows.stride, 1)
     return number * rows.stride if 0 <= number < count else 0
 
 
@@ -154,7 +127,7 @@ def _follow_testing(e: Emitter, base: Var, path: Path, tests: tuple[int, ...], s
         if k in tests:
             access.items += _test(e, rows, access.offset, step if step is first else index, index, number)
         access.data(rows)
-        access.items += (index, scaled(rows.stride), ADD)
+        access.items += (index, e.module.address.scaled(rows.stride), e.module.address.add)
     return AccessTarget(access.items, access.offset, access.cell)
 
 
@@ -164,19 +137,20 @@ def _test(e: Emitter, rows: Rows | Column, offset: int, tested: Item, index: byt
         length, keep = i64_const[rows.length], b""
     else:
         tested = index  # what computes it might use the local that keeps the record
-        record = e.body.local("i32")
-        e.body.release("i32", record)
+        a = e.module.address
+        record = e.body.local(a.kind)
+        e.body.release(a.kind, record)
         keep = local_tee[record]
-        length = local_get[record] + i32_load[offset + LENGTH] + OP["i64.extend_i32_u"]
+        length = local_get[record] + a.load[offset + a.length] + a.to_int
     handler = index + length + i32_const[number] + e.module.failures.fail_index()
     return [keep, tested, length, _OUT_OF_RANGE, e.body.fail_if(handler)]
 
 
-def view_of(target: AccessTarget) -> list[Item]:
+def view_of(e: Emitter, target: AccessTarget) -> list[Item]:
     """The items that leave the boxed value, or the place, that a path leads to."""
     if target.cell.kind == "address":
-        return [*target.items, i32_load[target.offset]]
-    return [*target.items, i32_const[target.offset], ADD] if target.offset else target.items
+        return [*target.items, e.module.address.load[target.offset]]
+    return [*target.items, e.module.address.moved(target.offset)] if target.offset else target.items
 
 
 def index(e: Emitter, let: Let) -> None:
@@ -185,12 +159,13 @@ def index(e: Emitter, let: Let) -> None:
     assert isinstance(x, Index)
     borrow(e, x.base)
     target = follow(e, x.base, x.path, e.plan.tests.get(x, ()), let.span)
-    if target.cell.kind in LOAD:
-        e.push([*target.items, LOAD[target.cell.kind][target.offset]])
+    loads = e.module.address.loads
+    if target.cell.kind in loads:
+        e.push([*target.items, loads[target.cell.kind][target.offset]])
     elif target.cell.kind == "nothing":
         e.push([*target.items, DROP])
     else:
-        e.push(view_of(target))
+        e.push(view_of(e, target))
 
 
 def index_statement(e: Emitter, let: Let) -> None:
@@ -205,7 +180,7 @@ def view(e: Emitter, let: Let) -> None:
     x = let.expr
     assert isinstance(x, View)
     borrow(e, x.place)
-    e.push(view_of(follow(e, x.place, x.path, e.plan.tests.get(x, ()), let.span)))
+    e.push(view_of(e, follow(e, x.place, x.path, e.plan.tests.get(x, ()), let.span)))
 
 
 def view_statement(e: Emitter, let: Let) -> None:
@@ -231,23 +206,23 @@ def _written(e: Emitter, x: Update, span: Span | None, name: Var) -> list[Item]:
     target = follow(e, name, x.path, tests, span)
     cell, offset = target.cell, target.offset
     if cell.kind in ("real", "int", "bool"):
-        return [*target.items, value, STORE[cell.kind][offset]]
+        return [*target.items, value, e.module.address.stores[cell.kind][offset]]
     if cell.kind == "nothing":
         return [*target.items, DROP]
-    return [*target.items, i32_const[offset], ADD, value, *_replaced(e, cell)]
+    return [*target.items, e.module.address.moved(offset), value, *_replaced(e, cell)]
 
 
 def _replaced(e: Emitter, cell: Cell) -> list[Item]:
     """Takes the address of a cell and a boxed value; puts a copy of the value there and frees what was there."""
-    glue, t = e.module.glue, cell.type
+    a, glue, t = e.module.address, e.module.glue, cell.type
     if cell.kind == "inline" and cell.flat:
-        return [i32_const[cell.bytes], memory_copy]
-    value, address = e.body.local("i32"), e.body.local("i32")
-    e.body.release("i32", value)
-    e.body.release("i32", address)
+        return [a.const[cell.bytes], memory_copy]
+    value, address = e.body.local(a.kind), e.body.local(a.kind)
+    e.body.release(a.kind, value)
+    e.body.release(a.kind, address)
     items: list[Item] = [local_set[value], local_tee[address]]
     if cell.kind == "address":
-        put = [local_get[address], local_get[value], glue.copy(t), i32_store[0]]
-        return [*items, i32_load[0], e.module.drop(t), *put]
-    put = [local_get[address], local_get[value], i32_const[cell.bytes], memory_copy]
+        put = [local_get[address], local_get[value], glue.copy(t), a.store[0]]
+        return [*items, a.load[0], e.module.drop(t), *put]
+    put = [local_get[address], local_get[value], a.const[cell.bytes], memory_copy]
     return [*items, glue.clear(t), *put, local_get[address], glue.own(t)]

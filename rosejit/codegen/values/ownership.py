@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Sequence
 
 from rosejit.codegen.core.emitter import Emitter, Item
-from rosejit.codegen.core.function_body import LOADS
 from rosejit.ir.syntax import (
     Accum,
     Atom,
@@ -20,8 +19,7 @@ from rosejit.ir.syntax import (
     Zero,
 )
 from rosejit.ir.types import Array, Ref, Scalar
-from rosejit.wasm.instructions import i32_const, local_get, local_set, memory_copy
-from rosejit.wasm.opcodes import OP
+from rosejit.wasm.instructions import local_get, local_set, memory_copy
 
 
 def touch(e: Emitter, atoms: Iterable[Atom]) -> list[Var]:
@@ -87,8 +85,9 @@ def undefine(e: Emitter, v: Var) -> None:
     e.placed.discard(v)
     near = e.near.pop(v, None)
     if near is not None:
-        e.body.release("i32", near)
-        e.body.out += (local_set[near], LOADS["i32"][~place], local_get[e.body.frame])
+        a = e.module.address
+        e.body.release(a.kind, near)
+        e.body.out += (local_set[near], a.load[~place], local_get[e.body.frame])
 
 
 def begin(e: Emitter, v: Var) -> None:
@@ -100,7 +99,7 @@ def begin(e: Emitter, v: Var) -> None:
     if framed is not None:
         e.frame.release(*framed)
         before = e.bind(v)
-        e.body.out += (OP["i32.add"], i32_const[framed[0]], local_get[e.body.frame], before)
+        e.body.out += (e.module.address.moved(framed[0]), local_get[e.body.frame], before)
         return
     size = e.room.pop(v, None)
     if size is None:
@@ -222,4 +221,4 @@ def moved_into(e: Emitter, address: Sequence[Item], value: Atom, frees: list[Ite
     consume(e, (value,))
     size = e.module.layouts.of(value.type).bytes
     frees += (value, e.module.heap.free(size))
-    return [*address, value, i32_const[size], memory_copy]
+    return [*address, value, e.module.address.const[size], memory_copy]

@@ -68,6 +68,6 @@ def check(e: Emitter, let: Let) -> None:
         code = e.read(value) if isinstance(value, Var) else literal(value)
         widened = OP["i64.extend_i32_u"] if value.type is BOOL else b""
         store = f64_store if abi_scalar(value.type) == "real" else i64_store
-        handler += (i32_const[0], code, widened, store[FAILURE_VALUES + 8 * k])
+        handler += (e.module.address.zero, code, widened, store[FAILURE_VALUES + 8 * k])
     failing = e.body.fail_if(b"".join((*handler, i32_const[number], e.module.failures.fail())))
     e.push((x.condition, OP["i32.eqz"], failing))

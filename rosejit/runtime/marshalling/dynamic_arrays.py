@@ -10,7 +10,7 @@ from rosejit.numeric import np
 from rosejit.runtime.backend import Instance
 from rosejit.runtime.marshalling import convert
 
-_RECORD = struct.Struct("<Ii")  # address of the data, length
+_RECORDS = {False: struct.Struct("<II"), True: struct.Struct("<QQ")}  # address of the data, length
 
 
 def rows(value: Any, shape: tuple[int, ...], element: Scalar) -> Any:
@@ -24,23 +24,30 @@ def rows(value: Any, shape: tuple[int, ...], element: Scalar) -> Any:
 
 def send(instance: Instance, elements: Any, slot: Slot) -> int:
     """The address of a record of a copy of `elements`, which `give_back` frees."""
+    form = _RECORDS[instance.wide]
     data = instance.allocate(elements.nbytes) if elements.nbytes else 0
-    record = instance.allocate(_RECORD.size)
+    record = instance.allocate(form.size)
     if elements.nbytes:
         instance.memory.store(data, elements.tobytes())
-    instance.memory.store(record, _RECORD.pack(data, len(elements)))
-    return record - (1 << 32) if record >= 1 << 31 else record
+    instance.memory.store(record, form.pack(data, len(elements)))
+    return record
+
+
+def unsigned(instance: Instance, address: int) -> int:
+    """An address of 32 bits as it stands in a word of 8 bytes, the other half of which may be anything."""
+    return address if instance.wide else address & 0xFFFFFFFF
 
 
 def receive(instance: Instance, address: int, slot: Slot) -> Any:
     """A copy of the array of a record, which is given back."""
-    address &= 0xFFFFFFFF
-    if address + _RECORD.size > instance.memory.size():
+    form = _RECORDS[instance.wide]
+    address = unsigned(instance, address)
+    if not 0 <= address <= instance.memory.size() - form.size:
         raise WasmTrap("a result lies outside of the memory")
-    data, length = _RECORD.unpack(instance.memory.fetch(address, _RECORD.size))
+    data, length = form.unpack(instance.memory.fetch(address, form.size))
     shape = (length, *slot.shape)
     size = SCALAR_BYTES[slot.element] * math.prod(shape)
-    if length < 0 or data + size > instance.memory.size():
+    if data + size > instance.memory.size():
         raise WasmTrap("a result lies outside of the memory")
     numpy: Any = np  # its stubs for `frombuffer` want a newer Python than ours
     copy = numpy.frombuffer(instance.memory.fetch(data, size), convert.dtype(slot.element)).reshape(shape)

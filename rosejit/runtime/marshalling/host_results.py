@@ -11,11 +11,12 @@ _WASM: dict[str, WasmType] = {"real": "f64", "int": "i64", "bool": "i32", "array
 _CONVERT = {"real": convert.real, "int": convert.integer, "bool": convert.boolean}
 
 
-def signature(imported: Import) -> tuple[list[WasmType], list[WasmType]]:
+def signature(imported: Import, wide: bool = False) -> tuple[list[WasmType], list[WasmType]]:
     """The Wasm types of the parameters and the results of an import."""
     places = [slot for slot in imported.results if slot.kind == "array"]
     returned = [slot for slot in imported.results if slot.kind != "array"]
-    return [_WASM[slot.kind] for slot in (*imported.params, *places)], [_WASM[slot.kind] for slot in returned]
+    types: dict[str, WasmType] = {**_WASM, "array": "i64"} if wide else _WASM
+    return [types[slot.kind] for slot in (*imported.params, *places)], [types[slot.kind] for slot in returned]
 
 
 class Returned:

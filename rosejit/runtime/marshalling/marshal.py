@@ -18,12 +18,13 @@ from rosejit.lazy_dataclass import dataclass
 from rosejit.runtime.handles import Handle, Tapes
 from rosejit.runtime.interrupt import CALL_FILE
 from rosejit.runtime.marshalling.convert import Mismatch
+from rosejit.runtime.marshalling.dynamic_arrays import unsigned
 from rosejit.runtime.marshalling.read_results import Results
 from rosejit.runtime.marshalling.write_arguments import Arguments
 from rosejit.runtime.marshalling.zero_copy_results import Lender, is_lendable, result
 from rosejit.runtime.residency.instance_pool import Binder, Pool
 from rosejit.runtime.residency.tiering import Code
-from rosejit.runtime.traps import raise_fault
+from rosejit.runtime.traps import Outgrown, raise_fault
 
 __all__ = ["Mismatch", "Read", "Signature", "entry_function"]
 
@@ -66,7 +67,9 @@ class Signature:
     qualname: str = ""
 
 
-def entry_function(artifact: Artifact, module: Code, tapes: Tapes, name: str, signature: Signature) -> Any:
+def entry_function(
+    artifact: Artifact, module: Code, tapes: Tapes, name: str, signature: Signature, outgrown: Outgrown
+) -> Any:
     """The Python function for the entry `name`.
 
     Parameters of kind `handle` come first and by position. Results of kind `handle` come after the result, in a tuple.
@@ -80,7 +83,11 @@ def entry_function(artifact: Artifact, module: Code, tapes: Tapes, name: str, si
         body += writer.on_tape(tapes)
     else:
         body += writer.on_any_instance(Pool(module, writer.binder, artifact.recursive))
-    scope = {"$fail": functools.partial(raise_fault, artifact), "$headroom": functools.partial(_deep), **writer.scope}
+    scope = {
+        "$fail": functools.partial(raise_fault, artifact, outgrown),
+        "$headroom": functools.partial(_deep),
+        **writer.scope,
+    }
     return _compiled(signature, header, body, scope)
 
 
@@ -133,8 +140,8 @@ class _Writer:
         assert next(params, None) is None, "the entry has more parameters than the signature"
         assert next(results, None) is None, "the entry has more results than the signature"
         self.writes = self.arguments.writes()
-        words = {"words"} if self.handles or self.made else set[str]()
-        memories = sorted(self.arguments.memories | self.results.memories | words)
+        addresses = {"ints"} if self.handles or self.made else set[str]()
+        memories = sorted(self.arguments.memories | self.results.memories | addresses)
         self.binder = Binder(entry.name, tuple(memories), tuple(self.arguments.views), tuple(self.results.views))
         self.scope: dict[str, Any] = {**self.arguments.scope, **self.results.scope}
 
@@ -199,10 +206,10 @@ class _Writer:
 
     def on_tape(self, tapes: Tapes) -> list[str]:
         """Use the instance of the given handles, or one on which handles are made, alone."""
-        self.scope |= {"$tapes": tapes, "$Handle": Handle, "$binder": self.binder}
+        self.scope |= {"$tapes": tapes, "$Handle": Handle, "$binder": self.binder, "$unsigned": unsigned}
         handles = [f"_handle{k}" for k in range(len(self.handles))]
-        given = [f"$words[{s.offset // 4}] = {h}.address" for s, h in zip(self.handles, handles, strict=True)]
-        made = [f"$Handle($tape, $words[{s.offset // 4}], {s.release!r})" for s in self.made]
+        given = [f"$ints[{s.offset // 8}] = {h}.address" for s, h in zip(self.handles, handles, strict=True)]
+        made = [f"$Handle($tape, $unsigned($instance, $ints[{s.offset // 8}]), {s.release!r})" for s in self.made]
         inside = [
             f"{self._unpacked()} = $tape.bound($binder)",
             *given,

@@ -104,7 +104,7 @@ class Results:
                 self.views.append(slot)
                 return f"$copy{len(self.views) - 1}()"
             case _:
-                return f"$dyn($instance, {self._memory('words')}[{slot.offset // 4}], {self._constant(slot)})"
+                return f"$dyn($instance, {self._memory('ints')}[{slot.offset // 8}], {self._constant(slot)})"
 
     def _unpacked(self) -> list[str]:
         """The lines that name many numbers at once; few are read where they stand in the expression."""

@@ -196,8 +196,8 @@ class Arguments:
             self.views.append(slot)
 
     def _dynamic(self, slot: Slot, value: str) -> None:
-        constant, place = self._constant(slot), f"$words[{slot.offset // 4}]"
-        self.memories.add("words")
+        constant, place = self._constant(slot), f"$ints[{slot.offset // 8}]"
+        self.memories.add("ints")
         self.checks.append(f"{value} = $rows({value}, {slot.shape}, {slot.element!r})")
         self._others.append(f"{place} = $sent{len(self.lent)} = $send($instance, {value}, {constant})")
         self.lent.append(f"$give_back($instance, $sent{len(self.lent)}, {constant})")

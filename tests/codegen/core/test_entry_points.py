@@ -110,9 +110,9 @@ def f(a: [*][2]Real, own b: [*]Real, i: Int): Real, [*]Real =
         size = len(values) * Slot("array", 0, slot.shape, slot.element).bytes if slot.shape else 8 * len(values)
         data = machine.exports["allocate"](machine.store, size)
         machine.write_array(data, slot, values)
-        record = machine.exports["allocate"](machine.store, 8)
-        machine.write(record, "<I", data)
-        machine.write(record + 4, "<I", len(values))
+        record = machine.exports["allocate"](machine.store, 2 * machine.address.bytes)
+        machine.write(record, machine.word, data)
+        machine.write(record + machine.address.length, machine.word, len(values))
         return record
 
     tops = []

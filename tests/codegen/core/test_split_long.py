@@ -9,6 +9,7 @@ from rosejit import interp
 from rosejit.codegen.core import emitter, module_builder, split_long
 from rosejit.codegen.core.function_facts import Plan
 from rosejit.codegen.program import functions
+from rosejit.codegen.program.prebuilt_kernels import written_alone
 from rosejit.ir.builder import Builder
 from rosejit.ir.syntax import Call, Function, If, Let, Loop, MakeArray, Var, integer, real
 from rosejit.ir.types import BOOL, INT, REAL, Array
@@ -100,6 +101,9 @@ def tiny_parts(request, monkeypatch):
     monkeypatch.setattr(split_long, "SHORT", short)
     monkeypatch.setattr(module_builder, "MOST_PARAMS", 3)
     monkeypatch.setattr(module_builder, "MOST_RESULTS", 2)
+    written_alone.cache_clear()
+    yield
+    written_alone.cache_clear()
 
 
 def test_random_programs_in_tiny_parts(tiny_parts):
