@@ -279,14 +279,60 @@ def _without_ends(im: Any, length: int) -> Any:
     return im * of_host(im.tape, mask)
 
 
-def _several(tape: Tape, a: Any, s: Any = None, axes: Any = None, norm: Any = None, *, inverse: bool, two: bool) -> Any:
-    a = _prepared(tape, a)
+def _axes(a: Any, s: Any, axes: Any, two: bool) -> list[tuple[Any, Any]]:
+    """Axes and their lengths; no length, or -1, is that of the array."""
     if axes is None:
         axes = (-2, -1) if two else tuple(range(-len(s), 0)) if s is not None else tuple(range(a.ndim))
     lengths: Sequence[Any] = [None] * len(axes) if s is None else s
-    for axis, n in reversed([*zip(axes, lengths, strict=True)]):
+    if len(lengths) != len(axes):
+        raise ValueError("Shape and axes have different lengths.")
+    return [(axis, None if _is_minus_one(n) else n) for axis, n in zip(axes, lengths, strict=True)]
+
+
+def _is_minus_one(n: Any) -> bool:
+    """Whether it is the number -1, known while staging."""
+    return n is not None and number_kind(n) == "int" and n == -1
+
+
+def _several(tape: Tape, a: Any, s: Any = None, axes: Any = None, norm: Any = None, *, inverse: bool, two: bool) -> Any:
+    a = _prepared(tape, a)
+    for axis, n in reversed(_axes(a, s, axes, two)):
         a = _complex(tape, a, n, axis, norm, inverse=inverse)
     return a
+
+
+def _several_of_real(tape: Tape, a: Any, s: Any = None, axes: Any = None, norm: Any = None, *, two: bool) -> Any:
+    if is_complex(a):
+        raise tape.type_fault("`np.fft.rfftn` takes real numbers", "use `np.fft.fftn`, or `z.real`")
+    a = _prepared(tape, a)
+    *others, (last, n) = _axes(a, s, axes, two)
+    a = _of_real(tape, a.real, n, last, norm)
+    for axis, n in reversed(others):
+        a = _complex(tape, a, n, axis, norm, inverse=False)
+    return a
+
+
+def _several_to_real(tape: Tape, a: Any, s: Any = None, axes: Any = None, norm: Any = None, *, two: bool) -> Any:
+    a = _prepared(tape, a)
+    *others, (last, length) = _axes(a, s, axes, two)
+    for axis, n in others:
+        a = _complex(tape, a, n, axis, norm, inverse=True)
+    return _to_real(tape, a, length, last, norm)
+
+
+_SWAPPED = {None: "forward", "backward": "forward", "forward": "backward"}
+"""The scale of the other direction."""
+
+
+def _of_hermitian(tape: Tape, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Any:
+    """The real spectrum of a signal whose second half is the conjugate of its first: the inverse of the conjugate."""
+    a = _prepared(tape, a)
+    return _to_real(tape, joined(a.real, -a.imag), n, axis, _SWAPPED.get(norm, norm))
+
+
+def _to_hermitian(tape: Tape, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Any:
+    found = _of_real(tape, a, n, axis, _SWAPPED.get(norm, norm))
+    return joined(found.real, -found.imag)
 
 
 def _shifted(tape: Tape, x: Any, axes: Any = None, *, back: bool) -> Any:
@@ -307,6 +353,10 @@ _FUNCTIONS: dict[str, tuple[Handler, str]] = {
     "ifft2": (partial(_several, inverse=True, two=True), _MANY.replace("axes=None", "axes=(-2, -1)")),
     "fftn": (partial(_several, inverse=False, two=False), _MANY),
     "ifftn": (partial(_several, inverse=True, two=False), _MANY),
+    "rfft2": (partial(_several_of_real, two=True), _MANY.replace("axes=None", "axes=(-2, -1)")),
+    "irfft2": (partial(_several_to_real, two=True), _MANY.replace("axes=None", "axes=(-2, -1)")),
+    "rfftn": (partial(_several_of_real, two=False), _MANY), "irfftn": (partial(_several_to_real, two=False), _MANY),
+    "hfft": (_of_hermitian, _ONE), "ihfft": (_to_hermitian, _ONE),
     "fftshift": (partial(_shifted, back=False), "x, axes=None"),
     "ifftshift": (partial(_shifted, back=True), "x, axes=None"),
 }  # fmt: skip

@@ -36,6 +36,15 @@ TABLE = {
     "ifft2": (lambda a: np.fft.ifft2(a, s=(4, 5)), Z),
     "fftn": (lambda a: np.fft.fftn(a, axes=(0,)), Z),
     "ifftn": (lambda a: np.fft.ifftn(a), Z),
+    "as it is": (lambda a: np.fft.fftn(a, (-1, 4), axes=(0, 1)), Z),
+    "rfft2": (lambda a: np.fft.rfft2(a, norm="ortho"), X),
+    "rfftn": (lambda a: np.fft.rfftn(a, (4, 5), axes=(1, 0), norm="forward"), X),
+    "irfft2": (lambda a: np.fft.irfft2(a), Z),
+    "irfftn": (lambda a: np.fft.irfftn(a, (2, 7), axes=(0, 1), norm="forward"), Z),
+    "hfft": (lambda a: np.fft.hfft(a), Z),
+    "hfft odd": (lambda a: np.fft.hfft(a, 5, axis=0, norm="forward"), Z),
+    "ihfft": (lambda a: np.fft.ihfft(a), X),
+    "ihfft ortho": (lambda a: np.fft.ihfft(a, 4, norm="ortho"), X),
     "fftshift": (lambda a: np.fft.fftshift(a), Z),
     "ifftshift": (lambda a: np.fft.ifftshift(a, axes=1), X),
     "fftfreq": (lambda a: np.fft.fftfreq(6) * a, Z),
@@ -72,5 +81,9 @@ def test_what_is_wrong_is_said_as_numpy_says_it():
         rose.jit(lambda z: np.fft.fft(z, 0))(Z)
     with pytest.raises(TypeError, match="real numbers"):
         rose.jit(lambda z: np.fft.rfft(z))(Z)
+    with pytest.raises(TypeError, match="real numbers"):
+        rose.jit(lambda z: np.fft.rfftn(z))(Z)
+    with pytest.raises(ValueError, match="different lengths"):
+        rose.jit(lambda z: np.fft.fftn(z, (2,), axes=(0, 1)))(Z)
     with pytest.raises(ValueError, match="out of bounds"):
         rose.jit(lambda z: np.fft.fft(z, axis=2))(Z)
