@@ -1,9 +1,10 @@
 """Every public name of NumPy that computes: which are staged, with values and gradients, and which are refused.
 
-The names are those that the NumPy installed has: `np`, `np.linalg`, `np.fft`, `np.polynomial.polynomial`, attributes and
-methods of arrays, methods of ufuncs. What reads files, prints, changes settings or knows calendars is left out (`NO_NUMBERS`).
-Each is called as `tests/contract/test_registry.py` calls it, compiled; its value is compared with NumPy's, and its
-gradient with central differences. `python -m benchmarks.numpy_names`, `--only linalg,cov` for those that contain one of these.
+The names are those of the NumPy installed: of `np`, `np.linalg`, `np.fft`, `np.polynomial.polynomial`, attributes and
+methods of arrays, methods of ufuncs. What reads files, prints, changes settings or knows calendars is left out
+(`NO_NUMBERS`). Each is called as `tests/contract/test_registry.py` calls it, compiled; its value is compared with
+NumPy's, and its gradient with central differences. `python -m benchmarks.numpy_names`, `--only linalg,cov` for those
+that contain one of these.
 """
 
 import argparse
@@ -12,7 +13,6 @@ import json
 import operator
 import types
 import warnings
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -25,16 +25,18 @@ from rosejit.frontend.numpy.row_kinds import of_places
 from tests.contract.test_registry import POINTS, USUAL, code, samples_of
 from tests.frontend.oracle import define
 
-NO_NUMBERS = """
-    array2string array_repr array_str base_repr binary_repr busday_count busday_offset datetime_as_string datetime_data
-    format_float_positional format_float_scientific from_dlpack frombuffer fromfile fromregex fromstring genfromtxt
-    get_include get_printoptions getbufsize geterr geterrcall info is_busday isnat load loadtxt printoptions save savetxt
-    savez savez_compressed set_printoptions setbufsize seterr seterrcall show_config show_runtime test typename
-    byteswap dump dumps getfield setfield setflags to_device tobytes tofile
-""".split()
+NO_NUMBERS = frozenset({
+    "array2string", "array_repr", "array_str", "base_repr", "binary_repr", "busday_count", "busday_offset",
+    "datetime_as_string", "datetime_data", "format_float_positional", "format_float_scientific",
+    "from_dlpack", "frombuffer", "fromfile", "fromregex", "fromstring", "genfromtxt", "get_include",
+    "get_printoptions", "getbufsize", "geterr", "geterrcall", "info", "is_busday", "isnat", "load", "loadtxt",
+    "printoptions", "save", "savetxt", "savez", "savez_compressed", "set_printoptions", "setbufsize",
+    "seterr", "seterrcall", "show_config", "show_runtime", "test", "typename", "byteswap", "dump", "dumps",
+    "getfield", "setfield", "setflags", "to_device", "tobytes", "tofile",
+})  # fmt: skip
 """Files, texts, settings, calendars, and the bytes of arrays."""
-CLASSES = "bool_ complex128 errstate finfo float32 float64 iinfo int32 int64 ndenumerate ndindex nditer poly1d uint8 vectorize"
-OBJECTS = "c_ mgrid ogrid r_ s_"
+CLASSES = "bool_ complex128 errstate finfo float32 float64 iinfo int32 int64 ndenumerate ndindex nditer poly1d uint8"
+OBJECTS = "c_ mgrid ogrid r_ s_ vectorize"
 ATTRIBUTES = "T dtype flat imag itemsize mT nbytes ndim real shape size strides"
 UFUNCS = "accumulate at outer reduce reduceat"
 MORE: dict[str, tuple[str, ...]] = {
@@ -93,7 +95,10 @@ MORE: dict[str, tuple[str, ...]] = {
     "np.iinfo": ("k + np.iinfo(np.int32).max",),
     "np.int32": ("np.int32(i)",),
     "np.int64": ("np.int64(s)", "np.int64(i)"),
-    "np.ndindex": ("sum([a[j] * (1 + j[0]) for j in np.ndindex(2, 3)])", "sum([a[j] for j in np.ndindex(np.shape(a))])"),
+    "np.ndindex": (
+        "sum([a[j] * (1 + j[0]) for j in np.ndindex(2, 3)])",
+        "sum([a[j] for j in np.ndindex(np.shape(a))])",
+    ),
     "np.poly1d": ("np.poly1d(x)(s)",),
     "np.uint8": ("np.uint8(i)",),
     "np.vectorize": ("np.vectorize(lambda v: v * s if v > 1 else 0.0)(x)",),
@@ -125,7 +130,10 @@ MORE: dict[str, tuple[str, ...]] = {
     "np.polynomial.polynomial.polycompanion": ("np.polynomial.polynomial.polycompanion(x)",),
     "np.polynomial.polynomial.polydiv": ("np.polynomial.polynomial.polydiv(x, [1.0, s])",),
     "np.polynomial.polynomial.polyline": ("np.polynomial.polynomial.polyline(s, 2.0)",),
-    "np.polynomial.polynomial.polypow": ("np.polynomial.polynomial.polypow(x, 2)", "np.polynomial.polynomial.polypow(x, 3)"),
+    "np.polynomial.polynomial.polypow": (
+        "np.polynomial.polynomial.polypow(x, 2)",
+        "np.polynomial.polynomial.polypow(x, 3)",
+    ),
     "np.polynomial.polynomial.polyroots": ("np.polynomial.polynomial.polyroots(x)",),
     "np.polynomial.polynomial.polytrim": ("np.polynomial.polynomial.polytrim(x)",),
     "np.polynomial.polynomial.polyvalfromroots": ("np.polynomial.polynomial.polyvalfromroots(s, x)",
@@ -150,7 +158,9 @@ MORE: dict[str, tuple[str, ...]] = {
     "x.shape": ("x * a.shape[1]",),
     "x.size": ("x * a.size",),
     "x.strides": ("x * a.strides[0]",),
-    "np.add.reduceat": ("np.add.reduceat(x, [0, 2])", "np.add.reduceat(a, [0, 1], axis=1)", "np.add.reduceat(x, [2, 0])"),
+    "np.add.reduceat": (
+        "np.add.reduceat(x, [0, 2])", "np.add.reduceat(a, [0, 1], axis=1)", "np.add.reduceat(x, [2, 0])",
+    ),
 }  # fmt: skip
 """Calls of what has no samples in the registry."""
 STEP = 1e-6
@@ -159,9 +169,12 @@ STEP = 1e-6
 def names() -> list[str]:
     """All of them, as they are called."""
     spaces: tuple[tuple[str, Any], ...] = (
-        ("np", np), ("np.linalg", np.linalg), ("np.fft", np.fft), ("np.polynomial.polynomial", np.polynomial.polynomial),
+        ("np", np),
+        ("np.linalg", np.linalg),
+        ("np.fft", np.fft),
+        ("np.polynomial.polynomial", np.polynomial.polynomial),
         ("x", np.ndarray),
-    )  # fmt: skip
+    )
     found = [f"{prefix}.{name}" for prefix, space in spaces for name in dir(space) if _counts(space, name)]
     found += [f"np.{name}" for name in (*CLASSES.split(), *OBJECTS.split())]
     found += [f"x.{name}" for name in ATTRIBUTES.split()]
@@ -185,20 +198,14 @@ def calls(title: str) -> list[str]:
     row = METHODS[name] if title.startswith("x.") else BY_NAME.get(name) or row_of(operator.attrgetter(name)(np))
     assert row is not None, f"{title} has no sample call"
     if row.kind is of_places:
-        return [f"return {title}({'x' if len(np_arguments(title)) < 2 else 'x, x'})"]
-    return [code(title, row, sample) for sample in samples_of(title, row)]
+        return [f"return {title}({'x, x' if title.endswith('1d') else 'x'})"]  # those of sets take two arrays
+    found = [code(title, row, sample) for sample in samples_of(title, row)]
+    return [call for call in found if not call.startswith("return s.")]  # which is a number of Python's
 
 
-def np_arguments(title: str) -> str:
-    """Of functions whose results' lengths nobody knows: those of sets take two arrays."""
-    return "xx" if title.endswith("1d") else "x"
-
-
-def written(statements: str, scope: dict[str, Any], title: str) -> tuple[Any, list[Any]]:
+def written(statements: str, scope: dict[str, Any]) -> tuple[Any, list[Any]]:
     """The function of a call, and its arguments: as users write it, without hints."""
     read = {name: value for name, value in scope.items() if name in _words(statements)}
-    if title.startswith("x."):  # numbers of Python's have no such methods
-        read = {name: np.float64(value) if isinstance(value, float) else value for name, value in read.items()}
     lines = "\n    ".join(statements.split("; "))
     return define(f"def f({', '.join(read)}):\n    {lines}", np=np), list(read.values())
 
@@ -233,7 +240,7 @@ def weights_of(value: Any) -> Any:
 def weighted(value: Any, weights: Any) -> Any:
     """A sum with weights, of imaginary parts as well."""
     if isinstance(weights, list):
-        return sum([weighted(v, w) for v, w in zip(value, weights)], 0.0)
+        return sum([weighted(v, w) for v, w in zip(value, weights, strict=True)], 0.0)
     if weights is None:
         return 0.0
     return np.sum(np.real(value) * weights) + 2.0 * np.sum(np.imag(value) * weights)
@@ -259,11 +266,11 @@ def value_fault(found: Any, wanted: Any) -> str:
     return ""
 
 
-def gradient_fault(statements: str, title: str) -> str | None:
+def gradient_fault(statements: str) -> str | None:
     """How the gradient differs from central differences, None where there is nothing to be compared."""
     answer = None
     for scope in POINTS:
-        f, args = written(statements, scope, title)
+        f, args = written(statements, scope)
         places = [k for k, a in enumerate(args) if np.asarray(a).dtype.kind == "f"]
         try:
             value = run(f, args)
@@ -289,7 +296,7 @@ def _loss(f: Any, weights: Any) -> Any:
 
 
 def differences(loss: Any, args: list[Any], places: list[int]) -> list[Any] | None:
-    """Central differences; None where two steps disagree (the function has a kink or jumps there) or numbers are huge."""
+    """Central differences; None where two steps disagree, because of a kink or a jump, or where numbers are huge."""
     found: list[Any] = []
     for k in places:
         a = np.asarray(args[k], float)
@@ -316,7 +323,7 @@ def judged(title: str) -> dict[str, Any]:
     row: dict[str, Any] = {"name": title, "calls": 0, "gradients": 0, "refused": 0, "why": ""}
     for statements in calls(title):
         row["calls"] += 1
-        f, args = written(statements, USUAL, title)
+        f, args = written(statements, USUAL)
         try:
             wanted = run(f, args)
         except Exception as error:
@@ -324,7 +331,7 @@ def judged(title: str) -> dict[str, Any]:
         try:
             why = value_fault(run(rose.jit(f), args), wanted)
             if not why:
-                slope = gradient_fault(statements, title)
+                slope = gradient_fault(statements)
                 why, row["gradients"] = slope or "", row["gradients"] + (slope is not None)
         except RoseError as error:
             row["refused"] += 1
