@@ -1,7 +1,7 @@
 """Functions of complex arrays: values against NumPy's, gradients of all arguments against JAX's, by its conventions.
 
 The calls are those of `tests/frontend/numpy/test_complex_arrays.py`; what is differentiated is a sum of the results,
-and of their imaginary parts, with weights. `python -m benchmarks.complex_functions` with JAX installed; `--only fft,exp`.
+and of their imaginary parts, with weights. `python -m benchmarks.complex_functions`, if JAX is installed; `--only fft`.
 """
 
 import argparse
