@@ -25,7 +25,7 @@ from rosejit.lazy_dataclass import dataclass
 # pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
 FEWEST = 64
 """From so many trips on a loop is rolled, where that is safe."""
-_PARTS = {False: 300, True: 40}
+_PARTS = {False: 140, True: 40}
 """How much work an iteration of a shorter loop is that is rolled."""
 _ITERATIONS = 8
 """After so many iterations the loop-carried values must be settled."""
