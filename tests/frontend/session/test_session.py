@@ -535,14 +535,14 @@ def test_int_arrays_of_arguments():
 
 @dataclasses.dataclass
 class Trail:
-    at: Vec[2] = dataclasses.field(default_factory=lambda: np.zeros(2))
+    at: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros(2))
     scale: float = 1.0
     seen: list[float] = dataclasses.field(default_factory=list)
 
 
 @dataclasses.dataclass
 class LongTrail(Trail):
-    weights: Vec[3] = dataclasses.field(default_factory=functools.partial(np.full, 3, 0.5), kw_only=True)
+    weights: np.ndarray = dataclasses.field(default_factory=functools.partial(np.full, 3, 0.5), kw_only=True)
 
 
 def test_arrays_that_default_factories_make_are_fresh():
