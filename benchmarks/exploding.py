@@ -190,14 +190,14 @@ def first_gradient(program: Program, n: int) -> tuple[float, Any, Callable[[], A
 
 def main() -> None:
     """The table."""
-    given = options(__doc__ or "", programs=list(PROGRAMS), scale=[1])
+    given = options(__doc__ or "", programs=";".join(PROGRAMS))
     columns = {"program": "", "n": ",", "turns": ",", "first ms": ".1f", "us/turn": ".1f", "call_us": ".1f"}
     table = Table("exploding", "first gradients of plain loops over arrays (ms of CPU)", columns)
     series: dict[str, list[tuple[float, float]]] = {}
     with tempfile.TemporaryDirectory() as folder:
         os.environ["ROSE_CACHE_DIR"] = folder
         first_gradient(warping, 3)
-        for name in given.programs:
+        for name in given.programs.split(";"):
             program, sizes = PROGRAMS[name]
             for n in sizes:
                 turns = program(n)[2]
