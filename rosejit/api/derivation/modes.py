@@ -369,23 +369,24 @@ def _forward(base: Function, primals: Sequence[Any]) -> "tuple[Any, Any, _Maps]"
             found = valued(base.specialisation(call, at))
             found.extras[key] = _compiled(base, found.staged, given_trees(base, found.staged, len(primals)))
         has_code(base, call)
-    trees = given_trees(base, found.staged, len(primals))
-    loaded: Loaded = found.extras[key]
-    given: tuple[Any, Any] | None = None
-    latest: _Maps | None = None if loaded.outgrown else found.extras.get(f"maps {key}")
-    if latest is not None or not loaded.outgrown:
-        latest = latest or _maps(base, found, loaded, trees)
-        with contextlib.suppress(Mismatch):  # a value from outside is equal, but not the same object any more
-            given = latest.forward(*primals)
-    if latest is None or given is None:
-        loaded.grow()
-        latest = _maps(base, found, loaded, trees)
-        given = latest.forward(*primals)
-    result, handle = given
+    result, handle, latest = _run_forward(base, found, key, primals)
     found.extras[f"maps {key}"] = latest
     if not interpreted.may_be_disabled():
         base.maps[len(primals)] = latest
     return result, handle, latest
+
+
+def _run_forward(base: Function, found: Specialisation, key: str, primals: Sequence[Any]) -> "tuple[Any, Any, _Maps]":
+    """The forward pass of a program that is loaded, and what has served."""
+    trees = given_trees(base, found.staged, len(primals))
+    loaded: Loaded = found.extras[key]
+    if not loaded.outgrown:
+        maps = found.extras.get(f"maps {key}") or _maps(base, found, loaded, trees)
+        with contextlib.suppress(Mismatch):  # a value from outside is equal, but not the same object any more
+            return *maps.forward(*primals), maps
+    loaded.grow()
+    maps = _maps(base, found, loaded, trees)
+    return *maps.forward(*primals), maps
 
 
 @dataclass(slots=True, eq=False)
