@@ -236,7 +236,9 @@ CASES = (
     ),
     Case(
         "RoseMemoryError",
-        "The memory of compiled code, at most 4 GiB, is exhausted.",
+        "The memory of compiled code is exhausted: a call may take nine tenths of the memory that is free, or what "
+        "`ROSE_MEMORY_BYTES` says ([settings](settings.md#the-environment)). A program that needs more than 4 GiB is "
+        "compiled with [addresses of 64 bits](codegen.md#memory); here no more are allowed.",
         """
         @rose.jit
         def table(x: float) -> float:
@@ -248,6 +250,7 @@ CASES = (
 
         table(1.0)
         """,
+        environment=(("ROSE_MEMORY_BYTES", str(1 << 32)),),
     ),
     Case(
         "WasmTrap",
