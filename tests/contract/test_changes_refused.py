@@ -119,7 +119,7 @@ FUNCTIONS = {
     "return np.unique(x)": "`np.unique`",
     "return np.linalg.eigvals(m)": "may be complex",
     "return np.linalg.norm(m, 3)": "order 3",
-    "return np.fft.hfft(x)": "`np.fft.hfft`",
+    "return np.nextafter(x, 1.0)": "`np.nextafter`",
     "return x.searchsorted(s)": "`.searchsorted`",
     "return np.sum(x, dtype=np.float16)": "float16",
     "return np.exp(x, where=p)": "where",

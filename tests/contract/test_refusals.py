@@ -37,7 +37,7 @@ CASES = {
     "order of complex numbers": ("return x < 1j", (X,), "StagingTypeError", "no `<`", "", True),
     "a real as a bound": ("return sum(rose.range(x))", (X,), "StagingTypeError", "integer bounds", "", True),
     "math of an array": ("return math.sin(x)", (V,), "StagingTypeError", "`math.sin` takes a number", "", True),
-    "an unknown function of NumPy": ("return np.fft.hfft(x)", (V,), "StagingTypeError", "`np.fft.hfft`", "", True),
+    "an unknown function of NumPy": ("return np.nextafter(x, 1.0)", (V,), "StagingTypeError", "`np.nextafter`", "", True),
     "an unknown method": ("return x.searchsorted(x)", (V,), "StagingTypeError", "`.searchsorted`", "", True),
     "opening a file": ("return open(x)", (X,), "StagingTypeError", "`open` is called by Python", "", True),
     "the truth of an array": ("return 1.0 if x else 2.0", (V,), "ShapeError", "truth of an array", "", True),
