@@ -120,7 +120,7 @@ FUNCTIONS = {
     "return np.linalg.eigvals(m)": "may be complex",
     "return np.linalg.norm(m, 3)": "order 3",
     "return np.nextafter(x, 1.0)": "`np.nextafter`",
-    "return x.searchsorted(s)": "`.searchsorted`",
+    "return x.byteswap()": "`.byteswap`",
     "return np.sum(x, dtype=np.float16)": "float16",
     "return np.exp(x, where=p)": "where",
     "return np.cumsum(x, 0, None, x)": "np.cumsum",
