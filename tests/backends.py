@@ -2,6 +2,7 @@
 
 import dataclasses
 import inspect
+import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from rosejit.abi import Leaf, Node, Tier
 from rosejit.api import sessions
 from rosejit.api.checking.plain_calls import PlainRun
 from rosejit.api.function import run_plainly
+from rosejit.codegen.core.address_type import NARROW, WIDE
 from rosejit.codegen.program.compile import compile_program
 from rosejit.errors import RoseError
 from rosejit.ir import syntax as ir
@@ -21,7 +23,9 @@ from rosejit.runtime.loaded_program import load
 from rosejit.runtime.marshalling.marshal import Signature
 from rosejit.transforms.passes.insert_copies import insert_copies
 from rosejit.transforms.pipeline import optimise
-from tests.codegen.machine import ADDRESS
+
+ADDRESS = WIDE if os.environ.get("ROSE_ADDRESS_BITS") == "64" else NARROW
+"""All tests of a process can be made with addresses of 64 bits."""
 
 # --- values
 

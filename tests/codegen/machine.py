@@ -1,6 +1,5 @@
 """Runs artifacts on the engine directly, and compares with the interpreter: results to the bit, failures, leaks."""
 
-import os
 import struct
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -10,7 +9,7 @@ import wasmtime
 
 from rosejit import interp
 from rosejit.abi import FAILURE_NUMBER, FAILURE_VALUES, INTERRUPT_FLAG, Slot
-from rosejit.codegen.core.address_type import NARROW, WIDE, AddressType
+from rosejit.codegen.core.address_type import AddressType
 from rosejit.codegen.core.entry_points import entry_layout
 from rosejit.codegen.core.layout import Cell, Column, Layout, Layouts, Record, Rows, Union
 from rosejit.codegen.program.compile import compile_program
@@ -19,14 +18,12 @@ from rosejit.ir.syntax import Function
 from rosejit.ir.types import UNIT, Nominal, Type
 from rosejit.ir.verify import verify_program
 from rosejit.text import parse
+from tests.backends import ADDRESS
 
 _config = wasmtime.Config()
 _config.max_wasm_stack = 1 << 20
 _config.wasm_memory64 = True
 ENGINE = wasmtime.Engine(_config)
-
-ADDRESS = WIDE if os.environ.get("ROSE_ADDRESS_BITS") == "64" else NARROW
-"""All tests of a process can be made with addresses of 64 bits."""
 
 FORMAT = {"real": "<d", "int": "<q", "bool": "<?"}
 
