@@ -3,7 +3,7 @@ Jacobian of the constraints and of the Hessian of the Lagrangian."""
 
 # Values of users, and all that cyipopt has, are of any type.
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,8 +15,8 @@ from rosejit.api.derivation.gradients import value_and_grad
 from rosejit.api.function import Function
 from rosejit.api.public_entry import public
 from rosejit.errors import ShapeError, StagingTypeError
-from rosejit.frontend.values.pytree import parts, with_parts
-from rosejit.interop.foreign_arguments import leaves_of, required
+from rosejit.frontend.values.pytree import parts
+from rosejit.interop.foreign_arguments import leaves_of, required, with_leaves
 from rosejit.interop.sparse import sparse_hessian, sparse_jacobian
 from rosejit.lazy_dataclass import dataclass
 from rosejit.solvers.programs import real, vector
@@ -121,20 +121,15 @@ class _Structure:
 
     def of(self, v: Any) -> Any:
         """The structure with the numbers of a vector."""
-        return self._taken(self._example, v, 0)[0]
+        return with_leaves(self._example, _is_varied, self._cut(v))
 
-    def _taken(self, like: Any, v: Any, start: int) -> tuple[Any, int]:
-        if _is_varied(like):
-            end = start + np.size(like)
-            return (v[start:end].reshape(np.shape(like)) if np.ndim(like) else v[start]), end
-        inside = parts(like)
-        if inside is None:
-            return like, start
-        made: list[Any] = []
-        for part in inside:
-            value, start = self._taken(part, v, start)
-            made.append(value)
-        return with_parts(like, made), start
+    def _cut(self, v: Any) -> Iterator[Any]:
+        """A vector as the numbers and arrays of the structure, one after another."""
+        start = 0
+        for leaf in leaves_of(self._example, _is_varied):
+            end = start + np.size(leaf)
+            yield v[start:end].reshape(np.shape(leaf)) if np.ndim(leaf) else v[start]
+            start = end
 
     def of_vector(self, f: Any) -> Function:
         """A function of a structure as one of a vector."""

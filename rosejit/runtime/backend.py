@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, Protocol
 
-from rosejit.abi import Artifact, Scalar
+from rosejit.abi import ADDRESS_SPACE, Artifact, Scalar
 from rosejit.lazy_dataclass import dataclass
 
 NO_FAILURE = -(1 << 31)
@@ -145,3 +145,8 @@ def current() -> Backend:
     """The engine of this process; importing it is left to the first call, since it takes 90 ms."""
     name = "browser" if sys.platform == "emscripten" else "engine"
     return importlib.import_module(f"rosejit.runtime.{name}").backend()
+
+
+def may_be_wide() -> bool:
+    """Whether there is now more memory than addresses of 32 bits reach, and an engine for those of 64."""
+    return current().memory_limit > ADDRESS_SPACE[False]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rosejit.abi import Artifact, Tier
+from rosejit.runtime import backend
 from rosejit.runtime.backend import CompiledModule
 from rosejit.runtime.handles import Tapes
 from rosejit.runtime.marshalling.marshal import Signature, entry_function
@@ -20,7 +21,7 @@ class Compiled:
         self.artifact = artifact
         self.module = module
         self.wider: Callable[[], Compiled] | None = None
-        """What makes the same program with addresses of 64 bits, where that can be."""
+        """What makes the same program with addresses of 64 bits."""
         self.repeats = True
         """Whether a call may be made again that has failed half way: nobody has seen anything of it."""
         self.outgrown = False
@@ -40,7 +41,7 @@ class Compiled:
         with self._lock:
             if artifact is not self.artifact:  # another call was first
                 return again
-            self.outgrown = self.wider is not None and not artifact.wide
+            self.outgrown = self.wider is not None and not artifact.wide and backend.may_be_wide()
             return again if self.outgrown else None
 
     def grow(self) -> None:

@@ -152,6 +152,6 @@ def test_refused_before_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (f(x) == 1.0).all()
     monkeypatch.setenv("ROSE_MEMORY_BYTES", str(REACH))
     rose.clear_caches()
-    monkeypatch.setattr("rosejit.api.programs.compile_and_load.may_be_wide", lambda: True)
+    monkeypatch.setattr("rosejit.runtime.backend.may_be_wide", lambda: True)
     with pytest.raises(rose.RoseMemoryError, match=r"take 134,\d\d\d,\d\d\d bytes, more than the 67,108,864"):
         f(x)

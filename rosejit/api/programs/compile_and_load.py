@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from rosejit import collector
-from rosejit.abi import ADDRESS_SPACE, Artifact, Tier
+from rosejit.abi import Artifact, Tier
 from rosejit.api.deferred import build_routines, codegen, compile_routines, merge_clones, pipeline, sincos
 from rosejit.api.derivation.derivation_recipe import (
     LONG,
@@ -56,7 +56,7 @@ def load(roots: Roots, keep: bool, options: str = "", tier: Tier = "auto") -> Lo
         settled = _keeper(digest, exceptions, _names(roots)) if kept else _keeps_nothing(_names(roots))
         made = found or _made(roots, tier, settled)
         note("ir", lambda: show(*map(function_of, roots.values())))
-        if not made.artifact.wide and may_be_wide():
+        if not made.artifact.wide:
             made.wider = partial(_made, roots, tier, settled, wide=True)
         return made
 
@@ -71,11 +71,6 @@ def _made(roots: Roots, tier: Tier, settled: OnFinal, wide: bool = False) -> Com
     note("compile", lambda: _took(roots, artifact, seconds))
     settled(made, None)
     return made
-
-
-def may_be_wide() -> bool:
-    """Whether there is more memory than addresses of 32 bits reach, and an engine for those of 64."""
-    return backend.current().memory_limit > ADDRESS_SPACE[False]
 
 
 def _recalled(digest: str, exceptions: list[Any], tier: Tier, title: str) -> Compiled | None:
@@ -165,7 +160,7 @@ def compile_roots(
         try:
             return codegen.compile_program(made)
         except RoseMemoryError:
-            if not may_be_wide():
+            if not backend.may_be_wide():
                 raise
     return codegen.compile_program(made, wide=True)
 

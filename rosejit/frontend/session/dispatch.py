@@ -351,11 +351,14 @@ class Dispatcher:
                 self._session.tape.record_allocation(*objects(found, args))
             return self._session.methods.instrument(made_outside(self._session.tape, found))
         except Exception as error:
-            given: Any = (args, kwargs)
-            met = lambda: len(self._tape.lets) > computed or has_staged(given)  # noqa: E731  # most errors say it all
+            met = functools.partial(self._met_staged, computed, args, kwargs)  # most errors say it all
             if not refused_calls.says_of_staged(function, error, met):
                 raise
             refused_calls.refuse(self._tape, function, error)
+
+    def _met_staged(self, computed: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Whether a call had staged arguments, or there are more operations than the `computed` before it."""
+        return len(self._tape.lets) > computed or has_staged((args, kwargs))
 
     def _note(self, args: tuple[Any, ...]) -> None:
         """Keep what containers hold that a function nobody knows may change."""
