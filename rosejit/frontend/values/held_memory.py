@@ -1,7 +1,7 @@
 """What lists and objects hold, compared as CPython keeps it in memory: words beside those that were there before.
 
 `gather` makes one `memoryview` of the words at many addresses (items behind pointers, PEP 3118's suboffsets), so that
-`tobytes` reads all of them in one call in C. A list is two words (how many elements, and where they are) and, if these
+all of them are compared in one call in C. A list is two words (how many elements, and where they are) and, if these
 are as they were, the addresses of its elements; an object is its class, its dict, and the version of that, a number
 that CPython up to 3.12 gives anew at each change of any dict. Addresses are compared with those of objects that are
 kept alive, so that equal ones are the same objects.
@@ -25,6 +25,8 @@ from operator import add, eq
 from typing import Any
 
 WORD = 8
+FEW = 3
+"""So many neighbouring words and fewer are compared one by one, more as bytes that are copied first."""
 SHORT = 64
 """Lists of so many elements and fewer are read together with others of their length."""
 PIECE = 1 << 15
@@ -39,7 +41,7 @@ View = Callable[[int, int, int], memoryview]
 @cache
 def _view() -> View:
     """Makes a view of so many bytes at an address, or of items of this width behind so many pointers there. Wide items
-    take less time than rows of bytes: Python copies them in one loop."""
+    take less time than rows of bytes: Python copies them in one loop. Words are numbers, which it compares in one."""
     import ctypes
 
     size, pointer = ctypes.c_ssize_t, ctypes.POINTER(ctypes.c_ssize_t)
@@ -58,7 +60,8 @@ def _view() -> View:
     def view(address: int, count: int, width: int) -> memoryview:
         words, item = size * 1, width or 1
         strides, behind = words(WORD if width else 1), words(0) if width else None
-        return made(Buffer(address, None, count * item, item, 1, 1, b"B", words(count), strides, behind, None))
+        form = b"Q" if width == WORD else b"B"
+        return made(Buffer(address, None, count * item, item, 1, 1, form, words(count), strides, behind, None))
 
     return view
 
@@ -66,19 +69,22 @@ def _view() -> View:
 class Memory:
     """Words, and what they were."""
 
-    __slots__ = ("_alive", "_then", "_views")
+    __slots__ = ("_alive", "_bytes", "_bytes_then", "_words", "_words_then")
 
     def __init__(self) -> None:
-        self._views: list[memoryview] = []
-        self._then: list[bytes] = []
+        self._words: list[memoryview] = []
+        self._words_then: list[memoryview] = []
+        self._bytes: list[memoryview] = []
+        self._bytes_then: list[bytes] = []
         self._alive: list[Any] = []
 
     def __bool__(self) -> bool:
-        return bool(self._views)
+        return bool(self._words or self._bytes)
 
     def is_same(self) -> bool:
         """Whether all words are what they were; those behind others are not looked at if these have changed."""
-        return all(map(eq, map(memoryview.tobytes, self._views), self._then))
+        wide = map(eq, map(memoryview.tobytes, self._bytes), self._bytes_then)
+        return all(chain(map(eq, self._words, self._words_then), wide))
 
     def keep(self, alive: Any) -> None:
         """Objects whose addresses are among the words."""
@@ -89,13 +95,20 @@ class Memory:
         at = array("Q", addresses)
         if not at:
             return b""
+        if width <= FEW * WORD:
+            words = [map(add, at, repeat(k)) for k in range(0, width, WORD)]
+            at, width = array("Q", chain.from_iterable(zip(*words, strict=True))), WORD
         self._alive.append(at)
         return self._look(_view()(at.buffer_info()[0], len(at), width), then)
 
     def _look(self, view: memoryview, then: bytes | None) -> bytes:
         found = view.tobytes() if then is None else then
-        self._views.append(view)
-        self._then.append(found)
+        if view.format == "Q":
+            self._words.append(view)
+            self._words_then.append(memoryview(found).cast("Q"))
+        else:
+            self._bytes.append(view)
+            self._bytes_then.append(found)
         return found
 
     def lists(self, lists: Sequence[list[Any]]) -> None:
