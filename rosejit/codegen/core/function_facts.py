@@ -20,6 +20,7 @@ from rosejit.ir.syntax import (
     Let,
     Lit,
     Loop,
+    MakeArray,
     Path,
     Update,
     Var,
@@ -84,7 +85,17 @@ def plan_function(f: Function, area: Callable[[Function], int]) -> Plan:
     planner = _Planner(area)
     planner.plan.borrowed.update(p for p in f.params if p not in f.own and not _is_scalar(p.type))
     planner.plan.weight, _ = planner.block(f.body, 0, {})
+    planner.disown([v for v, (let, _) in planner.plan.defined.items() if is_table(let.expr)])
     return planner.plan
+
+
+FROM_DATA = 8
+"""So many constants are copied from the data of the module instead of being stored one by one."""
+
+
+def is_table(e: Expr) -> bool:
+    """Whether it is an array that lies in the data of the module."""
+    return isinstance(e, MakeArray) and len(e.items) >= FROM_DATA and all(type(item) is Lit for item in e.items)
 
 
 def times_of(e: Expr) -> int:
@@ -278,8 +289,11 @@ class _Planner:
 
     def _rows(self, e: Loop) -> None:
         """Owned rows that nobody consumes are views of an array that the loop frees as a whole."""
-        plan = self.plan
-        for scan in e.scans:
-            if scan.consumes and is_boxed(scan.param.type) and scan.param not in plan.consumed:
-                plan.borrowed.add(scan.param)
-                plan.owner = {view: root for view, root in plan.owner.items() if root is not scan.param}
+        self.disown([scan.param for scan in e.scans if scan.consumes and is_boxed(scan.param.type)])
+
+    def disown(self, variables: list[Var]) -> None:
+        """Note of variables that nobody consumes that they own nothing: what they stand for lies in something else."""
+        kept = {v for v in variables if v not in self.plan.consumed}
+        if kept:
+            self.plan.borrowed |= kept
+            self.plan.owner = {view: root for view, root in self.plan.owner.items() if root not in kept}

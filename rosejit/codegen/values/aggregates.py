@@ -3,6 +3,7 @@
 from struct import pack
 
 from rosejit.codegen.core.emitter import Emitter, Item
+from rosejit.codegen.core.function_facts import is_table
 from rosejit.codegen.core.layout import Cell, elements_of, record_of, union_of
 from rosejit.codegen.core.type_functions import zeroed
 from rosejit.codegen.values.ownership import alive, borrow, buildable, construct, consume, has_home, moved_into, rename
@@ -17,9 +18,6 @@ from rosejit.wasm.instructions import (
 )
 
 _ZEROS = {"i32": i32_const[0], "i64": i64_const[0], "f64": f64_const(0.0), None: b""}
-
-FROM_DATA = 8
-"""So many constants are copied from the data of the module instead of being stored one by one."""
 
 
 def _put(e: Emitter, cell: Cell, home: Var, offset: int, value: Atom, frees: list[Item]) -> list[Item]:
@@ -45,21 +43,29 @@ def make_tuple(e: Emitter, let: Let) -> None:
 
 
 def make_array(e: Emitter, let: Let) -> None:
-    """An array of given elements."""
+    """An array of given elements; a table that nobody consumes is where it lies in the data."""
     x = let.expr
     assert isinstance(x, MakeArray)
     (v,) = let.binders
     rows = elements_of(e.module.layouts.of(v.type))
+    const = e.module.address.const
+    if v in e.plan.borrowed:
+        e.statement(let, _table)
+        return
     consume(e, x.items)
-    if len(x.items) >= FROM_DATA and all(type(item) is Lit for item in x.items):
+    if is_table(x):
         address = e.module.constant(_constants(x.items))
-        const = e.module.address.const
         size = const[len(x.items) * rows.stride]
         construct(e, v, [(v, const[address], size, memory_copy)] if rows.stride else [])
     else:
         frees: list[Item] = []
         parts = [_put(e, rows.cell, v, k * rows.stride, item, frees) for k, item in enumerate(x.items)]
         construct(e, v, [*parts, frees])
+
+
+def _table(e: Emitter, let: Let) -> None:
+    assert isinstance(let.expr, MakeArray)
+    e.push((e.module.address.const[e.module.constant(_constants(let.expr.items))],))
 
 
 def _constants(items: tuple[Atom, ...]) -> bytes:

@@ -70,6 +70,27 @@ def f(i: Int): Real =
     assert machine(1) == (10.0,)
 
 
+EIGHT = "[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]"
+READS = {
+    "an element": f"let a = {EIGHT} in a[i]",
+    "in a loop": f"let a = {EIGHT} in let s = loop j < 8 carry (s: Real = x) {{ s * a[j] }} in s",
+    "in a branch": f"let a = {EIGHT} in if i > 3 {{ a[i] }} {{ x }}",
+    "each in turn": f"let a = {EIGHT} in let s = loop j < 8 carry (s: Real = x) scan (y in a) {{ s + y }} in s",
+    "by a call": f"let a = {EIGHT} in let s = g(a, i) in s + a[0]",
+    "a copy": f"let a = {EIGHT} in let b = copy a in let c = update b[i] = x in c[0] + a[0]",
+    "never": f"let a = {EIGHT} in x",
+    "before it is changed": f"let a = {EIGHT} in let y = a[i] in let b = update a[i] = x in b[0] + y",
+    "made in each iteration": f"let s = loop j < 8 carry (s: Real = x) {{ let a = {EIGHT} in s + a[j] }} in s",
+}
+
+
+@pytest.mark.parametrize("how", READS)
+def test_tables_lie_where_they_are_read(how):
+    text = f"def g(a: [8]Real, i: Int): Real = a[i]\ndef f(i: Int, x: Real): Real = {READS[how]}"
+    machine = agrees(text, (0, 0.5), (7, 0.5), (0, 0.25))
+    assert (b"\xfc\x0a" in machine.artifact.wasm) == (how in ("a copy", "before it is changed"))  # memory.copy
+
+
 def test_arrays_of_rows():
     text = """
 def f(x: Real): [3][2]Real, [2](Int, [2]Real) =
