@@ -4,10 +4,21 @@ import gc
 import sys
 import time
 import weakref
+from collections.abc import Iterator
+
+import pytest
 
 import rosejit as rose
 from rosejit import collector
 from rosejit.collector import DEEPEST, deep_recursion
+
+
+@pytest.fixture
+def thawed() -> Iterator[None]:
+    """Nothing is frozen, as where no tests run."""
+    gc.unfreeze()
+    yield
+    gc.freeze()
 
 
 def test_the_last_thread_puts_the_limit_back() -> None:
@@ -21,7 +32,7 @@ def test_the_last_thread_puts_the_limit_back() -> None:
     assert sys.getrecursionlimit() == before
 
 
-def test_functions_go_that_nobody_calls_any_more(monkeypatch) -> None:
+def test_functions_go_that_nobody_calls_any_more(monkeypatch, thawed) -> None:
     """They are cycles, with their programs. What compiling made was moved where the collector never looked again."""
     monkeypatch.setattr(collector._Full, "SHARE", 0)
 
