@@ -35,7 +35,8 @@ def paused() -> Generator[None, None, None]:
 class _Full:
     """Full collections. Python does not count what we move among the old objects, and would never begin one: functions
     and their programs are cycles, and would never go. One is due when pauses have taken `SHARE` times as long as the
-    last one did; it comes in front of a pause, when what was made before may be garbage."""
+    last one took for what stayed (with the time for what went, each would wait longer than the last: more garbage, more
+    time); it comes in front of a pause, when what was made before may be garbage."""
 
     SHARE = 20
 
@@ -49,8 +50,10 @@ class _Full:
         if self.pending > self.SHARE * self._took:
             started = time.perf_counter()
             self.pending = 0.0
-            gc.collect()
-            self._took = max(time.perf_counter() - started, 0.01)
+            gone = gc.collect()
+            took = time.perf_counter() - started
+            stayed = len(gc.get_objects())
+            self._took = max(took * stayed / (stayed + gone), 0.01)
 
 
 _full = _Full()

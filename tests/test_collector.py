@@ -73,3 +73,25 @@ def test_what_users_have_frozen_stays_so_and_is_not_counted_at_each_pause(monkey
         with collector.paused():
             pass
     assert asked == [1]
+
+
+def test_the_next_collection_does_not_wait_longer_for_what_went(monkeypatch) -> None:
+    """Else there is more garbage each time, and more time is taken for it, without an end."""
+    now = [0.0]
+
+    def collect() -> int:
+        now[0] += 10.0
+        return 9_900
+
+    monkeypatch.setattr(collector.time, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(collector.gc, "collect", collect)
+    monkeypatch.setattr(collector.gc, "get_objects", lambda: [None] * 100)
+    full = collector._Full()
+    full.pending = 1e9
+    full.when_due()
+    full.pending = 1.0
+    full.when_due()
+    assert now == [10.0]  # 0.1 s for what stayed: the next one is due after 2 s
+    full.pending = 2.1
+    full.when_due()
+    assert now == [20.0]
