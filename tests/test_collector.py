@@ -1,6 +1,7 @@
 """Python's own limits while we compile."""
 
 import gc
+import subprocess
 import sys
 import time
 import weakref
@@ -95,3 +96,16 @@ def test_the_next_collection_does_not_wait_longer_for_what_went(monkeypatch) -> 
     full.pending = 2.1
     full.when_due()
     assert now == [20.0]
+
+
+def test_what_was_made_in_a_pause_is_old_after_it() -> None:
+    """Python 3.12 has objects frozen of its own: these are no user's."""
+    code = """
+import gc
+from rosejit import collector
+with collector.paused():
+    made = [[] for _ in range(5_000)]
+young = {id(each) for each in gc.get_objects(generation=0)}
+assert gc.isenabled() and not any(id(each) in young for each in made)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import Any
 
+from rosejit.collector import paused
 from rosejit.frontend.arrays import boolean_indexing, reductions
 from rosejit.frontend.arrays.array import Array
 from rosejit.frontend.arrays.boolean_indexing import MaskedArray
@@ -520,14 +521,15 @@ def _numpys(cls: Any, like: type) -> Handler:
 def table() -> dict[Any, Handler]:
     """The handlers, by function."""
     numbers = {np.float64: _numpys(np.float64, float), np.int64: _numpys(np.int64, int), np.bool_: BUILTINS[bool]}
-    return (
-        numbers
-        | narrow_rows.scalar_classes()
-        | complex_rows.others()
-        | complex_roots.functions()
-        | fft.functions()
-        | {function: row.stages for function, row in _rows().items()}
-    )
+    with paused():
+        return (
+            numbers
+            | narrow_rows.scalar_classes()
+            | complex_rows.others()
+            | complex_roots.functions()
+            | fft.functions()
+            | {function: row.stages for function, row in _rows().items()}
+        )
 
 
 _LATER = "polynomial."
