@@ -14,6 +14,8 @@ from dataclasses import MISSING, Field, FrozenInstanceError, fields
 from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any
 
+from rosejit.beside_bytecode import kept
+
 _Method = Callable[..., Any]
 
 
@@ -75,7 +77,11 @@ def _later(cls: Any, name: str, write: Callable[[], _Method]) -> _Method:
 
 
 def _compiled(head: str, body: list[str], names: dict[str, Any]) -> _Method:
-    exec(f"def method({head}):\n " + "\n ".join(body), names)
+    text = f"def method({head}):\n " + "\n ".join(body)
+    known = kept(__file__)
+    if text not in known:
+        known.add(text, compile(text, "<string>", "exec"))
+    exec(known[text], names)
     return names["method"]
 
 

@@ -15,6 +15,7 @@ from rosejit.frontend.hints.hints import ArrayOf, Description, Nothing, Scalar, 
 from rosejit.frontend.signature.binding import Signature
 from rosejit.frontend.syntax.gast_convert import gast
 from rosejit.frontend.syntax.lower_jumps import VALUE
+from rosejit.frontend.syntax.source import find
 from rosejit.frontend.syntax.translate import TRANSLATIONS
 from rosejit.frontend.values.pytree import Supply, build
 from rosejit.frontend.values.tape import UNDEFINED, Frame, Tape
@@ -63,7 +64,7 @@ def returns_nothing(function: Any) -> bool:
 
 def _returns(function: Any) -> Iterator[Any]:
     """The `return` statements in the text of a function; of a lambda one is made up."""
-    node: Any = TRANSLATIONS.of(function).source.node
+    node: Any = find(function, rewritten=TRANSLATIONS.is_translated(function.__code__)).node
     if isinstance(node, gast.Lambda):
         yield gast.Return(node.body)
         return

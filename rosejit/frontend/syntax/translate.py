@@ -6,13 +6,21 @@ import re
 import sys
 import weakref
 from collections.abc import Iterator
-from dataclasses import field
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
 from rosejit.collector import deep_recursion, paused
 from rosejit.errors import UnsupportedSyntax
-from rosejit.frontend.syntax import fence, liveness, loop_plan, lower_faults, lower_jumps, lower_match, scope
+from rosejit.frontend.syntax import (
+    fence,
+    kept_translations,
+    liveness,
+    loop_plan,
+    lower_faults,
+    lower_jumps,
+    lower_match,
+    scope,
+)
 from rosejit.frontend.syntax.ast_build import RUNTIME, assign, at, constant, hook, inside, load, runtime
 from rosejit.frontend.syntax.code_comparison import FUTURE_FLAGS
 from rosejit.frontend.syntax.code_table import ByCode
@@ -30,14 +38,10 @@ from rosejit.span import Span
 class Translation:
     """The rewritten code of one function; `chains` are the outside names that it reads, with attributes."""
 
-    source: Source
     code: CodeType
     chains: tuple[tuple[str, ...], ...]
-    span: Span = field(init=False)
+    span: Span
     """Where the function is written."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "span", self.source.span(self.source.node))
 
 
 class Translations:
@@ -56,7 +60,7 @@ class Translations:
             try:
                 with paused(), deep_recursion():
                     ours = self.is_translated(code)
-                    made = Translation(find(function, rewritten=True), code, ()) if ours else translate(function)
+                    made = _inner(function) if ours else _recalled(function)
                 if not ours:
                     self._enter(made.code)
             except UnsupportedSyntax as error:
@@ -137,7 +141,25 @@ def translate(function: FunctionType) -> Translation:
     """Find, check and rewrite `function`."""
     source, names, made = _rewritten(function)
     chains = tuple(sorted(set(_chains(names))))
-    return Translation(source, _compile(function, made, source), chains)
+    return Translation(_compile(function, made, source), chains, source.span(source.node))
+
+
+def _recalled(function: FunctionType) -> Translation:
+    """The translation of `function`; of ours as it was kept, and kept from then on."""
+    if not kept_translations.is_kept(function):
+        return translate(function)
+    known = kept_translations.recalled(function)
+    if known is not None:
+        return Translation(*known)
+    made = translate(function)
+    kept_translations.keep(function, kept_translations.Made(made.code, made.chains, made.span))
+    return made
+
+
+def _inner(function: FunctionType) -> Translation:
+    """Of a function that rewritten code has made."""
+    source = find(function, rewritten=True)
+    return Translation(function.__code__, (), source.span(source.node))
 
 
 def show(function: FunctionType) -> str:
