@@ -45,18 +45,20 @@ class Kept(dict[Any, Any]):
             with open(unfinished, "wb") as made:
                 made.write(stamp + marshal.dumps({**self}))
             os.replace(unfinished, path)
-        except (OSError, NotImplementedError):  # read-only, or full, or there are no files
+        except OSError:  # read-only, or full, or there are no files
             return
 
     def path(self) -> str:
-        """Where it is kept. Raises NotImplementedError where Python keeps no bytecode."""
+        """Where it is kept; empty where Python keeps no bytecode."""
+        if sys.implementation.cache_tag is None:
+            return ""
         return cache_from_source(self.file).removesuffix(".pyc") + "-rosejit.pyc"
 
     def _read(self) -> bytes:
         try:
             with open(self.path(), "rb") as kept:
                 return kept.read()
-        except (OSError, NotImplementedError):
+        except OSError:
             return b""
 
     def _stamp(self) -> bytes:
