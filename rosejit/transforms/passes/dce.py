@@ -41,11 +41,14 @@ def without_dead_tangents(f: ir.Function) -> ir.Block:
     return body if sweep.dropped else f.body
 
 
+_Carried = tuple[list[bool], ir.Block]
+
+
 class _DeadCodeElimination:
     """One backward sweep; `live` holds what is read later, a place too if what is added to it matters. Few functions
     have places, so `bases` are only looked for when they are asked for."""
 
-    def __init__(self, live: set[ir.Var], bases: Callable[[], dict[ir.Atom, ir.Atom]]) -> None:
+    def __init__(self, live: set[ir.Var] | set[ir.Atom], bases: Callable[[], dict[ir.Atom, ir.Atom]]) -> None:
         self.live: set[ir.Atom] = set(live)
         self.bases = bases
         self.dropped = 0
@@ -116,25 +119,27 @@ class _DeadCodeElimination:
         self.dropped += len(on) - sum(on)
         return on
 
-    def carries(self, carries: tuple[ir.Var, ...], finals: tuple[ir.Var, ...], body: ir.Block) -> list[bool]:
-        """Which carries matter: those read after the loop, and those that the body needs for what matters."""
+    def carries(self, carries: tuple[ir.Var, ...], finals: tuple[ir.Var, ...], body: ir.Block) -> _Carried:
+        """Which carries matter, those read after the loop and those that the body needs for what matters, and the body
+        that gives these. It is looked at until nothing is found that is new, and what the last look made is the body:
+        another one would be two for each loop around."""
         on = [x in self.live for x in finals]
         while not all(on):
-            probe = _DeadCodeElimination(set(), self.bases)
-            probe.live |= self.live
-            probe.block(body, where(body.results[: len(carries)], on) + body.results[len(carries) :])
+            probe = _DeadCodeElimination(self.live, self.bases)
+            new = probe.block(body, where(body.results[: len(carries)], on) + body.results[len(carries) :])
             found = [a or c in probe.live for a, c in zip(on, carries, strict=True)]
             if found == on:
-                break
+                self.live.update(probe.live)
+                self.dropped += probe.dropped
+                return on, new
             on = found
-        return on
+        return on, self.block(body, body.results)
 
     def loop(self, let: ir.Let, e: ir.Loop) -> ir.Let:
         live, n = self.live, len(e.carries)
         stacked = [b in live for b in let.binders[n:]]
         body = ir.Block(e.body.lets, e.body.results[:n] + where(e.body.results[n:], stacked))
-        on = self.carries(e.carries, let.binders[:n], body)
-        new = self.block(body, where(body.results[:n], on) + body.results[n:])
+        on, new = self.carries(e.carries, let.binders[:n], body)
         scans = tuple([s for s in e.scans if s.param in live])
         inits = where(e.inits, on)
         self.dropped += len(on) - sum(on) + len(stacked) - sum(stacked) + len(e.scans) - len(scans)
@@ -148,8 +153,7 @@ class _DeadCodeElimination:
         outputs = let.binders[1 + n :]
         stacked = [b in live for b in outputs]
         body = ir.Block(e.body.lets, e.body.results[:n] + where(e.body.results[n:], stacked))
-        on = self.carries(e.carries, let.binders[1 : 1 + n], body)
-        new = self.block(body, where(body.results[:n], on) + body.results[n:])
+        on, new = self.carries(e.carries, let.binders[1 : 1 + n], body)
         inits = where(e.inits, on)
         self.dropped += len(on) - sum(on) + len(stacked) - sum(stacked)
         live.update(inits)
