@@ -5,7 +5,7 @@ import math
 from rosejit.api.decorators import jit
 from rosejit.frontend.values.rose_functions import range as iterations
 from rosejit.numeric import np
-from rosejit.optim.curvature import backward, factored, forward
+from rosejit.optim.curvature import factored, forward, transposed
 from rosejit.solvers.linear_least_squares import EPSILON
 
 
@@ -42,7 +42,7 @@ def quadratic_program(factor, slope, matrix, right, least, most, start):
             optimal = released < 0
             if released >= 0:
                 free[released] = True
-    return backward(factor, v.T @ multipliers - w, n), multipliers, optimal
+    return transposed(factor, v.T @ multipliers - w, n), multipliers, optimal
 
 
 def subspace_step(v, inner, right, free, multipliers, least, most):
@@ -60,7 +60,7 @@ def subspace_step(v, inner, right, free, multipliers, least, most):
         for j in iterations(i + 1):
             gram[i, j] = v[chosen[i]] @ v[chosen[j]]
     regularised(gram, lower, count)
-    step = -backward(lower, forward(lower, slope, count), count)
+    step = -transposed(lower, forward(lower, slope, count), count)
     length, blocked = 1.0, -1
     for k in iterations(count):
         i = chosen[k]

@@ -8,6 +8,7 @@ from rosejit.numeric import np
 from rosejit.optim.box import held, left
 from rosejit.optim.descent import converged, largest, note
 from rosejit.optim.search import wolfe
+from rosejit.solvers.linear_least_squares import backward
 
 
 def solve_curvature(evaluate, objective, x, report, history, box, steps, tolerance):
@@ -51,7 +52,7 @@ def solved(matrix, right):
     factor = np.zeros((n, n))
     while not factored(matrix, shift, factor, n) and shift < math.inf:
         shift = max(4.0 * shift, 1e-3 * size, 1e-8)
-    return backward(factor, forward(factor, right, n), n)
+    return transposed(factor, forward(factor, right, n), n)
 
 
 def forward(lower, b, n):
@@ -65,16 +66,9 @@ def forward(lower, b, n):
     return x
 
 
-def backward(lower, b, n):
+def transposed(lower, b, n):
     """The solution x of `lower.T @ x = b`, of the first n rows."""
-    x = np.zeros(len(b))
-    for back in iterations(n):
-        i = n - 1 - back
-        total = b[i]
-        for j in iterations(i + 1, n):
-            total -= lower[j, i] * x[j]
-        x[i] = total / lower[i, i]
-    return x
+    return backward(lambda i, j: lower[j, i], b, n)
 
 
 def factored(matrix, shift, factor, n):

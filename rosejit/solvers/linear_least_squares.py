@@ -24,19 +24,18 @@ def least(a, b):
             regular = False
         else:
             reflect(r, y, k, below)
-    return triangular(r, y) if regular else np.zeros(columns), regular
+    return backward(lambda i, j: r[i, j], y, columns)[:columns] if regular else np.zeros(columns), regular
 
 
-def triangular(r, y):
-    """The vector x with r x = y, of an upper triangle."""
-    count = r.shape[1]
-    x = np.zeros(count)
-    for back in iterations(count):
-        k = count - 1 - back
-        total = y[k]
-        for j in iterations(k + 1, count):
-            total -= r[k, j] * x[j]
-        x[k] = total / r[k, k]
+def backward(upper, y, n):
+    """The vector whose first `n` numbers solve an upper triangle, `upper(i, j)` its entries, for those of `y`."""
+    x = np.zeros(len(y))
+    for back in iterations(n):
+        i = n - 1 - back
+        total = y[i]
+        for j in iterations(i + 1, n):
+            total -= upper(i, j) * x[j]
+        x[i] = total / upper(i, i)
     return x
 
 
@@ -91,7 +90,7 @@ def eliminated(a, b):
                     for j in iterations(k + 1, n):
                         r[i, j] -= factor * r[k, j]
                     x[i] -= factor * x[k]
-    return triangular(r, x) if regular else np.zeros(n), regular
+    return backward(lambda i, j: r[i, j], x, n) if regular else np.zeros(n), regular
 
 
 def swap(r, x, k, at):

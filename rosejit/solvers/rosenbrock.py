@@ -11,6 +11,7 @@ from rosejit.api.derivation.gradients import jacobian
 from rosejit.frontend.values.rose_functions import range as iterations
 from rosejit.lazy_dataclass import dataclass
 from rosejit.numeric import np
+from rosejit.solvers.linear_least_squares import backward
 from rosejit.solvers.runge_kutta import weighted
 
 GAMMA = 0.21193756319429014
@@ -148,10 +149,4 @@ def substituted(factors: Any, order: Any, right: Any) -> Any:
         for j in iterations(i):
             total -= factors[i, j] * x[j]
         x[i] = total
-    for back in iterations(n):
-        i = n - 1 - back
-        total = x[i]
-        for j in iterations(i + 1, n):
-            total -= factors[i, j] * x[j]
-        x[i] = total / factors[i, i]
-    return x
+    return backward(lambda i, j: factors[i, j], x, n)
