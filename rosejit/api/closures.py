@@ -49,8 +49,9 @@ def hoisted(f: Callable[..., Any], x: Any) -> tuple[Function, tuple[Any, ...]]:
     return made, values
 
 
-def pushed(f: Function, x: Any, closed: tuple[Any, ...], along: tuple[Any, ...]) -> Any:
-    """In a rule: the tangent of the vector `f(x, closed)` along the tangents of `closed`, which are the rule's own."""
+def pushed(f: Function, x: Any, closed: tuple[Any, ...], along: tuple[Any, ...] = (), by_x: Any = None) -> Any:
+    """In a rule: the tangent of the vector `f(x, closed)` along tangents of `closed` or of the vector `x`, of which at
+    least those are given that are not zero."""
     at = sessions.current()
     assert at is not None, "rules are staged"
     call = f.binding.bind((x, closed), {})
@@ -58,8 +59,9 @@ def pushed(f: Function, x: Any, closed: tuple[Any, ...], along: tuple[Any, ...])
     require_lengths(staged, "a closure")
     args = sessions.arguments(at, staged, call)
     own, around = (leaves(tree) for tree in staged.trees)
-    given = [sessions.tangent_atom(dv) for leaf, dv in zip(around, along, strict=True) if is_real(leaf)]
-    flags = [*(False for _ in own), *map(is_real, around)]
+    pairs = [(leaf, dv) for leaf, dv in zip(around, along, strict=True) if is_real(leaf)] if along else []
+    given = [sessions.tangent_atom(dv) for dv in ([] if by_x is None else [by_x]) + [dv for _, dv in pairs]]
+    flags = [*(by_x is not None for _ in own), *(bool(along) and is_real(leaf) for leaf in around)]
     mask = (*flags, *(False for _ in range(len(args) - len(flags))))
     derived = derivative_programs.forward(pipeline.prepared(staged.function), mask).derived
     if not derived.results[0]:

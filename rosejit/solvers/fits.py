@@ -137,7 +137,7 @@ def _fit(function, x0, bounds, loss, scale, ftol, xtol, gtol, limit, model):
     def stationary(v):
         return np.where(held, v - edge, gradient(v))
 
-    v = solution(stationary, found)
+    v = solution(stationary, found, *model.implicit(held))
     g = gradient(v)
     left = abs(np.where(held, 0.0, g)).max()
     x = unflat(x0, v)

@@ -3,12 +3,14 @@
 import math
 from typing import Any
 
+from rosejit.api.closures import pushed
 from rosejit.api.derivation.gradients import jacobian
 from rosejit.api.derivation.modes import jvp
 from rosejit.errors import ShapeError
 from rosejit.frontend.values.rose_functions import range as iterations
 from rosejit.lazy_dataclass import dataclass
 from rosejit.numeric import np
+from rosejit.solvers.implicit import dense
 from rosejit.solvers.linear_least_squares import EPSILON, columns, least
 from rosejit.solvers.sparsity import Structure
 
@@ -27,6 +29,10 @@ class Dense:
     def slope(self, residual: Any) -> Any:
         """The function that gives the Jacobian."""
         return jacobian(residual)
+
+    def implicit(self, held: Any) -> Any:
+        """How `implicit.solution` divides by the Hessian, and what for it has to be known."""
+        return dense, ()
 
     def lengths(self, matrix: Any) -> Any:
         """The length of each column; 1 where that is zero."""
@@ -93,13 +99,17 @@ class Sparse:
             def along(seeds):
                 return residual(x + seeds[s.colours])
 
-            sums = jacobian(along)(s.seeds)
+            sums = jacobian(along)(1.0 * s.seeds)
             found = np.zeros(len(s.rows))
             for e in iterations(len(s.rows)):
                 found[e] = sums[s.rows[e], s.colours[s.variables[e]]]
             return found
 
         return entries
+
+    def implicit(self, held: Any) -> Any:
+        """How `implicit.solution` divides by the Hessian, and what for it has to be known."""
+        return divided_by_hessian, (self.known, held)
 
     def lengths(self, entries: Any) -> Any:
         """The length of each column; 1 where that is zero."""
@@ -145,7 +155,15 @@ class Sparse:
             more[k] = 1.0 if held[j] else (damping[j] / lengths[j]) ** 2
         for e in iterations(len(s.rows)):
             right[s.columns[e]] -= scaled[e] * r[s.rows[e]]
-        lower, diagonal = factor(s, scaled, more)
+
+        def normal(column, k):
+            for q in iterations(s.column_starts[k], s.column_starts[k + 1]):
+                first = s.by_column[q]
+                for e in iterations(first, s.starts[s.rows[first] + 1]):
+                    column[s.columns[e]] += scaled[first] * scaled[e]
+            column[k] += more[k]
+
+        lower, diagonal = factor(s, normal, math.inf)
         solved = substituted(s, lower, diagonal, right)
         found = np.zeros(n)
         for k in iterations(n):
@@ -153,24 +171,21 @@ class Sparse:
         return found
 
 
-def factor(s, entries, more):
-    """The triangle L of J' J plus a diagonal, column by column (left-looking): its entries below the diagonal, and its
-    diagonal, infinite where rounding has left nothing of a column, so that its variable stays."""
+def factor(s, fill, lost):
+    """The triangle L of a symmetric matrix, column by column (left-looking): its entries below the diagonal, and its
+    diagonal, `lost` where rounding has left nothing of a column; infinite, its variable stays. `fill` adds a column of
+    the matrix, from its diagonal on, to a vector."""
     n = len(s.order)
     lower, diagonal, column = np.zeros(len(s.lower)), np.zeros(n), np.zeros(n)
     for j in iterations(n):
-        for q in iterations(s.column_starts[j], s.column_starts[j + 1]):
-            first = s.by_column[q]
-            for e in iterations(first, s.starts[s.rows[first] + 1]):
-                column[s.columns[e]] += entries[first] * entries[e]
-        column[j] += more[j]
+        fill(column, j)
         least_pivot = 16.0 * EPSILON * column[j]
         for q in iterations(s.left_starts[j], s.left_starts[j + 1]):
             at = s.left_entries[q]
             column[j] -= lower[at] * lower[at]
             for e in iterations(at + 1, s.lower_starts[s.left[q] + 1]):
                 column[s.lower[e]] -= lower[at] * lower[e]
-        diagonal[j] = math.sqrt(column[j]) if column[j] > least_pivot else math.inf
+        diagonal[j] = math.sqrt(column[j]) if column[j] > least_pivot else lost
         column[j] = 0.0
         for e in iterations(s.lower_starts[j], s.lower_starts[j + 1]):
             lower[e] = column[s.lower[e]] / diagonal[j]
@@ -193,3 +208,38 @@ def substituted(s, lower, diagonal, right):
             total -= lower[e] * x[s.lower[e]]
         x[j] = total / diagonal[j]
     return x
+
+
+def divided_by_hessian(f):
+    """The `inverse` of `implicit.solution` for the gradient of a sum of squares: by the factor of the sparse Hessian,
+    of which each colour of variables takes one forward sweep. Variables that are held have their own equation, and go
+    to the right side. What is at no minimum has derivatives that are no numbers."""
+
+    def along(seeds, x, closed, colours):
+        return f(x + seeds[colours], closed)
+
+    slope = jacobian(along)
+
+    def divided(x, closed, change, known):
+        s, held = known
+        sums = slope(1.0 * s.hessian.seeds, x, closed, s.hessian.colours)
+
+        def fill(column, k):
+            j = s.order[k]
+            for e in iterations(s.hessian.starts[k], s.hessian.starts[k + 1]):
+                i = s.hessian.places[e]
+                if not (held[j] or held[s.order[i]]):
+                    column[i] += sums[s.hessian.alone[e], s.hessian.sums[e]]
+            if held[j]:
+                column[k] = 1.0
+
+        lower, diagonal = factor(s, fill, math.nan)
+        fixed = np.where(held, change, 0.0)
+        right = np.where(held, 0.0, change - pushed(f, x, closed, by_x=fixed))
+        solved = substituted(s, lower, diagonal, right[s.order])
+        found = 1.0 * fixed
+        for k in iterations(len(s.order)):
+            found[s.order[k]] += solved[k]
+        return found
+
+    return divided

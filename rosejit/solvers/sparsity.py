@@ -15,10 +15,28 @@ from rosejit.errors import RoseError, ShapeError, StagingTypeError
 from rosejit.frontend.values.pytree import parts
 from rosejit.numeric import np
 from rosejit.solvers.programs import real
-from rosejit.transforms.jacobians.coloring import column_colours
+from rosejit.transforms.jacobians.coloring import column_colours, sources, star_colours
 
 Rows = list[list[int]]
 """For each row of a Jacobian the columns where it may differ from zero."""
+
+
+class Hessian(NamedTuple):
+    """The Hessian of a sum of squares from its diagonal on, column by column in the order of elimination, and where its
+    entries are found: each pair of variables stands alone in a row of the sums of columns of one colour."""
+
+    colours: Any
+    """The colour of each variable (a star colouring)."""
+    seeds: Any
+    """Zeros, as many as there are colours."""
+    places: Any
+    """The row of each entry, in the order of elimination."""
+    starts: Any
+    """Where each column begins."""
+    alone: Any
+    """The row of the sums where an entry stands alone."""
+    sums: Any
+    """The colour of that sum."""
 
 
 class Structure(NamedTuple):
@@ -50,11 +68,14 @@ class Structure(NamedTuple):
     left_entries: Any
     """Where these stand in `lower`."""
     left_starts: Any
+    hessian: Hessian
 
 
 def structure(rows: Rows, width: int) -> Structure:
     """What a pattern leads to."""
-    order, below = eliminated(neighbours(rows, width))
+    around = neighbours(rows, width)
+    square = [sorted({j, *near}) for j, near in enumerate(around)]
+    order, below = eliminated(around)
     place = {variable: k for k, variable in enumerate(order)}
     placed = [sorted(place[j] for j in row) for row in rows]
     entries = [j for row in placed for j in row]
@@ -72,7 +93,7 @@ def structure(rows: Rows, width: int) -> Structure:
     return Structure(
         _whole(order),
         _whole(colours),
-        np.zeros(max(colours, default=-1) + 1),
+        _seeds(colours),
         _whole(of_rows),
         _whole([order[k] for k in entries]),
         _whole(entries),
@@ -84,7 +105,22 @@ def structure(rows: Rows, width: int) -> Structure:
         _whole([k for row in left for k, _ in row]),
         _whole([at for row in left for _, at in row]),
         _whole(_starts(left)),
+        _hessian(square, order, place),
     )
+
+
+def _hessian(square: Rows, order: list[int], place: dict[int, int]) -> Hessian:
+    colours = star_colours(square)
+    alone = iter(sources(square, colours))
+    found = [{j: next(alone) for j in row} for row in square]
+    columns = [sorted([(place[i], *found[i][j]) for i in square[j] if place[i] >= k]) for k, j in enumerate(order)]
+    places, rows, sums = ([entry[n] for column in columns for entry in column] for n in range(3))
+    starts = _whole(_starts(columns))
+    return Hessian(_whole(colours), _seeds(colours), _whole(places), starts, _whole(rows), _whole(sums))
+
+
+def _seeds(colours: list[int]) -> Any:
+    return _whole([0] * (max(colours, default=-1) + 1))
 
 
 def _starts(parts: Sequence[Sequence[Any]]) -> list[int]:

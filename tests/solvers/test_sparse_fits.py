@@ -100,6 +100,50 @@ def test_derivatives_of_sparse_fits():
     assert rose.vmap(slope)(many) == pytest.approx([slope(1.0), slope(3.0)], rel=1e-12)
 
 
+ARROW = scipy.sparse.lil_matrix(np.concatenate([np.eye(9), np.eye(9)]))
+ARROW[:8, 8] = 1.0
+ARROW = ARROW.tocsr()
+HELD = np.arange(9) % 3 == 1
+
+
+def weighed(scale, top, weights, form=ARROW):
+    """Eight numbers that share a ninth; bounds hold some of them."""
+
+    def residuals(x):
+        return np.concatenate([np.exp(x[:8]) * x[8] - scale * weights, x[8:] - 1.0, 0.1 * (x - scale)])
+
+    upper = np.where(HELD, top, np.inf)
+    options = {"gtol": 1e-13, "ftol": 1e-15, "xtol": 1e-15, "loss": "soft_l1"}
+    x = rose.least_squares(residuals, np.zeros(9), bounds=(-np.inf, upper), jac_sparsity=form, **options).x
+    return (x * x * np.arange(1.0, 10.0)).sum()
+
+
+@pytest.mark.parametrize(("transform", "by"), [(rose.grad, (0, 1, 2)), (rose.hessian, (0, 1))], ids=["grad", "hessian"])
+def test_derivatives_are_those_of_dense_fits(transform, by):
+    """By numbers that the residuals read, and by bounds that hold variables."""
+    given = (1.1, 0.05, np.linspace(1.0, 2.0, 8))
+    found = transform(lambda *given: weighed(*given), by)(*given)
+    wanted = transform(lambda *given: weighed(*given, "dense"), by)(*given)
+    flat = [np.concatenate([np.ravel(each) for row in given for each in row]) for given in map(nested, (found, wanted))]
+    assert np.linalg.norm(flat[1]) > 1.0
+    assert flat[0] == pytest.approx(flat[1], rel=1e-8, abs=1e-8)
+
+
+def nested(derivatives):
+    """A gradient as the rows of a Hessian are."""
+    return [each if isinstance(each, tuple) else (each,) for each in derivatives]
+
+
+def test_derivatives_at_no_minimum_are_no_numbers():
+    """Two numbers of which only the sum is known."""
+
+    def first(wanted):
+        return rose.least_squares(lambda x: np.array([x[0] + x[1] - wanted]), np.zeros(2), jac_sparsity=[[1, 1]]).x[0]
+
+    assert rose.jit(first)(3.0) == pytest.approx(1.5)
+    assert np.isnan(rose.grad(first)(3.0))
+
+
 def test_node_gives_the_same_bits(tmp_path):
     functions = {"value": rose.jit(roughness), "gradient": rose.grad(roughness)}
     rose.export(functions, 3.0, path=tmp_path / "out")
