@@ -52,6 +52,8 @@ class _DeadCodeElimination:
         self.live: set[ir.Atom] = set(live)
         self.bases = bases
         self.dropped = 0
+        self.found: dict[tuple[ir.Var, ...], list[bool]] = {}
+        """Which carries of a loop mattered when less was live: they matter now."""
 
     def block(self, block: ir.Block, results: tuple[ir.Atom, ...]) -> ir.Block:
         """`block` giving only `results`."""
@@ -124,15 +126,18 @@ class _DeadCodeElimination:
         that gives these. It is looked at until nothing is found that is new, and what the last look made is the body:
         another one would be two for each loop around."""
         on = [x in self.live for x in finals]
+        if carries in self.found:
+            on = [a or b for a, b in zip(on, self.found[carries], strict=True)]
         while not all(on):
             probe = _DeadCodeElimination(self.live, self.bases)
+            probe.found = self.found
             new = probe.block(body, where(body.results[: len(carries)], on) + body.results[len(carries) :])
             found = [a or c in probe.live for a, c in zip(on, carries, strict=True)]
             if found == on:
                 self.live.update(probe.live)
                 self.dropped += probe.dropped
                 return on, new
-            on = found
+            on = self.found[carries] = found
         return on, self.block(body, body.results)
 
     def loop(self, let: ir.Let, e: ir.Loop) -> ir.Let:
