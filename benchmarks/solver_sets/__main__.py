@@ -1,7 +1,8 @@
 """Published problems: `rose.least_squares`, `root`, `solve_ivp` and `optim.minimize` beside SciPy's, at the same
 tolerances.
 
-SciPy is called with its defaults, our functions compiled; both are timed in one process, after the first call.
+SciPy is called with its defaults, our functions compiled; both are timed in one process, after the first call, in CPU
+time of the thread that calls.
 `python -m benchmarks.solver_sets [fits|sparse|roots|odes|stiff|programs|shooting ...]`.
 SciPy's fits of sparse problems get their patterns, and in the last column our sparse Jacobians too.
 A fit is solved where its sum of squares is one that is known to be least, to 1e-4; a root where no residual is larger
@@ -32,17 +33,17 @@ Line = tuple[str, bool, bool, int, int, float, str]
 
 
 def seconds(f: Callable[[], Any], long: float = 0.02) -> float:
-    """Seconds of a call: the least of several means."""
+    """Seconds of a call, in CPU time of this thread: the least of several means."""
     f()
-    start = time.perf_counter()
+    start = time.thread_time()
     f()
-    number = max(1, int(long / max(time.perf_counter() - start, 1e-7)))
+    number = max(1, int(long / max(time.thread_time() - start, 1e-7)))
     found = []
     for _ in range(3):
-        start = time.perf_counter()
+        start = time.thread_time()
         for _ in range(number):
             f()
-        found.append((time.perf_counter() - start) / number)
+        found.append((time.thread_time() - start) / number)
     return min(found)
 
 
