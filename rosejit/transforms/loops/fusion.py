@@ -10,7 +10,6 @@ from rosejit.ir import syntax as ir
 from rosejit.ir.traversal import (
     captures,
     consumed,
-    consumed_within,
     forms,
     lets,
     operands,
@@ -46,6 +45,7 @@ class _LoopFusion:
     def __init__(self, places: AccumulatorAliases, windows: dict[ir.Atom, ir.Atom]) -> None:
         self.places = places
         self.windows = windows
+        self.nested = NestedEffects()
         self.joined = 0
 
     def block(self, block: ir.Block) -> ir.Block:
@@ -53,7 +53,7 @@ class _LoopFusion:
         loops = [let for let in block.lets if isinstance(let.expr, ir.Loop)]
         found = list(block.lets)
         if len(loops) > 1 or (loops and any([isinstance(let.expr, ir.Add) for let in found])):
-            joiner = _Joiner(block, loops, self.places, self.windows)
+            joiner = _Joiner(block, loops, self)
             found = joiner.run()
             self.joined += joiner.joined
         return ir.Block([within(let, self.block) for let in found], block.results)
@@ -71,14 +71,50 @@ class LetEffects:
     acts: bool
 
 
-def let_effects(let: ir.Let, places: AccumulatorAliases, windows: dict[ir.Atom, ir.Atom]) -> LetEffects:
+class NestedEffects:
+    """What blocks read from outside of them, what they consume, and whether something in them may fail or act, at any
+    depth. A block is looked at once, however many blocks are around it."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[ir.Block, set[ir.Atom], set[ir.Atom], bool]] = {}
+
+    def of(self, params: tuple[ir.Var, ...], block: ir.Block) -> tuple[set[ir.Atom], set[ir.Atom], bool]:
+        """Of a block that is given `params`."""
+        known = self._known.get(id(block))
+        if known is None:  # the block is kept, so that no other one gets its address
+            known = self._known[id(block)] = (block, *self._looked_at(block, params))
+        return known[1:]
+
+    def _looked_at(self, block: ir.Block, params: tuple[ir.Var, ...]) -> tuple[set[ir.Atom], set[ir.Atom], bool]:
+        reads, taken, bound = set(block.results), set(block.results), set[ir.Atom](params)
+        acts = False
+        for let in block.lets:
+            e = let.expr
+            bound.update(let.binders)
+            acts = acts or fails_or_acts(e)
+            if isinstance(e, ir.Apply):
+                reads.update(e.args)
+                continue
+            reads.update(operands(e))
+            taken.update(consumed(e))
+            for inner_params, inner in scopes(e):
+                inner_reads, inner_taken, inner_acts = self.of(inner_params, inner)
+                reads |= inner_reads
+                taken |= inner_taken
+                acts = acts or inner_acts
+        return {a for a in reads if type(a) is ir.Var and a not in bound}, taken, acts
+
+
+def let_effects(
+    let: ir.Let, places: AccumulatorAliases, windows: dict[ir.Atom, ir.Atom], nested: NestedEffects
+) -> LetEffects:
     """The effects of one let, all inside it counted; `windows` tells what views look into."""
     e = let.expr
     if isinstance(e, ir.Apply):
         return LetEffects(set(e.args), set(), set(), set(), fails_or_acts(e))
-    everything = [let, *(inner for _, block in scopes(e) for inner in lets(block))]
-    taken = set(consumed(e)).union(*[consumed_within(block) for _, block in scopes(e)])
-    reads: set[ir.Atom] = {*operands(e), *captures(e)}
+    inside = [nested.of(params, block) for params, block in scopes(e)]
+    reads: set[ir.Atom] = set(operands(e)).union(*[read for read, _, _ in inside])
+    taken = set(consumed(e)).union(*[taken for _, taken, _ in inside])
     needs = set(reads)
     for a in reads:
         while a in windows:
@@ -89,7 +125,7 @@ def let_effects(let: ir.Let, places: AccumulatorAliases, windows: dict[ir.Atom, 
         needs,
         {a for a in taken & reads if is_boxed(a.type) or isinstance(a.type, Ref)},
         {places.part(a) for a in reads if isinstance(a.type, Ref) and not isinstance(e, ir.View)},
-        any(fails_or_acts(inner.expr) for inner in everything),
+        fails_or_acts(e) or any([acts for _, _, acts in inside]),
     )
 
 
@@ -100,11 +136,10 @@ _FARTHEST = 256
 class _Joiner:
     """Joins the loops of one block; `readers` are the lets that read an output of a loop, in order."""
 
-    def __init__(
-        self, block: ir.Block, loops: list[ir.Let], places: AccumulatorAliases, windows: dict[ir.Atom, ir.Atom]
-    ) -> None:
-        self.places = places
-        self.windows = windows
+    def __init__(self, block: ir.Block, loops: list[ir.Let], sweep: _LoopFusion) -> None:
+        self.places = sweep.places
+        self.windows = sweep.windows
+        self.nested = sweep.nested
         self.lets = list(block.lets)
         self.results = set(block.results)
         self.loops = loops
@@ -148,7 +183,7 @@ class _Joiner:
     def facts(self, let: ir.Let) -> LetEffects:
         found = self.known.get(let)
         if found is None:
-            found = self.known[let] = let_effects(let, self.places, self.windows)
+            found = self.known[let] = let_effects(let, self.places, self.windows, self.nested)
         return found
 
     def run(self) -> list[ir.Let]:

@@ -11,7 +11,7 @@ from rosejit.ir.traversal import within
 from rosejit.lazy_dataclass import dataclass
 from rosejit.transforms.analysis.affine_dependence import AccumulatorAliases, may_overlap
 from rosejit.transforms.analysis.effects import windows
-from rosejit.transforms.loops.fusion import LetEffects, let_effects
+from rosejit.transforms.loops.fusion import LetEffects, NestedEffects, let_effects
 from rosejit.transforms.loops.loop_stages import FEWEST, Stage, stage_of
 from rosejit.transforms.loops.shifted_pipeline import ShiftedPipeline
 from rosejit.transforms.passes.range_checks import has_loops
@@ -50,6 +50,7 @@ class _ShiftedFusion:
         self.windows = windows(body)
         self.joined = 0
         self.known: dict[ir.Let, LetEffects] = {}
+        self.nested = NestedEffects()
 
     def block(self, block: ir.Block) -> ir.Block:
         """The block with its loops joined, those of inner blocks first."""
@@ -70,7 +71,7 @@ class _ShiftedFusion:
     def facts(self, let: ir.Let) -> LetEffects:
         found = self.known.get(let)
         if found is None:
-            found = self.known[let] = let_effects(let, self.places, self.windows)
+            found = self.known[let] = let_effects(let, self.places, self.windows, self.nested)
         return found
 
     def group(self, lets: list[ir.Let], at: int, stages: dict[ir.Let, Stage]) -> _Group | None:
