@@ -130,7 +130,7 @@ class Writer:
                 (0.5, lambda: f"max({self.real(inner)}, {self.real(inner)})"),
                 (0.5, lambda: f"(-{self.real(inner)})"),
                 (0.7, lambda: f"part({self.any_array()}, {self.index()})"),
-                (0.5, lambda: f"({self.real(inner)} * {self.integer(inner)})"),
+                (0.5, lambda: f"({self.real(inner)} * ({self.integer(inner)}))"),
                 (0.5, self.total),
             ]
         return made

@@ -21,6 +21,7 @@ from rosejit.frontend.arrays.basic_indexing import (
 )
 from rosejit.frontend.arrays.integer_indexing import Combine, as_picks, gather, is_list, scatter
 from rosejit.frontend.arrays.setitem_cast import assigned
+from rosejit.frontend.arrays.zero_dimensional import mark
 from rosejit.frontend.values.open_lengths import has_open, refuse
 from rosejit.frontend.values.pytree import staged_leaf
 from rosejit.frontend.values.scalars import Int, Real
@@ -37,6 +38,8 @@ def get(a: Array, index: Any) -> Any:
     found = _indexed(a, index)
     if found.__class__ is Array and found.box is a.box and not any(map(_may_change, indices)):
         found.origin = (a, index)
+    if found.__class__ is not Array and _has_ellipsis(index):
+        return mark(a.tape, found, "x[..., k]", a.box)
     return found
 
 
@@ -55,6 +58,10 @@ def _indexed(a: Array, index: Any) -> Any:
         return gather(a, items)
     steps, shape = steps_of(a, items)
     return view(a, steps, shape)
+
+
+def _has_ellipsis(index: Any) -> bool:
+    return any(item is Ellipsis for item in index) if index.__class__ is tuple else index is Ellipsis
 
 
 _STORED = frozenset({Real, Array, Int, float, int, bool})

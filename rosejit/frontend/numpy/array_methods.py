@@ -224,7 +224,8 @@ def _unknown(self: Array, name: str) -> Any:
 
 
 def astype(a: Array, dtype: Any, copy: bool = True) -> Any:
-    """`x.astype(dtype)`: a new array, of Reals, Ints, Bools or complex numbers."""
+    """`x.astype(dtype)`: a new array, of Reals, Ints, Bools or complex numbers; unless `copy`, `a` itself if it is one
+    of these."""
     if dtype is complex or np.dtype(dtype).name == "complex128":
         return as_complex(a.tape, a)
     if np.dtype(dtype).name in STAGED:
@@ -232,7 +233,9 @@ def astype(a: Array, dtype: Any, copy: bool = True) -> Any:
     kind = kind_of(a.tape, dtype)
     assert kind is not None
     same = a.type is kind or (a.type is TAN and kind is REAL)
-    return _copy(a) if same else converted(a, kind)
+    if same:
+        return _copy(a) if copy else a
+    return converted(a, kind)
 
 
 _copy = copy

@@ -15,6 +15,7 @@ from rosejit.frontend.arrays.array import Array, host_data, of_host
 from rosejit.frontend.arrays.broadcast import broadcast_shape, converted
 from rosejit.frontend.arrays.call_binding import kind_of
 from rosejit.frontend.arrays.getitem import get
+from rosejit.frontend.arrays.zero_dimensional import mark
 from rosejit.frontend.numpy import concatenate, manipulation
 from rosejit.frontend.numpy.creation import DTYPES
 from rosejit.frontend.numpy.staged_numpy import array_of, calling, of
@@ -320,7 +321,7 @@ def vectorized(tape: Tape, made: Any, args: tuple[Any, ...], kwargs: dict[str, A
     if not prod(shape):
         raise tape.fault(RoseValueError, "cannot call `vectorize` on size 0 inputs unless `otypes` is set")
     if not shape:
-        return calling(tape, made.pyfunc)(*(get(part, ()) for part in parts))
+        return mark(tape, calling(tape, made.pyfunc)(*(get(part, ()) for part in parts)), "np.vectorize")
     flat = [manipulation.reshaped(manipulation.broadcast(part, shape), (prod(shape),)) for part in parts]
     found = of_each(tape, calling(tape, made.pyfunc), flat)
     if not isinstance(found, Array) or found.ndim != 1:

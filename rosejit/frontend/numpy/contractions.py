@@ -199,7 +199,8 @@ def kron(a: Array, b: Any) -> Any:
     apart = reshape(a, tuple(n for length in shapes[0] for n in (length, 1)))
     inside = reshape(other, tuple(n for length in shapes[1] for n in (1, length)))
     found = an_array(a.tape, _times(apart, inside))
-    return reshape(found, tuple(n * m for n, m in zip(*shapes, strict=True)))
+    made = reshape(found, tuple(n * m for n, m in zip(*shapes, strict=True)))
+    return made if rank else number(a.tape, element(made, ()))
 
 
 def _times(a: Array, b: Any) -> Any:

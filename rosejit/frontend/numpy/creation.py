@@ -73,6 +73,11 @@ def _filled(tape: Tape, shape: tuple[int, ...], value: Any) -> Array:
     return fresh(tape, made)  # pyright: ignore[reportArgumentType]  # without dimensions a number
 
 
+def real(tape: Tape, val: Any) -> Any:
+    """`np.real`: a number stays one."""
+    return val if type_of(val) is not None else _array(tape, "np.real", val, None, None)
+
+
 def zeros_like(tape: Tape, a: Any, dtype: Any = None, shape: Any = None) -> Any:
     """`np.zeros_like`."""
     return full_like(tape, a, 0, dtype, shape)

@@ -9,10 +9,11 @@ from typing import Any
 
 from rosejit.errors import RoseValueError, ShapeError
 from rosejit.frontend.arrays.access import base_lengths, build, element, variable
-from rosejit.frontend.arrays.array import Array, Axes, Fixed, Run, atom_of, fresh, host_data, of_host, viewed
+from rosejit.frontend.arrays.array import Array, Axes, Box, Fixed, Run, atom_of, fresh, host_data, of_host, viewed
 from rosejit.frontend.arrays.broadcast import broadcast_map, broadcast_shape
 from rosejit.frontend.arrays.getitem import get
 from rosejit.frontend.arrays.reductions import axes_of, chosen, one_axis
+from rosejit.frontend.arrays.zero_dimensional import mark
 from rosejit.frontend.control.join import unite
 from rosejit.frontend.values.pytree import staged_leaf
 from rosejit.frontend.values.scalars import P, wrap
@@ -302,9 +303,9 @@ def _unravelled(
     return (flat, *found)
 
 
-def broadcast_to(array: Array, shape: Any) -> Array:
+def broadcast_to(array: Array, shape: Any) -> Any:
     """`np.broadcast_to`, which nobody may write."""
-    return broadcast(array, shape)
+    return mark(array.tape, broadcast(array, shape), "np.broadcast_to", Box())
 
 
 def broadcast(a: Array, shape: Any) -> Array:

@@ -39,6 +39,7 @@ from rosejit.frontend.numpy.row_kinds import (
     Row,
     called_into,
     making,
+    marked,
     of_array,
     of_elements,
     of_places,
@@ -242,7 +243,7 @@ _PRODUCTS = (
     Row("outer", of_array, contractions.outer, "a, b, out=None", "x, x; x, [1.0, s]; s, 2.0; a, x"),
     Row("vdot", of_array, contractions.vdot, "a, b, /", "x, x; a, a; s, 2.0"),
     Row("tensordot", of_array, contractions.tensordot,
-        samples="a, m, axes=1; a, a; x, s, axes=0; a, t, ([0, 1], [0, 1]); a, m, axes=(1, 0)"),
+        samples="a, m, axes=1; a, a; x, s, axes=0; a, t, ([0, 1], [0, 1]); a, m, axes=(1, 0)", zero_dimensional=True),
     Row("kron", of_array, contractions.kron, samples="x, x; a, x; s, 3.0; a, s; a, a"),
     Row("cross", of_array, composite.cross, "a, b, axisa=-1, axisb=-1, axisc=-1, axis=None",
         "x, x * x; a, a * a; x, [1.0, s, 2.0]; a, x; m, x, axisa=0; m, m, 0, 0, 0; m, m, axis=0"),
@@ -262,10 +263,12 @@ _SHAPES = (
     Row("transpose", of_array, manipulation.transpose_to, "a, axes=None", "a; t, (1, 0, 2); t, [2, 0, 1]", "view"),
     Row("swapaxes", of_array, _permuted("swapaxes"), "a, axis1, axis2", "t, 0, 1; a, 0, -1", "view", is_method=True),
     Row("moveaxis", of_array, _permuted("moveaxis"), "a, source, destination", "t, 0, -1; t, [0, 1], [1, 0]", "view"),
-    Row("squeeze", of_array, manipulation.squeezed, "a, axis=None", "x[None]; a[None, :, None]; a[None], 0", "view",
-        is_method=True),
-    Row("expand_dims", of_array, manipulation.expanded, "a, axis", "x, 0; a, (0, 2); s, 0", "view"),
-    Row("broadcast_to", of_array, manipulation.broadcast_to, "array, shape, subok=False", "x, (2, 3); s, 3", "view"),
+    Row("squeeze", of_array, manipulation.squeezed, "a, axis=None",
+        "x[None]; a[None, :, None]; a[None], 0; x[None, :1]; s", "view", is_method=True, zero_dimensional=True),
+    Row("expand_dims", of_array, manipulation.expanded, "a, axis", "x, 0; a, (0, 2); s, 0; s, ()", "view",
+        zero_dimensional=True),
+    Row("broadcast_to", of_array, manipulation.broadcast_to, "array, shape, subok=False", "x, (2, 3); s, 3; s, ()",
+        "view"),
     Row("flip", of_array, manipulation.flipped, "m, axis=None", "a; a, 1; t, (0, 2)", "view"),
     Row("fliplr", of_array, manipulation.fliplr, samples="a", gives="view"),
     Row("flipud", of_array, manipulation.flipud, samples="a; x", gives="view"),
@@ -278,7 +281,7 @@ _SHAPES = (
         Row(f"atleast_{rank}d", of_several, partial(_raised, rank), "*arys", "s; a; x, a; t; x", "view")
         for rank in (1, 2, 3)
     ),
-    Row("real", of_array, lambda val: val, samples="x; k", gives="view"),
+    Row("real", of_several, creation.real, samples="x; k; s; [s, s]", gives="view"),
     Row("copy", of_array, methods.copy, "a, order='K', subok=False", "a; s", picked=lambda a: a, any_length=True),
     Row("take", of_array, methods.take, "a, indices, axis=None, out=None, mode='raise'",
         "a, [0, 4]; x, k - 1; a, [0, 2], 1; a, i; t, [[0], [1]], 1", is_method=True),
@@ -338,7 +341,7 @@ _NEW_ARRAYS = (
 )  # fmt: skip
 _OTHERS = (
     Row("where", _where, chosen, "condition, x=None, y=None, /", "a > 0, a, x; p, x, s; s > 1, s, 2.0; p, k, 0",
-        any_length=True),
+        any_length=True, zero_dimensional=True),
     Row("clip", of_array, methods.clip_to,
         f"a, a_min=..., a_max=..., {UFUNC}, min=..., max=...",
         "x, 0.6, 1.5; a, x, 2 * x + 1; k, 0, 2; x, None, 1.0; s, 0, 1; x, min=0.7, max=None; x, a_min=0.7, a_max=s",
@@ -488,7 +491,7 @@ def method_of(name: str, row: Row, make: Make) -> Make:
         if self.tape.has_open:
             require_length(row, self.tape, (self, *args))
         given = bound(self.tape, title, row.method, args, options)
-        return called_into(self.tape, title, make, row.method, (self,), given)
+        return marked(self.tape, row, called_into(self.tape, title, make, row.method, (self,), given), (self,))
 
     return method
 

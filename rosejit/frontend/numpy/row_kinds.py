@@ -18,6 +18,7 @@ from rosejit.frontend.arrays.boolean_indexing import MaskedArray
 from rosejit.frontend.arrays.broadcast import broadcast_map, broadcast_shape, cast, logical
 from rosejit.frontend.arrays.call_binding import UFUNC, bound, called, kind_of, own_signature, signature_of
 from rosejit.frontend.arrays.getitem import get, set_
+from rosejit.frontend.arrays.zero_dimensional import mark
 from rosejit.frontend.numpy import manipulation
 from rosejit.frontend.numpy.complex_rows import with_complex
 from rosejit.frontend.numpy.narrow_rows import with_narrow
@@ -55,6 +56,8 @@ class Row:
     """Whether arrays have it as a method, too, with the parameters behind the first."""
     picked: Make | None = None
     """What it is of the elements that a staged mask picks, if that is staged."""
+    zero_dimensional: bool = False
+    """Whether NumPy gives an array without dimensions, and no number, of numbers."""
     any_length: bool = False
     """Whether arrays whose length stays open are taken: `make` asks none how long it is. Functions of elements do."""
 
@@ -92,7 +95,7 @@ class Row:
         """What is done with a call."""
         name = self.names.split()[0]
         narrow = with_narrow(name, self.make, self.kind(self), with_complex, self.kind is of_elements)
-        return _of_lengths(self, narrow)
+        return _marked(self, _of_lengths(self, narrow)) if self.zero_dimensional else _of_lengths(self, narrow)
 
 
 def require_length(row: Row, tape: Any, args: Args) -> None:
@@ -108,6 +111,21 @@ def _of_lengths(row: Row, handler: Handler) -> Handler:
         return handler(session, function, args, kwargs)
 
     return checked
+
+
+def _marked(row: Row, handler: Handler) -> Handler:
+    def noted(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
+        return marked(session.tape, row, handler(session, function, args, kwargs), (*args, *kwargs.values()))
+
+    return noted
+
+
+def marked(tape: Any, row: Row, made: Any, args: Args) -> Any:
+    """What a function gave, noted where it is a number that is an array without dimensions in NumPy."""
+    if made.__class__ is Array or not row.zero_dimensional:
+        return made
+    shown = args[0].box if row.gives == "view" and args[0].__class__ is Array else None
+    return mark(tape, made, row.name, shown)
 
 
 def is_open(*args: Any) -> bool:

@@ -86,7 +86,8 @@ _STATISTICS = (
         "[0, 1, 1], x; abs(k), minlength=5; abs(k), x, 4; [2, 0, i], None, 3"),
     Row("cov", of_array, statistics.cov,
         "m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, *, dtype=None",
-        "a; x, x * x; m, rowvar=False; a, ddof=0; a, fweights=[1, 2, 1]; a, aweights=x; x; m, bias=True; a, a * a"),
+        "a; x, x * x; m, rowvar=False; a, ddof=0; a, fweights=[1, 2, 1]; a, aweights=x; x; m, bias=True; a, a * a",
+        zero_dimensional=True),
     Row("corrcoef", of_array, statistics.corrcoef, "x, y=None, rowvar=True, *, dtype=None",
         "m; a * a; x, x * x; x; m, rowvar=False"),
     Row("correlate", of_array, statistics.correlate,
@@ -95,7 +96,8 @@ _STATISTICS = (
 _SELECTION = (
     Row("isin", of_several, selection.isin,
         "element, test_elements, assume_unique=False, invert=False, *, kind=None",
-        "k, [2, 3]; x, [0.5, s]; a, [1.0]; i, k; a, np.arange(20) * 0.5; k, []"),
+        "k, [2, 3]; x, [0.5, s]; a, [1.0]; i, k; a, np.arange(20) * 0.5; k, []; s, [0.5, s]",
+        zero_dimensional=True),
     Row("take_along_axis", of_array, selection.take_along_axis, "arr, indices, axis=-1",
         "a, np.argsort(a, 1), 1; x, np.argsort(x); a, np.array([[0], [1]]), 1; a, np.array([0, 4]), None; "
         "t, np.argmax(t, 1, keepdims=True), 1"),
@@ -111,11 +113,11 @@ _SELECTION = (
         "[0, 1], m[:2, :2]",
         is_method=True),
     Row("select", of_several, selection.select, samples="[x > 1, x > 0.6], [x, 2 * x], 0.0; [s > 1], [s]; "
-        "[x > 1], [k], -1"),
+        "[x > 1], [k], -1", zero_dimensional=True),
     Row("piecewise", of_functions, lambda tape, x, condlist, funclist, *args, **kw: conversions.piecewise(
         tape, x, condlist, funclist, args, kw), "x, condlist, funclist, *args, **kw",
         "x, [x > 1, x <= 1], [1.0, 2.0]; x, [x > 1], [np.log, lambda v: -v * s]; s, [s > 1, s < 0], [1.0, 2.0, 3.0]; "
-        "x, x > 1, [lambda v, c: v * c, 0.0], 2.0; a, [a < 0, a > 2], [np.abs, 2.0, np.sin]"),
+        "x, x > 1, [lambda v, c: v * c, 0.0], 2.0; a, [a < 0, a > 2], [np.abs, 2.0, np.sin]", zero_dimensional=True),
     Row("extract", of_several, selection.extract, "condition, arr",
         "[True, False, True], x; [[1, 0, 1], [0, 0, 1]], a"),
     Row("compress", of_several, selection.compress, "condition, a, axis=None, out=None",
@@ -166,7 +168,8 @@ _BUILDING = (
     Row("apply_along_axis", of_functions, lambda tape, func1d, axis, arr, *args, **kwargs: building.apply_along_axis(
         tape, func1d, axis, arr, *args, **kwargs), "func1d, axis, arr, *args, **kwargs",
         "lambda v: v.sum() * s, 0, a; np.sort, 1, a; lambda v: v[0] if v[0] > 0 else v[1], 1, a; "
-        "lambda v, c: v * c, 0, x, s; np.max, 1, t; np.cumsum, 0, t"),
+        "lambda v, c: v * c, 0, x, s; np.max, 1, t; np.cumsum, 0, t; np.sum, 0, x",
+        zero_dimensional=True),
     Row("apply_over_axes", of_functions, building.apply_over_axes, "func, a, axes",
         "np.sum, a, [0, 1]; np.max, t, (0, 2); np.sum, x, 0"),
     Row("ndenumerate", of_several, building.ndenumerate, "arr", "a; x; t", "several"),

@@ -16,6 +16,7 @@ from rosejit.errors import RoseError, RoseMemoryError, UnrollLimit, UnsupportedS
 from rosejit.frontend.arrays import narrow_array
 from rosejit.frontend.arrays.access import element, number, store, variable
 from rosejit.frontend.arrays.array import Array, Box, constant, fresh, is_small, of_host, parameter
+from rosejit.frontend.arrays.zero_dimensional import check_in_place
 from rosejit.frontend.control.if_for import rows
 from rosejit.frontend.control.special_methods import Methods
 from rosejit.frontend.guards import code_guards
@@ -337,6 +338,7 @@ class Session:
         try:
             yield opened
             check_asked(self.tape, opened.root, ())
+            check_in_place(self.tape, opened.root.lets, ())
         finally:
             self.cycles.leave(None)
             self._end()
@@ -439,6 +441,7 @@ class Session:
             results += self._states(opened.generators, checked)
         self._check_writes(root)
         check_asked(tape, root, member.function.params)
+        check_in_place(tape, root.lets, tuple(results))
         captured, guards = self.outside(opened)
         member.end(tree, checked.statics, Block(root.lets, tuple(results)), captured)
         boxes = tuple((box, held) for box in root.reads_outer if (held := tape.content(box, root)) is not None)

@@ -228,6 +228,12 @@ class Tape:
         """Numbers whose class somebody asked for, and what it was; Python's numbers beside those of few bits."""
         self.mixed, self.numpys = set[Var](), set[Var]()
         """Reals that are ints on some paths; numbers that functions of NumPy have given."""
+        self.zero_dimensional, self.views = dict[Var, str](), set[Var]()
+        """Numbers that are arrays without dimensions in NumPy, by what gave them, and those that are views; what is
+        done with them (`arrays/zero_dimensional.py`): by its result, the operand of an update in place; the views
+        of an array; by a content of an array, the views of the one before."""
+        self.in_place, self.shown = dict[Var, tuple[Var, str]](), dict[Any, list[Var]]()
+        self.overwritten = dict[Var, list[Var]]()
         self.pythons, self.literals_of_numpys = dict[int, Any](), dict[int, Lit]()
         """By `id`: numbers that `float`, `int` and `bool` have given; constants that were NumPy's on the host."""
         self.used_up: dict[int, Any] = {}
