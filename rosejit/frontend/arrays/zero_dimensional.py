@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from rosejit.errors import UnsupportedSyntax
-from rosejit.frontend.arrays.array import Array, Box
+from rosejit.frontend.arrays.array import Box
+from rosejit.frontend.arrays.narrow_array import Narrow
+from rosejit.frontend.values.complexes import Complex
 from rosejit.frontend.values.scalars import ATOMS, NUMBERS, Bool, Int, P, Real, type_of, wrap
 from rosejit.frontend.values.tape import Tape
 from rosejit.ir.syntax import FALSE, TRUE, Apply, Atom, Block, If, Let, Loop, Var, While
@@ -28,10 +30,15 @@ _SYMBOLS = {
 def mark(tape: Tape, made: Any, name: str, shown: Box | None = None) -> Any:
     """`made`, noted as an array without dimensions that `name` gives, if it is a number of the run; `shown`: it is a
     view of that array."""
+    if made.__class__ is Complex:
+        return Complex(*[mark(tape, part, name, shown) for part in (made.real, made.imag)])
+    if made.__class__ is Narrow:
+        return Narrow(mark(tape, made.wide, name, shown), made.dtype)
     kind = type_of(made)
     if kind not in _SELECT or (made.__class__ not in NUMBERS and (shown is None or shown.readonly)):
         return made
     atom, lets = ATOMS[kind](tape, made), tape.frames[-1].lets
+    assert atom is not None
     if not lets or atom not in lets[-1].binders:  # an argument, which is no array, or a constant
         made = wrap(tape, tape.apply(_SELECT[kind], TRUE, atom, atom))
     tape.zero_dimensional[made.atom] = name
@@ -42,6 +49,7 @@ def mark(tape: Tape, made: Any, name: str, shown: Box | None = None) -> Any:
     return made
 
 
+_WORDS = "write `y = y - 1` for `y -= 1`, or make it a number where it begins: `y = float(np.where(...))`"
 _SELECT = {REAL: P["select"], INT: P["iselect"], BOOL: P["bselect"]}
 
 
@@ -51,20 +59,34 @@ def _in_place(name: str) -> Callable[[Any, Any], Any]:
     def method(self: Any, other: Any) -> Any:
         made, tape = op(self, other), self.tape
         if tape.zero_dimensional or tape.frames[-1].kind != "function":  # in a loop the mark may come later
-            _note(tape, self.atom, made, _SYMBOLS[name])
+            _note(tape, self, made, _SYMBOLS[name])
         return made
 
     return method
 
 
-def _note(tape: Tape, updated: Atom, made: Any, symbol: str) -> None:
-    if made.__class__ in NUMBERS and isinstance(made.atom, Var) and isinstance(updated, Var):
-        if made.atom is not updated:
-            tape.in_place[made.atom] = (updated, symbol)
-    elif updated in tape.zero_dimensional and made.__class__ is Array:
-        raise tape.type_fault(
-            f"`{symbol}=` of an array without dimensions and one of shape {made.shape}", f"write `y = y {symbol} ...`"
-        )
+def _note(tape: Tape, updated: Any, made: Any, symbol: str) -> None:
+    if updated.__class__ is Narrow and made.__class__ is Narrow and made.dtype == updated.dtype:
+        _note(tape, updated.wide, made.wide, symbol)
+    elif updated.__class__ is Complex and made.__class__ is Complex:
+        _note(tape, updated.real, made.real, symbol)
+        _note(tape, updated.imag, made.imag, symbol)
+    elif updated.__class__ in NUMBERS and made.__class__ in NUMBERS:
+        if isinstance(made.atom, Var) and made.atom is not updated.atom:
+            tape.in_place[made.atom] = (updated.atom, symbol)
+    elif not tape.zero_dimensional.keys().isdisjoint(map(_atom, (updated, *_parts(updated)))):
+        fact = "an array without dimensions keeps its shape and its dtype in NumPy"
+        raise tape.fault(UnsupportedSyntax, f"`{symbol}=` gives another type", facts=(fact,), help=_WORDS)
+
+
+def _parts(value: Any) -> tuple[Any, ...]:
+    if value.__class__ is Complex:
+        return value.real, value.imag
+    return (value.wide,) if value.__class__ is Narrow else ()
+
+
+def _atom(value: Any) -> Any:
+    return value.atom if value.__class__ in NUMBERS else None
 
 
 def check_in_place(tape: Tape, lets: list[Let], results: tuple[Atom, ...]) -> None:
@@ -180,8 +202,7 @@ class _Reads:
         return names[0]
 
     def _refuse(self, what: str, fact: str, place: Span | None) -> None:
-        words = "write `y = y - 1` for `y -= 1`, or make it a number where it begins: `y = float(np.where(...))`"
-        found = self.tape.fault(UnsupportedSyntax, what, facts=(fact,), help=words)
+        found = self.tape.fault(UnsupportedSyntax, what, facts=(fact,), help=_WORDS)
         found.span = place or found.span
         raise found
 
@@ -199,5 +220,5 @@ def _of_loops(update: tuple[Var, str], let: Let, known: set[Var]) -> tuple[Atom,
 
 
 for _name in _SYMBOLS:
-    for _cls in (Real, Int, Bool):
+    for _cls in (Real, Int, Bool, Complex, Narrow):
         setattr(_cls, f"__i{_name.rstrip('_')}__", _in_place(_name))

@@ -274,7 +274,9 @@ def _as_type(tape: Any, value: Any, dtype: Any) -> Any:
 def astype(a: Any, dtype: Any, copy: bool = True) -> Any:
     """`x.astype(dtype)`, from or to a dtype of few bits."""
     made = _as_type(a.tape, a, dtype)
-    return made if not is_narrow(a) or made.dtype != a.dtype or not copy else made.copy()
+    if not is_narrow(a) or made.dtype != a.dtype:
+        return made
+    return made.copy() if copy else a
 
 
 def _astype(session: Any, row: Any, function: Any, args: Args, kwargs: Options) -> Any:

@@ -256,7 +256,8 @@ _PRODUCTS = (
 )  # fmt: skip
 _SHAPES = (
     Row(
-        "reshape", of_array, manipulation.reshape_to, "a, /, shape, order='C', *, copy=None", "a, (3, 2); a, -1", "view"
+        "reshape", of_array, manipulation.reshape_to, "a, /, shape, order='C', *, copy=None", "a, (3, 2); a, -1",
+        "view", zero_dimensional=True,
     ),
     Row("ravel", of_array, manipulation.ravel, "a, order='C'", "a; np.transpose(t)", "view", is_method=True,
         picked=boolean_indexing.flat),
@@ -282,7 +283,8 @@ _SHAPES = (
         for rank in (1, 2, 3)
     ),
     Row("real", of_several, creation.real, samples="x; k; s; [s, s]", gives="view"),
-    Row("copy", of_array, methods.copy, "a, order='K', subok=False", "a; s", picked=lambda a: a, any_length=True),
+    Row("copy", of_array, methods.copy, "a, order='K', subok=False", "a; s", picked=lambda a: a, any_length=True,
+        zero_dimensional=True),
     Row("take", of_array, methods.take, "a, indices, axis=None, out=None, mode='raise'",
         "a, [0, 4]; x, k - 1; a, [0, 2], 1; a, i; t, [[0], [1]], 1", is_method=True),
     Row("repeat", of_array, _rearranged("repeat"), "a, repeats, axis=None", "x, 2; a, 2, 1; x, [1, 0, 2]",

@@ -95,7 +95,8 @@ class Row:
         """What is done with a call."""
         name = self.names.split()[0]
         narrow = with_narrow(name, self.make, self.kind(self), with_complex, self.kind is of_elements)
-        return _marked(self, _of_lengths(self, narrow)) if self.zero_dimensional else _of_lengths(self, narrow)
+        whole = _of_lengths(self, narrow)
+        return _marked(self, whole) if self.zero_dimensional or self.kind is making else whole
 
 
 def require_length(row: Row, tape: Any, args: Args) -> None:
@@ -122,7 +123,7 @@ def _marked(row: Row, handler: Handler) -> Handler:
 
 def marked(tape: Any, row: Row, made: Any, args: Args) -> Any:
     """What a function gave, noted where it is a number that is an array without dimensions in NumPy."""
-    if made.__class__ is Array or not row.zero_dimensional:
+    if made.__class__ is Array or not (row.zero_dimensional or row.kind is making):
         return made
     shown = args[0].box if row.gives == "view" and args[0].__class__ is Array else None
     return mark(tape, made, row.name, shown)
