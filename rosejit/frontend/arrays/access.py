@@ -164,8 +164,8 @@ def put(a: Array, value: Any, in_place: bool = True) -> None:
     """
     box = a.box
     a.tape.write(box, value)
-    if box in a.tape.shown:
-        a.tape.overwritten[value] = a.tape.shown[box]
+    if box in a.tape.updated.shown:
+        a.tape.updated.overwritten[value] = a.tape.updated.shown[box]
     same = box.linked or {box}
     for other in same:
         if other is not box:

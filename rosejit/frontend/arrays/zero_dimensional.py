@@ -41,11 +41,11 @@ def mark(tape: Tape, made: Any, name: str, shown: Box | None = None) -> Any:
     assert atom is not None
     if not lets or atom not in lets[-1].binders:  # an argument, which is no array, or a constant
         made = wrap(tape, tape.apply(_SELECT[kind], TRUE, atom, atom))
-    tape.zero_dimensional[made.atom] = name
-    tape.views.discard(made.atom)
+    tape.updated.names[made.atom] = name
+    tape.updated.views.discard(made.atom)
     if shown is not None:
-        tape.shown.setdefault(shown, []).append(made.atom)
-        tape.views.add(made.atom)
+        tape.updated.shown.setdefault(shown, []).append(made.atom)
+        tape.updated.views.add(made.atom)
     return made
 
 
@@ -58,7 +58,7 @@ def _in_place(name: str) -> Callable[[Any, Any], Any]:
 
     def method(self: Any, other: Any) -> Any:
         made, tape = op(self, other), self.tape
-        if tape.zero_dimensional or tape.frames[-1].kind != "function":  # in a loop the mark may come later
+        if tape.updated.names or tape.frames[-1].kind != "function":  # in a loop the mark may come later
             _note(tape, self, made, _SYMBOLS[name])
         return made
 
@@ -73,8 +73,8 @@ def _note(tape: Tape, updated: Any, made: Any, symbol: str) -> None:
         _note(tape, updated.imag, made.imag, symbol)
     elif updated.__class__ in NUMBERS and made.__class__ in NUMBERS:
         if isinstance(made.atom, Var) and made.atom is not updated.atom:
-            tape.in_place[made.atom] = (updated.atom, symbol)
-    elif not tape.zero_dimensional.keys().isdisjoint(map(_atom, (updated, *_parts(updated)))):
+            tape.updated.in_place[made.atom] = (updated.atom, symbol)
+    elif not tape.updated.names.keys().isdisjoint(map(_atom, (updated, *_parts(updated)))):
         fact = "an array without dimensions keeps its shape and its dtype in NumPy"
         raise tape.fault(UnsupportedSyntax, f"`{symbol}=` gives another type", facts=(fact,), help=_WORDS)
 
@@ -91,7 +91,7 @@ def _atom(value: Any) -> Any:
 
 def check_in_place(tape: Tape, lets: list[Let], results: tuple[Atom, ...]) -> None:
     """Raise if a number is read after it was changed in place, under another name, as NumPy does it."""
-    if tape.zero_dimensional and (tape.in_place or tape.overwritten):
+    if tape.updated.names and (tape.updated.in_place or tape.updated.overwritten):
         _Reads(tape, Block(lets, results)).check()
 
 
@@ -110,11 +110,11 @@ class _Reads:
         known.update([param for let in lets for params, _ in scopes(let.expr) for param in params])
         for let in lets:
             for binder in let.binders:
-                if binder in tape.in_place:
-                    self.updates[binder] = _of_loops(tape.in_place[binder], let, known)
+                if binder in tape.updated.in_place:
+                    self.updates[binder] = _of_loops(tape.updated.in_place[binder], let, known)
         reals = dict(map(_widened, lets))
         edges = [(reals.get(source, source), to) for let in lets for source, to in self._edges(let)]
-        arrays: set[Atom] = set(tape.zero_dimensional)
+        arrays: set[Atom] = set(tape.updated.names)
         count = -1
         while len(arrays) > count:
             count = len(arrays)
@@ -148,7 +148,7 @@ class _Reads:
 
     def check(self) -> None:
         """Go through the function in its order."""
-        if any(var in self.groups for var, _ in self.updates.values()) or self.tape.overwritten:
+        if any(var in self.groups for var, _ in self.updates.values()) or self.tape.updated.overwritten:
             self._walk(self.block, set())
 
     def _walk(self, block: Block, stale: set[Var]) -> set[Var]:
@@ -173,17 +173,17 @@ class _Reads:
         if isinstance(updated, Var) and updated in self.groups:
             self._update(updated, binder, symbol, let.span)
             stale |= self.groups[updated] - {binder}
-        for var in self.tape.overwritten.get(binder, ()):
+        for var in self.tape.updated.overwritten.get(binder, ()):
             stale |= self.groups[var]
 
     def _update(self, updated: Var, made: Var, symbol: str, place: Span | None) -> None:
         """An update in place of what may be an array without dimensions."""
         name = self._name(updated)
-        arrays = self.groups[updated] & self.tape.zero_dimensional.keys()
+        arrays = self.groups[updated] & self.tape.updated.names.keys()
         if any(var.type is not made.type for var in arrays):
             fact = f"what `{name}` gives is an array without dimensions in NumPy, which keeps its type"
             self._refuse(f"`{symbol}=` gives another type", fact, place)
-        if not self.tape.views.isdisjoint(self.groups[updated]):
+        if not self.tape.updated.views.isdisjoint(self.groups[updated]):
             fact = f"`{name}` gives a view in NumPy, of an array that `{symbol}=` changes as well"
             self._refuse(f"`{symbol}=` of a view without dimensions", fact, place)
 
@@ -198,7 +198,7 @@ class _Reads:
                 )
 
     def _name(self, var: Var) -> str:
-        names = [name for each, name in self.tape.zero_dimensional.items() if each in self.groups[var]]
+        names = [name for each, name in self.tape.updated.names.items() if each in self.groups[var]]
         return names[0]
 
     def _refuse(self, what: str, fact: str, place: Span | None) -> None:

@@ -17,6 +17,7 @@ from rosejit.frontend.values.affine import Definitions
 from rosejit.frontend.values.deferred_effects import DeferredEffects
 from rosejit.frontend.values.locations import Place, Places, frame_at
 from rosejit.frontend.values.undo_log import UndoLog
+from rosejit.frontend.values.updated_numbers import UpdatedNumbers
 from rosejit.ir.failure import KINDS
 from rosejit.ir.primitive import Primitive
 from rosejit.ir.syntax import TRUE, Apply, Atom, Check, Expr, Failure, Let, Lit, Var
@@ -228,18 +229,12 @@ class Tape:
         """Numbers whose class somebody asked for, and what it was; Python's numbers beside those of few bits."""
         self.mixed, self.numpys = set[Var](), set[Var]()
         """Reals that are ints on some paths; numbers that functions of NumPy have given."""
-        self.zero_dimensional, self.views = dict[Var, str](), set[Var]()
-        """Numbers that are arrays without dimensions in NumPy, by what gave them, and those that are views; what is
-        done with them (`arrays/zero_dimensional.py`): by its result, the operand of an update in place; the views
-        of an array; by a content of an array, the views of the one before."""
-        self.in_place, self.shown = dict[Var, tuple[Var, str]](), dict[Any, list[Var]]()
-        self.overwritten = dict[Var, list[Var]]()
+        self.updated = UpdatedNumbers()
         self.pythons, self.literals_of_numpys = dict[int, Any](), dict[int, Lit]()
         """By `id`: numbers that `float`, `int` and `bool` have given; constants that were NumPy's on the host."""
-        self.used_up: dict[int, Any] = {}
-        """By `id`: iterators that were gone through."""
-        self.merged: dict[int, Any] = {}
-        """Structures, and boxes of arrays, of which only running tells which object they are, by `id`."""
+        self.used_up, self.merged = dict[int, Any](), dict[int, Any]()
+        """By `id`: iterators that were gone through; structures, and boxes of arrays, of which only running tells which
+        object they are."""
         self.error: RoseError | None = None
         """The first error raised by staging: swallowing it in user code does not help."""
         self.limit = int(os.environ.get("ROSE_UNROLL_LIMIT", UNROLL_LIMIT))
