@@ -405,6 +405,8 @@ MEETS: dict[str, str] = {
     "an order of complex numbers": "return 1.0 if x + 1j < 2.0 else x",
     "code in C": "return struct.unpack('d', struct.pack('d', x))[0]",
     "a class of a library": "return float(Decimal(x))",
+    "an array without dimensions that two names have": "y = np.where(x > 0, x, 2.0)\nz = y\nz -= 1.0\nreturn y * z",
+    "another type in an array without dimensions": "y = np.where(x > 0, n, 2)\ny /= 2.0\nreturn y * x",
     "`np.fromiter`": "return np.fromiter((x * k for k in range(3)), float).sum()",
     "a NumPy function that is not staged": "return np.unique(np.ones(3) * x).sum()",
     "`try` around what can fail": (

@@ -75,7 +75,7 @@ def _filled(tape: Tape, shape: tuple[int, ...], value: Any) -> Array:
 
 def real(tape: Tape, val: Any) -> Any:
     """`np.real`: a number stays one."""
-    return val if type_of(val) is not None else _array(tape, "np.real", val, None, None)
+    return val.real if type_of(val) is not None else _array(tape, "np.real", val, None, None)
 
 
 def zeros_like(tape: Tape, a: Any, dtype: Any = None, shape: Any = None) -> Any:
