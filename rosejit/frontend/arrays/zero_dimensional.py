@@ -37,10 +37,9 @@ def mark(tape: Tape, made: Any, name: str, shown: Box | None = None) -> Any:
     kind = type_of(made)
     if kind not in _SELECT or (made.__class__ not in NUMBERS and (shown is None or shown.readonly)):
         return made
-    atom, lets = ATOMS[kind](tape, made), tape.frames[-1].lets
-    assert atom is not None
-    if not lets or atom not in lets[-1].binders:  # an argument, which is no array, or a constant
-        made = wrap(tape, tape.apply(_SELECT[kind], TRUE, atom, atom))
+    lets = tape.frames[-1].lets
+    if made.__class__ not in NUMBERS or not lets or made.atom not in lets[-1].binders:
+        made = renewed(tape, made)  # an argument, which is no array, or a constant
     tape.updated.names[made.atom] = name
     tape.updated.views.discard(made.atom)
     if shown is not None:
@@ -51,6 +50,15 @@ def mark(tape: Tape, made: Any, name: str, shown: Box | None = None) -> Any:
 
 _WORDS = "write `y = y - 1` for `y -= 1`, or make it a number where it begins: `y = float(np.where(...))`"
 _SELECT = {REAL: P["select"], INT: P["iselect"], BOOL: P["bselect"]}
+
+
+def renewed(tape: Tape, number: Any) -> Any:
+    """A number in a variable of its own."""
+    kind = type_of(number)
+    assert kind is not None
+    atom = ATOMS[kind](tape, number)
+    assert atom is not None
+    return wrap(tape, tape.apply(_SELECT[kind], TRUE, atom, atom))
 
 
 def _in_place(name: str) -> Callable[[Any, Any], Any]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from rosejit.errors import StagingTypeError, UnsupportedSyntax
+from rosejit.frontend.arrays.zero_dimensional import renewed
 from rosejit.frontend.values.scalars import Bool, Int, P, Real, wrap
 from rosejit.frontend.values.tape import Frame, Tape
 from rosejit.ir.syntax import Apply, Atom, Block, If, Let, Lit, Loop, Var, While
@@ -109,6 +110,7 @@ _WEAK = {
 def pythons(tape: Tape, made: Any) -> Any:
     """A number as Python's, whatever it is made of."""
     if made.__class__ in (Real, Int, Bool):
+        made = renewed(tape, made) if tape.updated.names else made
         made = wrap(tape, made.atom) if made.__class__ is not Int else Int(tape, made.atom, made.low)
         tape.pythons[id(made)] = made
         return made

@@ -67,6 +67,7 @@ ALONE = {
     "used before": "a = {made}; s = a * x; b = a; s += b; a {update}; return a * s",
     "bound again": "a = {made}; b = a; b = b - 1.0; a = a * b; a {update}; return a * b",
     "a while": "a = {made}\n    while a < 30.0: a += 7.5; a = a * 1.5\n    return a * 1.0",
+    "made a number": "a = {made}; b = float(a); d = b; b {update}; a {update}; return a * b * d",
     "of many": "s = 0.0\n    for k in rose.range(4):\n        a = {made}; a {update}; s += a\n    return s",
 }
 NUMBERS = ("np.where(c, x, 2.0)", "np.where(x > 0, x, y)", "np.select([c], [x], y)", "np.tensordot(v, v, 1)")
