@@ -49,6 +49,8 @@ class Host:
 
     data: Any
     captured: Any = None
+    table: Any = None
+    """The same for rolled loops, once one has asked (`host_tables.py`)."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -221,6 +223,8 @@ def atom_of(tape: Tape, box: Box) -> Var:
     var = tape.session.constant(held.data, held.captured, frame)
     tape.lets = outer
     frame.contents[box] = var
+    if tape.rolled is not None:
+        tape.host_contents[var] = held
     return var
 
 

@@ -7,6 +7,7 @@ from time import process_time
 from typing import Any
 
 from rosejit.errors import UnrollWarning
+from rosejit.frontend.arrays import host_tables
 from rosejit.frontend.arrays.array import Array
 from rosejit.frontend.arrays.getitem import get
 from rosejit.frontend.control import retype
@@ -204,7 +205,7 @@ class StagedFor:
     A body that changes attributes which nobody knew it would change is staged again. `leaving` are names of flags that
     end the loop. A loop that something leaves is a `while` whose iterations begin with all flags
     False, unless it is so short that iterations which do nothing cost less. `pick` makes the item of an iteration
-    from its number.
+    from its number. `is_rolled`: it stands for a loop of the host's.
     """
 
     staged = True
@@ -216,10 +217,12 @@ class StagedFor:
         exposed: int,
         leaving: tuple[str, ...] = (),
         pick: Callable[[Var], Any] | None = None,
+        is_rolled: bool = False,
     ) -> None:
         self._tape = tape = items.tape
         self._items = items
         self._pick = pick
+        self._is_rolled = is_rolled
         self._names = names
         self._trips = trips = trip_count(items)
         few = isinstance(trips, Lit) and not isinstance(trips.value, Length) and int(trips.value or 0) < _LONG
@@ -239,6 +242,8 @@ class StagedFor:
             tape, self._frame, self._exposed, self._names, lambda: runs_at_all(tape, self._trips)
         )
         self._frame.carries = self._carries
+        if self._is_rolled:
+            host_tables.enter(tape, self._index, self._trips, self._frame)
 
     def __iter__(self) -> Iterator[Any]:
         yield self._item()
@@ -262,6 +267,7 @@ class StagedFor:
         """End the body: the names are what they are after the loop."""
         tape, carries = self._tape, self._carries
         tape.close(self._frame)
+        host_tables.leave(tape, self._index)
         if self._frame.unknown_slots:
             self._slots |= self._frame.unknown_slots
             self._over = False

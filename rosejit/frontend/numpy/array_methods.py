@@ -5,6 +5,7 @@
 
 import operator
 from collections.abc import Callable, Iterator
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -25,6 +26,7 @@ from rosejit.frontend.arrays.broadcast import (
 from rosejit.frontend.arrays.call_binding import kind_of
 from rosejit.frontend.arrays.complex_array import as_complex, elementwise, is_complex
 from rosejit.frontend.arrays.getitem import get, set_
+from rosejit.frontend.arrays.host_tables import UNKNOWN, tabled
 from rosejit.frontend.arrays.narrow_array import is_narrow
 from rosejit.frontend.arrays.setitem_cast import assigned
 from rosejit.frontend.numpy import contractions, manipulation
@@ -33,6 +35,7 @@ from rosejit.frontend.scalar_ops.origins import pythons
 from rosejit.frontend.scalar_ops.staged_text import require_host_parts
 from rosejit.frontend.values.host_scalars import narrow_dtype
 from rosejit.frontend.values.scalars import P, type_of, wrap
+from rosejit.frontend.values.tape import Tape
 from rosejit.ir.syntax import Lit
 from rosejit.ir.types import BOOL, INT, REAL, TAN
 from rosejit.narrow_values import STAGED, NarrowValue
@@ -67,6 +70,10 @@ def operand(a: Array, other: Any) -> Any:
 def of_elements(op: Op, left: Any, right: Any) -> Any:
     """An operator of two operands, one of them an array at least."""
     tape = left.tape if left.__class__ is Array else right.tape
+    if tape.rolled is not None:
+        found = tabled(tape, partial(of_elements, op), (left, right))
+        if found is not UNKNOWN:
+            return found
     if op in _OF_FEW_BITS and _is_of_bools(left, right):
         if op is power_of_elements and right.__class__ is int and right == 2:
             return tape.session.hooks.call(np.square, left)
@@ -153,7 +160,11 @@ def _in_place_of_narrow(op: Op, a: Array, other: Any) -> Any:
 
 
 def _one(op: Op) -> Op:
-    return lambda self: broadcast_map(self.tape, logical(self.tape, op, self), self, host=op)
+    def method(self: Array) -> Any:
+        found = UNKNOWN if self.tape.rolled is None else tabled(self.tape, method, (self,))
+        return broadcast_map(self.tape, logical(self.tape, op, self), self, host=op) if found is UNKNOWN else found
+
+    return method
 
 
 def _both(self: Any, other: Any) -> Any:
@@ -168,14 +179,19 @@ def _matmul(self: Array, other: Any) -> Any:
     if is_narrow(other):
         return OF_NARROW["@"](self.tape, self, other)
     right = as_array(self.tape, other)
-    return NotImplemented if right is None else contractions.matmul(self, right)
+    return NotImplemented if right is None else _product(self.tape, self, right)
 
 
 def _rmatmul(self: Array, other: Any) -> Any:
     if is_narrow(other):
         return OF_NARROW["@"](self.tape, other, self)
     left = as_array(self.tape, other)
-    return NotImplemented if left is None else contractions.matmul(left, self)
+    return NotImplemented if left is None else _product(self.tape, left, self)
+
+
+def _product(tape: Tape, left: Array, right: Array) -> Any:
+    found = UNKNOWN if tape.rolled is None else tabled(tape, contractions.matmul, (left, right))
+    return contractions.matmul(left, right) if found is UNKNOWN else found
 
 
 def _imatmul(self: Array, other: Any) -> Any:

@@ -8,6 +8,7 @@ from types import MemberDescriptorType, ModuleType
 from typing import Any
 
 from rosejit.frontend.arrays.array import Array, Host
+from rosejit.frontend.arrays.host_tables import of_content
 from rosejit.frontend.control.optional import Optional
 from rosejit.frontend.control.undefined import MaybeBound, Poison, UninitialisedCarry
 from rosejit.frontend.rolling import abstract_numbers
@@ -33,6 +34,8 @@ class AbstractElements:
     hosts: tuple[Any, ...] | None
     low: int = abstract_numbers.SMALLEST
     high: int = abstract_numbers.LARGEST
+    table: Any = None
+    """What the host knows of them in every iteration (`abstract_tables.py`)."""
 
     @property
     def is_lifted(self) -> bool:
@@ -89,9 +92,13 @@ def _grid(tape: Tape, a: Array, enter: Callable[[Any, AbstractElements], None]) 
 def _content(tape: Tape, a: Array) -> AbstractElements:
     """What an array holds, looked up without a trace."""
     held = next((f.contents[a.box] for f in reversed(tape.frames) if a.box in f.contents), None)
+    held = tape.host_contents.get(held, held)
     if isinstance(held, Var):
         return STAGED
-    return of_data(held.data) if isinstance(held, Host) else unroll("an array that cannot be reached")
+    if not isinstance(held, Host):
+        return unroll("an array that cannot be reached")
+    known = of_data(held.data)
+    return AbstractElements(known.hosts, known.low, known.high, of_content(held)) if a.axes is None else known
 
 
 def of_data(data: Any) -> AbstractElements:
@@ -131,6 +138,8 @@ def item(contents: Contents, grid: AbstractArray, indices: list[Any]) -> Any:
         return AbstractArray(part, grid.kind, grid.place, False, grid.is_fresh)
     held = contents[grid.place]
     staged = any(i.__class__ is AbstractNumber and not i.is_lifted for i in indices)
+    if staged and held.table is not None:  # from now on the whole of it is staged
+        contents[grid.place] = AbstractElements(held.hosts, held.low, held.high)
     return abstract_numbers.staged(grid.kind) if staged else AbstractNumber(grid.kind, held.hosts, held.low, held.high)
 
 

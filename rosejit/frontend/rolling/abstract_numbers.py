@@ -56,6 +56,8 @@ class AbstractNumber:
     high: Any = LARGEST
     is_certain: bool = False
     """Whether it is not staged in this iteration, where the loop is unrolled."""
+    table: Any = None
+    """What the host knows of it in every iteration (`abstract_tables.py`)."""
 
     @property
     def is_lifted(self) -> bool:
@@ -87,16 +89,17 @@ def staged(kind: Scalar) -> AbstractNumber:
     return AbstractNumber(kind)
 
 
-def index(iterations: range, is_one: bool) -> list[AbstractNumber]:
+def index(iterations: range, is_one: bool, table: Any) -> list[AbstractNumber]:
     """The variable of a loop: in its first iterations and in its last, which often are special, and in those
-    between; `is_one`: in all of them.
+    between; `is_one`: in all of them. Its `table` is of all iterations.
     """
     if is_one and iterations:
-        return [AbstractNumber(INT, None, min(iterations[0], iterations[-1]), max(iterations[0], iterations[-1]), True)]
+        ends = min(iterations[0], iterations[-1]), max(iterations[0], iterations[-1])
+        return [AbstractNumber(INT, None, *ends, True, table)]
     single = [iterations[k : k + 1] for k in range(min(_FIRST, len(iterations)))]
     pieces = [*single, iterations[_FIRST:-1], iterations[max(_FIRST, len(iterations) - 1) :]]
     ends = [(piece[0], piece[-1]) for piece in pieces if piece]
-    return [AbstractNumber(INT, None, min(pair), max(pair), True) for pair in ends]
+    return [AbstractNumber(INT, None, min(pair), max(pair), True, table) for pair in ends]
 
 
 def lifted(value: Any) -> AbstractNumber:
@@ -158,7 +161,7 @@ def either(a: AbstractNumber, b: AbstractNumber, decided_by_running: bool) -> Ab
     """What is one of two numbers, after an `if` that only running decides, in unrolled iterations as well, or that the
     host decides there."""
     if a == b:  # another object, unless it is the same: what an iteration leaves as it was is known by that
-        return a if a is b else AbstractNumber(a.kind, a.hosts, a.low, a.high, a.is_certain)
+        return a if a is b else AbstractNumber(a.kind, a.hosts, a.low, a.high, a.is_certain, a.table)
     if a.kind is not b.kind:
         if decided_by_running and {a.kind, b.kind} == {INT, REAL}:
             return staged(REAL)
@@ -188,7 +191,9 @@ def bounds(a: AbstractNumber) -> tuple[Any, Any]:
 
 def settled(a: AbstractNumber) -> AbstractNumber:
     """A number that a loop carries: the bounds of a Real might grow for ever (widening)."""
-    return AbstractNumber(REAL, None) if a.kind is REAL and a.hosts is None else a
+    if a.kind is REAL and a.hosts is None:
+        return AbstractNumber(REAL, None)
+    return a if a.table is None else AbstractNumber(a.kind, a.hosts, a.low, a.high, a.is_certain)
 
 
 # --- operations

@@ -1,9 +1,11 @@
 """The names of a loop that may be rolled, and abstract evaluation of expressions of them."""
 
+import functools
 from collections.abc import Callable
 from dataclasses import field
 from typing import Any
 
+from rosejit.frontend.arrays.getitem import get
 from rosejit.frontend.rolling import (
     abstract_arrays,
     abstract_helpers,
@@ -16,6 +18,7 @@ from rosejit.frontend.rolling.abstract_calls import AbstractCalls
 from rosejit.frontend.rolling.abstract_helpers import AbstractClosure
 from rosejit.frontend.rolling.abstract_numbers import AbstractNumber, CannotRoll, Constant, TooLong, unroll
 from rosejit.frontend.rolling.abstract_records import AbstractStructure
+from rosejit.frontend.rolling.abstract_tables import Tables, followed, is_computed, is_method_computed, negated, operated
 from rosejit.frontend.rolling.refused_at import text
 from rosejit.frontend.syntax.loop_plan import Plan
 from rosejit.frontend.values.generators import Generator
@@ -57,6 +60,7 @@ class AbstractOperands:
     """How many helpers are open."""
     bound: frozenset[str] = frozenset()
     """The names that the loop binds."""
+    tables: Tables = None  # type: ignore[assignment]  # made with the walk
     around: dict[str, Any] = field(default_factory=dict[str, Any])
     """The globals of the function that the loop is in."""
 
@@ -125,15 +129,15 @@ class AbstractOperands:
 # --- expressions
 
 
-def _binary(at: AbstractOperands, op: str, a: Any, b: Any) -> Any:
+def binary(at: AbstractOperands, op: str, a: Any, b: Any) -> Any:
     """An operation of numbers or arrays."""
     for method, given in abstract_records.operator_of(op, a, b):
         found = abstract_helpers.result(at, method, given, {})
         if found.__class__ is not Constant or found.value is not NotImplemented:
             return found
     if AbstractArray in (a.__class__, b.__class__):
-        return abstract_arrays.combined(at.contents, op, a, b)
-    return abstract_numbers.binary(op, a, b)
+        return operated(at, op, a, b, lambda: abstract_arrays.combined(at.contents, op, a, b))
+    return operated(at, op, a, b, lambda: abstract_numbers.binary(op, a, b))
 
 
 def operation(at: AbstractOperands, op: str, left: Plan, right: Plan) -> Any:
@@ -144,7 +148,7 @@ def operation(at: AbstractOperands, op: str, left: Plan, right: Plan) -> Any:
             real = other.__class__ is AbstractNumber and other.kind is REAL
             if op not in ("+", "-", "*", "/") or not real:
                 unroll(f"`{node[1]}` is an int that becomes a real")
-    return _binary(at, op, a, b)
+    return binary(at, op, a, b)
 
 
 def _constant(at: AbstractOperands, value: Any) -> Any:
@@ -160,18 +164,22 @@ def _unary(at: AbstractOperands, op: str, operand: Plan) -> Any:
     method = abstract_records.method_of(value, "__neg__" if op == "-" else "__pos__")
     if method is not None:
         return abstract_helpers.result(at, method, [value], {})
+    if op == "+":
+        return unroll("`+` of an array") if value.__class__ is AbstractArray else value
+    return negated(at, value, lambda: _minus(at, value))
+
+
+def _minus(at: AbstractOperands, value: Any) -> Any:
     if value.__class__ is AbstractArray:
-        return (
-            abstract_arrays.combined(at.contents, "*", value, Constant(-1)) if op == "-" else unroll("`+` of an array")
-        )
-    return abstract_numbers.negative(value) if op == "-" else value
+        return abstract_arrays.combined(at.contents, "*", value, Constant(-1))
+    return abstract_numbers.negative(value)
 
 
 def _comparison(at: AbstractOperands, ops: tuple[str, ...], items: Plan) -> Any:
     """`a < b < c`."""
     values = [at.value(item) for item in items]
     if any(value.__class__ is AbstractArray for value in values):
-        return unroll("a chain of arrays") if len(values) > 2 else _binary(at, ops[0], *values)
+        return unroll("a chain of arrays") if len(values) > 2 else binary(at, ops[0], *values)
     found: Any = Constant(True)
     for op, left, right in zip(ops, values, values[1:], strict=False):
         decided = _is_none(op, left, right) if op in ("is", "is not") else None
@@ -210,7 +218,7 @@ def _item(at: AbstractOperands, base: Plan, index: Plan) -> Any:
     """`base[index]`."""
     held, found = at.value(base), at.value(index)
     if held.__class__ is AbstractArray:
-        return abstract_arrays.item(at.contents, held, items_of(found))
+        return part(at, held, items_of(found))
     held = abstract_records.structured(held, lambda part: at.classified(part, "*"))
     is_known = found.__class__ is Constant and isinstance(found.value, int)
     try:
@@ -221,6 +229,12 @@ def _item(at: AbstractOperands, base: Plan, index: Plan) -> Any:
     except (IndexError, TypeError):
         unroll("the host fails")
     return unroll("the index is an index of a container of the host")
+
+
+def part(at: AbstractOperands, grid: AbstractArray, indices: list[Any]) -> Any:
+    """`grid[indices]`."""
+    rule = lambda: abstract_arrays.item(at.contents, grid, indices)  # noqa: E731  # given away at once
+    return followed(at, "item", lambda data, *places: get(data, places), [grid, *indices], {}, rule)
 
 
 def _is_plain(container: Any) -> bool:
@@ -269,7 +283,7 @@ def _abstract_call(at: AbstractOperands, function: Plan, args: Plan, keywords: P
     if function[0] == "attribute":
         base = at.value(function[1])
         if isinstance(base, AbstractArray):
-            return AbstractCalls(at.contents, at.tape.session).method(base, function[2], given, named)
+            return _method(at, base, function[2], given, named)
         if base.__class__ is Constant and isinstance(base.value, Generator):
             return abstract_arrays.drawn(at.contents, function[2], given, named)
         method = abstract_records.method_of(base, function[2])
@@ -294,7 +308,20 @@ def invoked(at: AbstractOperands, called: Any, given: list[Any], named: dict[str
     method = abstract_records.method_of(called, "__call__")
     if method is not None:
         return abstract_helpers.result(at, method, [called, *given], named)
-    return AbstractCalls(at.contents, at.tape.session).call(called, given, named)
+    rule = lambda: AbstractCalls(at.contents, at.tape.session).call(called, given, named)  # noqa: E731  # one of two
+    if not (value is int or is_computed(value)):
+        return rule()
+    return followed(at, value, functools.partial(at.tape.session.hooks.call, value), given, named, rule)
+
+
+def _method(at: AbstractOperands, base: AbstractArray, name: str, given: list[Any], named: dict[str, Any]) -> Any:
+    """A method of an array."""
+    rule = lambda: AbstractCalls(at.contents, at.tape.session).method(base, name, given, named)  # noqa: E731  # as above
+    if not is_method_computed(name):
+        return rule()
+    hooks = at.tape.session.hooks
+    call = lambda a, *rest, **more: hooks.call(getattr(a, name), *rest, **more)  # noqa: E731  # as above
+    return followed(at, ("method", name), call, [base, *given], named, rule)
 
 
 _RULES: dict[str, Callable[..., Any]] = {

@@ -13,7 +13,7 @@ from rosejit.frontend.rolling import abstract_arrays, abstract_numbers
 from rosejit.frontend.rolling.abstract_arrays import STAGED, AbstractArray, AbstractElements
 from rosejit.frontend.rolling.abstract_helpers import AbstractClosure
 from rosejit.frontend.rolling.abstract_numbers import AbstractNumber, CannotRoll, Constant, unroll
-from rosejit.frontend.rolling.abstract_operands import AbstractOperands, MaybeBound, either, items_of, operation
+from rosejit.frontend.rolling.abstract_operands import AbstractOperands, MaybeBound, binary, either, items_of, operation, part
 from rosejit.frontend.rolling.abstract_records import AbstractStructure, structured
 from rosejit.frontend.syntax.loop_plan import Plan, bound_names, parts_of
 from rosejit.frontend.values import rose_functions
@@ -51,27 +51,31 @@ class AbstractRun(AbstractOperands):
 
     # --- loops
 
-    def iterations(self, each: list[Any], is_tuple: bool) -> tuple[list[AbstractNumber], Callable[[Any], Any]]:
+    def iterations(
+        self, each: list[Any], is_tuple: bool, plan: Plan
+    ) -> tuple[list[AbstractNumber], Callable[[Any], Any]]:
         """What the number of an iteration goes through in a loop over ranges and arrays of one length, side by side,
         and what makes of it the item."""
         if not is_tuple and isinstance(each[0], range):
-            return abstract_numbers.index(each[0], self.tape.rolls_more), lambda variable: variable
+            table = self.tables.index(plan[1], each[0])
+            return abstract_numbers.index(each[0], self.tape.rolls_more, table), lambda variable: variable
         lengths = [len(a) if isinstance(a, range) else a.shape[0] for a in each]
 
         def item(number: Any) -> Any:
             found = [self._of_range(a, number) if isinstance(a, range) else self._row(a, number) for a in each]
             return AbstractStructure(found, tuple) if is_tuple else found[0]
 
-        return abstract_numbers.index(range(lengths[0]), self.tape.rolls_more), item
+        table = self.tables.index(plan[1], range(lengths[0]))
+        return abstract_numbers.index(range(lengths[0]), self.tape.rolls_more, table), item
 
     def _row(self, grid: AbstractArray, number: Any) -> Any:
-        return abstract_arrays.item(self.contents, grid, [number])
+        return part(self, grid, [number])
 
     def _of_range(self, items: range, number: Any) -> Any:
         if number.__class__ is Constant:
             return Constant(items[number.value])
-        scaled = number if items.step == 1 else abstract_numbers.binary("*", number, Constant(items.step))
-        return scaled if items.start == 0 else abstract_numbers.binary("+", scaled, Constant(items.start))
+        scaled = number if items.step == 1 else binary(self, "*", number, Constant(items.step))
+        return scaled if items.start == 0 else binary(self, "+", scaled, Constant(items.start))
 
     def run_to_fixpoint(self, pieces: list[AbstractNumber], item: Callable[[Any], Any], plan: Plan, names: Any) -> None:
         """Follow iterations of a loop whose number goes through `pieces`, and whose variable is the `item` of it, until
@@ -83,7 +87,7 @@ class AbstractRun(AbstractOperands):
             seen: Any = None
             for _ in range(_ITERATIONS):
                 for name in names:
-                    self.names[name] = _settled(self.lookup(name))
+                    self.names[name] = self._settled(self.lookup(name))
                 self.bind(target, item(variable))
                 self.block(body)
                 state = self._state(names)
@@ -92,6 +96,19 @@ class AbstractRun(AbstractOperands):
                 seen = state
             else:
                 unroll("the loop-carried values are not settled after some iterations")
+        for name in names:
+            self.names[name] = self._settled(self.lookup(name))
+
+    def _settled(self, value: Any) -> Any:
+        """A value as the next iteration finds it: its table was that of this one."""
+        if value.__class__ is AbstractStructure:
+            return value.with_items([self._settled(item) for item in value.items])
+        if value.__class__ is MaybeBound:
+            return MaybeBound(self._settled(value.value))
+        if value.__class__ is AbstractArray and self.contents[value.place].table is not None:
+            held = self.contents[value.place]
+            self.contents[value.place] = AbstractElements(held.hosts, held.low, held.high)
+        return abstract_numbers.settled(value) if value.__class__ is AbstractNumber else value
 
     def carried(self, name: str) -> Any:
         """What a name that the loop binds is before it: what is in a tuple or a record is carried by itself."""
@@ -264,7 +281,7 @@ class AbstractRun(AbstractOperands):
             self._staged_loop(each[0], plan, names)
             return
         numbers = each[0] if isinstance(each[0], range) else range(each[0].shape[0])
-        pieces, item = self.iterations(each, is_tuple)
+        pieces, item = self.iterations(each, is_tuple, plan)
         if is_long(self.tape, numbers, plan, self._constant):
             self.run_to_fixpoint(pieces, item, plan, names)
         else:
@@ -347,12 +364,6 @@ def _carried(value: Any) -> Any:
     if value.__class__ is AbstractStructure:
         return value.with_items([_carried(item) for item in value.items])
     return abstract_numbers.number(value) if abstract_numbers.is_known_number(value) else value
-
-
-def _settled(value: Any) -> Any:
-    if value.__class__ is AbstractStructure:
-        return value.with_items([_settled(item) for item in value.items])
-    return abstract_numbers.settled(value) if value.__class__ is AbstractNumber else value
 
 
 def _is_rose_range(at: AbstractOperands, function: Plan) -> bool:

@@ -24,6 +24,7 @@ from rosejit.frontend.rolling.abstract_numbers import AbstractNumber, CannotRoll
 from rosejit.frontend.rolling.abstract_operands import MaybeBound
 from rosejit.frontend.rolling.abstract_records import AbstractStructure, is_like, is_stored_to, leaves
 from rosejit.frontend.rolling.abstract_run import AbstractRun
+from rosejit.frontend.rolling.abstract_tables import Tables
 from rosejit.frontend.syntax.loop_plan import Plan, bound_names
 from rosejit.frontend.values.locations import Place
 from rosejit.frontend.values.tape import UNDEFINED, Tape
@@ -71,9 +72,9 @@ def _rolled(
     tape: Tape, items: Any, found: Sources, names: tuple[str, ...], exposed: int, leaving: tuple[str, ...]
 ) -> StagedFor:
     if items.__class__ is range:
-        return StagedFor(as_staged(tape, items), names, exposed, leaving)
+        return StagedFor(as_staged(tape, items), names, exposed, leaving, is_rolled=True)
     numbers = StagedRange(tape, 0, found.length, 1)
-    return StagedFor(numbers, names, exposed, leaving, lambda index: _item(tape, found, index))
+    return StagedFor(numbers, names, exposed, leaving, lambda index: _item(tape, found, index), is_rolled=True)
 
 
 class PeeledFor:
@@ -145,7 +146,7 @@ def why_not(tape: Tape, items: Sources, names: tuple[str, ...], plan: Plan, fram
     try:
         while True:
             found = _widening(
-                AbstractRun(tape, reader, widening, bound=bound, around=frame.f_globals),
+                AbstractRun(tape, reader, widening, bound=bound, around=frame.f_globals, tables=Tables(tape)),
                 items,
                 names,
                 tuple(loop),
@@ -198,7 +199,7 @@ def _widening(
     """Follow the loop. Gives the names that are Ints before it and Reals after it."""
     before = {name: walk.carried(name) for name in names}
     each = [a if isinstance(a, range) else walk.classified(a, "*") for a in items.each]
-    walk.run_to_fixpoint(*walk.iterations(each, items.is_tuple), plan, names)
+    walk.run_to_fixpoint(*walk.iterations(each, items.is_tuple, plan), plan, names)
     if any(a.place in walk.written for a in each if isinstance(a, AbstractArray)):
         unroll("the array that the loop goes through is written in it")
     widening = frozenset(name for name in names if _after(walk, name, before, names, name in later))

@@ -3,9 +3,11 @@
 A power with a constant integral exponent is repeated multiplication (powers by squaring), with finite derivatives at 0.
 """
 
+import operator
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from rosejit.frontend.arrays.host_tables import UNKNOWN, tabled
 from rosejit.frontend.scalar_ops import comparisons, faults
 from rosejit.frontend.scalar_ops.decimal_rounding import DIGITS, rounded, rounded_whole
 from rosejit.frontend.scalar_ops.integer_math import BIT_COUNT
@@ -38,6 +40,10 @@ from rosejit.ir.types import BOOL, INT, REAL, TAN
 def power(base: Any, exponent: Any) -> Any:
     """`base ** exponent`, one of them staged."""
     tape = base.tape if base.__class__ in NUMBERS else exponent.tape
+    if tape.rolled is not None and not (base.__class__ is Int and number_kind(exponent) == "int" and exponent >= 0):
+        found = tabled(tape, operator.pow, (base, exponent))
+        if found is not UNKNOWN:
+            return found
     if tape.faults is not None and faults.is_real_power(base, exponent):
         base = faults.raised(tape, base, exponent, _powered)
         return faults.quietly(tape, _powered, base, exponent)
@@ -122,6 +128,10 @@ def _on_real(symbol: str, op: Primitive, reverse: bool) -> Method:
         if atom is None:
             return _other(self, symbol, other, reverse)
         args = (atom, self.atom) if reverse else (self.atom, atom)
+        if tape.rolled is not None and symbol in _REMAINDERS:
+            found = _tabled(self, symbol, other, reverse)
+            if found is not UNKNOWN:
+                return found
         if tape.faults is not None and symbol in _DIVISIONS:
             args = (args[0], faults.divisor(tape, symbol, *args))
         return made_real(tape, op, args, tape.places.of(frame_at(1)))
@@ -140,6 +150,10 @@ def _on_int(symbol: str, on_ints: Primitive | None, on_reals: Primitive | None, 
         if kind is REAL or on_ints is None:
             if on_reals is None:
                 return _other(self, symbol, other, reverse)
+            if tape.rolled is not None and symbol in _REMAINDERS:
+                found = _tabled(self, symbol, other, reverse)
+                if found is not UNKNOWN:
+                    return found
             left, right, op = real_atom(tape, self), real_atom(tape, other), on_reals
             if tape.faults is not None and symbol in _DIVISIONS:
                 return _divided(tape, symbol, op, (right, left) if reverse else (left, right))
@@ -157,6 +171,15 @@ def _on_int(symbol: str, on_ints: Primitive | None, on_reals: Primitive | None, 
         return Real(tape, var)
 
     return method
+
+
+_REMAINDERS = {"//": operator.floordiv, "%": operator.mod}
+"""Operators of reals whose last bits are Python's own."""
+
+
+def _tabled(self: Any, symbol: str, other: Any, reverse: bool) -> Any:
+    """The result, where the host knows the operands in all iterations of a rolled loop; else UNKNOWN."""
+    return tabled(self.tape, _REMAINDERS[symbol], (other, self) if reverse else (self, other))
 
 
 def _divided(tape: Any, symbol: str, op: Primitive, operands: tuple[Any, Any]) -> Real:

@@ -26,6 +26,7 @@ from rosejit.frontend.arrays.array import Array, host_data
 from rosejit.frontend.arrays.asarray import in_64_bits
 from rosejit.frontend.arrays.complex_array import ComplexArray, made_outside
 from rosejit.frontend.arrays.narrow_array import Narrow, NarrowArray, is_narrow
+from rosejit.frontend.arrays.host_tables import UNKNOWN, tabled
 from rosejit.frontend.control.join import described
 from rosejit.frontend.control.optional import Optional, required
 from rosejit.frontend.control.special_methods import member_of
@@ -36,6 +37,7 @@ from rosejit.frontend.numpy.row_kinds import of_elements
 from rosejit.frontend.python.builtins import BUILTINS, of_sequence
 from rosejit.frontend.python.cmath import CMATH
 from rosejit.frontend.python.math import MATH, OF_REALS
+from rosejit.frontend.rolling.abstract_tables import is_computed, is_method_computed
 from rosejit.frontend.scalar_ops import faults
 from rosejit.frontend.scalar_ops.staged_text import marked
 from rosejit.frontend.session import refused_calls
@@ -77,6 +79,8 @@ _OF_REALS = OF_REALS | {
 """Functions of one or two numbers that are one operation of Reals."""
 _NUMERIC = NUMBERS | {float, int, bool}
 _NO_FUNCTIONS = NUMBERS | {Array, ComplexArray, NarrowArray}
+_METHODS = {vars(Array)[name]: name for name in registry.METHODS if name in vars(Array)}
+"""The names of methods of arrays."""
 _NUMPYS = frozenset({Real, Int, Bool})
 _GIVEN = _NUMPYS | {tuple}
 """Classes of results that are numbers, or in which numbers are."""
@@ -129,6 +133,10 @@ class Dispatcher:
     def call(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
         """`function(*args, **kwargs)` in staged code."""
         kind = type(function)
+        if self._tape.rolled is not None:
+            found = self._tabled(kind, function, args, kwargs)
+            if found is not UNKNOWN:
+                return found
         if kind is FunctionType:
             known = self._macros.get(id(function))
             if known is not None and known[0] is function:
@@ -148,6 +156,20 @@ class Dispatcher:
         elif kind is MethodType:
             return self._method(function, args, kwargs)
         return self._looked_up(kind, function, args, kwargs)
+
+    def _tabled(self, kind: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The result, where the host knows all that is given in each iteration of a rolled loop; else UNKNOWN."""
+        if kind is MethodType:
+            owner, name = function.__self__, _METHODS.get(function.__func__, "")
+            if owner.__class__ is not Array or not is_method_computed(name):
+                return UNKNOWN
+            return tabled(self._tape, functools.partial(self._of_array, name), (owner, *args), kwargs)
+        if not is_computed(function):
+            return UNKNOWN
+        return tabled(self._tape, functools.partial(self.call, function), args, kwargs)
+
+    def _of_array(self, name: str, owner: Any, /, *args: Any, **kwargs: Any) -> Any:
+        return self.call(getattr(owner, name), *args, **kwargs)
 
     def _looked_up(self, kind: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         stage = getattr(kind, "__rose_stage__", None)

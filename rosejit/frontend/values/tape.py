@@ -208,6 +208,8 @@ class Tape:
     """Whether handlers have waited for errors of arithmetic."""
     told = False
     """Whether somebody was told of a loop that is unrolled to very many operations."""
+    rolled: Any = None
+    """The rolled loops that are open, if there are any (`arrays/host_tables.py`)."""
     rolls_more = False
     """Whether a loop was found in which so much is unrolled that shorter ones are rolled as well."""
     has_open = False
@@ -253,6 +255,8 @@ class Tape:
         self.slots: dict[int, dict[Any, AttributeSlot]] = {}
         """The attributes that staged blocks have changed, by `id` of the object and by name."""
         self._literals: dict[float, Lit] = {}
+        self.host_contents: dict[Var, Any] = {}
+        """Arrays that were known to the host until a rolled loop read them at an index that runs."""
 
     # --- lets
 

@@ -1,0 +1,214 @@
+"""What the host computes from the indices of rolled loops, followed beside the abstract values (`arrays/host_tables.py`).
+
+A lifted number or array that is known in every iteration has a table. What no rule of abstract arithmetic lets through
+(a sine of the index, a power) is allowed where the host computes it for all iterations without an error, in one kind:
+the rolled loop reads it from the table.
+"""
+
+# Values of users are of any type: what they are is asked while staging.
+
+import functools
+import operator
+from collections.abc import Callable
+from dataclasses import field
+from typing import Any
+
+from rosejit.frontend.arrays.host_tables import (
+    PLAIN,
+    Axis,
+    HostTable,
+    NotTabled,
+    along,
+    applied,
+    arranged,
+    constant,
+)
+from rosejit.frontend.numpy import registry
+from rosejit.frontend.python.math import MATH
+from rosejit.frontend.rolling import abstract_arrays, abstract_numbers
+from rosejit.frontend.rolling.abstract_arrays import AbstractArray, AbstractElements
+from rosejit.frontend.rolling.abstract_numbers import AbstractNumber, CannotRoll, Constant
+from rosejit.frontend.rolling.abstract_records import AbstractStructure
+from rosejit.frontend.values.host_scalars import number_kind
+from rosejit.frontend.values.tape import Tape
+from rosejit.ir.types import BOOL, INT, REAL, Scalar
+from rosejit.lazy_dataclass import dataclass
+from rosejit.numeric import loaded
+
+_KINDS: dict[str, Scalar] = {"real": REAL, "int": INT, "bool": BOOL}
+_ROUNDING = frozenset({round, pow})
+
+
+def is_computed(function: Any) -> bool:
+    """Whether the results of a function may stand in a table: it has no effect, and gives numbers or new arrays."""
+    try:
+        if function in MATH or function in _ROUNDING:
+            return True
+        row = registry.row_of(function) if loaded() is not None else None
+    except TypeError:  # no hash
+        return False
+    return row is not None and row.gives == "fresh"
+
+
+def is_method_computed(name: str) -> bool:
+    """The same of a method of an array."""
+    return name in registry.METHODS and registry.METHODS[name].gives == "fresh"
+
+
+@dataclass(slots=True)
+class Tables:
+    """The tables of a walk; the same one for the same expression of the same loops."""
+
+    tape: Tape
+    axes: dict[Any, tuple[Axis, HostTable]] = field(default_factory=dict[Any, Any])
+    made: dict[Any, tuple[Any, HostTable]] = field(default_factory=dict[Any, Any])
+
+    def index(self, plan: Any, items: range) -> HostTable:
+        """The index of the loop with that plan."""
+        key = id(plan), items
+        if key not in self.axes:
+            axis = Axis(len(items))
+            self.axes[key] = axis, along(axis, items)
+        return self.axes[key][1]
+
+    def of_call(
+        self, contents: Any, name: Any, call: Callable[..., Any], args: list[Any], named: dict[str, Any]
+    ) -> HostTable | None:
+        """The table of a call of what goes by `name`; None where the host does not know all that it is given, or
+        knows it without an index."""
+        if not any(self._is_tabled(contents, value) for value in (*args, *named.values())):
+            return None
+        every: list[HostTable] = []
+        values = tuple(map(_opened, (*args, *named.values())))
+        rebuilt = arranged(values, lambda value: self._of(contents, value), every)
+        if rebuilt is None or not any(table.axes for table in every):
+            return None
+        key = name, tuple(map(id, every)), _shape(values), tuple(named)
+        if key not in self.made:  # the tables are kept, so that their identities stay theirs
+            self.made[key] = every, applied(self.tape, call, rebuilt, every, len(args), tuple(named))
+        return self.made[key][1]
+
+    def of_numbers(self, name: str, call: Callable[..., Any], args: list[Any]) -> HostTable | None:
+        """The same of what Python computes of numbers."""
+        tables: list[Any] = [self._of({}, value) for value in args]
+        if None in tables or not any(table.axes for table in tables):
+            return None
+        key = name, *map(id, tables)
+        if key not in self.made:
+            self.made[key] = tables, HostTable(call, tables)
+        return self.made[key][1]
+
+    def _is_tabled(self, contents: Any, value: Any) -> bool:
+        """Whether a table that has an axis is in a value."""
+        if value.__class__ is AbstractStructure:
+            return any(self._is_tabled(contents, item) for item in value.items)
+        table = value.table if value.__class__ is AbstractNumber else None
+        if value.__class__ is AbstractArray:
+            table = contents[value.place].table
+        return table is not None and bool(table.axes)
+
+    def _of(self, contents: Any, value: Any) -> HostTable | None:
+        if value.__class__ is AbstractNumber:
+            return value.table
+        if value.__class__ is AbstractArray:
+            return contents[value.place].table if value.is_whole else None
+        if value.__class__ is not Constant:
+            return None
+        held = value.value
+        if number_kind(held) is None and not isinstance(held, PLAIN):
+            return None
+        key = held.__class__, repr(held)
+        if key not in self.made:
+            self.made[key] = held, constant(held)
+        return self.made[key][1]
+
+
+def _opened(value: Any) -> Any:
+    """Tuples and lists as they are given to functions."""
+    if value.__class__ is AbstractStructure and value.made in (list, tuple):
+        return value.made(map(_opened, value.items))
+    return value
+
+
+def _shape(value: Any) -> Any:
+    return (value.__class__, *map(_shape, value)) if value.__class__ in (list, tuple) else ""
+
+
+def followed(
+    at: Any, name: Any, call: Callable[..., Any], args: list[Any], named: dict[str, Any], rule: Callable[[], Any]
+) -> Any:
+    """What `rule` says of a call, with its table if it has one; where it gives up, what the table says, if the host can
+    compute that."""
+    return _followed(at, at.tables.of_call(at.contents, name, call, args, named), rule)
+
+
+def _followed(at: Any, table: HostTable | None, rule: Callable[[], Any]) -> Any:
+    try:
+        found = rule()
+    except CannotRoll:
+        made = None if table is None else _of_table(at, table)
+        if made is None:
+            raise
+        return made
+    return found if table is None else _with_table(at, found, table)
+
+
+def _with_table(at: Any, found: Any, table: HostTable) -> Any:
+    if found.__class__ is AbstractNumber and found.is_lifted:
+        return AbstractNumber(found.kind, found.hosts, found.low, found.high, found.is_certain, table)
+    if found.__class__ is AbstractArray and found.is_whole and at.contents[found.place].is_lifted:
+        held = at.contents[found.place]
+        at.contents[found.place] = AbstractElements(held.hosts, held.low, held.high, table)
+    return found
+
+
+def _of_table(at: Any, table: HostTable) -> Any:
+    """What a table says of the number or the array; None where there can be no table."""
+    try:
+        kind = table.kind()
+    except NotTabled:
+        return None
+    values = table.values()
+    element = _KINDS[kind.element]
+    if kind.shape is not None:
+        ends = (min(int(v.min()) for v in values), max(int(v.max()) for v in values)) if _has_bounds(kind) else ()
+        return abstract_arrays.fresh(at.contents, kind.shape, element, AbstractElements(None, *ends, table=table))
+    if element is BOOL or any(value != value for value in values):
+        return AbstractNumber(element, None, table=table)
+    return AbstractNumber(element, None, min(values), max(values), table=table)
+
+
+def _has_bounds(kind: Any) -> bool:
+    return kind.element == "int" and 0 not in kind.shape
+
+
+# --- operators
+
+
+
+
+def operated(at: Any, op: str, left: Any, right: Any, rule: Callable[[], Any]) -> Any:
+    """`left op right`."""
+    call = _CALLS.get(op)
+    if call is None or left.__class__ is Constant is right.__class__:
+        return rule()
+    if AbstractArray in (left.__class__, right.__class__):
+        return followed(at, op, call, [left, right], {}, rule)
+    return _followed(at, at.tables.of_numbers(op, call, [left, right]), rule)
+
+
+def negated(at: Any, value: Any, rule: Callable[[], Any]) -> Any:
+    """`-value`."""
+    if value.__class__ is AbstractArray:
+        return followed(at, "neg", operator.neg, [value], {}, rule)
+    return _followed(at, at.tables.of_numbers("neg", operator.neg, [value]), rule)
+
+
+def _operate(op: Callable[..., Any], *values: Any) -> Any:
+    found = op(*values)
+    if op is operator.truediv and all(isinstance(v, int) for v in values) and max(map(abs, values)) > 2**53:
+        raise NotTabled  # compiled code rounds the operands first
+    return found
+
+
+_CALLS = {op: functools.partial(_operate, call) for op, call in abstract_numbers.PYTHON.items() if op != "neg"}
