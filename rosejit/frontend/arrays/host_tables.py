@@ -51,7 +51,9 @@ class HostTable:
 
     __slots__ = ("_found", "_function", "_kind", "_operands", "axes")
 
-    def __init__(self, function: Callable[..., Any], operands: Sequence["HostTable"], axes: Sequence[Axis] = ()) -> None:
+    def __init__(
+        self, function: Callable[..., Any], operands: Sequence["HostTable"], axes: Sequence[Axis] = ()
+    ) -> None:
         own = {axis for operand in operands for axis in operand.axes} | {*axes}
         self.axes = tuple(sorted(own, key=lambda axis: axis.serial))
         self._function, self._operands = function, operands
@@ -160,14 +162,25 @@ class RolledLoops:
     def __init__(self) -> None:
         self.axes: dict[Var, Axis] = {}
         self.known: dict[Var, HostTable] = {}
+        self.stacks: dict[int, Any] = {}
+        """Lists of the host whose items were put side by side before the outermost of the loops, by `id`."""
+        self.growing: dict[int, Any] = {}
+        """The lists that they append to, by `id`."""
 
 
-def enter(tape: Tape, index: Var, trips: Atom, frame: Frame) -> None:
-    """The body of a rolled loop begins."""
+def enter(tape: Tape, index: Var, trips: Atom, frame: Frame, growing: Sequence[Any] = ()) -> None:
+    """The body of a rolled loop begins, which appends to the `growing` lists."""
     if isinstance(trips, Lit) and trips.value.__class__ is int:
         tape.rolled = tape.rolled or RolledLoops()
         axis = tape.rolled.axes[index] = Axis(trips.value, index, frame)
         tape.rolled.known[index] = along(axis, range(trips.value))
+        tape.rolled.growing.update({id(each.items): each for each in growing})
+
+
+def at_index(tape: Tape, index: Var, values: list[Any]) -> Any:
+    """The number of an iteration, of those of all of them."""
+    assert tape.rolled is not None
+    return _read(tape, along(tape.rolled.axes[index], values))
 
 
 def leave(tape: Tape, index: Var) -> None:
@@ -176,9 +189,7 @@ def leave(tape: Tape, index: Var) -> None:
         tape.rolled = None
 
 
-def tabled(
-    tape: Tape, call: Callable[..., Any], args: Sequence[Any], named: dict[str, Any] | None = None
-) -> Any:
+def tabled(tape: Tape, call: Callable[..., Any], args: Sequence[Any], named: dict[str, Any] | None = None) -> Any:
     """What `call` of these gives in the body of a rolled loop, read from a table; UNKNOWN where the host does not know
     all of them, or knows that they are the same in all iterations."""
     every: list[HostTable] = []
@@ -267,6 +278,11 @@ def _read(tape: Tape, table: HostTable) -> Any:
     assert tape.rolled is not None
     tape.rolled.known[var] = table
     return found
+
+
+def is_known(tape: Tape, value: Any) -> bool:
+    """Whether the host knows a value in all iterations of the rolled loops that are open."""
+    return _of(tape, value) is not None
 
 
 def _of(tape: Tape, value: Any) -> HostTable | None:

@@ -12,6 +12,7 @@ from rosejit.frontend.arrays.array import Array
 from rosejit.frontend.arrays.getitem import get
 from rosejit.frontend.control import retype
 from rosejit.frontend.control.checkpointed_loop import in_blocks
+from rosejit.frontend.control.growing_lists import GrowingList
 from rosejit.frontend.control.join import Join
 from rosejit.frontend.control.loop_carries import Finaliser, LoopCarries
 from rosejit.frontend.control.optional import assume
@@ -205,7 +206,8 @@ class StagedFor:
     A body that changes attributes which nobody knew it would change is staged again. `leaving` are names of flags that
     end the loop. A loop that something leaves is a `while` whose iterations begin with all flags
     False, unless it is so short that iterations which do nothing cost less. `pick` makes the item of an iteration
-    from its number. `is_rolled`: it stands for a loop of the host's.
+    from its number. A rolled loop has `inductions`: names that the host steps, their values before each iteration and
+    after the last; they are read from tables, and the host's after the loop. `growing` are lists that it appends to.
     """
 
     staged = True
@@ -217,12 +219,15 @@ class StagedFor:
         exposed: int,
         leaving: tuple[str, ...] = (),
         pick: Callable[[Var], Any] | None = None,
-        is_rolled: bool = False,
+        inductions: dict[str, list[Any]] | None = None,
+        growing: Sequence[GrowingList] = (),
     ) -> None:
         self._tape = tape = items.tape
         self._items = items
         self._pick = pick
-        self._is_rolled = is_rolled
+        self._inductions, self._growing = inductions, growing
+        self._standing: dict[str, Any] = {}
+        """What stood for the induction variables as the body was entered."""
         self._names = names
         self._trips = trips = trip_count(items)
         few = isinstance(trips, Lit) and not isinstance(trips.value, Length) and int(trips.value or 0) < _LONG
@@ -237,13 +242,16 @@ class StagedFor:
         tape = self._tape
         self._over = True
         self._index = Var(INT, "i")
+        for each in self._growing:
+            each.open(tape, int(self._trips.value or 0))  # type: ignore[union-attr, arg-type]  # a number of the host
+            each.index = self._index
         self._frame = tape.open("loop")
         self._carries = LoopCarries(
             tape, self._frame, self._exposed, self._names, lambda: runs_at_all(tape, self._trips)
         )
         self._frame.carries = self._carries
-        if self._is_rolled:
-            host_tables.enter(tape, self._index, self._trips, self._frame)
+        if self._inductions is not None:
+            host_tables.enter(tape, self._index, self._trips, self._frame, self._growing)
 
     def __iter__(self) -> Iterator[Any]:
         yield self._item()
@@ -261,10 +269,33 @@ class StagedFor:
         """Begin the body, where the names are what they are in any iteration."""
         held = self._carries.enter(names)
         self._carries.know(self._slots)
-        return tuple([False if name in self._leaving else v for v, name in zip(held, self._names, strict=True)])
+        if not self._inductions:
+            return tuple([False if name in self._leaving else v for v, name in zip(held, self._names, strict=True)])
+        self._standing = dict(zip(self._names, held, strict=True))
+        order = slice(-2, None, -1) if is_downwards(self._items) else slice(-1)
+        each = {name: values[order] for name, values in self._inductions.items()}
+        values = {name: host_tables.at_index(self._tape, self._index, v) for name, v in each.items()}
+        return tuple([values.get(name, v) for v, name in zip(held, self._names, strict=True)])
 
     def back(self, names: Names) -> Names:
         """End the body: the names are what they are after the loop."""
+        if not self._inductions:
+            made = self._back(names)
+            return self._grown(made)
+        pairs = list(zip(self._names, names, strict=True))
+        made = self._back(tuple([self._standing[name] if name in self._inductions else v for name, v in pairs]))
+        if not self._over:
+            return made
+        made = self._grown(made)
+        after = {name: values[-1] for name, values in self._inductions.items()}
+        return tuple([after.get(name, v) for name, v in zip(self._names, made, strict=True)])
+
+    def _grown(self, names: Names) -> Names:
+        for each in self._growing if self._over else ():
+            each.close(self._tape, is_downwards(self._items))
+        return names
+
+    def _back(self, names: Names) -> Names:
         tape, carries = self._tape, self._carries
         tape.close(self._frame)
         host_tables.leave(tape, self._index)

@@ -1,6 +1,7 @@
 """`enumerate` and `zip` of arrays, which remember what they go through: a loop over them can then be staged once."""
 
 from collections.abc import Iterator
+from dataclasses import field
 from inspect import GEN_CREATED, getgeneratorstate
 from typing import Any
 
@@ -12,7 +13,7 @@ from rosejit.lazy_dataclass import dataclass
 Source = range | Array
 
 
-@dataclass(slots=True, frozen=True)
+@dataclass(slots=True)
 class Sources:
     """What a loop goes through side by side: ranges, and arrays by their rows, all of one `length`; `is_tuple` tells
     whether its items are tuples."""
@@ -20,6 +21,10 @@ class Sources:
     each: tuple[Source, ...]
     length: int
     is_tuple: bool
+    inductions: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])
+    """Of a loop that may be rolled: the names that the host steps, and their values."""
+    growing: list[Any] = field(default_factory=list[Any])
+    """The lists that such a loop appends to, with what they are given (`growing_lists.py`)."""
 
 
 class RowEnumerate(enumerate[Any]):

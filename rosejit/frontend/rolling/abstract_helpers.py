@@ -51,8 +51,16 @@ def _inside(at: Any, reader: Callable[[str], Any]) -> Any:
     if at.depth >= _DEEPEST:
         unroll("helpers call helpers very deeply")
     inside = at.__class__(
-        at.tape, reader, contents=at.contents, origins=at.origins, reached=at.reached, steps=at.steps, bound=at.bound,
+        at.tape,
+        reader,
+        contents=at.contents,
+        origins=at.origins,
+        reached=at.reached,
+        steps=at.steps,
+        bound=at.bound,
         tables=at.tables,
+        growing=at.growing,
+        picked=at.picked,
     )
     inside.around, inside.depth = at.around, at.depth + 1
     return inside

@@ -18,7 +18,15 @@ from rosejit.frontend.rolling.abstract_calls import AbstractCalls
 from rosejit.frontend.rolling.abstract_helpers import AbstractClosure
 from rosejit.frontend.rolling.abstract_numbers import AbstractNumber, CannotRoll, Constant, TooLong, unroll
 from rosejit.frontend.rolling.abstract_records import AbstractStructure
-from rosejit.frontend.rolling.abstract_tables import Tables, followed, is_computed, is_method_computed, negated, operated
+from rosejit.frontend.rolling.abstract_tables import (
+    Tables,
+    followed,
+    is_computed,
+    is_method_computed,
+    listed,
+    negated,
+    operated,
+)
 from rosejit.frontend.rolling.refused_at import text
 from rosejit.frontend.syntax.loop_plan import Plan
 from rosejit.frontend.values.generators import Generator
@@ -60,6 +68,10 @@ class AbstractOperands:
     """How many helpers are open."""
     bound: frozenset[str] = frozenset()
     """The names that the loop binds."""
+    picked: set[Any] = field(default_factory=set[Any])
+    """The arrays that were picked out of lists at indices of loops: they may not be written."""
+    growing: dict[int, Plan] = field(default_factory=dict[int, Plan])
+    """The statements that append to lists from before the loop, by `id` of the list."""
     tables: Tables = None  # type: ignore[assignment]  # made with the walk
     around: dict[str, Any] = field(default_factory=dict[str, Any])
     """The globals of the function that the loop is in."""
@@ -112,12 +124,16 @@ class AbstractOperands:
         if self.steps < 0:
             raise TooLong("the body is long")
         if node[0] == "name":
-            return self.read(node[1])
+            return self._not_growing(self.read(node[1]))
         try:
-            return _RULES[node[0]](self, *node[1:])
+            return self._not_growing(_RULES[node[0]](self, *node[1:]))
         except CannotRoll as refusal:
             refusal.expression = refusal.expression or text(node)
             raise
+
+    def _not_growing(self, value: Any) -> Any:
+        is_growing = value.__class__ is Constant and id(value.value) in self.growing
+        return unroll("a list that grows is read") if is_growing else value
 
     def is_widening(self, node: Plan, value: Any) -> bool:
         """Whether an operand is an int in some iterations, and a real in others."""
@@ -219,6 +235,7 @@ def _item(at: AbstractOperands, base: Plan, index: Plan) -> Any:
     held, found = at.value(base), at.value(index)
     if held.__class__ is AbstractArray:
         return part(at, held, items_of(found))
+    items = held
     held = abstract_records.structured(held, lambda part: at.classified(part, "*"))
     is_known = found.__class__ is Constant and isinstance(found.value, int)
     try:
@@ -228,7 +245,7 @@ def _item(at: AbstractOperands, base: Plan, index: Plan) -> Any:
             return at.classified(held.value[found.value], "*")
     except (IndexError, TypeError):
         unroll("the host fails")
-    return unroll("the index is an index of a container of the host")
+    return listed(at, items, found)
 
 
 def part(at: AbstractOperands, grid: AbstractArray, indices: list[Any]) -> Any:

@@ -12,8 +12,18 @@ from typing import Any
 from rosejit.frontend.rolling import abstract_arrays, abstract_numbers
 from rosejit.frontend.rolling.abstract_arrays import STAGED, AbstractArray, AbstractElements
 from rosejit.frontend.rolling.abstract_helpers import AbstractClosure
+from rosejit.frontend.rolling.abstract_inductions import before_each, inductions
+from rosejit.frontend.rolling.abstract_lists import append
 from rosejit.frontend.rolling.abstract_numbers import AbstractNumber, CannotRoll, Constant, unroll
-from rosejit.frontend.rolling.abstract_operands import AbstractOperands, MaybeBound, binary, either, items_of, operation, part
+from rosejit.frontend.rolling.abstract_operands import (
+    AbstractOperands,
+    MaybeBound,
+    binary,
+    either,
+    items_of,
+    operation,
+    part,
+)
 from rosejit.frontend.rolling.abstract_records import AbstractStructure, structured
 from rosejit.frontend.syntax.loop_plan import Plan, bound_names, parts_of
 from rosejit.frontend.values import rose_functions
@@ -48,6 +58,8 @@ class AbstractRun(AbstractOperands):
 
     written: set[Any] = field(default_factory=set[Any])
     """The arrays that are written."""
+    grown: dict[int, tuple[list[Any], Any]] = field(default_factory=dict[int, tuple[list[Any], Any]])
+    """The lists that were appended to, by `id`, and by what."""
 
     # --- loops
 
@@ -77,17 +89,20 @@ class AbstractRun(AbstractOperands):
         scaled = number if items.step == 1 else binary(self, "*", number, Constant(items.step))
         return scaled if items.start == 0 else binary(self, "+", scaled, Constant(items.start))
 
-    def run_to_fixpoint(self, pieces: list[AbstractNumber], item: Callable[[Any], Any], plan: Plan, names: Any) -> None:
+    def run_to_fixpoint(
+        self, pieces: list[AbstractNumber], item: Callable[[Any], Any], plan: Plan, before: dict[str, Any]
+    ) -> dict[str, list[Any]]:
         """Follow iterations of a loop whose number goes through `pieces`, and whose variable is the `item` of it, until
-        nothing changes any more."""
+        nothing changes any more; `before` are the names that it binds as they were. Gives its induction variables."""
         target, body, _ = plan
-        for name in names:
-            self.carried(name)
+        names, stepped = list(before), inductions(self, pieces[0], plan, before) if pieces else {}
         for variable in pieces:
             seen: Any = None
             for _ in range(_ITERATIONS):
                 for name in names:
                     self.names[name] = self._settled(self.lookup(name))
+                for name, values in stepped.items():
+                    self.names[name] = before_each(self, name, variable, values)
                 self.bind(target, item(variable))
                 self.block(body)
                 state = self._state(names)
@@ -98,6 +113,8 @@ class AbstractRun(AbstractOperands):
                 unroll("the loop-carried values are not settled after some iterations")
         for name in names:
             self.names[name] = self._settled(self.lookup(name))
+        self.names.update({name: Constant(values[-1]) for name, values in stepped.items()})
+        return stepped
 
     def _settled(self, value: Any) -> Any:
         """A value as the next iteration finds it: its table was that of this one."""
@@ -114,8 +131,11 @@ class AbstractRun(AbstractOperands):
         """What a name that the loop binds is before it: what is in a tuple or a record is carried by itself."""
         value = self.lookup(name)
         held = structured(value, lambda part: self.classified(part, name))
-        self.names[name] = _carried(held)
+        self.names[name] = _as_carried(held)
         return value if held is value else self.names[name]
+
+    def _carried(self, names: list[str]) -> dict[str, Any]:
+        return {name: self.carried(name) for name in names}
 
     def _state(self, names: Any) -> Any:
         outer = {place: self.contents[place] for place in self.written if place in self.reached}
@@ -192,6 +212,8 @@ class AbstractRun(AbstractOperands):
                 self.bind(target, self.value(expression))
             case ("change", target, op, expression):
                 self._change(target, op, expression)
+            case ("append", *_):
+                append(self, node)
             case ("if", test, body, orelse):
                 self._if(abstract_numbers.truth(self.value(test)), body, orelse)
             case ("for", items, *plan):
@@ -283,7 +305,7 @@ class AbstractRun(AbstractOperands):
         numbers = each[0] if isinstance(each[0], range) else range(each[0].shape[0])
         pieces, item = self.iterations(each, is_tuple, plan)
         if is_long(self.tape, numbers, plan, self._constant):
-            self.run_to_fixpoint(pieces, item, plan, names)
+            self.run_to_fixpoint(pieces, item, plan, self._carried(names))
         else:
             for k in range(len(numbers)) if is_tuple or numbers is not each[0] else numbers:
                 self.bind(target, item(Constant(k)))
@@ -324,7 +346,7 @@ class AbstractRun(AbstractOperands):
         before = self._snapshot()
         if by_running:
             self._placeholders(names)
-        self.run_to_fixpoint([trips.variable], lambda variable: variable, plan, names)
+        self.run_to_fixpoint([trips.variable], lambda variable: variable, plan, self._carried(names))
         if not trips.certain:
             self._join(before, by_running)
 
@@ -360,9 +382,9 @@ class AbstractRun(AbstractOperands):
                 unroll(f"`{name}` changes its kind in a `while`")
 
 
-def _carried(value: Any) -> Any:
+def _as_carried(value: Any) -> Any:
     if value.__class__ is AbstractStructure:
-        return value.with_items([_carried(item) for item in value.items])
+        return value.with_items([_as_carried(item) for item in value.items])
     return abstract_numbers.number(value) if abstract_numbers.is_known_number(value) else value
 
 

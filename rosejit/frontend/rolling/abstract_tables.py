@@ -1,4 +1,4 @@
-"""What the host computes from the indices of rolled loops, followed beside the abstract values (`arrays/host_tables.py`).
+"""What the host computes from the indices of rolled loops, beside the abstract values (`arrays/host_tables.py`).
 
 A lifted number or array that is known in every iteration has a table. What no rule of abstract arithmetic lets through
 (a sine of the index, a power) is allowed where the host computes it for all iterations without an error, in one kind:
@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import field
 from typing import Any
 
+from rosejit.frontend.arrays.host_lists import shape_of_all
 from rosejit.frontend.arrays.host_tables import (
     PLAIN,
     Axis,
@@ -27,7 +28,7 @@ from rosejit.frontend.numpy import registry
 from rosejit.frontend.python.math import MATH
 from rosejit.frontend.rolling import abstract_arrays, abstract_numbers
 from rosejit.frontend.rolling.abstract_arrays import AbstractArray, AbstractElements
-from rosejit.frontend.rolling.abstract_numbers import AbstractNumber, CannotRoll, Constant
+from rosejit.frontend.rolling.abstract_numbers import AbstractNumber, CannotRoll, Constant, unroll
 from rosejit.frontend.rolling.abstract_records import AbstractStructure
 from rosejit.frontend.values.host_scalars import number_kind
 from rosejit.frontend.values.tape import Tape
@@ -168,11 +169,16 @@ def _of_table(at: Any, table: HostTable) -> Any:
         kind = table.kind()
     except NotTabled:
         return None
-    values = table.values()
-    element = _KINDS[kind.element]
-    if kind.shape is not None:
-        ends = (min(int(v.min()) for v in values), max(int(v.max()) for v in values)) if _has_bounds(kind) else ()
-        return abstract_arrays.fresh(at.contents, kind.shape, element, AbstractElements(None, *ends, table=table))
+    if kind.shape is None:
+        return numbered(table)
+    values, element = table.values(), _KINDS[kind.element]
+    ends = (min(int(v.min()) for v in values), max(int(v.max()) for v in values)) if _has_bounds(kind) else ()
+    return abstract_arrays.fresh(at.contents, kind.shape, element, AbstractElements(None, *ends, table=table))
+
+
+def numbered(table: HostTable) -> AbstractNumber:
+    """The number that is in a table."""
+    values, element = table.values(), _KINDS[table.kind().element]
     if element is BOOL or any(value != value for value in values):
         return AbstractNumber(element, None, table=table)
     return AbstractNumber(element, None, min(values), max(values), table=table)
@@ -182,9 +188,36 @@ def _has_bounds(kind: Any) -> bool:
     return kind.element == "int" and 0 not in kind.shape
 
 
+def listed(at: Any, held: Any, index: Any) -> Any:
+    """An item of a list or a tuple of the host at an index that changes with the loop."""
+    items = held.value if held.__class__ is Constant else None
+    if items.__class__ not in (list, tuple) or index.__class__ is not AbstractNumber or index.table is None:
+        unroll("the index is an index of a container of the host")
+    call = functools.partial(at.tape.session.hooks.containers.getitem, items)
+    table = at.tables.of_call(at.contents, ("item", id(items)), call, [index], {})
+    found = None if table is None else _of_table(at, table)
+    if found is None:
+        found = _staged_item(at, items)
+    if found.__class__ is AbstractArray:
+        at.picked.add(found.place)
+    return found
+
+
+def _staged_item(at: Any, items: Any) -> Any:
+    """One of staged items."""
+    kind = shape_of_all(items)
+    if kind is None:
+        unroll("the items of a container of the host are not alike")
+    for item in items:
+        leaf = at.classified(item, "*")
+        if leaf.__class__ is AbstractArray:
+            at.picked.add(leaf.place)
+    if kind[1] is None:
+        return abstract_numbers.staged(kind[0])
+    return abstract_arrays.fresh(at.contents, kind[1], kind[0])
+
+
 # --- operators
-
-
 
 
 def operated(at: Any, op: str, left: Any, right: Any, rule: Callable[[], Any]) -> Any:

@@ -20,6 +20,7 @@ from rosejit.frontend.control.staged_range import StagedRange, number_at
 from rosejit.frontend.rolling import abstract_numbers, abstract_run
 from rosejit.frontend.rolling.abstract_arrays import AbstractArray
 from rosejit.frontend.rolling.abstract_helpers import AbstractClosure
+from rosejit.frontend.rolling.abstract_lists import growing, grown
 from rosejit.frontend.rolling.abstract_numbers import AbstractNumber, CannotRoll, Constant, TooLong, unroll
 from rosejit.frontend.rolling.abstract_operands import MaybeBound
 from rosejit.frontend.rolling.abstract_records import AbstractStructure, is_like, is_stored_to, leaves
@@ -72,9 +73,10 @@ def _rolled(
     tape: Tape, items: Any, found: Sources, names: tuple[str, ...], exposed: int, leaving: tuple[str, ...]
 ) -> StagedFor:
     if items.__class__ is range:
-        return StagedFor(as_staged(tape, items), names, exposed, leaving, is_rolled=True)
+        return StagedFor(as_staged(tape, items), names, exposed, leaving, None, found.inductions, found.growing)
     numbers = StagedRange(tape, 0, found.length, 1)
-    return StagedFor(numbers, names, exposed, leaving, lambda index: _item(tape, found, index), is_rolled=True)
+    pick: Callable[[Var], Any] = lambda index: _item(tape, found, index)  # noqa: E731  # given away at once
+    return StagedFor(numbers, names, exposed, leaving, pick, found.inductions, found.growing)
 
 
 class PeeledFor:
@@ -199,10 +201,16 @@ def _widening(
     """Follow the loop. Gives the names that are Ints before it and Reals after it."""
     before = {name: walk.carried(name) for name in names}
     each = [a if isinstance(a, range) else walk.classified(a, "*") for a in items.each]
-    walk.run_to_fixpoint(*walk.iterations(each, items.is_tuple, plan), plan, names)
+    walk.growing = growing(walk, plan, names)
+    items.inductions = walk.run_to_fixpoint(*walk.iterations(each, items.is_tuple, plan), plan, before)
     if any(a.place in walk.written for a in each if isinstance(a, AbstractArray)):
         unroll("the array that the loop goes through is written in it")
-    widening = frozenset(name for name in names if _after(walk, name, before, names, name in later))
+    if not walk.picked.isdisjoint(walk.written):
+        unroll("an array of a list is written")
+    widening = frozenset(
+        name for name in names if name not in items.inductions and _after(walk, name, before, names, name in later)
+    )
+    items.growing = grown(walk, items.length, [name for name in names if name in later])
     if any(walk.contents[place].is_lifted for place in walk.written if place in walk.reached):
         unroll("an array is known to the host after the loop")
     return widening

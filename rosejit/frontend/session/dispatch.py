@@ -25,8 +25,8 @@ from rosejit.errors import RoseError, UnsupportedSyntax
 from rosejit.frontend.arrays.array import Array, host_data
 from rosejit.frontend.arrays.asarray import in_64_bits
 from rosejit.frontend.arrays.complex_array import ComplexArray, made_outside
-from rosejit.frontend.arrays.narrow_array import Narrow, NarrowArray, is_narrow
 from rosejit.frontend.arrays.host_tables import UNKNOWN, tabled
+from rosejit.frontend.arrays.narrow_array import Narrow, NarrowArray, is_narrow
 from rosejit.frontend.control.join import described
 from rosejit.frontend.control.optional import Optional, required
 from rosejit.frontend.control.special_methods import member_of

@@ -10,6 +10,8 @@ from typing import Any
 from rosejit.errors import UnsupportedSyntax
 from rosejit.frontend.arrays.array import Array, content
 from rosejit.frontend.arrays.complex_array import ComplexArray
+from rosejit.frontend.arrays.host_lists import rolled_item
+from rosejit.frontend.arrays.host_tables import UNKNOWN
 from rosejit.frontend.arrays.narrow_array import Narrow, NarrowArray
 from rosejit.frontend.control.attribute_slots import Attributes
 from rosejit.frontend.control.comprehensions import Comprehensions
@@ -141,6 +143,10 @@ class Containers:
             value = container[index]
             return value if type(value) in self.known else self.read_outer(value)
         if type(index) is Int and type(container) in _SEQUENCES:
+            if self.tape.rolled is not None:
+                found = rolled_item(self.tape, container, index, self.getitem)
+                if found is not UNKNOWN:
+                    return found
             found = taken(self.tape, container, index)
             return container[index] if found is None else found
         if index.__class__ is Optional:
@@ -167,6 +173,8 @@ class Containers:
         """`container.append(value)`, by far the most frequent method of the host's."""
         if type(container) is not list:
             return self.call(container.append, value)
+        if self.tape.rolled is not None and id(container) in self.tape.rolled.growing:
+            return self.tape.rolled.growing[id(container)].put(self.tape, value)
         key, frames = id(container), self._frames
         if key not in self._changed or key in self._frozen or not frames or frames[-1].staged:
             if self.attributes.append(container, value):

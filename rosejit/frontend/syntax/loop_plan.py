@@ -91,6 +91,9 @@ def _statement(context: Context, node: Any) -> list[Plan]:
             return []
         case gast.Expr() if isinstance(node.value, gast.Constant):
             return []
+        case gast.Expr() if _is_append(node.value):
+            called = node.value
+            return [("append", _name(context, called.func.value), _expression(context, called.args[0]))]
         case gast.Assign() if len(node.targets) == 1:
             return [("bind", _target(context, node.targets[0]), _expression(context, node.value))]
         case gast.AnnAssign():
@@ -114,6 +117,12 @@ def _statement(context: Context, node: Any) -> list[Plan]:
             return [("bind", ("name", node.flag), ("value", node.value))] if node.flag in context.tested else []
         case _:
             raise _Unlisted(node)
+
+
+def _is_append(node: Any) -> bool:
+    """Whether it is `items.append(value)`."""
+    is_method = isinstance(node, gast.Call) and isinstance(node.func, gast.Attribute) and node.func.attr == "append"
+    return is_method and isinstance(node.func.value, gast.Name) and len(node.args) == 1 and not node.keywords
 
 
 def _refuse(node: Any) -> Any:
