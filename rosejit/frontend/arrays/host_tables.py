@@ -20,7 +20,7 @@ from rosejit.frontend.arrays.getitem import get
 from rosejit.frontend.values.host_scalars import LARGEST, SMALLEST, narrow_dtype, number_kind
 from rosejit.frontend.values.scalars import NUMBERS, Int
 from rosejit.frontend.values.tape import Frame, Tape
-from rosejit.ir.syntax import Apply, Atom, Index, Let, Lit, Var
+from rosejit.ir.syntax import Apply, Atom, Field, Index, Let, Lit, Var
 from rosejit.ir.types import TAN
 from rosejit.lazy_dataclass import dataclass
 from rosejit.numeric import np
@@ -235,7 +235,7 @@ def arranged(
     parts = [arranged(item, table_of, every) for item in value]
     if None in parts:
         return None
-    return lambda leaves: value.__class__([part(leaves) for part in parts])  # type: ignore[misc]  # none is None
+    return lambda leaves: value.__class__([part(leaves) for part in parts])  # type: ignore[misc]  # none of them is None
 
 
 def _as_unrolled(tape: Tape, call: Callable[..., Any], args: Sequence[Any], named: dict[str, Any]) -> Any:
@@ -268,7 +268,7 @@ def _read(tape: Tape, table: HostTable) -> Any:
     shape = (*[axis.length for axis in table.axes], *(kind.shape or ()))
     data = np.array(table.values(), _DTYPES[kind.element]).reshape(shape)
     whole = of_host(tape, data, "table", readonly="it is a table of what the host has computed")
-    at = tuple([Int(tape, axis.index, 0) for axis in table.axes])  # type: ignore[arg-type]  # of loops that are open
+    at = tuple([Int(tape, axis.index, 0) for axis in table.axes if axis.index is not None])
     found = get(whole, at)
     if found.__class__ is Array:
         found = copy(found)
@@ -324,17 +324,19 @@ def _of_atom(tape: Tape, atom: Atom) -> HostTable | None:
 def _of_let(tape: Tape, let: Let) -> HostTable | None:
     match let.expr:
         case Apply(op, args):
-            operands = [_of_atom(tape, arg) for arg in args]
-            return None if None in operands else HostTable(op.evaluate, operands)  # type: ignore[arg-type]
+            return _of_operands(op.evaluate, [_of_atom(tape, arg) for arg in args])
         case Index(base, indices) if isinstance(base, Var) and len(let.binders) == 1:
             assert tape.rolled is not None
             whole = tape.rolled.known.get(base) or _of_constant(tape, base)
-            operands = [_of_atom(tape, at) for at in indices]
-            if whole is None or None in operands:
-                return None
-            return HostTable(lambda data, *at: data[at].item(), [whole, *operands])  # type: ignore[list-item]
+            operands = [None if isinstance(at, Field) else _of_atom(tape, at) for at in indices]
+            return _of_operands(lambda data, *at: data[at].item(), [whole, *operands])
         case _:
             return None
+
+
+def _of_operands(function: Callable[..., Any], operands: list[HostTable | None]) -> HostTable | None:
+    known = [operand for operand in operands if operand is not None]
+    return HostTable(function, known) if len(known) == len(operands) else None
 
 
 def _of_constant(tape: Tape, var: Var) -> HostTable | None:

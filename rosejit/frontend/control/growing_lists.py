@@ -9,7 +9,7 @@ from rosejit.frontend.arrays.array import Array, of_host
 from rosejit.frontend.arrays.getitem import get, set_
 from rosejit.frontend.values.scalars import Int
 from rosejit.frontend.values.tape import Tape
-from rosejit.ir.syntax import Var
+from rosejit.ir.syntax import Atom, Lit, Var
 from rosejit.ir.types import BOOL, INT, REAL, Scalar
 from rosejit.lazy_dataclass import dataclass
 from rosejit.numeric import np
@@ -29,9 +29,12 @@ class GrowingList:
     """What the items are kept in."""
     index: Var | None = None
 
-    def open(self, tape: Tape, length: int) -> None:
-        """Make the array, before the loop."""
+    def open(self, tape: Tape, trips: Atom, index: Var) -> None:
+        """Make the array, before the loop with that index."""
+        self.index = index
         if self.known is None:
+            assert isinstance(trips, Lit)
+            length = trips.value
             self.held = of_host(tape, np.zeros((length, *self.shape), _DTYPES[self.kind]), "items")
 
     def put(self, tape: Tape, item: Any) -> None:

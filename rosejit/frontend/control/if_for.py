@@ -243,8 +243,7 @@ class StagedFor:
         self._over = True
         self._index = Var(INT, "i")
         for each in self._growing:
-            each.open(tape, int(self._trips.value or 0))  # type: ignore[union-attr, arg-type]  # a number of the host
-            each.index = self._index
+            each.open(tape, self._trips, self._index)
         self._frame = tape.open("loop")
         self._carries = LoopCarries(
             tape, self._frame, self._exposed, self._names, lambda: runs_at_all(tape, self._trips)

@@ -92,7 +92,7 @@ def _grid(tape: Tape, a: Array, enter: Callable[[Any, AbstractElements], None]) 
 def _content(tape: Tape, a: Array) -> AbstractElements:
     """What an array holds, looked up without a trace."""
     held = next((f.contents[a.box] for f in reversed(tape.frames) if a.box in f.contents), None)
-    held = tape.host_contents.get(held, held)
+    held = tape.host_contents.get(held, held) if isinstance(held, Var) else held
     if isinstance(held, Var):
         return STAGED
     if not isinstance(held, Host):

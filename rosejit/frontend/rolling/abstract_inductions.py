@@ -26,7 +26,7 @@ def inductions(at: AbstractOperands, variable: AbstractNumber, plan: Plan, befor
         return {}
     found: dict[str, Any] = {}
     for name, step in _steps(body):
-        start = before.get(name)
+        start: Any = before.get(name)
         if start.__class__ is Constant and is_known_number(start) and target != ("name", name):
             values = _stepped(at, name, step, start, target, variable.table.values())
             if values is not None:
@@ -43,7 +43,7 @@ def _steps(body: Plan) -> Iterator[tuple[str, Plan]]:
     for node in body:
         match node:
             case ("change", ("name", name), op, step):
-                expression: Plan = ("binary", op, ("name", name), step)
+                expression: Any = ("binary", op, ("name", name), step)
             case ("bind", ("name", name), ("binary", *_) as expression):
                 pass
             case _:

@@ -1,5 +1,6 @@
 """The names of a loop that may be rolled, and abstract evaluation of expressions of them."""
 
+import dataclasses
 import functools
 from collections.abc import Callable
 from dataclasses import field
@@ -320,6 +321,8 @@ def invoked(at: AbstractOperands, called: Any, given: list[Any], named: dict[str
     value = called.value if called.__class__ is Constant else None
     if hasattr(value, "__rose_transform__"):
         return abstract_transforms.made(at, called, given, named)
+    if value is dataclasses.replace and len(given) == 1 and given[0].__class__ is AbstractStructure:
+        return abstract_records.replaced(given, named, lambda part: at.classified(part, "*"))
     if isinstance(value, type) and is_record(value):
         return abstract_records.made(value, given, named, lambda part: at.classified(part, "*"))
     method = abstract_records.method_of(called, "__call__")
@@ -331,14 +334,23 @@ def invoked(at: AbstractOperands, called: Any, given: list[Any], named: dict[str
     return followed(at, value, functools.partial(at.tape.session.hooks.call, value), given, named, rule)
 
 
+def _call_method(call: Callable[..., Any], name: str, owner: Any, /, *args: Any, **named: Any) -> Any:
+    return call(getattr(owner, name), *args, **named)
+
+
 def _method(at: AbstractOperands, base: AbstractArray, name: str, given: list[Any], named: dict[str, Any]) -> Any:
     """A method of an array."""
     rule = lambda: AbstractCalls(at.contents, at.tape.session).method(base, name, given, named)  # noqa: E731  # as above
     if not is_method_computed(name):
         return rule()
-    hooks = at.tape.session.hooks
-    call = lambda a, *rest, **more: hooks.call(getattr(a, name), *rest, **more)  # noqa: E731  # as above
-    return followed(at, ("method", name), call, [base, *given], named, rule)
+    return followed(
+        at,
+        ("method", name),
+        functools.partial(_call_method, at.tape.session.hooks.call, name),
+        [base, *given],
+        named,
+        rule,
+    )
 
 
 _RULES: dict[str, Callable[..., Any]] = {

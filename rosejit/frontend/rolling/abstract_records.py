@@ -76,6 +76,12 @@ def structured(value: Any, classified: Callable[[Any], Any]) -> Any:
     return AbstractStructure(items, type(held), kind.keys(held))
 
 
+def replaced(given: list[Any], named: dict[str, Any], classified: Callable[[Any], Any]) -> AbstractStructure:
+    """`dataclasses.replace(record, **named)`."""
+    (record,) = given
+    return made(record.made, [], {**dict(zip(record.keys, record.items, strict=True)), **named}, classified)
+
+
 def made(cls: Any, given: list[Any], named: dict[str, Any], classified: Callable[[Any], Any]) -> AbstractStructure:
     """`cls(*given, **named)` of a class of records, whose constructor keeps what it is given."""
     kind = of_class(cls)

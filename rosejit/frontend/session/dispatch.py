@@ -133,10 +133,6 @@ class Dispatcher:
     def call(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
         """`function(*args, **kwargs)` in staged code."""
         kind = type(function)
-        if self._tape.rolled is not None:
-            found = self._tabled(kind, function, args, kwargs)
-            if found is not UNKNOWN:
-                return found
         if kind is FunctionType:
             known = self._macros.get(id(function))
             if known is not None and known[0] is function:
@@ -145,7 +141,7 @@ class Dispatcher:
                 value = known[1](*args, **kwargs)
                 return value if value.__class__ is not GeneratorType else self._fresh(value)
         elif kind is BuiltinFunctionType:
-            op = _OF_REALS.get(function) if self._tape.faults is None else None
+            op = _OF_REALS.get(function) if self._tape.faults is None and self._tape.rolled is None else None
             if op is not None and len(args) == len(op.params) and not kwargs:
                 tape = self._tape
                 atoms = reals(tape, args)
@@ -157,21 +153,28 @@ class Dispatcher:
             return self._method(function, args, kwargs)
         return self._looked_up(kind, function, args, kwargs)
 
-    def _tabled(self, kind: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _tabled(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The result, where the host knows all that is given in each iteration of a rolled loop; else UNKNOWN."""
-        if kind is MethodType:
-            owner, name = function.__self__, _METHODS.get(function.__func__, "")
-            if owner.__class__ is not Array or not is_method_computed(name):
-                return UNKNOWN
-            return tabled(self._tape, functools.partial(self._of_array, name), (owner, *args), kwargs)
-        if not is_computed(function):
+        if self._tape.rolled is None or not is_computed(function):
             return UNKNOWN
         return tabled(self._tape, functools.partial(self.call, function), args, kwargs)
+
+    def _tabled_method(self, method: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The same of a method of an array."""
+        if self._tape.rolled is None or method.__self__.__class__ is not Array:
+            return UNKNOWN
+        name = _METHODS.get(method.__func__, "")
+        if not is_method_computed(name):
+            return UNKNOWN
+        return tabled(self._tape, functools.partial(self._of_array, name), (method.__self__, *args), kwargs)
 
     def _of_array(self, name: str, owner: Any, /, *args: Any, **kwargs: Any) -> Any:
         return self.call(getattr(owner, name), *args, **kwargs)
 
     def _looked_up(self, kind: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        found = self._tabled(function, args, kwargs)
+        if found is not UNKNOWN:
+            return found
         stage = getattr(kind, "__rose_stage__", None)
         if stage is not None:
             return self._decorated(stage, function, args, kwargs)
@@ -242,6 +245,9 @@ class Dispatcher:
 
     def _method(self, method: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         owner = method.__self__
+        found = self._tabled_method(method, args, kwargs)
+        if found is not UNKNOWN:
+            return found
         if owner.__class__ in (Array, ComplexArray, NarrowArray, Narrow) or isinstance(owner, Generator):
             return method(*args, **kwargs)
         drawn = random.handler_of(method)

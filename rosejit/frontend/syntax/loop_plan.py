@@ -255,7 +255,7 @@ _WORDS: dict[type, str] = {
     gast.FunctionDef: "a function", gast.NamedExpr: "a walrus",
 }  # fmt: skip
 _EDITS: dict[type, str] = {
-    gast.Expr: "instead of a list that grows, an array that is made before the loop: `a = np.zeros(n)`, `a[i] = ...`",
+    gast.Expr: "an array that is made before the loop: `a = np.zeros(n)`, `a[i] = ...`",
     gast.ListComp: "an array and an inner loop instead", gast.Dict: "names or a dataclass instead of a dict",
     gast.Attribute: "names, or a new instance of the class, instead of assigning its fields",
     gast.Assign: "one statement a target", gast.Raise: "`rose.range` keeps a loop with checks",

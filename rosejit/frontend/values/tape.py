@@ -208,6 +208,8 @@ class Tape:
     """Whether handlers have waited for errors of arithmetic."""
     told = False
     """Whether somebody was told of a loop that is unrolled to very many operations."""
+    host_contents: dict[Var, Any]
+    """Arrays that were known to the host until a rolled loop read them at its index."""
     rolled: Any = None
     """The rolled loops that are open, if there are any (`arrays/host_tables.py`)."""
     rolls_more = False
@@ -254,9 +256,7 @@ class Tape:
         self.undo, self.unrolled = UndoLog(), list[Unrolled]()
         self.slots: dict[int, dict[Any, AttributeSlot]] = {}
         """The attributes that staged blocks have changed, by `id` of the object and by name."""
-        self._literals: dict[float, Lit] = {}
-        self.host_contents: dict[Var, Any] = {}
-        """Arrays that were known to the host until a rolled loop read them at an index that runs."""
+        self._literals, self.host_contents = dict[float, Lit](), dict[Var, Any]()
 
     # --- lets
 

@@ -1,5 +1,6 @@
 """Plain `range` loops: rolled where that gives the same bits as unrolled, and unrolled everywhere else."""
 
+import dataclasses
 import math
 import struct
 from collections import Counter
@@ -74,7 +75,14 @@ class Point:
 
 
 SCOPE = {"Pair": Pair, "Point": Point, "math": math, "np": np, "rose": rose, "Vec": Vec, "Mat": Mat}
-SCOPE |= {"price": price, "smooth": smooth, "twice": twice, "spread": spread, "again": again}
+SCOPE |= {
+    "replace": dataclasses.replace,
+    "price": price,
+    "smooth": smooth,
+    "twice": twice,
+    "spread": spread,
+    "again": again,
+}
 V = np.linspace(-1.0, 2.0, 100)
 M = np.linspace(-1.0, 1.0, 300).reshape(100, 3)
 COUNT = 40
@@ -176,6 +184,7 @@ ROLLED = {
     "a named tuple": "p = Pair(x, s)\nfor i in range(100):\n    p = Pair(p.b, p.a * x + v[i])\ns = p.a - p.b",
     "a record": "p = Point(x, s)\nfor i in range(100):\n    p = (p + Point(v[i], x)).times(0.5)\n    s += p.length\ns = s + p.x",
     "a record with an array": "p = Pair(v * x, 2)\nfor i in range(16):\n    p = Pair(p.a * 0.5 + i, p.b)\ns = p.a[p.b]",
+    "a record with another field": "p = Point(x, s)\nfor i in range(100):\n    p = replace(p, x=p.x * v[i] + p.y)\n    p = replace(p, y=p.y + 0.1 * p.x)\ns = p.x - p.y",
     "records under a test": "p = Point(x, s)\nfor i in range(100):\n    if v[i] > x:\n        p = Point(v[i], p.y)\ns = p.x + p.y",
     "a record of the host": "o = Point(0.5, 2.0)\nfor i in range(100):\n    s += (o + Point(x, v[i])).dot(o) * i",
     "functions of the loop": "for i in range(100):\n    def g(a, b=2.0):\n        return a * b + x\n    h = lambda a: g(a, x) * s\n    s += h(v[i])",
@@ -381,9 +390,9 @@ def test_a_convolution_in_seven_plain_ranges(reasons):
 
 WHERE = {
     "for i in range(70):\n    y = v[i]\n    s += 1 + x ** i": "the index is an exponent (`x ** i`), in line 5: `s += 1 + x ** i`",
-    "h = 0.5\nfor i in range(70):\n    s += x * np.tanh(np.array([h, 1]))[0]\n    h = h * i": "(`np.array([h, 1])`), in line 5:",
+    "h = 0.5\nfor i in range(70):\n    s += x * np.tanh(np.array([h, 1]))[0]\n    h = math.cos(h)": "(`np.array([h, 1])`), in line 5:",
     "w = []\nfor i in range(70):\n    w.extend([x])\ns = w[3]": "line 5 holds a call for what it does: `w.extend([x])` (instead of",
-    "h = 0.5\ndef helper(a):\n    return a ** 2\nfor i in range(70):\n    s += x * helper(h)\n    h = h * i": "(`a ** 2`), in line 7: ",
+    "h = 0.5\ndef helper(a):\n    return a ** 2\nfor i in range(70):\n    s += x * helper(h)\n    h = math.cos(h)": "(`a ** 2`), in line 7: ",
 }
 
 
