@@ -173,8 +173,9 @@ class Dispatcher:
 
     def _looked_up(self, kind: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         found = self._tabled(function, args, kwargs)
-        if found is not UNKNOWN:
-            return found
+        return self._staged(kind, function, args, kwargs) if found is UNKNOWN else found
+
+    def _staged(self, kind: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         stage = getattr(kind, "__rose_stage__", None)
         if stage is not None:
             return self._decorated(stage, function, args, kwargs)
