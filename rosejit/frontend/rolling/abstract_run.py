@@ -145,6 +145,8 @@ class AbstractRun(AbstractOperands):
         """A value as two iterations compare it: an array by what it is, not by which."""
         if value.__class__ is AbstractStructure:
             return value.made, value.keys, [self._comparable(item) for item in value.items]
+        if value.__class__ is MaybeBound:
+            return MaybeBound, self._comparable(value.value)
         if value.__class__ is AbstractClosure:
             return value.params, value.statements, value.result
         return (

@@ -96,6 +96,9 @@ def _statement(context: Context, node: Any) -> list[Plan]:
             return [("append", _name(context, called.func.value), _expression(context, called.args[0]))]
         case gast.Assign() if len(node.targets) == 1:
             return [("bind", _target(context, node.targets[0]), _expression(context, node.value))]
+        case gast.Assign() if all(isinstance(target, gast.Name) for target in node.targets):
+            first, *others = [_target(context, target) for target in node.targets]
+            return [("bind", first, _expression(context, node.value)), *[("bind", other, first) for other in others]]
         case gast.AnnAssign():
             return (
                 []

@@ -184,6 +184,8 @@ ROLLED = {
     "a named tuple": "p = Pair(x, s)\nfor i in range(100):\n    p = Pair(p.b, p.a * x + v[i])\ns = p.a - p.b",
     "a record": "p = Point(x, s)\nfor i in range(100):\n    p = (p + Point(v[i], x)).times(0.5)\n    s += p.length\ns = s + p.x",
     "a record with an array": "p = Pair(v * x, 2)\nfor i in range(16):\n    p = Pair(p.a * 0.5 + i, p.b)\ns = p.a[p.b]",
+    "several targets": "for i in range(100):\n    a = b = c = v[i] * x\n    a += 1.0\n    b *= 2\n    s += a - b * c",
+    "arrays made on one side": "for i in range(70):\n    if v[i] > x:\n        p = m[i] * x\n        q = p / np.sqrt(p @ p + 1.0)\n        s += q[0]",
     "a record with another field": "p = Point(x, s)\nfor i in range(100):\n    p = replace(p, x=p.x * v[i] + p.y)\n    p = replace(p, y=p.y + 0.1 * p.x)\ns = p.x - p.y",
     "records under a test": "p = Point(x, s)\nfor i in range(100):\n    if v[i] > x:\n        p = Point(v[i], p.y)\ns = p.x + p.y",
     "a record of the host": "o = Point(0.5, 2.0)\nfor i in range(100):\n    s += (o + Point(x, v[i])).dot(o) * i",

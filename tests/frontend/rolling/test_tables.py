@@ -43,6 +43,7 @@ TABLED = {
     "a counter of a nest": "for j in range(20):\n    t = 0.5\n    for i in range(18):\n        s = s * x + math.cos(t * j)\n        t *= 1.1\n    s -= t",
     "steps of what the index says": "t = 1\nfor i in range(1, 100):\n    t += i * 2\n    s = s * x + t * v[i]\ns = s * t",
     "a recurrence": "h = 0.1\nfor i in range(70):\n    s += x * math.sin(h)\n    h = 0.9 * h + 0.01 * i\ns += h",
+    "divided in place": "y = np.zeros(100)\nfor i in range(70):\n    d = np.array([0.1 * i, 1.0])\n    d /= np.linalg.norm(d)\n    p = d * x + v[i]\n    y[i] = p @ d\ns = y",
     "on a side": "for i in range(100):\n    if v[i] > x:\n        s += math.sin(0.1 * i)\n    elif i > 50:\n        s -= x * i ** 0.5",
 }
 
