@@ -100,7 +100,7 @@ def test_functions_of_an_index_in_all_shapes_and_uses_have_the_same_bits(shape, 
     """Rolled or not is theirs to say; the bits are the law."""
     rolled_ones = 0
     for k, (e, use) in enumerate(itertools.product(INDICES, USES)):
-        if k % 5 and k % len(SHAPES) != SHAPES.index(shape):  # each pair in some shapes, each function in all
+        if k % len(SHAPES) != SHAPES.index(shape):  # each pair in one shape
             continue
         index = e.format(i="(i + 2 * j)" if "j in" in shape else "i")
         pad = "    " * shape.count("\n")
@@ -117,7 +117,7 @@ def test_functions_of_an_index_in_all_shapes_and_uses_have_the_same_bits(shape, 
             assert found == bits(run(unrolled, f, x, 3, V, M)), body
             if "sum" not in body and "norm" not in body:
                 assert found == bits(f(x, 3, V, M)), body
-    assert rolled_ones > 20
+    assert rolled_ones > 4
 
 
 UNTABLED = {
