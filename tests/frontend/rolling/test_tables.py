@@ -5,6 +5,7 @@ import math
 
 import pytest
 
+import rosejit as api
 from rosejit.frontend.rolling import abstract_run
 from rosejit.ir.traversal import size
 from tests.frontend.oracle import agrees, run, stage
@@ -149,3 +150,13 @@ def test_a_table_of_a_large_nest_is_of_its_axes_only():
     staged = stage(f, 0.5, 3, V, M)
     assert size(staged.function) < 80
     assert bits(run(staged, f, 0.5, 3, V, M)) == bits(f(0.5, 3, V, M))
+
+
+CHECKED = ("powers", "two axes", "an array", "time", "an array of the host that two loops read", "divided in place")
+
+
+@pytest.mark.parametrize("name", CHECKED)
+def test_derivatives_of_loops_with_tables(name):
+    """By CPython, the interpreter and compiled code, differences, both modes, to order 2."""
+    f = function(TABLED[name])
+    assert api.check(api.jit(f), 0.5, 3, V, M, order=2)
