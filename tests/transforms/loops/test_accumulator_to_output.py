@@ -49,7 +49,8 @@ def test_two_places_of_a_loop() -> None:
         "let () = loop i < 2 { let q = &p[i] in let () = q += y in } in resolve p",
         "let () = loop i < 3 { let q = &p[0] in let () = q += y in } in resolve p",
         "let () = loop i < 3 { let q = &p[i] in let () = q += y in let () = q += y in } in resolve p",
-        "let () = loop i < 3 { let c = y > 1.0 in let () = if c { let q = &p[i] in let () = q += y in } { } in } in resolve p",
+        "let c = y > 1.0 in "
+        "let () = loop i < 3 { let () = if c { let q = &p[i] in let () = q += y in } { } in } in resolve p",
         "let () = p += x in resolve p",
     ],
 )
