@@ -97,6 +97,15 @@ def tower(x: float, n: int) -> float:
     return math.sin(tower(x, n - 1)) * x
 
 
+@rose.jit
+def few_snapshots(y: Vec["n"], a: float, steps: int) -> float:
+    y = y.copy()
+    for t in rose.range(steps, checkpoint=1, snapshots=2):
+        a = a * math.cos(y[t % len(y)])
+        y[0] = y[1] * a + math.sin(y[0])
+    return (y * y).sum() + a
+
+
 @rose.opaque
 def measured(x: float) -> float:
     return x * x + 1.0
@@ -141,6 +150,7 @@ PROGRAMS = [
     Program(recomputed_arrays, [(V,)], exact=False),
     Program(recomputed_closure, [(0.5, 3), (0.5, 0)], exact=False),
     Program(tower, [(0.8, 3), (0.8, 0)], exact=False),
+    Program(few_snapshots, [(V, 0.7, 5), (V, 0.7, 0)], exact=False),
     Program(with_host_calls, [(0.8, 6), (0.2, 2)]),
     Program(recomputed_effects, [(0.8, 6)]),
 ]

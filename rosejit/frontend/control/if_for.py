@@ -24,7 +24,7 @@ from rosejit.frontend.values.open_lengths import has_open
 from rosejit.frontend.values.scalars import Bool, P
 from rosejit.frontend.values.tape import UNDEFINED, AttributeSlot, Tape, Unrolled, refuse_outer_iterator
 from rosejit.ir.lengths import Length
-from rosejit.ir.syntax import Apply, Atom, Block, Let, Lit, Loop, Var
+from rosejit.ir.syntax import Apply, Atom, Block, Call, Let, Lit, Loop, Var
 from rosejit.ir.syntax import While as WhileForm
 from rosejit.ir.types import BOOL, INT, REAL
 
@@ -316,9 +316,9 @@ class StagedFor:
         loop = Loop(self._trips, self._index, variables, inits, (), body, is_downwards(self._items))
         retype.retype_loop(loop, carries.atoms)
         retype.convert_carries(loop, tape.lets, self._place)
-        every = self._items.checkpoint
-        loop, passed = (loop, ()) if every is None else in_blocks(tape, loop, every)
-        return finished(tape, carries, finishes, loop, passed)
+        schedule = self._items.checkpoint
+        made, passed = (loop, ()) if schedule is None else in_blocks(tape, loop, schedule)
+        return finished(tape, carries, finishes, made, passed)
 
     def _left(self, names: Names) -> Names:
         """The loop as one that ends when its count is reached or a flag is set."""
@@ -360,14 +360,14 @@ def runs_at_all(tape: Tape, trips: Atom) -> Any:
 
 
 def finished(
-    tape: Tape, carries: LoopCarries, finishes: list[Finaliser], loop: Loop | WhileForm, extra: tuple[Var, ...]
+    tape: Tape, carries: LoopCarries, finishes: list[Finaliser], loop: Loop | WhileForm | Call, extra: tuple[Var, ...]
 ) -> Names:
     """Append the loop, unless it does nothing, and give the names after it."""
     for carry in carries.carries:
         if carry.final.type is INT and carry.phi.type is REAL:
             tape.mixed |= {carry.final, carry.phi}
         carry.final.type = carry.phi.type
-    if loop.body.lets or carries.carries or isinstance(loop, WhileForm):
+    if not isinstance(loop, Loop) or loop.body.lets or carries.carries:
         tape.bind_all(loop, (*extra, *(carry.final for carry in carries.carries)), carries.frame.place)
     for write in carries.later:
         write()

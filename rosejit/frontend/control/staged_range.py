@@ -23,7 +23,7 @@ class StagedRange:
     stop: Any
     step: Any
     checkpoint: Any = None
-    """Whether its loop has checkpoints, and how far they are apart (`checkpointed_loop.py`)."""
+    """The schedule of its checkpoints, if it has any (`checkpointed_loop.py`)."""
     pick: Any = None
     """Makes the item of an iteration from its number, where it is not the number itself: of `zip` and `enumerate`."""
 

@@ -13,7 +13,7 @@ from rosejit.frontend.arrays import reductions
 from rosejit.frontend.arrays.array import Array, host_data
 from rosejit.frontend.arrays.boolean_indexing import MaskedArray
 from rosejit.frontend.arrays.call_binding import bound_arguments, signature_of
-from rosejit.frontend.control.checkpointed_loop import checked_every
+from rosejit.frontend.control.checkpointed_loop import checked_schedule
 from rosejit.frontend.control.exception_handlers import Suppressed
 from rosejit.frontend.control.if_for import rows
 from rosejit.frontend.control.row_iterators import remembering
@@ -69,7 +69,8 @@ def _range(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
 
 
 def _rose_range(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
-    return staged_range(session.tape, args, checked_every(session.tape, kwargs.get("checkpoint")))
+    schedule = checked_schedule(session.tape, kwargs.get("checkpoint"), kwargs.get("snapshots"))
+    return staged_range(session.tape, args, schedule)
 
 
 def _len(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
@@ -499,7 +500,7 @@ def _suppress(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
 
 _STAGED: dict[Any, tuple[Handler, str]] = {
     range: (_range, "start, stop=..., step=..., /"),
-    rose_functions.range: (_rose_range, "start, stop=..., step=..., /, *, checkpoint=None"),
+    rose_functions.range: (_rose_range, "start, stop=..., step=..., /, *, checkpoint=None, snapshots=None"),
     len: (_len, "obj, /"), float: (_float, "x=0.0, /"), int: (_int, "x=0, /, base=10"), bool: (_bool, "x=False, /"),
     complex: (_complex, "real=0, imag=..."),
     pow: (_pow, "base, exp, mod=None"), isinstance: (is_instance, "obj, class_or_tuple, /"),

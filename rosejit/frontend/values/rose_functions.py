@@ -7,14 +7,17 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-def range(*args: int, checkpoint: bool | int | None = None) -> "builtins.range":
+def range(*args: int, checkpoint: bool | int | None = None, snapshots: int | None = None) -> "builtins.range":
     """`range` whose loop stays a loop in the compiled code; outside of staged code Python's own.
 
     `checkpoint` is for reverse mode, which keeps something of each iteration: with a number it keeps what the loop
     carries every so many iterations, and runs those in between once more when it comes back; with True as often as the
-    root of their number says. The results are the same.
+    root of their number says. `snapshots` is how many states are kept at once, however many iterations there are: those
+    between two states run again as often as that takes, which is as seldom as can be (a binomial schedule), in blocks
+    of `checkpoint` iterations, or else of as many as there are snapshots. The results are the same.
 
-    Source: Griewank and Walther, Evaluating Derivatives (SIAM 2008), chapter 12.
+    Source: Griewank and Walther, Evaluating Derivatives (SIAM 2008), chapter 12; ACM Transactions on Mathematical
+    Software 26 (2000), algorithm 799.
 
     >>> import rosejit as rose
     >>> @rose.grad
