@@ -6,7 +6,6 @@ from rosejit.ir import syntax as ir
 from rosejit.ir.traversal import callees, reachable
 from rosejit.ir.verify import verify
 from rosejit.transforms.autodiff.straightline_reverse import is_flat, is_straight_line
-from rosejit.transforms.loops.accumulator_to_output import accumulators_to_outputs
 from rosejit.transforms.loops.fusion import fuse_loops
 from rosejit.transforms.loops.residual_records import pack_residuals
 from rosejit.transforms.loops.select_sinking import sink_selects
@@ -116,7 +115,6 @@ def optimise(*roots: ir.Function) -> tuple[ir.Function, ...]:
         joined = _checked(unroll_outer(_checked(unroll_and_jam(made))))
         if joined is not made:  # what several iterations read is read once
             made = _checked(dce(_checked(simplify(joined))))
-        made = _checked(accumulators_to_outputs(made))
         f.body = _checked(
             dce(_checked(pack_residuals(made)))
         ).body  # `f` is fresh from `inline`: calls of it stay right
