@@ -43,7 +43,7 @@ class Case:
 CASES = (
     Case(
         "UnsupportedSyntax",
-        "Python that cannot be staged; mostly when the function is decorated. The list is at the end of this page. "
+        "Python that cannot be staged; mostly when the function is decorated. docs/errors.md lists it. "
         "Also a call in a staged branch or loop that has an effect on the host, or of which nobody knows that it has "
         "none.",
         """
@@ -330,10 +330,11 @@ if sys.version_info >= (3, 11):
 HEAD = """\
 # Errors
 
-Written by `docs/generate_errors.py`, which runs the programs on this page. Every error is a `rose.RoseError`, and also
-the class of Python's that you would catch. A message says what is wrong; then where, with the line; then what
-was found; then, after `help:`, the edit that mends it. The traceback ends in your line: `ROSE_FULL_TRACEBACK=1` shows
-ours too. A failed compile leaves nothing behind, and after an error of running code the function is usable again.
+Every error is a `rose.RoseError`, and also the class of Python's that you would catch. A message says what is wrong;
+then where, with the line; then what was found; then, after `help:`, the edit that mends it. The traceback ends in your
+line (`ROSE_FULL_TRACEBACK=1` shows ours too), and from Python 3.11 on with the command that prints the entry of this
+page, as `python -m rosejit explain ShapeError`. A failed compile leaves nothing behind, and after an error of running
+code the function is usable again. `docs/generate_errors.py` wrote this page, and runs the programs on it.
 """
 
 

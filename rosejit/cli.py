@@ -2,6 +2,7 @@
 
 import argparse
 import importlib.util
+import re
 import sys
 import tempfile
 import traceback
@@ -60,6 +61,9 @@ def _parser() -> argparse.ArgumentParser:
     pages.add_argument("--no-browser", action="store_true", help="open no browser")
     pages.add_argument("--build-only", action="store_true", help="serve nothing")
     pages.set_defaults(run=_demo)
+    told = commands.add_parser("explain", help="what a class of errors means, with a program that ends in it")
+    told.add_argument("name", nargs="?", metavar="ERROR", help="its name (default: list all)")
+    told.set_defaults(run=_explain)
     kept = commands.add_parser("cache", help="the compiled programs on disk")
     kept.add_argument("action", choices=("info", "clear"))
     kept.set_defaults(run=_cache)
@@ -185,6 +189,39 @@ _FORMS: dict[str, Callable[[Lowered], str]] = {
     "bwd": lambda lowered: _halves(lowered, "pullback"),
     "wat": lambda lowered: lowered.wat(),
 }
+
+
+_ERRORS = (Path(__file__).parent / "pages" / "errors.md", Path(__file__).parent.parent / "docs" / "errors.md")
+"""Where the page of errors is in what is installed, and where in the source of rosejit."""
+
+
+def _explain(options: Any) -> str:
+    page = next(place for place in _ERRORS if place.is_file()).read_text(encoding="utf-8")
+    head, *sections = re.split(r"^## (?!What is refused)", page, flags=re.MULTILINE)
+    found = {text.partition("\n")[0]: text for text in sections} | {"RoseError": head.removeprefix("# ")}
+    if options.name is None:
+        return "\n".join(f"{name:24}{_first_sentence(text)}" for name, text in found.items())
+    asked = options.name.rpartition(".")[2].lower()
+    for name, text in found.items():
+        if asked in (name.lower(), name.lower().removeprefix("rose")):
+            return _without_fences(text)
+    raise _UserError(f"`{options.name}` is no class of errors; `python -m rosejit explain` lists them")
+
+
+def _first_sentence(section: str) -> str:
+    """Of what an entry says, without the class of Python's in parentheses."""
+    said = " ".join(section.partition("\n\n")[2].partition("\n\n")[0].splitlines())
+    return re.split(r"(?<=\.) ", said.rpartition("`) ")[2], maxsplit=1)[0]
+
+
+def _without_fences(text: str) -> str:
+    """Markdown with its blocks of code set in."""
+    lines, inside = [], False
+    for line in text.partition("\n## ")[0].rstrip().splitlines():
+        if line.startswith("```"):
+            inside, line = not inside, ""
+        lines.append(f"    {line}" if inside and line else line)
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip()
 
 
 def _versions(options: Any) -> str:

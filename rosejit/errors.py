@@ -13,7 +13,8 @@ class RoseError(Exception):
 
     `message` is one line in the user's words; `span` the place in their source; `facts` further lines
     (what was needed, what was found, where a value came from); `help` the edit that mends it; `chain` the
-    calls in user files that led here, outermost first.
+    calls in user files that led here, outermost first. A traceback closes with the command that tells more of its
+    class, as a note (PEP 678, from Python 3.11 on).
     """
 
     blames_call = False
@@ -34,6 +35,7 @@ class RoseError(Exception):
         self.facts = facts
         self.help = help
         self.chain = chain
+        self.__notes__ = [f"  more: python -m rosejit explain {type(self).__name__}"]
 
     def __str__(self) -> str:
         lines = [self.message]

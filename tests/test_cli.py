@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+import rosejit as rose
 from rosejit import demo
 from rosejit.cli import main
 
@@ -116,3 +117,32 @@ def test_a_file_that_cannot_be_run_is_told_from_its_own_line_on(tmp_path, capsys
     assert said.startswith(f"rosejit: `{file}` cannot be run\n")
     assert f'File "{file}", line 1' in said
     assert "cli.py" not in said
+
+
+@pytest.mark.parametrize("name", ["ShapeError", "rosejit.errors.ShapeError", "shapeerror", "Shape"])
+def test_a_class_of_errors_is_explained(name, capsys):
+    assert main(["explain", name]) == (name == "Shape")
+    told = capsys.readouterr()
+    if name == "Shape":
+        assert "`Shape` is no class of errors" in told.err
+        return
+    assert told.out.startswith(
+        "ShapeError\n\n(Python's `ValueError`) Shapes, or the names of dimensions, disagree.\n\n    @rose"
+    )
+    assert "\n      demo.py:2:" in told.out
+    assert "```" not in told.out
+
+
+def test_every_class_of_errors_is_listed_and_named_by_its_tracebacks(capsys):
+    assert main(["explain"]) == 0
+    listed = {line.split()[0]: line[24:] for line in capsys.readouterr().out.splitlines()}
+    for name in listed:
+        error = getattr(rose, name)("wrong", help="right")
+        assert str(error) == "wrong\n  help: right"
+        assert error.__notes__ == [f"  more: python -m rosejit explain {name}"]
+        assert main(["explain", name]) == 0
+    assert listed["RoseOverflowError"].startswith("The result of arithmetic of integers does not fit 64 bits")
+    ours = {name for name in rose.__all__ if isinstance(getattr(rose, name), type) and name != "RoseError"}
+    assert listed.keys() - {"RoseError"} == {name for name in ours if issubclass(getattr(rose, name), rose.RoseError)}
+    assert main(["explain", "OverflowError"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1]
