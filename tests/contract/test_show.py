@@ -93,3 +93,13 @@ def test_pages_of_programs_and_costs_are_well_formed():
         assert str(lowered.ir) in text_of(page._repr_html_())
     page = text_of(lowered.cost()._repr_html_())
     assert "total = x if x < 1.0 else 1.0  # <b>&amp;" in page
+
+
+def test_a_report_is_a_table():
+    report = rose.check(below, 0.5)
+    rows = [
+        [cell.text for cell in row.iter("code")]
+        for row in ElementTree.fromstring(f"<html>{report._repr_html_()}</html>").iter("tr")
+    ]
+    assert rows[1:] == [[name, each.status, each.words or None] for name, each in report.comparisons.items()]
+    assert "rose.check of `below`: all agree" in text_of(report._repr_html_())

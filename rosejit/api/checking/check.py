@@ -38,6 +38,7 @@ from rosejit.api.checking.plain_calls import Parted, PlainRun, Stopped
 from rosejit.api.decorators import as_function
 from rosejit.api.derivation.modes import given_trees, jvp, vjp
 from rosejit.api.function import Function, clear_caches, disable_jit, run_plainly
+from rosejit.api.programs import html_views
 from rosejit.api.public_entry import public
 from rosejit.api.specialisation import conjugated, holds_narrow, is_real, of_values
 from rosejit.errors import RoseAssertionError, RoseError
@@ -94,9 +95,18 @@ class Report:
     def __repr__(self) -> str:
         width = max(map(len, self.comparisons), default=0)
         lines = [f"{name:{width}}  {each}" for name, each in self.comparisons.items()]
-        verdict = "all agree" if self else "they differ"
-        where = [f"they part at {self.parted}"] if self.parted is not None else []
-        return "\n  ".join([f"rose.check of `{self.name}`: {verdict}", *lines, *where])
+        return "\n  ".join([self._verdict(), *lines, *self._where()])
+
+    def _verdict(self) -> str:
+        return f"rose.check of `{self.name}`: {'all agree' if self else 'they differ'}"
+
+    def _where(self) -> list[str]:
+        return [f"they part at {self.parted}"] if self.parted is not None else []
+
+    def _repr_html_(self) -> str:
+        rows = [(name, each.status, each.words) for name, each in self.comparisons.items()]
+        table = html_views.table(("compared", "result", "how or why"), rows)
+        return html_views.listing(self._verdict(), "\n".join(self._where())) + table
 
 
 _checking: ContextVar[bool] = ContextVar("rosejit_checking", default=False)

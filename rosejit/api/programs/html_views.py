@@ -10,8 +10,9 @@ _COLUMN = "overflow:auto;text-align:left"
 
 
 def listing(title: str, text: str) -> str:
-    """A titled text, spaced as it is."""
-    return f'<div style="{_COLUMN}"><b>{escape(title)}</b><pre>{escape(text)}</pre></div>'
+    """A titled text, spaced as it is; or a title alone."""
+    shown = f"<pre>{escape(text)}</pre>" if text else ""
+    return f'<div style="{_COLUMN}"><b>{escape(title)}</b>{shown}</div>'
 
 
 def beside(*columns: str) -> str:
@@ -22,7 +23,7 @@ def beside(*columns: str) -> str:
 
 def table(heads: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
     """A table of texts and numbers."""
-    head = "".join(f"<th>{escape(each)}</th>" for each in heads)
+    head = "".join(f'<th style="text-align:left">{escape(each)}</th>' for each in heads)
     body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
