@@ -30,5 +30,5 @@ html_additional_pages = {"index": "redirect.html"}
 html_css_files = ["run.css"]
 html_js_files = [("run.mjs", {"type": "module"})]
 html_copy_source = False
-html_show_sphinx = False
+html_show_sphinx = html_show_copyright = False
 pygments_style, pygments_dark_style = "friendly", "github-dark"

@@ -47,7 +47,7 @@ def prepared(f: ir.Function) -> ir.Function:
     """`f` as it is differentiated: small arrays are numbers, what is short and called once stands where it was called,
     and loops that hand arrays on are one. Then a loop sees what its callees read, and need not keep it, and of an array
     operation only numbers are kept. What all iterations of a loop read is read in front of it: its cotangent is then a
-    sum in a variable. Functions whose derivative is not that of their body stay."""
+    number that the reverse loop carries. Functions whose derivative is not that of their body stay."""
     program = reachable(f)
     if any([g.body is None and g.host is None for g in program]):  # its body is being made: it calls itself
         return f
