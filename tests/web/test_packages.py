@@ -1,23 +1,29 @@
-"""What `rose.export` makes in other people's tools: a package in tsc without the DOM's types, esbuild, Vite; React.
+"""What `rose.export` makes in other people's tools: packages in tsc without the DOM's types, esbuild, Vite; React.
 
-`ROSE_NODE_MODULES` is the folder that has them, which `tox -e web` installs.
+One package is made of examples/react/model.py by the command line, with lengths that stay open, and is called with
+arrays of 0, 1, 7 and 10,000 numbers: each tool's program gives Python's bits. `ROSE_NODE_MODULES` is the folder
+that has the tools, which `tox -e web` installs; what Vite makes runs in Chromium, driven by Playwright.
 """
 
 import importlib.util
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import rosejit as rose
+from rosejit import cli
 from tests.export.machine import NODE, bits
 from tests.export.test_npm_package import Spring, energy, linked, packed
+from tests.web.test_pages import BROWSER, PLAYWRIGHT
 
 ROOT = Path(__file__).parent.parent.parent
 TOOLS = Path(os.environ.get("ROSE_NODE_MODULES", "")) / ".bin"
@@ -26,13 +32,50 @@ if not (NODE and (TOOLS / "tsc").exists()):
 
 X, SPRING = np.array([0, 1.5, 2.25, 2.5, 4]), Spring(1.0, 2.1)
 CALL = "[0, 1.5, 2.25, 2.5, 4], { length: 1, stiffness: 2.1 }"
+LENGTHS = 0, 1, 7, 10_000
+MODEL = ROOT / "examples" / "react" / "model.py"
+USER = f"""
+import load from "@me/springs";
+import loadChain from "@me/chain";
+declare const console: {{ log(text: string): void }};
+const {{ value, gradient }} = await load();
+const slope: Float64Array = gradient({CALL}), energy: number = value({CALL});
+gradient.into(slope, {CALL});
+const told: number[] = [energy, ...slope];
+const chain = await loadChain();
+for (const n of {list(LENGTHS)}) {{
+  const x: Float64Array = Float64Array.from({{ length: n }}, (_, i) => ((i * i) % 7) * 0.3);
+  told.push(chain.energy(x, 1.25), ...chain.step(x, 1.25));
+}}
+console.log(JSON.stringify(told));
+"""
+
+
+def wanted():
+    """What the program has to print, by Python."""
+    told, model = [energy(X, SPRING), *rose.grad(energy)(X, SPRING)], model_of(MODEL)
+    for n in LENGTHS:
+        x = np.array([(i * i) % 7 * 0.3 for i in range(n)])
+        told += [model.energy(x, 1.25), *model.step(x, 1.25)]
+    return [float(number) for number in told]
+
+
+def model_of(path):
+    spec = importlib.util.spec_from_file_location("model", path)
+    model = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(model)
+    return model
 
 
 @pytest.fixture
 def app(tmp_path):
     packed(tmp_path / "made")
+    chain = [f"{MODEL}:energy,step", "rose.ShapeOf('n')", "1.0", "--npm", "@me/chain", "-o", str(tmp_path / "chain")]
+    assert cli.main(["export", *chain]) == 0
     (tmp_path / "package.json").write_text('{ "type": "module" }')
-    return linked(tmp_path, tmp_path / "made", "@me/springs")
+    linked(tmp_path, tmp_path / "made", "@me/springs")
+    (tmp_path / "node_modules/@me/chain").symlink_to(tmp_path / "chain", target_is_directory=True)
+    return tmp_path
 
 
 def used(app, tool, *arguments, env=None):
@@ -47,17 +90,25 @@ def used(app, tool, *arguments, env=None):
 
 def same_bits(app, script):
     done = subprocess.run([NODE, script], cwd=app, capture_output=True, text=True, check=True)
-    assert bits(json.loads(done.stdout)) == bits([energy(X, SPRING), *rose.grad(energy)(X, SPRING).tolist()])
+    assert bits(json.loads(done.stdout)) == bits(wanted())
 
 
-USER = f"""
-import load from "@me/springs";
-declare const console: {{ log(text: string): void }};
-const {{ value, gradient }} = await load();
-const slope: Float64Array = gradient({CALL}), energy: number = value({CALL});
-gradient.into(slope, {CALL});
-console.log(JSON.stringify([energy, ...slope]));
-"""
+def in_chromium(folder, name):
+    """What the page of a folder says, in its console or its `output`; None where there is no browser."""
+    if not (BROWSER and os.path.exists(PLAYWRIGHT)):
+        return None
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=str(folder))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        picture = Path(os.environ.get("ROSE_SCREENSHOTS", str(folder))) / f"{name}.png"
+        address = f"http://127.0.0.1:{server.server_port}/"
+        script = str(Path(__file__).with_name("package.mjs"))
+        command = [NODE, script, address, PLAYWRIGHT, BROWSER, str(picture)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        server.shutdown()
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
 OPTIONS = {"target": "ES2022", "module": "nodenext", "lib": ["ES2022"], "types": [], "strict": True, "outDir": "js"}
 
 
@@ -72,8 +123,9 @@ def test_tsc_without_the_types_of_the_dom(app):
 
 
 def test_esbuild(app):
-    load = f'import source from "@me/springs/springs.wasm";{USER}'.replace("load()", "load({ source })")
-    (app / "main.ts").write_text(load)
+    bytes = 'import source from "@me/springs/springs.wasm";\nimport links from "@me/chain/chain.wasm";'
+    load = USER.replace("load()", "load({ source })").replace("loadChain()", "loadChain({ source: links })")
+    (app / "main.ts").write_text(bytes + load)
     options = ["--bundle", "--format=esm", "--loader:.wasm=binary", "--target=es2022", "--outfile=bundle.mjs"]
     if used(app, "esbuild", "main.ts", *options):
         same_bits(app, "bundle.mjs")
@@ -84,10 +136,13 @@ def test_vite_finds_the_wasm(app):
     (app / "main.ts").write_text(USER)
     (app / "vite.config.js").write_text("export default { build: { assetsInlineLimit: 0, target: 'es2022' } };")
     if used(app, "vite", "build"):
-        (built,) = (app / "dist/assets").glob("*.wasm")
-        assert built.read_bytes() == (app / "made/springs.wasm").read_bytes()
         (script,) = (app / "dist/assets").glob("*.js")
-        assert re.search(rf"{built.name}", script.read_text())
+        for package, file in ("made", "springs"), ("chain", "chain"):
+            (built,) = (app / "dist/assets").glob(f"{file}*.wasm")
+            assert built.read_bytes() == (app / package / f"{file}.wasm").read_bytes()
+            assert built.name in script.read_text()
+        told = in_chromium(app / "dist", "vite")
+        assert told is None or bits(told["said"]) == bits(wanted())
 
 
 def test_a_page_of_react_imports_python(tmp_path):
@@ -99,14 +154,15 @@ def test_a_page_of_react_imports_python(tmp_path):
     (app / "node_modules").mkdir()  # of its own: Vite keeps things in it
     for package in TOOLS.parent.iterdir():
         (app / "node_modules" / package.name).symlink_to(package)
-    spec = importlib.util.spec_from_file_location("model", app / "model.py")
-    model = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(model)
+    model = model_of(app / "model.py")
     functions = {"energy": model.energy, "step": model.step}
     wasm, *_ = rose.export(functions, rose.ShapeOf("n"), 1.0, path=tmp_path / "made")
     if used(app, "vite", "build", env={"PYTHON": sys.executable, "PYTHONPATH": str(ROOT)}):
         (built,) = (app / "dist/assets").glob("*.wasm")
         assert built.read_bytes() == wasm.read_bytes()
+        told = in_chromium(app / "dist", "react")
+        assert told is None or told["first"] == f"{model.energy(np.arange(6.0) ** 2 * 0.3, 1.0):.6f}"
+        assert told is None or float(told["shown"]) < float(told["first"])
         (app / "model.py").write_text("import rosejit as rose\n\ndef energy(x):\n    return x.nothing()\n")
         with pytest.raises(AssertionError, match="has no function `step`"):
             used(app, "vite", "build", env={"PYTHON": sys.executable, "PYTHONPATH": str(ROOT)})
