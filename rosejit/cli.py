@@ -216,7 +216,8 @@ def _first_sentence(section: str) -> str:
 
 def _without_fences(text: str) -> str:
     """Markdown with its blocks of code set in."""
-    lines, inside = [], False
+    lines: list[str] = []
+    inside = False
     for line in text.partition("\n## ")[0].rstrip().splitlines():
         if line.startswith("```"):
             inside, line = not inside, ""
