@@ -136,7 +136,7 @@ class HostFor:
         self._asks_at = min(self._began_at + (_LOOKS if self._why else _MANY), self._tape.room)
         if self._record is not None:
             self._tape.unrolled.append(self._record)
-            self._before = _staged(self._tape)
+            self._before = operations(self._tape)
         return self._items
 
     def back(self, names: Names) -> Names:
@@ -144,7 +144,7 @@ class HostFor:
         if len(self._tape.lets) > self._asks_at:
             self._ask()
         if self._record is not None:
-            self._record.ops = _staged(self._tape) - self._before
+            self._record.ops = operations(self._tape) - self._before
             self._record.iterations += 1
         return names
 
@@ -171,7 +171,7 @@ class HostFor:
         tell(record, f"{staged:,} operations after {done:,} of {self._iterations:,} iterations")
 
 
-def _staged(tape: Tape) -> int:
+def operations(tape: Tape) -> int:
     """How many operations were staged in the innermost block, those of blocks inside it too."""
     frame = tape.frames[-1]
     return len(tape.lets) + frame.budget - frame.room

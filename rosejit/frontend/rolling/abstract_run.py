@@ -5,7 +5,7 @@ The abstract values are constants, staged numbers and *lifted* ones (staged in t
 it is unrolled): see `abstract_numbers`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import field
 from typing import Any
 
@@ -24,7 +24,7 @@ from rosejit.frontend.rolling.abstract_operands import (
     operation,
     part,
 )
-from rosejit.frontend.rolling.abstract_records import AbstractStructure, structured
+from rosejit.frontend.rolling.abstract_records import AbstractStructure, leaves, structured
 from rosejit.frontend.syntax.loop_plan import Plan, bound_names, parts_of
 from rosejit.frontend.values import rose_functions
 from rosejit.frontend.values.tape import Tape
@@ -164,14 +164,24 @@ class AbstractRun(AbstractOperands):
                 is_list = value.__class__ is AbstractStructure and value.made is list
                 self.names[name] = unroll("a list is bound to a name") if is_list else value
             case ("pack", items):
-                if value.__class__ is not AbstractStructure or len(value.items) != len(items):
-                    unroll("something is taken apart that is no tuple")
-                for item, part in zip(items, value.items, strict=True):
+                parts = self._parts(value)
+                if len(parts) != len(items):
+                    unroll("something is taken apart that has not as many parts")
+                for item, part in zip(items, parts, strict=True):
                     self.bind(item, part)
             case (_, base, index):
                 self._store(self.value(base), items_of(self.value(index)), value)
             case _:
                 unroll("an unknown target")
+
+    def _parts(self, value: Any) -> Any:
+        """What is bound when a value is taken apart."""
+        if value.__class__ is AbstractArray and value.shape:
+            return [abstract_arrays.item(self.contents, value, [Constant(k)]) for k in range(value.shape[0])]
+        value = structured(value, lambda part: self.classified(part, ""))
+        return (
+            value.items if value.__class__ is AbstractStructure else unroll("something is taken apart that is no tuple")
+        )
 
     def _store(self, base: Any, index: list[Any], value: Any) -> None:
         """`base[index] = value`."""
@@ -298,8 +308,11 @@ class AbstractRun(AbstractOperands):
         return TripRange(AbstractNumber(INT, None, start.low, max(start.low, stop.high - 1)), start.high < stop.low)
 
     def _for(self, node: Plan, plan: Plan) -> None:
-        target, body, leaving = plan
         names = bound_names((("for", (), *plan),))
+        held = self._held(node)
+        if held is not None:
+            self._each(held, plan)
+            return
         each, is_tuple = self._sources(node)
         if each[0].__class__ is TripRange:
             self._staged_loop(each[0], plan, names)
@@ -309,13 +322,29 @@ class AbstractRun(AbstractOperands):
         if is_long(self.tape, numbers, plan, self._constant):
             self.run_to_fixpoint(pieces, item, plan, self._carried(names))
         else:
-            for k in range(len(numbers)) if is_tuple or numbers is not each[0] else numbers:
-                self.bind(target, item(Constant(k)))
-                self.block(body)
-                if any(self.names.get(flag) == Constant(True) for flag in leaving):
-                    break
+            places = range(len(numbers)) if is_tuple or numbers is not each[0] else numbers
+            self._each((item(Constant(k)) for k in places), plan)
         if any(a.place in self.written for a in each if isinstance(a, AbstractArray)):
             unroll("an array that a loop goes through is written")
+
+    def _each(self, items: Iterable[Any], plan: Plan) -> None:
+        """Iterations, one by one."""
+        target, body, leaving = plan
+        for item in items:
+            self.bind(target, item)
+            self.block(body)
+            if any(self.names.get(flag) == Constant(True) for flag in leaving):
+                break
+
+    def _held(self, node: Plan) -> list[Any] | None:
+        """The items of a list of the host, which Python goes through; None if it is something else, or holds arrays."""
+        value: Any = self.value(node) if node[0] != "call" else None
+        held: Any = value.value if value.__class__ is Constant else None
+        if type(held) not in (list, tuple) or id(held) in self.growing:
+            return None
+        found = [structured(self.classified(item, ""), lambda part: self.classified(part, "")) for item in held]
+        is_plain = all(leaf.__class__ in (Constant, AbstractNumber) for item in found for leaf in leaves(item))
+        return found if is_plain else None
 
     def _sources(self, node: Plan) -> tuple[list[Any], bool]:
         """What an inner loop goes through side by side, and whether its items are tuples."""

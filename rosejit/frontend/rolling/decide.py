@@ -14,7 +14,7 @@ from types import FrameType
 from typing import Any
 
 from rosejit.frontend.arrays.getitem import get
-from rosejit.frontend.control.if_for import HostFor, StagedFor, iterate
+from rosejit.frontend.control.if_for import HostFor, StagedFor, iterate, operations
 from rosejit.frontend.control.row_iterators import Sources, as_staged, sources
 from rosejit.frontend.control.staged_range import StagedRange, number_at
 from rosejit.frontend.rolling import abstract_numbers, abstract_run
@@ -54,19 +54,26 @@ def roll(
     why = _why_unrolled(tape, found, names, plan, frame)
     if not why.reason:
         return _rolled(tape, items, found, names, exposed, leaving)
-    if isinstance(plan, str) or not why.by_values or leaving or items.__class__ is not range:
+    may_roll_later = why.by_values or (why.is_short and found.length > 1 and not (tape.is_staged or tape.catching))
+    if isinstance(plan, str) or not may_roll_later or leaving or items.__class__ is not range:
         reason = _noted(tape.here(), found.length, why.reason) if why.by_values else why.reason
         return iterate(tape, items, names, exposed, leaving, reason)
     place = tape.here()
 
-    def rest(items: range) -> HostFor | StagedFor:
+    def rest(items: range, ops: int) -> HostFor | StagedFor:
+        if why.is_short and ops * len(items) < _MUCH:
+            return HostFor(tape, items, True, why.reason, place)
         left = Sources((items,), len(items), False)
         reason = _noted(place, found.length, why_not(tape, left, names, plan, frame))
         if reason:
             return HostFor(tape, items, True, reason, place)
         return _rolled(tape, items, left, names, exposed, leaving)
 
-    return PeeledFor(items, rest)
+    return PeeledFor(tape, items, rest)
+
+
+_MUCH = 8_000
+"""So many operations, by those of the first iteration, are no short loop, however few its iterations are."""
 
 
 def _rolled(
@@ -85,14 +92,16 @@ class PeeledFor:
 
     staged = False
 
-    def __init__(self, items: range, rest: Callable[[range], HostFor | StagedFor]) -> None:
+    def __init__(self, tape: Tape, items: range, rest: Callable[[range, int], HostFor | StagedFor]) -> None:
+        self._tape = tape
         self._items = items
         self._decide = rest
         self._rest: HostFor | StagedFor | None = None
 
     def __iter__(self) -> Iterator[Any]:
+        before = operations(self._tape)
         yield self._items[0]
-        self._rest = rest = self._decide(self._items[1:])
+        self._rest = rest = self._decide(self._items[1:], operations(self._tape) - before)
         self.staged = rest.staged
         yield from rest
 
@@ -108,10 +117,12 @@ class PeeledFor:
 
 @dataclass(slots=True, frozen=True)
 class Refusal:
-    """Why a loop is not rolled, if it is not, and whether that follows from what values are when it begins."""
+    """Why a loop is not rolled, if it is not; whether that follows from what values are when it begins, or from how
+    short it is."""
 
     reason: str
     by_values: bool = False
+    is_short: bool = False
 
 
 def _item(tape: Tape, items: Sources, index: Var) -> Any:
@@ -127,7 +138,7 @@ def _why_unrolled(tape: Tape, items: Sources, names: tuple[str, ...], plan: Plan
         return Refusal(plan if items.length < abstract_run.FEWEST else _noted(tape.here(), items.length, plan))
     numbers = items.each[0] if isinstance(items.each[0], range) else range(items.length)
     if not abstract_run.is_long(tape, numbers, plan, frame.f_locals.get):
-        return Refusal(f"loops of less than {abstract_run.FEWEST} iterations are short")
+        return Refusal(f"loops of less than {abstract_run.FEWEST} iterations are short", is_short=True)
     if tape.catching:
         return Refusal("it is inside a `try`")
     return Refusal(why_not(tape, items, names, plan, frame), by_values=True)
