@@ -337,14 +337,18 @@ class AbstractRun(AbstractOperands):
                 break
 
     def _held(self, node: Plan) -> list[Any] | None:
-        """The items of a list of the host, which Python goes through; None if it is something else, or holds arrays."""
+        """The items of a list, which Python goes through: its arrays may not be written. None of anything else."""
         value: Any = self.value(node) if node[0] != "call" else None
         held: Any = value.value if value.__class__ is Constant else None
-        if type(held) not in (list, tuple) or id(held) in self.growing:
+        if value.__class__ is AbstractStructure and value.made in (list, tuple):
+            found = value.items
+        elif type(held) in (list, tuple) and id(held) not in self.growing:
+            found = [structured(self.classified(item, ""), lambda part: self.classified(part, "")) for item in held]
+        else:
             return None
-        found = [structured(self.classified(item, ""), lambda part: self.classified(part, "")) for item in held]
-        is_plain = all(leaf.__class__ in (Constant, AbstractNumber) for item in found for leaf in leaves(item))
-        return found if is_plain else None
+        inside = [leaf for item in found for leaf in leaves(item)]
+        self.picked.update([leaf.place for leaf in inside if leaf.__class__ is AbstractArray])
+        return found if all(leaf.__class__ in (Constant, AbstractNumber, AbstractArray) for leaf in inside) else None
 
     def _sources(self, node: Plan) -> tuple[list[Any], bool]:
         """What an inner loop goes through side by side, and whether its items are tuples."""

@@ -142,6 +142,7 @@ ROLLED = {
     "return": "for i in range(100):\n    if v[i] > x:\n        return v[i]",
     "a list of the host inside": "pairs = [(0, 1, 0.5), (1, 2, 0.25)]\nfor i in range(100):\n    for a, b, c in pairs:\n        s += (v[a] - v[b]) * c * x",
     "few iterations of much": "pairs = [(k % 3, k % 5, 0.01 * k) for k in range(100)]\nfor i in range(20):\n    for a, b, c in pairs:\n        s += (v[a] - v[b] * x) * c + s * 0.001 * x * c + v[i] * c",
+    "a list of arrays inside": "pairs = [(v, 0.5), (m[0] * x, 0.25)]\nfor i in range(100):\n    for a, c in pairs:\n        s += a[i % 3] * c - s * 0.01 * a[1]",
     "an array is taken apart": "y = m[0] * x\nfor i in range(100):\n    a, b, c = y\n    y = np.array([b, c + x, a * 0.5])\ns = y.sum()",
     "rows are taken apart": "for i in range(100):\n    a, b, c = m[i]\n    s += a * b - c * x",
     "a name bound in it": "y = x\nfor i in range(100):\n    y = v[i] * 2\ns = y",
