@@ -4,11 +4,12 @@
 
 import builtins
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from types import FunctionType
 from typing import Any
 
 from rosejit.frontend.rolling.abstract_numbers import CannotRoll, Constant, unroll
+from rosejit.frontend.rolling.abstract_records import leaves
 from rosejit.frontend.syntax.loop_plan import Plan, bound_names
 from rosejit.frontend.syntax.translate import TRANSLATIONS, inlined_plan
 from rosejit.frontend.syntax.user_code import is_users_code
@@ -72,8 +73,18 @@ def _result(at: Any, inside: Any, statements: Plan, made: Plan, what: str) -> An
     found = inside.value(made)
     if not before.isdisjoint(inside.written):
         unroll(f"{what} writes an array that it is given")
-    at.contents, at.steps = inside.contents, inside.steps
+    at.contents, at.steps = _left(inside.contents, before | at.origins.keys(), found), inside.steps
     return found
+
+
+def _left(contents: dict[Any, Any], known: Set[Any], found: Any) -> dict[Any, Any]:
+    """What is in arrays after a call: those that it has made for itself are gone. (Thousands would be looked through
+    at each `if`.)"""
+    parts = list(leaves(found))
+    if any(part.__class__ is AbstractClosure for part in parts):
+        return contents
+    given = {part.place for part in parts if hasattr(part, "place")}
+    return {place: held for place, held in contents.items() if place in known or place in given}
 
 
 def cells_of(function: Any) -> tuple[str, ...]:
