@@ -15,7 +15,8 @@ the results at theirs. A slot of kind `dyn` (an array whose length only the run 
 record (the address of the data, then the length) and one of kind `handle` the address of a record that only the
 module understands; the host owns both and gives them back through the exported `release_k(address)` of the slot.
 For a parameter of kind `dyn` it takes a block for the elements and then one of two addresses for the record from the
-exported `allocate(bytes) -> address`, and gives the record back after the call. Addresses, and the lengths and numbers
+exported `allocate(bytes) -> address`, and gives the record back after the call. So it takes what a handle of another
+instance stands for, whose blocks `Artifact.blocks` describes. Addresses, and the lengths and numbers
 of bytes beside them, are i32; in a wide module (`Artifact.wide`), which may use more than 4 GiB, they are i64.
 A module that fails writes the failure and executes `unreachable`; the instance is then discarded, since what it had
 allocated is lost.
@@ -98,6 +99,53 @@ class Import:
     results: tuple[Slot, ...]
 
 
+@dataclass(slots=True, frozen=True)
+class Block:
+    """Memory that a module has allocated, as the host sees it: a number of bytes, and what in them is not plain."""
+
+    bytes: int
+    inside: tuple["Inside", ...] = ()
+
+
+@dataclass(slots=True, frozen=True)
+class Owned:
+    """The address of a block, by its name in `Artifact.blocks`."""
+
+    offset: int
+    block: str
+
+
+@dataclass(slots=True, frozen=True)
+class Elements:
+    """The record of an array whose length only the run knows, at the beginning of its block: address, length, bytes.
+    An element takes `stride` bytes and has `inside` what is not plain."""
+
+    stride: int
+    inside: tuple["Inside", ...] = ()
+
+
+@dataclass(slots=True, frozen=True)
+class Rows:
+    """An array of a known length, in place."""
+
+    offset: int
+    stride: int
+    length: int
+    inside: tuple["Inside", ...]
+
+
+@dataclass(slots=True, frozen=True)
+class Either:
+    """One of two values in one place; the byte at `tag` says whether it is the second."""
+
+    tag: int
+    first: tuple["Inside", ...]
+    second: tuple["Inside", ...]
+
+
+Inside = Owned | Elements | Rows | Either
+
+
 @dataclass(slots=True)
 class Artifact:
     """A compiled program, complete but for the host functions it imports."""
@@ -118,6 +166,8 @@ class Artifact:
     """The kinds of the values at FAILURE_VALUES, for each of `failures`; missing for "index" (two ints) and none."""
     wide: bool = False
     """Whether addresses have 64 bits."""
+    blocks: dict[str, Block] = field(default_factory=dict[str, Block])
+    """The blocks of results of kind `handle`, by the names of their `release`, and those that they own."""
 
 
 @dataclass(slots=True, frozen=True)

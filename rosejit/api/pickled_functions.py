@@ -15,6 +15,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from rosejit.api.function import Function
+from rosejit.api.programs.value_codec import is_importable_main
 from rosejit.errors import StagingTypeError
 from rosejit.frontend.hints.hints import ARRIVED
 
@@ -26,7 +27,7 @@ def reduced(f: Function, named: str | None, made: tuple[Any, ...], fill: Callabl
     `fill` makes whole with `state`: the user's functions, the first of them its source, and more."""
     caller = str(sys._getframe(3).f_globals.get("__name__"))  # who asks `Function.__reduce__`, which asks `rebuilt`
     by_value = _CLOUD in caller
-    if named is not None and not (f.__module__ == "__main__" and (by_value or not _is_importable_main())):
+    if named is not None and not (f.__module__ == "__main__" and (by_value or not is_importable_main())):
         return named
     if made or caller == "copy":
         return made or (_filled_anew, (fill, state))
@@ -44,11 +45,6 @@ def reduced(f: Function, named: str | None, made: tuple[Any, ...], fill: Callabl
     import pickle  # who asks has loaded it
 
     return pickle.loads, (cloudpickle.dumps(f),)
-
-
-def _is_importable_main() -> bool:
-    """Whether another process can import the program that runs, as those of `multiprocessing` do."""
-    return hasattr(sys.modules.get("__main__"), "__file__")
 
 
 def _blank() -> Function:

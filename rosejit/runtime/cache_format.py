@@ -12,9 +12,23 @@ import zlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from rosejit.abi import ADDRESS_SPACE, EXCHANGE, SCALAR_BYTES, Artifact, Entry, Import, Slot
+from rosejit.abi import (
+    ADDRESS_SPACE,
+    EXCHANGE,
+    SCALAR_BYTES,
+    Artifact,
+    Block,
+    Either,
+    Elements,
+    Entry,
+    Import,
+    Inside,
+    Owned,
+    Rows,
+    Slot,
+)
 from rosejit.ir.syntax import Failure
-from rosejit.lazy_dataclass import dataclass
+from rosejit.lazy_dataclass import dataclass, fields
 from rosejit.span import Span
 
 _FOOTER = struct.Struct("<8sQQQQI")  # magic, lengths of code, description, other data and module, checksum of it all
@@ -99,6 +113,7 @@ def described(artifact: Artifact, name_of: Callable[[Any], Any]) -> dict[str, An
         "lasting": artifact.lasting,
         "recursive": artifact.recursive,
         "wide": artifact.wide,
+        "blocks": [[name, block.bytes, _insides(block.inside)] for name, block in artifact.blocks.items()],
     }
 
 
@@ -115,6 +130,7 @@ def artifact_of(found: Any, wasm: bytes, find: Callable[[Any], Any]) -> Artifact
         lasting=found["lasting"],
         recursive=found["recursive"],
         wide=bool(found["wide"]),
+        blocks={name: Block(size, _insides_of(inside)) for name, size, inside in found["blocks"]},
     )
 
 
@@ -137,6 +153,22 @@ def _slot(words: Any, least: int) -> Slot:
     if not least <= offset <= _LARGEST - made.bytes or offset % (_KINDS[kind] or SCALAR_BYTES[made.element]):
         raise ValueError("a slot lies outside of the memory")
     return made
+
+
+_INSIDE: dict[str, Any] = {cls.__name__: cls for cls in (Owned, Elements, Rows, Either)}
+"""What there is in blocks; fields that are tuples hold more of it."""
+
+
+def _insides(inside: Sequence[Inside]) -> list[Any]:
+    rows = [(type(one).__name__, [getattr(one, field.name) for field in fields(one)]) for one in inside]
+    return [
+        [name, *[value if type(value) is int or type(value) is str else _insides(value) for value in row]]
+        for name, row in rows
+    ]
+
+
+def _insides_of(found: Any) -> tuple[Inside, ...]:
+    return tuple([_INSIDE[kind](*[_insides_of(v) if type(v) is list else v for v in words]) for kind, *words in found])
 
 
 def _failure(failure: Failure, name_of: Callable[[Any], Any]) -> list[Any]:

@@ -16,6 +16,7 @@ from typing import Any
 from rosejit.abi import EXCHANGE, Artifact
 from rosejit.errors import RoseRecursionError
 from rosejit.runtime.backend import Instance
+from rosejit.runtime.blocks import fetch, store
 from rosejit.runtime.interrupt import watch
 from rosejit.runtime.residency.instance_pool import Binder, Bound
 from rosejit.runtime.residency.stack_limit import here
@@ -98,7 +99,8 @@ class Tape:
 
 
 class Handle:
-    """What compiled code has kept for a later call; freed when it is collected."""
+    """What compiled code has kept for a later call; freed when it is collected. `Tapes.handle` makes one of the bytes
+    that another gives."""
 
     __slots__ = ("__weakref__", "_release", "address", "tape")
 
@@ -106,6 +108,14 @@ class Handle:
         self.tape = tape
         self.address = address
         self._release = release
+
+    def content(self) -> bytes:
+        """What it stands for, as bytes that do not depend on where it lies."""
+        outer = self.tape.enter()
+        try:
+            return fetch(self.tape.instance, self.tape.owner.artifact.blocks, self._release, self.address)
+        finally:
+            self.tape.leave(outer)
 
     def __reduce__(self) -> Any:
         raise TypeError("what a pullback keeps cannot be copied or pickled")
@@ -121,7 +131,7 @@ class Tapes:
     def __init__(self, module: Code, artifact: Artifact) -> None:
         slots = [s for entry in artifact.entries.values() for s in (*entry.params, *entry.results)]
         self._exchange = EXCHANGE, max((s.offset + s.bytes for s in slots), default=EXCHANGE) - EXCHANGE
-        self.module = module
+        self.module, self.artifact = module, artifact
         self.renew()
         module.keep(self)
         _shelves.add(self)
@@ -157,6 +167,19 @@ class Tapes:
             shelf.insert(0, tape)
         watch()
         return Tape(self, shelf, self.module.instantiate(), self._exchange)
+
+    def handle(self, content: bytes) -> Handle:
+        """One that stands for what another, of the same program, has said is its content. Raises RoseMemoryError."""
+        made = [slot for entry in self.artifact.entries.values() for slot in entry.results if slot.kind == "handle"]
+        release = made[0].release  # a program has one forward pass
+        tape = self.take()
+        outer = tape.enter()
+        try:
+            address = store(tape.instance, self.artifact.blocks, release, content)
+        finally:
+            tape.leave(outer)
+            self.give(tape)
+        return Handle(tape, address, release)
 
     def of(self, *handles: Handle) -> Tape:
         """The tape on which `handles` were made."""

@@ -8,7 +8,7 @@ from typing import Any
 from rosejit.abi import Artifact, Tier
 from rosejit.runtime import backend
 from rosejit.runtime.backend import CompiledModule
-from rosejit.runtime.handles import Tapes
+from rosejit.runtime.handles import Handle, Tapes
 from rosejit.runtime.marshalling.marshal import Signature, entry_function
 from rosejit.runtime.residency import tiering
 from rosejit.runtime.residency.tiering import Code
@@ -17,9 +17,10 @@ from rosejit.runtime.residency.tiering import Code
 class Compiled:
     """A program that is loaded, and makes a Python function of each of its entries."""
 
-    def __init__(self, artifact: Artifact, module: Code) -> None:
+    def __init__(self, artifact: Artifact, module: Code, hosts: Sequence[Callable[..., Any]]) -> None:
         self.artifact = artifact
         self.module = module
+        self.hosts = tuple(hosts)
         self.wider: Callable[[], Compiled] | None = None
         """What makes the same program with addresses of 64 bits."""
         self.repeats = True
@@ -34,6 +35,10 @@ class Compiled:
         again = self.repeats and not any(slot.kind == "handle" for slot in self.artifact.entries[entry].params)
         outgrown = functools.partial(self._outgrow, self.artifact, again)
         return entry_function(self.artifact, self.module, self._tapes, entry, signature, outgrown)
+
+    def handle(self, content: bytes) -> Handle:
+        """What a handle of this program stands for, here: see `Tapes.handle`."""
+        return self._tapes.handle(content)
 
     def _outgrow(self, artifact: Artifact, again: bool) -> bool | None:
         """A call of code of `artifact` has exhausted its memory: whether it may be made `again`; None where no code can
@@ -50,6 +55,7 @@ class Compiled:
             if self.outgrown and self.wider is not None:
                 made = self.wider()
                 self.artifact, self.module, self._tapes = made.artifact, made.module, made._tapes
+                self.hosts = made.hosts
                 self.outgrown = False
 
 
@@ -68,7 +74,7 @@ def load(
     on_final: OnFinal = nobody,
 ) -> Compiled:
     """Compile `artifact`, whose imports are `hosts`, in order. Raises WasmTrap if the engine refuses the module."""
-    return Compiled(artifact, tiering.compiled(artifact, hosts, tier, _of_code(artifact, on_final)))
+    return Compiled(artifact, tiering.compiled(artifact, hosts, tier, _of_code(artifact, hosts, on_final)), hosts)
 
 
 def restored(
@@ -80,9 +86,10 @@ def restored(
     on_final: OnFinal,
 ) -> Compiled:
     """What was compiled earlier."""
-    on_final_code = _of_code(artifact, on_final)
-    return Compiled(artifact, Code(module) if final else tiering.begun(module, artifact, hosts, tier, on_final_code))
+    on_final_code = _of_code(artifact, hosts, on_final)
+    code = Code(module) if final else tiering.begun(module, artifact, hosts, tier, on_final_code)
+    return Compiled(artifact, code, hosts)
 
 
-def _of_code(artifact: Artifact, on_final: OnFinal) -> tiering.OnFinal:
-    return lambda code, error: on_final(Compiled(artifact, code), error)
+def _of_code(artifact: Artifact, hosts: Sequence[Callable[..., Any]], on_final: OnFinal) -> tiering.OnFinal:
+    return lambda code, error: on_final(Compiled(artifact, code, hosts), error)

@@ -384,13 +384,9 @@ def test_an_opaque_function_keeps_its_rule():
 
 
 @pytest.mark.parametrize("made", [rose.vjp, rose.linearize])
-def test_linear_maps_stay_in_their_process(made):
+def test_a_copy_of_a_linear_map_is_itself(made):
     _, linear = made(squared, 3.0)
-    assert copy.copy(linear)(1.0) == copy.deepcopy(linear)(1.0) == linear(1.0)
-    for dumps in (pickle.dumps, cloudpickle.dumps):
-        with pytest.raises(rose.StagingTypeError, match=r"cannot be pickled.*\n.*call `rose\.") as caught:
-            dumps(linear)
-        assert isinstance(caught.value, TypeError)
+    assert copy.copy(linear) is copy.deepcopy(linear) is linear
 
 
 def test_programs_pickle_as_their_text():

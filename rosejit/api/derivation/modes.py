@@ -7,13 +7,13 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
-from rosejit.abi import Leaf, Node, Static, Tree, leaves
+from rosejit.abi import Leaf, Node, Tree, leaves
 from rosejit.api import sessions
 from rosejit.api.call_interface import interface_of
 from rosejit.api.decorators import as_function, from_source
 from rosejit.api.deferred import derivative_programs, pipeline
 from rosejit.api.derivation.derivation_recipe import Recipe
-from rosejit.api.derivation.linear_map import LinearMap
+from rosejit.api.derivation.linear_map import Linear, LinearMap
 from rosejit.api.function import Function, has_code, ready
 from rosejit.api.programs import interpreted
 from rosejit.api.programs.compile_and_load import Loaded
@@ -37,7 +37,7 @@ from rosejit.frontend.arrays.asarray import as_array, in_64_bits
 from rosejit.frontend.arrays.broadcast import converted
 from rosejit.frontend.hints.hints import Structure
 from rosejit.frontend.session.session import Session, advanced
-from rosejit.frontend.values.pytree import staged_leaf, with_parts
+from rosejit.frontend.values.pytree import staged_leaf
 from rosejit.frontend.values.scalars import type_of, wrap
 from rosejit.ir import syntax as ir
 from rosejit.ir.types import REAL, TAN
@@ -49,7 +49,7 @@ from rosejit.runtime.marshalling.marshal import Signature as Interface
 if TYPE_CHECKING:
     from rosejit.api.call_types import A, B, C, Of1, Of2, Of3, R
 
-Linear = Callable[..., Any]
+Map = Callable[..., Any]
 
 
 if TYPE_CHECKING:
@@ -241,7 +241,7 @@ if TYPE_CHECKING:
 
 
 @public
-def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Linear]:
+def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Map]:
     """The result of `f` at `primals`, and its pullback, which takes a cotangent of the result and gives a tuple of
     cotangents, one a primal. The forward pass runs once; the pullback may be called many times.
 
@@ -271,7 +271,7 @@ if TYPE_CHECKING:
 
 
 @public
-def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, Linear]:
+def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, Map]:
     """The result of `f` at `primals`, and its pushforward, which takes one tangent a primal and gives that of the
     result. The function itself runs once.
 
@@ -291,7 +291,7 @@ def _mask(staged: Staged, trees: tuple[Tree, ...]) -> tuple[bool, ...]:
     return (*flags, *(False for _ in range(staged.parameters - len(flags))))
 
 
-def _vjp_inside(at: Session, base: Function, primals: tuple[Any, ...]) -> tuple[Any, Linear]:
+def _vjp_inside(at: Session, base: Function, primals: tuple[Any, ...]) -> tuple[Any, Map]:
     call = base.binding.bind(primals, {})
     staged = of_values(base.specialise(call, at))
     require_lengths(staged, "a derivative other than a gradient in staged code")
@@ -322,7 +322,7 @@ def _cotangents_value(
     return tuple(values)
 
 
-def _linearize_inside(at: Session, base: Function, primals: tuple[Any, ...]) -> tuple[Any, Linear]:
+def _linearize_inside(at: Session, base: Function, primals: tuple[Any, ...]) -> tuple[Any, Map]:
     call = base.binding.bind(primals, {})
     staged = of_values(base.specialise(call, at))
     require_lengths(staged, "a derivative other than a gradient in staged code")
@@ -341,16 +341,16 @@ def _linearize_inside(at: Session, base: Function, primals: tuple[Any, ...]) -> 
     return sessions.value(at, staged.result, results, staged.statics), pushforward
 
 
-def _outside(base: Function, primals: tuple[Any, ...], which: str) -> tuple[Any, Linear]:
+def _outside(base: Function, primals: tuple[Any, ...], which: str) -> tuple[Any, Map]:
     """On the host: one module with the forward pass and both linear maps, which share what the forward pass kept."""
     result, handle, maps = _forward(base, primals)
-    return result, maps.linear_map(which, handle)
+    return result, LinearMap(maps.linear[which], handle)
 
 
-def forward_pass(base: Function, primals: Sequence[Any]) -> tuple[Any, Linear]:
+def forward_pass(base: Function, primals: Sequence[Any]) -> tuple[Any, Map]:
     """`vjp` on the host, where cotangents are known to fit: real numbers and arrays of float64, `None` for the rest."""
     result, handle, maps = _forward(base, primals)
-    return result, functools.partial(maps.linear["back"], handle)
+    return result, functools.partial(maps.linear["back"].call, handle)
 
 
 def _forward(base: Function, primals: Sequence[Any]) -> "tuple[Any, Any, _Maps]":
@@ -395,45 +395,6 @@ class _Maps:
 
     forward: Callable[..., Any]
     linear: dict[str, Linear]
-    result: Tree
-    primals: tuple[Tree, ...]
-
-    def linear_map(self, which: str, handle: Any) -> LinearMap:
-        """The pullback, or the pushforward, of what one forward pass kept."""
-        linear = self.linear[which]
-        name, wanted = ("pullback", (self.result,)) if which == "back" else ("pushforward", self.primals)
-
-        def apply(*given: Any) -> Any:
-            try:
-                return linear(handle, *map(_only_real_value, wanted, given))
-            except Mismatch as mismatch:
-                reason = str(mismatch)
-            kind = ShapeError if "shape" in reason else StagingTypeError
-            raise kind(f"what the {name} is given does not fit: {reason}")
-
-        return LinearMap(name, apply)
-
-
-def _only_real_value(tree: Tree, value: Any) -> Any:
-    """`value`, structured as `tree`, with `None` for what has no tangent: there anything may stand."""
-    if isinstance(tree, Leaf):
-        return value if is_real(tree) else None
-    if isinstance(tree, Static):
-        return None
-    if all(is_real(leaf) for leaf in leaves(tree)) and not _has_static(tree):
-        return value
-    if hasattr(tree.cls, "__rose_after__"):
-        return None
-    value = getattr(tree.cls, "__rose_given__", lambda given: given)(value)
-    try:
-        inside = sessions.parts(tree, value)
-    except (StagingTypeError, KeyError):
-        return value  # what does not fit is refused where it is taken apart
-    return with_parts(value, [_only_real_value(child, part) for child, part in zip(tree.children, inside, strict=True)])
-
-
-def _has_static(tree: Tree) -> bool:
-    return isinstance(tree, Static) or (isinstance(tree, Node) and any(map(_has_static, tree.children)))
 
 
 def _compiled(base: Function, staged: Staged, trees: tuple[Tree, ...]) -> Loaded:
@@ -457,8 +418,12 @@ def _maps(base: Function, found: Specialisation, loaded: Loaded, trees: tuple[Tr
     ct, dxs = sessions.positional("ct"), [sessions.positional(f"dx{k}") for k in range(len(trees))]
     pullback = Interface("pullback", [ct], [conjugated(only_real(staged.result))], Node("tuple", cts))
     pushforward = Interface("pushforward", dxs, [only_real(tree) for tree in trees], tangents_of(staged.result))
-    linear = {"back": loaded.function("back", pullback), "along": loaded.function("along", pushforward)}
-    return _Maps(loaded.function("forward", interface_of(base, found)), linear, staged.result, trees)
+    how = base.options.tier, base.options.cache
+    linear = {
+        "back": Linear(loaded, "back", pullback, (staged.result,), *how),
+        "along": Linear(loaded, "along", pushforward, trees, *how),
+    }
+    return _Maps(loaded.function("forward", interface_of(base, found)), linear)
 
 
 def _with_zeros(f: ir.Function, found: Sequence[Any]) -> ir.Function:

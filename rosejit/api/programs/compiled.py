@@ -19,9 +19,10 @@ from rosejit.abi import Tier
 from rosejit.api import argument_words
 from rosejit.api.deferred import lowered
 from rosejit.api.programs import program_codec
-from rosejit.api.programs.program_codec import ENTRY, Program
+from rosejit.api.programs.program_codec import Program
+from rosejit.api.programs.value_codec import is_importable_main
 from rosejit.api.public_entry import entry, public
-from rosejit.errors import CacheError, WasmTrap
+from rosejit.errors import CacheError, StagingTypeError, WasmTrap
 from rosejit.runtime import cache as disk
 from rosejit.runtime import loaded_program
 from rosejit.wasm.wat import wat
@@ -85,19 +86,12 @@ class Compiled:
         """
         data = program_codec.dump(self._program)
         _write(os.fspath(path), data)
-        self._keep(data)
-
-    def _keep(self, data: bytes) -> None:
-        """Leave the native code where this user's other processes find it."""
-        if self._program.kept:
-            disk.current().store(_digest(data), self._loaded, self._program.exceptions)
+        _keep(self._program, self._loaded, data)
 
     def __reduce__(self) -> Any:
         """The bytes of the file that `save` writes, and beside it what has no name in a module."""
-        beside: list[Any] = []
-        data = program_codec.dump(self._program, beside)
-        self._keep(data)
-        return _unpickled, (data, _beside_pickled(beside))
+        data, beside = written(self._program, self._loaded)
+        return _unpickled, (data, beside_pickled(beside))
 
     def __copy__(self) -> "Compiled":
         """Itself: it does not change."""
@@ -119,7 +113,7 @@ class _Called:
 
     def __init__(self, program: Program, loaded: loaded_program.Compiled) -> None:
         self._program = program
-        self.latest = loaded.function(ENTRY, program.interface)
+        self.latest = loaded.function(program.entry, program.interface)
 
     def other(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Exception | None]:
         """What is raised for arguments that do not fit."""
@@ -149,25 +143,64 @@ def load(path: "str | os.PathLike[str]") -> Compiled:
     with open(path, "rb") as file:
         trusted = _is_trusted(os.fstat(file.fileno()), os.fspath(path))
         data = file.read()
-    return _loaded(data, title, trusted)
+    program, loaded = _loaded(data, title, trusted)
+    try:
+        return Compiled(program, loaded)
+    except AssertionError as error:
+        raise _not_saved(title, error) from None
 
 
-def _beside_pickled(beside: list[Any]) -> Any:
-    """What goes along with a program and has no name: itself, for cloudpickle, or the bytes that that makes of it."""
+def written(program: Program, loaded: loaded_program.Compiled) -> tuple[bytes, list[Any]]:
+    """A program for a pickle: the bytes of a file, and beside it what has no name in a module."""
+    beside: list[Any] = []
+    data = program_codec.dump(program, beside)
+    _keep(program, loaded, data)
+    return data, beside
+
+
+def _keep(program: Program, loaded: loaded_program.Compiled, data: bytes) -> None:
+    """Leave the native code where this user's other processes find it, unless it is that of wider addresses by now."""
+    if program.kept and loaded.artifact is program.artifact:
+        disk.current().store(_digest(data), loaded, program.exceptions)
+
+
+def beside_pickled(beside: list[Any]) -> Any:
+    """What goes along with a program and has no name in a module: itself, for cloudpickle and where processes import
+    what runs here, or the bytes that cloudpickle makes of it; to be asked by `__reduce__`. Raises StagingTypeError
+    where that is needed and not there."""
     if not beside or "cloudpickle" in str(sys._getframe(2).f_globals.get("__name__")):
+        return beside
+    reason = ""
+    try:
+        pickle.dumps(beside)
+    except (AttributeError, TypeError, pickle.PicklingError) as error:
+        reason = str(error)
+    if not reason and is_importable_main():
         return beside
     try:
         return import_module("cloudpickle").dumps(beside)
     except ImportError:
-        return beside
+        if not reason:
+            return beside
+    raise StagingTypeError(
+        f"a compiled program cannot be pickled: {reason}",
+        help='define it at the top of a module, or let it travel by value: `pip install "rosejit[workers]"`',
+    )
 
 
 def _unpickled(data: bytes, beside: Any) -> Compiled:
+    return Compiled(*unpickled(data, beside))
+
+
+def unpickled(data: bytes, beside: Any) -> tuple[Program, loaded_program.Compiled]:
+    """The program that was `written`, and its code here."""
     found = pickle.loads(beside) if isinstance(beside, bytes) else beside
     return _loaded(data, "the pickled program", True, found)
 
 
-def _loaded(data: bytes, title: str, trusted: bool, beside: list[Any] | None = None) -> Compiled:
+def _loaded(
+    data: bytes, title: str, trusted: bool, beside: list[Any] | None = None
+) -> tuple[Program, loaded_program.Compiled]:
     program = program_codec.read(data, title, trusted, beside)
     kept = disk.current() if program.kept else None
     digest = _digest(data)
@@ -181,9 +214,13 @@ def _loaded(data: bytes, title: str, trusted: bool, beside: list[Any] | None = N
         if not isinstance(found, loaded_program.Compiled):
             found = loaded_program.load(program.artifact, program.hosts, program.tier, settled)
             settled(found, None)
-        return Compiled(program, found)
+        return program, found
     except (WasmTrap, AssertionError) as error:
-        raise CacheError(f"{title} is no saved program: {error}", help="save it again") from None
+        raise _not_saved(title, error) from None
+
+
+def _not_saved(title: str, error: Exception) -> CacheError:
+    return CacheError(f"{title} is no saved program: {error}", help="save it again")
 
 
 def _digest(data: bytes) -> str:

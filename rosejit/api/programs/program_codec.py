@@ -17,7 +17,7 @@ from inspect import Parameter
 from itertools import groupby
 from typing import Any, NoReturn, get_args
 
-from rosejit.abi import SCALAR_BYTES, Artifact, HostSignature, Leaf, Node, Static, Tier, Tree, leaf_of, leaves
+from rosejit.abi import SCALAR_BYTES, Artifact, Entry, HostSignature, Leaf, Node, Static, Tier, Tree, leaf_of, leaves
 from rosejit.api.deferred import decorators, opaque_functions, print_, reachable_state
 from rosejit.api.programs.value_codec import Reader, Writer
 from rosejit.errors import CacheError, StagingTypeError
@@ -65,6 +65,9 @@ class Program:
     tier: Tier
     kept: bool
     """Whether its native code goes to the disk cache."""
+    entry: str = ENTRY
+    given: tuple[Tree, ...] = ()
+    """Of a linear map: how what it takes is structured, numbers without a tangent and all."""
 
     @property
     def exceptions(self) -> list[Any]:
@@ -83,6 +86,8 @@ def dump(program: Program, pickled: list[Any] | None = None) -> bytes:
         "made_by": MADE_BY,
         "tier": program.tier,
         "kept": program.kept,
+        "entry": program.entry,
+        "given": [_tree(writer, tree) for tree in program.given],
         "name": [signature.name, signature.qualname],
         "parameters": [_parameter(writer, parameter) for parameter in signature.parameters],
         "trees": [_tree(writer, tree) for tree in signature.trees],
@@ -140,31 +145,33 @@ def _program(found: cache_format.Sections, reader: Reader) -> Program:
     statics = tuple([reader.value(value) for value in words["statics"]])
     name, qualname = words["name"]
     exact = frozenset([k for k in words["exact"] if type(k) is int])
-    given = iter([Static(_key(value)) for value in statics])
-    trees = tuple([_tree_of(reader, tree, given) for tree in words["trees"]])
+    keys = iter([Static(_key(value)) for value in statics])
+    trees = tuple([_tree_of(reader, tree, keys) for tree in words["trees"]])
     result = _tree_of(reader, words["result"], iter([Static(reader.value(v)) for v in words["result_statics"]]))
     parameters = tuple([_parameter_of(reader, *each) for each in words["parameters"]])
     reads = tuple(_captured(words["captured"], data[words["text"] :]))
     signature = Signature(str(name), parameters, trees, result, reads, _same, exact, str(qualname))
-    _check(artifact, signature)
+    entry = str(words["entry"])
+    given = tuple([_tree_of(reader, tree, iter(())) for tree in words["given"]])
+    _check(artifact.entries[entry], signature)
     hosts = tuple([_host_of(reader, each) for each in words["hosts"]])
     if len(hosts) != len(artifact.imports) or words["tier"] not in get_args(Tier):
         raise ValueError("not the description of a program")
     text = bytes(data[: words["text"]])
-    return Program(
-        artifact, hosts, signature, statics, lambda: zlib.decompress(text).decode(), words["tier"], bool(words["kept"])
-    )
+    kept = bool(words["kept"])
+    shown = lambda: zlib.decompress(text).decode()  # noqa: E731 - short
+    return Program(artifact, hosts, signature, statics, shown, words["tier"], kept, entry, given)
 
 
-def _check(artifact: Artifact, signature: Signature) -> None:
+def _check(entry: Entry, signature: Signature) -> None:
     """That the caller, which is written as the signature says, reads and writes what the module has."""
-    (entry,) = artifact.entries.values()
     trees = [*signature.trees, *[read.tree for read in signature.reads if read.tree is not None]]
     given = [leaf for tree in trees for leaf in leaves(tree)]
     for wanted, slots in ((given, entry.params), (leaves(signature.result), entry.results)):
-        if [(leaf.kind, leaf.shape) for leaf in wanted] != [(slot.kind, slot.shape) for slot in slots]:
+        found = [(slot.kind, slot.shape) for slot in slots if slot.kind != "handle"]
+        if [(leaf.kind, leaf.shape) for leaf in wanted] != found:
             raise ValueError("the entry does not fit the signature")
-    if entry.name != ENTRY or len(signature.trees) != len(signature.parameters):
+    if len(signature.trees) != len(signature.parameters):
         raise ValueError("not the description of a program")
 
 

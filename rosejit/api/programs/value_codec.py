@@ -3,6 +3,7 @@
 # Values of users are of any type.
 
 import enum
+import sys
 import types
 from collections.abc import Callable
 from importlib import import_module
@@ -109,6 +110,11 @@ def _fields(value: Any) -> list[str] | None:
     names = [*getattr(cls, "__dataclass_fields__", ())]
     whole = all([hasattr(value, name) for name in names]) and {*getattr(value, "__dict__", ())} <= {*names}
     return names if names and whole else None
+
+
+def is_importable_main() -> bool:
+    """Whether another process can import the program that runs, as those of `multiprocessing` do."""
+    return hasattr(sys.modules.get("__main__"), "__file__")
 
 
 def _found(module: str, name: str) -> Any:

@@ -8,6 +8,8 @@ without being copied.
 
 from typing import Literal
 
+from rosejit.abi import Block, Either, Elements, Inside, Owned
+from rosejit.abi import Rows as Repeated
 from rosejit.codegen.core.address_type import NARROW, AddressType
 from rosejit.errors import RoseMemoryError
 from rosejit.ir.types import BOOL, INT, REAL, TAN, UNIT, Array, Nominal, Ref, Scalar, Sum, Tuple, Type
@@ -192,6 +194,48 @@ def union_of(layout: Layout) -> Union:
     """The parts of a sum."""
     assert isinstance(layout.parts, Union)
     return layout.parts
+
+
+def blocks_of(layouts: Layouts, named: dict[Type, str]) -> dict[str, Block]:
+    """The blocks of types by their names, as the host sees them, and those that they own."""
+    names = dict(named)
+    found: dict[str, Block] = {}
+    pending = list(names)
+    while pending:
+        t = pending.pop()
+        layout = layouts.of(t)
+        found[names[t]] = Block(layout.bytes, _inside(layouts, layout, 0, names, pending))
+    return found
+
+
+def _inside(
+    layouts: Layouts, layout: Layout, at: int, names: dict[Type, str], pending: list[Type]
+) -> tuple[Inside, ...]:
+    """What is not plain in a block, which lies at an offset of another one; types without a name get one."""
+
+    def of_cell(cell: Cell, offset: int) -> tuple[Inside, ...]:
+        if cell.flat:
+            return ()
+        if cell.kind == "inline":
+            return _inside(layouts, layouts.of(cell.type), offset, names, pending)
+        if cell.type not in names:
+            names[cell.type] = f"block_{len(names)}"
+            pending.append(cell.type)
+        return (Owned(offset, names[cell.type]),)
+
+    if layout.flat:
+        return ()
+    match layout.parts:
+        case Record(cells, offsets):
+            return tuple(
+                [one for cell, offset in zip(cells, offsets, strict=True) for one in of_cell(cell, at + offset)]
+            )
+        case Union((first, second), tag):
+            return (Either(at + tag, of_cell(first, at), of_cell(second, at)),)
+        case Column(cell, stride):
+            return (Elements(stride, of_cell(cell, 0)),)
+        case Rows(cell, stride, length):
+            return (Repeated(at, stride, length, of_cell(cell, 0)),)
 
 
 def elements_of(layout: Layout) -> Rows | Column:

@@ -7,7 +7,7 @@ from rosejit.abi import EXCHANGE, Artifact, Import
 from rosejit.codegen.core.address_type import NARROW, PAGE, WIDE, AddressType
 from rosejit.codegen.core.entry_points import entry_layout, import_of, write_entry, write_releases
 from rosejit.codegen.core.function_facts import Plan, plan_function
-from rosejit.codegen.core.layout import Layouts
+from rosejit.codegen.core.layout import Layouts, blocks_of
 from rosejit.codegen.core.module_builder import ModuleContext, area_of
 from rosejit.codegen.loops.unroll_legality import OFTEN
 from rosejit.codegen.program.direct_entry import can_be_direct, write_direct_entry
@@ -60,7 +60,8 @@ def _compiled(
         else:
             write_entry(module, f, place)
     write_releases(module, releases)
-    if any(slot.kind == "dyn" for place in borders for slot in place.entry.params):
+    handles = {slot.release for place in borders for slot in place.entry.results if slot.kind == "handle"}
+    if handles or any(slot.kind == "dyn" for place in borders for slot in place.entry.params):
         module.heap.export()
     write_pending(module, plans, repeated)
     add_memory(module)
@@ -75,6 +76,7 @@ def _compiled(
         bool(repeated),
         tuple(module.failures.values),
         address.wide,
+        blocks_of(module.layouts, {t: name for t, name in releases.items() if name in handles}),
     )
     return artifact, tuple(f.host for f in hosts if f.host is not None)
 

@@ -62,7 +62,8 @@ def as_matrix(split: SplitBlock) -> Matrix | None:
     b = Builder()
     sums = {y: _sum(b, [(column.get(y), x) for column, x in zip(columns, inputs, strict=True)]) for y in outputs}
     linear = [*before, *b.lets, *[_reading(let, sums) for let in after]]
-    partners = [v for v in split.needs if v not in _needs(split.linear)]
+    read = _needs(split.linear)
+    partners = [v for v in split.needs if v not in read]
     results = tuple([sums.get(a, a) for a in split.linear_results])
     needs = dict.fromkeys([*_needs(linear), *partners])
     return Matrix(
