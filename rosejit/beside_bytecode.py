@@ -50,7 +50,7 @@ class Kept(dict[Any, Any]):
 
     def path(self) -> str:
         """Where it is kept; empty where Python keeps no bytecode."""
-        if sys.implementation.cache_tag is None:
+        if not sys.implementation.cache_tag:
             return ""
         return cache_from_source(self.file).removesuffix(".pyc") + "-rosejit.pyc"
 

@@ -112,13 +112,16 @@ class Loop:
     def text(self) -> str:
         """The function."""
         before = [
-            "r = y * 0.25",
+            f"r = {self._one('y * 0.25', 'y * 0.25', '0.25', '3')}",
             f"s, t, u = {self._one('0.0', '0', 'x', 'x', 'x * 2.0', '-0.0')}, {self._one('0.0', 'y', 'y', '0')}, y * 0.5",
             f"k, q = {self._one('0', 'n', 'n')}, {self._one('False', 'x > 0', 'x > y')}",
             f"w = {self._one('v.copy()', 'np.zeros(7)', 'v * x')}",
             f"z = {self._one('w', 'np.zeros(7)', 'v + 1.0', 'v.copy()')}",
             "at = np.array([2, 0, 3, 1])",
+            "i = 3",
             self._one(
+                *[f"for r in {self._one('v', 'w', 'z', 'v * x', 'reversed(v)', '(v if n > 2 else w)')}:"],
+                *[f"for i in reversed(range({self._one('7', '2, 7')})):"],
                 *[f"for i in range({self._one('7', '7', '1, 7', '6, -1, -1', '0, 7, 2')}):"] * 3,
                 f"for i, r in enumerate({self._one('v', 'w', 'z')}):",
                 f"for i, r in zip(range(7), {self._one('v', 'w', 'z')}):",

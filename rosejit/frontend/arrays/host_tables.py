@@ -57,7 +57,7 @@ class HostTable:
         own = {axis for operand in operands for axis in operand.axes} | {*axes}
         self.axes = tuple(sorted(own, key=lambda axis: axis.serial))
         self._function, self._operands = function, operands
-        self._found: list[Any] | None = None
+        self._found: Sequence[Any] | None = None
         self._kind: Kind | None = None
 
     @property
@@ -68,11 +68,11 @@ class HostTable:
             size *= axis.length
         return size
 
-    def values(self) -> list[Any]:
+    def values(self) -> Sequence[Any]:
         """The values. Whatever the host raises is `NotTabled`."""
+        if self.size > _MOST:
+            raise NotTabled
         if self._found is None:
-            if self.size > _MOST:
-                raise NotTabled
             try:
                 columns = [operand._along(self.axes) for operand in self._operands]
                 self._found = [self._function(*items) for items in zip(*columns, strict=True)]
@@ -93,7 +93,7 @@ class HostTable:
             self._kind = found
         return self._kind
 
-    def _along(self, axes: tuple[Axis, ...]) -> list[Any]:
+    def _along(self, axes: tuple[Axis, ...]) -> Sequence[Any]:
         """The values at the points of more axes."""
         found = self.values()
         if self.axes == axes:
@@ -121,7 +121,7 @@ def of_content(held: Host) -> HostTable:
 def along(axis: Axis, items: Sequence[Any]) -> HostTable:
     """The table of what stands in a sequence, an item an iteration."""
     made = HostTable(lambda: None, (), (axis,))
-    made._found = list(items)
+    made._found = items
     return made
 
 

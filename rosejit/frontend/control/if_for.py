@@ -16,6 +16,7 @@ from rosejit.frontend.control.growing_lists import GrowingList
 from rosejit.frontend.control.join import Join
 from rosejit.frontend.control.loop_carries import Finaliser, LoopCarries
 from rosejit.frontend.control.optional import assume
+from rosejit.frontend.control.row_iterators import RowIterator, leave_early
 from rosejit.frontend.control.staged_range import StagedRange, is_downwards, item_at, number_at, trip_count
 from rosejit.frontend.control.truth import truth
 from rosejit.frontend.control.undefined import as_flag
@@ -102,7 +103,8 @@ def choices(tape: Tape) -> Callable[[Any, Names, tuple[str, ...], int], "bool | 
 
 class HostFor:
     """A loop over items of the host: each iteration is staged anew. `all_iterations`: nothing in it leaves the loop.
-    `why` says why a loop that might have been rolled was not; then it is told of if it becomes long."""
+    `why` says why a loop that might have been rolled was not; then it is told of if it becomes long. So many of its
+    iterations were staged before as are `peeled`."""
 
     __slots__ = (
         "_all_iterations",
@@ -111,6 +113,7 @@ class HostFor:
         "_began_at",
         "_items",
         "_iterations",
+        "_peeled",
         "_record",
         "_since",
         "_tape",
@@ -119,19 +122,26 @@ class HostFor:
     staged = False
 
     def __init__(
-        self, tape: Tape, items: Iterable[Any], all_iterations: bool, why: str = "", place: Place | None = None
+        self,
+        tape: Tape,
+        items: Iterable[Any],
+        all_iterations: bool,
+        why: str = "",
+        place: Place | None = None,
+        peeled: int = 0,
     ) -> None:
         self._tape = tape
         self._items = items
         self._all_iterations = all_iterations
         self._why = why
         here = place or (tape.here() if why else None)
-        self._record = None if here is None else Unrolled(here, why)
+        self._record = None if here is None else Unrolled(here, why, iterations=peeled)
+        self._peeled = peeled
         self._since = process_time() if why else 0.0
 
     def __iter__(self) -> Iterator[Any]:
         self._items = iter(self._items)
-        self._iterations = length_hint(self._items)
+        self._iterations = length_hint(self._items) + self._peeled
         self._began_at = len(self._tape.lets)
         self._asks_at = min(self._began_at + (_LOOKS if self._why else _MANY), self._tape.room)
         if self._record is not None:
@@ -169,6 +179,29 @@ class HostFor:
             return
         self._tape.told = True
         tell(record, f"{staged:,} operations after {done:,} of {self._iterations:,} iterations")
+
+
+class IteratorFor(HostFor):
+    """A loop over an iterator that flags may leave: where one of them is staged, how far it goes only running tells."""
+
+    __slots__ = ("_flags", "_iterator", "_may_leave")
+
+    def __init__(self, tape: Tape, items: Any, leaving: tuple[str, ...], names: tuple[str, ...]) -> None:
+        super().__init__(tape, items, False)
+        self._iterator, self._may_leave = items, False
+        self._flags = [k for k, name in enumerate(names) if name in leaving]
+
+    def __iter__(self) -> Iterator[Any]:
+        try:
+            yield from super().__iter__()
+        finally:
+            if self._may_leave:
+                leave_early(self._tape, self._iterator)
+
+    def back(self, names: Names) -> Names:
+        """The names as they are."""
+        self._may_leave = self._may_leave or not all([names[k].__class__ is bool for k in self._flags])
+        return super().back(names)
 
 
 def operations(tape: Tape) -> int:
@@ -382,7 +415,10 @@ def iterate(
         return StagedFor(items, names, exposed, leaving)
     if items.__class__ is Array and has_open(items.shape[:1]):
         return StagedFor(rows_of_open(tape, items), names, exposed, leaving)
-    return HostFor(tape, rows(tape, items), not leaving, why)
+    found = rows(tape, items)
+    if leaving and hasattr(items, "__next__"):
+        return IteratorFor(tape, found, leaving, names)
+    return HostFor(tape, found, not leaving, why)
 
 
 def rows_of_open(tape: Tape, items: Array) -> StagedRange:
@@ -391,7 +427,7 @@ def rows_of_open(tape: Tape, items: Array) -> StagedRange:
     return StagedRange(tape, 0, items.shape[0], 1, pick=lambda index: get(items, number_at(numbers, index)))
 
 
-def rows(tape: Tape, items: Any) -> Iterable[Any]:
+def rows(tape: Tape, items: Any) -> Any:
     """What Python iterates over; arrays give their elements, or their rows as views."""
     if items.__class__ is not Array:
         if hasattr(items, "__next__"):
@@ -399,4 +435,4 @@ def rows(tape: Tape, items: Any) -> Iterable[Any]:
         return items
     if not items.shape:
         raise tape.type_fault("Python iterates over an array without dimensions")
-    return (get(items, k) for k in range(items.shape[0]))
+    return RowIterator(items, len(range(items.shape[0])))

@@ -1,13 +1,16 @@
-"""`enumerate` and `zip` of arrays, which remember what they go through: a loop over them can then be staged once."""
+"""Iterators over arrays and ranges, which remember what they go through: a loop over them can then be staged once.
 
-from collections.abc import Iterator
+A loop that is staged once has used them up, as Python's iterators are.
+"""
+
+from collections.abc import Callable
 from dataclasses import field
-from inspect import GEN_CREATED, getgeneratorstate
 from typing import Any
 
 from rosejit.frontend.arrays.array import Array
+from rosejit.frontend.arrays.getitem import get
 from rosejit.frontend.control.staged_range import StagedRange, is_downwards
-from rosejit.frontend.values.tape import Tape
+from rosejit.frontend.values.tape import Tape, refuse_outer_iterator
 from rosejit.lazy_dataclass import dataclass
 
 Source = range | Array
@@ -27,43 +30,90 @@ class Sources:
     """The lists that such a loop appends to, with what they are given (`growing_lists.py`)."""
 
 
+class RowIterator:
+    """An iterator over the elements or rows of an array, or over a range."""
+
+    __slots__ = ("at", "length", "refuse", "source")
+
+    def __init__(self, source: Source, length: int) -> None:
+        self.source, self.length, self.at = source, length, 0
+        self.refuse: Callable[[], None] | None = None
+
+    def __iter__(self) -> "RowIterator":
+        return self
+
+    def __next__(self) -> Any:
+        if self.refuse is not None:
+            self.refuse()
+        if self.at == self.length:
+            raise StopIteration
+        self.at += 1
+        return self.source[self.at - 1] if isinstance(self.source, range) else get(self.source, self.at - 1)
+
+    def __length_hint__(self) -> int:
+        return self.length - self.at
+
+
 class RowEnumerate(enumerate[Any]):
     """Python's, of the rows of an array."""
 
     each: tuple[Source, ...] = ()
-    begun: tuple[Iterator[Any], ...] = ()
+    rows: tuple[RowIterator, ...] = ()
 
 
 class RowZip(zip):
     """Python's, of rows of arrays."""
 
     each: tuple[Source, ...] = ()
-    begun: tuple[Iterator[Any], ...] = ()
+    rows: tuple[RowIterator, ...] = ()
 
 
-def remembering(function: Any, given: tuple[Any, ...], rows: list[Any], kwargs: dict[str, Any]) -> Any:
-    """`function(*rows, **kwargs)`, where `rows` are iterators over the arrays among the arguments `given`."""
-    plain = all([a.__class__ is Array or a.__class__ is range for a in given])
-    if function is zip and plain:
+def remembering(function: Any, given: tuple[Any, ...], items: list[Any], kwargs: dict[str, Any]) -> Any:
+    """`function(*items, **kwargs)`, where `items` are the arguments `given` with iterators in place of arrays."""
+    if function is zip and given and all([a.__class__ is Array or a.__class__ is range for a in given]):
+        rows = [RowIterator(a, len(a)) if a.__class__ is range else a for a in items]
         made: Any = RowZip(*rows, **kwargs)
         made.each = given
     elif function is enumerate and given and given[0].__class__ is Array and not kwargs:
-        made = RowEnumerate(*rows)
+        rows = items[:1]
+        made = RowEnumerate(*items)
         grid, start = given if len(given) == 2 else (given[0], 0)
         made.each = (range(start, start + grid.shape[0]), grid) if start.__class__ is int else ()
     else:
-        return function(*rows, **kwargs)
-    made.begun = tuple([row for a, row in zip(given, rows, strict=True) if a.__class__ is Array])
+        return function(*items, **kwargs)
+    made.rows = tuple(rows)
     return made
+
+
+def use_up(tape: Tape, items: Any, leaves_early: bool) -> None:
+    """A loop that is staged once goes through all of `items`; perhaps not where it `leaves_early`."""
+    for row in rows_of(items):
+        row.at = row.length
+    if leaves_early:
+        leave_early(tape, items)
+
+
+def leave_early(tape: Tape, items: Any) -> None:
+    """How far a loop goes through an iterator only running tells: from now on it is refused."""
+    tape.left_early[id(items)] = items
+    for row in rows_of(items):
+        row.refuse = lambda: refuse_outer_iterator(tape, items)
+
+
+def rows_of(items: Any) -> tuple[RowIterator, ...]:
+    """The iterators over arrays and ranges that a loop over `items` goes through."""
+    kind = items.__class__
+    return (items,) if kind is RowIterator else items.rows if kind is RowEnumerate or kind is RowZip else ()
 
 
 def sources(tape: Tape, items: Any) -> Sources | None:
     """What a loop over `items` goes through; None if it is something else, or has been begun."""
     kind = items.__class__
     is_tuple = kind is RowEnumerate or kind is RowZip
-    if is_tuple and any([getgeneratorstate(row) != GEN_CREATED for row in items.begun]):
+    if any([row.at > 0 for row in rows_of(items)]):
         return None
     each = items.each if is_tuple else (items,) if kind is range or kind is Array else ()
+    each = (items.source,) if kind is RowIterator else each
     lengths = {len(a) if isinstance(a, range) else _rows(a) for a in each}
     length = lengths.pop() if len(lengths) == 1 else None
     if length is None or (is_tuple and any([isinstance(a, range) and is_downwards(as_staged(tape, a)) for a in each])):

@@ -13,10 +13,11 @@ from rosejit.frontend.arrays import reductions
 from rosejit.frontend.arrays.array import Array, host_data
 from rosejit.frontend.arrays.boolean_indexing import MaskedArray
 from rosejit.frontend.arrays.call_binding import bound_arguments, signature_of
+from rosejit.frontend.arrays.getitem import get
 from rosejit.frontend.control.checkpointed_loop import checked_schedule
 from rosejit.frontend.control.exception_handlers import Suppressed
 from rosejit.frontend.control.if_for import rows
-from rosejit.frontend.control.row_iterators import remembering
+from rosejit.frontend.control.row_iterators import RowIterator, remembering
 from rosejit.frontend.control.short_circuit import negate
 from rosejit.frontend.control.special_methods import own
 from rosejit.frontend.control.staged_range import StagedRange, is_downwards, item_at, staged_range, trip_count
@@ -382,9 +383,13 @@ def _reversed(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
         first, step = items.start, items.step
         count = (items.stop - first + step - (1 if step > 0 else -1)) // step
         return staged_range(session.tape, (first + (count - 1) * step, first - step, -step))
-    return session.hooks.record_allocation(
-        reversed(list(_items(session, items)) if items.__class__ is Array else items)
-    )
+    made: Any = None
+    if items.__class__ is range:
+        made = RowIterator(items[::-1], len(items))
+    elif items.__class__ is Array:
+        made = rows(session.tape, items)
+        made.source = get(items, slice(None, None, -1))
+    return session.hooks.record_allocation(reversed(items) if made is None else made)
 
 
 def _text(session: Any, function: Any, args: Args, kwargs: Options) -> Any:

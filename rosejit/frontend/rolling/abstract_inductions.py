@@ -6,7 +6,7 @@ them: it reads them from a table, and after the loop they are what the host has 
 
 # Values of users are of any type: what they are is asked while staging.
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from rosejit.frontend.arrays.host_tables import NotTabled, along
@@ -19,16 +19,27 @@ _MOST = 20_000
 """So many iterations are stepped through."""
 
 
-def inductions(at: AbstractOperands, variable: AbstractNumber, plan: Plan, before: dict[str, Any]) -> dict[str, Any]:
-    """The values of the induction variables of a loop, before each iteration and after the last."""
+def inductions(
+    at: AbstractOperands,
+    variable: AbstractNumber,
+    plan: Plan,
+    before: dict[str, Any],
+    enter: Callable[[Any], None],
+) -> dict[str, Any]:
+    """The values of the induction variables of a loop, before each iteration and after the last. `variable` is the
+    number that the loop counts by, `enter` binds the names of its target for one number."""
     target, body, leaving = plan[:3]
     if variable.table is None or leaving or variable.table.size > _MOST:
         return {}
     found: dict[str, Any] = {}
+    entered = bound_names((("bind", target),))
     for name, step in _steps(body):
         start: Any = before.get(name)
-        if start.__class__ is Constant and is_known_number(start) and target != ("name", name):
-            values = _stepped(at, name, step, start, target, variable.table.values())
+        if start.__class__ is Constant and is_known_number(start) and name not in entered:
+            held = at.names.copy()
+            values = _stepped(at, name, step, start, enter, variable.table.values())
+            at.names.clear()
+            at.names.update(held)
             if values is not None:
                 found[name] = values
     return found
@@ -61,25 +72,25 @@ def _names(node: Any) -> set[str]:
 
 
 def _stepped(
-    at: AbstractOperands, name: str, step: Plan, start: Constant, target: Plan, items: list[Any]
+    at: AbstractOperands,
+    name: str,
+    step: Plan,
+    start: Constant,
+    enter: Callable[[Any], None],
+    numbers: Sequence[Any],
 ) -> list[Any] | None:
-    held = at.names.get(name), at.names.get(target[1]) if target[0] == "name" else None
+    """What the steps make of `start`; None where they are not the host's in all iterations."""
     values = [start.value]
     try:
-        for item in items:
+        for number in numbers:
+            enter(Constant(number))
             at.names[name] = Constant(values[-1])
-            if target[0] == "name":
-                at.names[target[1]] = Constant(item)
             made = operation(at, *step[1:])
             if made.__class__ is not Constant or made.value.__class__ is not start.value.__class__:
                 return None
             values.append(made.value)
     except CannotRoll:
         return None
-    finally:
-        at.names[name] = held[0]
-        if target[0] == "name":
-            at.names[target[1]] = held[1]
     return values
 
 

@@ -95,7 +95,9 @@ class AbstractRun(AbstractOperands):
         """Follow iterations of a loop whose number goes through `pieces`, and whose variable is the `item` of it, until
         nothing changes any more; `before` are the names that it binds as they were. Gives its induction variables."""
         target, body, _ = plan
-        names, stepped = list(before), inductions(self, pieces[0], plan, before) if pieces else {}
+        names, stepped = list(before), dict[str, list[Any]]()
+        if pieces:
+            stepped = inductions(self, pieces[0], plan, before, lambda number: self.bind(target, item(number)))
         for variable in pieces:
             seen: Any = None
             for _ in range(_ITERATIONS):

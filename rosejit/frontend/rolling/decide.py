@@ -15,7 +15,7 @@ from typing import Any
 
 from rosejit.frontend.arrays.getitem import get
 from rosejit.frontend.control.if_for import HostFor, StagedFor, iterate, operations
-from rosejit.frontend.control.row_iterators import Sources, as_staged, sources
+from rosejit.frontend.control.row_iterators import Sources, as_staged, sources, use_up
 from rosejit.frontend.control.staged_range import StagedRange, number_at
 from rosejit.frontend.rolling import abstract_numbers, abstract_run
 from rosejit.frontend.rolling.abstract_arrays import AbstractArray
@@ -28,7 +28,7 @@ from rosejit.frontend.rolling.abstract_run import AbstractRun
 from rosejit.frontend.rolling.abstract_tables import Tables
 from rosejit.frontend.syntax.loop_plan import Plan, bound_names
 from rosejit.frontend.values.locations import Place
-from rosejit.frontend.values.tape import UNDEFINED, Tape
+from rosejit.frontend.values.tape import UNDEFINED, Tape, refuse_outer_iterator
 from rosejit.ir.syntax import Var
 from rosejit.ir.types import INT, REAL
 from rosejit.lazy_dataclass import dataclass
@@ -51,9 +51,13 @@ def roll(
     found = sources(tape, items)
     if found is None:
         return iterate(tape, items, names, exposed, leaving)
+    if hasattr(items, "__next__"):
+        refuse_outer_iterator(tape, items)
     why = _why_unrolled(tape, found, names, plan, frame)
     if not why.reason:
-        return _rolled(tape, items, found, names, exposed, leaving)
+        if hasattr(items, "__next__"):
+            use_up(tape, items, bool(leaving))
+        return _rolled(tape, found, names, exposed, leaving)
     may_roll_later = why.by_values or (why.is_short and found.length > 1 and not (tape.is_staged or tape.catching))
     if isinstance(plan, str) or not may_roll_later or leaving or items.__class__ is not range:
         reason = _noted(tape.here(), found.length, why.reason) if why.by_values else why.reason
@@ -62,12 +66,12 @@ def roll(
 
     def rest(items: range, ops: int) -> HostFor | StagedFor:
         if why.is_short and ops * len(items) < _MUCH:
-            return HostFor(tape, items, True, why.reason, place)
+            return HostFor(tape, items, True, why.reason, place, peeled=1)
         left = Sources((items,), len(items), False)
         reason = _noted(place, found.length, why_not(tape, left, names, plan, frame))
         if reason:
-            return HostFor(tape, items, True, reason, place)
-        return _rolled(tape, items, left, names, exposed, leaving)
+            return HostFor(tape, items, True, reason, place, peeled=1)
+        return _rolled(tape, left, names, exposed, leaving)
 
     return PeeledFor(tape, items, rest)
 
@@ -76,14 +80,13 @@ _MUCH = 8_000
 """So many operations, by those of the first iteration, are no short loop, however few its iterations are."""
 
 
-def _rolled(
-    tape: Tape, items: Any, found: Sources, names: tuple[str, ...], exposed: int, leaving: tuple[str, ...]
-) -> StagedFor:
-    if items.__class__ is range:
-        return StagedFor(as_staged(tape, items), names, exposed, leaving, None, found.inductions, found.growing)
-    numbers = StagedRange(tape, 0, found.length, 1)
+def _rolled(tape: Tape, found: Sources, names: tuple[str, ...], exposed: int, leaving: tuple[str, ...]) -> StagedFor:
+    numbers = found.each[0]
+    if isinstance(numbers, range) and not found.is_tuple:
+        return StagedFor(as_staged(tape, numbers), names, exposed, leaving, None, found.inductions, found.growing)
     pick: Callable[[Var], Any] = lambda index: _item(tape, found, index)  # noqa: E731  # given away at once
-    return StagedFor(numbers, names, exposed, leaving, pick, found.inductions, found.growing)
+    counted = StagedRange(tape, 0, found.length, 1)
+    return StagedFor(counted, names, exposed, leaving, pick, found.inductions, found.growing)
 
 
 class PeeledFor:

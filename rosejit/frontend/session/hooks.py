@@ -16,7 +16,7 @@ from rosejit.frontend.arrays.narrow_array import Narrow, NarrowArray
 from rosejit.frontend.control.attribute_slots import Attributes
 from rosejit.frontend.control.comprehensions import Comprehensions
 from rosejit.frontend.control.exception_handlers import TryStatements
-from rosejit.frontend.control.if_for import choices, iterate
+from rosejit.frontend.control.if_for import choices, iterate, rows
 from rosejit.frontend.control.join import arrive, described
 from rosejit.frontend.control.match_patterns import Patterns
 from rosejit.frontend.control.optional import Optional, required, single
@@ -35,7 +35,7 @@ from rosejit.frontend.values.complexes import Complex
 from rosejit.frontend.values.locations import frame_at
 from rosejit.frontend.values.pytree import FieldProxy, is_staged_deep
 from rosejit.frontend.values.scalars import NUMBERS, Int
-from rosejit.frontend.values.tape import UNDEFINED, NonlocalCell, Tape, is_local, stored
+from rosejit.frontend.values.tape import UNDEFINED, NonlocalCell, Tape, is_local, refuse_outer_iterator, stored
 from rosejit.lazy_dataclass import dataclass
 
 
@@ -245,6 +245,8 @@ class Containers:
         if ask is not None:
             decided = truth(self.tape, ask(item))
             return negate(self.tape, decided) if negated else decided
+        if hasattr(container, "__next__"):  # it is gone through as far as the item
+            refuse_outer_iterator(self.tape, container)
         found = is_member(self.tape, item, container)
         if found is not None:
             return negate(self.tape, found) if negated else found
@@ -338,6 +340,7 @@ class Hooks:
         self.escaped = attempts.escaped
         self.raised_error, self.reraised = attempts.raised_error, attempts.reraised
         self.suspension = lambda: GeneratorGuard(tape)
+        self.rows = lambda items: rows(tape, items)
 
     def _expressions(self, tape: Tape, circuits: Circuits) -> None:
         made, messages = Comprehensions(tape), Messages(tape)

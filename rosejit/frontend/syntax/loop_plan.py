@@ -56,17 +56,17 @@ def of_function(context: Context, body: Body) -> tuple[Plan, Plan] | str:
 
 
 def _may_roll(context: Context, node: Any) -> bool:
-    """Whether a loop goes through a `range`, or through what may be an array, or arrays side by side."""
+    """Whether a loop goes through what may be a `range`, an array, or arrays side by side."""
     if not isinstance(node, gast.Call):
-        return isinstance(node, gast.Name | gast.Attribute | gast.Subscript)
-    called = node.func
-    if isinstance(called, gast.Attribute):
-        return called.attr not in ("unroll", "range")  # `np.linspace(...)`; what `rose.unroll` gives is unrolled
-    return (
-        isinstance(called, gast.Name)
-        and called.id in ("range", "enumerate", "zip")
-        and context.scope.owner(called.id) is None
-    )
+        return not isinstance(node, _NEVER_ARRAYS)
+    called = node.func  # what `rose.unroll` gives is unrolled
+    return not isinstance(called, gast.Attribute) or called.attr not in ("unroll", "range")
+
+
+_NEVER_ARRAYS = (
+    *(gast.List, gast.Tuple, gast.Set, gast.Dict, gast.Constant, gast.JoinedStr),
+    *(gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp),
+)
 
 
 def _loop(context: Context, node: Any) -> Plan:

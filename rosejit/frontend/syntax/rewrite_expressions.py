@@ -411,6 +411,14 @@ def _display(context: Context, node: Any) -> Any:
     return made if stored or context.plain else runtime(node, "record_allocation", made)
 
 
+def _starred(context: Context, node: Any) -> Any:
+    """`*items`, which goes through them."""
+    made = generic(context, node)
+    if not context.plain and type(node.ctx) is gast.Load:
+        made.value = runtime(node, "rows", made.value)
+    return made
+
+
 def _comprehension(context: Context, node: Any) -> Any:
     return generic(context, node) if context.plain else comprehension(context, node, expression)
 
@@ -449,6 +457,7 @@ _RULES: dict[type, Rule] = {
     gast.Subscript: _subscript,
     gast.List: _display,
     gast.Dict: _display,
+    gast.Starred: _starred,
     gast.Set: _display,
     gast.ListComp: _comprehension,
     gast.SetComp: _comprehension,

@@ -205,6 +205,8 @@ def _assign(context: Context, node: Any) -> list[Any]:
     value = expression(context, node.value)
     if isinstance(node.targets[0], gast.Name) and node.targets[0].id == VALUE:
         value = runtime(node.value, "result", value)
+    if any(isinstance(t, gast.Tuple | gast.List) for t in node.targets) and not isinstance(node.value, gast.Tuple):
+        value = runtime(node.value, "rows", value)
     return [at(node, ast.Assign([expression(context, target) for target in node.targets], value))]
 
 

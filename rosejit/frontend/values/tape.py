@@ -236,9 +236,9 @@ class Tape:
         self.updated = UpdatedNumbers()
         self.pythons, self.literals_of_numpys = dict[int, Any](), dict[int, Lit]()
         """By `id`: numbers that `float`, `int` and `bool` have given; constants that were NumPy's on the host."""
-        self.used_up, self.merged = dict[int, Any](), dict[int, Any]()
+        self.used_up, self.merged, self.left_early = dict[int, Any](), dict[int, Any](), dict[int, Any]()
         """By `id`: iterators that were gone through; structures, and boxes of arrays, of which only running tells which
-        object they are."""
+        object they are; iterators of which only running tells how far they were gone through."""
         self.error: RoseError | None = None
         """The first error raised by staging: swallowing it in user code does not help."""
         self.limit = int(os.environ.get("ROSE_UNROLL_LIMIT", UNROLL_LIMIT))
@@ -537,6 +537,12 @@ def refuse_outer_iterator(tape: Tape, iterator: Any) -> None:
     """Refuse to use up, once while staging, an iterator from outside that the code goes through often or never; note
     that it is gone through."""
     tape.used_up[id(iterator)] = iterator
+    if tape.left_early.get(id(iterator)) is iterator:
+        raise tape.fault(
+            UnsupportedSyntax,
+            "this iterator was gone through by a loop that only running leaves, early or not, so how far is not known",
+            help="go through a list or an array by an index, and keep the index",
+        )
     if tape.is_staged and not is_local(tape, iterator):
         raise tape.fault(
             UnsupportedSyntax,
