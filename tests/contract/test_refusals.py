@@ -222,3 +222,21 @@ def test_errors_arrive_in_time():
     f = rose.jit(define("def f(x):\n    for i in range(10**12):\n        x = x * 0.5 + [1.0][x]\n    return x"))
     with pytest.raises(rose.StagingTypeError):
         f(1.0)
+
+
+TIMES = np.array([0.5, 2.0])
+COUNTED = {
+    "k = 3\nfor i in rose.range(n):\n    out.append(x)": "comes from `n`",
+    "for i in range(int(TIMES.max())):\n    out.append(x)": "comes from an array of numbers from outside",
+    "for i in rose.unroll(range(int(TIMES[1] * n))):\n    out.append(x)": "comes from an array of numbers from outside and `n`",
+}
+
+
+@pytest.mark.parametrize("body", COUNTED)
+def test_why_a_loop_is_staged_is_said(body):
+    lines = "".join(f"    {line}\n" for line in body.splitlines())
+    f = rose.jit(define(f"def f(x, n):\n    out = []\n{lines}    return out\n", TIMES=TIMES, rose=rose))
+    with pytest.raises(rose.RoseError, match=COUNTED[body]) as caught:
+        f(X, N)
+    assert "rose.Static" in str(caught.value)
+    assert ("of a list or a tuple are not" in str(caught.value)) == ("TIMES" in body)

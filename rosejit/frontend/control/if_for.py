@@ -281,7 +281,7 @@ class StagedFor:
         self._carries = LoopCarries(
             tape, self._frame, self._exposed, self._names, lambda: runs_at_all(tape, self._trips)
         )
-        self._frame.carries = self._carries
+        self._frame.carries, self._frame.counts = self._carries, self._items
         if self._inductions is not None:
             host_tables.enter(tape, self._index, self._trips, self._frame, self._growing)
 

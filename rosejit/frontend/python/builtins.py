@@ -20,6 +20,7 @@ from rosejit.frontend.control.if_for import rows
 from rosejit.frontend.control.row_iterators import RowIterator, remembering
 from rosejit.frontend.control.short_circuit import negate
 from rosejit.frontend.control.special_methods import own
+from rosejit.frontend.control.staged_counts import why_counted
 from rosejit.frontend.control.staged_range import StagedRange, is_downwards, item_at, staged_range, trip_count
 from rosejit.frontend.control.truth import truth
 from rosejit.frontend.control.undefined import MaybeBound, read_bound, split
@@ -489,7 +490,11 @@ def _attribute_itself(session: Any, function: Any, args: Args, kwargs: Options) 
 def _unroll(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     items = args[0]
     if items.__class__ is StagedRange:
-        raise session.tape.type_fault("`rose.unroll` takes an iterable of the host", "write `rose.unroll(range(n))`")
+        raise session.tape.type_fault(
+            "`rose.unroll` unrolls what is known while staging, and how long this range is only running tells",
+            "give it a count that staging knows: an `int` parameter as `rose.Static`, a length, elements of a list",
+            *why_counted(items),
+        )
     return items
 
 

@@ -22,6 +22,7 @@ from rosejit.frontend.control.match_patterns import Patterns
 from rosejit.frontend.control.optional import Optional, required, single
 from rosejit.frontend.control.short_circuit import Circuits, any_flag_set, negate, no_flag_set
 from rosejit.frontend.control.special_methods import Methods, own
+from rosejit.frontend.control.staged_counts import why_counted
 from rosejit.frontend.control.staged_while import WhileLoop
 from rosejit.frontend.control.truth import truth
 from rosejit.frontend.control.undefined import MaybeBound, read_bound, read_bound_attribute, require_single_value
@@ -208,7 +209,8 @@ class Containers:
                 UnsupportedSyntax,
                 f"{described(container)} from outside of a staged branch or loop is changed in it",
                 help="bind a new value to a name, or use an array (`np.zeros(n)`), which can be changed anywhere; a "
-                "loop whose count is an `int` parameter is staged: `rose.Static` instead, and Python runs it",
+                "loop whose count staging knows (an `int` as `rose.Static`, a length, elements of a list) Python runs",
+                facts=next((why_counted(f.counts) for f in reversed(tape.frames) if f.counts is not None), ()),
             )
         if id(container) not in tape.undo.places:
             tape.undo.places[id(container)] = tape.here()

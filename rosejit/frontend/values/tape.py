@@ -157,6 +157,7 @@ class Frame:
             "budget",
             "carries",
             "contents",
+            "counts",
             "diverges",
             "entry_values",
             "epoch",
@@ -193,6 +194,8 @@ class Frame:
         """Of the side of a branch: the flags of optional values that its condition tells."""
         self.other: Frame | None = None
         """Of the second side of a branch: the first."""
+        self.counts: Any = None
+        """Of a loop over a range: the range."""
         self.carries: Any = None
         """Of a loop: what makes the placeholders."""
         self.staged = False
