@@ -228,7 +228,7 @@ TIMES = np.array([0.5, 2.0])
 COUNTED = {
     "k = 3\nfor i in rose.range(n):\n    out.append(x)": "comes from `n`",
     "for i in range(int(TIMES.max())):\n    out.append(x)": "comes from an array of numbers from outside",
-    "for i in rose.unroll(range(int(TIMES[1] * n))):\n    out.append(x)": "comes from an array of numbers from outside and `n`",
+    "for i in rose.unroll(range(int(TIMES[1] * n))):\n    out.append(x)": "from outside and `n`",
 }
 
 
