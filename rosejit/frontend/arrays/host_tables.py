@@ -170,11 +170,23 @@ class RolledLoops:
 
 def enter(tape: Tape, index: Var, trips: Atom, frame: Frame, growing: Sequence[Any] = ()) -> None:
     """The body of a rolled loop begins, which appends to the `growing` lists."""
-    if isinstance(trips, Lit) and trips.value.__class__ is int:
+    most = _most_trips(tape, trips)
+    if most is not None:
         tape.rolled = tape.rolled or RolledLoops()
-        axis = tape.rolled.axes[index] = Axis(trips.value, index, frame)
-        tape.rolled.known[index] = along(axis, range(trips.value))
+        axis = tape.rolled.axes[index] = Axis(most, index, frame)
+        tape.rolled.known[index] = along(axis, range(most))
         tape.rolled.growing.update({id(each.items): each for each in growing})
+
+
+def _most_trips(tape: Tape, trips: Atom) -> int | None:
+    """How many iterations a loop has, at most where that changes with the loops around it."""
+    if isinstance(trips, Lit):
+        return trips.value if trips.value.__class__ is int else None
+    table = None if tape.rolled is None else _of_atom(tape, trips)
+    try:
+        return None if table is None else max(table.values(), default=0)
+    except NotTabled:
+        return None
 
 
 def at_index(tape: Tape, index: Var, values: list[Any]) -> Any:

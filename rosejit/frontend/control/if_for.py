@@ -412,7 +412,8 @@ def iterate(
 ) -> HostFor | StagedFor:
     """The `for` over `items`; `why` is as for `HostFor`."""
     if items.__class__ is StagedRange:
-        return StagedFor(items, names, exposed, leaving)
+        in_table = items.is_pythons and tape.rolled is not None
+        return StagedFor(items, names, exposed, leaving, inductions={} if in_table else None)
     if items.__class__ is Array and has_open(items.shape[:1]):
         return StagedFor(rows_of_open(tape, items), names, exposed, leaving)
     found = rows(tape, items)

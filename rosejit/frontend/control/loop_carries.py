@@ -550,11 +550,12 @@ class LoopCarries(UninitialisedCarries):
 
     def _alone(self, original: Array, own: Box, read: set[Any]) -> None:
         """Raise if an array that is written under a rebound name is also reached by another name."""
+        same = original.box.linked or {original.box}  # those that may be the same one
         others = any(
-            array_.box is original.box and box is not own and (var in read or self.frame.contents[box] is not var)
+            array_.box in same and box is not own and (var in read or self.frame.contents[box] is not var)
             for box, (array_, var) in self.aliases.items()
         )
-        if others or original.box in self.frame.reads_outer or original.box in self.frame.contents:
+        if others or not same.isdisjoint(self.frame.reads_outer) or not same.isdisjoint(self.frame.contents):
             self._entangled(original.box)
 
     def _entangled(self, box: Box) -> None:

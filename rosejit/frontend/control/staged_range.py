@@ -26,6 +26,8 @@ class StagedRange:
     """The schedule of its checkpoints, if it has any (`checkpointed_loop.py`)."""
     pick: Any = None
     """Makes the item of an iteration from its number, where it is not the number itself: of `zip` and `enumerate`."""
+    is_pythons: bool = False
+    """Whether it is Python's `range`, whose numbers the host knows where it knows the ends."""
 
     def __getitem__(self, index: Any) -> Any:
         raise self.tape.type_fault(

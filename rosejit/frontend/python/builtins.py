@@ -66,7 +66,9 @@ Handler = Callable[[Any, Any, Args, Options], Any]
 
 def _range(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     if any(arg.__class__ in NUMBERS or arg.__class__ is OpenLength for arg in args):
-        return staged_range(session.tape, args)
+        made = staged_range(session.tape, args)
+        made.is_pythons = True
+        return made
     return range(*args, **kwargs)
 
 

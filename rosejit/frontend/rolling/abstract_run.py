@@ -27,7 +27,6 @@ from rosejit.frontend.rolling.abstract_operands import (
 from rosejit.frontend.rolling.abstract_records import AbstractStructure, leaves, structured
 from rosejit.frontend.syntax.loop_plan import Plan, bound_names, parts_of
 from rosejit.frontend.values import rose_functions
-from rosejit.frontend.values.tape import Tape
 from rosejit.ir.types import INT
 from rosejit.lazy_dataclass import dataclass
 
@@ -35,8 +34,9 @@ from rosejit.lazy_dataclass import dataclass
 # pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
 FEWEST = 64
 """From so many trips on a loop is rolled, where that is safe."""
-_PARTS = {False: 140, True: 40}
-"""How much work an iteration of a shorter loop is that is rolled."""
+OUTER, INNER = 62, 6
+"""How much work an iteration of a shorter loop is that is rolled, in parts of plans: if it is in no rolled loop, and if
+it is in one."""
 _ITERATIONS = 8
 """After so many iterations the loop-carried values must be settled."""
 
@@ -90,13 +90,19 @@ class AbstractRun(AbstractOperands):
         return scaled if items.start == 0 else binary(self, "+", scaled, Constant(items.start))
 
     def run_to_fixpoint(
-        self, pieces: list[AbstractNumber], item: Callable[[Any], Any], plan: Plan, before: dict[str, Any]
+        self,
+        pieces: list[AbstractNumber],
+        item: Callable[[Any], Any],
+        plan: Plan,
+        before: dict[str, Any],
+        steps: bool = True,
     ) -> dict[str, list[Any]]:
         """Follow iterations of a loop whose number goes through `pieces`, and whose variable is the `item` of it, until
-        nothing changes any more; `before` are the names that it binds as they were. Gives its induction variables."""
+        nothing changes any more; `before` are the names that it binds as they were. Gives its induction variables, if
+        the loop `steps` through all of the numbers."""
         target, body, _ = plan
         names, stepped = list(before), dict[str, list[Any]]()
-        if pieces:
+        if pieces and steps:
             stepped = inductions(self, pieces[0], plan, before, lambda number: self.bind(target, item(number)))
         for variable in pieces:
             seen: Any = None
@@ -307,7 +313,9 @@ class AbstractRun(AbstractOperands):
         if len(numbers) == 3:
             unroll("a range with a step that changes")
         start, stop = numbers if len(numbers) == 2 else (abstract_numbers.lifted(0), numbers[0])
-        return TripRange(AbstractNumber(INT, None, start.low, max(start.low, stop.high - 1)), start.high < stop.low)
+        table = self.tables.longest(node, *([Constant(0), args[0]] if len(args) == 1 else args))
+        variable = AbstractNumber(INT, None, start.low, max(start.low, stop.high - 1), table=table)
+        return TripRange(variable, start.high < stop.low)
 
     def _for(self, node: Plan, plan: Plan) -> None:
         names = bound_names((("for", (), *plan),))
@@ -321,7 +329,7 @@ class AbstractRun(AbstractOperands):
             return
         numbers = each[0] if isinstance(each[0], range) else range(each[0].shape[0])
         pieces, item = self.iterations(each, is_tuple, plan)
-        if is_long(self.tape, numbers, plan, self._constant):
+        if is_long(numbers, plan, self._constant, INNER):
             self.run_to_fixpoint(pieces, item, plan, self._carried(names))
         else:
             places = range(len(numbers)) if is_tuple or numbers is not each[0] else numbers
@@ -383,7 +391,7 @@ class AbstractRun(AbstractOperands):
         before = self._snapshot()
         if by_running:
             self._placeholders(names)
-        self.run_to_fixpoint([trips.variable], lambda variable: variable, plan, self._carried(names))
+        self.run_to_fixpoint([trips.variable], lambda variable: variable, plan, self._carried(names), steps=False)
         if not trips.certain:
             self._join(before, by_running)
 
@@ -434,9 +442,7 @@ def _is_rose_range(at: AbstractOperands, function: Plan) -> bool:
     return found.__class__ is Constant and found.value is rose_functions.range
 
 
-def is_long(tape: Tape, items: range, plan: Plan, known: Callable[[str], Any]) -> bool:
-    """Whether a loop is to be rolled, if that is safe: one of fewer trips if it is as much work as so many trips of so
-    many parts of a plan, those of loops inside counted as often as they are made. `known` tells what names are."""
-    if len(items) < 2:
-        return False
-    return len(items) >= FEWEST or parts_of(plan, items, known) >= FEWEST * _PARTS[tape.rolls_more]
+def is_long(items: range, plan: Plan, known: Callable[[str], Any], work: int) -> bool:
+    """Whether a loop is to be rolled, if that is safe: one of fewer trips if it is as much as `FEWEST` of so much work,
+    loops inside counted as often as they are made. `known` tells what names are."""
+    return len(items) > 1 and (len(items) >= FEWEST or parts_of(plan, items, known) >= FEWEST * work)

@@ -72,6 +72,21 @@ class Tables:
             self.axes[key] = axis, along(axis, items)
         return self.axes[key][1]
 
+    def longest(self, node: Any, start: Any, stop: Any) -> HostTable | None:
+        """The index of a loop over `range(start, stop)`, whose ends change: as if it went on as long as it ever does.
+        None where the host does not know that."""
+        first, last = self._of({}, start), self._of({}, stop)
+        if first is None or last is None:
+            return None
+        try:
+            most = max(HostTable(operator.sub, [last, first]).values(), default=0)
+        except NotTabled:
+            return None
+        if most < 1:
+            return None
+        number = self.index(node, range(most))
+        return number if start == Constant(0) else HostTable(operator.add, [first, number])
+
     def of_call(
         self, contents: Any, name: Any, call: Callable[..., Any], args: list[Any], named: dict[str, Any]
     ) -> HostTable | None:
@@ -220,6 +235,9 @@ def _staged_item(at: Any, items: Any) -> Any:
 # --- operators
 
 
+_DIVISIONS = frozenset({operator.truediv, operator.floordiv, operator.mod})
+
+
 def operated(at: Any, op: str, left: Any, right: Any, rule: Callable[[], Any]) -> Any:
     """`left op right`."""
     call = _CALLS.get(op)
@@ -238,6 +256,8 @@ def negated(at: Any, value: Any, rule: Callable[[], Any]) -> Any:
 
 
 def _operate(op: Callable[..., Any], *values: Any) -> Any:
+    if op in _DIVISIONS and values[1].__class__.__name__ != "ndarray" and values[1] == 0:
+        raise NotTabled  # NumPy's integers give 0 and a warning, and compiled code has Python's error
     found = op(*values)
     if op is operator.truediv and all(isinstance(v, int) for v in values) and max(map(abs, values)) > 2**53:
         raise NotTabled  # compiled code rounds the operands first

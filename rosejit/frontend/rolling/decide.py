@@ -140,7 +140,8 @@ def _why_unrolled(tape: Tape, items: Sources, names: tuple[str, ...], plan: Plan
     if isinstance(plan, str):
         return Refusal(plan if items.length < abstract_run.FEWEST else _noted(tape.here(), items.length, plan))
     numbers = items.each[0] if isinstance(items.each[0], range) else range(items.length)
-    if not abstract_run.is_long(tape, numbers, plan, frame.f_locals.get):
+    work = abstract_run.OUTER if tape.rolled is None else abstract_run.INNER
+    if not abstract_run.is_long(numbers, plan, frame.f_locals.get, work):
         return Refusal(f"loops of less than {abstract_run.FEWEST} iterations are short", is_short=True)
     if tape.catching:
         return Refusal("it is inside a `try`")

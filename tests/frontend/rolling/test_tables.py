@@ -20,6 +20,13 @@ TABLED = {
     "an index from a table": "for i in range(100):\n    s = s * x + v[i ** 2 % 97] + v[int(0.31 * i)] + v[round(0.7 * i)]",
     "a test of a table": "for i in range(100):\n    if math.sin(0.1 * i) > 0.3:\n        s += v[i]\n    else:\n        s -= x",
     "two axes": "for i in range(16):\n    for j in range(20):\n        s += x * math.exp(-0.1 * i * j) + math.cos(0.3 * j)",
+    "a triangle": "for i in range(20):\n    for j in range(i + 1):\n        s += x * math.exp(-0.1 * i * j) + v[j] * math.cos(0.3 * j)",
+    "a triangle downwards": "for i in range(29, -1, -1):\n    for j in range(i + 1):\n        s = s * x + 0.9 ** j * 1.1 ** (i - j)",
+    "the rest of a triangle": "for i in range(20):\n    for j in range(i, 20):\n        s = s * x + v[j] * math.sqrt(j - i + 0.5)",
+    "a triangle that is left": "for i in range(30):\n    for j in range(i * i % 17, i + 3):\n        s = s * 0.5 + math.sin(0.1 * j) * v[j]\n"
+    "        if s > x:\n            break\n    s -= 0.1",
+    "a pyramid": "for i in range(17):\n    for j in range(i):\n        for k in range(j, i):\n            s = s * x + math.sin(0.1 * i * j + k)",
+    "its last index": "for i in range(18):\n    for j in range(i + 2):\n        s = s * x + math.cos(0.1 * j)\n    s -= x * math.sin(i)",
     "a helper": "for i in range(100):\n    s += x * gauss(i, 3.0)",
     "an array": "for i in range(100):\n    d = np.array([0.1 * i - 5.0, 1.0, 0.3])\n    d = d / np.linalg.norm(d)\n"
     "    s += d[0] * x + (d @ d) * v[i] + np.sum(d ** 2) * x",
@@ -88,6 +95,8 @@ SHAPES = (
     "for k in range(5):\n    for i in range(18):\n        {body}",
     "for i in range(18):\n    for k in range(i % 3 + 1):\n        {body}",
     "for i in range(18):\n    for j in range(17):\n        {body}",
+    "for i in range(18):\n    for j in range(i + 1):\n        {body}",
+    "for i in range(19, -1, -1):\n    for j in range(i // 3, i):\n        {body}",
 )
 USES = (
     "s = s * 0.5 + x * ({e})", "s += v[int(abs({e}) * 7) % 100]", "s += x if ({e}) > 0.4 else v[i % 100]",
@@ -128,6 +137,11 @@ UNTABLED = {
     "of several shapes": "for i in range(70):\n    s += x * np.sum(np.ones(i + 1))",
     "what is carried": "h = 0.1\nfor i in range(70):\n    s += x * math.sin(h)\n    h = math.cos(h) + 0.01 * i",
     "of the iteration before": "h = 0.1\nfor i in range(70):\n    s += x * math.sin(h)\n    h = math.cos(0.1 * i)",
+    "an error of the host beside a triangle's": "for i in range(40):\n    for j in range(i + 1, 40):\n        s += x * math.log(j - i)\n"
+    "    for j in range(i):\n        s += x / (j - i) + 1.0 / (j - i)",
+    "a carried number that steps in a triangle": "t = 0.0\nfor i in range(40):\n    for j in range(i):\n        t += 0.1\n    s += x * math.sin(t)",
+    "the last index of a triangle": "for i in range(70):\n    for j in range(i + 1):\n        s = s * x + v[j]\n    s -= x * math.sin(j)",
+    "a counter of a triangle": "for i in range(18):\n    t = 0.5\n    for j in range(i + 2):\n        s = s * x + math.cos(t * j)\n        t *= 1.1\n    s -= t",
     "printed": "for i in range(70):\n    print(math.sin(0.1 * i))\n    s += x",
 }
 
