@@ -406,7 +406,8 @@ def either(a: Any, b: Any, by_running: bool) -> Any:
             unroll("one of two arrays of several shapes")
         if a.place is b.place:
             return a
-        return AbstractArray(a.shape, a.kind, object(), True, True) if by_running else unroll("one of two arrays")
+        third = AbstractArray(a.shape, a.kind, object(), True, True)
+        return third if by_running else MaybeBound(third)  # the host knows which: nothing may read it
     if abstract_records.is_like(a, b) and a.made is not list:
         return a.with_items([either(x, y, by_running) for x, y in zip(a.items, b.items, strict=True)])
     if not all(value.__class__ is AbstractNumber or abstract_numbers.is_known_number(value) for value in (a, b)):

@@ -34,7 +34,7 @@ from rosejit.lazy_dataclass import dataclass
 # pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
 FEWEST = 64
 """From so many trips on a loop is rolled, where that is safe."""
-OUTER, INNER = 62, 6
+OUTER, INNER = 31, 6
 """How much work an iteration of a shorter loop is that is rolled, in parts of plans: if it is in no rolled loop, and if
 it is in one."""
 _ITERATIONS = 8
@@ -275,6 +275,9 @@ class AbstractRun(AbstractOperands):
         for name in taken[0].keys() | other[0].keys():
             was = None if name in taken[0] and name in other[0] else self.classified(self.reader(name), name)
             mine, its = taken[0].get(name, was), other[0].get(name, was)
+            arrays = mine.__class__ is AbstractArray is its.__class__
+            if arrays and mine.place is not its.place:
+                unroll("one of two arrays")
             same = either(mine, its, False) is mine if AbstractArray in (mine.__class__, its.__class__) else mine == its
             self.names[name] = abstract_numbers.number(mine) if mine.__class__ is Constant and not same else mine
 

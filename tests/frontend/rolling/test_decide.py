@@ -122,6 +122,8 @@ def bits(value):
 ROLLED = {
     "a sum": "for i in range(len(v)):\n    s += v[i] * v[i]",
     "the index as a real": "for i in range(100):\n    s += v[i] * i + i / 4 - (2 * i + 1) * x",
+    "an array that a triangle binds": "for i in range(20):\n    for j in range(i + 1, 20):\n        d = m[i] - m[j]\n        s += d @ d",
+    "an array that a triangle binds again": "d = m[0]\nfor i in range(20):\n    for j in range(i + 1, 20):\n        d = m[i] - m[j]\n        s += d @ d",
     "powers of the index": "for i in range(100):\n    s += x * i ** 3",
     "an int that widens": "s = 0\nfor i in range(100):\n    s = s + v[i]",
     "steps": "for i in range(3, 300, 4):\n    s += x * i",
@@ -257,6 +259,10 @@ UNROLLED = {
     "the host in a record": "p = Point(x, 0)\nfor i in range(100):\n    p = Point(p.x * 0.5, i)\ns = p.x * v[p.y]",
     "a dict is changed": "w = {}\nfor i in range(100):\n    w[i] = v[i]\ns = w[3]",
     "the index is an exponent": "for i in range(100):\n    s += x ** i",
+    "an array that a triangle binds is read after it": "d = m[0]\nfor i in range(20):\n    for j in range(i + 1, 20):\n        d = m[i] - m[j]\n"
+    "    s += d[0] * x",
+    "an array that a triangle binds is written after it": "d = m[0] * x\nfor i in range(40):\n    for j in range(i + 1, 40):\n"
+    "        d = m[i] - m[j]\n    d[0] += x\ns = d[0]",
     "the index overflows": "for i in range(100):\n    s += x * (i * 2 ** 62)",
     "a quotient of the index": "for i in range(100):\n    s += x * (i % (i + 1)) / 1 if i else 1 / (i + 1) // (i - 200.5)",
     "the index afterwards": "for i in range(100):\n    s += x\ns += x ** i",
