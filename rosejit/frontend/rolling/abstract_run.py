@@ -275,8 +275,7 @@ class AbstractRun(AbstractOperands):
         for name in taken[0].keys() | other[0].keys():
             was = None if name in taken[0] and name in other[0] else self.classified(self.reader(name), name)
             mine, its = taken[0].get(name, was), other[0].get(name, was)
-            arrays = mine.__class__ is AbstractArray is its.__class__
-            if arrays and mine.place is not its.place:
+            if isinstance(mine, AbstractArray) and isinstance(its, AbstractArray) and mine.place is not its.place:
                 unroll("one of two arrays")
             same = either(mine, its, False) is mine if AbstractArray in (mine.__class__, its.__class__) else mine == its
             self.names[name] = abstract_numbers.number(mine) if mine.__class__ is Constant and not same else mine
