@@ -7,19 +7,24 @@ it arrives, and there may be no such file, as there is none of a notebook's cell
 # Values of users are of any type.
 
 import ast
+import functools
 import importlib
 import linecache
 import sys
+from collections import deque
 from collections.abc import Callable, Iterator
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, MethodType
 from typing import Any
 
 from rosejit.api.function import Function
 from rosejit.api.programs.value_codec import is_importable_main
 from rosejit.errors import StagingTypeError
 from rosejit.frontend.hints.hints import ARRIVED
+from rosejit.frontend.syntax.lost_files import settle
+from rosejit.frontend.syntax.user_code import is_users_class
 
 _CLOUD = "cloudpickle"
+_NUMBERS = frozenset({float, int, bool, str, complex})
 
 
 def reduced(f: Function, named: str | None, made: tuple[Any, ...], fill: Callable[..., Any], state: Any) -> Any:
@@ -32,7 +37,7 @@ def reduced(f: Function, named: str | None, made: tuple[Any, ...], fill: Callabl
     if made or caller == "copy":
         return made or (_filled_anew, (fill, state))
     if by_value:
-        return _blank, (), (fill, state, _texts(state[0]), _hinted(state[0])), None, None, _filled
+        return _blank, (), (fill, state, *_written(state), _hinted(state)), None, None, _filled
     try:
         cloudpickle = importlib.import_module(_CLOUD)
     except ImportError:
@@ -57,7 +62,9 @@ def _filled_anew(fill: Callable[..., Function], state: Any) -> Function:
 
 
 def _filled(blank: Function, words: tuple[Any, ...]) -> None:
-    fill, state, texts, hinted = words
+    fill, state, files, texts, hinted = words
+    for function, file in files:
+        settle(function, file)
     for file, text in texts.items():
         if "".join(linecache.getlines(file)) != text:
             linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
@@ -72,21 +79,49 @@ def _filled(blank: Function, words: tuple[Any, ...]) -> None:
 
 
 def _reached(first: Any) -> Iterator[Any]:
-    """The user's functions and classes that travel by value with the first, in order."""
-    pending, seen = [first], set[int]()
+    """The user's functions and classes that travel by value with what is given, in order."""
+    pending, seen, alive = deque([first]), set[int](), []
     while pending:
-        found = pending.pop(0)
-        found = found.__wrapped__ if isinstance(found, Function) else found
-        if not isinstance(found, (FunctionType, type)) or id(found) in seen or _is_named(found):
+        found = pending.popleft()
+        if id(found) in seen:
             continue
         seen.add(id(found))
-        yield found
-        pending += _of_hints(found).values()
-        if isinstance(found, type):
-            pending += [*found.__mro__, *vars(found).values()]
-        else:
-            named = [found.__globals__[name] for name in _names(found.__code__) if name in found.__globals__]
-            pending += [cell.cell_contents for cell in found.__closure__ or () if _holds(cell)] + named
+        alive.append(found)  # and its id is that of nothing else
+        if not isinstance(found, (FunctionType, type)):
+            pending += _held(found)
+        elif not _is_named(found):
+            yield found
+            pending += [*_of_hints(found).values(), *_inside(found)]
+
+
+def _inside(found: Any) -> Iterator[Any]:
+    """What a function or a class has that may be one."""
+    if isinstance(found, type):
+        yield from (*found.__mro__, *vars(found).values())
+        return
+    yield from (found.__defaults__, found.__kwdefaults__, vars(found))
+    yield from [found.__globals__[name] for name in _names(found.__code__) if name in found.__globals__]
+    yield from [cell.cell_contents for cell in found.__closure__ or () if _holds(cell)]
+
+
+def _held(value: Any) -> Iterator[Any]:
+    """What something else has: a container, a method, a function of ours, an instance of a class that goes along."""
+    if isinstance(value, (list, tuple, set, frozenset)):
+        yield from [each for each in value if type(each) not in _NUMBERS]
+    elif isinstance(value, dict):
+        yield from [each for each in value.values() if type(each) not in _NUMBERS]
+    elif isinstance(value, (staticmethod, classmethod, MethodType)):
+        yield from (value.__func__, getattr(value, "__self__", None))
+    elif isinstance(value, property):
+        yield from (value.fget, value.fset)
+    elif isinstance(value, functools.cached_property):
+        yield value.func
+    elif isinstance(value, functools.partial):
+        yield from (value.func, value.args, value.keywords)
+    elif isinstance(value, Function):
+        yield from (getattr(value, "__wrapped__", None), value.rule)
+    elif is_users_class(type(value)) and not _is_named(type(value)):
+        yield from (type(value), getattr(value, "__dict__", None))
 
 
 def _holds(cell: Any) -> bool:
@@ -113,10 +148,10 @@ def _names(code: CodeType) -> Iterator[str]:
             yield from _names(constant)
 
 
-def _texts(first: Any) -> dict[str, str]:
-    """The text of each file that they are written in."""
-    files = dict.fromkeys(found.__code__.co_filename for found in _reached(first) if isinstance(found, FunctionType))
-    return {file: "".join(linecache.getlines(file)) for file in files}
+def _written(first: Any) -> tuple[list[tuple[FunctionType, str]], dict[str, str]]:
+    """The file that each of the functions is written in, and the text of each file."""
+    files = [(found, found.__code__.co_filename) for found in _reached(first) if isinstance(found, FunctionType)]
+    return files, {file: "".join(linecache.getlines(file)) for _, file in files}
 
 
 def _hinted(first: Any) -> list[tuple[Any, dict[str, Any]]]:

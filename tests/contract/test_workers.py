@@ -19,6 +19,7 @@ PROGRAM = """
 from __future__ import annotations
 import sys, pickle
 from dataclasses import dataclass
+from functools import partial
 import numpy as np
 import rosejit as rose
 from rosejit import Vec
@@ -61,6 +62,22 @@ def made(k):
         return k * x * helper(x)
     return rose.jit(closure)
 
+def several(functions):
+    return rose.jit(lambda x: sum(f(x) for f in functions))
+
+class Shape:
+    def __init__(self, side): self.side = side
+    @staticmethod
+    def square(x): return x * x
+    @classmethod
+    def unit(cls): return cls(1.0)
+    @property
+    def double(self): return 2.0 * self.side
+    def area(self, x): return self.square(x) * self.double + self.unit().side
+
+def row(a: float, x: float) -> float:
+    return a * x * x if x > 0.5 else a
+
 X, P = np.array([0.1, 0.9, 1.5]), Params(2.0, np.array([1.0, 0.5, 0.25]))
 CALLS = {
     "function": (loss, (P, X)),
@@ -75,6 +92,9 @@ CALLS = {
     "lambda": (rose.jit(lambda x: helper(x) + 1.0), (2.0,)),
     "closure": (made(5.0), (2.0,)),
     "rule": (rose.grad(ruled), (2.0,)),
+    "several": (several([lambda x: x * x, partial(lambda x, y: x * y, 3.0)]), (2.0,)),
+    "members": (rose.jit(lambda x: Shape(2.0).area(x)), (3.0,)),
+    "sum over rows": (rose.value_and_grad(rose.sum_over(row, over="x", rows=2)), (1.5, X)),
     "checkpoint": (rose.grad(rose.checkpoint(lambda x: helper(x))), (2.0,)),
     "opaque": (rose.jit(lambda x: shown(x) * x), (2.0,)),
     "pullback": (rose.vjp(loss, P, X)[1], (1.0,)),
@@ -170,6 +190,16 @@ def test_joblib(tmp_path):
     pytest.importorskip("joblib")
     (tmp_path / "loky.py").write_text(LOKY.format(program=PROGRAM))
     assert run(tmp_path, "loky.py") == "all the same\n"
+
+
+def test_plain_functions_of_a_program_are_derived_where_they_arrive(tmp_path):
+    (tmp_path / "loky.py").write_text(
+        "import rosejit as rose\nfrom joblib import Parallel, delayed\n"
+        "def f(x):\n    return x * x * x if x > 0.0 else x\n"
+        "def slope(x):\n    return rose.grad(f)(x)\n"
+        "if __name__ == '__main__':\n    print(Parallel(n_jobs=2)(delayed(slope)(x) for x in (2.0, -1.0)))\n"
+    )
+    assert run(tmp_path, "loky.py") == "[12.0, 1.0]\n"
 
 
 def test_a_function_of_a_module_travels_by_name():

@@ -25,6 +25,7 @@ from rosejit.frontend.syntax.ast_build import RUNTIME, assign, at, constant, hoo
 from rosejit.frontend.syntax.code_comparison import FUTURE_FLAGS
 from rosejit.frontend.syntax.code_table import ByCode
 from rosejit.frontend.syntax.gast_convert import gast
+from rosejit.frontend.syntax.lost_files import LOST, find_again
 from rosejit.frontend.syntax.rewrite_context import Context, Counter
 from rosejit.frontend.syntax.rewrite_expressions import expression
 from rosejit.frontend.syntax.rewrite_statements import statement
@@ -54,6 +55,8 @@ class Translations:
 
     def of(self, function: FunctionType) -> Translation:
         """The translation of `function`; raises UnsupportedSyntax, always the same, where there is none."""
+        if function.__code__.co_filename == LOST:
+            find_again(function)
         code = function.__code__
         made = self._known.get(code)
         if made is None:
