@@ -18,7 +18,7 @@ from rosejit.api.function import Function, FunctionSource, base_of
 from rosejit.api.kept_functions import kept
 from rosejit.api.opaque_functions import call_directly, stage_opaque
 from rosejit.api.options import Options
-from rosejit.api.pickled_functions import reduced
+from rosejit.api.pickled_functions import find_all_again, reduced
 from rosejit.api.public_entry import public
 from rosejit.api.specialisation import Staged
 from rosejit.errors import StagingTypeError
@@ -54,6 +54,7 @@ def from_source(
     """
     plain: Any = function
     if is_plain(function):
+        find_all_again(plain)
         bound = binding.SIGNATURES.of(function, static)
     else:
         plain, bound = caller(function, static)

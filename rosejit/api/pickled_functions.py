@@ -20,7 +20,7 @@ from rosejit.api.function import Function
 from rosejit.api.programs.value_codec import is_importable_main
 from rosejit.errors import StagingTypeError
 from rosejit.frontend.hints.hints import ARRIVED
-from rosejit.frontend.syntax.lost_files import settle
+from rosejit.frontend.syntax.lost_files import LOST, find_again, settle
 from rosejit.frontend.syntax.user_code import is_users_class
 
 _CLOUD = "cloudpickle"
@@ -73,6 +73,13 @@ def _filled(blank: Function, words: tuple[Any, ...]) -> None:
     made = fill(*state)
     blank.__dict__.update(made.__dict__)
     Function.__init__(blank, made.binding, made.options, made.kind, made.rule)
+
+
+def find_all_again(function: FunctionType) -> None:
+    """Settle a function that came without us, and those that it calls."""
+    for found in _reached(function) if function.__code__.co_filename == LOST else ():
+        if isinstance(found, FunctionType) and found.__code__.co_filename == LOST:
+            find_again(found)
 
 
 # --- what goes along

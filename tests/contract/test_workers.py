@@ -1,6 +1,7 @@
 """Functions and what is made of them in other processes: how they are pickled, and the engines that people use."""
 
 import copy
+import functools
 import os
 import pickle
 import subprocess
@@ -229,3 +230,75 @@ def test_a_worker_does_not_stage_a_compiled_program(tmp_path):
         "assert not any(name.startswith('rosejit.codegen.') for name in sys.modules)\n"
     )
     assert float(run(tmp_path, "taker.py")) == np.sin(2.0) * 2.0
+
+
+def ways_to_hold(helper):
+    """Functions that reach `helper` in one way each."""
+
+    class Held:
+        of_the_class = staticmethod(helper)
+        as_property = property(lambda self: helper(self.x))
+        as_class_method = classmethod(lambda cls, x: helper(x))
+
+        def __init__(self, x):
+            self.x, self.function = x, helper
+
+        def method(self, x):
+            return helper(x)
+
+    held = Held(1.5)
+    several, named = [helper, helper], {"h": helper, "n": (1, None)}
+    partly = functools.partial(lambda k, x: k * helper(x), 1.0)
+    decorated = rose.jit(helper)
+    return {
+        "cell": lambda x: helper(x),
+        "list": lambda x: several[1](x),
+        "dict": lambda x: named["h"](x),
+        "partial": lambda x: partly(x),
+        "decorated": lambda x: decorated(x),
+        "gradient": lambda x: x * rose.grad(decorated)(x) / 2,
+        "default": lambda x, h=helper: h(x),
+        "inside": lambda x: (lambda y: helper(y))(x),
+        "static method": lambda x: held.of_the_class(x),
+        "class method": lambda x: held.as_class_method(x),
+        "property": lambda x: Held(x).as_property,
+        "method": lambda x: held.method(x),
+        "bound": rose.jit(held.method),
+        "attribute": lambda x: held.function(x),
+    }
+
+
+@pytest.mark.parametrize("way", ways_to_hold(abs))
+def test_all_that_is_reached_is_staged_where_it_arrives(way):
+    def helper(x):
+        return x * x if x > 0.5 else x
+
+    f = ways_to_hold(helper)[way]
+    f = f if way == "bound" else rose.jit(f)
+    for _ in range(2):  # and travels on
+        f = cloudpickle.loads(cloudpickle.dumps(f))
+        assert f(1.5) == 2.25
+        assert rose.grad(f)(1.5) == 3.0
+        assert {line.file for line in f.lower(1.5).cost().lines} == {__file__}
+
+
+def test_a_function_that_travelled_without_us_is_staged_where_its_file_is():
+    """Cloudpickle leaves out in which file code is written, and keeps `__file__` of its module."""
+
+    def task(x):
+        helper = lambda y: y * y
+
+        @rose.jit
+        def inner(y: float) -> float:
+            return helper(y) + 1.0 if y > 0.5 else y
+
+        return rose.grad(inner)(x), inner(x)
+
+    def plain(x):
+        return x * x if x > 0.5 else x
+
+    assert cloudpickle.loads(cloudpickle.dumps(task))(1.5) == (3.0, 3.25)
+    arrived = cloudpickle.loads(cloudpickle.dumps(plain))
+    assert rose.grad(arrived)(1.5) == 3.0
+    arrived = cloudpickle.loads(cloudpickle.dumps(lambda x: sum(f(x) for f in (plain,))))
+    assert rose.value_and_grad(arrived)(1.5) == (2.25, 3.0)

@@ -2,6 +2,7 @@
 
 from types import CodeType, FunctionType
 
+from rosejit.frontend.syntax.code_table import ByCode
 from rosejit.frontend.syntax.source import is_written
 
 LOST = "<dynamic-code>"
@@ -15,9 +16,15 @@ def settle(function: FunctionType, file: str) -> None:
 
 def find_again(function: FunctionType) -> None:
     """Settle a function that came without us, in the file of its module if it is written there."""
-    file = function.__globals__.get("__file__")
-    if isinstance(file, str) and is_written(found := _written_in(function.__code__, file)):
-        function.__code__ = found
+    code, file = function.__code__, function.__globals__.get("__file__")
+    found = _FOUND.get(code)
+    if found is None and isinstance(file, str) and is_written(made := _written_in(code, file)):
+        found = _FOUND.put(code, made)
+    function.__code__ = found or code
+
+
+_FOUND = ByCode[CodeType]()
+"""The same for all functions that one code makes: what is known of them goes by it."""
 
 
 def _written_in(code: CodeType, file: str) -> CodeType:
