@@ -3,7 +3,7 @@
 Each row is a new process, and the rows take turns, so that all see the same machine; figures are medians. Byte code is
 cached in a folder of its own: where `PYTHONDONTWRITEBYTECODE` is set, an import is mostly Python's compiler.
 `cold`: the disk cache of rosejit is empty; `warm`: it has the program. `more`: than the decorated function alone, which
-has imported rosejit; the row with `wasmtime` says what of that is the import of the engine, as everybody pays it.
+has imported rosejit.
 """
 
 import statistics
@@ -29,7 +29,6 @@ PROGRAMS = {
     "import numpy": "import numpy",
     "import rosejit": "import rosejit",
     "a decorated function": DECORATED,
-    "the same and wasmtime": f"{DECORATED}import wasmtime",
     "its first result, cold": f"{DECORATED}f(1.5, 2.0)",
     "its first result, warm": f"{DECORATED}f(1.5, 2.0)",
     "its first gradient, cold": f"{DECORATED}rose.grad(f)(1.5, 2.0)",
@@ -71,7 +70,7 @@ def measure(times: int, absent: list[str]) -> Table:
     medians = {what: statistics.median(turn[what]["ms"] for turn in turns) for what in here}
     for what, ms in medians.items():
         counted = {key: str(turns[0][what][key]) for key in ("modules", "ours")}
-        more = {"more": ms - medians["a decorated function"]} if what.startswith(("its", "the")) else {}
+        more = {"more": ms - medians["a decorated function"]} if what.startswith("its") else {}
         table.add(program=what, ms=ms, **more, **{"of numpy": ms / medians["import numpy"]}, **counted)
     return table
 

@@ -17,13 +17,11 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import wasmtime
-from wasmtime import _ffi
-
 from rosejit.abi import ADDRESS_SPACE, EXCHANGE, FAILURE_NUMBER, INTERRUPT_FLAG, Artifact, Scalar
 from rosejit.errors import RoseMemoryError, WasmTrap
 from rosejit.numeric import np
 from rosejit.runtime import host_callbacks as host_functions
+from rosejit.runtime import wasmtime_library as wasmtime
 from rosejit.runtime.backend import NO_FAILURE, Fault
 from rosejit.runtime.marshalling.convert import dtype
 from rosejit.runtime.marshalling.host_results import signature
@@ -31,35 +29,17 @@ from rosejit.runtime.residency.memory import CopiedMemory, numbers, octets_at
 from rosejit.runtime.residency.memory_limit import memory_limit
 from rosejit.runtime.residency.stack_limit import LEAST, MODEST, MOST, here
 
-ffi: Any = _ffi  # the C interface; its types are those of ctypes, which say little
-_Pointer: Any = ctypes.POINTER
-_Address = ctypes.c_void_p
-_Untyped = ctypes.CFUNCTYPE(ctypes.c_size_t)
-"""No declared arguments: prepared ctypes objects pass through, which saves a quarter of a call."""
-_call = _Untyped(("wasmtime_func_call_unchecked", ffi.dll))
-_deserialize = _Untyped(("wasmtime_module_deserialize", ffi.dll))
-_new_host = ctypes.CFUNCTYPE(None)(("wasmtime_func_new_unchecked", ffi.dll))
-_delete_trap = ctypes.CFUNCTYPE(None, _Address)(("wasm_trap_delete", ffi.dll))
-_delete_error = ctypes.CFUNCTYPE(None, _Address)(("wasmtime_error_delete", ffi.dll))
-_delete_store = ctypes.CFUNCTYPE(None, _Address)(("wasmtime_store_delete", ffi.dll))
-_new_trap = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t)(("wasmtime_trap_new", ffi.dll))
 _HOST_TRAP = b"a host function raised", 22
-_FRAMES = 20  # of Python, that the wrappers of wasmtime-py may need
+_FRAMES = 20  # of Python, that `wasmtime_library` may need
 _HAS_WINCH = platform.machine() in ("x86_64", "AMD64")
 """Whether wasmtime has a second compiler for this machine, complete enough for our modules. Where it has none, making
 its engine would end the process."""
-_WINCH_STRATEGY = 2
-_VALUES = {"f64": wasmtime.ValType.f64, "i64": wasmtime.ValType.i64, "i32": wasmtime.ValType.i32}
 
 _LIFE = compile("", __file__, "exec")
 """Copies of it live as long as an instance. A store must outlive the finalizers of all that may call its instance,
 which the cyclic garbage collector runs in no order, on all objects it looks at; a code object is none of these, and
 yet there are weak references to it."""
-_NO_FINALIZER = ctypes.CFUNCTYPE(None, _Address)(0)
-_FAULTS: dict[Any, Any] = {
-    wasmtime.TrapCode.UNREACHABLE: "unreachable",
-    wasmtime.TrapCode.STACK_OVERFLOW: "stack",
-}
+_FAULTS: dict[int | None, Any] = {wasmtime.UNREACHABLE: "unreachable", wasmtime.STACK_OVERFLOW: "stack"}
 
 # What an instance and the engine (and host functions, hosts.py) tell each other, as 8-byte numbers.
 _TRAP, _BASE, _SPARE, _STORE, _ARGUMENT = host_functions.TRAP, host_functions.BASE, host_functions.SPARE, 3, 4
@@ -68,7 +48,7 @@ _CONTROL_SIZE = 48
 
 def _version() -> str:
     """That of the package that was imported, by the folder beside it: Python's own way takes 20 ms."""
-    names = os.listdir(os.path.dirname(os.path.dirname(wasmtime.__file__)))
+    names = os.listdir(os.path.dirname(wasmtime.folder()))
     found = [name for name in names if name.startswith("wasmtime-") and name.endswith(".dist-info")]
     if len(found) == 1:
         return found[0].removeprefix("wasmtime-").removesuffix(".dist-info")
@@ -99,7 +79,7 @@ class Wasmtime:
     def compile(self, artifact: Artifact, hosts: Sequence[Callable[..., Any]]) -> "NativeModule":
         """Native code for `artifact`. Raises WasmTrap if the engine refuses it."""
         code = _native(self.engine(_stack(artifact), wide=artifact.wide), artifact)
-        _check(artifact, {export.name: export.type for export in code.exports})
+        _check(artifact, code.exports())
         return NativeModule(self, artifact, hosts, code)
 
     def quick(self, artifact: Artifact, hosts: Sequence[Callable[..., Any]]) -> "NativeModule | None":
@@ -107,10 +87,10 @@ class Wasmtime:
         if not _HAS_WINCH or artifact.wide:  # that runs for long anyway
             return None
         try:
-            code = wasmtime.Module(self.engine(_stack(artifact), quick=True), artifact.wasm)
-        except wasmtime.WasmtimeError:
+            code = wasmtime.Module.compiled(self.engine(_stack(artifact), quick=True), artifact.wasm)
+        except wasmtime.Refusal:
             return None
-        _check(artifact, {export.name: export.type for export in code.exports})
+        _check(artifact, code.exports())
         return NativeModule(self, artifact, hosts, code, quick=True)
 
     def restore(
@@ -121,15 +101,12 @@ class Wasmtime:
         Mapping the file would be faster (1.4 against 0.04 ms for 100,000 operations), but who shortens it afterwards
         would end the process.
         """
-        made = _Pointer(ffi.wasmtime_module_t)()
         if quick and not _HAS_WINCH:
             return None
-        engine = self.engine(_stack(artifact), quick, artifact.wide).ptr()
-        failed = _deserialize(engine, ctypes.c_char_p(data), ctypes.c_size_t(size), ctypes.byref(made))
-        if failed:
-            _delete_error(failed)
+        try:
+            code = wasmtime.Module.restored(self.engine(_stack(artifact), quick, artifact.wide), data, size)
+        except wasmtime.Refusal:
             return None
-        code = wasmtime.Module._from_ptr(made)  # pyright: ignore[reportPrivateUsage] - no public way without copies
         return NativeModule(self, artifact, hosts, code, quick)
 
     def engine(self, stack: int, quick: bool = False, wide: bool = False) -> wasmtime.Engine:
@@ -139,19 +116,8 @@ class Wasmtime:
 
     def _make(self, quick: bool, stack: int, wide: bool) -> wasmtime.Engine:
         assert LEAST <= stack <= MOST, stack  # wrong values end the process, not the call
-        config = wasmtime.Config()
-        if quick:
-            ffi.wasmtime_config_strategy_set(config.ptr(), _WINCH_STRATEGY)
-        config.parallel_compilation = self._parallel
-        ffi.wasmtime_config_memory_may_move_set(config.ptr(), False)
-        if wide:
-            config.wasm_memory64 = True
-            # Against others who run code in this process, which is all ours; tests of addresses take half the time.
-            config.cranelift_flag_set("enable_heap_access_spectre_mitigation", "false")
-            ffi.wasmtime_config_memory_reservation_set(config.ptr(), ADDRESS_SPACE[True])
-        ffi.wasmtime_config_async_stack_size_set(config.ptr(), stack + (1 << 20))  # must be the larger one
-        config.max_wasm_stack = stack
-        return wasmtime.Engine(config)
+        reservation = ADDRESS_SPACE[True] if wide else 0
+        return wasmtime.Engine(stack, quick=quick, parallel=self._parallel, reservation=reservation)
 
     def _forget(self) -> None:
         """In the child of a fork, where the threads that compile in parallel do not exist."""
@@ -170,25 +136,25 @@ def _stack(artifact: Artifact) -> int:
 def _native(engine: wasmtime.Engine, artifact: Artifact) -> wasmtime.Module:
     """Native code for `artifact`. Raises WasmTrap if the engine refuses it."""
     try:
-        return wasmtime.Module(engine, artifact.wasm)
-    except wasmtime.WasmtimeError as error:
+        return wasmtime.Module.compiled(engine, artifact.wasm)
+    except wasmtime.Refusal as error:
         raise WasmTrap(f"the engine refuses the module: {_reason(error)}") from None
 
 
-def _check(artifact: Artifact, exports: dict[str, Any]) -> None:
+def _check(artifact: Artifact, exports: dict[str, tuple[int, ...]]) -> None:
     """That the module has what the artifact says: raw calls and raw memory would not notice."""
-    memory = exports.get("memory")
+    memory = exports.get("memory", (-1,))
     slots = [slot for entry in artifact.entries.values() for slot in (*entry.params, *entry.results)]
     needed = max((slot.offset + slot.bytes for slot in slots), default=EXCHANGE)
-    assert isinstance(memory, wasmtime.MemoryType), "no memory"
-    assert memory.limits.min << 16 >= needed, f"the exchange block ends at {needed}"
+    assert memory[0] == wasmtime.MEMORY, "no memory"
+    assert memory[1] << 16 >= needed, f"the exchange block ends at {needed}"
     types = {name: (0, 0) for name in artifact.entries} | {slot.release: (1, 0) for slot in slots if slot.release}
     if "allocate" in exports:
         types["allocate"] = (1, 1)
     for name, counts in types.items():
-        function = exports.get(name)
-        assert isinstance(function, wasmtime.FuncType), f"no function {name}"
-        assert (len(function.params), len(function.results)) == counts, f"{name} has another type"
+        kind, *found = exports.get(name, (-1,))
+        assert kind == wasmtime.FUNCTION, f"no function {name}"
+        assert tuple(found) == counts, f"{name} has another type"
 
 
 class NativeModule:
@@ -206,8 +172,8 @@ class NativeModule:
         self._artifact = artifact
         self._code: wasmtime.Module | None = code
         self._loaded = {_stack(artifact): (self._engine(_stack(artifact)), code, _host_types(artifact))}
-        self._order = [_import_number(imported) for imported in code.imports]
-        self.externs = ffi.wasmtime_extern_t * len(self._order)
+        self._order = [_import_number(*imported) for imported in code.imports()]
+        self.externs = wasmtime.Extern * len(self._order)
         self.raised: dict[int, BaseException] = {}
         """What host functions have raised, by the address of the control block of their instance."""
         self.callbacks = [
@@ -217,7 +183,7 @@ class NativeModule:
 
     def serialize(self) -> bytes:
         """The native code."""
-        return bytes(self._compiled().serialize())
+        return self._compiled().serialized()
 
     def unload(self) -> None:
         """Drop the native code until an instance is asked for."""
@@ -237,7 +203,8 @@ class NativeModule:
         loaded = self._loaded.get(stack)
         if loaded is None or loaded[0] is not engine:
             known = self._code
-            code = wasmtime.Module.deserialize(engine, known.serialize()) if known else self._compiled()
+            data = known.serialized() if known else b""
+            code = wasmtime.Module.restored(engine, data, len(data)) if known else self._compiled()
             loaded = self._loaded[stack] = (engine, code, _host_types(self._artifact))
         hosts = [(loaded[2][k], self.callbacks[k]) for k in self._order]
         made = Instance(self, engine, loaded[1], hosts, self._artifact.wide)
@@ -245,16 +212,15 @@ class NativeModule:
         return made
 
 
-def _host_types(artifact: Artifact) -> list[wasmtime.FuncType]:
-    """The types of the imports; a type belongs to the engine that sees it first."""
-    signatures = [signature(imported, artifact.wide) for imported in artifact.imports]
-    return [wasmtime.FuncType([_VALUES[p]() for p in ps], [_VALUES[r]() for r in rs]) for ps, rs in signatures]
+def _host_types(artifact: Artifact) -> list[wasmtime.FunctionType]:
+    """The types of the imports."""
+    return [wasmtime.FunctionType(*signature(imported, artifact.wide)) for imported in artifact.imports]
 
 
-def _import_number(imported: wasmtime.ImportType) -> int:
-    if imported.module != "host" or not (imported.name or "").isdigit():
-        raise WasmTrap(f"the engine refuses the module: it imports {imported.module}.{imported.name}")
-    return int(imported.name or "")
+def _import_number(module: str, name: str) -> int:
+    if module != "host" or not name.isdigit():
+        raise WasmTrap(f"the engine refuses the module: it imports {module}.{name}")
+    return int(name)
 
 
 class Instance:
@@ -265,7 +231,7 @@ class Instance:
         module: NativeModule,
         engine: wasmtime.Engine,
         code: wasmtime.Module,
-        hosts: list[tuple[wasmtime.FuncType, Any]],
+        hosts: list[tuple[wasmtime.FunctionType, Any]],
         wide: bool,
     ) -> None:
         self._module = module
@@ -280,23 +246,22 @@ class Instance:
         self._calls: dict[str, Callable[[], int]] = {}
         self._life = _LIFE.replace(co_firstlineno=1)
         weakref.finalize(self._life, _close, block).atexit = False
-        store = ffi.wasmtime_store_new(engine.ptr(), None, _NO_FINALIZER)
-        self._control[_STORE] = _address(store)
-        self._context = ffi.wasmtime_store_context(store)
+        store = self._control[_STORE] = wasmtime.new_store(engine.address, None, None)
+        self._context: int = wasmtime.store_context(store)
         self.limit = _limited(store, code) if wide else ADDRESS_SPACE[False]
         imports = module.externs()
         for extern, (type_, host) in zip(imports, hosts, strict=True):
-            extern.kind = ffi.WASMTIME_EXTERN_FUNC.value
-            made = ctypes.byref(extern, ffi.wasmtime_extern_t.of.offset)
-            _new_host(self._context, type_.ptr(), host, _Address(self._at), None, made)
+            extern.kind = wasmtime.FUNCTION
+            made = ctypes.byref(extern, wasmtime.REFERENCE)
+            wasmtime.new_function(self._context, type_.address, host, self._at, None, made)
         self._arm()
         self._raw = _instantiated(self._context, code, imports)
-        self._memory = self._export("memory").memory
-        base = _address(ffi.wasmtime_memory_data(self._context, ctypes.byref(self._memory)))
+        memory = self._export("memory")
+        base = wasmtime.memory_data(self._context, memory)
         self._control[_BASE] = base
         self.octets = octets_at(base, ADDRESS_SPACE[wide])
         self.reals, self.ints, self.words = numbers(self.octets)
-        size = functools.partial(ffi.wasmtime_memory_data_size, self._context, ctypes.byref(self._memory))
+        size = functools.partial(wasmtime.memory_size, self._context, memory)
         self.memory = CopiedMemory(self.octets, size)
         self.words[FAILURE_NUMBER // 4] = NO_FAILURE
 
@@ -328,27 +293,24 @@ class Instance:
         _enter(_FRAMES)
         self._arm()
         if status:
-            error = wasmtime.WasmtimeError._from_ptr(_pointer(status, ffi.wasmtime_error_t))  # pyright: ignore[reportPrivateUsage] - no public way
-            return Fault("other", str(error))
-        address, self._control[_TRAP] = self._control[_TRAP], 0
-        trap = wasmtime.Trap._from_ptr(_pointer(address, ffi.wasm_trap_t))  # pyright: ignore[reportPrivateUsage] - no public way
-        functions = tuple(frame.func_index for frame in trap.frames)
-        reason = trap.message.rpartition("wasm trap: ")[2].strip()
-        return Fault(_FAULTS.get(trap.trap_code, "other"), reason, functions)
+            return Fault("other", wasmtime.error_words(status))
+        trap, self._control[_TRAP] = self._control[_TRAP], 0
+        code, words, functions = wasmtime.trap_facts(trap)
+        return Fault(_FAULTS.get(code, "other"), words.rpartition("wasm trap: ")[2].strip(), functions)
 
     def take_raised(self, status: int) -> BaseException | None:
         """What a host function raised in the last call, which is then dealt with."""
         raised = self._module.raised.pop(self._at, None)
         if raised is not None:
-            self._control[_SPARE] = _new_trap(*_HOST_TRAP)
-            _delete_error(status)
+            self._control[_SPARE] = wasmtime.new_trap(*_HOST_TRAP)
+            wasmtime.delete_error(status)
         return raised
 
     def recover(self) -> None:
         """Be ready for a call although an earlier one failed."""
         self._arm()
         if self._control[_TRAP]:
-            _delete_trap(self._control[_TRAP])
+            wasmtime.delete_trap(self._control[_TRAP])
             self._control[_TRAP] = 0
         self.words[INTERRUPT_FLAG // 4] = 0
         self.words[FAILURE_NUMBER // 4] = NO_FAILURE
@@ -369,48 +331,44 @@ class Instance:
 
     def _call(self, name: str, arguments: int) -> Callable[[], int]:
         # References pass as they are; a pointer would be converted at each call, for 20 ns.
-        context, function = ctypes.byref(self._context.contents), ctypes.byref(self._export(name).func)
+        context, function = ctypes.byref(ctypes.c_char.from_address(self._context)), self._export(name)
         control = ctypes.c_char.from_address(self._at)
         place, trap = ctypes.byref(control, 8 * _ARGUMENT), ctypes.byref(control, 8 * _TRAP)
-        return functools.partial(_call, context, function, place, arguments, trap)
+        return functools.partial(wasmtime.call, context, function, place, arguments, trap)
 
     def _arm(self) -> None:
         """See to it that host functions have a trap to return: making one takes a call, which a signal can stop."""
         if self._module.callbacks and not self._control[_SPARE]:
-            self._control[_SPARE] = _new_trap(*_HOST_TRAP)
+            self._control[_SPARE] = wasmtime.new_trap(*_HOST_TRAP)
 
     def _export(self, name: str) -> Any:
-        encoded, item = name.encode(), ffi.wasmtime_extern_t()
-        found = ffi.wasmtime_instance_export_get(
-            self._context, ctypes.byref(self._raw), encoded, len(encoded), ctypes.byref(item)
-        )
-        if not found:
+        """A reference to an export."""
+        encoded, item = name.encode(), wasmtime.Extern()
+        if not wasmtime.instance_export(self._context, self._raw, encoded, len(encoded), ctypes.byref(item)):
             raise WasmTrap(f"the module has no export {name}")
-        return item.of
+        return ctypes.byref(item, wasmtime.REFERENCE)
 
 
 def _limited(store: Any, code: wasmtime.Module) -> int:
     """The bytes beyond which the memory does not grow from now on. Raises RoseMemoryError where it begins with more."""
     limit = memory_limit()
-    least = next(e.type.limits.min << 16 for e in code.exports if isinstance(e.type, wasmtime.MemoryType))
+    least = code.exports()["memory"][1] << 16
     if least > limit:
         raise RoseMemoryError(
             f"arguments and results take {least:,} bytes, more than the {limit:,} that a call may take now",
             help="work on parts of the arrays; a call may take what `ROSE_MEMORY_BYTES` says, or else nine tenths of "
             "the memory that is free",
         )
-    ffi.wasmtime_store_limiter(store, limit, -1, -1, -1, -1)
+    wasmtime.limit_store(store, limit, -1, -1, -1, -1)
     return limit
 
 
 def _instantiated(context: Any, code: wasmtime.Module, imports: Any) -> Any:
     """The instance in a store; it has no start function, so that only a lack of memory can stop it."""
-    raw, trap = ffi.wasmtime_instance_t(), _Pointer(ffi.wasm_trap_t)()
-    failed: Any = ffi.wasmtime_instance_new(
-        context, code.ptr(), imports, len(imports), ctypes.byref(raw), ctypes.byref(trap)
-    )
+    raw, trap = wasmtime.Instance(), ctypes.c_void_p()
+    failed = wasmtime.new_instance(context, code.address, imports, len(imports), raw, ctypes.byref(trap))
     if failed:
-        error = str(wasmtime.WasmtimeError._from_ptr(failed))  # pyright: ignore[reportPrivateUsage] - no public way
+        error = wasmtime.error_words(failed)
         if "memory" in error or "mmap" in error:
             raise RoseMemoryError(f"no memory for the compiled code: {' '.join(error.split())}")
         raise WasmTrap(f"the engine refuses the module: {_reason(error)}")
@@ -434,14 +392,6 @@ def _close(block: bytearray) -> None:
     trap, _, spare, store = struct.unpack_from("4Q", block)
     for unread in (trap, spare):
         if unread:
-            _delete_trap(unread)
+            wasmtime.delete_trap(unread)
     if store:
-        _delete_store(store)
-
-
-def _address(pointer: Any) -> int:
-    return ctypes.cast(pointer, _Address).value or 0
-
-
-def _pointer(address: int, to: Any) -> Any:
-    return ctypes.cast(address, _Pointer(to))
+        wasmtime.delete_store(store)
