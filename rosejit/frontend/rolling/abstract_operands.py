@@ -30,6 +30,7 @@ from rosejit.frontend.rolling.abstract_tables import (
 )
 from rosejit.frontend.rolling.refused_at import text
 from rosejit.frontend.syntax.loop_plan import Plan
+from rosejit.frontend.syntax.lower_jumps import VALUE
 from rosejit.frontend.values.generators import Generator
 from rosejit.frontend.values.pytree import is_record
 from rosejit.frontend.values.tape import Tape
@@ -43,9 +44,10 @@ _STEPS = 200_000
 
 @dataclass(slots=True, frozen=True)
 class MaybeBound:
-    """The value of a name that may be unbound."""
+    """The value of a name that may be unbound, or that is one of two arrays, and the host knows which."""
 
     value: Any
+    is_one_of_two: bool = False
 
 
 @dataclass(slots=True)
@@ -82,6 +84,8 @@ class AbstractOperands:
     def read(self, name: str) -> Any:
         """What `name` is bound to."""
         value = self.lookup(name)
+        if value.__class__ is MaybeBound and name == VALUE and not value.is_one_of_two:
+            value = value.value  # a function ends with a `return`, on whatever path
         if value is None or value.__class__ is MaybeBound:
             unroll(f"`{name}` may be unbound")
         if value.__class__ is AbstractArray and value.place in self.reached:
@@ -400,14 +404,16 @@ def either(a: Any, b: Any, by_running: bool) -> Any:
         return MaybeBound(b if a is None else a)
     if MaybeBound in (a.__class__, b.__class__):
         first, second = (value.value if value.__class__ is MaybeBound else value for value in (a, b))
-        return MaybeBound(either(first, second, by_running))
+        is_one_of_two = any(value.__class__ is MaybeBound and value.is_one_of_two for value in (a, b))
+        made = either(first, second, by_running)
+        return MaybeBound(made, is_one_of_two) if made.__class__ is not MaybeBound else made
     if a.__class__ is AbstractArray or b.__class__ is AbstractArray:
         if a.__class__ is not b.__class__ or (a.shape, a.kind) != (b.shape, b.kind):
             unroll("one of two arrays of several shapes")
         if a.place is b.place:
             return a
         third = AbstractArray(a.shape, a.kind, object(), True, True)
-        return third if by_running else MaybeBound(third)  # the host knows which: nothing may read it
+        return third if by_running else MaybeBound(third, is_one_of_two=True)  # nothing may read it
     if abstract_records.is_like(a, b) and a.made is not list:
         return a.with_items([either(x, y, by_running) for x, y in zip(a.items, b.items, strict=True)])
     if not all(value.__class__ is AbstractNumber or abstract_numbers.is_known_number(value) for value in (a, b)):

@@ -129,7 +129,7 @@ class AbstractRun(AbstractOperands):
         if value.__class__ is AbstractStructure:
             return value.with_items([self._settled(item) for item in value.items])
         if value.__class__ is MaybeBound:
-            return MaybeBound(self._settled(value.value))
+            return MaybeBound(self._settled(value.value), value.is_one_of_two)
         if value.__class__ is AbstractArray and self.contents[value.place].table is not None:
             held = self.contents[value.place]
             self.contents[value.place] = AbstractElements(held.hosts, held.low, held.high)

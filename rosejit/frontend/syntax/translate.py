@@ -350,7 +350,10 @@ def _inlined_plan(function: FunctionType) -> tuple[frozenset[str], loop_plan.Pla
     names = scope.analyse(source.node)
     context, body = _context(source, names, function.__globals__, Counter(), None)
     made = loop_plan.of_function(context, body)
-    return made if isinstance(made, str) else (frozenset(names.bound) | {lower_jumps.VALUE}, *made)
+    if isinstance(made, str):
+        return made
+    own = {*names.bound, *loop_plan.bound_names(made[0]), lower_jumps.VALUE}  # flags, and items of loops that are left
+    return (frozenset(own), *made)
 
 
 # --- what is read from outside

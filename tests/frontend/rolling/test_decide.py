@@ -46,6 +46,26 @@ def spread(row):
     return work[0], low
 
 
+def marched(row, limit):
+    t = 0.0
+    for a in row:
+        t += max(a * a, 0.1)
+        if t > limit:
+            break
+    for _ in range(4):
+        if t * t > limit:
+            return t
+        t = t * 1.5
+    return t - limit
+
+
+def one_of(y, z, k):
+    for j in range(2):
+        if k > 90 + j:
+            return y
+    return z
+
+
 def again(a, k):
     return a if k == 0 else a * again(a, k - 1)
 
@@ -82,6 +102,8 @@ SCOPE |= {
     "twice": twice,
     "spread": spread,
     "again": again,
+    "one_of": one_of,
+    "marched": marched,
 }
 V = np.linspace(-1.0, 2.0, 100)
 M = np.linspace(-1.0, 1.0, 300).reshape(100, 3)
@@ -185,6 +207,7 @@ ROLLED = {
     "a helper": "def helper(a):\n    return a * 2\nfor i in range(100):\n    s += helper(x)",
     "helpers with everything": "for i in range(100):\n    s += price(v[i], i, rate=x) + smooth(v, i) + twice(smooth, v, i)",
     "a helper of rows": "for row in m:\n    s = s * x + spread(row)[1]",
+    "a helper that leaves its loops": "for i in range(100):\n    s += marched(m[i], x) * marched(v[:3], v[i])",
     "a helper beside its own names": "y = np.zeros(100)\nfor i in range(100):\n    y[i] = spread(m[i])[0] + s\n    s = y[i]",
     "a lambda": "g = lambda a, b=2.0: a * b + 1\nfor i in range(100):\n    s += g(v[i])",
     "a tuple": "p = (x, s)\nfor i in range(100):\n    p = (p[0] * v[i], p[1] + p[0])\ns = p[0] + p[1]",
@@ -270,6 +293,7 @@ UNROLLED = {
     "a helper that writes": "y = v.copy()\ndef put(a, i):\n    a[i] = x\n    return x\nfor i in range(70):\n    s += put(y, i)",
     "a helper that prints": "def helper(a):\n    print(a)\n    return a\nfor i in range(70):\n    s += helper(x)",
     "a helper that needs the index": "def helper(a, i):\n    return a ** i\nfor i in range(70):\n    s += helper(x, i)",
+    "a helper that gives one of two arrays, by the index": "y, z = v * x, v * 2\nfor i in range(100):\n    s += one_of(y, z, i)[3] * x",
     "a helper that calls itself": "for i in range(70):\n    s += again(x, 12)",
     "printing": "for i in range(100):\n    print(i)\n    s += x",
     "a lambda of what is not followed": "for i in range(70):\n    g = lambda a: sum([a, x])\n    h = lambda a: f'{a}'\n    s += g(x)",
