@@ -62,6 +62,7 @@ def _inside(at: Any, reader: Callable[[str], Any]) -> Any:
         tables=at.tables,
         growing=at.growing,
         picked=at.picked,
+        same=at.same,
     )
     inside.around, inside.depth = at.around, at.depth + 1
     return inside

@@ -18,7 +18,7 @@ from rosejit.frontend.rolling.abstract_arrays import AbstractArray, AbstractElem
 from rosejit.frontend.rolling.abstract_calls import AbstractCalls
 from rosejit.frontend.rolling.abstract_helpers import AbstractClosure
 from rosejit.frontend.rolling.abstract_numbers import AbstractNumber, CannotRoll, Constant, TooLong, unroll
-from rosejit.frontend.rolling.abstract_records import AbstractStructure
+from rosejit.frontend.rolling.abstract_records import AbstractStructure, SamePlaces
 from rosejit.frontend.rolling.abstract_tables import (
     Tables,
     followed,
@@ -73,6 +73,8 @@ class AbstractOperands:
     """The names that the loop binds."""
     picked: set[Any] = field(default_factory=set[Any])
     """The arrays that were picked out of lists at indices of loops: they may not be written."""
+    same: SamePlaces = field(default_factory=SamePlaces)
+    """The arrays that may be one another, by which side of an `if` has run."""
     growing: dict[int, Plan] = field(default_factory=dict[int, Plan])
     """The statements that append to lists from before the loop, by `id` of the list."""
     tables: Tables = None  # type: ignore[assignment]  # made with the walk
@@ -231,7 +233,9 @@ def _choice(at: AbstractOperands, test: Plan, first: Plan, second: Plan) -> Any:
     decided = abstract_numbers.truth(at.value(test))
     if decided.__class__ is Constant:
         return at.value(first if decided.value else second)
-    made = at.entered(either(at.value(first), at.value(second), not decided.is_lifted))
+    each = at.value(first), at.value(second)
+    made = at.entered(either(*each, not decided.is_lifted))
+    at.same.join(made, *each)
     return made if made.__class__ is not MaybeBound else unroll("one of two values of the host")
 
 
@@ -401,7 +405,8 @@ def either(a: Any, b: Any, by_running: bool) -> Any:
     if a is b or (a.__class__ is Constant and a == b):
         return a
     if a is None or b is None:
-        return MaybeBound(b if a is None else a)
+        one = b if a is None else a
+        return one if one.__class__ is MaybeBound else MaybeBound(one)
     if MaybeBound in (a.__class__, b.__class__):
         first, second = (value.value if value.__class__ is MaybeBound else value for value in (a, b))
         is_one_of_two = any(value.__class__ is MaybeBound and value.is_one_of_two for value in (a, b))

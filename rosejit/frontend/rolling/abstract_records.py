@@ -54,6 +54,26 @@ def leaves(value: Any) -> Iterator[Any]:
         yield value
 
 
+class SamePlaces:
+    """Which arrays may be one another: sets of places, each found by its first."""
+
+    def __init__(self) -> None:
+        self._first: dict[Any, Any] = {}
+
+    def join(self, third: Any, *each: Any) -> None:
+        """After an `if`, `third` is one of `each`."""
+        for one in each:
+            for leaf, old in zip(leaves(third), leaves(one), strict=False):
+                if leaf.__class__ is old.__class__ is AbstractArray:
+                    self._first[self.of(old.place)] = self.of(leaf.place)
+
+    def of(self, place: Any) -> Any:
+        """What stands for all the places that may be this one."""
+        while self._first.get(place, place) is not place:
+            place = self._first[place]
+        return place
+
+
 def is_like(a: Any, b: Any) -> bool:
     """Whether two structures have the same class and fields."""
     return (

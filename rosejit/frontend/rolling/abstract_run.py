@@ -267,18 +267,31 @@ class AbstractRun(AbstractOperands):
         if decided is None:
             self._join(then, not test.is_lifted)
         else:
-            self._take(*((then, self._snapshot()) if decided else (self._snapshot(), then)))
+            self._take(before[1], *((then, self._snapshot()) if decided else (self._snapshot(), then)))
 
-    def _take(self, taken: Snapshot, other: Snapshot) -> None:
+    def _take(self, before: dict[Any, AbstractElements], taken: Snapshot, other: Snapshot) -> None:
         """What is after an `if` of which the host knows the side, in this iteration, where the loop is unrolled."""
         self.names, self.contents = dict(taken[0]), {**other[1], **self.origins, **taken[1]}
         for name in taken[0].keys() | other[0].keys():
             was = None if name in taken[0] and name in other[0] else self.classified(self.reader(name), name)
             mine, its = taken[0].get(name, was), other[0].get(name, was)
             if isinstance(mine, AbstractArray) and isinstance(its, AbstractArray) and mine.place is not its.place:
-                unroll("one of two arrays")
+                self.names[name] = self._third(mine, its, before, taken)
+                continue
             same = either(mine, its, False) is mine if AbstractArray in (mine.__class__, its.__class__) else mine == its
             self.names[name] = abstract_numbers.number(mine) if mine.__class__ is Constant and not same else mine
+
+    def _third(self, mine: AbstractArray, its: AbstractArray, before: Any, taken: Snapshot) -> AbstractArray:
+        """The array after an `if` that is `mine` where the loop is unrolled, and one of two where it is rolled: it must
+        be made in the `if`, under one name."""
+        names = [leaf for value in taken[0].values() for leaf in leaves(value) if leaf.__class__ is AbstractArray]
+        is_own = mine.place not in before and mine.place not in self.origins
+        if not is_own or taken[1][mine.place].is_lifted or [leaf.place for leaf in names].count(mine.place) > 1:
+            unroll("one of two arrays")
+        third = either(mine, its, True)
+        self.entered(third)
+        self.same.join(third, mine, its)
+        return third
 
     def _snapshot(self) -> Snapshot:
         return dict(self.names), dict(self.contents)
@@ -288,7 +301,9 @@ class AbstractRun(AbstractOperands):
         names, contents = other
         for name in names.keys() | self.names.keys():
             before = None if name in names and name in self.names else self.classified(self.reader(name), name)
-            self.names[name] = either(self.names.get(name, before), names.get(name, before), by_running)
+            mine, its = self.names.get(name, before), names.get(name, before)
+            self.names[name] = either(mine, its, by_running)
+            self.same.join(self.names[name], mine, its)
         for place in contents.keys() | self.contents.keys():
             before = self.origins.get(place, STAGED)
             mine, its = self.contents.get(place, before), contents.get(place, before)

@@ -222,6 +222,7 @@ def _widening(
         unroll("the array that the loop goes through is written in it")
     if not walk.picked.isdisjoint(walk.written):
         unroll("an array of a list is written")
+    _require_one_name(walk, names)
     widening = frozenset(
         name for name in names if name not in items.inductions and _after(walk, name, before, names, name in later)
     )
@@ -229,6 +230,17 @@ def _widening(
     if any(walk.contents[place].is_lifted for place in walk.written if place in walk.reached):
         unroll("an array is known to the host after the loop")
     return widening
+
+
+def _require_one_name(walk: AbstractRun, names: tuple[str, ...]) -> None:
+    """Raise where an array that is written may be one that another name has, by which side of an `if` has run."""
+    held: dict[Any, set[Any]] = {walk.same.of(place): set() for place in walk.written}
+    for name, value in walk.names.items():
+        for leaf in leaves(value) if name in names or name not in walk.bound else ():
+            if leaf.__class__ is AbstractArray and walk.same.of(leaf.place) in held:
+                held[walk.same.of(leaf.place)].add(leaf.place)
+    if any(len(places) > 1 for places in held.values()):
+        unroll("an array is written that may be another one")
 
 
 def _after(walk: AbstractRun, name: str, before: dict[str, Any], names: tuple[str, ...], is_read: bool) -> bool:

@@ -66,6 +66,41 @@ def one_of(y, z, k):
     return z
 
 
+def settled(row, x):
+    y = np.zeros(3)
+    for k in range(5):
+        w = np.tanh(y * x + row)
+        if w @ w > 2.0 + x:
+            break
+        y = w + y * 0.1
+    return y @ row
+
+
+def first_above(v, least):
+    for k in range(100):
+        if v[k] < -0.9:
+            continue
+        if v[k] > least:
+            return v[k] * k
+    return least
+
+
+def conjugate(d, b):
+    x, r = np.zeros(3), b.copy()
+    p, rr = r.copy(), r @ r
+    for _ in range(9):
+        q = d * p
+        a = rr / (p @ q)
+        x += a * p
+        r -= a * q
+        new = r @ r
+        if new < 1e-9:
+            break
+        p = r + (new / rr) * p
+        rr = new
+    return x
+
+
 def again(a, k):
     return a if k == 0 else a * again(a, k - 1)
 
@@ -101,6 +136,9 @@ SCOPE |= {
     "smooth": smooth,
     "twice": twice,
     "spread": spread,
+    "settled": settled,
+    "first_above": first_above,
+    "conjugate": conjugate,
     "again": again,
     "one_of": one_of,
     "marched": marched,
@@ -230,6 +268,12 @@ ROLLED = {
     "arrays of Ints": "for i in range(100):\n    k = np.array([2, 7, 5])\n    w = np.zeros((2,), int)\n    w[1] += i * k[i % 3]\n    s = s * x + w[1] + w[0] * x + k[1]",
     "an empty array": "for i in range(100):\n    w = np.empty((2, 2))\n    w[0] = x\n    w[1] = i\n    s += w[0, 1] * w[1, 0] - w[1, 1]",
     "an array that only the host has": "for i in range(100):\n    w = np.array([0.1, 0.7, 0.3])\n    s = s * x + (w[i % 3] + i) * w[1] - w[2]",
+    "an array bound anew behind a break": "y = np.zeros(3)\nfor i in range(70):\n    w = y * 0.5 + m[i]\n    if w[1] > x:\n        break\n    y = w + y * 0.1\ns = y",
+    "arrays bound anew behind a continue and a break": "y, z = m[0] * x, np.ones(3)\nfor i in range(70):\n    if m[i, 0] < -x:\n        continue\n    y = y * 0.5 + m[i]\n    if y @ y > 4.0 + x:\n        break\n    z = y * z + 1.0\n    y = z * 0.1\ns = y + z",
+    "a record bound anew behind a break": "p = Pair(m[0] * x, s)\nfor i in range(70):\n    if p.b > 9.0 + x:\n        break\n    p = Pair(p.a * 0.5 + m[i], p.b + p.a[0])\ns = p.a * p.b",
+    "a helper with a loop that is left": "for i in range(70):\n    s = s * x + settled(m[i], x)",
+    "a helper with a long loop that is left": "for i in range(70):\n    s = s * x + first_above(v, m[i, 0] + x)",
+    "a solver in a helper": "for i in range(20):\n    s += conjugate(m[i] * m[i] + 2.0, m[i + 1] * x)[1]",
     "the last sign": "s = -0.0\nfor i in range(100):\n    s = s * x",
 }
 
@@ -301,6 +345,8 @@ UNROLLED = {
     "a slice that moves": "for i in range(70):\n    s += v[i:i + 3].sum()",
     "an array of the host": "y = np.zeros(100)\nfor i in range(100):\n    y[i] = i * 0.5\ns = y",
     "the index at a break": "for i in range(100):\n    s += x\n    if i == 70:\n        break\ns += i",
+    "two names of one array behind a break": "y = m[0] * x\nz = y * 2\nfor i in range(70):\n    if y[0] > x:\n        break\n    y = y * 0.5 + m[i]\n    z = y\n    z[0] += x\ns = y + z",
+    "an old array behind a break": "y, z = m[0] * x, m[1] * x\nfor i in range(70):\n    if y[0] > x + i:\n        break\n    y = z\n    y[0] += 0.1\ns = y + z",
     "two names of one array": "y = v.copy()\nz = y\nfor i in range(70):\n    y *= x\n    s += z[0]",
     "arrays of two shapes": "y = v * 2\nfor i in range(70):\n    y = v[i:] * x\n    s += y[0]",
     "in a try": "try:\n    for i in range(70):\n        s += x\nexcept ValueError:\n    pass",
