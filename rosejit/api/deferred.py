@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from rosejit.transforms.passes import apply_fastmath, sincos
     from rosejit.transforms.series import taylor
     from rosejit.transforms.straightline import build_routines, merge_clones, numbered_gradient
+    from rosejit.wasm import wat
 else:
 
     class _Deferred(ModuleType):
@@ -54,9 +55,10 @@ else:
     build_routines = _Deferred("rosejit.transforms.straightline.build_routines")
     merge_clones = _Deferred("rosejit.transforms.straightline.merge_clones")
     numbered_gradient = _Deferred("rosejit.transforms.straightline.numbered_gradient")
+    wat = _Deferred("rosejit.wasm.wat")
 
 __all__ = [
     "apply_fastmath", "assert_raise", "build_routines", "check", "codegen", "compile_and_load", "compile_routines",
     "decorators", "dense", "derivative_programs", "describe", "interp", "lowered", "merge_clones", "numbered_gradient",
-    "opaque_functions", "pipeline", "print_", "reachable_state", "sincos", "taylor",
+    "opaque_functions", "pipeline", "print_", "reachable_state", "sincos", "taylor", "wat",
 ]  # fmt: skip

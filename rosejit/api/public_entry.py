@@ -45,7 +45,7 @@ class Called(Protocol):
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _PUBLIC = """
-def {name}(*args, **kwargs):
+def public(*args, **kwargs):
     _result, _error = _caught(args, kwargs)
     if _error is None:
         return _result
@@ -71,15 +71,14 @@ def public(function: Function) -> Function:
         "_missing_frame": missing_frame,
         "_frame": sys._getframe,
     }
-    exec(_public_code(function.__name__), scope)
-    made = scope.pop(function.__name__)  # else it would keep itself, and what a pullback stands for, alive
+    made: Any = FunctionType(_code_at(function.__name__, None, _public_code), scope)
     functools.update_wrapper(made, function)
     return made
 
 
 @functools.cache
-def _public_code(name: str) -> CodeType:
-    return compile(_PUBLIC.format(name=name), "<rosejit>", "exec")
+def _public_code() -> CodeType:
+    return _code_in(compile(_PUBLIC, "<rosejit>", "exec"))
 
 
 _OURS = PACKAGE + os.sep
@@ -100,16 +99,16 @@ def entry(called: Called, function: Any, calls: list[int]) -> Callable[..., Any]
     }
     written = code is not None and not code.co_filename.startswith(_OURS)
     place = (code.co_filename, code.co_firstlineno) if code is not None and written else None
-    return FunctionType(_code_at(name, place), scope, name)
+    return FunctionType(_code_at(name, place, _entry_code), scope, name)
 
 
 @functools.lru_cache(maxsize=1024)
-def _code_at(name: str, place: tuple[str, int] | None) -> CodeType:
-    """The code of an entry of that name, at a line of a file."""
+def _code_at(name: str, place: tuple[str, int] | None, of: Callable[[], CodeType]) -> CodeType:
+    """The code of an entry, or of a public function, of that name, at a line of a file."""
     known: dict[str, Any] = {"co_qualname": name} if sys.version_info >= (3, 11) else {}
     if place is not None:
         known |= {"co_filename": place[0], "co_firstlineno": place[1]}
-    return _entry_code().replace(co_name=name, **known)
+    return of().replace(co_name=name, **known)
 
 
 @functools.cache
@@ -120,5 +119,9 @@ def _entry_code() -> CodeType:
         if hasattr(node, "lineno"):
             node.lineno = node.end_lineno = 1  # type: ignore[attr-defined]  # it has one
             node.col_offset = node.end_col_offset = 0  # type: ignore[attr-defined]  # as above
-    whole = compile(tree, "<rosejit>", "exec")
+    return _code_in(compile(tree, "<rosejit>", "exec"))
+
+
+def _code_in(whole: CodeType) -> CodeType:
+    """The code of the one function that is defined in `whole`."""
     return next(constant for constant in whole.co_consts if isinstance(constant, CodeType))

@@ -70,8 +70,9 @@ class Staged:
         """The same, once the cycle of calls that it is in has been staged: then what the source says may be new."""
         program = self.program
         if isinstance(program, Recipe):
-            made = Recipe(program.name, program, ("fastmath",), apply_fastmath.apply_fastmath)
-            return replace(self, program=made) if fastmath else self
+            if not fastmath:
+                return self
+            return replace(self, program=Recipe(program.name, program, ("fastmath",), apply_fastmath.apply_fastmath))
         if program.host is not None:
             return self
         program = self.source.function

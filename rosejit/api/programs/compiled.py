@@ -9,7 +9,6 @@ import os
 import pickle
 import stat
 import sys
-import tempfile
 from collections.abc import Callable
 from functools import cached_property
 from importlib import import_module
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from rosejit.abi import Tier
 from rosejit.api import argument_words
-from rosejit.api.deferred import lowered
+from rosejit.api.deferred import lowered, wat
 from rosejit.api.programs import program_codec
 from rosejit.api.programs.program_codec import Program
 from rosejit.api.programs.value_codec import is_importable_main
@@ -25,7 +24,6 @@ from rosejit.api.public_entry import entry, public
 from rosejit.errors import CacheError, StagingTypeError, WasmTrap
 from rosejit.runtime import cache as disk
 from rosejit.runtime import loaded_program
-from rosejit.wasm.wat import wat
 
 if TYPE_CHECKING:
     from rosejit.api.programs.lowered import Cost, Ir
@@ -66,7 +64,7 @@ class Compiled:
 
     def wat(self) -> str:
         """The module as text."""
-        return wat(self.wasm)
+        return wat.wat(self.wasm)
 
     def cost(self) -> "Cost":
         """What it costs."""
@@ -242,6 +240,8 @@ def _is_trusted(found: os.stat_result, path: str) -> bool:
 
 def _write(path: str, data: bytes) -> None:
     """All of the file at once, or nothing; others can read it if they can read what this user writes."""
+    import tempfile  # which takes as long as loading a program
+
     descriptor, temporary = tempfile.mkstemp(".tmp", dir=os.path.dirname(path) or ".")
     try:
         with open(descriptor, "wb") as file:

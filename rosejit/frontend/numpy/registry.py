@@ -6,7 +6,7 @@ its functions does, reads it here."""
 
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
 from typing import Any
 
@@ -523,8 +523,8 @@ def _numpys(cls: Any, like: type) -> Handler:
 
 
 @lru_cache(maxsize=1)
-def table() -> dict[Any, Handler]:
-    """The handlers, by function."""
+def table() -> Mapping[Any, Handler | Row]:
+    """The functions that are staged, with their handlers, or with the rows that make these when they are asked for."""
     numbers = {np.float64: _numpys(np.float64, float), np.int64: _numpys(np.int64, int), np.bool_: BUILTINS[bool]}
     with paused():
         return (
@@ -533,7 +533,7 @@ def table() -> dict[Any, Handler]:
             | complex_rows.others()
             | complex_roots.functions()
             | fft.functions()
-            | {function: row.stages for function, row in _rows().items()}
+            | _rows()
         )
 
 
@@ -545,9 +545,8 @@ def handler_of(function: Any) -> Handler | None:
     """What stages a function of NumPy's."""
     found = table().get(function)
     if found is None and str(getattr(function, "__module__", "")).startswith("numpy.polynomial"):
-        row = _rows(_LATER).get(function)
-        return row and row.stages
-    return found
+        found = _rows(_LATER).get(function)
+    return found.stages if isinstance(found, Row) else found
 
 
 @lru_cache(maxsize=2)
