@@ -16,7 +16,7 @@ from tests.frontend.oracle import define
 
 IS_FULL = os.environ.get("ROSE_TEST_PROFILE") == "product"
 """Whether the whole product is run: 35,000 programs, 10 minutes."""
-STRIDE = 1 if IS_FULL else 37
+STRIDE = 1 if IS_FULL else 73
 DTYPES = ("uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "float16", "float32", "bool")
 EXPRESSIONS = """
 a + a ; a - m[0] ; a * a ; a / 3 ; a // 3 ; a % 3 ; a ** 2 ; -a ; +a ; abs(a) ; ~a ; a & 3 ;  3 ; a ^ 3 ; a << 1
