@@ -22,6 +22,14 @@ def energy(x: Vec["n"], k: float) -> float:
     return total
 
 
+@rose.jit
+def stretched(x: Vec["n"], k: float) -> Vec["n"]:
+    y = np.zeros(len(x))
+    for i in rose.range(len(x) - 1):
+        y[i] = k * (x[i + 1] - x[i] ** 2)
+    return y
+
+
 X = np.array([0.5, 1.2, 0.8])
 
 
@@ -39,18 +47,20 @@ def main() -> None:
     table.finish(asked.json)
 
 
-def numpys() -> tuple[Callable[[], Any], Callable[[], Any]]:
-    gradient = rose.grad(energy)
-
-    def forward_and_back() -> Any:
-        return rose.vjp(energy, X, 2.0)[1](1.0)
-
-    gradient(X, 2.0)
-    return lambda: energy(X, 2.0), forward_and_back
+def numpys() -> list[Callable[[], Any]]:
+    """A number, and its gradient; an array, and a pullback."""
+    both = rose.value_and_grad(energy)
+    along = np.ones(3)
+    return [
+        lambda: energy(X, 2.0),
+        lambda: both(X, 2.0),
+        lambda: stretched(X, 2.0),
+        lambda: rose.vjp(stretched, X, 2.0)[1](along),
+    ]
 
 
 def of_torch() -> dict[str, Any]:
-    """A call without a gradient, and one with a backward pass."""
+    """Calls that give a number or an array, each without a gradient, and with a backward pass."""
     import torch
 
     from rosejit.interop.torch import wrap
@@ -58,75 +68,94 @@ def of_torch() -> dict[str, Any]:
     torch.set_num_threads(1)
     plain = torch.tensor(X)
     wanted = torch.tensor(X, requires_grad=True)
-    ready, slope = torch.tensor(1.0, dtype=torch.float64), torch.ones(3, dtype=torch.float64)
+    number, slope = torch.tensor(1.0, dtype=torch.float64), torch.ones(3, dtype=torch.float64)
 
     class Floor(torch.autograd.Function):
         @staticmethod
-        def forward(ctx: Any, x: Any) -> Any:
+        def forward(ctx: Any, x: Any, ready: Any) -> Any:
             ctx.save_for_backward(x)
             return ready.clone()
 
         @staticmethod
         def backward(ctx: Any, ct: Any) -> Any:  # type: ignore[override]  # as everybody writes it
             assert ctx.saved_tensors
-            return slope.clone()
+            return slope.clone(), None
 
-    f = wrap(energy)
-    value, both = numpys()
+    f, g = wrap(energy), wrap(stretched)
+    value, both, array, pulled = numpys()
     return {
-        "value": (value, lambda: f(plain, 2.0), lambda: Floor.apply(plain)),
+        "value": (value, lambda: f(plain, 2.0), lambda: Floor.apply(plain, number)),
         "value, backward": (
             both,
             lambda: torch.autograd.grad(f(wanted, 2.0), wanted),
-            lambda: torch.autograd.grad(Floor.apply(wanted), wanted),
+            lambda: torch.autograd.grad(Floor.apply(wanted, number), wanted),
+        ),
+        "array": (array, lambda: g(plain, 2.0), lambda: Floor.apply(plain, slope)),
+        "array, backward": (
+            pulled,
+            lambda: torch.autograd.grad(g(wanted, 2.0), wanted, slope),
+            lambda: torch.autograd.grad(Floor.apply(wanted, slope), wanted, slope),
         ),
     }
 
 
 def of_jax() -> dict[str, Any]:
-    """A call as it is and under `jit`, and a gradient under `jit`."""
+    """Calls as they are and under `jit`, and a gradient and a pullback under `jit`."""
     import jax
 
     from rosejit.interop.jax import wrap
 
     jax.config.update("jax_enable_x64", True)
     x = jax.numpy.asarray(X)
-    number = jax.ShapeDtypeStruct((), np.float64)
-    ready, slope = np.float64(1.0), np.ones(3)
+    f, g = (of_two(wrap(each)) for each in (energy, stretched))
+    number, array = (jax_floor(ready) for ready in (np.float64(1.0), np.ones(3)))
 
-    def given(x: Any) -> Any:
+    def called(h: Callable[..., Any]) -> Callable[[], Any]:
+        return lambda: jax.block_until_ready(h(x))
+
+    def pulling(h: Callable[..., Any]) -> Callable[..., Any]:
+        return jax.jit(lambda x: jax.vjp(h, x)[1](x))
+
+    alone = numpys()
+    calls = {
+        "value": (f, number),
+        "value, jit": (jax.jit(f), jax.jit(number)),
+        "value and grad, jit": (jax.jit(jax.value_and_grad(f)), jax.jit(jax.value_and_grad(number))),
+        "array": (g, array),
+        "array, jit": (jax.jit(g), jax.jit(array)),
+        "pullback, jit": (pulling(g), pulling(array)),
+    }
+    its = [alone[k] for k in (0, 0, 1, 2, 2, 3)]
+    return {name: (one, *map(called, both)) for one, (name, both) in zip(its, calls.items(), strict=True)}
+
+
+def of_two(f: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda x: f(x, 2.0)
+
+
+def jax_floor(ready: Any) -> Callable[..., Any]:
+    """A function of JAX that asks the host for what is ready, and for a matrix to multiply a tangent with."""
+    import jax
+
+    matrix = np.ones((*np.shape(ready), 3))
+    like, like_matrix = (jax.ShapeDtypeStruct(np.shape(each), np.float64) for each in (ready, matrix))
+
+    def given(_: Any) -> Any:
         return ready
 
-    def given_slope(x: Any) -> Any:
-        return slope
+    def given_matrix(_: Any) -> Any:
+        return matrix
 
     @jax.custom_jvp
     def floor(x: Any) -> Any:
-        return jax.pure_callback(given, number, x)
+        return jax.pure_callback(given, like, x)
 
     @floor.defjvp
     def _(primals: Any, tangents: Any) -> Any:
-        along = jax.pure_callback(given_slope, jax.ShapeDtypeStruct((3,), np.float64), primals[0])
+        along = jax.pure_callback(given_matrix, like_matrix, primals[0])
         return floor(*primals), along @ tangents[0]
 
-    f = wrap(energy)
-    value, both = numpys()
-
-    def called(g: Callable[..., Any]) -> Callable[[], Any]:
-        return lambda: jax.block_until_ready(g(x))
-
-    def of(g: Callable[..., Any]) -> Callable[..., Any]:
-        return lambda x: g(x, 2.0)
-
-    return {
-        "value": (value, called(of(f)), called(floor)),
-        "value, jit": (value, called(jax.jit(of(f))), called(jax.jit(floor))),
-        "value and grad, jit": (
-            both,
-            called(jax.jit(jax.value_and_grad(of(f)))),
-            called(jax.jit(jax.value_and_grad(floor))),
-        ),
-    }
+    return floor
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ derivative."""
 
 import importlib
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Literal
 
 from rosejit.abi import Leaf, Node
 from rosejit.api import sessions
@@ -81,15 +81,17 @@ def is_atom(value: Any) -> bool:
     return value.__class__ in _ATOMS
 
 
-def gives_real(function: Any, args: tuple[Any, ...]) -> bool:
-    """Whether the result for these arguments is one real number: known once it is staged. False where that fails: the
-    call tells why."""
+def gives_real(function: Any, args: tuple[Any, ...]) -> Literal["number", "array"] | None:
+    """Whether the result for these arguments is one real number, or one array of such: known once it is staged. None
+    where that fails: the call tells why."""
     try:
         with sessions.session() as at:
             found = function.specialise(function.binding.bind(args, {}), at).result
     except Exception:
-        return False
-    return isinstance(found, Leaf) and found.kind == "real"
+        return None
+    if not isinstance(found, Leaf):
+        return None
+    return "number" if found.kind == "real" else "array" if found.shape and found.element == "real" else None
 
 
 def is_number(value: Any) -> bool:

@@ -56,21 +56,21 @@ class _Wrapped:
         functools.update_wrapper(self, base, updated=())
         self.base = base
         self.dtype = dtype
-        self._scalars: dict[tuple[type, ...], _Scalar | None] = {}
+        self._flats: dict[tuple[type, ...], _Flat | None] = {}
         self._backs: dict[int, _Wrapped] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The result, of tensors."""
         if not kwargs:
             classes = tuple([arg.__class__ for arg in args])
-            scalar = self._scalars[classes] if classes in self._scalars else self._scalar(classes, args)
-            if scalar is not None:
-                tensors = [args[k] for k in scalar.places]
+            flat = self._flats[classes] if classes in self._flats else self._flat(classes, args)
+            if flat is not None:
+                tensors = [args[k] for k in flat.places]
                 self._look_at(tensors)
                 try:
-                    return _ScalarFunction.apply(scalar, torch.is_grad_enabled(), args, *tensors)
-                except _NoScalar:  # a static argument makes it so
-                    self._scalars[classes] = None
+                    return _FlatFunction.apply(flat, torch.is_grad_enabled(), args, *tensors)
+                except _NotFlat:  # a static argument makes it so
+                    self._flats[classes] = None
         args = in_order(self.base, args, kwargs)
         tensors = [*leaves_of(args, _is_tensor)]
         self._look_at(tensors)
@@ -79,16 +79,17 @@ class _Wrapped:
         found = _Function.apply(call, torch.is_grad_enabled(), *tensors)
         return found[0] if is_number(call.result) else with_leaves(call.result, is_number, iter(found))
 
-    def _scalar(self, classes: tuple[type, ...], args: tuple[Any, ...]) -> "_Scalar | None":
-        """How calls with arguments of these classes run, if none is a structure and the result is one real number."""
+    def _flat(self, classes: tuple[type, ...], args: tuple[Any, ...]) -> "_Flat | None":
+        """How calls with arguments of these classes run, if none is a structure and the result is one real number or
+        array."""
         places = [k for k, arg in enumerate(args) if _is_tensor(arg)]
         made = None
         if all(is_atom(arg) for k, arg in enumerate(args) if k not in places):
             self._look_at([args[k] for k in places])
             require_hosts(self.base, args, _is_tensor, "a tensor")
-            if gives_real(self.base, with_leaves(args, _is_tensor, map(_as_numpy, [args[k] for k in places]))):
-                made = _Scalar(self, places)
-        self._scalars[classes] = made
+            gives = gives_real(self.base, with_leaves(args, _is_tensor, map(_as_numpy, [args[k] for k in places])))
+            made = gives and _Flat(self, places, gives == "array")
+        self._flats[classes] = made
         return made
 
     def _look_at(self, tensors: list[Any]) -> None:
@@ -128,27 +129,47 @@ def _rewrapped(base: Function, dtype: Any) -> _Wrapped:
     return _Wrapped(base, dtype)
 
 
-class _NoScalar(Exception):
-    """The result is no real number."""
+class _NotFlat(Exception):
+    """The result is no real number, or no array of them."""
 
 
-class _Scalar:
-    """Calls whose arguments are tensors, numbers and host values, and whose result is one real number."""
+class _Flat:
+    """Calls whose arguments are tensors, numbers and host values, and whose result is one real number, or one array."""
 
-    __slots__ = ("_gradients", "places", "wrapped")
+    __slots__ = ("_gradients", "is_array", "places", "wrapped")
 
-    def __init__(self, wrapped: _Wrapped, places: list[int]) -> None:
+    def __init__(self, wrapped: _Wrapped, places: list[int], is_array: bool) -> None:
         self.wrapped = wrapped
         self.places = places
-        self._gradients: dict[tuple[bool, ...], Function] = {}
+        self.is_array = is_array
+        self._gradients: dict[tuple[bool, ...], tuple[Function, tuple[int, ...]]] = {}
 
-    def gradient(self, needed: tuple[bool, ...]) -> Function:
-        """The value, and the derivatives by those tensors that need one."""
-        found = self._gradients.get(needed)
-        if found is None:
+    def forward(self, values: list[Any], needed: tuple[bool, ...]) -> tuple[Any, Any]:
+        """The result, and what a backward pass needs of it: the derivatives by those tensors that need one, by their
+        places, or the pullback."""
+        if self.is_array:
+            return forward_pass(self.wrapped.base, values)
+        known = self._gradients.get(needed)
+        if known is None:
             by = tuple([k for k, need in zip(self.places, needed, strict=True) if need])
-            found = self._gradients[needed] = value_and_grad(self.wrapped.base, by)
-        return found
+            known = self._gradients[needed] = value_and_grad(self.wrapped.base, by), by
+        gradient, by = known
+        try:
+            value, slopes = gradient(*values)
+        except NotDifferentiable:
+            raise _NotFlat from None
+        return value, dict(zip(by, slopes, strict=True))
+
+    def is_given(self, value: Any) -> bool:
+        """Whether the result is what it was before."""
+        return value.__class__ is np.ndarray and value.dtype.kind == "f" if self.is_array else value.__class__ is float
+
+    def multiplied(self, slopes: dict[int, Any], ct: float, args: tuple[Any, ...], tensors: tuple[Any, ...]) -> Any:
+        """The gradient times a number."""
+        if ct and math.isfinite(ct):
+            return {k: ct * slope for k, slope in slopes.items()}  # fresh arrays: autograd adds into what it is given
+        # an infinite slope times zero is zero where a branch says so
+        return pulled(self.wrapped.base, len(args))(tuple(self.values(args, tensors)), ct)
 
     def values(self, args: tuple[Any, ...], tensors: tuple[Any, ...]) -> list[Any]:
         """The arguments as a function of rosejit takes them."""
@@ -158,51 +179,43 @@ class _Scalar:
         return values
 
 
-class _ScalarFunction(torch.autograd.Function):
-    """The result of a call, a number, and its derivative: the gradient times a number."""
+class _FlatFunction(torch.autograd.Function):
+    """The result of a call and its derivative: of a number the gradient times a number, of an array a pullback."""
 
     @staticmethod
-    def forward(ctx: Any, scalar: _Scalar, graded: bool, args: tuple[Any, ...], *tensors: Any) -> Any:
-        """The number. The gradient is kept."""
-        values = scalar.values(args, tensors)
+    def forward(ctx: Any, flat: _Flat, graded: bool, args: tuple[Any, ...], *tensors: Any) -> Any:
+        """The result. The gradient, or the pullback, is kept."""
+        values = flat.values(args, tensors)
         needed = ctx.needs_input_grad
         if graded and True in needed:
-            try:
-                value, slopes = scalar.gradient(needed[3:])(*values)
-            except NotDifferentiable:
-                raise _NoScalar from None
+            value, kept = flat.forward(values, needed[3:])
             ctx.save_for_backward(*tensors)
-            ctx.kept = scalar, args, slopes
+            ctx.kept = flat, args, kept
         else:
-            value = scalar.wrapped.base(*values)
-            if value.__class__ is not float:
-                raise _NoScalar
-        return _as_tensor(value, scalar.wrapped.dtype)
+            value = flat.wrapped.base(*values)
+        if not flat.is_given(value):
+            raise _NotFlat
+        return _as_tensor(value, flat.wrapped.dtype)
 
     @staticmethod
     def backward(ctx: Any, cotangent: Any) -> tuple[Any, ...]:
         """The cotangents of the tensors."""
-        scalar, args, slopes = ctx.kept
+        flat, args, kept = ctx.kept
         tensors = ctx.saved_tensors
-        needed = ctx.needs_input_grad[3:]
-        ct = cotangent.item()
         if torch.is_grad_enabled():
             given = with_leaves(args, _is_tensor, iter(tensors))
-            found = scalar.wrapped.back(len(args))(given, cotangent)
-            slopes = [found[k] for k, need in zip(scalar.places, needed, strict=True) if need]
-        elif ct and math.isfinite(ct):
-            slopes = [ct * slope for slope in slopes]  # fresh arrays: autograd adds into what it is given
-        else:  # an infinite slope times zero is zero where a branch says so
-            found = pulled(scalar.wrapped.base, len(args))(tuple(scalar.values(args, tensors)), ct)
-            slopes = [found[k] for k, need in zip(scalar.places, needed, strict=True) if need]
-        given = iter(slopes)
+            found = flat.wrapped.back(len(args))(given, cotangent)
+        elif flat.is_array:
+            found = kept(_as_numpy(cotangent))
+        else:
+            found = flat.multiplied(kept, cotangent.item(), args, tensors)
         return (
             None,
             None,
             None,
             *[
-                _as_tensor(next(given), tensor.dtype) if need else None
-                for tensor, need in zip(tensors, needed, strict=True)
+                _as_tensor(found[k], tensor.dtype) if need else None
+                for k, tensor, need in zip(flat.places, tensors, ctx.needs_input_grad[3:], strict=True)
             ],
         )
 

@@ -134,6 +134,29 @@ def test_a_cotangent_goes_back_as_through_a_pullback(ct):
         x.grad.mul_(7.0)
 
 
+def test_a_pullback_is_called_twice():
+    x = tensor(3)
+    y = wrap(product)(torch.eye(3, dtype=torch.float64), x)
+    for ct in (torch.ones(3, dtype=torch.float64), torch.ones(()).double().expand(3), torch.arange(6.0).double()[::2]):
+        x.grad = None
+        y.backward(ct, retain_graph=True)
+        expected = rose.vjp(product, np.eye(3), x.detach().numpy())[1](ct.numpy().copy())[1]
+        assert np.array_equal(x.grad.numpy(), expected)
+        x.grad.mul_(7.0)
+
+
+@pytest.mark.parametrize("first", ["same", "sum", "flag"])
+def test_another_static_argument_decides_what_is_returned(first):
+    results = {"sum": lambda x: x.sum(), "same": lambda x: x * 2.0, "flag": lambda x: x[0] > 0.0}
+    f = wrap(rose.jit(lambda x, kind: results[kind](x), static_argnames="kind"))
+    x = tensor(3)
+    f(x, first)
+    for _ in range(2):
+        assert torch.autograd.grad(f(x, "sum"), x)[0].tolist() == [1.0, 1.0, 1.0]
+        assert torch.autograd.grad(f(x, "same").sum(), x)[0].tolist() == [2.0, 2.0, 2.0]
+        assert f(x, "flag").item() is True
+
+
 def test_a_static_argument_decides_what_is_returned():
     f = wrap(
         rose.jit(lambda x, kind: {"sum": x.sum(), "same": x * 2.0, "flag": x[0] > 0.0}[kind], static_argnames="kind")
