@@ -4,6 +4,7 @@ import dataclasses
 import inspect
 import os
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -73,12 +74,21 @@ def plainly(f: rose.Function, args: Sequence[Any]) -> Any:
 
 def staged(f: rose.Function, args: Sequence[Any]) -> tuple[ir.Function, list[Any]]:
     """The IR of `f` for `args`, and its arguments: the numbers and arrays in `args`, then what `f` captures."""
-    call = f.binding.bind(tuple(args), {})
+    function, values = specialised(f, args)
+    return function, values(args)
+
+
+def specialised(f: rose.Function, args: Sequence[Any]) -> tuple[ir.Function, Callable[[Sequence[Any]], list[Any]]]:
+    """The IR of `f` for `args`, and what gives its arguments for these and for others of their types."""
     with sessions.session() as at:
-        made = f.specialise(call, at)
-    captured = [_read(read) for read in sessions.reads(made.source, ()) if read.tree is not None]
-    values = [*call.values, *captured]
-    return made.function, [v.tolist() if isinstance(v, np.ndarray) else v for v in values]
+        made = f.specialise(f.binding.bind(tuple(args), {}), at)
+
+    def values(args: Sequence[Any]) -> list[Any]:
+        captured = [_read(read) for read in sessions.reads(made.source, ()) if read.tree is not None]
+        given = [*f.binding.bind(tuple(args), {}).values, *captured]
+        return [v.tolist() if isinstance(v, np.ndarray) else v for v in given]
+
+    return made.function, values
 
 
 def _read(read: Any) -> Any:
@@ -91,9 +101,8 @@ def _read(read: Any) -> Any:
 
 def wasm(f: ir.Function, *, optimised: bool = True, tier: Tier = "best") -> Callable[[Sequence[Any]], tuple[Any, ...]]:
     """`f` compiled; takes and gives what `interp.run` does."""
-    bordered = _bordered(f)
-    roots = {"main": optimise(bordered)[0] if optimised else bordered}
-    program = load(*compile_program(roots, ADDRESS.wide), tier)
+    bordered, made = _compiled(f, optimised)
+    program = load(*made, tier)
     names = [f"x{k}" for k in range(len(bordered.params))]
     parameters = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in names]
     result = Node("tuple", tuple(_leaf(t) for t in bordered.results))
@@ -106,6 +115,13 @@ def wasm(f: ir.Function, *, optimised: bool = True, tier: Tier = "best") -> Call
         return tuple(_put_together(t, found) for t in f.results)
 
     return run
+
+
+@lru_cache(4)
+def _compiled(f: ir.Function, optimised: bool) -> tuple[ir.Function, tuple[Any, ...]]:
+    """`f` with numbers and arrays at its border, and its module: the same one for each tier."""
+    bordered = _bordered(f)
+    return bordered, compile_program({"main": optimise(bordered)[0] if optimised else bordered}, ADDRESS.wide)
 
 
 def _leaf(t: Type) -> Leaf:
