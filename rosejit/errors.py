@@ -8,6 +8,11 @@ from typing import Any, NoReturn
 from rosejit.span import PACKAGE, Span, quote
 
 
+def with_article(noun: str) -> str:
+    """A noun as a sentence says it: `an int`, `a list`."""
+    return f"{'an' if noun[:1].lower() in tuple('aeio') else 'a'} {noun}"
+
+
 class RoseError(Exception):
     """The base of all errors of rosejit.
 

@@ -15,7 +15,7 @@ from rosejit.frontend.control.join import described
 from rosejit.frontend.control.optional import required
 from rosejit.frontend.control.undefined import read_bound_attribute
 from rosejit.frontend.soa.element_proxy import put
-from rosejit.frontend.values.pytree import attribute, is_mutable, is_record, is_row
+from rosejit.frontend.values.pytree import attribute, is_mutable, is_record, is_row, is_staged_deep
 from rosejit.frontend.values.scalars import Int
 from rosejit.frontend.values.tape import MAPPINGS, SEQUENCES, UNDEFINED, AttributeSlot, Frame, Tape, is_local, stored
 
@@ -115,6 +115,17 @@ class Attributes:
             put(owner, name, value, self._tape)
         else:
             self._follow(owner, name, value)
+
+    def keep(self, owner: Any, name: str, value: Any) -> None:
+        """`value`, which `owner` has computed of itself, becomes its attribute. What is from outside keeps nothing that
+        is staged, and nothing of a branch or a loop."""
+        if self._home(owner) is None:
+            if self._tape.is_staged or id(owner) in self._tape.frozen_containers or is_staged_deep(value):
+                return  # arguments are never changed, so it is the same each time
+        elif self._is_followed(owner):
+            self._follow(owner, name, value)
+            return
+        vars(self.written(owner))[name] = value
 
     def _follow(self, owner: Any, name: Any, value: Any) -> None:
         tape = self._tape

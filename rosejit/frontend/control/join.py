@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from types import NoneType
 from typing import Any
 
-from rosejit.errors import UnsupportedSyntax
+from rosejit.errors import UnsupportedSyntax, with_article
 from rosejit.frontend.arrays.access import variable
 from rosejit.frontend.arrays.array import FIRST, Array, Box, Host, atom_of, fresh, placed, placed_at
 from rosejit.frontend.control import optional
@@ -402,7 +402,7 @@ def described(value: Any) -> str:
         return f"a staged {type(value).__name__}"
     if value is None or isinstance(value, (bool, int, float, str)):
         return repr(value)
-    return f"a {type(value).__name__}"
+    return with_article(type(value).__name__)
 
 
 def both_described(a: Any, b: Any) -> tuple[str, str]:

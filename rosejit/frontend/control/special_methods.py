@@ -14,6 +14,7 @@ from rosejit.frontend.syntax.user_code import is_users_class, is_users_code
 from rosejit.frontend.values.host_values import HOLDERS, held_in
 from rosejit.frontend.values.pytree import attribute, is_record
 from rosejit.frontend.values.scalars import NUMBERS, Bool, P
+from rosejit.frontend.values.tape import MaybeBound
 
 Call = Callable[..., Any]
 
@@ -36,6 +37,8 @@ class _Thread(threading.local):
     """What calls a function in the staging that is going on in this thread."""
     watch: Call | None = None
     """What calls one there as it is, and looks at what that changes."""
+    keep: Call | None = None
+    """What makes an attribute of what an object has computed of itself."""
 
 
 class _Replaced:
@@ -52,12 +55,25 @@ _lock = threading.Lock()
 _replaced: dict[tuple[type, str], _Replaced] = {}
 
 
-class _Cached(property):
-    """Stands in for a property that an object computes once, and has what that has."""
+class _Cached(functools.cached_property[Any]):
+    """Stands in for a property that an object computes once: what it has computed is an attribute from then on."""
 
-    def __init__(self, original: Any, get: Call) -> None:
-        super().__init__(get)
-        self.func, self.attrname = original.func, original.attrname
+    def __init__(self, original: Any, converted: Call) -> None:
+        super().__init__(original.func)
+        self.attrname = original.attrname
+        self._original, self._converted = original, converted
+
+    def __get__(self, owner: Any, cls: type | None = None) -> Any:
+        if owner is None or _thread.call is None:
+            return self if owner is None else self._original.__get__(owner, cls)
+        return self.computed(owner)
+
+    def computed(self, owner: Any) -> Any:
+        """What is computed now, and kept."""
+        value = self._converted(owner)
+        if _thread.keep is not None:
+            _thread.keep(owner, self.attrname, value)
+        return value
 
 
 class Methods:
@@ -70,18 +86,22 @@ class Methods:
     def __init__(self, call: Call, watch: Call) -> None:
         self._call = call
         self._watch = watch
-        self._outer: tuple[Call | None, Call | None] = (None, None)
+        self.keep: Call | None = None
+        """What makes an attribute of what an object has computed of itself."""
+        self.check: Call | None = None
+        """What looks at attributes that are asked for all at once."""
+        self._outer: tuple[Call | None, Call | None, Call | None] = (None, None, None)
         self._held: list[tuple[type, str]] = []
         self.known: set[type] = set(_WITHOUT)
 
     def begin(self) -> None:
         """Staging begins."""
-        self._outer = _thread.call, _thread.watch
-        _thread.call, _thread.watch = self._call, self._watch
+        self._outer = _thread.call, _thread.watch, _thread.keep
+        _thread.call, _thread.watch, _thread.keep = self._call, self._watch, self.keep
 
     def end(self) -> None:
         """Staging is over: the classes are again what they were."""
-        _thread.call, _thread.watch = self._outer
+        _thread.call, _thread.watch, _thread.keep = self._outer
         with _lock:
             for key in self._held:
                 entry = _replaced[key]
@@ -103,6 +123,8 @@ class Methods:
         kind: type = value.__class__
         if kind in HOLDERS:
             for inner in set(map(type, held_in(value))) - self.known:
+                if inner is MaybeBound and isinstance(value, dict) and self.check is not None:
+                    self.check(value)
                 self.instrument_class(inner)
         elif kind not in self.known:
             cls = value if isinstance(value, type) else kind
@@ -150,7 +172,7 @@ class Methods:
                 return None
             return property(self._converted(get), self._converted(put), self._converted(delete), member.__doc__)
         if isinstance(member, functools.cached_property):
-            return _Cached(member, self._cached(member)) if _is_users(member.func) else None
+            return _Cached(member, self._converted(member.func)) if _is_users(member.func) else None
         if name in _DESCRIBING:
             return _watched(member) if _is_users(member) else None
         special = name.startswith("__") and name.endswith("__") and name not in _LEFT
@@ -168,18 +190,6 @@ class Methods:
             return call(function, *args, **kwargs)
 
         return stand_in
-
-    def _cached(self, member: Any) -> Any:
-        """A property that an object computes once: what it has computed is kept, but nothing that is staged."""
-        converted, name = self._converted(member.func), member.attrname
-
-        def get(owner: Any) -> Any:
-            if _thread.call is None:
-                return member.__get__(owner, type(owner))
-            known = vars(owner)
-            return known[name] if name in known else converted(owner)
-
-        return get
 
 
 def _watched(function: Any) -> Any:

@@ -1,13 +1,13 @@
 """What a name can be bound to besides a value: nothing, something on some paths, or something that cannot be told."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
-from rosejit.errors import StagingTypeError, UnboundStagedName
+from rosejit.errors import StagingTypeError, UnboundStagedName, UnsupportedSyntax, with_article
 from rosejit.frontend.arrays.array import Array, Box
 from rosejit.frontend.values.pytree import members, with_parts
 from rosejit.frontend.values.scalars import Bool, type_of, wrap
-from rosejit.frontend.values.tape import UNDEFINED, Frame, MaybeBound, Tape
+from rosejit.frontend.values.tape import UNDEFINED, Frame, MaybeBound, Tape, is_computed_once
 from rosejit.ir.failure import KINDS
 from rosejit.ir.syntax import Atom, Failure, Lit, Var
 from rosejit.ir.types import BOOL, array
@@ -108,8 +108,22 @@ def read_bound_attribute(tape: Tape, value: Any, owner: Any, name: str) -> Any:
     """The value of an attribute that is read; raises now or at run time where there is none."""
     if value.__class__ is not MaybeBound:
         return value
+    if is_computed_once(owner, name):
+        return tape.session.hooks.computed(owner, name, value)
     words = f"'{type(owner).__name__}' object has no attribute '{name}'"
     return _whole(tape, value, ("attribute", words, _remedy(f"{type(owner).__name__}.{name}")))
+
+
+def check_known(tape: Tape, attributes: Mapping[str, Any]) -> None:
+    """Raise where only running tells which attributes an object has: all of them at once cannot be given."""
+    for held in attributes.values():
+        if held.__class__ is MaybeBound and held.place is not None:
+            name, owner = held.place[1], with_article(type(held.place[0]).__name__)
+            raise tape.fault(
+                UnsupportedSyntax,
+                f"all attributes of {owner} are asked for, and whether it has `{name}` only running tells",
+                help=f"bind `{name}` on every path that leads here, or ask `hasattr(.., {name!r})`",
+            )
 
 
 def _remedy(name: str) -> str:

@@ -25,6 +25,7 @@ from rosejit.frontend.control.staged_range import StagedRange, is_downwards, ite
 from rosejit.frontend.control.truth import truth
 from rosejit.frontend.control.undefined import MaybeBound, read_bound, split
 from rosejit.frontend.python import ordering
+from rosejit.frontend.python.attributes import ATTRIBUTES
 from rosejit.frontend.python.bisection import BISECTIONS
 from rosejit.frontend.python.heaps import HEAPS
 from rosejit.frontend.python.number_classes import class_of, is_instance
@@ -479,16 +480,6 @@ def _next(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     return next(*args)
 
 
-def _attribute(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
-    """`setattr`, `delattr`."""
-    return function(session.hooks.owner(args[0]), *args[1:])
-
-
-def _attribute_itself(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
-    """`object.__setattr__`."""
-    session.hooks.assign(*args)
-
-
 def _unroll(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     items = args[0]
     if items.__class__ is StagedRange:
@@ -526,9 +517,7 @@ _STAGED: dict[Any, tuple[Handler, str]] = {
     print: (staged_print, "*args, sep=' ', end='\\n', file=None, flush=False"),
     next: (_next, "iterator, default=..., /"), sorted: (_sorted, "iterable, /, *, key=None, reverse=False"),
     contextlib.suppress: (_suppress, "*exceptions"),
-    callable: (_asked, "obj, /"), setattr: (_attribute, "obj, name, value, /"), delattr: (_attribute, "obj, name, /"),
-    object.__setattr__: (_attribute_itself, "obj, name, value, /"), rose_functions.unroll: (_unroll, "items"), **HEAPS,
-    **BISECTIONS,
+    callable: (_asked, "obj, /"), rose_functions.unroll: (_unroll, "items"), **HEAPS, **BISECTIONS, **ATTRIBUTES,
 }  # fmt: skip
 """What builtins, and our functions for loops, do with staged values, and their signatures."""
 

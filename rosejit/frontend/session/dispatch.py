@@ -30,7 +30,7 @@ from rosejit.frontend.arrays.narrow_array import Narrow, NarrowArray, is_narrow
 from rosejit.frontend.control.join import described
 from rosejit.frontend.control.optional import Optional, required
 from rosejit.frontend.control.special_methods import member_of
-from rosejit.frontend.control.undefined import Poison, require_single_value
+from rosejit.frontend.control.undefined import Poison, check_known, require_single_value
 from rosejit.frontend.guards.change_guards import check_unchanged
 from rosejit.frontend.numpy import building, random, refusals, registry, scipy_linalg, scipy_special
 from rosejit.frontend.numpy.row_kinds import of_elements
@@ -46,6 +46,7 @@ from rosejit.frontend.session.refused_calls import is_numpys, title_of
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays
 from rosejit.frontend.syntax.user_code import is_users_code
 from rosejit.frontend.values.generators import Generator
+from rosejit.frontend.values.host_values import attributes_of
 from rosejit.frontend.values.locations import frame_at
 from rosejit.frontend.values.open_lengths import as_staged, is_of_open_length, refuse
 from rosejit.frontend.values.pytree import (
@@ -122,6 +123,7 @@ class Dispatcher:
     def called_as_it_is(self, function: FunctionType, /, *args: Any, **kwargs: Any) -> Any:
         """A special method that describes an object: in a staged block it may have no effect."""
         opened, snapshots = self._session.opened, self._session.snapshots
+        check_known(self._tape, attributes_of(args[0]))
         if not self._tape.is_staged:
             opened.begins_as_it_is(function, snapshots)
             return function(*args, **kwargs)

@@ -15,6 +15,7 @@ from rosejit.frontend.arrays.host_tables import UNKNOWN
 from rosejit.frontend.arrays.narrow_array import Narrow, NarrowArray
 from rosejit.frontend.control.attribute_slots import Attributes
 from rosejit.frontend.control.comprehensions import Comprehensions
+from rosejit.frontend.control.computed_once import computing
 from rosejit.frontend.control.exception_handlers import TryStatements
 from rosejit.frontend.control.if_for import choices, iterate, rows
 from rosejit.frontend.control.join import arrive, described
@@ -25,7 +26,13 @@ from rosejit.frontend.control.special_methods import Methods, own
 from rosejit.frontend.control.staged_counts import why_counted
 from rosejit.frontend.control.staged_while import WhileLoop
 from rosejit.frontend.control.truth import truth
-from rosejit.frontend.control.undefined import MaybeBound, read_bound, read_bound_attribute, require_single_value
+from rosejit.frontend.control.undefined import (
+    MaybeBound,
+    check_known,
+    read_bound,
+    read_bound_attribute,
+    require_single_value,
+)
 from rosejit.frontend.numpy import building
 from rosejit.frontend.python.assert_raise import Messages
 from rosejit.frontend.python.ordering import comparison, is_member
@@ -122,6 +129,8 @@ class Containers:
         """Classes that the methods have met."""
         self._frames, self._changed, self._frozen = tape.frames, tape.undo.known, tape.frozen_containers
         self.attributes = Attributes(tape, self.written)
+        methods.keep = self.attributes.keep
+        methods.check = lambda attributes: check_known(tape, attributes)
 
     def read_outer(self, value: Any) -> Any:
         """A value from outside: arrays become staged ones, and the methods of objects are staged from now on."""
@@ -354,6 +363,7 @@ class Hooks:
         self.skipped, self.joined, self.chosen = circuits.skipped, circuits.joined, circuits.chosen
         self.save, self.saved, self.skipped_chain = circuits.save, circuits.saved, circuits.skipped_chain
         self.choose, self.first, self.second = circuits.choose, circuits.first, circuits.second
+        self.computed = computing(tape, circuits, self.containers.attributes)
         self.comprehension, self.listing = made.open, made.open_list
         self.listed, self.few, self.generator = made.listed, made.few, made.generator
         self.holds, self.unless = messages.holds, messages.unless

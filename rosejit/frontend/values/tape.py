@@ -10,6 +10,7 @@ import re
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any, Literal
 
 from rosejit.errors import RoseError, StagingTypeError, UnrollLimit, UnsupportedSyntax
@@ -91,6 +92,8 @@ class AttributeSlot:
             return owner[key] if key < len(owner) else UNDEFINED
         if owner.__class__ in MAPPINGS:
             return owner.get(key, UNDEFINED)
+        if is_computed_once(owner, key):
+            return vars(owner).get(key, UNDEFINED)
         return getattr(owner, key, UNDEFINED)
 
     def put(self, value: Any) -> None:
@@ -102,7 +105,7 @@ class AttributeSlot:
             value.place = (self.owner, self.attribute)
         if value is not UNDEFINED:
             object.__setattr__(self.owner, self.attribute, value)
-        elif hasattr(self.owner, self.attribute):
+        elif self.read() is not UNDEFINED:
             object.__delattr__(self.owner, self.attribute)
 
     def _put_element(self, value: Any) -> None:
@@ -117,6 +120,11 @@ class AttributeSlot:
             owner.append(value)
         else:
             owner[key] = value
+
+
+def is_computed_once(owner: Any, name: str) -> bool:
+    """Whether an attribute is a property that an object computes when it is first asked for it."""
+    return isinstance(getattr(type(owner), name, None), cached_property)
 
 
 NOTHING = object()

@@ -1,0 +1,65 @@
+"""The builtins that ask objects for attributes, and change these, by name."""
+
+# Values of users are of any type: what they are is asked while staging.
+
+from collections.abc import Callable
+from typing import Any
+
+from rosejit.frontend.control.undefined import MaybeBound, UninitialisedCarry, as_flag, check_known, flag_atom
+from rosejit.frontend.syntax.user_code import is_users_class
+from rosejit.frontend.values.host_values import attributes_of
+from rosejit.frontend.values.tape import is_computed_once
+
+Handler = Callable[[Any, Any, tuple[Any, ...], dict[str, Any]], Any]
+
+
+def _has(session: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """`hasattr`, of an attribute that is bound on some paths too."""
+    owner, name = args
+    held = _held(owner, name)
+    if held.__class__ is not MaybeBound:
+        return hasattr(owner, name)
+    if is_computed_once(owner, name):
+        session.hooks.computed(owner, name, held)
+        return True
+    return as_flag(session.tape, flag_atom(held.flag))
+
+
+def _get(session: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """`getattr`; its third argument where the attribute is unbound."""
+    owner, name, *otherwise = args
+    held, hooks = _held(owner, name), session.hooks
+    if held.__class__ is not MaybeBound or not otherwise or is_computed_once(owner, name):
+        return hooks.read_outer(getattr(*args))
+    hooks.choose(hooks.negate(held.flag))
+    hooks.first(otherwise[0])
+    return hooks.second(held.value.read() if held.value.__class__ is UninitialisedCarry else held.value)
+
+
+def _held(owner: Any, name: Any) -> Any:
+    return attributes_of(owner).get(name) if is_users_class(type(owner)) else None
+
+
+def _change(session: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """`setattr`, `delattr`."""
+    return function(session.hooks.owner(args[0]), *args[1:])
+
+
+def _assign(session: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """`object.__setattr__`."""
+    session.hooks.assign(*args)
+
+
+def _names(session: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """`dir`."""
+    for owner in args:
+        check_known(session.tape, attributes_of(owner))
+    return function(*args)
+
+
+ATTRIBUTES: dict[Any, tuple[Handler, str]] = {
+    getattr: (_get, "obj, name, default=..., /"), hasattr: (_has, "obj, name, /"),
+    setattr: (_change, "obj, name, value, /"), delattr: (_change, "obj, name, /"), dir: (_names, "obj, /"),
+    object.__setattr__: (_assign, "obj, name, value, /"),
+}  # fmt: skip
+"""What they do in staged code, and their signatures."""
