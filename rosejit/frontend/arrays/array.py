@@ -176,8 +176,16 @@ def of_host(tape: Tape, data: Any, name: str = "array", readonly: str = "", capt
 def made_outside(tape: Tape, value: Any) -> Any:
     """What a function of the host returned: a NumPy array is a new array of staged code."""
     if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
-        return of_host(tape, value)
+        return of_host(tape, value) if _computes_as_arrays(type(value)) else value
     return value.item() if isinstance(value, np.generic) and value.dtype.kind in "bc" else value
+
+
+def _computes_as_arrays(cls: type) -> bool:
+    """Whether a class of arrays has NumPy's own arithmetic: masked arrays and matrices have not."""
+    return cls is np.ndarray or all(getattr(cls, name) is getattr(np.ndarray, name) for name in _ARITHMETIC)
+
+
+_ARITHMETIC = ("__mul__", "__eq__", "__array_ufunc__", "sum")
 
 
 def parameter(tape: Tape, var: Var, name: str) -> Array:

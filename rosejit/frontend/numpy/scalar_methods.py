@@ -2,9 +2,11 @@
 
 # Values of users are of any type: what they are is asked while staging.
 
+import re
 from collections.abc import Callable
 from typing import Any
 
+from rosejit.errors import RoseError
 from rosejit.frontend.arrays.access import element, number
 from rosejit.frontend.arrays.array import Array, fresh
 from rosejit.frontend.numpy.registry import METHODS
@@ -60,9 +62,18 @@ for cls, python in _PYTHONS.items():
             setattr(cls, attribute, property(_refused(attribute)))
 
 
-def reworded(error: AttributeError) -> None:
-    """Let the error of an attribute that a staged number does not have be what Python says of the number."""
+def reworded(error: AttributeError | TypeError) -> None:
+    """Let Python's error about a staged number be what it says of the number: of an attribute that it does not have, or
+    of the classes of operands."""
+    if isinstance(error, TypeError):
+        if not isinstance(error, RoseError) and _OUR_CLASSES.search(str(error)):
+            error.args = (_OUR_CLASSES.sub(lambda found: f"'{_WORDS[found.group(1)]}'", str(error)),)
+        return
     number: Any = error.obj
     kind: Any = type(number)
     if kind in _OF_PYTHON and str(error) == f"'{kind.__name__}' object has no attribute {error.name!r}":
         error.args = (f"'{_OF_PYTHON[kind]}' object has no attribute {error.name!r}",)
+
+
+_WORDS = {**{cls.__name__: word for cls, word in _OF_PYTHON.items()}, "Array": "numpy.ndarray"}
+_OUR_CLASSES = re.compile(f"'({'|'.join(_WORDS)})'")

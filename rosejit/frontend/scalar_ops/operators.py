@@ -3,6 +3,7 @@
 A power with a constant integral exponent is repeated multiplication (powers by squaring), with finite derivatives at 0.
 """
 
+import numbers
 import operator
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -13,6 +14,7 @@ from rosejit.frontend.scalar_ops.decimal_rounding import DIGITS, rounded, rounde
 from rosejit.frontend.scalar_ops.integer_math import BIT_COUNT
 from rosejit.frontend.scalar_ops.staged_text import mark
 from rosejit.frontend.scalar_ops.tangent_ops import words
+from rosejit.frontend.syntax.user_code import is_users_class
 from rosejit.frontend.values.host_scalars import SMALLEST, narrow_dtype, number_kind
 from rosejit.frontend.values.locations import frame_at
 from rosejit.frontend.values.scalars import (
@@ -248,9 +250,22 @@ def _other(self: Any, symbol: str, other: Any, reverse: bool = False) -> Any:
         return OF_NARROW[symbol](self.tape, *((other, self) if reverse else (self, other)))
     if isinstance(other, complex):
         return OF_COMPLEX[f"{'r' * reverse}{symbol}"](self, other)
-    if symbol in ("==", "!=") or other.__class__ not in _HOST:
+    reflected = _REFLECTED.get(symbol)
+    can_answer = (
+        reflected is None or other.__class__.__name__ == "ndarray" or (not reverse and hasattr(other, reflected))
+    )
+    is_number = isinstance(other, numbers.Number) and not is_users_class(type(other))  # a Decimal, a Fraction
+    if not is_number and (symbol in ("==", "!=") or (other.__class__ not in _HOST and can_answer)):
         return NotImplemented
     return refuse_operand(self.tape, symbol, other)
+
+
+_REFLECTED = {
+    "+": "__radd__", "-": "__rsub__", "*": "__rmul__", "/": "__rtruediv__", "//": "__rfloordiv__", "%": "__rmod__",
+    "**": "__rpow__", "@": "__rmatmul__", "<<": "__rlshift__", ">>": "__rrshift__", "&": "__rand__", "|": "__ror__",
+    "^": "__rxor__",
+}  # fmt: skip
+"""What Python asks the other operand for, the first having no answer."""
 
 
 def _install_arithmetic() -> None:

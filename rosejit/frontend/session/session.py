@@ -190,6 +190,10 @@ class Staged:
     """The rewritten code that ran."""
 
 
+_OF_VALUES = (ArithmeticError, LookupError, ValueError)
+"""What Python raises for values, not for their types."""
+
+
 class Session:
     """One staging and those nested in it: they share a tape."""
 
@@ -277,7 +281,11 @@ class Session:
         except Exception as error:
             raising, inside = tape.raising, tape.frames[-1] is not opened.root
             if raising is None or raising[0] is not error or len(self._open) > 1 or inside:
-                if inside and isinstance(error, (ArithmeticError, ValueError)) and not isinstance(error, RoseError):
+                if (
+                    inside
+                    and isinstance(error, (ArithmeticError, LookupError, ValueError))
+                    and not isinstance(error, RoseError)
+                ):
                     raise self._fails_inside(error) from error
                 raise
             raising[1]()
@@ -352,7 +360,7 @@ class Session:
     def _run(self, made: FunctionType, arguments: Callable[[FunctionType], Any]) -> Any:
         try:
             value = arguments(made)
-        except AttributeError as error:
+        except (AttributeError, TypeError) as error:
             scalar_methods.reworded(error)
             raise
         if self.tape.error is not None:

@@ -48,6 +48,7 @@ from rosejit.frontend.values.generators import (
     words_of,
 )
 from rosejit.frontend.values.host_scalars import LARGEST, UnpassedInt, as_array, as_number, number_kind
+from rosejit.frontend.values.host_values import is_iterator
 from rosejit.frontend.values.open_lengths import OpenLength, as_staged
 from rosejit.frontend.values.pytree import attribute, attributes, flatten, is_staged_deep, members, staged_leaf
 from rosejit.frontend.values.reachable_state import structural_key
@@ -347,6 +348,10 @@ class Binder:
             raise self._error("a host value (it is static)", value, where)
         if hint is not Any:
             self._consult(hint, value, where)
+        if self.parameter.name == "return" and is_iterator(value):
+            error = self._error("a value that does not change", value, where)
+            error.help = "return a list or a tuple of what it gives: `list(...)`"
+            raise error
         if _hides_staged(value) and members(value) is not None and containers.of_argument(value) is None:
             found = attributes(value, read=True)
             children = tuple(self._inferred(part, f"{where}.{name}") for name, part in found.items())

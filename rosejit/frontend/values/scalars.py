@@ -272,7 +272,8 @@ def refuse_operand(tape: Tape, name: str, arg: Any, wanted: Scalar | None = None
         refuse_tangent(tape, f"`{name}` of a tangent is not linear")
     needs = "" if wanted is None else f" a {wanted},"
     raise tape.type_fault(
-        f"`{name}` takes{needs or ' a number,'} given {type(arg).__name__}", _CONVERSIONS.get(type(arg))
+        f"`{name}` takes{needs or ' a number,'} given {type(arg).__name__}",
+        _CONVERSIONS.get(type(arg), "convert it before: `float(...)`" if hasattr(arg, "__float__") else None),
     )
 
 
