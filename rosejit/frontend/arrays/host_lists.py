@@ -1,21 +1,74 @@
-"""Items of lists of the host at indices of rolled loops: from a table, or from an array of the items side by side."""
+"""Items of lists of the host at indices of rolled loops: from a table, or from an array of the items side by side.
+Tuples and records are made of their parts, a list of the host each: its columns."""
 
 # Values of users are of any type: what they are is asked while staging.
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from rosejit.abi import Node
+from rosejit.containers import of_class
 from rosejit.frontend.arrays.access import copy
 from rosejit.frontend.arrays.array import Array
 from rosejit.frontend.arrays.asarray import stacked
 from rosejit.frontend.arrays.getitem import get
-from rosejit.frontend.arrays.host_tables import UNKNOWN, is_known, tabled
+from rosejit.frontend.arrays.host_tables import PLAIN, UNKNOWN, is_known, tabled
+from rosejit.frontend.values.pytree import is_record
 from rosejit.frontend.values.scalars import Int, type_of
 from rosejit.frontend.values.tape import Tape
+from rosejit.lazy_dataclass import dataclass
+
+
+@dataclass(slots=True, frozen=True)
+class Columns:
+    """The parts of tuples or records of one kind that stand in a list: a list a part."""
+
+    cls: Any
+    keys: tuple[Any, ...]
+    each: list[list[Any]]
+
+    def made(self, parts: list[Any]) -> Any:
+        """An item with these parts."""
+        kind = of_class(self.cls)
+        assert kind is not None
+        return kind.make(Node(kind.name, (), self.keys, self.cls), parts)
+
+
+def columns(tape: Tape, items: Sequence[Any]) -> Columns | None:
+    """The columns of a list of tuples or records; None of any other. They are the same as long as its items are."""
+    kept, found = tape.columns.get(id(items), ((), None))
+    if len(kept) != len(items) or not all(map(operator.is_, kept, items)):
+        found = _columns(items)
+        tape.columns[id(items)] = (*items,), found
+    return found
+
+
+def _columns(items: Sequence[Any]) -> Columns | None:
+    cls = type(items[0]) if items else None
+    kind = of_class(cls)
+    if kind is None or not (kind.type is tuple or is_record(cls)) or any(type(item) is not cls for item in items):
+        return None
+    layouts = {kind.keys(item) or len(item) for item in items}
+    if len(layouts) > 1 or layouts == {0}:
+        return None
+    return Columns(cls, kind.keys(items[0]), [[*column] for column in zip(*map(kind.parts, items), strict=True)])
+
+
+def only_item(items: Sequence[Any]) -> Any:
+    """The text or the like that all items are; UNKNOWN where there is none."""
+    first = items[0] if items else UNKNOWN
+    return first if isinstance(first, PLAIN) and all(item is first for item in items) else UNKNOWN
 
 
 def rolled_item(tape: Tape, items: Sequence[Any], index: Int, getitem: Callable[[Any, int], Any]) -> Any:
     """`items[index]`, as `getitem` gives it in unrolled iterations; UNKNOWN for an index that only running tells."""
+    beside = columns(tape, items)
+    if beside is not None:
+        parts = [rolled_item(tape, column, index, getitem) for column in beside.each]
+        return UNKNOWN if any(part is UNKNOWN for part in parts) else beside.made(parts)
+    if is_known(tape, index) and only_item(items) is not UNKNOWN:
+        return items[0]
     found = tabled(tape, lambda k: getitem(items, k), (index,))
     if found is not UNKNOWN or not is_known(tape, index) or shape_of_all(items) is None:
         return found

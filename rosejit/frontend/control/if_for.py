@@ -436,4 +436,4 @@ def rows(tape: Tape, items: Any) -> Any:
         return items
     if not items.shape:
         raise tape.type_fault("Python iterates over an array without dimensions")
-    return RowIterator(items, len(range(items.shape[0])))
+    return RowIterator(items)

@@ -13,13 +13,13 @@ from rosejit.frontend.control.staged_range import StagedRange, is_downwards
 from rosejit.frontend.values.tape import Tape, refuse_outer_iterator
 from rosejit.lazy_dataclass import dataclass
 
-Source = range | Array
+Source = range | Array | list[Any] | tuple[Any, ...]
 
 
 @dataclass(slots=True)
 class Sources:
-    """What a loop goes through side by side: ranges, and arrays by their rows, all of one `length`; `is_tuple` tells
-    whether its items are tuples."""
+    """What a loop goes through side by side: ranges, arrays by their rows, and lists of the host, all of one `length`;
+    `is_tuple` tells whether its items are tuples."""
 
     each: tuple[Source, ...]
     length: int
@@ -30,13 +30,16 @@ class Sources:
     """The lists that such a loop appends to, with what they are given (`growing_lists.py`)."""
 
 
+_SOURCES = frozenset({range, Array, list, tuple})
+
+
 class RowIterator:
-    """An iterator over the elements or rows of an array, or over a range."""
+    """An iterator over the elements or rows of an array, over a range, or over a list, however long that has become."""
 
-    __slots__ = ("at", "length", "refuse", "source")
+    __slots__ = ("at", "refuse", "source")
 
-    def __init__(self, source: Source, length: int) -> None:
-        self.source, self.length, self.at = source, length, 0
+    def __init__(self, source: Source) -> None:
+        self.source, self.at = source, 0
         self.refuse: Callable[[], None] | None = None
 
     def __iter__(self) -> "RowIterator":
@@ -45,10 +48,16 @@ class RowIterator:
     def __next__(self) -> Any:
         if self.refuse is not None:
             self.refuse()
-        if self.at == self.length:
+        if self.at >= self.length:
             raise StopIteration
         self.at += 1
-        return self.source[self.at - 1] if isinstance(self.source, range) else get(self.source, self.at - 1)
+        source = self.source
+        return get(source, self.at - 1) if isinstance(source, Array) else source[self.at - 1]
+
+    @property
+    def length(self) -> int:
+        """How many items there are."""
+        return length_of(self.source) or 0
 
     def __length_hint__(self) -> int:
         return self.length - self.at
@@ -70,15 +79,17 @@ class RowZip(zip):
 
 def remembering(function: Any, given: tuple[Any, ...], items: list[Any], kwargs: dict[str, Any]) -> Any:
     """`function(*items, **kwargs)`, where `items` are the arguments `given` with iterators in place of arrays."""
-    if function is zip and given and all([a.__class__ is Array or a.__class__ is range for a in given]):
-        rows = [RowIterator(a, len(a)) if a.__class__ is range else a for a in items]
+    if function is zip and given and all([a.__class__ in _SOURCES for a in given]):
+        rows = [a if a.__class__ is RowIterator else RowIterator(a) for a in items]
         made: Any = RowZip(*rows, **kwargs)
         made.each = given
-    elif function is enumerate and given and given[0].__class__ is Array and not kwargs:
-        rows = items[:1]
-        made = RowEnumerate(*items)
+    elif function is enumerate and given and given[0].__class__ in _SOURCES and not kwargs:
+        rows = [a if a.__class__ is RowIterator else RowIterator(a) for a in items[:1]]
+        made = RowEnumerate(rows[0], *items[1:])
         grid, start = given if len(given) == 2 else (given[0], 0)
-        made.each = (range(start, start + grid.shape[0]), grid) if start.__class__ is int else ()
+        length = length_of(grid)
+        is_known = start.__class__ is int and length is not None
+        made.each = (range(start, start + (length or 0)), grid) if is_known else ()
     else:
         return function(*items, **kwargs)
     made.rows = tuple(rows)
@@ -112,16 +123,19 @@ def sources(tape: Tape, items: Any) -> Sources | None:
     is_tuple = kind is RowEnumerate or kind is RowZip
     if any([row.at > 0 for row in rows_of(items)]):
         return None
-    each = items.each if is_tuple else (items,) if kind is range or kind is Array else ()
+    each = items.each if is_tuple else (items,) if kind in _SOURCES else ()
     each = (items.source,) if kind is RowIterator else each
-    lengths = {len(a) if isinstance(a, range) else _rows(a) for a in each}
+    lengths = {length_of(a) for a in each}
     length = lengths.pop() if len(lengths) == 1 else None
     if length is None or (is_tuple and any([isinstance(a, range) and is_downwards(as_staged(tape, a)) for a in each])):
         return None  # a loop that counts downwards has other indices
     return Sources(each, length, is_tuple)
 
 
-def _rows(a: Array) -> int | None:
+def length_of(a: Source) -> int | None:
+    """How many items a loop over it goes through; None where only running tells, or there are none."""
+    if not isinstance(a, Array):
+        return len(a)
     return a.shape[0] if a.shape and isinstance(a.shape[0], int) else None
 
 

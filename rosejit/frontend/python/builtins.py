@@ -389,7 +389,7 @@ def _reversed(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
         return staged_range(session.tape, (first + (count - 1) * step, first - step, -step))
     made: Any = None
     if items.__class__ is range:
-        made = RowIterator(items[::-1], len(items))
+        made = RowIterator(items[::-1])
     elif items.__class__ is Array:
         made = rows(session.tape, items)
         made.source = get(items, slice(None, None, -1))

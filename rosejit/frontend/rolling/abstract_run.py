@@ -14,7 +14,7 @@ from rosejit.frontend.rolling.abstract_arrays import STAGED, AbstractArray, Abst
 from rosejit.frontend.rolling.abstract_helpers import AbstractClosure
 from rosejit.frontend.rolling.abstract_inductions import before_each, inductions
 from rosejit.frontend.rolling.abstract_lists import append
-from rosejit.frontend.rolling.abstract_numbers import AbstractNumber, CannotRoll, Constant, unroll
+from rosejit.frontend.rolling.abstract_numbers import AbstractNumber, CannotRoll, Constant, TooLong, unroll
 from rosejit.frontend.rolling.abstract_operands import (
     AbstractOperands,
     MaybeBound,
@@ -25,6 +25,7 @@ from rosejit.frontend.rolling.abstract_operands import (
     part,
 )
 from rosejit.frontend.rolling.abstract_records import AbstractStructure, leaves, structured
+from rosejit.frontend.rolling.abstract_tables import listed
 from rosejit.frontend.syntax.loop_plan import Plan, bound_names, parts_of
 from rosejit.frontend.values import rose_functions
 from rosejit.ir.types import INT
@@ -71,7 +72,7 @@ class AbstractRun(AbstractOperands):
         if not is_tuple and isinstance(each[0], range):
             table = self.tables.index(plan[1], each[0])
             return abstract_numbers.index(each[0], self.tape.rolls_more, table), lambda variable: variable
-        lengths = [len(a) if isinstance(a, range) else a.shape[0] for a in each]
+        lengths = [_length(a) for a in each]
 
         def item(number: Any) -> Any:
             found = [self._of_range(a, number) if isinstance(a, range) else self._row(a, number) for a in each]
@@ -80,8 +81,13 @@ class AbstractRun(AbstractOperands):
         table = self.tables.index(plan[1], range(lengths[0]))
         return abstract_numbers.index(range(lengths[0]), self.tape.rolls_more, table), item
 
-    def _row(self, grid: AbstractArray, number: Any) -> Any:
-        return part(self, grid, [number])
+    def _row(self, source: Any, number: Any) -> Any:
+        if source.__class__ is AbstractArray:
+            return part(self, source, [number])
+        if number.__class__ is Constant:
+            found = self.classified(source.value[number.value], "*")
+            return structured(found, lambda part: self.classified(part, "*"))
+        return listed(self, source, number)
 
     def _of_range(self, items: range, number: Any) -> Any:
         if number.__class__ is Constant:
@@ -338,13 +344,14 @@ class AbstractRun(AbstractOperands):
         names = bound_names((("for", (), *plan),))
         held = self._held(node)
         if held is not None:
-            self._each(held, plan)
+            if not self._once(node, plan, len(held)):
+                self._each(held, plan)
             return
         each, is_tuple = self._sources(node)
         if each[0].__class__ is TripRange:
             self._staged_loop(each[0], plan, names)
             return
-        numbers = each[0] if isinstance(each[0], range) else range(each[0].shape[0])
+        numbers = each[0] if isinstance(each[0], range) else range(_length(each[0]))
         pieces, item = self.iterations(each, is_tuple, plan)
         if is_long(numbers, plan, self._constant, INNER):
             self.run_to_fixpoint(pieces, item, plan, self._carried(names))
@@ -353,6 +360,22 @@ class AbstractRun(AbstractOperands):
             self._each((item(Constant(k)) for k in places), plan)
         if any(a.place in self.written for a in each if isinstance(a, AbstractArray)):
             unroll("an array that a loop goes through is written")
+
+    def _once(self, node: Plan, plan: Plan, length: int) -> bool:
+        """Whether a loop over lists of the host is rolled itself; then it is followed as one."""
+        if not is_long(range(length), plan, self._constant, INNER):
+            return False
+        state = self._snapshot(), set(self.written), dict(self.grown)
+        try:
+            each, is_tuple = self._sources(node)
+            pieces, item = self.iterations(each, is_tuple, plan)
+            self.run_to_fixpoint(pieces, item, plan, self._carried(bound_names((("for", (), *plan),))))
+        except TooLong:
+            raise
+        except CannotRoll:
+            (self.names, self.contents), self.written, self.grown = state
+            return False
+        return True
 
     def _each(self, items: Iterable[Any], plan: Plan) -> None:
         """Iterations, one by one."""
@@ -388,9 +411,10 @@ class AbstractRun(AbstractOperands):
             unroll("a loop over something else than a range or arrays")
         each = [self.value(part) for part in (node[2] if is_tuple else (node,))]
         found = [value.value if value.__class__ is Constant else value for value in each]
-        if not all(isinstance(a, range) or (a.__class__ is AbstractArray and a.shape) for a in found):
-            unroll("a loop over something else than a range or arrays")
-        lengths = {len(a) if isinstance(a, range) else a.shape[0] for a in found}
+        found = [Constant(a) if type(a) in (list, tuple) and id(a) not in self.growing else a for a in found]
+        if not all(isinstance(a, range) or _is_source(a) for a in found):
+            unroll("a loop over something else than a range, arrays or lists")
+        lengths = {_length(a) for a in found}
         if len(lengths) > 1 or any(isinstance(a, range) and a.step == -1 for a in found):
             unroll("a loop over things of several lengths, or backwards")
         return ([range(lengths.pop()), *found] if called is enumerate else found), is_tuple
@@ -442,6 +466,17 @@ class AbstractRun(AbstractOperands):
             both = was.__class__ in (AbstractNumber, Constant) and now.__class__ is AbstractNumber
             if both and abstract_numbers.number(was).kind is not now.kind:
                 unroll(f"`{name}` changes its kind in a `while`")
+
+
+def _length(source: Any) -> int:
+    held = source.value if source.__class__ is Constant else source
+    return held.shape[0] if held.__class__ is AbstractArray else len(held)
+
+
+def _is_source(a: Any) -> bool:
+    if a.__class__ is Constant:
+        return type(a.value) in (list, tuple)
+    return a.__class__ is AbstractArray and a.shape != ()
 
 
 def _as_carried(value: Any) -> Any:

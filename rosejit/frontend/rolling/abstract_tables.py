@@ -13,9 +13,10 @@ from collections.abc import Callable
 from dataclasses import field
 from typing import Any
 
-from rosejit.frontend.arrays.host_lists import shape_of_all
+from rosejit.frontend.arrays.host_lists import columns, only_item, shape_of_all
 from rosejit.frontend.arrays.host_tables import (
     PLAIN,
+    UNKNOWN,
     Axis,
     HostTable,
     NotTabled,
@@ -205,9 +206,15 @@ def _has_bounds(kind: Any) -> bool:
 
 def listed(at: Any, held: Any, index: Any) -> Any:
     """An item of a list or a tuple of the host at an index that changes with the loop."""
-    items = held.value if held.__class__ is Constant else None
+    items: Any = held.value if held.__class__ is Constant else None
     if items.__class__ not in (list, tuple) or index.__class__ is not AbstractNumber or index.table is None:
         unroll("the index is an index of a container of the host")
+    beside = columns(at.tape, items)
+    if beside is not None:
+        return AbstractStructure([listed(at, Constant(c), index) for c in beside.each], beside.cls, beside.keys)
+    only = only_item(items)
+    if only is not UNKNOWN:
+        return Constant(only)
     call = functools.partial(at.tape.session.hooks.containers.getitem, items)
     table = at.tables.of_call(at.contents, ("item", id(items)), call, [index], {})
     found = None if table is None else _of_table(at, table)

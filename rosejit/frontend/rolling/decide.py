@@ -13,7 +13,9 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
+from rosejit.frontend.arrays.array import Array
 from rosejit.frontend.arrays.getitem import get
+from rosejit.frontend.arrays.host_lists import rolled_item
 from rosejit.frontend.control.if_for import HostFor, StagedFor, iterate, operations
 from rosejit.frontend.control.row_iterators import Sources, as_staged, sources, use_up
 from rosejit.frontend.control.staged_range import StagedRange, number_at
@@ -131,8 +133,16 @@ class Refusal:
 def _item(tape: Tape, items: Sources, index: Var) -> Any:
     """The item of an iteration of a staged loop."""
     at = number_at(StagedRange(tape, 0, items.length, 1), index)
-    each = [number_at(as_staged(tape, a), index) if isinstance(a, range) else get(a, at) for a in items.each]
+    each = [_item_of(tape, a, index, at) for a in items.each]
     return tuple(each) if items.is_tuple else each[0]
+
+
+def _item_of(tape: Tape, source: Any, index: Var, at: Any) -> Any:
+    if isinstance(source, range):
+        return number_at(as_staged(tape, source), index)
+    if source.__class__ is Array:
+        return get(source, at)
+    return rolled_item(tape, source, at, tape.session.hooks.containers.getitem)
 
 
 def _why_unrolled(tape: Tape, items: Sources, names: tuple[str, ...], plan: Plan | str, frame: FrameType) -> Refusal:
@@ -217,6 +227,8 @@ def _widening(
     before = {name: walk.carried(name) for name in names}
     each = [a if isinstance(a, range) else walk.classified(a, "*") for a in items.each]
     walk.growing = growing(walk, plan, names)
+    if any(id(a) in walk.growing for a in items.each):
+        unroll("the list that the loop goes through grows in it")
     items.inductions = walk.run_to_fixpoint(*walk.iterations(each, items.is_tuple, plan), plan, before)
     if any(a.place in walk.written for a in each if isinstance(a, AbstractArray)):
         unroll("the array that the loop goes through is written in it")

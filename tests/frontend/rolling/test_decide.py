@@ -274,6 +274,8 @@ ROLLED = {
     "a helper with a loop that is left": "for i in range(70):\n    s = s * x + settled(m[i], x)",
     "a helper with a long loop that is left": "for i in range(70):\n    s = s * x + first_above(v, m[i, 0] + x)",
     "a solver in a helper": "for i in range(20):\n    s += conjugate(m[i] * m[i] + 2.0, m[i + 1] * x)[1]",
+    "a list of the run": "for a in [x] * 100:\n    s += a",
+    "an item beside a list": "for a, b in zip(v, [x] * 100):\n    s += a * b",
     "the last sign": "s = -0.0\nfor i in range(100):\n    s = s * x",
 }
 
@@ -350,12 +352,12 @@ UNROLLED = {
     "two names of one array": "y = v.copy()\nz = y\nfor i in range(70):\n    y *= x\n    s += z[0]",
     "arrays of two shapes": "y = v * 2\nfor i in range(70):\n    y = v[i:] * x\n    s += y[0]",
     "in a try": "try:\n    for i in range(70):\n        s += x\nexcept ValueError:\n    pass",
-    "another iterable": "for a in [x] * 100:\n    s += a",
+    "another iterable": "for a in {k: x for k in range(100)}:\n    s += a * x",
     "an iterator that has been begun": "e = enumerate(v)\nnext(e)\nfor i, a in e:\n    s = s * x + a * i",
     "an array that is written meanwhile": "y = v.copy()\nfor a in y:\n    y[1] = a * x\n    s = s * x + a",
     "rows that are written": "y = m.copy()\nfor row in y:\n    row[0] = x\ns = y",
     "things of several lengths": "for a, b in zip(v, m[:70, 0]):\n    s += a * b",
-    "an item beside a list": "for a, b in zip(v, [x] * 100):\n    s += a * b",
+    "an item beside an iterator": "for a, b in zip(v, iter([x] * 100)):\n    s += a * b",
     "the item afterwards as an index": "for k, a in enumerate(v):\n    s += a\ns += v[k] * x ** k",
 }
 

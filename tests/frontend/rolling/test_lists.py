@@ -28,6 +28,21 @@ ROLLED = {
     "what a loop has appended": "w = []\nfor i in range(20):\n    s = s * x + v[i]\n    w.append(s)\nfor i in range(20):\n    s += w[19 - i] * v[i]",
     "a list that changes afterwards": "w = [x * k for k in range(100)]\nfor i in range(100):\n    s = s * 0.5 + w[i]\nw[0] = 9.0\nfor i in range(100):\n    s = s * 0.5 + w[i]",
     "an array of a list that changes afterwards": "w = [v * x, v * 2]\nfor i in range(100):\n    s += w[i % 2][i]\nw[0][1] = 7.0\ns += w[0][1]",
+    "tuples at an index": "w = [(k % 7, k % 5 + 2, 0.1 * k) for k in range(90)]\nfor i in range(90):\n    a, b, c = w[i]\n    s = s * x + v[a] * c - v[b]",
+    "a loop over numbers": "w = [0.3, 1.5, -0.0, 2.0] * 25\nfor a in w:\n    s = s * x + a",
+    "a loop over numbers of the run": "w = [x * k for k in range(80)]\nfor a in w:\n    s = s * 0.5 + a * a",
+    "a loop over tuples": "w = [(k % 7, k % 5 + 2, 0.1 * k) for k in range(90)]\nfor a, b, c in w:\n    s = s * x + v[a] * c - v[b]",
+    "a loop over tuples in tuples": "w = tuple(((k % 7, k % 5), 0.1 * k, 'bar') for k in range(90))\nfor (a, b), c, name in w:\n    s = s * x + v[a] * c - v[b]",
+    "a loop over named tuples": "w = [Pair(k % 7, 0.1 * k) for k in range(90)]\nfor bar in w:\n    s = s * x + v[bar.a] * bar.b",
+    "a loop over records": "w = [Point(0.1 * k, 1.0) for k in range(90)]\nfor p in w:\n    s = s * x + p.dot(Point(x, s)) + p.length",
+    "a loop over tuples of the run": "w = [(x * k, k, m[k]) for k in range(80)]\nfor a, k, row in w:\n    s = s * 0.5 + a * v[k] + row[1]",
+    "a loop over pairs of vectors": "y = np.zeros((100, 3))\nw = [(k, (3 * k) % 20) for k in range(70)]\nfor a, b in w:\n"
+    "    d = m[a] - m[b]\n    f = d * (np.sqrt(d @ d + 1.0) - x)\n    y[a] += f\n    y[b] -= f\ns = y",
+    "tests of the items of a loop": "s = x\nw = [(k % 3, k % 2 == 0, 0.1 * k) for k in range(90)]\nfor a, even, c in w:\n    if even and a != 2:\n        s += v[a] * c\n    elif a == 1:\n        s -= x * math.sin(c)",
+    "a loop over a list and an array": "w = [(k % 7, k % 5) for k in range(100)]\nfor (a, b), c in zip(w, v):\n    s = s * x + v[a] * c - v[b]",
+    "a loop over a list by number": "w = [(k % 7, 0.1 * k) for k in range(90)]\nfor i, (a, c) in enumerate(w):\n    s = s * x + v[a] * c - v[i] * i",
+    "a loop over a list in a loop": "w = [(k % 7, 0.1 * k) for k in range(40)]\nfor i in range(70):\n    for a, c in w:\n        s = s * 0.01 * x + v[a] * c - v[i]",
+    "a loop over a list that is left": "w = [(k % 7, 0.1 * k) for k in range(90)]\nfor a, c in w:\n    if s > x + 1:\n        break\n    s = s * x + v[a] * c",
     "a list in a nest": "w = [[0.3, x, 2.0] for k in range(20)]\nu = [1.0, 2.5, x]\nfor i in range(20):\n    for j in range(3):\n        s += u[j] * m[i, j]",
 }  # fmt: skip
 
@@ -61,6 +76,12 @@ UNROLLED = {
     "by a helper": "w = []\ndef put(a):\n    w.append(a)\n    return a\nfor i in range(70):\n    s += put(x * i)\ns += w[4]",
     "items of several kinds": "w = [x, 1, 2.0] * 30\nfor i in range(90):\n    s += w[i]",
     "items of a list that are written": "w = [v * x, v * 2]\nfor i in range(100):\n    y = w[i % 2]\n    y[0] = y[0] + x\n    s += y[0]",
+    "a loop over a list that grows": "w = [0.5] * 70\nfor a in w:\n    s = s * x + a\n    if len(w) < 75:\n        w.append(a)",
+    "a loop over items of several kinds": "w = [(1, 2.0), (1.0, 2.0)] * 40\nfor a, b in w:\n    s = s * x + a * b",
+    "a loop over tuples of several lengths": "w = [(1, 2.0), (1, 2.0, 3)] * 40\nfor p in w:\n    s = s * x + p[0] * len(p)",
+    "a loop over texts": "w = ['one', 'two'] * 40\nfor name in w:\n    s = s * x + (1.0 if name == 'one' else 2.0)",
+    "an item of a loop afterwards": "w = [(k % 7, 0.1 * k) for k in range(90)]\nfor a, c in w:\n    s = s * x + v[a] * c\ns = s * x ** a",
+    "the exponents of a loop": "w = [(k % 7, 0.1 * k) for k in range(90)]\nfor a, c in w:\n    s = s * 0.1 + x ** a",
     "lists in lists": "w = [[x, 1.0], [2.0, x]] * 10\nfor i in range(20):\n    s += w[i][0] * w[i][1]",
 }  # fmt: skip
 
