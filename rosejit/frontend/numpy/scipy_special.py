@@ -109,6 +109,21 @@ def _log_ndtr(x: Any) -> Any:
     return chosen(above, high, chosen(far, tail, middle))
 
 
+def _huber(delta: Any, r: Any) -> Any:
+    delta, size = _real(delta), abs(_real(r))
+    return chosen(delta < 0.0, math.inf, chosen(size <= delta, 0.5 * size * size, delta * (size - 0.5 * delta)))
+
+
+def _pseudo_huber(delta: Any, r: Any) -> Any:
+    delta, r = _real(delta), _real(r)
+    endless = (abs(r) == math.inf) & (delta < math.inf)
+    inside = (delta > 0.0) & (r != 0.0) & (abs(r) != math.inf)
+    ratio = chosen(inside, r / chosen(delta > 0.0, delta, 1.0), 0.0)
+    square = ratio * ratio
+    edge = chosen(delta < 0.0, math.inf, chosen((delta == 0.0) | (r == 0.0), 0.0, chosen(endless, math.inf, math.nan)))
+    return chosen(inside, delta * delta * (square / (P["sqrt"](1.0 + square) + 1.0)), edge)  # sqrt(..) - 1 cancels
+
+
 def _log_sum(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False) -> Any:
     return weighted_logsumexp(a, axis, b, keepdims)
 
@@ -132,6 +147,9 @@ _WRITTEN: dict[str, Callable[..., Any]] = {
     "logit": _logit,
     "ndtr": _ndtr,
     "log_ndtr": _log_ndtr,
+    "log_expit": lambda x: -P["softplus"](-_real(x)),
+    "huber": _huber,
+    "pseudo_huber": _pseudo_huber,
 }
 
 ROWS: tuple[Row, ...] = (

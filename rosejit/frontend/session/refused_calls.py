@@ -5,6 +5,7 @@
 import builtins
 import re
 import struct
+import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -37,12 +38,18 @@ def title_of(function: Any) -> str:
     name = getattr(function, "__name__", type(function).__name__)
     if is_numpys(function):
         name = f"{owner.__name__}.{name}" if type(owner).__name__ == "ufunc" else name
-        module = getattr(function, "__module__", None) or "numpy"
+        module = getattr(function, "__module__", None) or _module_of_ufunc(function, name)
         return f"{module.split('._')[0]}.{name}".replace("numpy.", "np.", 1)
     if getattr(builtins, name, None) is function:  # `open` says that it is of `io`
         return name
     module = str(getattr(function, "__module__", None) or "builtins").lstrip("_").split("._")[0]
     return name if module == "builtins" else f"{module}.{name}"
+
+
+def _module_of_ufunc(function: Any, name: str) -> str:
+    """Functions that NumPy made for SciPy do not say whose they are."""
+    of_scipy = getattr(sys.modules.get("scipy.special"), name, None) is function
+    return "scipy.special" if of_scipy and getattr(loaded(), name, None) is not function else "numpy"
 
 
 def is_numpys(function: Any) -> bool:

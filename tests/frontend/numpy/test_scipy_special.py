@@ -10,8 +10,8 @@ from scipy.special import logsumexp
 import rosejit as rose
 from rosejit import Mat, Vec
 
-ONE = "expit gammaln erf erfc psi digamma expm1 log1p gamma entr logit ndtr log_ndtr exp2 cbrt".split()
-TWO = "xlogy xlog1py betaln beta rel_entr kl_div".split()
+ONE = "expit gammaln erf erfc psi digamma expm1 log1p gamma entr logit ndtr log_ndtr log_expit exp2 cbrt".split()
+TWO = "xlogy xlog1py betaln beta rel_entr kl_div huber pseudo_huber".split()
 EDGES = [
     0.0, 1.0, 0.5, 0.3, 0.29, 0.65, 1e-300, 1e-9, 0.999999, 1.5, 7.25, 30.0, 171.0, 1e3, 1e8, math.inf, math.nan,
     -0.25, -1.5, -13.9, -14.1, -37.5, -40.0, -1e3, -1e9, -math.inf,
@@ -125,5 +125,7 @@ def test_in_loops_on_the_host_and_misused():
         with pytest.raises((TypeError, ValueError)) as caught:
             rose.jit(wrong)(1.0)
         assert isinstance(caught.value, rose.RoseError)
+    with pytest.raises(rose.StagingTypeError, match=r"`scipy\.special\.j0` of staged values is not staged"):
+        rose.jit(lambda x: sc.j0(x))(1.0)
     with pytest.raises(rose.RoseError, match="return_sign"):
         rose.jit(lambda x: logsumexp(x, return_sign=True))(x)
