@@ -4,10 +4,9 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from rosejit.errors import ShapeError, StagingTypeError
-from rosejit.numeric import np
+from rosejit.errors import StagingTypeError
+from rosejit.solvers.fits import limits
 from rosejit.solvers.levenberg import within
-from rosejit.solvers.programs import vector
 
 Box = tuple[Any, Any]
 """Lower and upper bounds: two vectors, or None where there are none."""
@@ -50,17 +49,7 @@ def _is_pair(each: Any) -> bool:
 
 def box_of(given: Box | None, like: Any) -> Box | None:
     """The bounds of the vector `like`, as vectors."""
-    return None if given is None else (side(given[0], like), side(given[1], like))
-
-
-def side(bound: Any, like: Any) -> Any:
-    """A bound of each number of the vector `like`."""
-    v = vector(bound)
-    if len(v) not in (1, len(like)):
-        raise ShapeError(
-            f"there are {len(v)} bounds for {len(like)} numbers", help="give one for all of them, or one for each"
-        )
-    return v + np.zeros(len(like))
+    return None if given is None else (limits(given[0], like), limits(given[1], like))
 
 
 def inside(x: Any, box: Box | None) -> Any:

@@ -17,7 +17,7 @@ from rosejit.optim.box import box_of, inside, sides
 from rosejit.optim.quasi_newton import remember
 from rosejit.optim.sequential_qp import missing, sequential
 from rosejit.solvers.implicit import solution, still
-from rosejit.solvers.programs import checked, option, real, solve, vector
+from rosejit.solvers.programs import checked, option, real, several, solve, vector
 
 MESSAGES = {
     0: "the conditions of a minimum hold, within `tol`",
@@ -115,7 +115,7 @@ def minimize(
         return minimized
 
     more = tuple([each for _, _, each in rules])
-    found = solve(minimize, f, build, (x0, args, sides(bounds), more), *options, kinds, functions)
+    found = solve(minimize, f, build, (x0, several(args), sides(bounds), more), *options, kinds, functions)
     return checked(minimize, found, raise_on_failure)
 
 
@@ -132,7 +132,7 @@ def _rules(constraint: Any) -> list[tuple[str, Function, tuple[Any, ...]]]:
                 f"a constraint is {{'type': 'eq' or 'ineq', 'fun': ...}}, given {constraint!r}",
                 help="'eq': the function is zero; 'ineq': it is not negative",
             )
-        return [(kind, as_function(constraint["fun"]), tuple(constraint.get("args", ())))]
+        return [(kind, as_function(constraint["fun"]), tuple(several(constraint.get("args", ()))))]
     if hasattr(constraint, "lb") and hasattr(constraint, "ub"):
         return _between(constraint)
     if callable(constraint):

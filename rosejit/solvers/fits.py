@@ -10,15 +10,18 @@ from rosejit.api.derivation.gradients import grad
 from rosejit.api.math_functions import stop_gradient
 from rosejit.api.public_entry import public
 from rosejit.api.vectors import flat, unflat
+from rosejit.errors import ShapeError
 from rosejit.numeric import np
 from rosejit.solvers.implicit import solution, still
 from rosejit.solvers.levenberg import levenberg
+from rosejit.solvers.linear_least_squares import eliminated
 from rosejit.solvers.linear_models import Dense, Sparse
 from rosejit.solvers.losses import LOSSES
-from rosejit.solvers.programs import check, checked, option, real, solve, vector
+from rosejit.solvers.programs import check, checked, option, real, several, solve, vector
 from rosejit.solvers.sparsity import found_structure, given_structure, matrix_of
 
 MESSAGES = {
+    -3: "a lower bound is above its upper bound, or no number",
     -2: "the derivatives have entries where `jac_sparsity` has none",
     -1: "a residual, or its derivative, is infinite or no number",
     0: "the limit of evaluations was reached",
@@ -88,6 +91,7 @@ def least_squares(
     >>> [round(x, 9) for x in fit.x], fit.success
     ([3.0, -2.0], True)
     """
+    args = several(args)
     word = option(least_squares, "loss", loss, tuple(LOSSES))
     options = (word, float(f_scale), float(ftol), float(xtol), float(gtol), int(max_nfev))
     sparse, is_given = None, jac_sparsity is not None
@@ -132,6 +136,7 @@ def _fit(function, x0, bounds, loss, scale, ftol, xtol, gtol, limit, model):
     v, status, nit, nfev, held = levenberg(searched, model, rho, scale, start, lower, upper, ftol, xtol, gtol, limit)
     found = stop_gradient(v)
     status = status if model.agrees(searched, start) and model.agrees(searched, found) else -2
+    status = status if (lower <= upper).all() else -3
     edge = np.where(found <= lower, low, high)
 
     def stationary(v):
@@ -145,9 +150,19 @@ def _fit(function, x0, bounds, loss, scale, ftol, xtol, gtol, limit, model):
 
 
 def limits(bound, like):
-    """A bound as a vector: one number for all, or one for each."""
+    """A bound of each number of the vector `like`."""
     v = vector(bound)
-    return v + np.zeros(len(like)) if len(v) == 1 else v
+    if len(v) not in (1, len(like)):
+        raise ShapeError(
+            f"there are {len(v)} bounds for {len(like)} numbers", help="give one for all of them, or one for each"
+        )
+    return v + np.zeros(len(like))
+
+
+def _inverse(normal):
+    """The inverse of the matrix of normal equations; infinite where some parameters make no difference together."""
+    _, regular = eliminated(stop_gradient(normal), np.zeros(len(normal)))
+    return np.linalg.inv(normal) if regular else np.full(normal.shape, math.inf)
 
 
 def _are_numbers(data: Any) -> bool:
@@ -172,7 +187,8 @@ def curve_fit(
 
     `p0` is a sequence of numbers where the fit begins. `sigma` are the standard deviations of `ydata`; their size
     counts with `absolute_sigma`, else only their proportions. The parameters and covariances are NaN where the fit did
-    not converge. Both are differentiable by the data, by `sigma` and by all that `f` reads.
+    not converge, the covariances infinite where the data do not tell the parameters. Both are differentiable by the
+    data, by `sigma` and by all that `f` reads.
 
     >>> import numpy as np
     >>> import rosejit as rose
@@ -195,9 +211,11 @@ def curve_fit(
             start = np.array([1.0 * p for p in p0])
             fit = _fit(residuals, start, bounds, "linear", 1.0, 1e-12, 1e-12, 1e-12, limit, Dense())
             rows, columns = fit.jac.shape
+            if rows < columns:
+                raise ShapeError(f"there are {rows} data for {columns} parameters")
             spread = 1.0 if known else 2.0 * fit.cost / (rows - columns) if rows > columns else math.inf
             good = 1.0 if fit.success else math.nan
-            return good * fit.x, good * spread * np.linalg.inv(fit.jac.T @ fit.jac), fit.status, fit.nfev
+            return good * fit.x, good * spread * _inverse(fit.jac.T @ fit.jac), fit.status, fit.nfev
 
         return fitted
 

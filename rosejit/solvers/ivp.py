@@ -14,7 +14,7 @@ from rosejit.numeric import np
 from rosejit.solvers.fits import limits
 from rosejit.solvers.interpolants import OdeSolution, over_time
 from rosejit.solvers.ode_events import Occasions
-from rosejit.solvers.programs import check, checked, option, real, solve, vector
+from rosejit.solvers.programs import check, checked, option, real, several, solve, vector
 from rosejit.solvers.rosenbrock import Rosenbrock
 from rosejit.solvers.runge_kutta import EXPLICIT
 from rosejit.solvers.stepping import Control, integrate
@@ -127,7 +127,7 @@ def solve_ivp(
         return solved
 
     key = (method, functions, directions, terminal, int(max_events), *options)
-    found = solve(solve_ivp, f, build, (start, end, y0, t_eval, args, rtol, atol), *key)
+    found = solve(solve_ivp, f, build, (start, end, y0, t_eval, several(args), rtol, atol), *key)
     return checked(solve_ivp, found if sessions.current() is not None else _trimmed(found), raise_on_failure)
 
 
@@ -172,7 +172,7 @@ def odeint(
 
         return solved
 
-    y, status, nfev = solve(odeint, f, build, (y0, t, args, rtol, atol), method, *options)
+    y, status, nfev = solve(odeint, f, build, (y0, t, several(args), rtol, atol), method, *options)
     if raise_on_failure:
         check(odeint, lambda: (status >= 0, MESSAGES[int(status)], nfev))
     return y

@@ -44,6 +44,11 @@ def check(transform: Callable[..., Any], outcome: Callable[[], tuple[Any, str, A
         )
 
 
+def several(args: Any) -> Any:
+    """Further arguments: one that is in no tuple is one, as SciPy has it."""
+    return args if isinstance(args, (tuple, list)) else (args,)
+
+
 def real(x: Any) -> Any:
     """`x`, its integers as Reals: numbers, arrays and containers of them. Fields of classes stay what they are."""
     if type(x) in (list, tuple, dict):

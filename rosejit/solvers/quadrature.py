@@ -9,7 +9,7 @@ from rosejit.api.public_entry import public
 from rosejit.frontend.values.rose_functions import range as iterations
 from rosejit.numeric import np
 from rosejit.solvers.linear_least_squares import EPSILON
-from rosejit.solvers.programs import check, real, solve
+from rosejit.solvers.programs import check, real, several, solve
 
 # Nodes x > 0, their Kronrod weights and their Gauss weights (0: no node of Gauss), then those of the node 0
 # (QUADPACK, qk21).
@@ -65,7 +65,7 @@ def quad(
 
         return integrated
 
-    value, error, intervals = solve(quad, f, build, (*given, args), ends, absolute, relative, most)
+    value, error, intervals = solve(quad, f, build, (*given, several(args)), ends, absolute, relative, most)
     if raise_on_failure:
 
         def outcome():

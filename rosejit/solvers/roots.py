@@ -14,7 +14,7 @@ from rosejit.errors import RoseValueError, ShapeError, StagingTypeError
 from rosejit.solvers.brent import brent
 from rosejit.solvers.dogleg import broyden, dogleg, line_search, marquardt
 from rosejit.solvers.implicit import solution, still
-from rosejit.solvers.programs import checked, option, real, solve, vector
+from rosejit.solvers.programs import checked, option, real, several, solve, vector
 
 MESSAGES = {
     1: "the solution converged",
@@ -86,7 +86,7 @@ def root(
             return bracketed
 
         a, b = bracket
-        found = solve(root, f, build_bracketed, (a, b, args), "brentq", tolerance, limit)
+        found = solve(root, f, build_bracketed, (a, b, several(args)), "brentq", tolerance, limit)
         return checked(root, found, raise_on_failure)
     if x0 is None:
         raise StagingTypeError("`rose.root` needs `x0`, where it begins, or a `bracket`")
@@ -103,7 +103,7 @@ def root(
 
         return searched
 
-    found = solve(root, f, build, (x0, args), chosen, tolerance, limit)
+    found = solve(root, f, build, (x0, several(args)), chosen, tolerance, limit)
     return checked(root, found, raise_on_failure)
 
 
@@ -175,7 +175,7 @@ def fixed_point(
 
         return searched
 
-    found = solve(fixed_point, f, build, (x0, args), chosen, tolerance, limit)
+    found = solve(fixed_point, f, build, (x0, several(args)), chosen, tolerance, limit)
     return checked(fixed_point, found, raise_on_failure)
 
 

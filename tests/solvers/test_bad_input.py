@@ -151,3 +151,47 @@ def test_integrals(name):
     for a, b in ((math.nan, 1.0), (0.0, math.nan), (0.0, math.inf)):
         value, error = integrate(a, b)[:2]
         assert not (error < 1.0) or name == "tiny", (value, error)
+
+
+CROSSED = {"above": (2.0, 1.0), "one of two": ([0.0, 2.0], [1.0, 1.0]), "NaN below": (math.nan, 1.0)}
+
+
+@pytest.mark.parametrize("bounds", CROSSED.values(), ids=CROSSED)
+def test_bounds_that_cross_hold_no_solution(bounds):
+    start = np.array([0.5, 0.5])
+    fit = rose.least_squares(lambda x: x - 0.7, start, bounds=bounds)
+    assert (fit.success, fit.status) == (False, -3)
+    assert not rose.jit(lambda x: rose.least_squares(lambda x: x - 0.7, x, bounds=bounds).success)(start)
+    found, covariances = rose.curve_fit(lambda x, a, b: a * x + b, np.arange(4.0), np.arange(4.0), start, bounds=bounds)
+    assert np.isnan(found).all()
+    assert np.isnan(covariances).all()
+    with pytest.raises(rose.ShapeError, match="3 bounds for 2 numbers"):
+        rose.least_squares(lambda x: x, start, bounds=([0.0] * 3, 1.0))
+
+
+def test_parameters_that_data_do_not_tell():
+    x, y = np.arange(4.0), np.array([0.1, 1.0, 2.2, 2.9])
+    for f in (lambda x, a, b: (a + b) * x, lambda x, a, b: a * x + 0.0 * b):
+        found, covariances = rose.jit(lambda y, f=f: rose.curve_fit(f, x, y, (1.0, 1.0)))(y)
+        assert np.isfinite(found).all()
+        assert np.isinf(covariances).all()
+    with pytest.raises(rose.ShapeError, match="1 data for 2 parameters"):
+        rose.curve_fit(lambda x, a, b: a * x + b, x[:1], y[:1], (1.0, 1.0))
+
+
+ONE_ARGUMENT = {
+    "root": lambda args: rose.root(lambda x, a: x - a, np.zeros(2), args=args).x,
+    "bracket": lambda args: rose.root(lambda x, a: x - a.sum(), bracket=(0.0, 9.0), args=args).x,
+    "fixed point": lambda args: rose.fixed_point(lambda x, a: 0.5 * x + a, np.zeros(2), args=args).x,
+    "fit": lambda args: rose.least_squares(lambda x, a: x - a, np.zeros(2), args=args).x,
+    "integral": lambda args: rose.quad(lambda x, a: x * a.sum(), 0.0, 1.0, args=args)[0],
+    "equation": lambda args: rose.solve_ivp(lambda t, y, a: a * y, (0.0, 1.0), np.ones(2), args=args).y[:, -1],
+    "odeint": lambda args: rose.odeint(lambda y, t, a: a * y, np.ones(2), np.array([0.0, 1.0]), args=args)[-1],
+    "minimum": lambda args: rose.optim.minimize(lambda x, a: ((x - a) ** 2).sum(), np.zeros(2), args=args).x,
+}
+
+
+@pytest.mark.parametrize("solver", ONE_ARGUMENT.values(), ids=ONE_ARGUMENT)
+def test_one_argument_needs_no_tuple(solver):
+    alone = np.array([0.25, 0.5])
+    np.testing.assert_array_equal(solver(alone), solver((alone,)))
