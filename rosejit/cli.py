@@ -48,7 +48,12 @@ def _parser() -> argparse.ArgumentParser:
     look.set_defaults(run=_look)
     away = commands.add_parser("export", help="write functions of a file as WebAssembly for web pages and node")
     away.add_argument("place", metavar="FILE:FUNCTION[,FUNCTION...]", help="where the functions are")
-    away.add_argument("arguments", nargs="*", metavar="ARGUMENT", help="examples, where hints do not tell the shapes")
+    away.add_argument(
+        "arguments",
+        nargs="*",
+        metavar="ARGUMENT",
+        help="a Python expression for each argument whose shape its hint does not tell: 'rose.ShapeOf(\"n\", 3)'",
+    )
     away.add_argument("-o", "--output", default="out", metavar="DIR", help="where to write (default: out)")
     away.add_argument("--math", choices=("kernels", "js"), default="kernels", help="js: call the `Math` of the page")
     away.add_argument("--npm", metavar="NAME", help="make the folder an npm package of that name")
@@ -114,9 +119,9 @@ def _watch(options: Any) -> str:
 def _exported(options: Any) -> str:
     functions, scope = _functions(options.place)
     given = [_value(text, scope) for text in options.arguments]
-    named = {f.__name__: f for f in functions}
+    named = dict(zip(options.place.rpartition(":")[2].split(","), functions, strict=True))
     try:
-        exported = functions[0] if len(named) == 1 else named
+        exported = functions[0] if [f.__name__ for f in functions] == [*named] and len(named) == 1 else named
         files = export(exported, *given, path=options.output, math=options.math, npm=options.npm)
     except OSError as error:
         raise _UserError(f"nothing can be written to `{options.output}`: {error.strerror}") from None

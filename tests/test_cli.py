@@ -44,6 +44,9 @@ def test_export_of_one_function(model, tmp_path, capsys):
 def test_export_of_several_with_examples(model, tmp_path):
     assert main(["export", f"{model}:area,slope", "-o", str(tmp_path / "web")]) == 0
     assert (tmp_path / "web" / "web.wasm").is_file()
+    assert "  slope(" in (tmp_path / "web" / "web.d.mts").read_text()  # as it is called there
+    assert main(["export", f"{model}:slope", "-o", str(tmp_path / "one")]) == 0
+    assert "  slope(" in (tmp_path / "one" / "one.d.mts").read_text()
     assert main(["export", f"{model}:total", "rose.ShapeOf(3)", "--math", "js", "-o", str(tmp_path / "web")]) == 0
     assert (tmp_path / "web" / "total.wasm").is_file()
 

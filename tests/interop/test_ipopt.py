@@ -1,5 +1,7 @@
 """`rose.interop.ipopt.minimize` on problems with known optima, by IPOPT itself."""
 
+import importlib
+import pathlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -120,6 +122,18 @@ def test_a_structure_is_varied():
     assert bounded.x.ends == pytest.approx({"a": 1.0, "b": 3.0}, abs=1e-6)
     listed = minimize(lambda xs: ((xs[0] - 1.0) ** 2).sum() + (xs[1] - xs[0][0]) ** 2, [np.zeros(2), 0.0])
     assert [listed.x[0].tolist(), listed.x[1]] == [pytest.approx([1.0, 1.0]), pytest.approx(1.0)]
+
+
+def test_the_plan_of_the_page_on_optimal_control(tmp_path, monkeypatch):
+    """The program of docs/how-to/optimal-control.md, by IPOPT in place of our own method."""
+    text = pathlib.Path(__file__).parents[2].joinpath("docs", "how-to", "optimal-control.md").read_text()
+    tmp_path.joinpath("controlled.py").write_text(text.split("```python\n")[1].split("```")[0])
+    monkeypatch.syspath_prepend(tmp_path)
+    page = importlib.import_module("controlled")
+    found = minimize(page.cost, page.start, constraints=(page.gaps, 0.0, 0.0), bounds=page.bounds)
+    assert found.success
+    assert found.fun == pytest.approx(page.found.fun, rel=1e-7)
+    assert found.x.u == pytest.approx(page.found.x.u, abs=1e-4)
 
 
 REFUSED = {
