@@ -25,7 +25,8 @@ def completed(f: Function, given: tuple[Any, ...]) -> tuple[Any, ...]:
                 f"to export `{f.__name__}` an example of `{parameter.name}` is needed",
                 facts=("its hint does not say which types and shapes it has",),
                 help=f"write `rose.export({f.__name__}, ...)` with an argument for each parameter, "
-                'or `rose.ShapeOf(3, 4)` for an array of which only the shape matters, `rose.ShapeOf("n")` for any length; '
+                "or `rose.ShapeOf(3, 4)` for an array of which only the shape matters, "
+                '`rose.ShapeOf("n")` for one of any length; '
                 "on the command line the same, behind the names of the functions",
             )
         found.append(example[0])
