@@ -289,3 +289,29 @@ def test_a_cache_is_not_cleared_in_staged_code():
     f = define("def f(x):\n    y = x * table(2)\n    table.cache_clear()\n    return y\n", table=table)
     with pytest.raises(UnsupportedSyntax, match=r"a cache is cleared while the function is staged(.|\n)*rose\.opaque"):
         rose.jit(f)(1.0)
+
+
+@pytest.mark.parametrize(
+    ("hint", "change", "value", "copy"),
+    [
+        ("dict", "p['u'] = p['u'] * 2.0", {"u": 1.0}, "dict"),
+        ("list[float]", "p[0] = p[0] * 2.0", [1.0, 2.0], "list"),
+        ("list[float]", "p.append(2.0)", [1.0, 2.0], "list"),
+    ],
+)
+def test_a_container_that_is_an_argument_is_changed_in_a_copy(hint, change, value, copy):
+    refused = rose.jit(define(f"def f(p: {hint}) -> float:\n    {change}\n    return sum(p)\n", **SCOPE))
+    with pytest.raises(UnsupportedSyntax, match=rf"`a = {copy}\(a\)`"):
+        refused(value)
+    result = "p['u']" if copy == "dict" else "p[0] + p[-1]"
+    text = f"def f(p: {hint}) -> float:\n    p = {copy}(p)\n    {change}\n    return {result}\n"
+    before = value.copy()
+    plain = define(text, **SCOPE)
+    assert rose.jit(plain)(value) == plain(value)
+    assert value == before
+
+
+def test_a_cross_product_in_the_plane_says_what_to_write():
+    planar = rose.jit(define("def f(p: Mat[4, 2]) -> float:\n    return np.cross(p, p).sum()\n", **SCOPE))
+    with pytest.raises(rose.ShapeError, match=r"a\[..., 0\] \* b\[..., 1\] - a\[..., 1\] \* b\[..., 0\]"):
+        planar(np.ones((4, 2)))

@@ -40,7 +40,10 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
         raise a.tape.type_fault("`np.cross` subtracts, and truth values are not subtracted")
     first, second = _with_last(a, axisa), _with_last(other, axisb)
     if first.shape[-1:] != (3,) or second.shape[-1:] != (3,):
-        raise a.tape.fault(ShapeError, f"`np.cross` takes vectors of 3, given shapes {a.shape} and {other.shape}")
+        in_plane = first.shape[-1:] == second.shape[-1:] == (2,)
+        message = f"`np.cross` takes vectors of 3, given shapes {a.shape} and {other.shape}"
+        edit = "of vectors of 2, which NumPy 2.5 refuses as well: `a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]`"
+        raise a.tape.fault(ShapeError, message, help=edit if in_plane else None)
     x, y = ([get(v, (Ellipsis, k)) for k in range(3)] for v in (first, second))
     parts = [x[(k + 1) % 3] * y[(k + 2) % 3] - x[(k + 2) % 3] * y[(k + 1) % 3] for k in range(3)]
     if a.ndim == other.ndim == 1:

@@ -208,10 +208,11 @@ class Containers:
             return container
         frozen = tape.frozen_containers.get(id(container))
         if frozen is not None and frozen[0] is container:
+            made = type(container).__name__ if type(container) in _CONTAINERS else "copy.copy"
             raise tape.fault(
                 UnsupportedSyntax,
                 f"{described(container)} cannot be changed: {frozen[1]}",
-                help="change a copy (`copy.copy`, `list(...)`), or use an array (`np.zeros(n)`)",
+                help=f"change a copy, made first (`a = {made}(a)`), or use an array (`np.zeros(n)`)",
             )
         if tape.is_staged and not is_local(tape, container):
             raise tape.fault(
