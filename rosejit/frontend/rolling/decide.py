@@ -63,6 +63,8 @@ def roll(
     may_roll_later = why.by_values or (why.is_short and found.length > 1 and not (tape.is_staged or tape.catching))
     if isinstance(plan, str) or not may_roll_later or leaving or items.__class__ is not range:
         reason = _noted(tape.here(), found.length, why.reason) if why.by_values else why.reason
+        if why.is_short and any(isinstance(a, (list, tuple)) for a in found.each):
+            reason = ""  # nothing that could be written would keep it a loop
         return iterate(tape, items, names, exposed, leaving, reason)
     place = tape.here()
 
