@@ -6,6 +6,8 @@ iterations of the first may come in any order, one loop does both. Each iteratio
 the same bits.
 """
 
+from functools import cached_property
+
 from rosejit.ir import syntax as ir
 from rosejit.ir.traversal import (
     captures,
@@ -32,7 +34,7 @@ def fuse_loops(f: ir.Function) -> ir.Function:
     found = [let.expr for let in forms(f.body) if isinstance(let.expr, ir.Loop | ir.Add)]
     if len(found) < 2 or not any([isinstance(e, ir.Loop) for e in found]):
         return f
-    sweep = _LoopFusion(AccumulatorAliases(f.body), windows(f.body))
+    sweep = _LoopFusion(f.body)
     body = sweep.block(f.body)
     if not sweep.joined:
         return f
@@ -40,23 +42,45 @@ def fuse_loops(f: ir.Function) -> ir.Function:
 
 
 class _LoopFusion:
-    """Goes through all blocks; `joined` counts."""
+    """Goes through all blocks of a body; `joined` counts."""
 
-    def __init__(self, places: AccumulatorAliases, windows: dict[ir.Atom, ir.Atom]) -> None:
-        self.places = places
-        self.windows = windows
+    def __init__(self, body: ir.Block) -> None:
+        self.body = body
         self.nested = NestedEffects()
         self.joined = 0
+
+    @cached_property
+    def places(self) -> AccumulatorAliases:
+        return AccumulatorAliases(self.body)
+
+    @cached_property
+    def windows(self) -> dict[ir.Atom, ir.Atom]:
+        return windows(self.body)
 
     def block(self, block: ir.Block) -> ir.Block:
         """The block with its loops joined, and those of inner blocks."""
         loops = [let for let in block.lets if isinstance(let.expr, ir.Loop)]
-        found = list(block.lets)
-        if len(loops) > 1 or (loops and any([isinstance(let.expr, ir.Add) for let in found])):
+        found = block.lets
+        if _may_join(block, loops):
             joiner = _Joiner(block, loops, self)
             found = joiner.run()
             self.joined += joiner.joined
         return ir.Block([within(let, self.block) for let in found], block.results)
+
+
+def _may_join(block: ir.Block, loops: list[ir.Let]) -> bool:
+    """Whether a loop of a block stacks something, and there is another one of as many iterations, or a sum of it: only
+    then what lies between them is looked at."""
+    stacked: set[ir.Atom] = set()
+    trips: list[ir.Atom] = []
+    for let in loops:
+        assert isinstance(let.expr, ir.Loop)
+        stacked.update(let.binders[len(let.expr.carries) :])
+        trips.append(let.expr.trips)
+    if not stacked:
+        return False
+    sums = [let.expr.value for let in block.lets if isinstance(let.expr, ir.Add)]
+    return len(set(trips)) < len(trips) or not stacked.isdisjoint(sums)
 
 
 @dataclass(slots=True)
