@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import field
 from typing import Any
 
+from rosejit.frontend.arrays.array import Array
 from rosejit.frontend.arrays.host_lists import columns, only_item, shape_of_all
 from rosejit.frontend.arrays.host_tables import (
     PLAIN,
@@ -209,20 +210,49 @@ def listed(at: Any, held: Any, index: Any) -> Any:
     items: Any = held.value if held.__class__ is Constant else None
     if items.__class__ not in (list, tuple) or index.__class__ is not AbstractNumber or index.table is None:
         unroll("the index is an index of a container of the host")
+    if _has_texts(items):
+        unroll("a text in the items of a container of the host is not the same in all of them")
     beside = columns(at.tape, items)
     if beside is not None:
         return AbstractStructure([listed(at, Constant(c), index) for c in beside.each], beside.cls, beside.keys)
     only = only_item(items)
     if only is not UNKNOWN:
         return Constant(only)
-    call = functools.partial(at.tape.session.hooks.containers.getitem, items)
-    table = at.tables.of_call(at.contents, ("item", id(items)), call, [index], {})
-    found = None if table is None else _of_table(at, table)
+    found = _of_table(at, table) if (table := _table_of_items(at, items, index)) is not None else None
     if found is None:
         found = _staged_item(at, items)
     if found.__class__ is AbstractArray:
         at.picked.add(found.place)
     return found
+
+
+def _has_texts(items: Any) -> bool:
+    """Whether items are texts, or tuples with a text at one place, and others of them have another one there: then no
+    more of them are looked at."""
+    first: Any = items[0] if items else None
+    if first.__class__ is str:
+        return any(item.__class__ is not str or item != first for item in items)
+    places = [k for k, part in enumerate(first) if part.__class__ is str] if first.__class__ is tuple else []
+    return any(
+        item.__class__ is tuple and len(item) > k and (item[k].__class__ is not str or item[k] != first[k])
+        for k in places
+        for item in items
+    )
+
+
+def _table_of_items(at: Any, items: Any, index: AbstractNumber) -> HostTable | None:
+    """The table of numbers or arrays of the host at an index; None of items that are neither."""
+    first: Any = items[0] if items else None
+    if {*map(type, items)} <= _EXACT:
+        return at.tables.of_numbers(f"item of {id(items)}", items.__getitem__, [index])
+    if number_kind(first) is None and first.__class__ is not Array and first.__class__.__name__ != "ndarray":
+        return None
+    call = functools.partial(at.tape.session.hooks.containers.getitem, items)
+    return at.tables.of_call(at.contents, ("item", id(items)), call, [index], {})
+
+
+_EXACT = frozenset({float, int, bool})
+"""Numbers that a list gives as they are."""
 
 
 def _staged_item(at: Any, items: Any) -> Any:
