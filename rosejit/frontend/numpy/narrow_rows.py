@@ -219,9 +219,16 @@ def _difference(session: Any, row: Any, function: Any, args: Args, kwargs: Optio
 
 
 def _wide(session: Any, row: Any, function: Any, args: Args, kwargs: Options) -> Any:
-    """A function whose results are places or truth values, the same for the numbers in 64 bits."""
+    """A function whose results are places or truth values, or that NumPy computes in 64 bits itself: the same for the
+    numbers in 64 bits."""
     args = tuple([wide_of(session.tape, arg) for arg in args])
     return row(session, function, args, {key: wide_of(session.tape, value) for key, value in kwargs.items()})
+
+
+def _counted(session: Any, row: Any, function: Any, args: Args, kwargs: Options) -> Any:
+    if dtype_in(args[0]).name == "uint64":
+        return refuse(session, function, " of uint64, which NumPy refuses too,")
+    return _wide(session, row, function, args, kwargs)
 
 
 _PLACES = ("axis", "dtype")
@@ -388,13 +395,16 @@ _MOVED = (  # noqa: SIM905 - a list of words is longer
 FOLDED = ["sum", "prod", "mean", "var", "std", "cumsum", "cumprod", "trace", "median", "ptp"]
 _PRODUCTS = ["dot", "matmul", "inner", "outer", "vdot", "vecdot", "kron", "convolve", "cross", "tensordot"]
 _LINALG = ["linalg.solve", "linalg.inv", "linalg.det", "linalg.cholesky", "linalg.norm", "linalg.pinv"]
-_SAME = ["argmax", "argmin", "argsort", "any", "all", "count_nonzero", "shape", "ndim", "size", "array_equal"]
+_SAME = (  # noqa: SIM905 - a list of words is longer
+    "argmax argmin argsort lexsort any all count_nonzero nonzero flatnonzero argwhere shape ndim size array_equal isin "
+    "searchsorted digitize interp cov corrcoef"
+).split()
 _JOINED = ["concatenate", "stack", "vstack", "hstack", "column_stack", "dstack"]
 TABLE: dict[str, Make] = {
     **dict.fromkeys(_MOVED, _of_first), **dict.fromkeys(FOLDED, _fold), **dict.fromkeys(_PRODUCTS, _of_all),
-    **dict.fromkeys(_SAME, _wide), **dict.fromkeys(_JOINED, _of_list), "append": _append, "diff": _difference,
-    **dict.fromkeys(_LINALG, _of_matrices), "einsum": _einsum, "divmod": _divmod, "result_type": _result_type,
-    "where": _where, "clip": _clip, "round": _round, "array": _array, "asarray": _array, "asanyarray": _array,
+    **dict.fromkeys(_SAME, _wide), "bincount": _counted, **dict.fromkeys(_JOINED, _of_list), "append": _append,
+    "diff": _difference, **dict.fromkeys(_LINALG, _of_matrices), "einsum": _einsum, "divmod": _divmod,
+    "result_type": _result_type, "where": _where, "clip": _clip, "round": _round, "array": _array, "asarray": _array, "asanyarray": _array,
     "ascontiguousarray": _array, "full": _full,
     **dict.fromkeys(("zeros_like", "ones_like", "empty_like", "full_like"), _like),
     "astype": _astype,

@@ -52,7 +52,7 @@ np.argsort(a) ; a.copy() ; np.expand_dims(a, 0) ; np.squeeze(a[None]) ; np.diag(
 np.broadcast_to(a, (2, 4)) ; np.take(a, [0, 2]) ; np.std(a) ; np.var(a) ; np.median(a) ; np.ptp(a) ; np.any(a)
 np.all(a) ; np.count_nonzero(a) ; a.size ; a.shape ; a.ndim ; a.dtype.name ; len(a) ; a.tolist()[2] ; a.item(2)
 np.array_equal(a, a) ; np.linalg.norm(a) ; np.interp(a, w, w) ; np.histogram(a, 3)[0] ; np.unique(a)
-np.isclose(a, a) ; np.searchsorted(a, 3) ; np.percentile(a, 30) ; np.average(a) ; np.nansum(a)
+np.isclose(a, a) ; np.searchsorted(np.sort(a), 3) ; np.percentile(a, 30) ; np.average(a) ; np.nansum(a)
 np.logical_and(a, a) ; np.logical_not(a) ; np.gcd(a, 6) ; np.ldexp(a, 2) ; np.bitwise_and(a, 6)
 np.left_shift(a, 3) ; np.right_shift(a, 2) ; np.invert(a) ; np.result_type(a) ; np.add(a, a, dtype=np.float64)
 np.sum(a, dtype=np.float64) ; np.sum(a, dtype=np.int32) ; np.mean(a, dtype=np.float32) ; np.add.reduce(a)
@@ -61,6 +61,10 @@ np.gradient(a) ; np.nan_to_num(a) ; math.sqrt(abs(a[2])) ; math.sin(a[2]) ; max(
 sum(a) ; sum([a[0], a[1]]) ; [x + 1 for x in a] ; abs(a[1]) ; a[0] == a[1] ; a[0] < 1
 isinstance(a[0], np.generic) ; isinstance(a, np.ndarray) ; type(a[2]) is float ; a[2] ** 2 ; 2 ** a[2]
 2 ** a[3] ; a[2] // 2 ; a[2] % 2 ; a[2] & 3 ; a[2] << 1 ; (a[2], a) ; {'x': a, 'y': a[0]} ; [a, a[1]] ; a | 3
+np.bincount(a % 3) ; np.bincount(k, weights=a) ; np.bincount(k, a, 7) ; np.digitize(w, np.sort(a)) ; np.digitize(a, w[:2])
+np.isin(a, [7, 3]) ; np.isin(w, a) ; np.isin(a, a[1:]) ; np.searchsorted(np.sort(a), w) ; np.searchsorted(w[:2], a)
+np.searchsorted(np.sort(a), a[2]) ; np.lexsort((a, w)) ; np.argwhere(a) ; np.flatnonzero(a) ; np.nonzero(a)[0]
+np.corrcoef(a, w) ; np.cov(m) ; np.interp(w, np.sort(a), a) ; np.interp(a[2], w[:2], w[:2])
 a | p ; np.where(a > 2, a, a)[0] + a[1]
 """
 BLOCKS = (
@@ -120,7 +124,7 @@ PLACES = {
 CASES = [*(f"return {text.strip()}" for line in EXPRESSIONS.split("\n") for text in line.split(" ; ") if text), *BLOCKS]
 ROUNDED = (
     "exp sin cos tanh log hypot arctan2 sum mean std var median @ dot inner tensordot vdot norm convolve prod power ** "
-    "trace einsum"
+    "trace einsum cov corrcoef"
 ).split()
 """What NumPy computes in float32, or by other kernels, and we in 64 bits: equal but for rounding."""
 OF_TRUTH = ("a[0] + a[1]", "-a[0]", "round(", "max(a", "min(a", "abs(a[", "np.generic", "+ a[1]")
