@@ -404,8 +404,8 @@ TABLE: dict[str, Make] = {
     **dict.fromkeys(_MOVED, _of_first), **dict.fromkeys(FOLDED, _fold), **dict.fromkeys(_PRODUCTS, _of_all),
     **dict.fromkeys(_SAME, _wide), "bincount": _counted, **dict.fromkeys(_JOINED, _of_list), "append": _append,
     "diff": _difference, **dict.fromkeys(_LINALG, _of_matrices), "einsum": _einsum, "divmod": _divmod,
-    "result_type": _result_type, "where": _where, "clip": _clip, "round": _round, "array": _array, "asarray": _array, "asanyarray": _array,
-    "ascontiguousarray": _array, "full": _full,
+    "result_type": _result_type, "where": _where, "clip": _clip, "round": _round, "array": _array, "asarray": _array,
+    "asanyarray": _array, "ascontiguousarray": _array, "full": _full,
     **dict.fromkeys(("zeros_like", "ones_like", "empty_like", "full_like"), _like),
     "astype": _astype,
 }  # fmt: skip
