@@ -30,8 +30,8 @@ class Called(Protocol):
 def interface_of(function: Called, found: Specialisation, bound: bool = False) -> Interface:
     """How a caller sees the entry of a specialisation; `bound` to what is outside now, of which nothing is asked."""
     staged = found.staged
-    parameters = zip(function.binding.parameters, staged.trees, strict=True)
-    flags = [flag for parameter, tree in parameters for flag in exact(parameter.description, tree)]
+    described = zip(function.binding.descriptions, staged.trees, strict=True)
+    flags = [flag for description, tree in described for flag in exact(description, tree)]
     return Interface(
         name=function.__name__,
         parameters=tuple(function.__signature__.parameters.values()),

@@ -281,12 +281,16 @@ def _blocks(given: list[Any], places: list[int], rows: int) -> Iterator[tuple[An
     if any(flowing):
         if not all(flowing):
             raise StagingTypeError("either all arguments with rows are iterators of blocks, or none")
-        for parts_of_rows in zip(*data, strict=True):
+        for parts_of_rows in itertools.zip_longest(*data):
+            if any(part is None for part in parts_of_rows):
+                raise ShapeError("an iterator of blocks ends before those of the other arguments with rows")
             made = tuple([np.asarray(part) for part in parts_of_rows])
             _same_length([len(part) for part in made])
             yield made
         return
     data = [value if hasattr(value, "shape") else np.asarray(value) for value in data]
+    if not all(value.shape for value in data):
+        raise ShapeError("an argument with rows is one number", help="`over` names the arguments that have rows")
     count = _same_length([len(value) for value in data])
     for start in range(0, count, rows) if count else (0,):
         yield tuple([np.asarray(value[start : start + rows]) for value in data])

@@ -263,3 +263,33 @@ def test_given_arrays_do_not_share_memory():
 
 def test_a_function_of_the_package_with_names_that_numpy_loads_late():
     assert rose.vmap(rose.jit(rose.abs))(np.array([-1.0, 2.0])).tolist() == [1.0, 2.0]
+
+
+def halved(x: float) -> float:
+    return 0.5 * x
+
+
+def halves(x: Vec[2]) -> float:
+    return 0.5 * (x[0] - x[1])
+
+
+WAYS_OF_INTS = {
+    "outside": lambda f, data: rose.vmap(f)(data),
+    "after floats": lambda f, data: [mapped := rose.vmap(f), mapped(1.0 * data), mapped(data)][-1],
+    "as a list": lambda f, data: rose.vmap(f)(data.tolist()),
+    "compiled": lambda f, data: rose.vmap(f).lower(data).compile()(data),
+    "threads": lambda f, data: rose.vmap(f, threads=2)(data),
+    "twice": lambda f, data: rose.vmap(rose.vmap(f))(data[None])[0],
+}
+
+
+@pytest.mark.parametrize("way", WAYS_OF_INTS.values(), ids=WAYS_OF_INTS)
+@pytest.mark.parametrize("f", [halved, halves])
+def test_ints_where_hints_say_floats(f, way):
+    data = np.array([3, -1, 4]) if f is halved else np.array([[3, 1], [4, 1], [5, 9]])
+    np.testing.assert_array_equal(way(f, data), [f(row) for row in data])
+
+
+@pytest.mark.parametrize("f", [lambda x: rose.vmap(halved)(x), lambda x: rose.vmap(rose.vmap(halved))(x[None])[0]])
+def test_staged_ints_where_hints_say_floats(f):
+    np.testing.assert_array_equal(rose.jit(f)(np.array([3, -1, 4])), [1.5, -0.5, 2.0])

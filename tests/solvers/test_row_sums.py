@@ -199,3 +199,21 @@ def test_arguments_by_name():
         np.testing.assert_allclose(rose.value_and_grad(each, argnums="w")(W, X, Y)[1], expected, rtol=1e-12)
     with pytest.raises(rose.StagingTypeError, match="with respect to the rows"):
         rose.grad(total, argnums="x")
+
+
+def test_ints_in_columns_of_floats():
+    def off(w: float, x: float) -> float:
+        return (w - x) ** 2
+
+    x = np.arange(10)
+    total = rose.sum_over(off, over="x", rows=3)
+    assert total(2.0, x) == ((2.0 - x) ** 2).sum()
+    assert rose.grad(total)(2.0, x) == (2.0 * (2.0 - x)).sum()
+
+
+def test_columns_that_are_none():
+    total = rose.sum_over(lambda x, y: (x * y).sum(), over=("x", "y"), rows=3)
+    with pytest.raises(rose.ShapeError, match="one number"):
+        total(1.0, np.ones(3))
+    with pytest.raises(rose.ShapeError, match="ends before"):
+        total(iter([np.ones(3)]), iter([np.ones(3), np.ones(2)]))

@@ -15,7 +15,7 @@ from rosejit.frontend.hints.hints import Dim
 from rosejit.frontend.signature.binding import Signature
 from rosejit.frontend.signature.describe import Binder, Call, parameter_span
 from rosejit.frontend.values.generators import Generator, Generators, is_batch, is_numpys
-from rosejit.frontend.values.pytree import attribute, parts, with_parts
+from rosejit.frontend.values.pytree import attribute, parts, staged_leaf, with_parts
 from rosejit.lazy_dataclass import dataclass
 
 Axes = Any
@@ -45,6 +45,11 @@ class Batched(Signature):
             call.trees.append(binder.tree(self.describe(k, value), value, parameter.name))
         self.length(call)
         return call
+
+    @property
+    def descriptions(self) -> tuple[hints.Description, ...]:
+        """Of one element."""
+        return self.inner.descriptions
 
     @property
     def reals(self) -> int:
@@ -186,6 +191,7 @@ def described(wanted: hints.Description, value: Any, axes: Axes, optional: bool)
         return wanted
     match wanted:
         case hints.Scalar(kind):
+            kind = "int" if kind == "real" and _are_ints(value) else kind
             many = hints.ArrayOf(None, kind, f"{_WORDS[kind]} with an axis to map over")
             return hints.OneOf((wanted, many), wanted) if optional else many
         case hints.ArrayOf():
@@ -220,6 +226,12 @@ def _draws(wanted: hints.Description, value: Any) -> bool:
     if not isinstance(wanted, (hints.Inferred, hints.Repeated)):
         return False
     return isinstance(value, Generator) or is_numpys(value) or is_batch(value)
+
+
+def _are_ints(value: Any) -> bool:
+    """Whether the elements of a staged array are Ints, each of which a Real parameter takes."""
+    leaf = staged_leaf(value)
+    return isinstance(leaf, Leaf) and leaf.element == "int" and leaf.kind in ("array", "dyn")
 
 
 def _random(value: Any, axes: Axes) -> hints.Description:

@@ -35,6 +35,11 @@ class Signature:
     """As Python shows it."""
 
     @property
+    def descriptions(self) -> tuple[Description, ...]:
+        """What the hints of the parameters say, or those of the function that is mapped."""
+        return tuple([parameter.description for parameter in self.parameters])
+
+    @property
     def reals(self) -> int:
         """How many parameters there are, if all are taken in order and admit Reals; else -1."""
         simple = [p.kind in _IN_ORDER and admits_reals(p.description) for p in self.parameters]
