@@ -8,7 +8,6 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING
 
 from rosejit.api import scalar_functions as _scalar_functions
-from rosejit.collector import paused as _paused
 from rosejit.export import export  # at once: a function has the name of its package
 
 if TYPE_CHECKING:
@@ -188,7 +187,9 @@ def _find(name: str) -> object:
     if name != "optim" and name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     home, _, table = _HOME.get(name, "rosejit.optim").partition(":")
-    with _paused():  # of all that modules make the collector would find nothing to collect, a hundred times
+    with _import_module(
+        "rosejit.collector"
+    ).paused():  # of all that modules make the collector would find nothing to collect, a hundred times
         module = _import_module(home)
     if name == "optim":
         return module
