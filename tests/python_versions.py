@@ -10,6 +10,7 @@ counts.
 import linecache
 import math
 import random
+import re
 import sys
 import time
 import traceback
@@ -85,12 +86,13 @@ def numbers(rng: random.Random, *shape: int) -> Any:
 
 
 def outcome(run: Callable[[], Any]) -> list[str]:
-    """The bits of the result, or the Python class of the exception, with the message of the user's own."""
+    """The bits of the result, or the Python class of the exception, with the message of the user's own. An int that a
+    branch or a loop joins with a float is one there: `0` and `0.0` are the same in a message."""
     try:
         return bits(run())
     except FAULTS as error:
         kind = next(kind.__name__ for kind in FAULTS if isinstance(error, kind))
-        return [kind + str(error) if kind == "ValueError" else kind]
+        return [kind + re.sub(r"(\d)\.0\b", r"\1", str(error)) if kind == "ValueError" else kind]
 
 
 def check(seed: int) -> str:
