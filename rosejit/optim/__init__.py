@@ -11,6 +11,7 @@ from rosejit.optim import curvature, descent, quasi_newton
 from rosejit.optim.box import Bounds
 from rosejit.optim.constrained import OptimizeResult, minimize
 from rosejit.optim.solver import Minimum, Progress, solver
+from rosejit.solvers.programs import amount
 
 __all__ = ["Bounds", "Minimum", "OptimizeResult", "adam", "gradient_descent", "lbfgs", "minimize", "newton"]
 
@@ -40,7 +41,7 @@ def gradient_descent(
     >>> round(found.x, 6), found.converged
     (3.0, True)
     """
-    options = (float(rate), float(momentum), _whole("steps", steps), float(tolerance))
+    options = (float(rate), float(momentum), _whole("steps", steps), amount(gradient_descent, "tolerance", tolerance))
     return solver(gradient_descent, f, descent.descend, argnums, options, progress, history, bounds)
 
 
@@ -64,7 +65,13 @@ def adam(
     >>> round(rose.optim.adam(lambda x: (x - 3.0) ** 2, rate=0.1)(0.0).x, 4)
     3.0
     """
-    options = (float(rate), *map(float, betas), float(epsilon), _whole("steps", steps), float(tolerance))
+    options = (
+        float(rate),
+        *map(float, betas),
+        float(epsilon),
+        _whole("steps", steps),
+        amount(adam, "tolerance", tolerance),
+    )
     return solver(adam, f, descent.adapt, argnums, options, progress, history, bounds)
 
 
@@ -90,7 +97,7 @@ def lbfgs(
     >>> [round(x, 6) for x in found.x], found.converged
     ([1.0, 1.0], True)
     """
-    options = (_whole("memory", memory, least=1), _whole("steps", steps), float(tolerance))
+    options = (_whole("memory", memory, least=1), _whole("steps", steps), amount(lbfgs, "tolerance", tolerance))
     return solver(lbfgs, f, quasi_newton.remember, argnums, options, progress, history, bounds)
 
 
@@ -112,7 +119,7 @@ def newton(
     >>> found.converged, found.steps < 30
     (True, True)
     """
-    options = (_whole("steps", steps), float(tolerance))
+    options = (_whole("steps", steps), amount(newton, "tolerance", tolerance))
     return solver(newton, f, curvature.solve_curvature, argnums, options, progress, history, bounds)
 
 

@@ -17,7 +17,7 @@ from rosejit.optim.box import box_of, inside, sides
 from rosejit.optim.quasi_newton import remember
 from rosejit.optim.sequential_qp import missing, sequential
 from rosejit.solvers.implicit import solution, still
-from rosejit.solvers.programs import checked, option, real, several, solve, vector
+from rosejit.solvers.programs import amount, checked, count, option, real, several, solve, vector
 
 MESSAGES = {
     0: "the conditions of a minimum hold, within `tol`",
@@ -98,8 +98,8 @@ def minimize(
             f"`rose.optim.minimize` has no constraints with the method {word!r}", help='the method is "SLSQP"'
         )
     option(minimize, "hess", hess, ("exact", "bfgs"))
-    limit = int(maxiter) if maxiter is not None else 200 if word == "SLSQP" else 5000
-    options = (word, hess == "exact", float(tol), limit)
+    most = maxiter if maxiter is not None else 200 if word == "SLSQP" else 5000
+    options = (word, hess == "exact", amount(minimize, "tol", tol), count(minimize, "maxiter", most))
 
     def build(base):
         def minimized(x0, args, bounds, more):
@@ -153,8 +153,12 @@ def _between(constraint: Any) -> list[tuple[str, Function, tuple[Any, ...]]]:
     def limited(kind, which, side, sign):
         def lacking(x):
             values = vector(constraint.fun(x)) if rows is None else rows @ flat(real(x))
-            count = len(values)
-            chosen = [k for k in range(count) if which[k % len(which)]]
+            if len(side) not in (1, len(values)):
+                raise ShapeError(
+                    f"there are {len(side)} limits for {len(values)} values of a constraint",
+                    help="give one for all of them, or one for each",
+                )
+            chosen = [k for k in range(len(values)) if which[k % len(which)]]
             return [sign * (values[k] - float(side[k % len(side)])) for k in chosen]
 
         return kind, as_function(lacking), ()
@@ -206,7 +210,10 @@ def _together(objective, given):
     """Objective and constraints as one vector."""
 
     def values(v):
-        first = vector(objective(v))
+        y = objective(v)
+        if isinstance(y, (bool, complex)):
+            raise StagingTypeError(f"an objective gives one real number, this one a {type(y).__name__}")
+        first = vector(y)
         if len(first) != 1:
             raise ShapeError(f"an objective gives one number, this one {len(first)}", help="return one, say a sum")
         return np.concatenate([first, *[vector(c(v)) for c in given]])

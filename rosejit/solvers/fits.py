@@ -17,7 +17,7 @@ from rosejit.solvers.levenberg import levenberg
 from rosejit.solvers.linear_least_squares import eliminated
 from rosejit.solvers.linear_models import Dense, Sparse
 from rosejit.solvers.losses import LOSSES
-from rosejit.solvers.programs import check, checked, option, real, several, solve, vector
+from rosejit.solvers.programs import amount, check, checked, count, option, real, several, solve, vector
 from rosejit.solvers.sparsity import found_structure, given_structure, matrix_of
 
 MESSAGES = {
@@ -93,7 +93,9 @@ def least_squares(
     """
     args = several(args)
     word = option(least_squares, "loss", loss, tuple(LOSSES))
-    options = (word, float(f_scale), float(ftol), float(xtol), float(gtol), int(max_nfev))
+    scale, of_cost = amount(least_squares, "f_scale", f_scale), amount(least_squares, "ftol", ftol)
+    of_step, of_slope = amount(least_squares, "xtol", xtol), amount(least_squares, "gtol", gtol)
+    options = (word, scale, of_cost, of_step, of_slope, count(least_squares, "max_nfev", max_nfev))
     sparse, is_given = None, jac_sparsity is not None
     if jac_sparsity is None:
         sparse = found_structure(residuals, x0, args) if sessions.current() is None else None

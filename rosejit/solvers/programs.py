@@ -1,12 +1,13 @@
 """A solver and the user's function to one program: how every solver of this package is run."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 from rosejit.api import sessions
 from rosejit.api.decorators import as_function, from_source
 from rosejit.api.function import Function, made_once
-from rosejit.errors import RoseValueError, StagingTypeError
+from rosejit.errors import RoseError, RoseValueError, StagingTypeError
 from rosejit.frontend.values.pytree import parts, with_parts
 from rosejit.numeric import np
 
@@ -68,6 +69,10 @@ def _vectors(y: Any) -> list[Any]:
     inside = parts(y)
     if inside is not None:
         return [found for part in inside for found in _vectors(part)]
+    if y is None or isinstance(y, str):
+        raise StagingTypeError(
+            f"a function that is solved for gives numbers, this one {y!r}", help="`return` what it has computed"
+        )
     y = 1.0 * y
     return [y.ravel() if getattr(y, "ndim", 0) else np.array([y])]
 
@@ -80,3 +85,24 @@ def option(transform: Callable[..., Any], name: str, given: Any, known: tuple[st
             help=f"the choices are {', '.join(repr(each) for each in known)}",
         )
     return given
+
+
+def amount(transform: Callable[..., Any], name: str, given: Any) -> float:
+    """A tolerance or a scale, which staging knows: a number that is not negative."""
+    try:
+        found = math.nan if isinstance(given, str) else float(given)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, RoseError):
+            raise
+        found = math.nan
+    if not found >= 0.0:
+        raise RoseValueError(f"`{name}` of `rose.{transform.__name__}` is a number of at least 0, given {given!r}")
+    return found
+
+
+def count(transform: Callable[..., Any], name: str, given: Any) -> int:
+    """A limit of iterations or calls: an integer that is not negative."""
+    found = amount(transform, name, given)
+    if not found.is_integer():
+        raise RoseValueError(f"`{name}` of `rose.{transform.__name__}` is a whole number, given {given!r}")
+    return int(found)

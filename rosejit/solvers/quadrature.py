@@ -9,7 +9,7 @@ from rosejit.api.public_entry import public
 from rosejit.frontend.values.rose_functions import range as iterations
 from rosejit.numeric import np
 from rosejit.solvers.linear_least_squares import EPSILON
-from rosejit.solvers.programs import check, real, several, solve
+from rosejit.solvers.programs import amount, check, count, real, several, solve
 
 # Nodes x > 0, their Kronrod weights and their Gauss weights (0: no node of Gauss), then those of the node 0
 # (QUADPACK, qk21).
@@ -52,7 +52,11 @@ def quad(
     >>> round(rose.quad(lambda x: math.exp(-x * x), -math.inf, math.inf)[0] ** 2, 9)
     3.141592654
     """
-    most, absolute, relative = int(limit), float(epsabs), float(epsrel)
+    most, absolute, relative = (
+        count(quad, "limit", limit),
+        amount(quad, "epsabs", epsabs),
+        amount(quad, "epsrel", epsrel),
+    )
     ends = (_infinite(a), _infinite(b))
     given = tuple(0.0 if infinite else end for end, infinite in zip((a, b), ends, strict=True))
 

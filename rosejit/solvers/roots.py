@@ -14,7 +14,7 @@ from rosejit.errors import RoseValueError, ShapeError, StagingTypeError
 from rosejit.solvers.brent import brent
 from rosejit.solvers.dogleg import broyden, dogleg, line_search, marquardt
 from rosejit.solvers.implicit import solution, still
-from rosejit.solvers.programs import checked, option, real, several, solve, vector
+from rosejit.solvers.programs import amount, checked, count, option, real, several, solve, vector
 
 MESSAGES = {
     1: "the solution converged",
@@ -75,7 +75,7 @@ def root(
     >>> round(rose.grad(lambda a: rose.root(lambda x: x * x - a, 1.0).x)(4.0), 12)
     0.25
     """
-    limit, tolerance = int(maxiter), float(tol)
+    limit, tolerance = count(root, "maxiter", maxiter), amount(root, "tol", tol)
     if bracket is not None:
         option(root, "method", method or "brentq", ("brentq",))
 
@@ -165,7 +165,7 @@ def fixed_point(
     >>> round(rose.fixed_point(lambda x: math.cos(x), 1.0).x, 9)
     0.739085133
     """
-    limit, tolerance = int(maxiter), float(tol)
+    limit, tolerance = count(fixed_point, "maxiter", maxiter), amount(fixed_point, "tol", tol)
     chosen = option(fixed_point, "method", method, ("iteration", *METHODS))
     search = METHODS.get(chosen)
 

@@ -471,3 +471,28 @@ def test_a_report_has_all_its_parts():
     f.jvp(lambda x: rose.Dual(x.re * x.re, 3.0 * x.re * x.du))
     found = rose.check(f, 2.0)
     assert (found.forward.status, found.reverse.status) == ("differs", "not compared")
+
+
+@pytest.mark.parametrize("order", [-1, 3, 1.5, "a", None])
+def test_orders_that_there_are_not(order):
+    with pytest.raises(rose.RoseValueError, match=r"`order` of `rose.check` is 0, 1 or 2, given"):
+        rose.check(math.sin, 1.0, order=order)
+
+
+@pytest.mark.parametrize("seconds", [0, -1.0, math.nan, "a"])
+def test_times_that_there_are_not(seconds):
+    with pytest.raises(rose.RoseValueError, match=r"`seconds` of `rose.check` is a number greater than 0, given"):
+        rose.check(math.sin, 1.0, seconds=seconds)
+
+
+def test_order_0_takes_no_derivative():
+    assert list(rose.check(lambda x: x * x, 1.0, order=0).comparisons) == ["values", "effects", "interpreter"]
+
+
+def test_a_report_says_what_both_raise_and_what_was_not_compared():
+    def wanted(x: float):
+        raise KeyError(f"no {x}")
+
+    report = rose.check(wanted, 1.0)
+    assert str(report.values) == "agrees: both raise KeyError: 'no 1.0'"
+    assert "what could be compared agrees" in repr(rose.check(rose.grad(lambda x: x * x), 1.0))

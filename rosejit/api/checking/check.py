@@ -41,7 +41,7 @@ from rosejit.api.function import Function, clear_caches, disable_jit, run_plainl
 from rosejit.api.programs import html_views
 from rosejit.api.public_entry import public
 from rosejit.api.specialisation import conjugated, holds_narrow, is_real, of_values
-from rosejit.errors import RoseAssertionError, RoseError
+from rosejit.errors import RoseAssertionError, RoseError, RoseValueError
 from rosejit.lazy_dataclass import dataclass
 from rosejit.numeric import np
 
@@ -98,7 +98,15 @@ class Report:
         return "\n  ".join([self._verdict(), *lines, *self._where()])
 
     def _verdict(self) -> str:
-        return f"rose.check of `{self.name}`: {'all agree' if self else 'they differ'}"
+        return f"rose.check of `{self.name}`: {self._all()}"
+
+    def _all(self) -> str:
+        if not self:
+            return "they differ"
+        found = [each.status for each in self.comparisons.values()]
+        if AGREES not in found:
+            return "nothing could be compared"
+        return "all agree" if self.values.status == AGREES else "what could be compared agrees"
 
     def _where(self) -> list[str]:
         return [f"they part at {self.parted}"] if self.parted is not None else []
@@ -118,14 +126,19 @@ def check(f: Callable[..., Any], *args: Any, order: int = 1, seconds: float = 10
 
     Each runs `f` on a copy of the arguments. Results, what is printed, errors, and what has become of the arguments are
     compared; then derivatives along one random direction, with differences of the run in CPython and with each other;
-    with `order=2` those of the derivative too. What takes longer than `seconds`, in CPython, for differences or in the
-    interpreter, is stopped. Where they differ, the report names the first line and variable that do (`.parted`).
+    with `order=2` those of the derivative too, and none with `order=0`. What takes longer than `seconds`, in CPython,
+    for differences or in the interpreter, is stopped. Where they differ, the report names the first line and variable
+    that do (`.parted`).
 
     >>> import rosejit as rose
     >>> report = rose.check(lambda x: x * x, 3.0)
     >>> bool(report), str(report.values)
     (True, 'agrees')
     """
+    if order not in (0, 1, 2):
+        raise RoseValueError(f"`order` of `rose.check` is 0, 1 or 2, given {order!r}")
+    if isinstance(seconds, str) or not seconds > 0:
+        raise RoseValueError(f"`seconds` of `rose.check` is a number greater than 0, given {seconds!r}")
     return checked(as_function(f), args, {}, order, seconds, seed)
 
 
@@ -219,8 +232,8 @@ class _Check:
             return
         if compiled.error is not None:
             found["forward"] = found["reverse"] = _not("the function raises")
-            return
-        self._derivatives(order)
+        elif order:
+            self._derivatives(order)
 
     # --- values
 
@@ -233,7 +246,8 @@ class _Check:
         if excuse is not None:
             return _not(excuse)
         if wanted.error is not None and found.error is not None:
-            return _differs(errors_differ(found.error, wanted.error))
+            words = errors_differ(found.error, wanted.error)
+            return _differs(words) if words else Comparison(AGREES, f"both raise {wanted}")
         if wanted.error is not None or found.error is not None:
             return _differs(f"{found}, and CPython: {wanted}")
         words = differ(found.value, wanted.value, 1e-12)

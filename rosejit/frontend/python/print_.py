@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from rosejit.abi import HostSignature, Leaf, Node, Static, Tree, leaves
+from rosejit.errors import UnsupportedSyntax
 from rosejit.frontend.arrays.array import Array
 from rosejit.frontend.scalar_ops.staged_text import Form, Text, filled
 from rosejit.frontend.values.pytree import Supply, build, flatten
@@ -29,6 +30,13 @@ def staged_print(session: Any, function: Any, args: tuple[Any, ...], kwargs: dic
         return
     if any(getattr(value, "type", None) is TAN for value in found):
         raise passed_tangent(tape, "print")
+    if any(id(kwargs.get("file")) in frame.allocated for frame in tape.frames):
+        raise tape.fault(
+            UnsupportedSyntax,
+            "`print` writes, when the code runs, to a file that the function has made while it is staged",
+            facts=("what the file holds is read while staging, before anything is written",),
+            help="make the text with `str`, or print to a file from outside, and read it after the call",
+        )
     leaf_list = [_exact(leaf, value) for leaf, value in zip(leaves(tree), found, strict=True)]
     atoms: list[Atom] = [session.atom(leaf, value) for leaf, value in zip(leaf_list, found, strict=True)]
 

@@ -257,6 +257,11 @@ def _other(self: Any, symbol: str, other: Any, reverse: bool = False) -> Any:
     is_number = isinstance(other, numbers.Number) and not is_users_class(type(other))  # a Decimal, a Fraction
     if not is_number and (symbol in ("==", "!=") or (other.__class__ not in _HOST and can_answer)):
         return NotImplemented
+    if symbol == "*" and self.__class__ is Int and other.__class__ in (list, tuple, str, bytes):
+        raise self.tape.type_fault(
+            f"how often a {type(other).__name__} is repeated, only running tells",
+            "take the count from what staging knows (a length, an `int` parameter as `rose.Static`), or use an array",
+        )
     return refuse_operand(self.tape, symbol, other)
 
 

@@ -2,7 +2,9 @@
 
 # Values of users are of any type: what they are is asked while staging.
 
+import itertools
 import re
+import string
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
@@ -135,6 +137,23 @@ def percent(tape: Tape, pattern: Any, values: Any) -> Any:
     return joined(tape, [*found, pattern[end:]])
 
 
+def braces(tape: Tape, pattern: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """`pattern.format(*args, **kwargs)`."""
+    formatter, places = string.Formatter(), itertools.count()
+
+    def filled_in(pattern: str) -> Any:
+        found: list[str | Field] = []
+        for words, name, spec, conversion in formatter.parse(pattern):
+            found.append(words)
+            if name is not None:
+                whole = f"{next(places)}{name}" if not name or name[0] in ".[" else name
+                value = formatter.get_field(whole, args, kwargs)[0]
+                found += _items(tape, value, conversion or "", filled_in(spec or ""))
+        return joined(tape, found)
+
+    return filled_in(pattern)
+
+
 def _place(tape: Tape, value: Any, flags: str, width: str, digits: str | None, kind: str) -> list[str | Field]:
     """One value of `%`."""
     if not _is_staged(value):
@@ -187,16 +206,6 @@ def mark(value: Any, spec: str) -> str | None:
         return None
     quoted.append(Field(value, "", spec))
     return f"\ue000{len(quoted) - 1}\ue001"
-
-
-def marked(tape: Tape, make: Callable[[], str]) -> Any:
-    """The text that `make` gives, some staged numbers being in it."""
-    outer, tape.quoted = tape.quoted, []
-    try:
-        made = make()
-        return message(tape, made, tape.quoted)
-    finally:
-        tape.quoted = outer
 
 
 def _items(tape: Tape, value: Any, conversion: str, spec: Any) -> list[str | Field]:

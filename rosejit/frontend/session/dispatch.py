@@ -30,6 +30,8 @@ from rosejit.frontend.arrays.narrow_array import Narrow, NarrowArray, is_narrow
 from rosejit.frontend.control.join import described
 from rosejit.frontend.control.optional import Optional, required
 from rosejit.frontend.control.special_methods import member_of
+from rosejit.frontend.control.staged_counts import why_counted
+from rosejit.frontend.control.staged_range import StagedRange
 from rosejit.frontend.control.undefined import Poison, check_known, require_single_value
 from rosejit.frontend.guards.change_guards import check_unchanged
 from rosejit.frontend.numpy import building, random, refusals, registry, scipy_linalg, scipy_special
@@ -39,7 +41,7 @@ from rosejit.frontend.python.cmath import CMATH
 from rosejit.frontend.python.math import MATH, OF_REALS
 from rosejit.frontend.rolling.abstract_tables import is_computed, is_method_computed
 from rosejit.frontend.scalar_ops import faults
-from rosejit.frontend.scalar_ops.staged_text import marked
+from rosejit.frontend.scalar_ops.staged_text import braces
 from rosejit.frontend.session import refused_calls
 from rosejit.frontend.session.host_effects import HostEffects
 from rosejit.frontend.session.refused_calls import is_numpys, title_of
@@ -289,7 +291,7 @@ class Dispatcher:
         if function.__name__ == "append" and owner.__class__ is list and len(args) == 1 and not kwargs:
             return self._session.hooks.append(owner, *args)
         if function.__name__ == "format" and isinstance(owner, str) and has_staged((args, kwargs)):
-            return marked(self._session.tape, lambda: function(*args, **kwargs))
+            return braces(self._session.tape, owner, args, kwargs)
         if owner.__class__ is list or owner.__class__ is tuple:
             found = of_sequence(self._session, owner, function, args, kwargs)
             if found is not NotImplemented:
@@ -357,6 +359,7 @@ class Dispatcher:
         """A call that Python makes. Arrays that are known go in as NumPy's, and come out as ours."""
         higher = function in _HIGHER_ORDER if _is_hashable(function) else False
         if higher:
+            self._refuse_ranges(function, args)
             args = tuple(self._rewritten(arg) for arg in args)
         if kwargs:
             kwargs = {name: self._rewritten(x) if name in _CALLED else x for name, x in kwargs.items()}
@@ -387,6 +390,16 @@ class Dispatcher:
                 raise
             refused_calls.refuse(self._tape, function, error)
 
+    def _refuse_ranges(self, function: Any, args: tuple[Any, ...]) -> None:
+        """What goes through its arguments while the function is staged takes no range whose length running tells."""
+        for each in args:
+            if each.__class__ is StagedRange:
+                raise self._tape.type_fault(
+                    f"`{title_of(function)}` goes through a range, and how long that is only running tells",
+                    "write the loop as a `for` statement, which is staged",
+                    *why_counted(each),
+                )
+
     def _met_staged(self, computed: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """Whether a call had staged arguments, or there are more operations than the `computed` before it."""
         return len(self._tape.lets) > computed or has_staged((args, kwargs))
@@ -413,7 +426,7 @@ class Dispatcher:
 
     def _rewritten(self, value: Any) -> Any:
         """A function that a builtin will call, so that the call is staged."""
-        if callable(value) and not isinstance(value, type):
+        if callable(require_single_value(value)) and not isinstance(value, type):
             return functools.partial(self.call, value)
         return value
 

@@ -70,8 +70,8 @@ def says_of_staged(function: Any, error: Exception, met: Callable[[], bool]) -> 
         return is_foreign and isinstance(error, StagingTypeError) and met()
     if isinstance(error, (TypeError, ValueError)) and _OUR_WORDS.search(str(error)):
         return True
-    if is_numpys(function) or home in _OF_PYTHON:
-        return isinstance(error, TypeError) and met()
+    if is_numpys(function) or home in _OF_PYTHON:  # `islice` says of anything but an int that it is no good value
+        return isinstance(error, (TypeError, ValueError) if home == "itertools" else TypeError) and met()
     about = (TypeError, ValueError, IndexError, AttributeError, struct.error)
     return isinstance(error, about) and not _raised_by_user(error) and met()
 
