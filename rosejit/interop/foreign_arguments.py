@@ -60,6 +60,14 @@ def with_leaves(value: Structure, is_leaf: Callable[[Any], bool], found: Iterato
     return with_parts(value, [with_leaves(part, is_leaf, found) for part in inside])
 
 
+def mapped(value: Structure, is_leaf: Callable[[Any], bool], change: Callable[[Any], Any]) -> Structure:
+    """`value` with its leaves changed, and None for the rest."""
+    if is_leaf(value):
+        return change(value)
+    inside = _inside(value)
+    return None if inside is None else with_parts(value, [mapped(part, is_leaf, change) for part in inside])
+
+
 def beside(value: Structure, other: Structure, is_leaf: Callable[[Any], bool]) -> Iterator[Any]:
     """What is in `other` where `value`, a structure that is like it, has its leaves."""
     if is_leaf(value):

@@ -20,12 +20,13 @@ from rosejit.api.derivation.modes import pulled, pushed
 from rosejit.api.function import Function
 from rosejit.errors import StagingTypeError
 from rosejit.frontend.hints.hints import ShapeOf
-from rosejit.frontend.values.pytree import Supply, build, parts, with_parts
+from rosejit.frontend.values.pytree import Supply, build
 from rosejit.interop.foreign_arguments import (
     beside,
     in_order,
     is_atom,
     leaves_of,
+    mapped,
     refuse_complex,
     require_hosts,
     required,
@@ -80,17 +81,9 @@ def _is_array(value: Any) -> bool:
     return isinstance(value, jax.Array)
 
 
-def _mapped(value: Any, change: Callable[[_Slot], Any]) -> Any:
-    """A structure with its slots changed, and None for the rest."""
-    if _is_slot(value):
-        return change(value)
-    inside = parts(value)
-    return None if inside is None else with_parts(value, [_mapped(part, change) for part in inside])
-
-
 def _reals(value: Any) -> Any:
     """Tangents of a structure: None for what has none."""
-    return _mapped(value, lambda slot: slot if slot.is_real else None)
+    return mapped(value, _is_slot, lambda slot: slot if slot.is_real else None)
 
 
 @dataclass(slots=True, frozen=True, eq=False)
@@ -155,7 +148,7 @@ class _Program:
         given = iter(axes)
         slots = (slot if next(given) is None else slot.batched(size) for slot in leaves_of(self.args, _is_slot))
         named = iter(axes)
-        function = vmap(self.function, tuple([_mapped(arg, lambda slot: next(named)) for arg in self.args]))
+        function = vmap(self.function, tuple([mapped(arg, _is_slot, lambda slot: next(named)) for arg in self.args]))
         return _Program(
             function,
             with_leaves(self.args, _is_slot, slots),

@@ -7,9 +7,10 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+from rosejit.api.batching.vmap import vmap
 from rosejit.api.decorators import as_function
 from rosejit.api.derivation.gradients import value_and_grad
-from rosejit.api.derivation.modes import forward_pass, pulled
+from rosejit.api.derivation.modes import forward_pass, pulled, pushed
 from rosejit.api.function import Function
 from rosejit.errors import NotDifferentiable, StagingTypeError
 from rosejit.interop.foreign_arguments import (
@@ -20,6 +21,7 @@ from rosejit.interop.foreign_arguments import (
     is_number,
     is_real,
     leaves_of,
+    mapped,
     refuse_complex,
     require_hosts,
     required,
@@ -38,7 +40,8 @@ def wrap(f: Any, *, dtype: Any = None) -> Any:
     tensors of any such type and gives results of that one, and gradients come in the type of their tensors.
 
     Where a gradient is wanted, a call is `rose.vjp(f, ...)`, whose pullback the backward pass calls; where the result
-    is one real number, it is `rose.value_and_grad(f)`, and the backward pass multiplies.
+    is one real number, it is `rose.value_and_grad(f)`, and the backward pass multiplies. Under the transforms of
+    `torch.func` (`grad`, `jvp`, `jacrev`, `hessian`, `vmap`) it is `rose.vjp(f, ...)`, `rose.jvp` and `rose.vmap(f)`.
     """
     return _Wrapped(as_function(f), _checked(dtype))
 
@@ -58,9 +61,13 @@ class _Wrapped:
         self.dtype = dtype
         self._flats: dict[tuple[type, ...], _Flat | None] = {}
         self._backs: dict[int, _Wrapped] = {}
+        self._alongs: dict[int, _Wrapped] = {}
+        self._batched: dict[str, _Wrapped] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The result, of tensors."""
+        if _is_transformed():
+            return self._transformed(in_order(self.base, args, kwargs))
         if not kwargs:
             classes = tuple([arg.__class__ for arg in args])
             flat = self._flats[classes] if classes in self._flats else self._flat(classes, args)
@@ -102,6 +109,29 @@ class _Wrapped:
         if count not in self._backs:
             self._backs[count] = _Wrapped(pulled(self.base, count), self.dtype)
         return self._backs[count]
+
+    def _transformed(self, args: tuple[Any, ...]) -> Any:
+        """A call under `torch.func`."""
+        tensors = [*leaves_of(args, _is_tensor)]
+        self._look_at(tensors)
+        require_hosts(self.base, args, _is_tensor, "a tensor")
+        call = _Call(self, args)
+        found = _Transformed.apply(call, *tensors)
+        return with_leaves(call.result, _is_given, iter(found))
+
+    def along(self, count: int) -> "_Wrapped":
+        """The tangents of the result as a function of `count` arguments and their tangents."""
+        if count not in self._alongs:
+            self._alongs[count] = _Wrapped(pushed(self.base, count), self.dtype)
+        return self._alongs[count]
+
+    def batched(self, axes: Any) -> "_Wrapped":
+        """The function of arguments some of which are batches, along their first axis: 0 and None as `rose.vmap` takes
+        them."""
+        key = repr(axes)
+        if key not in self._batched:
+            self._batched[key] = _Wrapped(vmap(self.base, axes), self.dtype)
+        return self._batched[key]
 
     def _require(self, tensor: Any) -> None:
         """Refuse what is no strided tensor of numbers on the CPU, and other types than float64 unless asked for."""
@@ -267,13 +297,80 @@ class _Function(torch.autograd.Function):
         return None, None, *[_as_tensor(x, tensor.dtype) if needed else None for needed, tensor, x in wanted]
 
 
+class _Transformed(torch.autograd.Function):
+    """The result of a call, flat, under the transforms of `torch.func`: its rules are calls of other functions, which
+    go through the transforms that are left."""
+
+    @staticmethod
+    def forward(call: _Call, *tensors: Any) -> tuple[Any, ...]:
+        """The numbers and arrays of the result."""
+        base, dtype = call.wrapped.base, call.wrapped.dtype
+        call.result = base(*with_leaves(call.args, _is_tensor, map(_as_numpy, tensors)))
+        refuse_complex(base, call.result)
+        return tuple([_as_tensor(x, dtype if is_real(x) else None) for x in leaves_of(call.result, is_number)])
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Any, ...]) -> None:
+        """Keep the tensors, which are the arguments of the rules."""
+        ctx.call, *tensors = inputs
+        ctx.save_for_backward(*tensors)
+        ctx.save_for_forward(*tensors)
+        ctx.mark_non_differentiable(*[tensor for tensor in output if not tensor.is_floating_point()])
+
+    @staticmethod
+    def backward(ctx: Any, *cotangents: Any) -> tuple[Any, ...]:
+        """The cotangents of the tensors."""
+        call, tensors = ctx.call, ctx.saved_tensors
+        args = with_leaves(call.args, _is_tensor, iter(tensors))
+        found = call.wrapped.back(len(args))(args, _seeded(call.result, cotangents))
+        wanted = zip(ctx.needs_input_grad[1:], tensors, beside(call.args, found, _is_tensor), strict=True)
+        return None, *[_as_tensor(x, tensor.dtype) if needed else None for needed, tensor, x in wanted]
+
+    @staticmethod
+    def jvp(ctx: Any, _: Any, *tangents: Any) -> tuple[Any, ...]:
+        """The tangents of the result."""
+        call, tensors = ctx.call, ctx.saved_tensors
+        args = with_leaves(call.args, _is_tensor, iter(tensors))
+        given = zip(tensors, tangents, strict=True)
+        whole = iter([torch.zeros_like(x) if t is None and x.is_floating_point() else t for x, t in given])
+        found = call.wrapped.along(len(args))(args, mapped(call.args, _is_tensor, lambda x: next(whole)))
+        results = leaves_of(call.result, _is_given)
+        return tuple(
+            [t if _is_real(x) else None for x, t in zip(results, beside(call.result, found, _is_given), strict=True)]
+        )
+
+    @staticmethod
+    def vmap(info: Any, in_dims: tuple[Any, ...], call: _Call, *tensors: Any) -> tuple[Any, Any]:
+        """The results for a batch, and where their axes are."""
+        axes = [None if dim is None else 0 for dim in in_dims[1:]]
+        moved = [x if dim is None else x.movedim(dim, 0) for x, dim in zip(tensors, in_dims[1:], strict=True)]
+        named = iter(axes)
+        batched = call.wrapped.batched(tuple([mapped(arg, _is_tensor, lambda x: next(named)) for arg in call.args]))
+        call.result = batched(*with_leaves(call.args, _is_tensor, iter(moved)))
+        found = tuple(leaves_of(call.result, _is_given))
+        return found, (0,) * len(found)
+
+
+_is_transformed = torch._C._are_functorch_transforms_active
+
+
+def _is_given(value: Any) -> bool:
+    """Whether a result is a number, an array or a tensor."""
+    return is_number(value) or _is_tensor(value)
+
+
+def _is_real(value: Any) -> bool:
+    """Whether a result has a derivative."""
+    return value.is_floating_point() if _is_tensor(value) else is_real(value)
+
+
 def _seeded(result: Any, found: Iterable[Any]) -> Any:
     """The structure of a result, with the cotangents of its real numbers and None for the others."""
-    if is_number(result):
+    if _is_given(result):
         (ct,) = found
-        return ct if is_real(result) else None
-    kept = (ct if is_real(x) else None for x, ct in zip(leaves_of(result, is_number), found, strict=True))
-    return with_leaves(result, is_number, kept)
+        return ct if _is_real(result) else None
+    kept = (ct if _is_real(x) else None for x, ct in zip(leaves_of(result, _is_given), found, strict=True))
+    return with_leaves(result, _is_given, kept)
 
 
 def _is_tensor(value: Any) -> bool:

@@ -190,3 +190,108 @@ def by_name(x, *, k):
 def test_the_rest_is_refused_in_our_words(name):
     with pytest.raises(rose.StagingTypeError):
         REFUSED[name]()
+
+
+def own_energy(x, k):
+    return (k * (x[1:] - x[:-1] ** 2) ** 2).sum()
+
+
+def own_product(a, x):
+    return torch.sin(a @ x) * x[0]
+
+
+def own_several(a, x):
+    return {"value": a * math.exp(0.3) * x.sum(), "pair": (x * a, torch.tensor(3)), "big": a > 0.0}
+
+
+OURS = {
+    "number": (wrap(energy), own_energy, (tensor(4).detach(), tensor().detach())),
+    "array": (wrap(product), own_product, (tensor(2, 3).detach(), tensor(3).detach())),
+    "structure": (
+        lambda a, x: wrap(several)({"a": a, "b": 0.3}, x, 2)["pair"][0],
+        lambda a, x: own_several(a, x)["pair"][0],
+        (tensor().detach(), tensor(3).detach()),
+    ),
+}
+
+
+def summed(f):
+    return lambda *args: (f(*args) ** 2).sum()
+
+
+def batch(*args):
+    return [torch.stack([arg, 0.5 * arg, arg + 0.1], dim=arg.ndim) for arg in args]  # the axis is the last
+
+
+def first(*args):
+    return [each.movedim(-1, 0) for each in batch(*args)]
+
+
+def ends(args):
+    return tuple(arg.ndim for arg in args)
+
+
+TRANSFORMS = {
+    "grad": lambda f, args: torch.func.grad(summed(f), (0, 1))(*args),
+    "value": lambda f, args: torch.func.grad_and_value(summed(f))(*args),
+    "vjp": lambda f, args: torch.func.vjp(f, *args)[1](f(*args)),
+    "jvp": lambda f, args: torch.func.jvp(f, args, tuple(map(torch.sin, args))),
+    "jvp by one": lambda f, args: torch.func.jvp(lambda y: f(args[0], y), args[1:], args[1:]),
+    "jacrev": lambda f, args: torch.func.jacrev(f, (0, 1))(*args),
+    "jacfwd": lambda f, args: torch.func.jacfwd(f, (0, 1))(*args),
+    "hessian": lambda f, args: torch.func.hessian(summed(f), 1)(*args),
+    "reverse twice": lambda f, args: torch.func.jacrev(torch.func.grad(summed(f), 1), 0)(*args),
+    "vmap": lambda f, args: torch.vmap(f, in_dims=ends(args))(*batch(*args)),
+    "vmap by one": lambda f, args: torch.vmap(f, in_dims=(None, args[1].ndim))(args[0], *batch(args[1])),
+    "vmap twice": lambda f, args: torch.vmap(torch.vmap(f, (None, 0)), (0, None))(*first(*args)),
+    "grads of a batch": lambda f, args: torch.vmap(torch.func.grad(summed(f), (0, 1)))(*first(*args)),
+    "grad of a batch": lambda f, args: torch.func.grad(
+        lambda *args: torch.vmap(summed(f), in_dims=ends(args))(*batch(*args)).sum(), (0, 1)
+    )(*args),
+    "functional": lambda f, args: torch.func.functional_call(Through(f), {"k": args[1]}, args[0]),
+}  # fmt: skip
+
+
+class Through(torch.nn.Module):
+    def __init__(self, f):
+        super().__init__()
+        self.f, self.k = f, torch.nn.Parameter(torch.zeros((), dtype=torch.float64))
+
+    def forward(self, x):
+        return self.f(x, self.k)
+
+
+FORWARD = pytest.mark.filterwarnings("ignore:.*torch.jit.script.*:DeprecationWarning")
+"""PyTorch's forward mode loads what it calls old itself."""
+
+
+@FORWARD
+@pytest.mark.parametrize("transform", TRANSFORMS)
+@pytest.mark.parametrize("name", OURS)
+def test_the_transforms_of_torch_func(name, transform):
+    ours, own, args = OURS[name]
+    found, expected = (torch.utils._pytree.tree_leaves(TRANSFORMS[transform](f, args)) for f in (ours, own))
+    assert len(found) == len(expected)
+    for one, other in zip(found, expected, strict=True):
+        assert one.dtype is other.dtype
+        assert one.shape == other.shape
+        assert torch.allclose(one, other, rtol=1e-11, atol=1e-12)
+
+
+@FORWARD
+def test_all_of_a_structure_is_transformed():
+    a, x = tensor().detach(), tensor(3).detach()
+    for of in (
+        lambda f: torch.vmap(f, (None, 0))(a, torch.stack([x, 2.0 * x])),
+        lambda f: torch.func.jvp(lambda a: f(a, x), (a,), (a,), has_aux=False)[0],
+        lambda f: torch.func.grad(lambda a: (f(a, x)["pair"][0].sum(), f(a, x)), has_aux=True)(a)[1],
+    ):
+        found, expected = of(lambda a, x: wrap(several)({"a": a, "b": 0.3}, x, 2)), of(own_several)
+        assert torch.allclose(found["value"], expected["value"])
+        assert torch.allclose(found["pair"][0], expected["pair"][0])
+        assert found["pair"][1].flatten()[0] == 3
+        assert found["big"].all()
+    with pytest.raises(rose.StagingTypeError, match="computes in float64"):
+        torch.func.grad(wrap(energy))(x.float(), 1.0)
+    single = wrap(energy, dtype=torch.float32)
+    assert torch.vmap(torch.func.grad(single), (0, None))(torch.ones(2, 3), 1.0).dtype is torch.float32
