@@ -413,6 +413,23 @@ MEETS: dict[str, str] = {
     "`try` around what can fail": (
         "try:\n    return np.linalg.inv(np.eye(2) * x)[0, 0]\nexcept np.linalg.LinAlgError:\n    return 0.0"
     ),
+    "`try` around an index": "try:\n    return [1.0, 2.0][n] * x\nexcept IndexError:\n    return 0.0",
+    "an iterator as the result": "return (x * k for k in (1.0, 2.0))",
+    "a masked array as the result": "return np.ma.array([1.0, 2.0], mask=[0, 1])",
+    "a list that is repeated `n` times": "return len([0.0] * n) * x",
+    "`functools.reduce` over a staged range": "return functools.reduce(operator.mul, range(1, n), x)",
+    "`itertools.islice` of `n` items": "return sum(itertools.islice([1.0, 2.0], n)) * x",
+    "a width of `format` that varies": "if x > 0:\n    raise ValueError('{:{}}'.format(x, n))\nreturn x",
+    "`==` with a `Decimal`": "return 1.0 if x == Decimal(2) else x",
+    "an index that a list does not have, on one side": "return [1.0][3] if n > 5 else x",
+    "a key of a dict on one side": "d = {}\nif x > 0:\n    d['a'] = x\nreturn d.get('a', 0.0)",
+    "all attributes of an object with one on one side": (
+        "s = types.SimpleNamespace()\nif x > 0:\n    s.a = x\nreturn len(vars(s)) * x"
+    ),
+    "printing to a file of the function": (
+        "out = io.StringIO()\nif x > 0:\n    print(x, file=out)\nreturn len(out.getvalue()) * x"
+    ),
+    "`as_integer_ratio`": "return x.as_integer_ratio()[0] * x",
     "`%` of a text with what it cannot show": "if x > 0:\n    raise ValueError('bad %d' % x)\nreturn x",
 }
 """Programs of a number `x` and an integer `n` in which Python would need what only running tells."""
@@ -420,7 +437,10 @@ MEETS: dict[str, str] = {
 
 def met(body: str) -> rose.RoseError:
     """The error of a function with this body."""
-    text = "import struct\nfrom decimal import Decimal\n\ndef f(x: float, n: int):\n" + indent(body, "    ")
+    text = (
+        "import functools, io, itertools, operator, struct, types\nfrom decimal import Decimal\n\ndef f(x: float, n: int):\n"
+        + indent(body, "    ")
+    )
     try:
         define(text + "\n\nrose.jit(f)(1.5, 2)\n", "met.py")()
     except rose.RoseError as error:
