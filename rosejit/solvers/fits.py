@@ -68,9 +68,9 @@ def least_squares(
     bounds: tuple[Any, Any] = (-math.inf, math.inf),
     loss: str = "linear",
     f_scale: float = 1.0,
-    ftol: float = 1e-8,
-    xtol: float = 1e-8,
-    gtol: float = 1e-8,
+    ftol: float | None = 1e-8,
+    xtol: float | None = 1e-8,
+    gtol: float | None = 1e-8,
     max_nfev: int = 500,
     jac_sparsity: Any = None,
     raise_on_failure: bool = False,
@@ -79,7 +79,8 @@ def least_squares(
 
     By the method of Levenberg and Marquardt with exact Jacobians, projected into `bounds`, which are numbers or are
     structured as `x0`. `loss` is one of SciPy's: "linear", "soft_l1", "huber", "cauchy", "arctan"; `f_scale` is where
-    residuals begin to be outliers. Derivatives of `x` are those of the minimum by everything that the residuals read.
+    residuals begin to be outliers; a tolerance may be None, which ends nothing. Derivatives of `x` are those of the
+    minimum by everything that the residuals read.
 
     Outside compiled code it is found out, from 100 numbers on, which residual depends on which of them. Where few do
     on each, Jacobians take one forward sweep for each colour of their columns, and steps a sparse Cholesky factor of
@@ -93,9 +94,9 @@ def least_squares(
     """
     args = several(args)
     word = option(least_squares, "loss", loss, tuple(LOSSES))
-    scale, of_cost = amount(least_squares, "f_scale", f_scale), amount(least_squares, "ftol", ftol)
-    of_step, of_slope = amount(least_squares, "xtol", xtol), amount(least_squares, "gtol", gtol)
-    options = (word, scale, of_cost, of_step, of_slope, count(least_squares, "max_nfev", max_nfev))
+    scale, tolerances = amount(least_squares, "f_scale", f_scale), {"ftol": ftol, "xtol": xtol, "gtol": gtol}
+    ends = [0.0 if given is None else amount(least_squares, name, given) for name, given in tolerances.items()]
+    options = (word, scale, *ends, count(least_squares, "max_nfev", max_nfev))
     sparse, is_given = None, jac_sparsity is not None
     if jac_sparsity is None:
         sparse = found_structure(residuals, x0, args) if sessions.current() is None else None

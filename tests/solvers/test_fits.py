@@ -152,6 +152,13 @@ def test_batches_of_fits():
     assert rose.vmap(rose.grad(mean))(Y[:15].reshape(3, 5)) == pytest.approx(np.full((3, 5), 0.2), rel=1e-10)
 
 
+@pytest.mark.parametrize(("name", "status"), [("ftol", 2), ("xtol", 3), ("gtol", 1)])
+def test_one_tolerance_alone_ends_a_fit(name, status):
+    none = dict.fromkeys(("ftol", "xtol", "gtol"))
+    fit = rose.least_squares(lambda p: [p[0] - 1.0, p[0] - p[1], p[1] ** 2 - 3.0], [1.0, 1.0], **{**none, name: 1e-6})
+    assert (fit.success, fit.status) == (True, status)
+
+
 def test_failures_are_statuses_and_words():
     fit = rose.least_squares(lambda p: [math.log(p[0]), p[1]], [-1.0, 1.0])
     assert (fit.success, fit.status) == (False, -1)
