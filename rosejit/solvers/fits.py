@@ -94,9 +94,8 @@ def least_squares(
     """
     args = several(args)
     word = option(least_squares, "loss", loss, tuple(LOSSES))
-    scale, tolerances = amount(least_squares, "f_scale", f_scale), {"ftol": ftol, "xtol": xtol, "gtol": gtol}
-    ends = [0.0 if given is None else amount(least_squares, name, given) for name, given in tolerances.items()]
-    options = (word, scale, *ends, count(least_squares, "max_nfev", max_nfev))
+    scale, most = amount(least_squares, "f_scale", f_scale), count(least_squares, "max_nfev", max_nfev)
+    options = (word, scale, _tolerance("ftol", ftol), _tolerance("xtol", xtol), _tolerance("gtol", gtol), most)
     sparse, is_given = None, jac_sparsity is not None
     if jac_sparsity is None:
         sparse = found_structure(residuals, x0, args) if sessions.current() is None else None
@@ -160,6 +159,10 @@ def limits(bound, like):
             f"there are {len(v)} bounds for {len(like)} numbers", help="give one for all of them, or one for each"
         )
     return v + np.zeros(len(like))
+
+
+def _tolerance(name: str, given: float | None) -> float:
+    return 0.0 if given is None else amount(least_squares, name, given)
 
 
 def _inverse(normal):
