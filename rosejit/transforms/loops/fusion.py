@@ -22,6 +22,7 @@ from rosejit.ir.traversal import (
 )
 from rosejit.ir.types import INT, REAL, Array, Ref, Type, is_boxed
 from rosejit.lazy_dataclass import dataclass
+from rosejit.ops import PRIMITIVES
 from rosejit.transforms.analysis.affine_dependence import AccumulatorAliases, AccumulatorPart, Iterations, may_overlap
 from rosejit.transforms.analysis.effects import fails_or_acts, windows
 
@@ -46,7 +47,7 @@ class _LoopFusion:
 
     def __init__(self, body: ir.Block) -> None:
         self.body = body
-        self.nested = NestedEffects()
+        self.nested = NestedEffects({let.expr.index for let in forms(body) if isinstance(let.expr, ir.Loop)})
         self.joined = 0
 
     @cached_property
@@ -85,48 +86,68 @@ def _may_join(block: ir.Block, loops: list[ir.Let]) -> bool:
 
 @dataclass(slots=True)
 class LetEffects:
-    """What a let reads, what it needs alive for that, what it consumes, the places that it touches, at any depth, and
-    whether it may fail or act."""
+    """What a let reads, what it needs alive for that, what it consumes, the places that it touches, at any depth,
+    whether it may fail or act, and whether it trusts what others have tested."""
 
     reads: set[ir.Atom]
     needs: set[ir.Atom]
     consumes: set[ir.Atom]
     places: set[AccumulatorPart]
     acts: bool
+    trusts: bool
+
+
+Inside = tuple[set[ir.Atom], set[ir.Atom], bool, bool]
+"""What a block reads and consumes, whether it acts, and whether it trusts."""
+
+_DIVIDING = {PRIMITIVES[name] for name in ("quot", "rem", "urem", "wfloordiv", "wmod")}
+
+
+def _trusts(e: ir.Expr, indices: set[ir.Atom]) -> bool:
+    """Whether `e` relies on a test that stands before it: of an index that is none of the `indices` of loops, of a
+    divisor."""
+    if isinstance(e, ir.Apply):
+        return e.op in _DIVIDING and type(e.args[1]) is ir.Var
+    if not isinstance(e, ir.Index | ir.Update | ir.View) or e.checked:
+        return False
+    return any([type(step) is ir.Var and step not in indices for step in e.path])
 
 
 class NestedEffects:
-    """What blocks read from outside of them, what they consume, and whether something in them may fail or act, at any
-    depth. A block is looked at once, however many blocks are around it."""
+    """What blocks read from outside of them, what they consume, whether something in them may fail or act, and whether
+    they trust tests before them, at any depth. A block is looked at once, however many blocks are around it."""
 
-    def __init__(self) -> None:
-        self._known: dict[int, tuple[ir.Block, set[ir.Atom], set[ir.Atom], bool]] = {}
+    def __init__(self, indices: set[ir.Atom]) -> None:
+        self.indices = indices
+        self._known: dict[int, tuple[ir.Block, set[ir.Atom], set[ir.Atom], bool, bool]] = {}
 
-    def of(self, params: tuple[ir.Var, ...], block: ir.Block) -> tuple[set[ir.Atom], set[ir.Atom], bool]:
+    def of(self, params: tuple[ir.Var, ...], block: ir.Block) -> Inside:
         """Of a block that is given `params`."""
         known = self._known.get(id(block))
         if known is None:  # the block is kept, so that no other one gets its address
             known = self._known[id(block)] = (block, *self._looked_at(block, params))
         return known[1:]
 
-    def _looked_at(self, block: ir.Block, params: tuple[ir.Var, ...]) -> tuple[set[ir.Atom], set[ir.Atom], bool]:
+    def _looked_at(self, block: ir.Block, params: tuple[ir.Var, ...]) -> Inside:
         reads, taken, bound = set(block.results), set(block.results), set[ir.Atom](params)
-        acts = False
+        acts = trusts = False
         for let in block.lets:
             e = let.expr
             bound.update(let.binders)
             acts = acts or fails_or_acts(e)
+            trusts = trusts or _trusts(e, self.indices)
             if isinstance(e, ir.Apply):
                 reads.update(e.args)
                 continue
             reads.update(operands(e))
             taken.update(consumed(e))
             for inner_params, inner in scopes(e):
-                inner_reads, inner_taken, inner_acts = self.of(inner_params, inner)
+                inner_reads, inner_taken, inner_acts, inner_trusts = self.of(inner_params, inner)
                 reads |= inner_reads
                 taken |= inner_taken
                 acts = acts or inner_acts
-        return {a for a in reads if type(a) is ir.Var and a not in bound}, taken, acts
+                trusts = trusts or inner_trusts
+        return {a for a in reads if type(a) is ir.Var and a not in bound}, taken, acts, trusts
 
 
 def let_effects(
@@ -135,10 +156,10 @@ def let_effects(
     """The effects of one let, all inside it counted; `windows` tells what views look into."""
     e = let.expr
     if isinstance(e, ir.Apply):
-        return LetEffects(set(e.args), set(), set(), set(), fails_or_acts(e))
+        return LetEffects(set(e.args), set(), set(), set(), fails_or_acts(e), _trusts(e, nested.indices))
     inside = [nested.of(params, block) for params, block in scopes(e)]
-    reads: set[ir.Atom] = set(operands(e)).union(*[read for read, _, _ in inside])
-    taken = set(consumed(e)).union(*[taken for _, taken, _ in inside])
+    reads: set[ir.Atom] = set(operands(e)).union(*[read for read, _, _, _ in inside])
+    taken = set(consumed(e)).union(*[taken for _, taken, _, _ in inside])
     needs = set(reads)
     for a in reads:
         while a in windows:
@@ -149,12 +170,17 @@ def let_effects(
         needs,
         {a for a in taken & reads if is_boxed(a.type) or isinstance(a.type, Ref)},
         {places.part(a) for a in reads if isinstance(a.type, Ref) and not isinstance(e, ir.View)},
-        fails_or_acts(e) or any([acts for _, _, acts in inside]),
+        fails_or_acts(e) or any([acts for _, _, acts, _ in inside]),
+        _trusts(e, nested.indices) or any([trusts for _, _, _, trusts in inside]),
     )
 
 
 _FARTHEST = 256
 """So many lets may be between two loops that are joined: all of them are looked at for each pair."""
+_LONGEST = 1200
+"""Lets of an iteration up to which loops are joined: the code of longer ones is cut, and calls its parts."""
+_LOOKS = 16
+"""So often may the lets of a block be looked at for pairs that are farther from each other."""
 
 
 class _Joiner:
@@ -168,6 +194,9 @@ class _Joiner:
         self.results = set(block.results)
         self.loops = loops
         self.joined = 0
+        self.lengths: dict[ir.Let, int] = {}
+        self.far = 0
+        """Lets between pairs that are far from each other, as often as they were looked at."""
         self.known: dict[ir.Let, LetEffects] = {}
         self.readers: dict[ir.Atom, list[ir.Let]] = {v: [] for let in loops for v in let.binders}
         for let in block.lets:
@@ -220,16 +249,32 @@ class _Joiner:
                 continue
             at = self.lets.index(first)
             where = self.lets.index(second, at)
-            order = self.order(self.lets[at + 1 : where], first, second) if where - at <= _FARTHEST else None
+            length = self.length(first) + self.length(second)
+            may_join = length <= _LONGEST and self.may_look(where - at)
+            order = self.order(self.lets[at + 1 : where], first, second) if may_join else None
             if order is not None:
                 before, after = order
                 made = self.join(first, second)
+                self.lengths[made] = length
                 self.lets[at : where + 1] = [*before, made, *after]
                 self.loops[self.loops.index(second)] = made
                 self.open.discard(second)
                 self.open.add(made)
                 self.joined += 1
         return [self.sums.get(let, let) for let in self.lets]
+
+    def length(self, let: ir.Let) -> int:
+        """The lets of an iteration of a loop, inner ones too."""
+        if let not in self.lengths:
+            assert isinstance(let.expr, ir.Loop)
+            self.lengths[let] = sum([1 for _ in lets(let.expr.body)])
+        return self.lengths[let]
+
+    def may_look(self, distance: int) -> bool:
+        """Whether what is between two loops is looked at; far pairs have a budget."""
+        if distance > _FARTHEST:
+            self.far += distance
+        return distance <= _FARTHEST or self.far <= _LOOKS * len(self.lets)
 
     def partner(self, first: ir.Let) -> ir.Let | None:
         """The loop that walks all that `first` has stacked, if nothing but the order of the lets speaks against it."""
@@ -270,7 +315,7 @@ class _Joiner:
         after: list[ir.Let] = []
         for let in reversed(between):
             known = self.facts(let)
-            behind = known.acts and acted
+            behind = known.acts and (acted or two.trusts)
             if known.needs:  # no number alone
                 behind = behind or not known.needs.isdisjoint(taken) or may_overlap(known.places, touched)
             if wanted.isdisjoint(let.binders) and not behind:

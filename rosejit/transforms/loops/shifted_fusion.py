@@ -7,7 +7,7 @@ bits. Only loops of short arithmetic, and only where an array need not be made a
 
 from rosejit.ir import syntax as ir
 from rosejit.ir.lane_sums import in_lanes
-from rosejit.ir.traversal import within
+from rosejit.ir.traversal import forms, within
 from rosejit.lazy_dataclass import dataclass
 from rosejit.transforms.analysis.affine_dependence import AccumulatorAliases, may_overlap
 from rosejit.transforms.analysis.effects import windows
@@ -50,7 +50,7 @@ class _ShiftedFusion:
         self.windows = windows(body)
         self.joined = 0
         self.known: dict[ir.Let, LetEffects] = {}
-        self.nested = NestedEffects()
+        self.nested = NestedEffects({let.expr.index for let in forms(body) if isinstance(let.expr, ir.Loop)})
 
     def block(self, block: ir.Block) -> ir.Block:
         """The block with its loops joined, those of inner blocks first."""
@@ -114,6 +114,8 @@ class _ShiftedFusion:
             else:
                 before.append(let)
         two = self.facts(second)
+        if two.trusts and any([known.acts for known in behind]):
+            return None
         later = {v for let in after for v in let.binders}
         if not later.isdisjoint(two.reads) or any([not two.consumes.isdisjoint(o.needs | o.reads) for o in behind]):
             return None

@@ -90,10 +90,18 @@ def test_what_lies_between_goes_before_or_behind() -> None:
     check(MAP + "let z: Real = y * y in\n" + SUM + "let r: Real = s * z in r", 1)
 
 
-@pytest.mark.parametrize(("numbers", "wanted"), [(100, 1), (300, 2)])
-def test_loops_that_are_far_apart_stay(numbers: int, wanted: int) -> None:
+def far_apart(numbers: int, pairs: int) -> str:
+    """Pairs of loops with so many numbers between them."""
     between = "".join(f"let b{k + 1}: Real = b{k} * y in\n" for k in range(numbers))
-    check(f"{MAP}let b0: Real = y * y in\n{between}{SUM}let r: Real = s + b{numbers} in r", wanted)
+    maps = "".join(MAP.replace("let a:", f"let a{k}:") for k in range(pairs))
+    sums = "".join(SUM.replace("in a)", f"in a{k})").replace("let s:", f"let s{k}:") for k in range(pairs))
+    total = "".join(f"let r{k + 1}: Real = r{k} + s{k} in\n" for k in range(pairs))
+    return f"{maps}let b0: Real = y * y in\n{between}{sums}let r0: Real = b{numbers} * 1.0 in\n{total}r{pairs}"
+
+
+@pytest.mark.parametrize(("numbers", "pairs", "wanted"), [(100, 1, 1), (300, 1, 1), (200, 40, 40), (600, 40, 63)])
+def test_most_loops_that_are_far_apart_stay(numbers: int, pairs: int, wanted: int) -> None:
+    check(far_apart(numbers, pairs), wanted)
 
 
 def test_numbers_that_are_read_elsewhere_stay_outputs() -> None:
@@ -388,3 +396,25 @@ def test_random_programs_of_whole_arrays() -> None:
         assert bits(interp.run(new, args)) == bits(interp.run(f, args)), f"seed {seed}"
         joined += new is not f
     assert joined > 150
+
+
+TESTED = {
+    "index": ("let b: Real = x[k] in\n", "let w: Real = x@[k] in let h: Real = t * w in"),
+    "divisor": (
+        "let b: Int = 7 // k in\n",
+        "let q: Int = wfloordiv(7, k) in let w: Real = to_real(q) in let h: Real = t * w in",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TESTED)
+def test_what_was_tested_is_used_behind_the_test(name: str) -> None:
+    """A test that stands between two loops stays in front of what relies on it."""
+    test, use = TESTED[name]
+    text = MAP + test + SUM.replace("let n:", f"{use} let n:").replace("t + u", "h + u") + "s"
+    f = parse(HEAD.replace("y: Real)", "y: Real, k: Int)") + text)
+    new = fuse_loops(f)
+    verify_program(new)
+    assert new.body is not None
+    assert loops(new) == 1
+    assert [isinstance(let.expr, ir.Loop) for let in new.body.lets] == [False, True]
