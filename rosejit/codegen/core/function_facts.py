@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import field
 
+from rosejit.codegen.core.overwritten import overwritten
 from rosejit.ir.syntax import (
     Accum,
     Add,
@@ -65,6 +66,8 @@ class Plan:
     """The places of a scalar that are opened here: variables that change."""
     addressed: set[Var] = field(default_factory=set[Var])
     """The cells that must be in memory, because others add to them."""
+    overwritten: set[Var] = field(default_factory=set[Var])
+    """The arrays of zeros that are written before they are read."""
     tests: dict[Expr, tuple[int, ...]] = field(default_factory=dict[Expr, tuple[int, ...]])
     """The steps of paths whose index must be tested."""
     polls: set[Let] = field(default_factory=set[Let])
@@ -85,6 +88,7 @@ def plan_function(f: Function, area: Callable[[Function], int]) -> Plan:
     planner = _Planner(area)
     planner.plan.borrowed.update(p for p in f.params if p not in f.own and not _is_scalar(p.type))
     planner.plan.weight, _ = planner.block(f.body, 0, {})
+    planner.plan.overwritten = overwritten(f)
     planner.disown([v for v, (let, _) in planner.plan.defined.items() if is_table(let.expr)])
     return planner.plan
 

@@ -163,6 +163,9 @@ def zero(e: Emitter, let: Let) -> None:
     if isinstance(v.type, Scalar):
         e.statement(let, zero_value)
         return
+    if v in e.plan.overwritten:
+        construct(e, v, [])
+        return
     like = x.like if has_dynamic_length(v.type) else None
     source: tuple[Item, ...] = () if like is None else (like,)
     if like is not None:
