@@ -13,6 +13,7 @@ from rosejit.frontend.arrays.basic_indexing import check_index, is_direct, may_n
 from rosejit.frontend.arrays.broadcast import broadcast_shape
 from rosejit.frontend.arrays.dynamic_slice import run_of
 from rosejit.frontend.arrays.setitem_cast import fitting, spread
+from rosejit.frontend.values.open_lengths import OpenLength
 from rosejit.frontend.values.scalars import ATOMS, P, type_of, wrap
 from rosejit.frontend.values.tape import Tape
 from rosejit.ir.syntax import Atom, Block, Index, Lit, Loop, Update, Var
@@ -56,6 +57,8 @@ class Picks:
     places: list[Place]
     staged: list[int]
     """The dimensions whose indices only running tells."""
+    common: slice
+    """The axes along which the arrays of the index run together."""
 
     @property
     def checked(self) -> bool:
@@ -69,6 +72,25 @@ class Picks:
         for dimension in () if self.checked else self.staged:
             check_index(a.tape, found[dimension], a.shape[dimension])
         return found
+
+    def tested_once(self) -> "Picks":
+        """These picks with their indices tested in front, where the axes before theirs would test them again and again:
+        what is read then fails no more, and is a neighbour of what reads it."""
+        before = self.shape[: self.common.start]
+        if not self.staged or not before or any([n.__class__ is OpenLength or not n for n in self.shape]):
+            return self
+        self._test(self.array.tape, tuple([Lit(0, INT) for _ in before]))
+        return Picks(self.array, self.shape, self.places, [], self.common)
+
+    def _test(self, tape: Tape, indices: Indices) -> None:
+        if len(indices) == self.common.stop:
+            for dimension in self.staged:
+                check_index(tape, self.places[dimension](indices), self.array.shape[dimension])
+            return
+        index = Var(INT, "i")
+        with tape.block() as lets:
+            self._test(tape, (*indices, index))
+        tape.bind_all(Loop(Lit(self.shape[len(indices)], INT), index, (), (), (), Block(lets, ())), ())
 
 
 def picks_of(a: Array, items: list[Any]) -> Picks:
@@ -104,7 +126,8 @@ def picks_of(a: Array, items: list[Any]) -> Picks:
             at = single(a, item, dimension)
             places.append(lambda indices, at=at: at)
             staged += [dimension] * isinstance(at, Var)
-    return Picks(a, (*lengths[:begin], *common, *lengths[begin:]), places, staged)
+    own = slice(begin, begin + len(common))
+    return Picks(a, (*lengths[:begin], *common, *lengths[begin:]), places, staged, own)
 
 
 def _running(tape: Tape, run: Run) -> Place:
@@ -141,6 +164,7 @@ def gather(a: Array, items: list[Any]) -> Array:
     tape = a.tape
     picks = picks_of(a, items)
     _materialise(a, items)
+    picks = picks.tested_once()
 
     def make(indices: Indices) -> Atom:
         at = picks.at(indices)

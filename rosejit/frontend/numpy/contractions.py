@@ -2,6 +2,7 @@
 
 # Values of users are of any type: what they are is asked while staging.
 
+import itertools
 import operator
 from collections.abc import Callable, Sequence
 from math import prod
@@ -12,13 +13,13 @@ from rosejit.frontend.arrays.access import build, element, number
 from rosejit.frontend.arrays.array import Array, atom_of, fresh, host_data, of_host
 from rosejit.frontend.arrays.asarray import as_array
 from rosejit.frontend.arrays.broadcast import an_array, broadcast_map, logical
-from rosejit.frontend.arrays.reductions import FREE_SUM, Labels, added_up, atom, runs_along
+from rosejit.frontend.arrays.reductions import FREE_SUM, Labels, added_up, atom, is_short, runs_along
 from rosejit.frontend.numpy import blas
 from rosejit.frontend.numpy.manipulation import reshape, reshaped
 from rosejit.frontend.values.open_lengths import is_one
 from rosejit.frontend.values.scalars import type_of, wrap
 from rosejit.frontend.values.tape import Tape
-from rosejit.ir.syntax import Atom, Block, Lit, Loop, Var
+from rosejit.ir.syntax import Atom, Block, Lit, Loop, Var, integer
 from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar
 from rosejit.numeric import np
 
@@ -53,12 +54,31 @@ def contracted(tape: Tape, operands: Sequence[tuple[Array, Labels]], result: Lab
         places = dict(zip(result, indices, strict=True))
         return level(summed, places, Lit(0 if kind is INT else 0.0, kind)) if summed else atom(tape, term(places), kind)
 
+    def few(indices: tuple[Atom, ...]) -> Atom:
+        places, total = dict(zip(result, indices, strict=True)), wrap(tape, Lit(0.0, kind))
+        for at in itertools.product(*[range(lengths[label]) for label in summed]):
+            now = dict(zip(summed, map(integer, at), strict=True))
+            total = FREE_SUM.get(kind, operator.add)(total, term({**places, **now}))
+        return atom(tape, total, kind)
+
     shape = tuple(lengths[label] for label in result)
-    if kind is not INT and _goes_across(operands, result, lengths):
+    across = kind is not INT and _goes_across(operands, result, lengths)
+    whole = across and _are_few([lengths[label] for label in summed])
+    if across and not whole:
         order = [*result[:-1], *summed, result[-1]]
         return fresh(tape, added_up(tape, kind, {label: lengths[label] for label in order}, result, term))
-    made = build(tape, shape, kind, cell)
+    made = build(tape, shape, kind, few if whole else cell)
     return fresh(tape, made) if result and isinstance(made, Var) else number(tape, made)
+
+
+FEW = 4
+"""Terms of a sum up to which it is written whole: each element is then made and stored once, by loops that are
+neighbours of others. With more, sums whose terms are added a row at a time have the faster derivatives."""
+
+
+def _are_few(lengths: list[int]) -> bool:
+    """Whether sums over axes of these lengths have few terms, and some."""
+    return all([is_short(n) for n in lengths]) and 0 < prod(lengths) <= FEW
 
 
 def _goes_across(operands: Sequence[tuple[Array, Labels]], result: Labels, lengths: dict[Any, int]) -> bool:

@@ -18,12 +18,22 @@ ACROSS = {
     "x @ b": (lambda a, b: a @ b, (6,), (6, LONG)),
     "a.T @ b": (lambda a, b: a.T @ b, (6, 5), (6, LONG)),
     "a[::2] @ b[1:, 1:]": (lambda a, b: a[::2] @ b[1:, 1:], (5, 6), (7, LONG + 1)),
-    "stacks": (lambda a, b: a @ b, (2, 3, 4), (4, LONG)),
-    "stacks of both": (lambda a, b: a @ b, (2, 3, 4), (2, 4, LONG)),
+    "stacks": (lambda a, b: a @ b, (2, 3, 5), (5, LONG)),
+    "stacks of both": (lambda a, b: a @ b, (2, 3, 5), (2, 5, LONG)),
     "einsum": (lambda a, b: np.einsum("ki,kj->ij", a, b), (6, 5), (6, LONG)),
     "two sums": (lambda a, b: np.einsum("kl,klj->j", a, b), (3, 4), (3, 4, LONG)),
-    "tensordot": (lambda a, b: np.tensordot(a, b, 1), (3, 4), (4, 2, LONG)),
+    "tensordot": (lambda a, b: np.tensordot(a, b, 1), (3, 5), (5, 2, LONG)),
     "nothing to add": (lambda a, b: a @ b, (3, 0), (0, LONG)),
+}
+WHOLE = {
+    "a @ b": (lambda a, b: a @ b, (3, 3), (3, LONG)),
+    "one term": (lambda a, b: a @ b, (3, 1), (1, LONG)),
+    "a view": (lambda a, b: a[:3, :3] @ b + a[:3, 3:], (4, 4), (3, LONG)),
+    "stacks": (lambda a, b: a @ b, (2, 3, 4), (4, LONG)),
+    "stacks of both": (lambda a, b: a @ b, (2, 3, 4), (2, 4, LONG)),
+    "einsum": (lambda a, b: np.einsum("ki,kj->ij", a, b), (2, 5), (2, LONG)),
+    "two sums": (lambda a, b: np.einsum("kl,klj->j", a, b), (2, 2), (2, 2, LONG)),
+    "tensordot": (lambda a, b: np.tensordot(a, b, 1), (3, 4), (4, 2, LONG)),
 }
 ALONE = {
     "a @ b.T": (lambda a, b: a @ b.T, (5, 6), (LONG, 6)),
@@ -45,6 +55,15 @@ def test_sums_side_by_side(name):
     assert np.allclose(rose.jit(f)(*args), f(*args), rtol=1e-13, atol=1e-13)
     if all(np.size(a) for a in args):
         rose.check_grads(lambda a, b: (f(a, b) ** 2).sum(), tuple(args), order=2)
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_sums_of_few_terms_are_written_once(name):
+    f, *shapes = WHOLE[name]
+    args = arrays(*shapes)
+    assert "update" not in str(rose.make_ir(f)(*args))
+    assert np.allclose(rose.jit(f)(*args), f(*args), rtol=1e-13, atol=1e-13)
+    rose.check_grads(lambda a, b: (f(a, b) ** 2).sum(), tuple(args), order=2)
 
 
 @pytest.mark.parametrize("name", [name for name in ALONE if name != "columns of one"])
