@@ -15,11 +15,13 @@ from rosejit.transforms.loops.unroll_and_jam import unroll_and_jam, unroll_outer
 from rosejit.transforms.loops.update_to_output import updates_to_outputs
 from rosejit.transforms.passes.apply_fastmath import fix_sum_order
 from rosejit.transforms.passes.dce import dce
+from rosejit.transforms.passes.drop_copies import drop_copies
 from rosejit.transforms.passes.inline import inline
 from rosejit.transforms.passes.inline_leaves import inline_leaves
 from rosejit.transforms.passes.licm import licm
 from rosejit.transforms.passes.range_checks import eliminate_range_checks, has_loops
 from rosejit.transforms.passes.simplify import simplify
+from rosejit.transforms.passes.sink_values import sink_values
 from rosejit.transforms.scalarize.accumulator_replacement import scalarize_accumulators
 from rosejit.transforms.scalarize.known_rows import with_known_rows
 from rosejit.transforms.scalarize.scalar_replacement import scalarize_arrays
@@ -89,7 +91,7 @@ def _with_loops_joined(f: ir.Function) -> ir.Function:
 
 def _joined(f: ir.Function) -> ir.Function:
     """`f` simplified, and its loops joined."""
-    made, seen = f, None
+    made, seen = _checked(drop_copies(f)), None
     while made is not seen:
         for transform in PASSES:
             made = _checked(transform(made))
@@ -116,7 +118,7 @@ def optimise(*roots: ir.Function) -> tuple[ir.Function, ...]:
         if joined is not made:  # what several iterations read is read once
             made = _checked(dce(_checked(simplify(joined))))
         f.body = _checked(
-            dce(_checked(pack_residuals(made)))
+            sink_values(dce(_checked(pack_residuals(made))))
         ).body  # `f` is fresh from `inline`: calls of it stay right
     return tuple(new[root] for root in roots)
 

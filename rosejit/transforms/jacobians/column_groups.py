@@ -27,6 +27,11 @@ READ = 1
 """What a push reads once for all its columns, in columns."""
 PART = 4
 """Lets of an iteration up to which a loop over a part of a parameter is taken apart too."""
+CACHE = 1 << 17
+"""Numbers of a Jacobian from which each push through everything, which writes a few columns, brings all of it from
+memory. Groups of columns are written side by side."""
+LINE = 24
+"""What a row of a few columns then costs, in lets."""
 WORTH = 0.7
 """What groups may cost of what all columns cost that are pushed through everything; they are more code."""
 
@@ -56,7 +61,7 @@ def separated(f: ir.Function, mask: Mask, lanes: int, most: int) -> Separated | 
     reached = [work.reached(k) for k in columns]
     groups = _cheapest(reached, lanes, work)
     pushes = -(-len(columns) // lanes)
-    whole = (len(columns) + READ * pushes) * work.weight(_union(reached))
+    whole = (len(columns) + READ * pushes) * work.weight(_union(reached)) + pushes * _lines(f, len(columns))
     unions = [(len(group), _union([reached[k] for k in group])) for group in groups]
     if sum((n + READ) * work.weight(union) for n, union in unions) > WORTH * whole:
         return None
@@ -71,6 +76,21 @@ def _whole(f: ir.Function, most: int) -> ir.Function:
     if not callees(f):
         return f
     return inline((f,), {g for g in reachable(f) if g.rule is not None or g.checkpoint}, small=0, once=most)[f]
+
+
+def _lines(f: ir.Function, columns: int) -> int:
+    """What it costs to bring the rows of a Jacobian of `f` from memory."""
+    rows = sum([_size(t) for t in f.results if has_real(t)])
+    return LINE * rows if rows * columns >= CACHE else 0
+
+
+def _size(t: Type) -> int:
+    """How many numbers a value has."""
+    count = 1
+    while isinstance(t, Array):
+        count *= SOME if t.length is None else t.length
+        t = t.element
+    return count
 
 
 def _union(reached: Sequence[set[ir.Var]]) -> set[ir.Var]:

@@ -214,9 +214,7 @@ def _side_by_side(b: Builder, columns: Atoms, rows: tuple[int, ...], shape: tupl
 
     if len(rows) > 1 and 0 < rows[0] <= FEW:  # then each row of the columns is known, and read where it is made
         whole: ir.Atom = b.bind(ir.Zero(), array((*rows, *shape), REAL), "whole")
-        for k in range(rows[0]):
-            (whole,) = sweep(b, rows[1:], (whole,), partial(_written_row, columns, shape, ir.integer(k)))
-        return whole
+        return sweep(b, rows[1:], (whole,), partial(_written_rows, columns, shape, rows[0]))[0]
 
     def row(inner: Builder, indices: Atoms) -> Atoms:
         return (_array(inner, [element(inner, c, indices) for c in columns], shape),)
@@ -224,15 +222,16 @@ def _side_by_side(b: Builder, columns: Atoms, rows: tuple[int, ...], shape: tupl
     return nest(b, rows, row)[0]
 
 
-def _written_row(
-    columns: Atoms, shape: tuple[int, ...], first: ir.Atom, b: Builder, indices: Atoms, carries: Atoms
+def _written_rows(
+    columns: Atoms, shape: tuple[int, ...], rows: int, b: Builder, indices: Atoms, carries: Atoms
 ) -> Atoms:
-    """The array with the elements of all columns at one row."""
+    """The array with the elements of all columns, of which there are few rows."""
     (held,) = carries
-    for k, column in enumerate(columns):
-        value = element(b, column, (first, *indices))
-        path = (first, *indices, *at(b, shape, ir.integer(k)))
-        held = b.bind(ir.Update(held, path, value, checked=False), held.type, "whole")
+    for first in map(ir.integer, range(rows)):
+        for k, column in enumerate(columns):
+            value = element(b, column, (first, *indices))
+            path = (first, *indices, *at(b, shape, ir.integer(k)))
+            held = b.bind(ir.Update(held, path, value, checked=False), held.type, "whole")
     return (held,)
 
 
