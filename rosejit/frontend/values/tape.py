@@ -308,7 +308,8 @@ class Tape:
     def check(self, condition: Atom, failure: Failure, *values: Atom) -> None:
         """Fail at run time unless `condition` holds."""
         if self.catching:
-            self.refuse_in_try("this check", *([KINDS[failure.kind]] if failure.kind in KINDS else []))
+            what = "this index" if failure.kind == "index" else "this check"
+            self.refuse_in_try(what, *([KINDS[failure.kind]] if failure.kind in KINDS else []))
         if condition is not TRUE:
             self.lets.append(Let((), Check(condition, failure, values), failure.span))
 
