@@ -437,10 +437,8 @@ MEETS: dict[str, str] = {
 
 def met(body: str) -> rose.RoseError:
     """The error of a function with this body."""
-    text = (
-        "import functools, io, itertools, operator, struct, types\nfrom decimal import Decimal\n\ndef f(x: float, n: int):\n"
-        + indent(body, "    ")
-    )
+    modules = "import functools, io, itertools, operator, struct, types\nfrom decimal import Decimal\n"
+    text = f"{modules}\ndef f(x: float, n: int):\n{indent(body, '    ')}"
     try:
         define(text + "\n\nrose.jit(f)(1.5, 2)\n", "met.py")()
     except rose.RoseError as error:

@@ -396,7 +396,7 @@ class Dispatcher:
             if each.__class__ is StagedRange:
                 raise self._tape.type_fault(
                     f"`{title_of(function)}` goes through a range, and how long that is only running tells",
-                    "write the loop as a `for` statement or a comprehension, which are staged: `sum(f(i) for i in range(n))`",
+                    "write the loop as a `for` statement or a comprehension, as `sum(f(i) for i in range(n))`",
                     *why_counted(each),
                 )
 
