@@ -93,6 +93,17 @@ class HostTable:
             self._kind = found
         return self._kind
 
+    def sources(self) -> set[int]:
+        """The tables that this one was computed from, by `id`, and itself."""
+        found = dict[int, HostTable]()
+        pending: list[HostTable] = [self]
+        while pending:
+            table = pending.pop()
+            if id(table) not in found:
+                found[id(table)] = table
+                pending += table._operands
+        return {*found}
+
     def _along(self, axes: tuple[Axis, ...]) -> Sequence[Any]:
         """The values at the points of more axes."""
         found = self.values()

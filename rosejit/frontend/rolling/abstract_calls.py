@@ -6,13 +6,14 @@ import inspect
 from typing import Any
 
 from rosejit.errors import RoseError
+from rosejit.frontend.arrays.host_tables import constant
 from rosejit.frontend.hints import hints
 from rosejit.frontend.hints.hints import ShapeOf
 from rosejit.frontend.numpy import registry
 from rosejit.frontend.numpy.row_kinds import definite, making
 from rosejit.frontend.python.math import MATH
 from rosejit.frontend.rolling import abstract_arrays, abstract_numbers
-from rosejit.frontend.rolling.abstract_arrays import AbstractArray, Contents
+from rosejit.frontend.rolling.abstract_arrays import AbstractArray, AbstractElements, Contents
 from rosejit.frontend.rolling.abstract_numbers import AbstractNumber, Constant, unroll
 from rosejit.frontend.rolling.abstract_records import AbstractStructure, leaves, of_tree, standing_for
 from rosejit.frontend.syntax.user_code import is_users_class
@@ -91,7 +92,9 @@ class AbstractCalls:
         except Exception:
             unroll("the host fails")
         if isinstance(found, np.ndarray):
-            return abstract_arrays.of_result(self.contents, found, abstract_arrays.of_data(found))
+            known = abstract_arrays.of_data(found)
+            content = AbstractElements(known.hosts, known.low, known.high, constant(found))
+            return abstract_arrays.of_result(self.contents, found, content)
         return Constant(found.item() if isinstance(found, np.generic) else found)
 
     def _builtin(self, called: Any, args: list[Any]) -> Any:

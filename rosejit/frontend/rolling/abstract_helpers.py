@@ -36,6 +36,7 @@ class AbstractClosure:
 def of_closure(at: Any, closure: AbstractClosure, given: list[Any], named: dict[str, Any]) -> Any:
     """The result of a function that is written in the loop, called in the walk `at`."""
     around = closure.at
+    around.made.clear()  # it may hand on the lists that it reads
     own = frozenset((*closure.params, *bound_names(closure.statements)))
     inside = _inside(at, lambda name: UNDEFINED if name in own else around.reader(name))
     inside.names = {name: value for name, value in around.names.items() if name not in own}

@@ -10,6 +10,7 @@ from rosejit.frontend.arrays.getitem import get
 from rosejit.frontend.rolling import (
     abstract_arrays,
     abstract_helpers,
+    abstract_items,
     abstract_numbers,
     abstract_records,
     abstract_transforms,
@@ -77,6 +78,11 @@ class AbstractOperands:
     """The arrays that may be one another, by which side of an `if` has run."""
     growing: dict[int, Plan] = field(default_factory=dict[int, Plan])
     """The statements that append to lists from before the loop, by `id` of the list."""
+    made: dict[str, tuple[Any, int]] = field(default_factory=dict[str, tuple[Any, int]])
+    """The lists that are made in the loop and that nothing else holds than the name, each with the block it was made
+    in: they may be appended to in that block."""
+    opened: int = 0
+    """The block that is open, by the number of those that were opened before."""
     tables: Tables = None  # type: ignore[assignment]  # made with the walk
     around: dict[str, Any] = field(default_factory=dict[str, Any])
     """The globals of the function that the loop is in."""
@@ -116,6 +122,11 @@ class AbstractOperands:
                 self.contents.setdefault(leaf.place, abstract_arrays.STAGED)
         return value
 
+    def looked_into(self, node: Plan) -> Any:
+        """What is known of the value of an expression that is asked for what is in it, and not handed on."""
+        held = self.made.get(node[1]) if node[0] == "name" else None
+        return self.value(node) if held is None or held[0] is not self.names.get(node[1]) else held[0]
+
     # --- expressions
 
     def value(self, node: Plan) -> Any:
@@ -131,6 +142,7 @@ class AbstractOperands:
         if self.steps < 0:
             raise TooLong("the body is long")
         if node[0] == "name":
+            self.made.pop(node[1], None)
             return self._not_growing(self.read(node[1]))
         try:
             return self._not_growing(_RULES[node[0]](self, *node[1:]))
@@ -241,18 +253,19 @@ def _choice(at: AbstractOperands, test: Plan, first: Plan, second: Plan) -> Any:
 
 def _item(at: AbstractOperands, base: Plan, index: Plan) -> Any:
     """`base[index]`."""
-    held, found = at.value(base), at.value(index)
+    held, found = at.looked_into(base), at.value(index)
     if held.__class__ is AbstractArray:
         return part(at, held, items_of(found))
     items = held
     held = abstract_records.structured(held, lambda part: at.classified(part, "*"))
     is_known = found.__class__ is Constant and isinstance(found.value, int)
+    is_key = found.__class__ is Constant and type(found.value) in (int, str)
     try:
-        if is_known and held.__class__ is AbstractStructure and issubclass(held.made, tuple):
+        if is_known and held.__class__ is AbstractStructure and issubclass(held.made, (list, tuple)):
             return held.items[found.value]
-        if found.__class__ is Constant and held.__class__ is Constant and _is_plain(held.value):
+        if found.__class__ is Constant and held.__class__ is Constant and _is_plain(held.value, is_key):
             return at.classified(held.value[found.value], "*")
-    except (IndexError, TypeError):
+    except (LookupError, TypeError):
         unroll("the host fails")
     return listed(at, items, found)
 
@@ -263,9 +276,12 @@ def part(at: AbstractOperands, grid: AbstractArray, indices: list[Any]) -> Any:
     return followed(at, "item", lambda data, *places: get(data, places), [grid, *indices], {}, rule)
 
 
-def _is_plain(container: Any) -> bool:
+def _is_plain(container: Any, is_key: bool) -> bool:
     """Whether reading an item of a container runs no code of the user's."""
-    return getattr(type(container), "__getitem__", None) in (list.__getitem__, tuple.__getitem__)
+    return (type(container) is dict and is_key) or getattr(type(container), "__getitem__", None) in (
+        list.__getitem__,
+        tuple.__getitem__,
+    )
 
 
 def _slice(at: AbstractOperands, parts: Plan) -> Any:
@@ -304,7 +320,7 @@ def _attribute(at: AbstractOperands, base: Plan, name: str) -> Any:
 
 def _abstract_call(at: AbstractOperands, function: Plan, args: Plan, keywords: Plan) -> Any:
     """A call."""
-    given = [at.value(arg) for arg in args]
+    given = [at.looked_into(arg) if function == ("name", "len") else at.value(arg) for arg in args]
     named = {name: at.value(value) for name, value in keywords}
     if function[0] == "attribute":
         base = at.value(function[1])
@@ -333,6 +349,8 @@ def invoked(at: AbstractOperands, called: Any, given: list[Any], named: dict[str
         return abstract_records.replaced(given, named, lambda part: at.classified(part, "*"))
     if isinstance(value, type) and is_record(value):
         return abstract_records.made(value, given, named, lambda part: at.classified(part, "*"))
+    if value in (len, sum, list, tuple) and given and _is_pack(given[0]) and not named:
+        return _of_pack(at, value, given)
     method = abstract_records.method_of(called, "__call__")
     if method is not None:
         return abstract_helpers.result(at, method, [called, *given], named)
@@ -340,6 +358,18 @@ def invoked(at: AbstractOperands, called: Any, given: list[Any], named: dict[str
     if not (value is int or is_computed(value)):
         return rule()
     return followed(at, value, functools.partial(at.tape.session.hooks.call, value), given, named, rule)
+
+
+def _is_pack(value: Any) -> bool:
+    return value.__class__ is AbstractStructure and value.made in (list, tuple)
+
+
+def _of_pack(at: AbstractOperands, called: Any, given: list[Any]) -> Any:
+    """A builtin of a list or a tuple that the loop has made."""
+    if called is sum:
+        return abstract_items.total(at, given, lambda a, b: binary(at, "+", a, b))
+    (pack,) = given
+    return Constant(len(pack.items)) if called is len else AbstractStructure([*pack.items], called)
 
 
 def _call_method(call: Callable[..., Any], name: str, owner: Any, /, *args: Any, **named: Any) -> Any:
@@ -365,6 +395,7 @@ _RULES: dict[str, Callable[..., Any]] = {
     "value": _constant, "binary": operation, "unary": _unary,
     "compare": _comparison, "circuit": _circuit, "choice": _choice, "item": _item,
     "slice": _slice, "pack": _pack, "attribute": _attribute, "call": _abstract_call, "lambda": _lambda,
+    "list": abstract_items.comprehension,
 }  # fmt: skip
 
 
@@ -421,6 +452,8 @@ def either(a: Any, b: Any, by_running: bool) -> Any:
         return third if by_running else MaybeBound(third, is_one_of_two=True)  # nothing may read it
     if abstract_records.is_like(a, b) and a.made is not list:
         return a.with_items([either(x, y, by_running) for x, y in zip(a.items, b.items, strict=True)])
+    if any(value.__class__ is AbstractStructure and value.made is list for value in (a, b)):
+        return MaybeBound(a, is_one_of_two=True)
     if not all(value.__class__ is AbstractNumber or abstract_numbers.is_known_number(value) for value in (a, b)):
         unroll("one of two values of the host")
     return abstract_numbers.either(abstract_numbers.number(a), abstract_numbers.number(b), by_running)

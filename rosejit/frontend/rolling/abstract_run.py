@@ -5,6 +5,7 @@ The abstract values are constants, staged numbers and *lifted* ones (staged in t
 it is unrolled): see `abstract_numbers`.
 """
 
+import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import field
 from typing import Any
@@ -13,7 +14,8 @@ from rosejit.frontend.rolling import abstract_arrays, abstract_numbers
 from rosejit.frontend.rolling.abstract_arrays import STAGED, AbstractArray, AbstractElements
 from rosejit.frontend.rolling.abstract_helpers import AbstractClosure
 from rosejit.frontend.rolling.abstract_inductions import before_each, inductions
-from rosejit.frontend.rolling.abstract_lists import append
+from rosejit.frontend.rolling.abstract_items import each_of
+from rosejit.frontend.rolling.abstract_lists import append, note_made
 from rosejit.frontend.rolling.abstract_numbers import AbstractNumber, CannotRoll, Constant, TooLong, unroll
 from rosejit.frontend.rolling.abstract_operands import (
     AbstractOperands,
@@ -41,6 +43,8 @@ it is in one."""
 _ITERATIONS = 8
 """After so many iterations the loop-carried values must be settled."""
 
+
+_blocks = itertools.count(1)
 
 Snapshot = tuple[dict[str, Any], dict[Any, AbstractElements]]
 
@@ -75,13 +79,14 @@ class AbstractRun(AbstractOperands):
         lengths = [_length(a) for a in each]
 
         def item(number: Any) -> Any:
-            found = [self._of_range(a, number) if isinstance(a, range) else self._row(a, number) for a in each]
+            found = [self._of_range(a, number) if isinstance(a, range) else self.row(a, number) for a in each]
             return AbstractStructure(found, tuple) if is_tuple else found[0]
 
         table = self.tables.index(plan[1], range(lengths[0]))
         return abstract_numbers.index(range(lengths[0]), self.tape.rolls_more, table), item
 
-    def _row(self, source: Any, number: Any) -> Any:
+    def row(self, source: Any, number: Any) -> Any:
+        """`source[number]`."""
         if source.__class__ is AbstractArray:
             return part(self, source, [number])
         if number.__class__ is Constant:
@@ -108,6 +113,7 @@ class AbstractRun(AbstractOperands):
         the loop `steps` through all of the numbers."""
         target, body, _ = plan
         names, stepped = list(before), dict[str, list[Any]]()
+        around = dict(self.contents)
         if pieces and steps:
             stepped = inductions(self, pieces[0], plan, before, lambda number: self.bind(target, item(number)))
         for variable in pieces:
@@ -118,13 +124,16 @@ class AbstractRun(AbstractOperands):
                 for name, values in stepped.items():
                     self.names[name] = before_each(self, name, variable, values)
                 self.bind(target, item(variable))
-                self.block(body)
+                self.inner(body)
                 state = self._state(names)
                 if state == seen or variable.low == variable.high:
                     break
                 seen = state
             else:
                 unroll("the loop-carried values are not settled after some iterations")
+        for place, held in {**self.origins, **around}.items():
+            if id(held.table) in self.tables.relied and self.contents[place].table is not held.table:
+                unroll("an array is read as the host knows it, and written")
         for name in names:
             self.names[name] = self._settled(self.lookup(name))
         self.names.update({name: Constant(values[-1]) for name, values in stepped.items()})
@@ -175,8 +184,7 @@ class AbstractRun(AbstractOperands):
         """`target = value`."""
         match target:
             case ("name", name):
-                is_list = value.__class__ is AbstractStructure and value.made is list
-                self.names[name] = unroll("a list is bound to a name") if is_list else value
+                self.names[name] = value
             case ("pack", items):
                 parts = self._parts(value)
                 if len(parts) != len(items):
@@ -219,6 +227,14 @@ class AbstractRun(AbstractOperands):
 
     # --- statements
 
+    def inner(self, statements: Plan) -> None:
+        """Follow the statements of a block that is staged in the rolled loop."""
+        around, self.opened = self.opened, next(_blocks)
+        try:
+            self.block(statements)
+        finally:
+            self.opened = around
+
     def block(self, statements: Plan) -> None:
         """Follow statements."""
         line = 0
@@ -236,6 +252,7 @@ class AbstractRun(AbstractOperands):
         match node:
             case ("bind", target, expression):
                 self.bind(target, self.value(expression))
+                note_made(self, target, expression)
             case ("change", target, op, expression):
                 self._change(target, op, expression)
             case ("append", *_):
@@ -265,10 +282,10 @@ class AbstractRun(AbstractOperands):
             self.block(body if test.value else orelse)
             return
         before = self._snapshot()
-        self.block(body)
+        self.inner(body)
         then = self._snapshot()
         self.names, self.contents = dict(before[0]), {**self.origins, **before[1]}
-        self.block(orelse)
+        self.inner(orelse)
         decided = abstract_numbers.decision(test)
         if decided is None:
             self._join(then, not test.is_lifted)
@@ -285,6 +302,9 @@ class AbstractRun(AbstractOperands):
                 self.names[name] = self._third(mine, its, before, taken)
                 continue
             same = either(mine, its, False) is mine if AbstractArray in (mine.__class__, its.__class__) else mine == its
+            if not same and AbstractStructure in (mine.__class__, its.__class__) and None not in (mine, its):
+                joined = either(mine, its, False)  # as the rolled loop joins them
+                mine = joined if joined.__class__ is MaybeBound else mine
             self.names[name] = abstract_numbers.number(mine) if mine.__class__ is Constant and not same else mine
 
     def _third(self, mine: AbstractArray, its: AbstractArray, before: Any, taken: Snapshot) -> AbstractArray:
@@ -342,7 +362,7 @@ class AbstractRun(AbstractOperands):
 
     def _for(self, node: Plan, plan: Plan) -> None:
         names = bound_names((("for", (), *plan),))
-        held = self._held(node)
+        held = each_of(self, node)
         if held is not None:
             if not self._once(node, plan, len(held)):
                 self._each(held, plan)
@@ -385,20 +405,6 @@ class AbstractRun(AbstractOperands):
             self.block(body)
             if any(self.names.get(flag) == Constant(True) for flag in leaving):
                 break
-
-    def _held(self, node: Plan) -> list[Any] | None:
-        """The items of a list, which Python goes through: its arrays may not be written. None of anything else."""
-        value: Any = self.value(node) if node[0] != "call" else None
-        held: Any = value.value if value.__class__ is Constant else None
-        if value.__class__ is AbstractStructure and value.made in (list, tuple):
-            found = value.items
-        elif type(held) in (list, tuple) and id(held) not in self.growing:
-            found = [structured(self.classified(item, ""), lambda part: self.classified(part, "")) for item in held]
-        else:
-            return None
-        inside = [leaf for item in found for leaf in leaves(item)]
-        self.picked.update([leaf.place for leaf in inside if leaf.__class__ is AbstractArray])
-        return found if all(leaf.__class__ in (Constant, AbstractNumber, AbstractArray) for leaf in inside) else None
 
     def _sources(self, node: Plan) -> tuple[list[Any], bool]:
         """What an inner loop goes through side by side, and whether its items are tuples."""
@@ -459,7 +465,7 @@ class AbstractRun(AbstractOperands):
             decided = abstract_numbers.truth(self.value(test))
             if decided.__class__ is Constant or decided.is_lifted:
                 unroll("a `while` that the host decides")
-            self.block(body)
+            self.inner(body)
         self._join(before, True)
         for name in names:
             was, now = before[0][name], self.names[name]

@@ -65,6 +65,8 @@ class Tables:
     tape: Tape
     axes: dict[Any, tuple[Axis, HostTable]] = field(default_factory=dict[Any, Any])
     made: dict[Any, tuple[Any, HostTable]] = field(default_factory=dict[Any, Any])
+    relied: set[int] = field(default_factory=set[int])
+    """The tables by whose values something was let through, by `id`: what they were computed from may not change."""
 
     def index(self, plan: Any, items: range) -> HostTable:
         """The index of the loop with that plan."""
@@ -93,13 +95,13 @@ class Tables:
         self, contents: Any, name: Any, call: Callable[..., Any], args: list[Any], named: dict[str, Any]
     ) -> HostTable | None:
         """The table of a call of what goes by `name`; None where the host does not know all that it is given, or
-        knows it without an index."""
+        where that is constants."""
         if not any(self._is_tabled(contents, value) for value in (*args, *named.values())):
             return None
         every: list[HostTable] = []
         values = tuple(map(_opened, (*args, *named.values())))
         rebuilt = arranged(values, lambda value: self._of(contents, value), every)
-        if rebuilt is None or not any(table.axes for table in every):
+        if rebuilt is None:
             return None
         key = name, tuple(map(id, every)), _shape(values), tuple(named)
         if key not in self.made:  # the tables are kept, so that their identities stay theirs
@@ -109,7 +111,7 @@ class Tables:
     def of_numbers(self, name: str, call: Callable[..., Any], args: list[Any]) -> HostTable | None:
         """The same of what Python computes of numbers."""
         tables: list[Any] = [self._of({}, value) for value in args]
-        if None in tables or not any(table.axes for table in tables):
+        if None in tables:
             return None
         key = name, *map(id, tables)
         if key not in self.made:
@@ -117,13 +119,12 @@ class Tables:
         return self.made[key][1]
 
     def _is_tabled(self, contents: Any, value: Any) -> bool:
-        """Whether a table that has an axis is in a value."""
+        """Whether a number or an array with a table is in a value."""
         if value.__class__ is AbstractStructure:
             return any(self._is_tabled(contents, item) for item in value.items)
-        table = value.table if value.__class__ is AbstractNumber else None
         if value.__class__ is AbstractArray:
-            table = contents[value.place].table
-        return table is not None and bool(table.axes)
+            return contents[value.place].table is not None
+        return value.__class__ is AbstractNumber and value.table is not None
 
     def _of(self, contents: Any, value: Any) -> HostTable | None:
         if value.__class__ is AbstractNumber:
@@ -165,8 +166,9 @@ def _followed(at: Any, table: HostTable | None, rule: Callable[[], Any]) -> Any:
         found = rule()
     except CannotRoll:
         made = None if table is None else _of_table(at, table)
-        if made is None:
+        if table is None or made is None:
             raise
+        at.tables.relied |= table.sources()
         return made
     return found if table is None else _with_table(at, found, table)
 

@@ -52,6 +52,9 @@ def _primary(node: Plan) -> str:
         case ("call", function, args, keywords):
             named = [f"{name}={_text(value)}" for name, value in keywords]
             return f"{_operand(function)}({', '.join([*map(_text, args), *named])})"
+        case ("list", element, target, items, tests):
+            kept = "".join(f" if {_text(test)}" for test in tests)
+            return f"[{_text(element)} for {_text(target)} in {_text(items)}{kept}]"
         case _:
             return "a function"
 

@@ -212,6 +212,15 @@ def _pack(context: Context, node: Any) -> Plan:
     return ("pack", tuple(_expression(context, item) for item in node.elts), isinstance(node, gast.List))
 
 
+def _comprehension(context: Context, node: Any) -> Plan:
+    """`[element for target in items if tests]`."""
+    if len(node.generators) > 1 or node.generators[0].is_async:
+        raise _Unlisted(node)
+    (made,) = node.generators
+    target, items = _target(context, made.target), _expression(context, made.iter)
+    return ("list", _expression(context, node.elt), target, items, tuple(_expression(context, t) for t in made.ifs))
+
+
 def _lambda(context: Context, node: Any) -> Plan:
     """A function that is written in the loop: its parameters with their defaults, its statements, its result."""
     parameters = node.args
@@ -241,7 +250,10 @@ def _call(context: Context, node: Any) -> Plan:
     if any(isinstance(item, gast.Starred) for item in node.args) or any(k.arg is None for k in node.keywords):
         raise _Unlisted(node)
     keywords = tuple((k.arg, _expression(context, k.value)) for k in node.keywords)
-    return ("call", _expression(context, node.func), tuple(_expression(context, a) for a in node.args), keywords)
+    is_sum = isinstance(node.func, gast.Name) and node.func.id == "sum"
+    args = [_comprehension if is_sum and isinstance(a, gast.GeneratorExp) else _expression for a in node.args]
+    made = tuple(rule(context, a) for rule, a in zip(args, node.args, strict=True))
+    return ("call", _expression(context, node.func), made, keywords)
 
 
 def _go(context: Context, node: Any) -> Plan:
@@ -277,7 +289,7 @@ _RULES: dict[type, Callable[[Context, Any], Plan]] = {
     gast.Name: _name, gast.Constant: _constant, gast.BinOp: _binary, gast.UnaryOp: _unary, gast.Compare: _compare,
     gast.BoolOp: _circuit, gast.IfExp: _choice, gast.Subscript: _subscript, gast.Slice: _slice,
     gast.Attribute: _attribute, gast.Tuple: _pack, gast.List: _pack, gast.Call: _call, NoFlagSet: _go,
-    gast.Lambda: _lambda,
+    gast.Lambda: _lambda, gast.ListComp: _comprehension,
 }  # fmt: skip
 
 

@@ -59,6 +59,15 @@ def marched(row, limit):
     return t - limit
 
 
+def halves(row, x):
+    low, high = [], []
+    for k, a in enumerate(row):
+        low.append(a * x)
+        if k > 0:
+            high.append(a - x)
+    return low, high
+
+
 def one_of(y, z, k):
     for j in range(2):
         if k > 90 + j:
@@ -140,6 +149,7 @@ SCOPE |= {
     "first_above": first_above,
     "conjugate": conjugate,
     "again": again,
+    "halves": halves,
     "one_of": one_of,
     "marched": marched,
 }
@@ -276,6 +286,21 @@ ROLLED = {
     "a solver in a helper": "for i in range(20):\n    s += conjugate(m[i] * m[i] + 2.0, m[i + 1] * x)[1]",
     "a list of the run": "for a in [x] * 100:\n    s += a",
     "an item beside a list": "for a, b in zip(v, [x] * 100):\n    s += a * b",
+    "a list": "for i in range(100):\n    p = [x, v[i]]\n    s += p[0] * p[-1]",
+    "a list that grows": "for i in range(100):\n    p = []\n    for k in range(3):\n        p.append(m[i, k] * x)\n    p.append(p[-1] + i)\n"
+    "    s += sum(p) * 0.01 + p[1] + len(p)",
+    "comprehensions": "for i in range(100):\n    p = [a * x + i for a in m[i]]\n    q = [p[k] * v[k] for k in range(3) if k != 1]\n    s += sum(p) + q[1]",
+    "an array of a comprehension": "for i in range(100):\n    p = np.array([max(v[i], x * k) for k in range(3)])\n    s += p.sum() + sum(a * a for a in p)",
+    "lists side by side with a row": "w = [(0.5, 1), (x, 2)]\nfor i in range(100):\n    for k, ((a, j), b) in enumerate(zip(w, m[i])):\n        s += a * b * v[j] * k",
+    "a dict of the host": "w = {'a': 0.5, 'b': x}\nfor i in range(100):\n    for k, (n, a) in enumerate(w.items()):\n        s += a * v[i] * k\n    for n in w:\n"
+    "        s = s * w[n]",
+    "lists of a helper": "for i in range(100):\n    p, q = halves(m[i], x)\n    for a, b in zip(p, q):\n        s += a * b\n    s += p[-1]",
+    "a list backwards": "for i in range(100):\n    p = [x, v[i], m[i, 1]]\n    for k, a in enumerate(reversed(p), start=2):\n        s = s * a + k",
+    "lists in a list": "for i in range(100):\n    p = [[x, v[i]], [v[i] * x, 2.0]]\n    s += sum([a * b for a, b in p]) + np.array(p).sum()",
+    "products of constant arrays": "for i in range(70):\n    w = np.array([[0.0, -0.3], [0.3, 0.1]])\n    u = np.eye(2) + x * w + 0.1 * (w @ w)\n"
+    "    s += u[0, 1] + (u @ m[i, :2])[0] + np.linalg.norm(w) * x",
+    "an array that a break keeps": "y = v * 2\nz = v.copy()\nfor i in range(70):\n    z = y\n    y = y * 0.5 + v\n    if y[i] * x > 3.0:\n        break\n    y[0] = x\ns = y + z",
+    "an array that the index keeps": "y = v * 2\nfor i in range(70):\n    if i < 200:\n        y = y * 0.5 + v\ns = y",
     "the last sign": "s = -0.0\nfor i in range(100):\n    s = s * x",
 }
 
@@ -302,6 +327,7 @@ PEELED = {
     "kinds": "k = None\nfor i in range(70):\n    if k is None:\n        s += x\n    s = s * x + v[i]\n    k = s",
     "what the host knows at first": "y = np.array([1.0, 0.5])\nfor i in range(100):\n    y = np.tanh(y) * x + m[i, :2]\ns = y",
     "None at first": "w = None\nfor i in range(100):\n    if w is None:\n        w = v[i]\n    else:\n        w = w * x + v[i]\ns = w",
+    "an array that is known and then written": "y = np.array([0.3, 0.7])\nfor i in range(100):\n    s += x * np.exp(y * (i + 1.1))[0]\n    y[0] = s * 1e-4",
     "downwards": "t = 0.5\nfor i in range(99, -1, -1):\n    s += v[i] * t ** 0.5\n    t = t * x * x",
 }
 
@@ -339,6 +365,13 @@ UNROLLED = {
     "a helper that writes": "y = v.copy()\ndef put(a, i):\n    a[i] = x\n    return x\nfor i in range(70):\n    s += put(y, i)",
     "a helper that prints": "def helper(a):\n    print(a)\n    return a\nfor i in range(70):\n    s += helper(x)",
     "a helper that needs the index": "def helper(a, i):\n    return a ** i\nfor i in range(70):\n    s += helper(x, i)",
+    "a list that grows under a test": "for i in range(100):\n    p = [x]\n    if v[i] > 0.0 or i > 200:\n        s += p[0]\n    if i < 200:\n        p.append(v[i])\n    s += p[-1]",
+    "a list that has two names": "for i in range(70):\n    p = [x]\n    q = p\n    p.append(v[i])\n    s += q[-1]",
+    "a list that another function holds": "for i in range(70):\n    p = [x]\n    g = lambda: p\n    q = g()\n    p.append(v[i])\n    s += q[-1]",
+    "a list that a helper lengthens": "def longer(p, a):\n    p.append(a)\n    return a\nfor i in range(70):\n    p = [x]\n    s += longer(p, v[i]) + p[-1]",
+    "one of two lists": "for i in range(100):\n    if i < 200:\n        p = [x, v[i]]\n    else:\n        p = [x]\n    s += p[-1]",
+    "a sum that the host has": "for i in range(100):\n    s += x * sum([0.1 * i, 0.2, 0.3])",
+    "an array that the index keeps, written under two names": "y = v * 2\nz = y\nfor i in range(70):\n    if i < 200:\n        z = v * x\n        y = z\n    y[0] = s\n    s += z[0] + x",
     "a helper that gives one of two arrays, by the index": "y, z = v * x, v * 2\nfor i in range(100):\n    s += one_of(y, z, i)[3] * x",
     "a helper that calls itself": "for i in range(70):\n    s += again(x, 12)",
     "printing": "for i in range(100):\n    print(i)\n    s += x",
@@ -369,6 +402,14 @@ def test_unrolled(body, reasons, capsys):
     assert not reasons or reasons[-1]
     del staged
     agrees(f, (0.5, 3, V, M), (-1.25, 0, V, M))
+
+
+def test_a_list_that_a_long_loop_inside_makes(reasons):
+    f = function("for i in range(20):\n    p = []\n    for j in range(70):\n        p.append(v[j] * x)\n    s += p[3] * v[i]")
+    stage(f, 0.5, 3, V, M)
+    assert "a list grows in a block in which it was not made" in reasons[0]
+    assert "" in reasons[1:]
+    agrees(f, (0.5, 3, V, M))
 
 
 def test_helpers_run_as_often_as_in_python():
