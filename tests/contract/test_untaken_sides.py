@@ -48,5 +48,57 @@ def test_a_branch_computes_one_side(other: str) -> None:
         assert rose.jvp(f, (2.0, bad, 1.0), (1.0, 0.0, 0.0)) == (6.0, 3.0)
 
 
+FRONT = {
+    "a root": "r = math.sqrt(x)",
+    "a power": "r = x ** 0.25",
+    "a logarithm": "r = math.log(x)",
+    "a quotient": "r = 1.0 / x",
+    "an arcsine": "r = math.asin(1.0 + x)",
+    "two steps": "q = math.sqrt(x)\n    r = 1.0 / q + math.log(q) * y",
+    "a length": "v = np.array([x, 0.0 * y])\n    r = np.sqrt(v @ v)",
+    "a norm": "v = np.array([x, 0.0 * y])\n    r = np.linalg.norm(v)",
+    "a helper": "r = helper(x)",
+    "a decorated function": "r = decorated(x)",
+}
+PLACES = {
+    "if": "if x == 0.0:\n        return 3.0 * x + y * y\n    return r * y",
+    "else": "s = 3.0 * x + y * y\n    if x > 0.0:\n        s = r * y\n    return s",
+    "elif": "if x == 0.0:\n        s = 3.0 * x + y * y\n    elif x > 9.0:\n        s = 2.0 * r\n    else:\n        s = r * y\n    return s",
+    "ternary": "return r * y if x > 0.0 else 3.0 * x + y * y",
+    "constant": "k = 0.0\n    if x > 0.0:\n        k = r\n    return k * y + 3.0 * x + y * y",
+    "and": "if x > 0.0 and r < 9.0:\n        return r\n    return 3.0 * x + y * y",
+    "inside": "if y > 0.0:\n        if x > 0.0:\n            return r * y\n        return 3.0 * x + y * y\n    return x",
+}
+BOTH = (0, 1)
+WAYS = {
+    "jvp": lambda f: [rose.jvp(f, (0.0, 2.0), d)[1] for d in ((1.0, 0.0), (0.0, 1.0))],
+    "grad": lambda f: rose.grad(f, argnums=BOTH)(0.0, 2.0),
+    "vjp": lambda f: rose.vjp(f, 0.0, 2.0)[1](1.0),
+    "jacobian": lambda f: rose.jacobian(f, argnums=BOTH)(0.0, 2.0),
+    "in a loop": lambda f: rose.grad(rose.jit(_repeated(f)), argnums=BOTH)(0.0, 2.0, 2),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("front", FRONT)
+def test_what_one_side_reads_may_stand_in_front_of_the_branch(front: str, place: str) -> None:
+    text = f"def f(x: float, y: float) -> float:\n    {FRONT[front]}\n    {PLACES[place]}\n"
+    f = rose.jit(define(text, np=np, math=math, helper=_helper, decorated=rose.jit(_helper)))
+    for way, slopes in WAYS.items():
+        assert [float(d) for d in slopes(f)] == [3.0, 4.0], way
+    (xx, xy), (yx, yy) = rose.hessian(f, argnums=BOTH)(0.0, 2.0)
+    assert (xx, xy, yx, yy) == (0.0, 0.0, 0.0, 2.0)
+    assert rose.grad(rose.grad(rose.grad(f, argnums=1), argnums=1), argnums=1)(0.0, 2.0) == 0.0
+
+
+def _helper(x: float) -> float:
+    return math.sqrt(x) * 2.0
+
+
+def _repeated(f):
+    text = "def g(x: float, y: float, n: int):\n    s = 0.0\n    for i in rose.range(n):\n        s += f(x, y) / n\n    return s\n"
+    return define(text, f=f, rose=rose)
+
+
 def _program(body: str):
     return define(f"def f(x: float, r: float, y: float) -> float:\n    {body}\n", np=np, math=math)
