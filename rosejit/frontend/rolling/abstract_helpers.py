@@ -8,6 +8,7 @@ from collections.abc import Callable, Set
 from types import FunctionType
 from typing import Any
 
+from rosejit.frontend.rolling.abstract_memo import remembered
 from rosejit.frontend.rolling.abstract_numbers import CannotRoll, Constant, unroll
 from rosejit.frontend.rolling.abstract_records import leaves
 from rosejit.frontend.syntax.loop_plan import Plan, bound_names
@@ -64,6 +65,7 @@ def _inside(at: Any, reader: Callable[[str], Any]) -> Any:
         growing=at.growing,
         picked=at.picked,
         same=at.same,
+        memo=at.memo,
     )
     inside.around, inside.depth = at.around, at.depth + 1
     return inside
@@ -104,6 +106,10 @@ def is_helper(called: Any) -> bool:
 
 def result(at: Any, function: FunctionType, given: list[Any], named: dict[str, Any]) -> Any:
     """The result of a helper: its statements are followed in the walk `at`, with names of their own."""
+    return remembered(at, function, given, named, lambda: _followed(at, function, given, named))
+
+
+def _followed(at: Any, function: FunctionType, given: list[Any], named: dict[str, Any]) -> Any:
     plan = inlined_plan(function)
     if isinstance(plan, str):
         return unroll(f"`{function.__name__}` is called, and {plan}")

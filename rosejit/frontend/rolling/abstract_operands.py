@@ -18,6 +18,7 @@ from rosejit.frontend.rolling import (
 from rosejit.frontend.rolling.abstract_arrays import AbstractArray, AbstractElements
 from rosejit.frontend.rolling.abstract_calls import AbstractCalls
 from rosejit.frontend.rolling.abstract_helpers import AbstractClosure
+from rosejit.frontend.rolling.abstract_memo import Memo
 from rosejit.frontend.rolling.abstract_numbers import AbstractNumber, CannotRoll, Constant, TooLong, unroll
 from rosejit.frontend.rolling.abstract_records import AbstractStructure, SamePlaces
 from rosejit.frontend.rolling.abstract_tables import (
@@ -84,6 +85,8 @@ class AbstractOperands:
     opened: int = 0
     """The block that is open, by the number of those that were opened before."""
     tables: Tables = None  # type: ignore[assignment]  # made with the walk
+    memo: Memo = field(default_factory=Memo)
+    """The calls of helpers so far."""
     around: dict[str, Any] = field(default_factory=dict[str, Any])
     """The globals of the function that the loop is in."""
 
@@ -112,6 +115,7 @@ class AbstractOperands:
         def enter(place: Any, content: AbstractElements) -> None:
             self.contents.setdefault(place, self.origins.setdefault(place, content))
             self.reached.setdefault(place, set()).add(name)
+            self.memo.met.append(place)
 
         return abstract_arrays.classified(self.tape, value, enter)
 

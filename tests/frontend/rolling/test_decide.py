@@ -405,7 +405,9 @@ def test_unrolled(body, reasons, capsys):
 
 
 def test_a_list_that_a_long_loop_inside_makes(reasons):
-    f = function("for i in range(20):\n    p = []\n    for j in range(70):\n        p.append(v[j] * x)\n    s += p[3] * v[i]")
+    f = function(
+        "for i in range(20):\n    p = []\n    for j in range(70):\n        p.append(v[j] * x)\n    s += p[3] * v[i]"
+    )
     stage(f, 0.5, 3, V, M)
     assert "a list grows in a block in which it was not made" in reasons[0]
     assert "" in reasons[1:]
