@@ -63,11 +63,13 @@ FRONT = {
 PLACES = {
     "if": "if x == 0.0:\n        return 3.0 * x + y * y\n    return r * y",
     "else": "s = 3.0 * x + y * y\n    if x > 0.0:\n        s = r * y\n    return s",
-    "elif": "if x == 0.0:\n        s = 3.0 * x + y * y\n    elif x > 9.0:\n        s = 2.0 * r\n    else:\n        s = r * y\n    return s",
+    "elif": "if x == 0.0:\n        s = 3.0 * x + y * y\n    elif x > 9.0:\n        s = 2.0 * r\n"
+    "    else:\n        s = r * y\n    return s",
     "ternary": "return r * y if x > 0.0 else 3.0 * x + y * y",
     "constant": "k = 0.0\n    if x > 0.0:\n        k = r\n    return k * y + 3.0 * x + y * y",
     "and": "if x > 0.0 and r < 9.0:\n        return r\n    return 3.0 * x + y * y",
-    "inside": "if y > 0.0:\n        if x > 0.0:\n            return r * y\n        return 3.0 * x + y * y\n    return x",
+    "inside": "if y > 0.0:\n        if x > 0.0:\n            return r * y\n"
+    "        return 3.0 * x + y * y\n    return x",
 }
 BOTH = (0, 1)
 WAYS = {
@@ -96,8 +98,8 @@ def _helper(x: float) -> float:
 
 
 def _repeated(f):
-    text = "def g(x: float, y: float, n: int):\n    s = 0.0\n    for i in rose.range(n):\n        s += f(x, y) / n\n    return s\n"
-    return define(text, f=f, rose=rose)
+    text = "    s = 0.0\n    for i in rose.range(n):\n        s += f(x, y) / n\n    return s\n"
+    return define(f"def g(x: float, y: float, n: int):\n{text}", f=f, rose=rose)
 
 
 def _program(body: str):

@@ -1,7 +1,7 @@
 """A block of a derivative into one in which what only one side of a branch reads is computed in that side.
 
-`length = math.sqrt(v @ v)` stands in front of the `if` that keeps zeros away from it, and so does its tangent. On the way
-back the side that does not read it leaves a cotangent of zero, which the infinite slope at 0 would make NaN.
+`length = math.sqrt(v @ v)` stands in front of the `if` that keeps zeros away from it, and so does its tangent. On the
+way back the side that does not read it leaves a cotangent of zero, which the infinite slope at 0 would make NaN.
 """
 
 from collections import Counter
@@ -29,7 +29,7 @@ def _sunk(block: ir.Block) -> list[ir.Let]:
     gone: set[int] = set()
     for at in reversed(range(len(lets))):
         e = lets[at].expr
-        if e.__class__ is ir.If:
+        if isinstance(e, ir.If):
             sides = [free(side) for side in (e.then, e.orelse)]
             for side, other in ((0, 1), (1, 0)):
                 only = [a for a in sides[side] if a not in sides[other] and a is not e.condition]
