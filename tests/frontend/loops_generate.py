@@ -69,10 +69,12 @@ class Loop:
         return [line for _ in range(self._random.randint(1, 3)) for line in self._statement(depth)]
 
     def _statement(self, depth: int) -> list[str]:
-        form = self._random.choices(range(10), (8, 2, 2, 4, 2, 1, 4, 2, 3, 1))[0]
+        form = self._random.choices(range(11), (8, 2, 2, 4, 2, 1, 4, 2, 3, 1, 3))[0]
         if depth > 2 and form > 5:
             form = 0
         match form:
+            case 10:
+                return self._lists(depth)
             case 0:
                 return [f"{self._one('s', 't', 'u')} {self._one('=', '+=', '*=')} {self._real()}"]
             case 1:
@@ -96,6 +98,23 @@ class Loop:
                 halved = ["    e = e * 0.5", f"    s += {self._real(2)}"]
                 return [f"e = x * {self._real(2)}", "while 0.1 < e * e < 100.0:", *halved]
 
+    def _lists(self, depth: int) -> list[str]:
+        """Lists that are made, appended to, gone through and handed on."""
+        name = self._one("p", "p", "p", "o")
+        items = self._one("p", "o", "[x, 0.5]", "c.values()", "reversed(p)", "range(3)", "w[:3]", "at")
+        pairs = self._one("zip(p, o)", "enumerate(p)", "c.items()", "zip(p, w)", "enumerate(zip(p, o), 2)")
+        return self._one(
+            [f"{name} = [{self._real(1)}, {self._one(self._real(2), self._int(1))}]"],
+            [f"{name} = [a * {self._real(2)} for a in {items}{self._one('', '', f' if {self._test()}')}]"],
+            [f"p, o = {self._one('o, p', '[], [x]', 'halves(w, x)', '[s], p')}", f"o.append({self._real(2)})"],
+            [f"{name}.append({self._real(2)})", f"s += {name}[-1]"],
+            [f"s += {self._one('sum(p)', 'len(o) * x', 'p[0]', 'o[-1]', 'leaving(p, x)', 'leaving(w, s)')}"],
+            [f"for g, a in {pairs}:", f"    {self._one('t = t * 0.5 + len(p)', 'o.append(x)', 's += x * 0.1')}"],
+            [f"for a in {items}:", *_indented(self._block(depth + 2)), "    t = a * 0.5"],
+            [f"s += c['a'] * {self._one('c', 'c')}[{self._one(repr('b'), repr('a'))}]"],
+            [f"w = np.array([{self._real(2)}, 0.3, *p, *w])[:7]", f"z = np.array([a * x for a in {items}] * 7)[:7]"],
+        )
+
     def _inner(self, depth: int) -> list[str]:
         index = self._one("j", "l")
         numbers = f"{self._one('range', 'range', 'rose.range')}({self._one('3', 'i', 'i, 6', 'n', '2, 5', '7')})"
@@ -118,6 +137,13 @@ class Loop:
             f"w = {self._one('v.copy()', 'np.zeros(7)', 'v * x')}",
             f"z = {self._one('w', 'np.zeros(7)', 'v + 1.0', 'v.copy()')}",
             "at = np.array([2, 0, 3, 1])",
+            "p, o, c = [x, 0.5], [y], {'a': 0.5, 'b': x}",
+            "def leaving(a, b):",
+            f"    for m in {self._one('a', 'range(3)', 'range(len(a))')}:",
+            f"        if {self._one('b > 0.5', 'b * m > x')}:",
+            f"            {self._one('return b', 'break')}",
+            "        b = b + m",
+            f"    return {self._one('b * 0.5', 'a[0]')}",
             "i = 3",
             self._one(
                 *[f"for r in {self._one('v', 'w', 'z', 'v * x', 'reversed(v)', '(v if n > 2 else w)')}:"],

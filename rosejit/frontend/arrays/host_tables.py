@@ -10,7 +10,7 @@ elements of tables, and primitives of such.
 # Values of users are of any type: what they are is asked while staging.
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import prod
 from typing import Any
 
@@ -177,16 +177,24 @@ class RolledLoops:
         """Lists of the host whose items were put side by side before the outermost of the loops, by `id`."""
         self.growing: dict[int, Any] = {}
         """The lists that they append to, by `id`."""
+        self.changing: dict[int, Any] = {}
+        """What is in the arrays that they write, as it was before them, by `id`: no table is made of it."""
 
 
-def enter(tape: Tape, index: Var, trips: Atom, frame: Frame, growing: Sequence[Any] = ()) -> None:
-    """The body of a rolled loop begins, which appends to the `growing` lists."""
+def enter(
+    tape: Tape, index: Var, trips: Atom, frame: Frame, growing: Sequence[Any] = (), written: Iterable[Any] = ()
+) -> None:
+    """The body of a rolled loop begins, which appends to the `growing` lists, and writes the arrays of these boxes."""
     most = _most_trips(tape, trips)
     if most is not None:
         tape.rolled = tape.rolled or RolledLoops()
         axis = tape.rolled.axes[index] = Axis(most, index, frame)
         tape.rolled.known[index] = along(axis, range(most))
         tape.rolled.growing.update({id(each.items): each for each in growing})
+        for box in written:
+            held = next((f.contents[box] for f in reversed(tape.frames) if box in f.contents), None)
+            held = tape.host_contents.get(held) if isinstance(held, Var) else held
+            tape.rolled.changing[id(held)] = held
 
 
 def _most_trips(tape: Tape, trips: Atom) -> int | None:
@@ -365,11 +373,29 @@ def _of_operands(function: Callable[..., Any], operands: list[HostTable | None])
 def _of_constant(tape: Tape, var: Var) -> HostTable | None:
     """The table of an array that the host knew when a rolled loop first read it at an index that runs."""
     held = tape.host_contents.get(var)
-    if held is None:
+    assert tape.rolled is not None
+    if held is None or id(held) in tape.rolled.changing or _may_change(tape, var):
         return None
     if held.captured is not None:
         tape.session.read_elements(held.captured)
     return of_content(held)
+
+
+def _may_change(tape: Tape, var: Var) -> bool:
+    """Whether `var` is what an array held before a loop that is staged as it is, and may write the array further on."""
+    crossed = False
+    for frame in reversed(tape.frames):
+        for box, held in frame.contents.items():
+            if held is var:
+                return crossed and not box.readonly
+        crossed = crossed or is_staged_loop(tape, frame)
+    return False
+
+
+def is_staged_loop(tape: Tape, frame: Frame) -> bool:
+    """Whether a block is the body of a loop that is no rolled one: what it writes is known when it is over."""
+    is_rolled = tape.rolled is not None and any(axis.frame is frame for axis in tape.rolled.axes.values())
+    return frame.kind == "loop" and not is_rolled
 
 
 def _definition(tape: Tape, var: Var) -> Let | None:

@@ -294,14 +294,14 @@ class Comprehensions:
         frame = tape.frames[-1]
         if whole is None and len(tape.lets) > frame.room:
             tape.unroll_limit()
-        frame.allocated[id(made)] = made
+        tape.record_allocation(made)
         return made
 
     def generator(self, made: Any) -> Any:
         """A generator expression; it has not run yet."""
         assert self._opened is not None
         self._generators[id(made)] = (made, self._opened)
-        self._tape.frames[-1].allocated[id(made)] = made
+        self._tape.record_allocation(made)
         return made
 
     def of(self, generator: Any) -> Comprehension | None:

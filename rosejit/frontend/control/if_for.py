@@ -12,11 +12,10 @@ from rosejit.frontend.arrays.array import Array
 from rosejit.frontend.arrays.getitem import get
 from rosejit.frontend.control import retype
 from rosejit.frontend.control.checkpointed_loop import in_blocks
-from rosejit.frontend.control.growing_lists import GrowingList
 from rosejit.frontend.control.join import Join
 from rosejit.frontend.control.loop_carries import Finaliser, LoopCarries
 from rosejit.frontend.control.optional import assume
-from rosejit.frontend.control.row_iterators import RowIterator, leave_early
+from rosejit.frontend.control.row_iterators import RowIterator, Sources, leave_early
 from rosejit.frontend.control.staged_range import StagedRange, is_downwards, item_at, number_at, trip_count
 from rosejit.frontend.control.truth import truth
 from rosejit.frontend.control.undefined import as_flag
@@ -239,8 +238,8 @@ class StagedFor:
     A body that changes attributes which nobody knew it would change is staged again. `leaving` are names of flags that
     end the loop. A loop that something leaves is a `while` whose iterations begin with all flags
     False, unless it is so short that iterations which do nothing cost less. `pick` makes the item of an iteration
-    from its number. A rolled loop has `inductions`: names that the host steps, their values before each iteration and
-    after the last; they are read from tables, and the host's after the loop. `growing` are lists that it appends to.
+    from its number. Of a `rolled` loop it is known which names the host steps (`inductions`: their values before each
+    iteration and after the last are read from tables, and are the host's after the loop), and what it changes.
     """
 
     staged = True
@@ -252,13 +251,13 @@ class StagedFor:
         exposed: int,
         leaving: tuple[str, ...] = (),
         pick: Callable[[Var], Any] | None = None,
-        inductions: dict[str, list[Any]] | None = None,
-        growing: Sequence[GrowingList] = (),
+        rolled: Sources | None = None,
     ) -> None:
         self._tape = tape = items.tape
         self._items = items
         self._pick = pick
-        self._inductions, self._growing = inductions, growing
+        self._rolled = rolled
+        self._inductions = {} if rolled is None else rolled.inductions
         self._standing: dict[str, Any] = {}
         """What stood for the induction variables as the body was entered."""
         self._names = names
@@ -275,15 +274,16 @@ class StagedFor:
         tape = self._tape
         self._over = True
         self._index = Var(INT, "i")
-        for each in self._growing:
+        rolled = self._rolled
+        for each in () if rolled is None else rolled.growing:
             each.open(tape, self._trips, self._index)
         self._frame = tape.open("loop")
         self._carries = LoopCarries(
             tape, self._frame, self._exposed, self._names, lambda: runs_at_all(tape, self._trips)
         )
         self._frame.carries, self._frame.counts = self._carries, self._items
-        if self._inductions is not None:
-            host_tables.enter(tape, self._index, self._trips, self._frame, self._growing)
+        if rolled is not None:
+            host_tables.enter(tape, self._index, self._trips, self._frame, rolled.growing, rolled.written)
 
     def __iter__(self) -> Iterator[Any]:
         yield self._item()
@@ -323,7 +323,7 @@ class StagedFor:
         return tuple([after.get(name, v) for name, v in zip(self._names, made, strict=True)])
 
     def _grown(self, names: Names) -> Names:
-        for each in self._growing if self._over else ():
+        for each in () if self._rolled is None or not self._over else self._rolled.growing:
             each.close(self._tape, is_downwards(self._items))
         return names
 
@@ -413,7 +413,7 @@ def iterate(
     """The `for` over `items`; `why` is as for `HostFor`."""
     if items.__class__ is StagedRange:
         in_table = items.is_pythons and tape.rolled is not None
-        return StagedFor(items, names, exposed, leaving, inductions={} if in_table else None)
+        return StagedFor(items, names, exposed, leaving, rolled=Sources((), 0, False) if in_table else None)
     if items.__class__ is Array and has_open(items.shape[:1]):
         return StagedFor(rows_of_open(tape, items), names, exposed, leaving)
     found = rows(tape, items)

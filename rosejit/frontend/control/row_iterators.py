@@ -28,6 +28,8 @@ class Sources:
     """Of a loop that may be rolled: the names that the host steps, and their values."""
     growing: list[Any] = field(default_factory=list[Any])
     """The lists that such a loop appends to, with what they are given (`growing_lists.py`)."""
+    written: frozenset[Any] = frozenset()
+    """The arrays from before such a loop that are written in it."""
 
 
 _SOURCES = frozenset({range, Array, list, tuple})

@@ -8,7 +8,7 @@ from types import MemberDescriptorType, ModuleType
 from typing import Any
 
 from rosejit.frontend.arrays.array import Array, Host
-from rosejit.frontend.arrays.host_tables import of_content
+from rosejit.frontend.arrays.host_tables import is_staged_loop, of_content
 from rosejit.frontend.control.optional import Optional
 from rosejit.frontend.control.undefined import MaybeBound, Poison, UninitialisedCarry
 from rosejit.frontend.rolling import abstract_numbers
@@ -91,8 +91,15 @@ def _grid(tape: Tape, a: Array, enter: Callable[[Any, AbstractElements], None]) 
 
 def _content(tape: Tape, a: Array) -> AbstractElements:
     """What an array holds, looked up without a trace."""
-    held = next((f.contents[a.box] for f in reversed(tape.frames) if a.box in f.contents), None)
+    held, crossed = None, False
+    for frame in reversed(tape.frames):
+        if a.box in frame.contents:
+            held = frame.contents[a.box]
+            break
+        crossed = crossed or is_staged_loop(tape, frame)
     held = tape.host_contents.get(held, held) if isinstance(held, Var) else held
+    if isinstance(held, Host) and crossed and not a.box.readonly:
+        return STAGED  # the loop around may write it further on
     if isinstance(held, Var):
         return STAGED
     if not isinstance(held, Host):

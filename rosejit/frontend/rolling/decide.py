@@ -87,10 +87,10 @@ _MUCH = 8_000
 def _rolled(tape: Tape, found: Sources, names: tuple[str, ...], exposed: int, leaving: tuple[str, ...]) -> StagedFor:
     numbers = found.each[0]
     if isinstance(numbers, range) and not found.is_tuple:
-        return StagedFor(as_staged(tape, numbers), names, exposed, leaving, None, found.inductions, found.growing)
+        return StagedFor(as_staged(tape, numbers), names, exposed, leaving, None, found)
     pick: Callable[[Var], Any] = lambda index: _item(tape, found, index)  # noqa: E731  # given away at once
     counted = StagedRange(tape, 0, found.length, 1)
-    return StagedFor(counted, names, exposed, leaving, pick, found.inductions, found.growing)
+    return StagedFor(counted, names, exposed, leaving, pick, found)
 
 
 class PeeledFor:
@@ -241,6 +241,7 @@ def _widening(
         name for name in names if name not in items.inductions and _after(walk, name, before, names, name in later)
     )
     items.growing = grown(walk, items.length, [name for name in names if name in later])
+    items.written = frozenset(place for place in walk.written if place in walk.reached)
     if any(walk.contents[place].is_lifted for place in walk.written if place in walk.reached):
         unroll("an array is known to the host after the loop")
     return widening

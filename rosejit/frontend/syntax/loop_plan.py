@@ -99,6 +99,10 @@ def _statement(context: Context, node: Any) -> list[Plan]:
         case gast.Assign() if all(isinstance(target, gast.Name) for target in node.targets):
             first, *others = [_target(context, target) for target in node.targets]
             return [("bind", first, _expression(context, node.value)), *[("bind", other, first) for other in others]]
+        case gast.Assign():
+            targets = [_target(context, target) for target in node.targets]
+            value = ("name", "value of several@")
+            return [("bind", value, _expression(context, node.value)), *[("bind", each, value) for each in targets]]
         case gast.AnnAssign():
             return (
                 []
@@ -264,7 +268,7 @@ _WORDS: dict[type, str] = {
     gast.Expr: "a call for what it does", gast.Name: "a variable that other functions share, or that may be unbound",
     gast.ListComp: "a comprehension", gast.GeneratorExp: "a generator", gast.Lambda: "a lambda",
     gast.Raise: "a `raise`", gast.Assert: "an `assert`", gast.JoinedStr: "an f-string", gast.Dict: "a dict",
-    gast.Attribute: "a store to an object", gast.Assign: "an assignment to several targets",
+    gast.Attribute: "a store to an object",
     gast.For: "an inner loop with `else`", gast.While: "an inner loop with `else`",
     gast.Call: "a call with `*` or `**`", gast.Delete: "a `del`", gast.With: "a `with`", gast.Try: "a `try`",
     gast.FunctionDef: "a function", gast.NamedExpr: "a walrus",
@@ -273,7 +277,7 @@ _EDITS: dict[type, str] = {
     gast.Expr: "an array that is made before the loop: `a = np.zeros(n)`, `a[i] = ...`",
     gast.ListComp: "an array and an inner loop instead", gast.Dict: "names or a dataclass instead of a dict",
     gast.Attribute: "names, or a new instance of the class, instead of assigning its fields",
-    gast.Assign: "one statement a target", gast.Raise: "`rose.range` keeps a loop with checks",
+    gast.Raise: "`rose.range` keeps a loop with checks",
     gast.Assert: "`rose.range` keeps a loop with checks",
 }  # fmt: skip
 """What to write instead."""

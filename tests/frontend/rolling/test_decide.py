@@ -263,6 +263,8 @@ ROLLED = {
     "a record": "p = Point(x, s)\nfor i in range(100):\n    p = (p + Point(v[i], x)).times(0.5)\n    s += p.length\ns = s + p.x",
     "a record with an array": "p = Pair(v * x, 2)\nfor i in range(16):\n    p = Pair(p.a * 0.5 + i, p.b)\ns = p.a[p.b]",
     "several targets": "for i in range(100):\n    a = b = c = v[i] * x\n    a += 1.0\n    b *= 2\n    s += a - b * c",
+    "several targets in arrays": "y = np.zeros((100, 3))\nfor i in range(100):\n    y[i, 0] = y[i, 2] = t = v[i] * x\n    y[i, 1], (a, b) = c = t, (s, i)\n"
+    "    s += y[i, 2] - c[0] * a + b\ns = y",
     "arrays made on one side": "for i in range(70):\n    if v[i] > x:\n        p = m[i] * x\n        q = p / np.sqrt(p @ p + 1.0)\n        s += q[0]",
     "a record with another field": "p = Point(x, s)\nfor i in range(100):\n    p = replace(p, x=p.x * v[i] + p.y)\n    p = replace(p, y=p.y + 0.1 * p.x)\ns = p.x - p.y",
     "records under a test": "p = Point(x, s)\nfor i in range(100):\n    if v[i] > x:\n        p = Point(v[i], p.y)\ns = p.x + p.y",
@@ -299,7 +301,7 @@ ROLLED = {
     "lists in a list": "for i in range(100):\n    p = [[x, v[i]], [v[i] * x, 2.0]]\n    s += sum([a * b for a, b in p]) + np.array(p).sum()",
     "products of constant arrays": "for i in range(70):\n    w = np.array([[0.0, -0.3], [0.3, 0.1]])\n    u = np.eye(2) + x * w + 0.1 * (w @ w)\n"
     "    s += u[0, 1] + (u @ m[i, :2])[0] + np.linalg.norm(w) * x",
-    "an array that a break keeps": "y = v * 2\nz = v.copy()\nfor i in range(70):\n    z = y\n    y = y * 0.5 + v\n    if y[i] * x > 3.0:\n        break\n    y[0] = x\ns = y + z",
+    "an array that a break keeps": "y = v * 2\nz = v.copy()\nfor i in range(70):\n    z = y * 1.5\n    y = y * 0.5 + v\n    if y[i] * x > 3.0:\n        break\n    y[0] = x\ns = y + z",
     "an array that the index keeps": "y = v * 2\nfor i in range(70):\n    if i < 200:\n        y = y * 0.5 + v\ns = y",
     "the last sign": "s = -0.0\nfor i in range(100):\n    s = s * x",
 }

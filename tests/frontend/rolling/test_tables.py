@@ -174,3 +174,40 @@ def test_derivatives_of_loops_with_tables(name):
     """By CPython, the interpreter and compiled code, differences, both modes, to order 2."""
     f = function(TABLED[name])
     assert api.check(api.jit(f), 0.5, 3, V, M, order=2)
+
+
+READS = (
+    "math.cos(w[i - 1])",
+    "math.cos(w[i % 3] + 0.1 * i)",
+    "(w[i - 1] + 2.0) ** 0.5",
+    "np.exp(-w[i - 1])",
+    "np.tanh(w)[3]",
+    "np.tanh(w * (i + 1))[i - 1]",
+    "np.sin(w[:5]).sum()",
+    "1.0 / (w[3] + 1.5)",
+    "(w * 2.0)[i % 5]",
+    "np.linalg.norm(w)",
+    "(w.reshape(10, 10) @ w[:10])[1]",
+    "math.sqrt(max(w[4], 0.25))",
+)
+WRITTEN = {
+    "behind": "for i in range(100):\n    s += {0} * 0.01\n    w[i] = s * 0.1 + x",
+    "before": "for i in range(100):\n    w[i % 7] += s * 0.1\n    s += {0} * 0.01",
+    "under a test": "for i in range(100):\n    if v[i] > x:\n        w[i] = {0} * 0.1 + x\n    s += w[3]",
+    "in a loop inside": "for i in range(20):\n    for j in range(20):\n        s += {0} * 0.01\n        w[j] = s * 0.01 + x",
+    "behind a loop inside": "for k in range(20):\n    for i in range(100):\n        s += {0} * 0.001\n    w[3] = s\n    w[4] = x",
+    "in a staged loop": "for k in rose.range(n):\n    for i in range(100):\n        s += {0} * 0.001\n    w[3] = s\n    w[4] = x",
+    "in a while": "k = 0\nwhile k < 3 + x:\n    for i in range(100):\n        s += {0} * 0.001\n    w[k] += s + 0.1\n    k += 1",
+}
+
+
+@pytest.mark.parametrize("read", READS)
+@pytest.mark.parametrize("written", WRITTEN)
+@pytest.mark.parametrize("start", ["np.zeros(100)", "np.linspace(0.3, 0.9, 100)"])
+def test_what_a_loop_writes_is_in_no_table(start, written, read, monkeypatch):
+    """An array that the host knew before the loop is read in it as it has become."""
+    f = function(f"w = {start}\n{WRITTEN[written].format(read)}\ns = s + w")
+    monkeypatch.setattr(abstract_run, "FEWEST", 16)
+    staged = stage(f, 0.3, 4, V, M)
+    for x in (0.3, -0.2):
+        assert run(staged, f, x, 4, V, M) == pytest.approx(f(x, 4, V, M), rel=1e-12)
