@@ -20,6 +20,7 @@ from typing import Any, Literal
 from rosejit import containers, narrow_values
 from rosejit.abi import SCALAR_OF
 from rosejit.errors import StagingTypeError
+from rosejit.frontend.hints.checked_names import names_for_checkers
 from rosejit.ir.lengths import Length, named
 from rosejit.lazy_dataclass import dataclass
 from rosejit.numeric import loaded
@@ -422,12 +423,21 @@ class Hints:
     def evaluated(self, text: str) -> Any:
         """The object that a hint written as a string stands for."""
         try:
-            return eval(text, self.scope)
+            return self._value(text)
         except Exception as error:
             raise StagingTypeError(
                 f"the hint `{text}` of `{self.subject}` cannot be evaluated: {error}",
                 help="define the name before the function, at the top of the module",
             ) from None
+
+    def _value(self, text: str) -> Any:
+        try:
+            return eval(text, self.scope)
+        except NameError:
+            known = names_for_checkers(self.scope)
+            if not known:
+                raise
+            return eval(text, {**known, **self.scope})
 
     def of_class(self, cls: type) -> Description:
         """What a class admits."""
