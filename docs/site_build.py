@@ -132,7 +132,8 @@ def draw_functions(path: Path) -> None:
     plt.close(figure)
 
 
-_PLAIN = re.compile(r'<span class="(?:n|p)">([^<]*)</span>')
+_PLAIN = re.compile(r"""<span class="(?:(?:n|p)">([^<]*)|pre">([\w.,:;=*()\[\]'"&#@+]*))</span>""")
+"""Names and punctuation in blocks, and the words of code in sentences that no line breaks inside anyway."""
 
 
 def lighten(app: Sphinx, failed: Exception | None) -> None:
@@ -143,7 +144,7 @@ def lighten(app: Sphinx, failed: Exception | None) -> None:
     assert not re.search(r"\.highlight \.[np] ", styles), "names or punctuation have a colour now"
     for page in Path(app.outdir).rglob("*.html"):
         text = page.read_text(encoding="utf-8")
-        page.write_text(_PLAIN.sub(r"\1", text).replace("<img ", '<img loading="lazy" '), encoding="utf-8")
+        page.write_text(_PLAIN.sub(r"\1\2", text).replace("<img ", '<img loading="lazy" '), encoding="utf-8")
 
 
 def add_live_pages(app: Sphinx, failed: Exception | None) -> None:
