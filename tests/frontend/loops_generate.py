@@ -120,7 +120,12 @@ class Loop:
         numbers = f"{self._one('range', 'range', 'rose.range')}({self._one('3', 'i', 'i, 6', 'n', '2, 5', '7')})"
         rows = self._one("v", "w", "z")
         pairs = self._one(f"enumerate({rows})", f"zip(range(2, 9), {rows})", f"zip(at, {rows}[:4])")
-        head = self._one(*[f"for {index} in {numbers}:"] * 4, f"for {index}, r in {pairs}:", f"for r in {rows}:")
+        lists = self._one(*_LISTS, *_LISTS, "zip(at, reals)", "enumerate(reals)", "zip(range(7), run)", "zip(at, run)")
+        head = self._one(
+            *[f"for {index} in {numbers}:"] * 4,
+            *[f"for {index}, r in {pairs}:", f"for r in {rows}:", f"for {index}, r in {lists}:"],
+            f"for r in {self._one('reals', 'run')}:",
+        )
         if index not in head.partition(" in ")[0]:
             return [head, *_indented(self._block(depth + 1))]
         self._indices.append(index)
@@ -144,6 +149,9 @@ class Loop:
             f"            {self._one('return b', 'break')}",
             "        b = b + m",
             f"    return {self._one('b * 0.5', 'a[0]')}",
+            "known = [(2, 0.5), (0, -0.0), (3, 1.5), (1, 0.5)]",
+            "mixed = [(k, r * x) for k, r in known]",
+            "reals, run = [r for _, r in known], [r for _, r in mixed]",
             "i = 3",
             self._one(
                 *[f"for r in {self._one('v', 'w', 'z', 'v * x', 'reversed(v)', '(v if n > 2 else w)')}:"],
@@ -151,6 +159,8 @@ class Loop:
                 *[f"for i in range({self._one('7', '7', '1, 7', '6, -1, -1', '0, 7, 2')}):"] * 3,
                 f"for i, r in enumerate({self._one('v', 'w', 'z')}):",
                 f"for i, r in zip(range(7), {self._one('v', 'w', 'z')}):",
+                f"for i, r in {self._one(*_LISTS)}:",
+                f"for i, r in enumerate({self._one('reals', 'run')}):",
             ),
         ]
         body = self._block(0)
@@ -158,6 +168,10 @@ class Loop:
         result = "s" if single else self._one("s", "s, t", "s, t, w", "w, z, u", "s + u, k, z", "s, t, u, k, q")
         lines = _indented([*before, *_indented(body), f"return {result}"])
         return "\n".join(["def f(x: float, y: float, v: Vec[7], n: int):", *lines]) + "\n"
+
+
+_LISTS = ("known", "mixed", "known[::-1]", "tuple(mixed)")
+"""Lists of the host, of pairs; of numbers are `reals` and `run`."""
 
 
 def _indented(lines: list[str]) -> list[str]:
