@@ -26,6 +26,7 @@ def as_array(tape: Tape, value: Any, name: str = "array") -> Array | None:
         return value
     if isinstance(value, np.ndarray):
         _require_64_bits(tape, value)
+        tape.session.opened.goes_through(value)
         return of_host(tape, value, name)
     if not isinstance(value, (list, tuple)):
         _require_64_bits(tape, value)

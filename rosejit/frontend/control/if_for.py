@@ -433,6 +433,8 @@ def rows(tape: Tape, items: Any) -> Any:
     if items.__class__ is not Array:
         if hasattr(items, "__next__"):
             refuse_outer_iterator(tape, items)
+        else:
+            tape.session.opened.goes_through(items)
         return items
     if not items.shape:
         raise tape.type_fault("Python iterates over an array without dimensions")

@@ -15,7 +15,7 @@ from rosejit.frontend.scalar_ops.integer_math import BIT_COUNT
 from rosejit.frontend.scalar_ops.staged_text import mark
 from rosejit.frontend.scalar_ops.tangent_ops import words
 from rosejit.frontend.syntax.user_code import is_users_class
-from rosejit.frontend.values.host_scalars import SMALLEST, narrow_dtype, number_kind
+from rosejit.frontend.values.host_scalars import SMALLEST, is_array, narrow_dtype, number_kind
 from rosejit.frontend.values.locations import frame_at
 from rosejit.frontend.values.scalars import (
     NUMBERS,
@@ -244,8 +244,20 @@ OF_NARROW: dict[str, Callable[[Any, Any, Any], Any]] = {}
 """What operators do with a number of the host of a dtype of few bits, `narrow_rows` says, given a tape and both."""
 
 
+_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
+    "%": operator.mod, "**": operator.pow, "&": operator.and_, "|": operator.or_, "^": operator.xor,
+    "<<": operator.lshift, ">>": operator.rshift, "<": operator.lt, "<=": operator.le, ">": operator.gt,
+    ">=": operator.ge, "==": operator.eq, "!=": operator.ne,
+}  # fmt: skip
+
+
 def _other(self: Any, symbol: str, other: Any, reverse: bool = False) -> Any:
-    """The answer to an operand that is no number: its own operator, or an error."""
+    """The answer to an operand that is no number: its own operator, or an error. An array of the host, which NumPy
+    leaves to us, is read as one from outside, however it was reached."""
+    if is_array(other):
+        array = self.tape.session.hooks.read_outer(other)
+        return _OPERATORS[symbol](*((array, self) if reverse else (self, array)))
     if symbol in OF_NARROW and narrow_dtype(other) is not None:
         return OF_NARROW[symbol](self.tape, *((other, self) if reverse else (self, other)))
     if isinstance(other, complex):
@@ -389,13 +401,13 @@ def _no_product(self: Any, other: Any) -> Any:
     raise self.tape.type_fault("`@` is a product of arrays, given two numbers", "`*` is the product of numbers")
 
 
-def _shift(op: Primitive, reverse: bool) -> Method:
+def _shift(symbol: str, op: Primitive, reverse: bool) -> Method:
     def method(self: Any, other: Any) -> Any:
         tape = self.tape
         value, count = (other, self) if reverse else (self, other)
         atoms = int_atom(tape, value), int_atom(tape, count)
         if atoms[0] is None or atoms[1] is None:
-            return NotImplemented
+            return _other(self, symbol, other, reverse) if is_array(other) else NotImplemented
         natural(count, atoms[1], "a shift count is negative")
         return Int(tape, tape.apply(op, atoms[0], atoms[1]))
 
@@ -548,9 +560,9 @@ def _install() -> None:
         "is_integer": _is_integer,
         **{name: property(get) for name, get in _PARTS.items()},
     }
-    whole: dict[str, Any] = {"__invert__": _inverted, "__lshift__": _shift(P["ishl"], False)}
-    whole |= {"__rlshift__": _shift(P["ishl"], True), "__rshift__": _shift(P["ishr"], False)}
-    whole |= {"__rrshift__": _shift(P["ishr"], True), "bit_length": _bit_length, "bit_count": BIT_COUNT}
+    whole: dict[str, Any] = {"__invert__": _inverted, "__lshift__": _shift("<<", P["ishl"], False)}
+    whole |= {"__rlshift__": _shift("<<", P["ishl"], True), "__rshift__": _shift(">>", P["ishr"], False)}
+    whole |= {"__rrshift__": _shift(">>", P["ishr"], True), "bit_length": _bit_length, "bit_count": BIT_COUNT}
     whole |= {name: property(get) for name, get in _WHOLE_PARTS.items()}
     for cls, methods in ((Real, one), (Int, one | whole), (Bool, one | whole)):
         for name, method in methods.items():

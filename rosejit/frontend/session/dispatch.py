@@ -48,6 +48,7 @@ from rosejit.frontend.session.refused_calls import is_numpys, title_of
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays
 from rosejit.frontend.syntax.user_code import is_users_code
 from rosejit.frontend.values.generators import Generator
+from rosejit.frontend.values.host_scalars import is_array
 from rosejit.frontend.values.host_values import attributes_of
 from rosejit.frontend.values.locations import frame_at
 from rosejit.frontend.values.open_lengths import as_staged, is_of_open_length, refuse
@@ -61,6 +62,7 @@ from rosejit.frontend.values.pytree import (
     staged_leaf,
     with_parts,
 )
+from rosejit.frontend.values.reachable_state import is_container, reachable
 from rosejit.frontend.values.rose_functions import is_declared_pure
 from rosejit.frontend.values.scalars import NUMBERS, Bool, Int, P, Real, made_real, reals
 from rosejit.ir.syntax import Var
@@ -89,6 +91,8 @@ _GIVEN = _NUMPYS | {tuple}
 """Classes of results that are numbers, or in which numbers are."""
 _LOOKING = frozenset({isinstance, type, callable, repr, str, print, setattr, object.__setattr__, next})
 """Builtins that use up no iterators that they are given."""
+_ASKING_NOTHING = frozenset({isinstance, type, callable, id, len, hasattr, getattr})
+"""Builtins that read nothing of what is in a container."""
 _UNTOLD = frozenset({Poison, Optional})
 """Classes of values of which only running tells what they are."""
 _NEEDING = frozenset({abs, float, int, round, pow, divmod})
@@ -219,6 +223,8 @@ class Dispatcher:
     def _handled(self, handler: Handler, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A function that is staged without looking inside."""
         tape = self._tape
+        if function not in _ASKING_NOTHING:
+            self._gone_through(args, kwargs)
         if function in MATH:
             args = tuple([in_64_bits(arg) if is_narrow(arg) else arg for arg in args])
         if tape.faults is not None and function in MATH and has_staged((args, kwargs)):
@@ -232,6 +238,10 @@ class Dispatcher:
             found = value if value.__class__ is tuple else (value,)
             tape.numpys.update([x.atom for x in found if x.__class__ in _NUMPYS and isinstance(x.atom, Var)])
         return value
+
+    def _gone_through(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        for value in (*args, *kwargs.values()):
+            self._session.opened.goes_through(value)
 
     def _of_lengths(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         """The arguments of a function that is given lengths that stay open, or arrays of such: numbers are staged."""
@@ -370,6 +380,8 @@ class Dispatcher:
                 "docs/arrays.md lists what is",
             )
         effect = self.effects.check(function, args, kwargs)
+        owner = getattr(function, "__self__", None)
+        self._gone_through((owner, *args), kwargs)
         if higher:
             return self._session.hooks.record_allocation(function(*args, **kwargs))
         if _outside_arrays(function):
@@ -383,7 +395,8 @@ class Dispatcher:
             elif effect is not None and effect.is_fresh:
                 self._session.hooks.record_allocation(found)
                 self._session.tape.record_allocation(*objects(found, args))
-            return self._session.methods.instrument(made_outside(self._session.tape, found))
+            is_outer = is_array(found) and _is_part(found, owner, (*args, *kwargs.values()))
+            return self._session.hooks.read_outer(found if is_outer else made_outside(self._session.tape, found))
         except Exception as error:
             met = functools.partial(self._met_staged, computed, args, kwargs)  # most errors say it all
             if not refused_calls.says_of_staged(function, error, met):
@@ -469,6 +482,15 @@ def _is_changed(value: Any, before: Any) -> bool:
 
 def _is_hashable(function: Any) -> bool:
     return type(function).__hash__ is not None
+
+
+def _is_part(found: Any, owner: Any, given: tuple[Any, ...]) -> bool:
+    """Whether an array that a method of `owner`, or a function, gave is one of those in what it was given, or a view of
+    one. The containers of Python make no arrays."""
+    if is_container(owner) and not is_array(owner):
+        return True
+    inside = reachable(list(filter(is_container, (owner, *given))), False)
+    return any(each is found or each is found.base for each in inside if is_array(each))
 
 
 def _outside_arrays(function: Any) -> bool:

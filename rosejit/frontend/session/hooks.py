@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from rosejit.errors import UnsupportedSyntax
+from rosejit.frontend.arrays.access import check_writable
 from rosejit.frontend.arrays.array import Array, content
 from rosejit.frontend.arrays.complex_array import ComplexArray
 from rosejit.frontend.arrays.host_lists import rolled_item
@@ -40,6 +41,7 @@ from rosejit.frontend.rolling.decide import roll
 from rosejit.frontend.scalar_ops.staged_text import percent, text
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays, taken
 from rosejit.frontend.values.complexes import Complex
+from rosejit.frontend.values.host_scalars import is_array
 from rosejit.frontend.values.locations import frame_at
 from rosejit.frontend.values.pytree import FieldProxy, is_staged_deep
 from rosejit.frontend.values.scalars import NUMBERS, Int
@@ -140,9 +142,9 @@ class Containers:
             return read_bound_attribute(self.tape, value, *value.place)
         if value.__class__ is FieldProxy:
             return value.read()
-        if _is_array(value):
-            return self.captured(value)
-        if value.__class__.__name__ == "ndarray" and value.dtype.kind == "c":
+        if is_array(value):
+            if value.dtype.kind != "c":
+                return self.captured(value)
             what = "a complex array from outside is not read by staged code"
             raise self.tape.type_fault(what, "make it an argument of the function: who changed it would not be heard")
         return self.methods.instrument(value)
@@ -165,6 +167,8 @@ class Containers:
             self._fill(container, index)
         if container.__class__.__name__ in _JOINERS and is_staged_deep(index):
             return _JOINERS[container.__class__.__name__](self.tape, index)
+        if is_array(container):
+            self.tape.session.opened.goes_through(container)
         value = container[index]
         if index.__class__ is slice and value.__class__ is list:
             return self.record_allocation(value)
@@ -201,6 +205,8 @@ class Containers:
 
     def _change(self, container: Any) -> Any:
         tape = self.tape
+        if is_array(container):
+            check_writable(self.read_outer(container))
         if (
             require_single_value(container).__class__ in (Array, ComplexArray, NarrowArray)
             or container.__class__ is StructOfArrays
@@ -263,11 +269,6 @@ class Containers:
         if found is not None:
             return negate(self.tape, found) if negated else found
         return (item not in container) if negated else (item in container)
-
-
-def _is_array(value: Any) -> bool:
-    """Whether a value is an array of numbers of NumPy's, which need not be loaded for that."""
-    return value.__class__.__name__ == "ndarray" and value.dtype.kind in "fiub"
 
 
 @dataclass(slots=True)

@@ -73,7 +73,8 @@ def says_of_staged(function: Any, error: Exception, met: Callable[[], bool]) -> 
     if is_numpys(function) or home in _OF_PYTHON:  # `islice` says of anything but an int that it is no good value
         return isinstance(error, (TypeError, ValueError) if home == "itertools" else TypeError) and met()
     about = (TypeError, ValueError, IndexError, AttributeError, struct.error)
-    return isinstance(error, about) and not _raised_by_user(error) and met()
+    is_own = type(error).__module__ != "builtins"  # a library's class of errors
+    return (is_own or isinstance(error, about)) and not _raised_by_user(error) and met()
 
 
 def _raised_by_user(error: Exception) -> bool:

@@ -44,6 +44,11 @@ def narrow_dtype(value: Any) -> Any:
     return dtype if dtype.kind in "fiu" and (dtype.itemsize != 8 or dtype.kind == "u") else None
 
 
+def is_array(value: Any) -> bool:
+    """Whether a value is an array of numbers of NumPy's, which need not be loaded for that."""
+    return value.__class__.__name__ == "ndarray" and value.dtype.kind in "fiubc"
+
+
 PLAIN_KINDS: dict[type, Kind] = {bool: "bool", int: "int", float: "real"}
 """By the classes that most numbers have."""
 

@@ -11,11 +11,13 @@ three objects). Where one is another object, the keys are compared.
 import enum
 import functools
 import operator
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from types import FunctionType
 from typing import Any
 
 from rosejit.frontend.syntax.user_code import is_users_class
+from rosejit.frontend.values.host_scalars import is_array
 from rosejit.frontend.values.host_values import (
     ATOMS,
     ById,
@@ -209,6 +211,11 @@ def reached(value: Any, view: View, watch: Watch | None = None) -> list[Any]:
         pending += inside
         depths += (depth,) * len(inside)
     return key
+
+
+def is_container(value: Any) -> bool:
+    """Whether a value is an array, or a container of Python's whose items can be arrays."""
+    return isinstance(value, (list, tuple, dict, set, frozenset, deque)) or is_array(value)
 
 
 def reachable(values: Sequence[Any], through_objects: bool = True) -> Iterator[Any]:
