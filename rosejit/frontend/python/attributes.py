@@ -6,9 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from rosejit.frontend.control.undefined import MaybeBound, UninitialisedCarry, as_flag, check_known, flag_atom
+from rosejit.frontend.python.number_classes import chosen
 from rosejit.frontend.syntax.user_code import is_users_class
 from rosejit.frontend.values.host_values import attributes_of
-from rosejit.frontend.values.tape import is_computed_once
+from rosejit.frontend.values.scalars import Bool, Int, Real
+from rosejit.frontend.values.tape import Tape, is_computed_once
+from rosejit.numeric import loaded, np
 
 Handler = Callable[[Any, Any, tuple[Any, ...], dict[str, Any]], Any]
 
@@ -16,6 +19,8 @@ Handler = Callable[[Any, Any, tuple[Any, ...], dict[str, Any]], Any]
 def _has(session: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """`hasattr`, of an attribute that is bound on some paths too."""
     owner, name = args
+    if owner.__class__ in _NUMBERS:
+        return _of_number(session.tape, owner, name)
     held = _held(owner, name)
     if held.__class__ is not MaybeBound:
         return hasattr(owner, name)
@@ -28,12 +33,30 @@ def _has(session: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, A
 def _get(session: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """`getattr`; its third argument where the attribute is unbound."""
     owner, name, *otherwise = args
+    if owner.__class__ in _NUMBERS and not hasattr(_NUMBERS[owner.__class__], name):
+        if name in _OF_NO_DIMENSIONS and otherwise == [_OF_NO_DIMENSIONS[name]]:
+            return otherwise[0]  # whosever number it is
+        if not _of_number(session.tape, owner, name):
+            return getattr(_NUMBERS[owner.__class__], *args[1:])  # its error, or the third argument
     held, hooks = _held(owner, name), session.hooks
     if held.__class__ is not MaybeBound or not otherwise or is_computed_once(owner, name):
         return hooks.read_outer(getattr(*args))
     hooks.choose(hooks.negate(held.flag))
     hooks.first(otherwise[0])
     return hooks.second(held.value.read() if held.value.__class__ is UninitialisedCarry else held.value)
+
+
+def _of_number(tape: Tape, number: Any, name: str) -> bool:
+    """Whether numbers such as a staged one have an attribute: ours have those of arrays as well."""
+    python = _NUMBERS[number.__class__]
+    own = hasattr(python, name)
+    return own if loaded() is None else chosen(tape, number, own, hasattr(np.asarray(python)[()], name))
+
+
+_NUMBERS: dict[type, Any] = {Real: 1.0, Int: 1, Bool: True}
+"""A number of each kind."""
+_OF_NO_DIMENSIONS: dict[str, Any] = {"ndim": 0, "shape": (), "size": 1}
+"""What NumPy's numbers say of themselves, and users where Python's say nothing."""
 
 
 def _held(owner: Any, name: Any) -> Any:
@@ -53,6 +76,8 @@ def _assign(session: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str
 def _names(session: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """`dir`."""
     for owner in args:
+        if owner.__class__ in _NUMBERS:
+            return dir(_NUMBERS[owner.__class__])
         check_known(session.tape, attributes_of(owner))
     return function(*args)
 

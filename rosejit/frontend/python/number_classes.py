@@ -42,7 +42,7 @@ def is_instance(session: Any, function: Any, args: Args, kwargs: Options) -> Any
     if value.__class__ in NUMBERS:
         if _is_of(Real, classes) != _is_of(Int, classes):
             _ask_kind(session.tape, value.atom)
-        return _chosen(session.tape, value, _is_of(value.__class__, classes), _is_numpys_of(value.__class__, classes))
+        return chosen(session.tape, value, _is_of(value.__class__, classes), _is_numpys_of(value.__class__, classes))
     if value.__class__ is Complex:
         return any(cls in (complex, numbers.Complex, numbers.Number, object) for cls in _flat(classes))
     if value.__class__ is Narrow:
@@ -67,13 +67,13 @@ def class_of(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     if kind in (Real, Int):
         _ask_kind(session.tape, value.atom)
     if kind in _NUMPYS and loaded() is not None:
-        return _chosen(session.tape, value, _PLAIN[kind], getattr(np, _NUMPYS[kind]))
+        return chosen(session.tape, value, _PLAIN[kind], getattr(np, _NUMPYS[kind]))
     if kind is Narrow:
         return value.dtype.type
     return np.ndarray if kind in (Array, ComplexArray, NarrowArray) else _PLAIN.get(kind, type(value))
 
 
-def _chosen(tape: Tape, value: Any, python: Any, numpys: Any) -> Any:
+def chosen(tape: Tape, value: Any, python: Any, numpys: Any) -> Any:
     """The answer for a number of Python's, or for one of NumPy's."""
     if python == numpys or id(value) in tape.pythons:
         return python
