@@ -95,8 +95,6 @@ class Comprehension(Tests):
 
     def over(self, items: Any) -> Iterable[Any]:
         """What a `for` goes through: the items themselves, or one staged number."""
-        if items.__class__ is tuple or items.__class__ is list:  # most of them
-            return items
         if items.__class__ is StagedRange:
             return self._loop(items)
         return rows(self.tape, items)
@@ -277,7 +275,10 @@ class Comprehensions:
     def few(self, items: Any) -> bool:
         """Whether a list over these is what Python makes."""
         kind = items.__class__
-        return (kind is tuple or kind is list) and len(items) < _MANY
+        if (kind is not tuple and kind is not list) or len(items) >= _MANY:
+            return False
+        self._tape.session.opened.goes_through(items)
+        return True
 
     def _once(self, made: Comprehension) -> Iterator[Opened]:
         """Asked again, it is complete, and the last one that was."""

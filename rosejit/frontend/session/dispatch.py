@@ -62,7 +62,7 @@ from rosejit.frontend.values.pytree import (
     staged_leaf,
     with_parts,
 )
-from rosejit.frontend.values.reachable_state import is_container, reachable
+from rosejit.frontend.values.reachable_state import is_container, is_object, reachable
 from rosejit.frontend.values.rose_functions import is_declared_pure
 from rosejit.frontend.values.scalars import NUMBERS, Bool, Int, P, Real, made_real, reals
 from rosejit.ir.syntax import Var
@@ -224,7 +224,7 @@ class Dispatcher:
         """A function that is staged without looking inside."""
         tape = self._tape
         if function not in _ASKING_NOTHING:
-            self._gone_through(args, kwargs)
+            self._gone_through((*args, *kwargs.values()), False)
         if function in MATH:
             args = tuple([in_64_bits(arg) if is_narrow(arg) else arg for arg in args])
         if tape.faults is not None and function in MATH and has_staged((args, kwargs)):
@@ -239,9 +239,10 @@ class Dispatcher:
             tape.numpys.update([x.atom for x in found if x.__class__ in _NUMPYS and isinstance(x.atom, Var)])
         return value
 
-    def _gone_through(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        for value in (*args, *kwargs.values()):
-            self._session.opened.goes_through(value)
+    def _gone_through(self, values: tuple[Any, ...], objects_too: bool) -> None:
+        opened = self._session.opened
+        for value in values:
+            opened.goes_through(value, objects_too)
 
     def _of_lengths(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         """The arguments of a function that is given lengths that stay open, or arrays of such: numbers are staged."""
@@ -381,7 +382,7 @@ class Dispatcher:
             )
         effect = self.effects.check(function, args, kwargs)
         owner = getattr(function, "__self__", None)
-        self._gone_through((owner, *args), kwargs)
+        self._gone_through((owner, *args, *kwargs.values()), not is_container(owner))
         if higher:
             return self._session.hooks.record_allocation(function(*args, **kwargs))
         if _outside_arrays(function):
@@ -489,7 +490,7 @@ def _is_part(found: Any, owner: Any, given: tuple[Any, ...]) -> bool:
     one. The containers of Python make no arrays."""
     if is_container(owner) and not is_array(owner):
         return True
-    inside = reachable(list(filter(is_container, (owner, *given))), False)
+    inside = reachable([value for value in (owner, *given) if is_container(value) or is_object(value)])
     return any(each is found or each is found.base for each in inside if is_array(each))
 
 

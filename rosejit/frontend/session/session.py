@@ -49,7 +49,7 @@ from rosejit.frontend.syntax.user_code import PASSES_ON_TO, is_users_code
 from rosejit.frontend.values import generators
 from rosejit.frontend.values.deferred_effects import DeferredEffects
 from rosejit.frontend.values.pytree import Supply, build, objects, paths
-from rosejit.frontend.values.reachable_state import is_container, reachable
+from rosejit.frontend.values.reachable_state import is_container, is_object, reachable
 from rosejit.frontend.values.scalars import ATOMS, TYPES, Real, leaf_type, passed_tangent, wrap
 from rosejit.frontend.values.tape import Frame, Tape
 from rosejit.ir import syntax as ir
@@ -96,8 +96,8 @@ class OpenFunction:
         """Arrays that functions which are called have found where no name leads."""
         self.read_elements: dict[int, Any] = {}
         """By `id`: arrays whose elements the host has read."""
-        self.gone_through: dict[int, Any] = {}
-        """By `id`: containers and arrays that host code has gone through, or was given."""
+        self.gone_through: dict[bool, dict[int, Any]] = {False: {}, True: {}}
+        """By `id`: what host code has gone through, or was given; under True what is in objects of it was read too."""
         self.frozen: list[Any] = []
         """Arguments that may not be changed before it ends."""
         self.generators: list[generators.Generator] = []
@@ -107,10 +107,10 @@ class OpenFunction:
         self.handed: dict[int, list[AccessPath]] = {}
         """By `id` of an array where those that are called find it."""
 
-    def goes_through(self, value: Any) -> None:
-        """Note that host code may read what is in a container or an array of the host's."""
-        if is_container(value):
-            self.gone_through[id(value)] = value
+    def goes_through(self, value: Any, objects_too: bool = False) -> None:
+        """Note that host code may read what is in a container, an array or another object of the host's."""
+        if is_container(value) or (objects_too and is_object(value)):
+            self.gone_through[objects_too][id(value)] = value
 
     def own(self, arguments: Iterable[Any], frozen_before: Container[int]) -> list[Any]:
         """Those of `arguments` that nobody has sealed: until it ends they are its arguments, then the caller's."""
@@ -487,8 +487,8 @@ class Session:
         check_iterators(self.tape, reads)
         changes = change_guards(self.tape, functions, opened.snapshots, opened.unchanged)
         if opened.captured:  # what the host has read of an array is in the program
-            within = reachable(list(opened.gone_through.values()), through_objects=False)
-            opened.read_elements.update({id(each): each for each in within if id(each) in opened.captured})
+            within = [reachable(list(each.values()), into) for into, each in opened.gone_through.items()]
+            opened.read_elements.update({id(a): a for a in chain(*within) if id(a) in opened.captured})
         live = opened.captured.keys() - opened.read_elements.keys()
         view = Outside(live, None if self.gives_statics else opened.names())
         kept = opened.static_arrays | opened.unnamed

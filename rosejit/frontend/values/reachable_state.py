@@ -13,7 +13,7 @@ import functools
 import operator
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from rosejit.frontend.syntax.user_code import is_users_class
@@ -216,6 +216,12 @@ def reached(value: Any, view: View, watch: Watch | None = None) -> list[Any]:
 def is_container(value: Any) -> bool:
     """Whether a value is an array, or a container of Python's whose items can be arrays."""
     return isinstance(value, (list, tuple, dict, set, frozenset, deque)) or is_array(value)
+
+
+def is_object(value: Any) -> bool:
+    """Whether a value is another object that holds something: no function, class or module, and nothing staged."""
+    cls = type(value)
+    return not (cls in ATOMS or callable(value) or cls is ModuleType or cls.__module__.startswith("rosejit."))
 
 
 def reachable(values: Sequence[Any], through_objects: bool = True) -> Iterator[Any]:

@@ -1,11 +1,12 @@
 """Arrays of the host: ways to reach one x what is done with it. CPython's numbers, also when it has changed; writes are
 refused, and leave it as it was."""
 
+import copy
+import dataclasses
 import functools
 import itertools
 import linecache
 import operator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import pytest
 import rosejit as rose
 
 
-@dataclass
+@dataclasses.dataclass
 class Holder:
     a: Any
 
@@ -75,6 +76,22 @@ USES = (
 )  # fmt: skip
 
 
+HOSTS = (
+    "np.stack(ARRAYS).sum()", "np.sum(ARRAYS)", "sum(ARRAYS).sum()", "sum(a[0] for a in ARRAYS)", "[a.sum() for a in ARRAYS][0]",
+    "[(a * 2.0)[0] for a in ARRAYS][0]", "sum(v.sum() for v in DICT.values())", "max(map(np.max, ARRAYS))",
+    "np.array([a.mean() for a in ARRAYS])[0]", "np.concatenate(list(DICT.values()))[0]", "np.linalg.norm(ARRAYS)",
+    "sum(a.tolist()[0] for a in ARRAYS)", "[*ARRAYS][0][0]", "np.vstack([*ARRAYS, ARRAYS[0]]).sum()", "np.dot(*PAIR)",
+    "min(ARRAYS, key=lambda a: a[0])[0]", "sorted(ARRAYS, key=lambda a: -a[0])[0][0]", "DICT.get('p').sum()", "np.array(PAIR).sum()",
+    "dict(zip('ab', ARRAYS))['a'][0]", "next(a for a in ARRAYS if a[0] > 0.5)[0]", "(ARRAYS + ARRAYS)[0][0]", "len(str(ARRAYS))",
+    "functools.reduce(lambda u, v: u + v[0], ARRAYS, 0.0)", "[*map(lambda a: a * 2.0, ARRAYS)][0][0]", "ARRAYS.copy().pop(0)[0]",
+    "[*vars(HOLDERS[0]).values()][0].sum()", "dataclasses.asdict(HOLDERS[0])['a'].sum()", "dataclasses.astuple(HOLDERS[0])[0].sum()",
+    "copy.deepcopy(HOLDERS[0]).a.sum()", "copy.copy(HOLDERS[0]).a.sum()", "operator.attrgetter('a')(HOLDERS[0]).sum()",
+    "copy.deepcopy(ARRAYS)[0].sum()", "operator.itemgetter(0)(ARRAYS).sum()", "(1.0 if np.allclose(ARRAYS[0], [1.0, 2.0]) else 0.0)",
+    "(1.0 if (ARRAYS[0] == 1.0).any() else 0.0)", "next(generated())[0]", "float(given()[0])",
+)  # fmt: skip
+"""What host code reads of the arrays."""
+
+
 def outside() -> dict[str, Any]:
     arrays = [np.array([1.0, 2.0]), np.array([3.0, 1.0]), np.array([0.5, 0.25])]
 
@@ -92,12 +109,15 @@ def outside() -> dict[str, Any]:
     }
 
 
+MODULES = copy, dataclasses, functools, itertools, operator
+
+
 def written(way: str, use: str, scope: dict[str, Any]) -> Any:
     body = WAYS[way].replace("USE", use)
     text = f"def f(x: float, n: int) -> float:\n    t = 0.0\n    {body}\n    return t * 1.0\n"
     name = f"<{way}: {use}>"
     linecache.cache[name] = (1, None, text.splitlines(True), name)
-    known = {"np": np, "rose": rose, "itertools": itertools, "functools": functools, "operator": operator, **scope}
+    known = {"np": np, "rose": rose, **{m.__name__: m for m in MODULES}, **scope}
     exec(compile(text, name, "exec"), known)
     return known["f"]
 
@@ -117,6 +137,16 @@ def test_what_is_computed_with_them(way: str) -> None:
             scope["ARRAYS"][0][1] = 4.5
             scope["ROWS"][1] = 0.5
     assert not wrong
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_what_the_host_has_read_is_no_older_than_what_staged_code_reads(host: str) -> None:
+    scope = outside()
+    f = written("index", f"(ARRAYS[0] * x).sum() + (HOLDERS[0].a * x).sum() + {host} * x", scope)
+    compiled = rose.jit(cache=False)(f)
+    for _ in range(3):
+        assert compiled(1.7, 2) == pytest.approx(f(1.7, 2), rel=1e-14)
+        scope["ARRAYS"][0] += 3.0
 
 
 @pytest.mark.parametrize("way", WAYS)
