@@ -151,13 +151,11 @@ def _fit(function, x0, bounds, loss, scale, ftol, xtol, gtol, limit, model):
     return LeastSquaresResult(x, cost(v), residual(v), model.slope(residual)(v), g, left, status > 0, status, nit, nfev)
 
 
-def limits(bound, like):
+def limits(bound, like, words="there are {} bounds for {} numbers"):
     """A bound of each number of the vector `like`."""
     v = vector(bound)
     if len(v) not in (1, len(like)):
-        raise ShapeError(
-            f"there are {len(v)} bounds for {len(like)} numbers", help="give one for all of them, or one for each"
-        )
+        raise ShapeError(words.format(len(v), len(like)), help="give one for all of them, or one for each")
     return v + np.zeros(len(like))
 
 

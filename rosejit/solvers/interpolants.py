@@ -11,7 +11,7 @@ from typing import Any
 
 from rosejit.api import sessions
 from rosejit.api.decorators import as_function
-from rosejit.frontend.values.pytree import parts, with_parts
+from rosejit.frontend.values.pytree import parts, staged_leaf, with_parts
 from rosejit.frontend.values.rose_functions import range as iterations
 from rosejit.numeric import np
 
@@ -92,7 +92,7 @@ def _columns(like: Any, table: Any, first: int, axis: int) -> tuple[Any, int]:
             made.append(value)
         names = tuple(getattr(like, "__dataclass_fields__", getattr(like, "_fields", ())))
         return (dict(zip(names, made, strict=True)) if names else with_parts(like, made)), first
-    leaf = getattr(like, "leaf", None)
+    leaf = staged_leaf(like)
     if leaf is None or "real" not in (leaf.kind, leaf.element if leaf.kind == "array" else ""):
         return like, first
     shape = leaf.shape if leaf.kind == "array" else ()

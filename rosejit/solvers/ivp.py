@@ -9,7 +9,7 @@ from rosejit.api import sessions
 from rosejit.api.decorators import as_function
 from rosejit.api.public_entry import public
 from rosejit.api.vectors import flat, unflat
-from rosejit.errors import RoseValueError, ShapeError, StagingTypeError
+from rosejit.errors import RoseValueError, StagingTypeError
 from rosejit.numeric import np
 from rosejit.solvers.fits import limits
 from rosejit.solvers.interpolants import OdeSolution, over_time
@@ -245,12 +245,7 @@ def _solution(base, method, ends, y0, t_eval, args, occasions, options, axis=-1)
 
 def tolerance(name: str, given: Any, v0: Any) -> Any:
     """A tolerance for each number of the state."""
-    found = limits(given, v0)
-    if len(found) != len(v0):
-        raise ShapeError(
-            f"`{name}` has {len(found)} numbers for a state of {len(v0)}", help="give one number, or one each"
-        )
-    return found
+    return limits(given, v0, f"`{name}` has {{}} numbers for a state of {{}}")
 
 
 def _trimmed(found: Any) -> Any:

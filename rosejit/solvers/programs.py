@@ -8,7 +8,7 @@ from rosejit.api import sessions
 from rosejit.api.decorators import as_function, from_source
 from rosejit.api.function import Function, made_once
 from rosejit.errors import RoseError, RoseValueError, StagingTypeError
-from rosejit.frontend.values.pytree import parts, with_parts
+from rosejit.frontend.values.pytree import parts, staged_leaf, with_parts
 from rosejit.numeric import np
 
 
@@ -54,7 +54,7 @@ def real(x: Any) -> Any:
     """`x`, its integers as Reals: numbers, arrays and containers of them. Fields of classes stay what they are."""
     if type(x) in (list, tuple, dict):
         return with_parts(x, [real(part) for part in parts(x) or ()])
-    leaf = getattr(x, "leaf", None)
+    leaf = staged_leaf(x)
     whole = type(x) is int if leaf is None else "int" in (leaf.kind, leaf.element if leaf.kind == "array" else "")
     return 1.0 * x if whole else x
 

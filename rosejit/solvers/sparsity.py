@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from rosejit.api.decorators import as_function
 from rosejit.api.derivation.sparse_derivatives import pattern_of
 from rosejit.errors import RoseError, ShapeError, StagingTypeError
-from rosejit.frontend.values.pytree import parts
+from rosejit.frontend.values.pytree import parts, staged_leaf
 from rosejit.numeric import np
 from rosejit.solvers.programs import real
 from rosejit.transforms.jacobians.coloring import column_colours, sources, star_colours
@@ -209,7 +209,7 @@ def _count(x: Any) -> int:
 
 def given_structure(matrix: Any) -> Structure:
     """The structure that a user says a fit has: a matrix, dense or SciPy's, of which entries are not zero."""
-    if hasattr(matrix, "leaf"):
+    if staged_leaf(matrix) is not None:
         raise StagingTypeError(
             "`jac_sparsity` is to be known before anything runs, and here it is an array of the compiled program",
             help="make a `scipy.sparse` matrix of it outside: `csr_array(pattern)`",

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 import rosejit as rose
+from rosejit.frontend.values.pytree import is_staged_deep
 from rosejit.frontend.values.scalars import int_atom
 from tests.frontend.oracle import define
 
@@ -39,7 +40,7 @@ def differences(text: str, **scope: Any) -> list[int | None]:
     found: list[int | None] = []
 
     def difference(a: Any, b: Any) -> None:
-        tape = getattr(a, "tape", None) or b.tape
+        tape = (a if is_staged_deep(a) else b).tape
         blocks = [frame.lets for frame in tape.frames]
         first, second = int_atom(tape, a), int_atom(tape, b)
         assert first is not None
