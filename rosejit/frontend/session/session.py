@@ -288,11 +288,7 @@ class Session:
         except Exception as error:
             raising, inside = tape.raising, tape.frames[-1] is not opened.root
             if raising is None or raising[0] is not error or len(self._open) > 1 or inside:
-                if (
-                    inside
-                    and isinstance(error, (ArithmeticError, LookupError, ValueError))
-                    and not isinstance(error, RoseError)
-                ):
+                if inside and isinstance(error, _OF_VALUES) and not isinstance(error, RoseError):
                     raise self._fails_inside(error) from error
                 raise
             raising[1]()
