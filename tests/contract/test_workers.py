@@ -1,11 +1,13 @@
 """Functions and what is made of them in other processes: how they are pickled, and the engines that people use."""
 
 import copy
+import dataclasses
 import functools
 import os
 import pickle
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -302,3 +304,54 @@ def test_a_function_that_travelled_without_us_is_staged_where_its_file_is():
     assert rose.grad(arrived)(1.5) == 3.0
     arrived = cloudpickle.loads(cloudpickle.dumps(lambda x: sum(f(x) for f in (plain,))))
     assert rose.value_and_grad(arrived)(1.5) == (2.25, 3.0)
+
+
+def test_classes_are_pickled_as_they_are_written_while_they_are_staged():
+    """Pools pickle in a thread of their own while the program goes on, which stages: see `special_methods`."""
+
+    @dataclasses.dataclass
+    class Point:
+        a: float
+
+        def __add__(self, other):
+            return Point(self.a + other.a)
+
+        def __repr__(self):
+            return f"P({self.a})"
+
+        def __len__(self):
+            return 3
+
+        def __call__(self, x):
+            return self.a * x
+
+        @property
+        def twice(self):
+            return 2.0 * self.a
+
+    written, found = cloudpickle.loads(cloudpickle.dumps(Point)), []
+
+    def pickle_it():
+        found.append(cloudpickle.dumps(Point))
+
+    @rose.pure
+    def look():
+        pickle_it()
+        thread = threading.Thread(target=pickle_it)
+        thread.start()
+        thread.join()
+
+    @rose.jit
+    def f(x: float) -> float:
+        p = Point(x) + Point(x)
+        look()
+        return p.twice + p(2.0) + len(p) + (1.0 if p == Point(2.0) else 0.0)
+
+    assert f(1.0) == 12.0
+    assert len(found) == 2
+    for data in found:
+        made = pickle.loads(data)
+        kinds = {name: type(member) for name, member in vars(made).items() if name in vars(written)}
+        assert kinds == {name: type(member) for name, member in vars(written).items()}
+        assert (made(1.0) + made(2.0)).twice == 6.0
+        assert repr(made(1.0)) == "P(1.0)"

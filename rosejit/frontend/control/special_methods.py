@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import threading
 from collections.abc import Callable
-from types import FunctionType
+from types import FunctionType, MethodType
 from typing import Any
 
 from rosejit.frontend.arrays.array import Array
@@ -41,6 +41,33 @@ class _Thread(threading.local):
     """What makes an attribute of what an object has computed of itself."""
 
 
+class _Method:
+    """Stands in for a method; `asked` says what calls it in this thread, None if nothing wants to.
+
+    Another thread may pickle the class meanwhile, as pools of processes do: what it finds there is the user's own.
+    """
+
+    def __init__(self, function: Any, asked: Call) -> None:
+        functools.update_wrapper(self, function)
+        self._function, self._asked = function, asked
+
+    def __get__(self, owner: Any, cls: type | None = None) -> Any:
+        return self if owner is None else MethodType(self, owner)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        call, function = self._asked(), self._function
+        if call is None or (function.__name__ == "__getattr__" and args[1:] and _is_asked_by_us(args[1])):
+            return function(*args, **kwargs)
+        return call(function, *args, **kwargs)
+
+    def __reduce__(self) -> Any:
+        return _itself, (self._function,)
+
+
+def _itself(original: Any) -> Any:
+    return original
+
+
 class _Replaced:
     """A member of a class that stands in for the user's own; `users` stagings need it."""
 
@@ -67,6 +94,9 @@ class _Cached(functools.cached_property[Any]):
         if owner is None or _thread.call is None:
             return self if owner is None else self._original.__get__(owner, cls)
         return self.computed(owner)
+
+    def __reduce__(self) -> Any:
+        return _itself, (self._original,)
 
     def computed(self, owner: Any) -> Any:
         """What is computed now, and kept."""
@@ -162,10 +192,10 @@ class Methods:
 
     def _stand_in(self, cls: Any, name: str, member: Any) -> Any:
         """What replaces a member of a class; None for what needs none."""
-        if name == "__ne__" and member is None and type(vars(cls)["__eq__"]) is FunctionType:
+        if name == "__ne__" and member is None and type(vars(cls)["__eq__"]) in _FUNCTIONS:
             return _differs
         if name == "__eq__" and type(member) is FunctionType and is_record(cls) and not _is_users(member):
-            return _fields_agree(member)
+            return _Method(member, lambda: _thread.call and _fields_agree)
         if type(member) is property:
             get, put, delete = member.fget, member.fset, member.fdel
             if not any(map(_is_users, (get, put, delete))):
@@ -174,31 +204,12 @@ class Methods:
         if isinstance(member, functools.cached_property):
             return _Cached(member, self._converted(member.func)) if _is_users(member.func) else None
         if name in _DESCRIBING:
-            return _watched(member) if _is_users(member) else None
+            return _Method(member, lambda: _thread.watch) if _is_users(member) else None
         special = name.startswith("__") and name.endswith("__") and name not in _LEFT
         return self._converted(member) if special and _is_users(member) else None
 
     def _converted(self, function: Any) -> Any:
-        if not _is_users(function):
-            return function
-
-        @functools.wraps(function)
-        def stand_in(*args: Any, **kwargs: Any) -> Any:
-            call = _thread.call
-            if call is None or (function.__name__ == "__getattr__" and args[1:] and _is_asked_by_us(args[1])):
-                return function(*args, **kwargs)
-            return call(function, *args, **kwargs)
-
-        return stand_in
-
-
-def _watched(function: Any) -> Any:
-    @functools.wraps(function)
-    def stand_in(*args: Any, **kwargs: Any) -> Any:
-        watch = _thread.watch
-        return function(*args, **kwargs) if watch is None else watch(function, *args, **kwargs)
-
-    return stand_in
+        return _Method(function, lambda: _thread.call) if _is_users(function) else function
 
 
 def _negated(value: Any) -> Any:
@@ -211,21 +222,16 @@ def _differs(self: Any, other: Any) -> Any:
     return found if found is NotImplemented else _negated(found)
 
 
-def _fields_agree(generated: Any) -> Any:
+def _fields_agree(generated: Any, self: Any, other: Any) -> Any:
     """The `==` of a dataclass: Python compares the fields as tuples, and wants to know the result."""
-
-    @functools.wraps(generated)
-    def agree(self: Any, other: Any) -> Any:
-        if _thread.call is None or other.__class__ is not self.__class__:
-            return generated(self, other)
-        found: Any = True
-        for field in dataclasses.fields(self):
-            if field.compare:
-                equal = attribute(self, field.name) == attribute(other, field.name)
-                found = equal if found is True else found & equal if equal is not True else found
-        return found
-
-    return agree
+    if other.__class__ is not self.__class__:
+        return generated(self, other)
+    found: Any = True
+    for field in dataclasses.fields(self):
+        if field.compare:
+            equal = attribute(self, field.name) == attribute(other, field.name)
+            found = equal if found is True else found & equal if equal is not True else found
+    return found
 
 
 def _is_asked_by_us(name: str) -> bool:
@@ -253,7 +259,8 @@ def special_names(cls: type) -> frozenset[str]:
     return frozenset([name for name in found if member_of(cls, name) is not None])
 
 
-_METHODS = (FunctionType, staticmethod, classmethod)
+_FUNCTIONS = (FunctionType, _Method)
+_METHODS = (*_FUNCTIONS, staticmethod, classmethod)
 
 
 def as_written(owner: Any, name: str, value: Any) -> Any:
@@ -269,5 +276,5 @@ def own(value: Any, name: str) -> Any:
 
     Python insists on a bool of `__bool__` and on an int of `__len__`: who takes a staged one calls the method itself.
     """
-    found = getattr(value.__class__, name, None)
-    return functools.partial(found, value) if type(found) is FunctionType else None
+    found: Any = getattr(value.__class__, name, None)
+    return functools.partial(found, value) if type(found) in _FUNCTIONS else None
