@@ -496,3 +496,16 @@ def test_a_report_says_what_both_raise_and_what_was_not_compared():
     report = rose.check(wanted, 1.0)
     assert str(report.values) == "agrees: both raise KeyError: 'no 1.0'"
     assert "what could be compared agrees" in repr(rose.check(rose.grad(lambda x: x * x), 1.0))
+
+
+def test_what_is_closed_is_not_stopped():
+    """A generator that goes while a run is over its time: what is raised in it nobody hears, but Python warns."""
+    from rosejit.api.checking.plain_calls import limited
+
+    def waiting():
+        yield 1.0
+
+    generator = waiting()
+    next(generator)
+    with limited(0.0, str(Path(__file__).parent)):
+        generator.close()

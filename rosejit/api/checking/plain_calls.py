@@ -129,7 +129,7 @@ def limited(seconds: float, in_folder: str | None = None) -> Generator[Path]:
 
     def line(frame: FrameType, event: str, _: Any) -> Any:
         nonlocal end
-        if clock() > end:
+        if event == "line" and clock() > end:  # not where a generator that nobody wants is closed: who would see it?
             if in_folder is not None:  # raised again in generators that are closed then, it is a warning
                 end = math.inf
             raise Stopped(frame.f_code.co_filename, frame.f_lineno)
