@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import rosejit as rose
+from tests.tables import crossed
 
 DRAWS = {
     "random": "rng.random()",
@@ -69,6 +70,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import rosejit as rose
+from tests.tables import crossed
 
 k_seed = 11
 
@@ -138,8 +140,7 @@ def runs(f, count=2, seed=42):
     return [f(1.25, 3, rng) for _ in range(count)], rng.bit_generator.state
 
 
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("draw", DRAWS)
+@pytest.mark.parametrize(("draw", "place"), crossed(DRAWS, PLACES, 2))
 def test_draws_are_those_of_numpy(programs, draw, place):
     f = programs[draw, place]
     assert runs(rose.jit(f)) == runs(f)
@@ -159,8 +160,7 @@ SMOOTH = (
 )
 
 
-@pytest.mark.parametrize("place", SMOOTH)
-@pytest.mark.parametrize("draw", DRAWS)
+@pytest.mark.parametrize(("draw", "place"), crossed(DRAWS, SMOOTH, 3))
 def test_derivatives_draw_once(programs, draw, place):
     """Values and states of all derivatives are those of the function, and slopes those of its differences."""
     f = programs[draw, place]

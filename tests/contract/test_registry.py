@@ -8,7 +8,6 @@ shape and type, or refuse with the user's line; where NumPy raises we raise. Der
 import ast
 import inspect
 import math
-import os
 import re
 import warnings
 from collections.abc import Iterator
@@ -28,6 +27,7 @@ from rosejit.transforms.autodiff.derivative_programs import differentiable
 from rosejit.transforms.passes.insert_copies import insert_copies
 from tests.frontend.oracle import define, run, same, stage
 from tests.laws import check_laws, numbers
+from tests.tables import IS_QUICK, stride
 
 A = np.array([[1.0, -2.0, 0.5], [4.0, 0.25, 6.0]])
 M = np.array([[4.0, 1.0, 0.5], [1.0, 3.0, 0.2], [0.5, 0.2, 2.0]])
@@ -89,7 +89,7 @@ IS_CURRENT = np.lib.NumpyVersion(np.__version__) >= "2.5.0"
 """Whether it is the NumPy whose signatures the registry has: others lack a parameter here, and have another there."""
 HAS_TYPES = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
 """Whether its results have the types of the newest: older ones gave others here and there."""
-IS_FULL = os.environ.get("ROSE_TEST_PROFILE") not in ("quick", "between")
+STRIDE = stride(8 if IS_QUICK else 3)
 
 
 def samples_of(title: str, row: Row) -> list[str]:
@@ -278,7 +278,7 @@ def faults(title: str) -> Iterator[str]:
         skipped = {*left_out(title), *(("nan",) if IN_ORDER.search(title) else ())}
         cases += [("", scope, name) for name, scope in OTHERS.items() if name not in skipped]
         for turn, (more, scope, name) in enumerate(cases):
-            if turn and not IS_FULL and (turn + number) % 8:
+            if turn and (turn + number) % STRIDE:
                 continue
             statements = code(title, row, sample, more)
             COUNTS["calls"] += 1

@@ -2,7 +2,6 @@
 its items were bound to before. The bits of the unrolled loop, and Python's."""
 
 import itertools
-import os
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +10,7 @@ import pytest
 from rosejit.frontend.rolling import abstract_run
 from tests.frontend.oracle import agrees, run, stage
 from tests.frontend.rolling.test_decide import COUNT, M, V, bits, function, reasons  # noqa: F401  # a fixture
+from tests.tables import stride
 
 
 @dataclass
@@ -55,7 +55,7 @@ STEPS = "t += {e}", "t = t * 0.9 + {e}", "t = {e}", "t -= {e} * 0.5", "t = {e} -
 STARTS = "0", "0.0", "1.5", "x"
 BEFORE = "", "r = q = i = 2", "r = q = i = 0.5"
 USES = "s = s * 0.5 + t * x", "s = s + t", "pass"
-STRIDE = 1 if os.environ.get("ROSE_TEST_PROFILE") == "product" else 11
+STRIDE = stride(11)
 """A prime that divides none of the counts: of any two columns all pairs are met."""
 
 
