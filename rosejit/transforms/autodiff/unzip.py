@@ -17,6 +17,7 @@ from rosejit.transforms.autodiff.sink_tangents import sunk
 from rosejit.transforms.autodiff.unzip_forms import Halves, Splitter
 from rosejit.transforms.passes.dce import without_dead_tangents
 from rosejit.transforms.passes.insert_copies import body_with_copies
+from rosejit.transforms.passes.share_operations import share_operations
 
 Key = tuple[str, bool, bool]
 
@@ -82,7 +83,7 @@ def _primal(f: ir.Function) -> tuple[ir.Var, ...]:
 def _unzip_function(f: ir.Function, halves: Halves, key: Key) -> None:
     params = _primal(f)
     splitter = Splitter(f, partial(_inside, f, key), key[1])
-    split = splitter.block(sunk(without_dead_tangents(f)), [p for p in f.params if p in f.own])
+    split = splitter.block(share_operations(sunk(without_dead_tangents(f))), [p for p in f.params if p in f.own])
     kept = splitter.planner.keep(split, set(params), set())
     if not halves.assumed:
         halves.again = tuple(k for k, p in enumerate(params) if p in kept.rest)
