@@ -14,8 +14,8 @@ from typing import Any
 
 from rosejit.numeric import is_at_hand, np
 
-LEAST = 1 << 22
-"""Bytes of an array from which this is done: below, allocators keep memory themselves."""
+LEAST = 1 << 19
+"""Bytes of an array from which a copy costs more than to do without."""
 
 _LIMIT = 1 << 30
 

@@ -1,8 +1,8 @@
 """Arrays in the memory of an instance to results of a call, without a copy: it is lent, until nobody has them.
 
-A copy of large results takes as long as making them. An instance whose memory is mostly results takes no more than such
-a copy and itself would, so it is left to the caller, and the next call takes another one. Two of a function are lent at
-a time, for the result that there is and the one that will take its place; then results are copied.
+A copy of large results takes as long as making them. An instance of whose memory results are a good part takes little
+more than such a copy and itself would, so it is left to the caller, and the next call takes another one. Two of a
+function are lent at a time, for the result that there is and the one that will take its place; then results are copied.
 """
 
 from collections.abc import Sequence
@@ -14,6 +14,9 @@ from rosejit.runtime.marshalling.result_buffers import copier, is_worthwhile
 
 MOST = 2
 """So many instances of a function are lent at a time."""
+MUCH = 4
+"""Times the bytes of results that the memory of a lent instance has at most: an argument, what a gradient keeps of it
+and the gradient are three, and two such instances take 6/5 of one and two copies."""
 
 
 def is_lendable(results: Sequence[Slot]) -> bool:
@@ -56,7 +59,7 @@ class Lender:
     def lend(self, free: list[Any], bound: Any) -> Loan | None:
         """A loan of an instance, which has run and which is to be in `free` again; None where results are to be
         copied."""
-        if 2 * self._size < bound[0].memory.size() or type(free) is not list:
+        if MUCH * self._size < bound[0].memory.size() or type(free) is not list:
             return None  # there is more in it than results; or it is timed how long it is used
         try:
             self._left.pop()

@@ -11,6 +11,7 @@ import rosejit as rose
 from rosejit import Vec
 from rosejit.runtime.marshalling import result_buffers
 from rosejit.runtime.marshalling.result_buffers import LEAST, Spare
+from rosejit.runtime.marshalling.zero_copy_results import MOST
 from tests.runtime.large import SIZE, place
 
 pytestmark = pytest.mark.usefixtures("no_spare_memory")
@@ -190,7 +191,8 @@ def test_where_memory_is_short_what_is_kept_goes(monkeypatch: pytest.MonkeyPatch
 
 def test_clearing_caches_lets_go():
     f = rose.jit(double)
-    f(np.ones(SIZE))
+    held = [f(np.ones(SIZE)) for _ in range(MOST + 1)]  # the last is copied
+    del held
     assert kept(result_buffers.spare()) == [LEAST]
     rose.clear_caches()
     assert kept(result_buffers.spare()) == []

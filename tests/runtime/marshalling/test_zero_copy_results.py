@@ -12,7 +12,7 @@ import rosejit as rose
 from rosejit import Mat, Vec
 from rosejit.runtime.marshalling import result_buffers
 from rosejit.runtime.marshalling.result_buffers import LEAST
-from rosejit.runtime.marshalling.zero_copy_results import MOST, Lender
+from rosejit.runtime.marshalling.zero_copy_results import MOST, MUCH, Lender
 from rosejit.runtime.residency.tiering import Code
 from tests.runtime.large import SIZE, place
 
@@ -68,8 +68,11 @@ def test_more_than_so_many_are_copied():
 
 
 def test_what_is_mostly_arguments_is_copied():
-    f = rose.jit(lambda x: x + 1.0)
-    f(np.ones(SIZE))
+    f = rose.jit(lambda x, y: x + y[0])
+    x, many = np.ones(SIZE), np.ones((MUCH, SIZE))
+    f(x, many[: MUCH - 3])
+    assert spare_bytes() == 0
+    f(x, many)
     assert spare_bytes() == LEAST
 
 
@@ -176,7 +179,7 @@ def test_instances_whose_use_is_timed_are_not_lent():
 
     lender, free = Lender(6), []
     assert lender.lend(Timed(), (Bound,)) is None
-    assert Lender(4).lend(free, (Bound,)) is None
+    assert Lender(10 // MUCH).lend(free, (Bound,)) is None
     loans = [lender.lend(free, (Bound,)) for _ in range(MOST + 1)]
     assert [loan is None for loan in loans] == [False] * MOST + [True]
     assert free == []
