@@ -22,38 +22,36 @@ def paused() -> Generator[None, None, None]:
     if enabled:
         _full.when_due()
     gc.disable()
-    started = time.perf_counter()
+    before = gc.get_count()[0]
     try:
         yield
     finally:
         if enabled:
+            _full.pending += max(gc.get_count()[0] - before, 0)
             _promote()
-            _full.pending += time.perf_counter() - started
             gc.enable()
 
 
 class _Full:
     """Full collections. Python does not count what we move among the old objects, and would never begin one: functions
-    and their programs are cycles, and would never go. One is due when pauses have taken `SHARE` times as long as the
-    last one took for what stayed (with the time for what went, each would wait longer than the last: more garbage, more
-    time); it comes in front of a pause, when what was made before may be garbage."""
+    and their programs are cycles, and would never go. One is due when pauses have left `SHARE` times as many objects as
+    the last one found alive, so that memory is bounded by what lives, and the time too; it comes in front of a pause,
+    when what was made before may be garbage."""
 
-    SHARE = 20
+    SHARE = 0.5
+    LEAST = 200_000
 
     def __init__(self) -> None:
-        self.pending = 0.0
-        """Seconds of pauses since the last one."""
-        self._took = 0.05  # of the first one nothing is known
+        self.pending = 0
+        """Objects that pauses have left since the last one."""
+        self._due = self.LEAST
 
     def when_due(self) -> None:
         """Collect, if it is time for that."""
-        if self.pending > self.SHARE * self._took:
-            started = time.perf_counter()
-            self.pending = 0.0
-            gone = gc.collect()
-            took = time.perf_counter() - started
-            stayed = len(gc.get_objects())
-            self._took = max(took * stayed / (stayed + gone), 0.01)
+        if self.pending > self._due:
+            self.pending = 0
+            gc.collect()
+            self._due = max(self.SHARE * len(gc.get_objects()), self.LEAST)
 
 
 _full = _Full()

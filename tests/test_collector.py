@@ -35,7 +35,9 @@ def test_the_last_thread_puts_the_limit_back() -> None:
 
 def test_functions_go_that_nobody_calls_any_more(monkeypatch, thawed) -> None:
     """They are cycles, with their programs. What compiling made was moved where the collector never looked again."""
+    monkeypatch.setattr(collector._full, "_due", 0)
     monkeypatch.setattr(collector._Full, "SHARE", 0)
+    monkeypatch.setattr(collector._Full, "LEAST", 0)
 
     def made(k: float) -> "weakref.ref[rose.Function]":
         @rose.jit(cache=False)
@@ -76,26 +78,18 @@ def test_what_users_have_frozen_stays_so_and_is_not_counted_at_each_pause(monkey
     assert asked == [1]
 
 
-def test_the_next_collection_does_not_wait_longer_for_what_went(monkeypatch) -> None:
-    """Else there is more garbage each time, and more time is taken for it, without an end."""
-    now = [0.0]
-
-    def collect() -> int:
-        now[0] += 10.0
-        return 9_900
-
-    monkeypatch.setattr(collector.time, "perf_counter", lambda: now[0])
-    monkeypatch.setattr(collector.gc, "collect", collect)
-    monkeypatch.setattr(collector.gc, "get_objects", lambda: [None] * 100)
+def test_garbage_is_at_most_a_share_of_what_lives(monkeypatch) -> None:
+    """A rule of seconds let 100,000 functions that nobody keeps take 6 GB, after as many that were kept."""
+    alive, collected = 1_000_000, list[int]()
     full = collector._Full()
-    full.pending = 1e9
-    full.when_due()
-    full.pending = 1.0
-    full.when_due()
-    assert now == [10.0]  # 0.1 s for what stayed: the next one is due after 2 s
-    full.pending = 2.1
-    full.when_due()
-    assert now == [20.0]
+    monkeypatch.setattr(collector, "_full", full)
+    monkeypatch.setattr(collector.gc, "collect", lambda: collected.append(made))
+    monkeypatch.setattr(collector.gc, "get_objects", lambda: [None] * alive)
+    kept = list[object]()
+    for made in range(0, 1_000_000, 20_000):
+        with collector.paused():
+            kept += [[] for _ in range(20_000)]
+    assert collected == [220_000, 740_000]  # at LEAST, and then at SHARE of what is alive
 
 
 def test_what_was_made_in_a_pause_is_old_after_it() -> None:

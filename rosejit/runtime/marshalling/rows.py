@@ -2,16 +2,20 @@
 their numbers.
 """
 
+from itertools import starmap
+from marshal import dumps
 from struct import Struct
 from typing import Any
 
 from rosejit.abi import Leaf, Node, Slot, Static, Tree
 from rosejit.containers import DATACLASS, Constant, of_node
+from rosejit.numeric import is_at_hand, np
 
 MANY = 4
 """So many scalars in a row are packed at once, into memory and out of it; and so many rows are a loop."""
 _WIDEST = 32
 """A row of more numbers is written out: it is packed at once itself."""
+_FLOATS = 256
 _LETTER = {"real": "d", "int": "q", "bool": "?"}
 """The kinds as `struct` names them."""
 
@@ -51,7 +55,34 @@ def blanks_of(row: Node, count: int, constant: Constant) -> str | None:
     if of_node(row) is not DATACLASS:
         return None
     cls: Any = row.cls
-    return f"[*$py_map({constant(cls.__new__)}, {constant([cls] * count)})]"
+    return f"[*{constant(starmap)}({constant(cls.__new__)}, {constant([(cls,)] * count)})]"
+
+
+def is_floats(slots: list[Slot]) -> bool:
+    """Whether these are so many Reals, side by side, that `floats` is the faster way: it starts at 3 µs."""
+    is_many = len(slots) >= _FLOATS and slots[-1].offset == slots[0].offset + 8 * (len(slots) - 1)
+    return is_many and {slot.kind for slot in slots} == {"real"} and is_at_hand(worth_loading=False)
+
+
+def floats(columns: list[list[Any]]) -> Any:
+    """The numbers of lists of one length as rows, in one array; None where one is no float, or of another class.
+
+    One pass of C looks at the types and copies: `marshal` writes an exact float as the letter g and its 8 bytes.
+    """
+    count = len(columns[0])
+    try:
+        data = dumps(columns, 2)
+    except ValueError:  # something that marshal does not know
+        return None
+    step = 5 + 9 * count
+    if len(data) != 5 + step * len(columns):
+        return None
+    numbers = np.empty(count * len(columns))
+    for k, start in enumerate(range(10, len(data), step)):
+        if data[start : start + step - 5 : 9].count(b"g") != count:
+            return None
+        numbers[k :: len(columns)] = np.ndarray(count, "<f8", data, start + 1, 9)
+    return numbers
 
 
 def packing(slots: list[Slot]) -> Struct:

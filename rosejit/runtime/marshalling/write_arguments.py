@@ -13,7 +13,7 @@ from rosejit.abi import Leaf, Node, Slot, Static, Tree, leaves
 from rosejit.containers import of_node
 from rosejit.numeric import is_at_hand, np
 from rosejit.runtime.marshalling import convert, dynamic_arrays
-from rosejit.runtime.marshalling.rows import MANY, columns_of, packing, row_of
+from rosejit.runtime.marshalling.rows import MANY, columns_of, floats, is_floats, packing, row_of
 from rosejit.runtime.residency.memory import AT_ONCE
 
 _PYTHON: dict[str, Any] = {
@@ -129,6 +129,9 @@ class Arguments:
         parts = columns_of(row, each)
         if parts is not None:
             self.checks += [f"{name} = {part}" for name, part in zip(names, parts, strict=True)]
+            if is_floats(slots):
+                self._floats(slots, numbers, names)
+                return
             places = ", ".join([f"{numbers}[{k}::{width}]" for k in range(width)])
             self.checks.append(f"{numbers} = [*{', *'.join(names)}]")
             self.checks += [f"{places} = {', '.join(names)}"] * (width > 1)
@@ -165,6 +168,10 @@ class Arguments:
     def _block(self, tree: Node, value: str) -> None:
         slots = [next_slot(self._slots, child) for child in tree.children]
         kind, name = slots[0].kind, self._name()
+        if is_floats(slots):
+            self.checks.append(f"{name} = [*{value}]")
+            self._floats(slots, self._name(), [name])
+            return
         converter = max({self._converter(kind) for _ in slots}, key=len)  # the exact one, if one is
         self.checks.append(f"{name} = {value}")
         self.checks.append(
@@ -173,6 +180,18 @@ class Arguments:
         )
         self.ints += [name] * (kind == "int")
         self._others.append(self._packed(slots, f"*{name}"))
+
+    def _floats(self, slots: list[Slot], name: str, columns: list[str]) -> None:
+        """Many floats, of which the lists `columns` hold the first, second, ... of each row."""
+        converters = [self._converter("real") for _ in slots]
+        needed = [max(converters[k :: len(columns)], key=len) for k in range(len(columns))]  # the exact one, if one is
+        converted = [f"[*$py_map({one}, {column})]" for one, column in zip(needed, columns, strict=True)]
+        self.scope["$floats"] = floats
+        self.checks.append(f"{name} = $floats([{', '.join(columns)}])")
+        self.checks.append(f"if {name} is None: {name} = $floats([{', '.join(converted)}])")
+        whole = Slot("array", slots[0].offset, (len(slots),))
+        self._others.append(f"$in{len(self.views)}{_copied(whole, name)}")
+        self.views.append(whole)
 
     def _written(self, slot: Slot, value: str) -> str:
         memory, size = _MEMORY[slot.kind]

@@ -317,7 +317,7 @@ def test_dicts_are_read_by_key():
 
 
 def test_lists_of_few_and_of_many():
-    for count in (0, 1, 3, 4, 50):
+    for count in (0, 1, 3, 4, 50, 300):
         slots = [real(64 + 8 * k) for k in range(count)]
         f = echo(Node("list", (REAL,) * count), *slots)
         values = [k / 2 for k in range(count)]
