@@ -12,7 +12,7 @@ from rosejit.numeric import np
 from rosejit.runtime.marshalling import convert
 from rosejit.runtime.marshalling.dynamic_arrays import receive
 from rosejit.runtime.marshalling.result_buffers import copier
-from rosejit.runtime.marshalling.rows import MANY, blanks_of, packing, row_of
+from rosejit.runtime.marshalling.rows import MANY, blanks_of, packing, row_of, tuples_of
 from rosejit.runtime.marshalling.write_arguments import names_of, next_slot, packs, runs, unlike
 
 _MANY_KEYS = 16
@@ -140,6 +140,10 @@ class Results:
         slots = [next_slot(self._slots, leaf) for leaf in leaves(tree)]
         mark = len(self._loops)
         rows, numbers, names = f"$rows{mark}", f"$numbers{mark}", [f"$x{k}" for k in range(width)]
+        tuples = tuples_of(row, len(tree.children), numbers, self._constant)
+        if tuples is not None:
+            self._loops += [f"{numbers} = $py_iter({self._many(slots)})", f"{rows} = {tuples}"]
+            return rows
         body = list[str]()
         blanks = blanks_of(row, len(tree.children), self._constant)
         self._loops += [f"{rows} = {blanks or '[]'}", f"{numbers} = $py_iter({self._many(slots)})"]

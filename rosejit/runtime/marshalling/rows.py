@@ -2,13 +2,15 @@
 their numbers.
 """
 
+from collections import namedtuple
+from collections.abc import Sequence
 from itertools import starmap
 from marshal import dumps
 from struct import Struct
 from typing import Any
 
 from rosejit.abi import Leaf, Node, Slot, Static, Tree
-from rosejit.containers import DATACLASS, Constant, of_node
+from rosejit.containers import DATACLASS, NAMED_TUPLE, Constant, of_node
 from rosejit.numeric import is_at_hand, np
 
 MANY = 4
@@ -16,6 +18,7 @@ MANY = 4
 _WIDEST = 32
 """A row of more numbers is written out: it is packed at once itself."""
 _FLOATS = 256
+_new_tuple: Any = vars(tuple)["__new__"]
 _LETTER = {"real": "d", "int": "q", "bool": "?"}
 """The kinds as `struct` names them."""
 
@@ -42,11 +45,26 @@ def _numbers(tree: Tree) -> int:
             return sum(map(_numbers, children))
 
 
-def columns_of(row: Node, values: str) -> list[str] | None:
-    """For each number of records as `row` the expression of the list of that number of all `values`; None where the
+def columns_of(row: Node, values: str, names: Sequence[str]) -> list[str]:
+    """The lines that name, for each number of records as `row`, the list of that number of all `values`; none where the
     records are taken apart one by one."""
-    is_flat = of_node(row) is DATACLASS and all([isinstance(child, Leaf) for child in row.children])
-    return [f"[$one.{key} for $one in {values}]" for key in row.keys] if is_flat else None
+    kind = of_node(row)
+    if kind not in (DATACLASS, NAMED_TUPLE) or not all([isinstance(child, Leaf) for child in row.children]):
+        return []
+    if kind is NAMED_TUPLE:
+        return [f"{', '.join(names)}, = $py_zip(*{values}, strict=True)"]
+    return [f"{name} = [$one.{key} for $one in {values}]" for name, key in zip(names, row.keys, strict=True)]
+
+
+def tuples_of(row: Node, count: int, numbers: str, constant: Constant) -> str | None:
+    """The expression of a list of so many named tuples as `row` of the iterator `numbers`, made in C as their own
+    `_make` does; None where that is the user's, or `row` is another thing."""
+    cls: Any = row.cls
+    is_flat = of_node(row) is NAMED_TUPLE and all([isinstance(child, Leaf) for child in row.children])
+    if not is_flat or cls._make.__func__.__code__ not in namedtuple.__code__.co_consts:
+        return None
+    rows = f"$py_zip({', '.join([numbers] * len(row.children))})"
+    return f"[*$py_map({constant(_new_tuple)}, {constant([cls] * count)}, {rows})]"
 
 
 def blanks_of(row: Node, count: int, constant: Constant) -> str | None:

@@ -126,9 +126,9 @@ class Arguments:
             del body[0]
             of_class = f"$count($py_map($py_type, {each}), {self._constant(row.cls)})"
             self._check(f"{of_class} != {len(tree.children)}")
-        parts = columns_of(row, each)
-        if parts is not None:
-            self.checks += [f"{name} = {part}" for name, part in zip(names, parts, strict=True)]
+        lines = columns_of(row, each, names)
+        if lines:
+            self.checks += lines
             if is_floats(slots):
                 self._floats(slots, numbers, names)
                 return
