@@ -44,7 +44,7 @@ def test_loops_that_are_far_too_long_are_refused_soon(monkeypatch, turns):
 def test_a_loop_that_is_left_early_is_not_judged_by_its_range(monkeypatch):
     body = "for k in range(10**12):\n    x = x * 0.5 + {0: k}[0]\n    if k == 51_000:\n        break\nreturn x"
     with pytest.warns(rose.UnrollWarning):
-        assert len(limited(monkeypatch, 10**7, body).lower(1.0).ir) == 102_002
+        assert "loop i < 51001 " in str(limited(monkeypatch, 10**7, body).lower(1.0).ir)  # a loop again
 
 
 # --- `UnrollWarning`

@@ -488,6 +488,7 @@ def _unroll(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
             "give it a count that staging knows: an `int` parameter as `rose.Static`, a length, elements of a list",
             *why_counted(items),
         )
+    session.tape.keeps_unrolled = True
     return items
 
 

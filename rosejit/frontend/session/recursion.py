@@ -22,6 +22,7 @@ from rosejit.ir import syntax as ir
 from rosejit.ir.traversal import forms, free
 from rosejit.ir.types import INT, REAL, Type
 from rosejit.lazy_dataclass import dataclass
+from rosejit.transforms.loops.reroll import reroll
 from rosejit.transforms.passes.insert_copies import insert_copies
 
 Captures = dict[int, tuple[Capture, ir.Var]]
@@ -204,6 +205,8 @@ class CallGraph:
         group = self._waiting[self._heights[-1] :]
         del self._waiting[self._heights[-1] :]
         _close(group, nested)
+        for each in () if self._session.tape.keeps_unrolled else group:
+            each.function.body = reroll(_body(each))
         for each in group:
             each.staged.function = insert_copies(each.function)
             each.staged.result = each.result

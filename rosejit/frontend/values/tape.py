@@ -227,6 +227,8 @@ class Tape:
     """The rolled loops that are open, if there are any (`arrays/host_tables.py`)."""
     rolls_more = False
     """Whether a loop was found in which so much is unrolled that shorter ones are rolled as well."""
+    keeps_unrolled = False
+    """Whether somebody has asked for a loop to be unrolled."""
     has_open = False
     """Whether there are arrays whose length stays open."""
 
