@@ -20,7 +20,7 @@ from rosejit.solvers.implicit import solution, still
 from rosejit.solvers.programs import amount, checked, count, option, real, several, solve, vector
 
 MESSAGES = {
-    0: "the conditions of a minimum hold, within `tol`",
+    0: "the conditions of a minimum hold, within `tol` or as far as rounding lets one see",
     1: "the limit of iterations was reached",
     2: "no step makes the objective smaller: nothing bounds it, it has a crease, or rounding is all that is left",
     3: "the objective, a constraint or a derivative is infinite or no number",
@@ -80,7 +80,8 @@ def minimize(
     `hess="bfgs"` has "SLSQP" do without second derivatives, in more iterations: where there are none, or the unknowns
     are many.
 
-    `tol` bounds the gradient of the Lagrangian, relative to that of `f`, and what constraints lack. Derivatives of `x`
+    `tol` bounds the gradient of the Lagrangian, relative to that of `f`, and what constraints lack; without constraints
+    its square root does, where no step makes `f` smaller and none promises more than rounding hides. Derivatives of `x`
     are those of the minimum by everything that `f`, bounds and constraints read, as the constraints that hold it go on
     holding it (the implicit function theorem of the Karush-Kuhn-Tucker conditions).
 

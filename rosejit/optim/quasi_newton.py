@@ -8,6 +8,9 @@ from rosejit.optim.box import held, left
 from rosejit.optim.descent import converged, largest, note
 from rosejit.optim.search import wolfe
 
+NOISE = 1e-10
+"""What a step promises less than, of the value, is lost in the rounding of many an objective."""
+
 
 def remember(evaluate, objective, x, report, history, box, memory, steps, tolerance):
     """Steps along what the last `memory` steps tell of the curvature, each as long as a line search finds."""
@@ -16,13 +19,15 @@ def remember(evaluate, objective, x, report, history, box, memory, steps, tolera
     moves, changes = np.zeros((memory, len(x))), np.zeros((memory, len(x)))
     curvatures = np.zeros(memory)
     stored, step, evaluations = 0, 0, 1
-    moving = True
+    moving, gain = True, math.inf
     while moving and step < steps and largest(left(x, slope, box)) > tolerance and value > -math.inf:
         note(step, value, left(x, slope, box), report, values)
         if box is None:
             direction = quasi_newton(slope, moves, changes, curvatures, stored, memory)
         else:
             direction = among_free(slope, moves, changes, stored, memory, np.where(held(x, slope, box), 0.0, 1.0))
+        if stored > 0:
+            gain = -(slope @ direction)
         first = 1.0 if step > 0 else min(1.0, 1.0 / np.sum(np.abs(slope)))
         at, lower, next_slope, trials, accepted = wolfe(evaluate, x, value, slope, direction, first, box)
         evaluations += trials
@@ -38,8 +43,12 @@ def remember(evaluate, objective, x, report, history, box, memory, steps, tolera
             stored += 1
         x, value, slope = at, lower, next_slope
         step += 1
-    note(step, value, left(x, slope, box), report, values)
-    return x, value, slope, step, evaluations, converged(value, left(x, slope, box), tolerance), values
+    rest = left(x, slope, box)
+    note(step, value, rest, report, values)
+    done = converged(value, rest, tolerance) or (
+        not moving and gain <= NOISE * max(1.0, abs(value)) and converged(value, rest, math.sqrt(tolerance))
+    )
+    return x, value, slope, step, evaluations, done, values
 
 
 def quasi_newton(slope, moves, changes, curvatures, stored, memory):

@@ -34,7 +34,8 @@ class Minimum(NamedTuple):
     evaluations: Any
     """How often value and gradient were computed."""
     converged: Any
-    """Whether the largest entry of the gradient is within the tolerance, of those that no bound holds."""
+    """Whether the largest entry of the gradient is within the tolerance, of those that no bound holds; of `lbfgs` also
+    within its square root, where no step makes the objective smaller and none promises more than rounding hides."""
     history: Any = None
     """The value before every step and after the last, then NaN; None unless `history=True`."""
 
