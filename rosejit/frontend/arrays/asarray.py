@@ -10,7 +10,7 @@ from rosejit.errors import RoseError, ShapeError
 from rosejit.frontend.arrays.access import variable
 from rosejit.frontend.arrays.array import Array, fresh, of_host
 from rosejit.frontend.arrays.broadcast import converted
-from rosejit.frontend.values.host_scalars import narrow_dtype
+from rosejit.frontend.values.host_scalars import is_array, narrow_dtype
 from rosejit.frontend.values.pytree import is_staged_deep, staged_leaf
 from rosejit.frontend.values.scalars import ATOMS, refuse_tangent, type_of
 from rosejit.frontend.values.tape import Tape
@@ -40,6 +40,14 @@ def as_array(tape: Tape, value: Any, name: str = "array") -> Array | None:
         raise _ragged(tape) from None
     _require_64_bits(tape, data)
     return of_host(tape, data, name) if data.dtype.kind in "fiub" else None
+
+
+def read_like(tape: Tape, value: Any, other: Any) -> Any:
+    """An array that an object from outside holds as staged code reads it, where another one stands in its place."""
+    if value is other or not is_array(value):
+        return value
+    is_one = other.__class__ is Array or isinstance(other, NarrowValue) or is_array(other)
+    return tape.session.captured(value) if is_one else value
 
 
 def _require_64_bits(tape: Tape, value: Any) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from rosejit.errors import UnsupportedSyntax, with_article
 from rosejit.frontend.arrays.access import variable
 from rosejit.frontend.arrays.array import FIRST, Array, Box, Host, atom_of, fresh, placed, placed_at
+from rosejit.frontend.arrays.asarray import read_like
 from rosejit.frontend.control import optional
 from rosejit.frontend.control.undefined import Poison, UninitialisedCarry, as_flag, flag_atom, hint, label, part, split
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays, of_list
@@ -127,7 +128,7 @@ class Join:
             if a is b:
                 return a
             a, b = (v.become(other) if v.__class__ is UninitialisedCarry else v for v, other in ((a, b), (b, a)))
-        a, b = widened(a, b), widened(b, a)
+        a, b = widened(read_like(self.tape, a, b), b), widened(read_like(self.tape, b, a), a)
         a, b = optional.alike(self.tape, a, b, lambda side: self.tape.reopened(self.sides[side]))
         a_type, b_type = type_of(a), type_of(b)
         if a_type is not None and b_type is not None:
@@ -272,7 +273,8 @@ class Join:
         if is_row(a) or is_row(b):
             why = f"{label(name)} is an element of a list, and which one only running tells"
             return Poison(self.tape, why, _BY_INDEX)
-        why = f"{label(name)} is {described(a)} on one side of the `if` and {described(b)} on the other"
+        one, other = both_described(a, b)
+        why = f"{label(name)} is {one} on one side of the `if` and {other} on the other"
         if a is None or b is None:
             return Poison(self.tape, why, _OR_NOTHING)
         if isinstance(a, str) and isinstance(b, str):
@@ -405,8 +407,13 @@ def described(value: Any) -> str:
     return with_article(type(value).__name__)
 
 
+_ELEMENTS = {REAL: "floats", INT: "ints", BOOL: "bools", TAN: "tangents"}
+
+
 def both_described(a: Any, b: Any) -> tuple[str, str]:
     """Two values in words that differ, where their lengths do."""
+    if a.__class__ is b.__class__ is Array and a.shape == b.shape:
+        return f"{described(a)} of {_ELEMENTS[a.type]}", f"{described(b)} of {_ELEMENTS[b.type]}"
     if isinstance(a, (tuple, list, dict)) and type(a) is type(b) and len(a) != len(b):
         return f"{described(a)} of {len(a)}", f"{described(b)} of {len(b)}"
     return described(a), described(b)

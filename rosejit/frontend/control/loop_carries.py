@@ -13,12 +13,12 @@ from typing import Any, NoReturn
 from rosejit.errors import ShapeError, StagingTypeError
 from rosejit.frontend.arrays.access import put, store, variable
 from rosejit.frontend.arrays.array import Array, Box, Host, atom_of, fresh, placed, titled
+from rosejit.frontend.arrays.asarray import read_like
 from rosejit.frontend.control import optional
 from rosejit.frontend.control.carry_aliases import Handle, after_an_iteration, follow, roots
 from rosejit.frontend.control.join import (
     as_left,
     both_described,
-    described,
     is_from_around,
     record_sources,
     same_number,
@@ -36,6 +36,7 @@ from rosejit.frontend.control.undefined import (
 )
 from rosejit.frontend.soa.struct_of_arrays import of_list
 from rosejit.frontend.values.complexes import widened
+from rosejit.frontend.values.host_scalars import is_array
 from rosejit.frontend.values.pytree import is_alike, is_mutable, is_row, members, with_parts
 from rosejit.frontend.values.scalars import ATOMS, NUMBERS, type_of, wrap
 from rosejit.frontend.values.tape import (
@@ -272,7 +273,16 @@ class LoopCarries(UninitialisedCarries):
 
     def _listed(self, before: Any, after: Any) -> Any:
         held, _ = optional.alike(self.tape, before, after, lambda _: nullcontext())
-        return of_list(self.tape, widened(held, after), after)
+        found = of_list(self.tape, widened(read_like(self.tape, held, after), after), after)
+        inside = members(found)
+        if found is after or not inside or not is_alike(found, after):
+            return found
+        made = [self._listed(*pair) for pair in zip(inside, members(after) or (), strict=True)]
+        if all(a is b for a, b in zip(made, inside, strict=True)):
+            return found
+        if is_mutable(found):
+            self.tape.freeze("it may be one of two in a staged loop", found)
+        return merged(self.tape, with_parts(found, made))
 
     def _begun(self, before: Any, p: Any, after: Any) -> Any:
         """A name without a beginning: as an optional value, where the iteration was staged for a value or None, and
@@ -290,7 +300,8 @@ class LoopCarries(UninitialisedCarries):
     def know(self, slots: Iterable[AttributeSlot]) -> None:
         """Let attributes be, in the body, what they are in any iteration."""
         for slot in slots:
-            before = slot.read()
+            found = slot.read()
+            before = self.tape.session.captured(found) if is_array(found) else found
             standing = self.placeholder(before, slot.name)
             self.frame.entry_values[slot] = (standing, before)
             self.tape.write(slot, standing)
@@ -363,6 +374,7 @@ class LoopCarries(UninitialisedCarries):
 
     def _value(self, v: Any, p: Any, x: Any, name: str, exposed: bool) -> Finaliser:
         """The value after the loop of what was `v` before, `p` in the body and `x` after an iteration."""
+        x = read_like(self.tape, x, v)
         if v is UNDEFINED or v.__class__ in (MaybeBound, UninitialisedCarry):
             return self._partial(v, p, x, name, exposed)
         if v.__class__ is optional.Optional:
@@ -413,10 +425,14 @@ class LoopCarries(UninitialisedCarries):
         if x.box is p.box and x.axes is None:
             return self._unchanged(v, p)
         if x.shape != v.shape or x.type is not v.type:
+            before, after = both_described(v, x)
+            reshaped = x.shape != v.shape
             raise self.tape.fault(
-                ShapeError if x.shape != v.shape else StagingTypeError,
-                f"{label(name)} is {described(v)} before the loop and {described(x)} after an iteration of it",
-                help="an array that a staged loop rebinds keeps its shape: make it as large as it will be before",
+                ShapeError if reshaped else StagingTypeError,
+                f"{label(name)} is {before} before the loop and {after} after an iteration of it",
+                help="an array that a staged loop rebinds keeps its shape: make it as large as it will be before"
+                if reshaped
+                else "an array that a staged loop rebinds keeps its kind of elements: begin with floats, `a + 0.0`",
             )
         var = self.aliases[p.box][1]
         self.rebound[p.box] = x.box

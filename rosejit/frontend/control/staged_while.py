@@ -4,14 +4,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from rosejit.errors import UnsupportedSyntax
+from rosejit.frontend.arrays.array import Array
 from rosejit.frontend.control import retype
 from rosejit.frontend.control.if_for import Names, finished, runs_at_all
 from rosejit.frontend.control.loop_carries import LoopCarries
-from rosejit.frontend.control.optional import Optional
 from rosejit.frontend.control.truth import truth
-from rosejit.frontend.soa.struct_of_arrays import StructOfArrays
-from rosejit.frontend.values.complexes import Complex
-from rosejit.frontend.values.scalars import Bool
+from rosejit.frontend.values.scalars import NUMBERS, Bool
 from rosejit.frontend.values.tape import UNDEFINED, AttributeSlot, Frame, MaybeBound, Tape, stored
 from rosejit.ir.syntax import TRUE, Atom, Block, Lit, Var, While
 from rosejit.ir.traversal import free
@@ -177,8 +175,8 @@ class WhileLoop:
         return loop.finish(names)
 
 
-_WIDER = (StructOfArrays, Complex, tuple, Optional)
-"""Classes of values that an iteration may leave where something else was before the loop."""
+_AS_BEFORE = NUMBERS | {float, int, bool, Array}
+"""Classes of values that an iteration leaves where such values were before the loop."""
 _OPEN = (type(UNDEFINED), MaybeBound)
 """Classes of what a name without a beginning was bound to."""
 
@@ -213,10 +211,10 @@ class _Loop:
         return self._carries.before
 
     def listed(self, names: Names) -> Names | None:
-        """The names before the loop, if lists of the host among them have to be lists of staged loops, or None has to
-        be an optional value."""
+        """The names before the loop, if lists of the host among them have to be lists of staged loops, arrays that
+        objects hold staged ones, or None an optional value."""
         pairs = zip(names, self._carries.before, strict=True)
-        if not any(x.__class__ in _WIDER or v.__class__ in _OPEN or (v is None and x is not None) for x, v in pairs):
+        if all(x is v or (x.__class__ in _AS_BEFORE and v is not None and v.__class__ not in _OPEN) for x, v in pairs):
             return None
         self._tape.close(self._frame)
         before = self._carries.listed(names)

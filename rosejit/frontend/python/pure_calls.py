@@ -249,7 +249,7 @@ _GIVING_FUNCTIONS = {
 }  # fmt: skip
 """By module the functions whose result is a container that nobody had before."""
 
-_PLAIN_METACLASSES = frozenset({"builtins.type", "abc.ABCMeta", "enum.EnumType", "enum.EnumMeta"})
+_PLAIN_METACLASSES = frozenset({"builtins.type", "abc.ABCMeta", "enum.EnumType", "enum.EnumMeta", "numpy._DTypeMeta"})
 
 
 def effect_of(function: Any, args: tuple[Any, ...]) -> Effect | None:
@@ -340,7 +340,11 @@ def _of_function(module: str, name: str, args: tuple[Any, ...]) -> Effect | None
 
 def _is_changeable(value: Any) -> bool:
     """Whether `operator.iadd` and the like change a value, and do not make another one."""
-    return not any(_title(cls) in _VALUES for cls in type(value).__mro__)
+    return not _is_of_values(type(value))
+
+
+def _is_of_values(cls: type) -> bool:
+    return any(_title(each) in _VALUES for each in cls.__mro__)
 
 
 def _is_whole(module: str) -> bool:
@@ -395,7 +399,7 @@ _NO_CODE = effect_of.__code__
 def _makes(cls: type) -> bool:
     title, module = _title(cls), _module(cls.__module__)
     known = _names(_PURE, module)
-    return cls.__name__ in known or "*" in known or _is_whole(module) or title in _VALUES or title in _METHODS
+    return cls.__name__ in known or "*" in known or _is_whole(module) or _is_of_values(cls) or title in _METHODS
 
 
 def _of_object(function: Any, args: tuple[Any, ...]) -> Effect | None:
