@@ -132,6 +132,9 @@ def attribute_of_host(value: Any, name: str) -> Any:
     own = name in getattr(value, "__dict__", ()) and not hasattr(type(held), "__set__")
     if cls.__getattribute__ is object.__getattribute__ and (own or isinstance(held, MemberDescriptorType)):
         return getattr(value, name, None)
+    is_plain = name not in getattr(value, "__dict__", ()) and not hasattr(type(held), "__get__")
+    if cls.__getattribute__ is object.__getattribute__ and held is not None and is_plain:  # of the class
+        return held
     return unroll("an attribute of the host")
 
 

@@ -102,6 +102,8 @@ class AbstractCalls:
             return Constant(args[0].shape[0])
         if any(arg.__class__ is AbstractArray for arg in args):
             return unroll("a builtin of an array")
+        if called in (max, min) and len(args) == 1 and getattr(args[0], "made", None) in (list, tuple):
+            args = args[0].items
         if called in (max, min) and len(args) > 1:
             return abstract_numbers.largest(called.__name__, args)
         if len(args) != 1:

@@ -254,8 +254,8 @@ def _call(context: Context, node: Any) -> Plan:
     if any(isinstance(item, gast.Starred) for item in node.args) or any(k.arg is None for k in node.keywords):
         raise _Unlisted(node)
     keywords = tuple((k.arg, _expression(context, k.value)) for k in node.keywords)
-    is_sum = isinstance(node.func, gast.Name) and node.func.id == "sum"
-    args = [_comprehension if is_sum and isinstance(a, gast.GeneratorExp) else _expression for a in node.args]
+    is_fold = isinstance(node.func, gast.Name) and node.func.id in ("sum", "max", "min")
+    args = [_comprehension if is_fold and isinstance(a, gast.GeneratorExp) else _expression for a in node.args]
     made = tuple(rule(context, a) for rule, a in zip(args, node.args, strict=True))
     return ("call", _expression(context, node.func), made, keywords)
 

@@ -10,7 +10,7 @@ from dataclasses import field
 from typing import Any, get_args
 
 from rosejit.ir import syntax as ir
-from rosejit.ir.traversal import captures, fails, operands, rebuild, renamed, scopes
+from rosejit.ir.traversal import captures, fails, operands, rebuild, renamed, scopes, within
 from rosejit.ir.types import BOOL, INT, REAL, Array, Scalar, Type, is_boxed
 from rosejit.lazy_dataclass import dataclass
 from rosejit.ops import PRIMITIVES
@@ -39,7 +39,7 @@ def reroll(body: ir.Block) -> ir.Block:
     work = _work(whole.lets, 1 if _is_flat(whole) else NESTED)
     if work < LEAST:
         return whole
-    made = _Rerolling().block(whole)
+    made = _Rerolling().block(whole, 1 if _is_flat(whole) else NESTED)
     return whole if made is None or 2 * _work(made.lets, NESTED) > work else _with_whole_arrays(made)
 
 
@@ -102,19 +102,20 @@ class _Rerolling:
         self._letters: dict[Any, int] = {}
         self._unit = 1
 
-    def block(self, block: ir.Block) -> ir.Block | None:
+    def block(self, block: ir.Block, unit: int) -> ir.Block | None:
         """The block with loops; None where there is nothing to gain."""
         lets, changed = [*block.lets], False
-        self._unit = 1 if _is_flat(block) else NESTED
-        for k, let in enumerate(lets):
-            if let.expr.__class__ in _WITH_BLOCKS and _work([let], NESTED) >= LEAST:
-                expr = rebuild(let.expr, lambda a: a, block=lambda inner: self.block(inner) or inner)
-                lets[k], changed = ir.Let(let.binders, expr, let.span), True
         while True:
+            self._unit = unit
             found = self._once(lets, block.results)
             if found is None:
-                return ir.Block(lets, block.results) if changed else None
-            lets, changed, self._unit = _read(ir.Block(found, block.results)).lets, True, NESTED
+                break
+            lets, changed, unit = _read(ir.Block(found, block.results)).lets, True, NESTED
+        for k, let in enumerate(lets):  # behind that: iterations are looked into once
+            if let.expr.__class__ in _WITH_BLOCKS and _work([let], NESTED) >= LEAST:
+                lets[k] = within(let, lambda inner: self.block(inner, NESTED) or inner)
+                changed = changed or lets[k].expr is not let.expr
+        return ir.Block(lets, block.results) if changed else None
 
     def _once(self, lets: list[ir.Let], results: tuple[ir.Atom, ...]) -> list[ir.Let] | None:
         """The lets of a block with its shortest repetitions as loops; None where there are none."""

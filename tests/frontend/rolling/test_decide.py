@@ -190,6 +190,8 @@ def bits(value):
 
 
 ROLLED = {
+    "the largest of a list": "for i in range(100):\n    p = [s * x, v[i]]\n    s += max(p) + min(a * x for a in p) - max([x, 0.5])",
+    "an attribute of a class": "class Plain:\n    g = 9.81\no = Plain()\nfor i in range(100):\n    s += v[i] * o.g",
     "a sum": "for i in range(len(v)):\n    s += v[i] * v[i]",
     "the index as a real": "for i in range(100):\n    s += v[i] * i + i / 4 - (2 * i + 1) * x",
     "an array that a triangle binds": "for i in range(20):\n    for j in range(i + 1, 20):\n        d = m[i] - m[j]\n        s += d @ d",
