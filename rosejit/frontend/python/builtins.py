@@ -5,6 +5,7 @@
 import contextlib
 import functools
 import itertools
+import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -186,6 +187,10 @@ def fold(session: Any, generator: Any, start: Any, step: Callable[[Any, Any], An
     return result
 
 
+def _product(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
+    return fold(session, _items(session, args[0]), kwargs.get("start", 1), operator.mul, "prod")
+
+
 def _items(session: Any, value: Any) -> Any:
     return rows(session.tape, value)
 
@@ -256,17 +261,21 @@ def _extreme(name: str) -> Handler:
         if session.hooks.comprehensions.of(items) is None:
             return _extreme_of_items(session, name, list(_items(session, items)), kwargs)
         best = fold(session, items, UNDEFINED, lambda best, x: _better(session.tape, name, best, x), name)
-        return _finished_extreme(session, name, best, kwargs)
+        return _finished_extreme(session, name, best, kwargs, lambda found: found)
 
     return handler
 
 
 def _extreme_by_key(session: Any, name: str, args: Args, kwargs: Options) -> Any:
     """The first of the best items; the key is asked once of each, in order."""
+    asked = functools.partial(session.hooks.call, kwargs["key"])
+    if len(args) == 1 and session.hooks.comprehensions.of(args[0]) is not None:
+        best = fold(session, args[0], UNDEFINED, lambda best, x: _better_by(session.tape, name, asked, best, x), name)
+        return _finished_extreme(session, name, best, kwargs, lambda pair: pair[1])
     items = list(args) if len(args) != 1 else list(_items(session, args[0]))
     if not items or (len(args) > 1 and "default" in kwargs):
         return {"max": max, "min": min}[name](*args, **kwargs)
-    return ordering.extreme(session.tape, name, items, functools.partial(session.hooks.call, kwargs["key"]))
+    return ordering.extreme(session.tape, name, items, asked)
 
 
 def _extreme_of_items(session: Any, name: str, items: list[Any], kwargs: Options) -> Any:
@@ -286,7 +295,7 @@ def pick(tape: Tape, name: str, best: Any, x: Any) -> Any:
         return stage(tape, P[name], (best, x))
     kinds = {type_of(best), type_of(x)}
     if not (best.__class__ in NUMBERS or x.__class__ in NUMBERS):
-        return (x if x > best else best) if name == "max" else (x if x < best else best)
+        return ordering.choose(tape, truth(tape, x > best if name == "max" else x < best), x, best, name)
     if None in kinds:
         raise tape.type_fault(f"`{name}` compares numbers, given {type(best).__name__} and {type(x).__name__}")
     whole = kinds <= {INT, BOOL}
@@ -298,10 +307,9 @@ def _better(tape: Tape, name: str, best: Any, x: Any) -> Any:
     held, flag = split(best)
     if held is UNDEFINED:
         return x
+    if type_of(x) is None:
+        return _better_by(tape, name, None, best, x)
     number = held.read() if hasattr(held, "read") else held
-    if isinstance(x, (tuple, list)):
-        better = truth(tape, ordering.compared(tape, "gt" if name == "max" else "lt", x, number))
-        return ordering.choose(tape, ordering.either(tape, better, _negated(tape, flag)), x, number, name)
     if flag is True:
         return pick(tape, name, number, x)
     greater = (x > number) if name == "max" else (x < number)
@@ -310,23 +318,37 @@ def _better(tape: Tape, name: str, best: Any, x: Any) -> Any:
     return P["select" if kind is REAL else "iselect"].__call__(chosen, x, number)
 
 
+def _better_by(tape: Tape, name: str, key: Callable[[Any], Any] | None, best: Any, x: Any) -> Any:
+    """The same of what is no number; of pairs of a key and an item, if there is a key."""
+    held, flag = split(best)
+    new = x if key is None else (key(x), x)
+    if held is UNDEFINED:
+        return new
+    known = held.become(new) if hasattr(held, "become") else held
+    keys = (new, known) if key is None else (new[0], known[0])
+    better = truth(tape, ordering.compared(tape, "gt" if name == "max" else "lt", *keys))
+    return ordering.choose(tape, ordering.either(tape, better, _negated(tape, flag)), new, known, name)
+
+
 def _negated(tape: Tape, flag: Any) -> Any:
     return Bool(tape, tape.apply(P["not"], flag.atom)) if flag.__class__ is Bool else not flag
 
 
-def _finished_extreme(session: Any, name: str, best: Any, kwargs: Options) -> Any:
+def _finished_extreme(session: Any, name: str, best: Any, kwargs: Options, item: Callable[[Any], Any]) -> Any:
     message = f"{name}() arg is an empty sequence"
     if best is UNDEFINED:
         if "default" in kwargs:
             return kwargs["default"]
         raise ValueError(message)
     if best.__class__ is not MaybeBound or best.flag is True:
-        return best
-    if best.flag.__class__ is Bool:
-        failure = Failure("raise", message, session.tape.here(), exception=ValueError(message))
-        session.tape.check(best.flag.atom, failure)
-        return best.value
-    return read_bound(session.tape, best, name)
+        return item(best)
+    if best.flag.__class__ is not Bool:
+        return item(read_bound(session.tape, best, name))
+    if "default" in kwargs:
+        return ordering.choose(session.tape, best.flag, item(best.value), kwargs["default"], name)
+    failure = Failure("raise", message, session.tape.here(), exception=ValueError(message))
+    session.tape.check(best.flag.atom, failure)
+    return item(best.value)
 
 
 # --- iterables
@@ -407,10 +429,12 @@ def _sorted(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     """Numbers in ascending order, equals in theirs; with a key of the host, as Python sorts."""
     items = list(_items(session, *args))
     key = kwargs.get("key")
-    if key is not None or any(isinstance(item, (tuple, list)) for item in items):
+    numbers = [item.__class__ in NUMBERS for item in items]
+    held = [item for item, known in zip(items, numbers, strict=True) if not known]
+    if key is not None or any(isinstance(item, (tuple, list)) or ordering.is_staged(item) for item in held):
         by = None if key is None else functools.partial(session.hooks.call, key)
         return session.hooks.record_allocation(ordering.ordered(session.tape, items, by, bool(kwargs.get("reverse"))))
-    if not any(item.__class__ in NUMBERS for item in items):
+    if not any(numbers):
         return session.hooks.record_allocation(session.plain(function, (items,), kwargs))
     _check_order(session, items)
     step = -1 if kwargs.get("reverse") else 1  # Python turns the list around before and after: equals keep their order
@@ -509,6 +533,7 @@ _STAGED: dict[Any, tuple[Handler, str]] = {
     complex: (_complex, "real=0, imag=..."),
     pow: (_pow, "base, exp, mod=None"), isinstance: (is_instance, "obj, class_or_tuple, /"),
     type: (class_of, "object, bases=..., dict=..., /, **kwds"), sum: (_sum, "iterable, /, start=0"),
+    math.prod: (_product, "iterable, /, *, start=1"),
     all: (_all, "iterable, /"), any: (_any, "iterable, /"), max: (_extreme("max"), "*args, key=None, default=..."),
     min: (_extreme("min"), "*args, key=None, default=..."), enumerate: (_with_rows, "iterable, start=0"),
     zip: (_with_rows, "*iterables, strict=False"), list: (_with_rows, "iterable=(), /"),

@@ -13,8 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rosejit.frontend.control.truth import truth
-from rosejit.frontend.python.ordering import both, choose, compared, differs, either, ordered
-from rosejit.frontend.values.pytree import is_staged_deep
+from rosejit.frontend.python.ordering import both, choose, compared, differs, either, is_staged, ordered
 from rosejit.frontend.values.tape import Tape
 
 _MOST = 64
@@ -104,7 +103,7 @@ _STEPS: dict[Any, Callable[..., Any]] = {
 def of_heap(session: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A function of `heapq` that changes a list."""
     heap: Any = args[0] if args else None
-    if heap.__class__ is not list or not heap or kwargs or not is_staged_deep(list(args)):
+    if heap.__class__ is not list or not heap or kwargs or not any(map(is_staged, (*heap, *args[1:]))):
         if heap.__class__ is list and function is heapq.heappush and not heap and len(args) == 2:
             session.hooks.append(*args)
             return None

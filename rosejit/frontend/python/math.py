@@ -107,12 +107,6 @@ def _distance(tape: Any, p: list[Any], q: list[Any]) -> Any:
     return _hypot(*[a - b for a, b in zip(p, q, strict=True)])
 
 
-def _product(tape: Any, items: list[Any], start: Any = 1) -> Any:
-    for item in items:
-        start = start * item
-    return start
-
-
 def _sum(tape: Any, items: list[Any]) -> Any:
     """In twice the precision: what each addition rounds away is added up apart."""
     total: Any = 0.0
@@ -149,7 +143,7 @@ def _table() -> dict[Any, Handler]:
         "pow": lambda x, y, /: power(Real(x.tape, real_atom(x.tape, x)) if x.__class__ in (Int, Bool) else x, y),  # pyright: ignore[reportArgumentType]  # known here
     }  # fmt: skip
     items: dict[str, Callable[..., Any]] = {
-        "dist": _distance, "prod": _product, "fsum": _sum, "sumprod": _sumprod,
+        "dist": _distance, "fsum": _sum, "sumprod": _sumprod,
     }  # fmt: skip
     for name, make in (staged | integer_math.STAGED).items():
         table[getattr(math, name)] = _staged(make)

@@ -13,10 +13,11 @@ from typing import Any
 
 from rosejit.frontend.arrays.array import Array
 from rosejit.frontend.control.join import Join, both_described
+from rosejit.frontend.control.special_methods import own
 from rosejit.frontend.control.staged_range import StagedRange
 from rosejit.frontend.control.truth import truth
 from rosejit.frontend.control.undefined import Poison
-from rosejit.frontend.values.pytree import is_staged_deep
+from rosejit.frontend.values.pytree import is_staged_deep, members
 from rosejit.frontend.values.scalars import NUMBERS, Bool, Int, P, Real
 from rosejit.frontend.values.tape import Tape
 from rosejit.ir.syntax import Failure
@@ -154,7 +155,7 @@ def extreme(tape: Tape, name: str, items: Sequence[Any], key: Callable[[Any], An
 def ordered(tape: Tape, items: list[Any], key: Callable[[Any], Any] | None, reverse: bool) -> list[Any]:
     """The items in order; those with equal keys stay in theirs."""
     keys = list(items) if key is None else [key(item) for item in items]
-    if not any(map(is_staged_deep, keys)):
+    if not any(map(is_staged, keys)):
         return [items[k] for k in sorted(range(len(items)), key=keys.__getitem__, reverse=reverse)]
     if len(items) > _MOST:
         raise tape.type_fault(
@@ -169,6 +170,11 @@ def ordered(tape: Tape, items: list[Any], key: Callable[[Any], Any] | None, reve
         for k in range(last):
             pairs[k : k + 2] = _exchanged(tape, pairs[k], pairs[k + 1], key is None)
     return [item for _, item in (reversed(pairs) if reverse else pairs)]
+
+
+def is_staged(key: Any) -> bool:
+    """Whether only running tells how a key compares: it holds staged numbers, which a class of the user's compares."""
+    return is_staged_deep(key) or (own(key, "__lt__") is not None and any(map(is_staged_deep, members(key) or ())))
 
 
 def _exchanged(tape: Tape, first: Any, second: Any, alone: bool) -> list[Any]:
