@@ -7,9 +7,12 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from rosejit.api import sessions
 from rosejit.frontend.session.dispatch import is_staged_itself
 from rosejit.frontend.signature import binding
 from rosejit.frontend.syntax.user_code import PASSES_ON_TO, is_users_code
+from rosejit.frontend.values.host_scalars import Bound
+from rosejit.frontend.values.pytree import attributes, is_object, staged_inside
 
 
 def is_plain(function: Any) -> bool:
@@ -21,11 +24,9 @@ def caller(function: Callable[..., Any], static: tuple[str, ...]) -> tuple[types
     """A Python function that passes all on to `function`, and how arguments are bound to it: as the user's function
     underneath is written, or one by one where there is none."""
     target, first, named = _peeled(function)
-
-    def call(*args, **kwargs):  # what it closes over is guarded: an object may change
-        return target(*first, *args, **{**named, **kwargs})
-
-    plain: Any = call
+    held = (first, named, [attributes(each) for each in first if is_object(each)])
+    at = sessions.staging_of([*staged_inside(held)])  # then it is made as a closure of staged code is
+    plain: Any = (passing_on if at is None else at.rewritten(passing_on))(*_halves(function))
     plain.__name__ = getattr(target, "__name__", type(target).__name__)
     plain.__qualname__ = getattr(target, "__qualname__", plain.__name__)
     plain.__module__, plain.__doc__ = getattr(target, "__module__", None), getattr(target, "__doc__", None)
@@ -33,10 +34,33 @@ def caller(function: Callable[..., Any], static: tuple[str, ...]) -> tuple[types
     setattr(plain, PASSES_ON_TO, written if is_plain(written) and is_users_code(written.__code__) else None)
     if not is_plain(written):
         return plain, binding.signature(plain, static)
-    plain.__signature__ = inspect.signature(function)
+    found = inspect.signature(function)
+    bound = [p.replace(default=Bound(p.default)) if n in named else p for n, p in found.parameters.items()]
+    plain.__signature__ = found.replace(parameters=bound)
     names = {*plain.__signature__.parameters, "return"}
     plain.__annotations__ = {name: hint for name, hint in written.__annotations__.items() if name in names}
     return plain, binding.signature(plain, static, written.__globals__)
+
+
+def _halves(function: Any) -> tuple[Any, Any]:
+    """A method, or an object that can be called, as its object and the function; any other callable behind None."""
+    if isinstance(function, types.MethodType):
+        return function.__self__, function.__func__
+    own = getattr(type(function), "__call__", None)  # noqa: B004 - itself
+    return (function, own) if isinstance(own, types.FunctionType) else (None, function)
+
+
+def passing_on(self: Any, function: Any) -> Callable[..., Any]:
+    """A function that calls `function`, of `self` unless that is None. What it closes over is guarded: an object may
+    change, and messages name it."""
+
+    def method(*args, **kwargs):
+        return function(self, *args, **{name: value for name, value in kwargs.items() if value.__class__ is not Bound})
+
+    def whole(*args, **kwargs):
+        return function(*args, **{name: value for name, value in kwargs.items() if value.__class__ is not Bound})
+
+    return whole if self is None else method
 
 
 def _peeled(function: Any) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:

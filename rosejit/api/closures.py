@@ -37,7 +37,7 @@ def hoisted(f: Callable[..., Any], x: Any) -> tuple[Function, tuple[Any, ...]]:
     source = replace(staged.source, function=function, result=staged.result, outer=(), boxes=())
 
     def stage(self: Function, call: Call, at: Session) -> Staged:
-        return Staged(function, tuple(call.trees), staged.result, staged.statics, source)
+        return Staged(function, tuple(call.trees), staged.result, staged.statics, source, tuple(call.statics))
 
     def rebuilt(self: Function) -> Any:
         raise StagingTypeError(f"`{base.__name__}` was taken apart while staging, and is not pickled")

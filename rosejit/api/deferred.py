@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rosejit.codegen.straightline import compile_routines
     from rosejit.frontend.python import assert_raise, print_
     from rosejit.frontend.signature import describe
-    from rosejit.frontend.values import reachable_state
+    from rosejit.frontend.values import host_scalars, reachable_state
     from rosejit.transforms import pipeline
     from rosejit.transforms.autodiff import derivative_programs
     from rosejit.transforms.jacobians import dense
@@ -42,6 +42,7 @@ else:
     opaque_functions = _Deferred("rosejit.api.opaque_functions")
     assert_raise = _Deferred("rosejit.frontend.python.assert_raise")
     print_ = _Deferred("rosejit.frontend.python.print_")
+    host_scalars = _Deferred("rosejit.frontend.values.host_scalars")
     describe = _Deferred("rosejit.frontend.signature.describe")
     reachable_state = _Deferred("rosejit.frontend.values.reachable_state")
     codegen = _Deferred("rosejit.codegen.program.compile")
@@ -59,6 +60,6 @@ else:
 
 __all__ = [
     "apply_fastmath", "assert_raise", "build_routines", "check", "codegen", "compile_and_load", "compile_routines",
-    "decorators", "dense", "derivative_programs", "describe", "interp", "lowered", "merge_clones", "numbered_gradient",
-    "opaque_functions", "pipeline", "print_", "reachable_state", "sincos", "taylor", "wat",
+    "decorators", "dense", "derivative_programs", "describe", "host_scalars", "interp", "lowered", "merge_clones",
+    "numbered_gradient", "opaque_functions", "pipeline", "print_", "reachable_state", "sincos", "taylor", "wat",
 ]  # fmt: skip

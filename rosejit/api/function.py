@@ -356,6 +356,7 @@ class Function(Generic[Parameters, Result]):
                     sessions.collecting() as inherited,
                 ):
                     staged = self._kind.stage(self, call, at)
+                    staged.given = tuple(call.statics)
                     read = sessions.lasting(at, staged.source, inherited)
                     made = Specialisation(staged, sessions.owned(sessions.distinct(staged.source.guards, *read)))
                     self._know_when_complete(made, call, at, key)

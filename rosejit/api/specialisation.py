@@ -6,12 +6,13 @@ from dataclasses import replace
 from typing import Any, NoReturn
 
 from rosejit.abi import Leaf, Node, Static, Tree, changed, leaves
-from rosejit.api.deferred import apply_fastmath
+from rosejit.api.deferred import apply_fastmath, describe
 from rosejit.api.derivation.derivation_recipe import Program, Recipe, function_of, source_of
 from rosejit.containers import COMPLEX, CONJUGATE, NARROW, OPTIONAL
 from rosejit.errors import NotDifferentiable, StagingTypeError
 from rosejit.frontend.session.custom_jvp import Primal, Ruled
-from rosejit.frontend.values.host_scalars import number_kind
+from rosejit.frontend.values.host_scalars import Bound, number_kind
+from rosejit.frontend.values.pytree import attributes, is_object
 from rosejit.ir import syntax as ir
 from rosejit.ir.types import is_boxed
 from rosejit.lazy_dataclass import dataclass
@@ -31,6 +32,8 @@ class Staged:
     statics: tuple[Any, ...]
     source: Any
     """What the frontend gave: what the code read from outside, and from the staging around it."""
+    given: tuple[Any, ...] = ()
+    """The host values in the arguments, in the order of `trees`: derivatives have them in the same places."""
 
     @property
     def function(self) -> ir.Function:
@@ -80,7 +83,7 @@ class Staged:
             program.body = apply_fastmath.apply_fastmath(program).body  # in place: others may call it already
         if program is self.program and self.source.result is self.result:  # it calls nothing that was not whole
             return self
-        return Staged(program, self.trees, self.source.result, self.statics, self.source)
+        return replace(self, program=program, result=self.source.result)
 
     def primal(self, title: str) -> Primal:
         """What a rule for `title` belongs to. Raises `NotDifferentiable` if that closes over staged values."""
@@ -104,8 +107,42 @@ class Staged:
         return replace(self, program=found.function, source=replace(self.source, captures=found.captures))
 
     def derived(self, program: Program, result: Tree) -> "Staged":
-        """The same arguments, another function of them."""
-        return replace(self, program=program, result=result)
+        """The same arguments, another function of them, of whose result the host values are `Held`."""
+        keys = [*static_keys(result)]
+        if not any(key.__class__ is Held for key in keys):
+            return replace(self, program=program, result=result)
+        bare = with_host_values(result, iter([key.key for key in keys]))
+        return replace(self, program=program, result=bare, statics=tuple([key.value for key in keys]))
+
+
+@dataclass(slots=True, frozen=True)
+class Held:
+    """Takes the place of the key of a `Static` while the structure of a derivative is made: the key, and the value."""
+
+    key: Any
+    value: Any
+
+
+def _holding(tree: Tree, values: Iterator[Any]) -> Tree:
+    """`tree` with `Held` in place of the keys of its host values."""
+    keys = [*static_keys(tree)]
+    return with_host_values(tree, iter([Held(key, next(values)) for key in keys])) if keys else tree
+
+
+def held(staged: Staged) -> tuple[tuple[Tree, ...], Tree]:
+    """The structures of the arguments and of the result with their host values in them, as `Held`."""
+    values = iter(staged.given)
+    trees = tuple([_holding(tree, values) for tree in staged.trees])
+    return trees, _holding(staged.result, iter(staged.statics))
+
+
+def static_keys(tree: Tree) -> Iterator[Any]:
+    """The keys of the host values in a structure, in order."""
+    if isinstance(tree, Static):
+        yield tree.key
+    elif isinstance(tree, Node):
+        for child in tree.children:
+            yield from static_keys(child)
 
 
 def open_lengths(staged: Staged) -> tuple[str, ...]:
@@ -137,17 +174,19 @@ def is_real(leaf: Leaf) -> bool:
     return _kind(leaf) == "real"
 
 
-def tree_map(tree: Tree, change: Callable[[Leaf], Tree]) -> Tree:
-    """`tree` with its leaves changed; host values become `None`, and dicts may have their keys in any order."""
+def tree_map(tree: Tree, change: Callable[[Leaf], Tree], keeps: bool = True) -> Tree:
+    """`tree` with its leaves changed; host values stay, or become `None`, and dicts may have their keys in any
+    order."""
     match tree:
         case Leaf():
             return change(tree)
         case Node() if changed((tree,)) and hasattr(tree.cls, "__rose_after__"):
             return change(leaves(tree)[0])
         case Node():
-            return replace(tree, children=tuple(tree_map(child, change) for child in tree.children), ordered=False)
+            children = tuple([tree_map(child, change, keeps) for child in tree.children])
+            return replace(tree, children=children, ordered=False)
         case Static():
-            return Node("none")
+            return tree if keeps else Node("none")
 
 
 def with_host_values(tree: Tree, values: Iterator[Any]) -> Tree:
@@ -162,7 +201,8 @@ def with_host_values(tree: Tree, values: Iterator[Any]) -> Tree:
 
 
 def tangents_of(tree: Tree) -> Tree:
-    """The structure of tangents of `tree`: numbers without a derivative stay in it, as zeros of their kind."""
+    """The structure of tangents of `tree`: numbers without a derivative stay in it, as zeros of their kind, and host
+    values as they are."""
     return tree_map(tree, lambda leaf: leaf if is_real(leaf) else Leaf("bool" if _kind(leaf) == "bool" else "int"))
 
 
@@ -210,7 +250,7 @@ def only_complex(tree: Tree) -> bool:
 def only_real(tree: Tree) -> Tree:
     """The structure of tangents and cotangents that are given: `None` for what has no derivative. Of numbers of few
     bits they may be wider."""
-    return tree_map(_of_64_bits(tree), lambda leaf: leaf if is_real(leaf) else Node("none"))
+    return tree_map(_of_64_bits(tree), lambda leaf: leaf if is_real(leaf) else Node("none"), keeps=False)
 
 
 def _of_64_bits(tree: Tree) -> Tree:
@@ -276,8 +316,8 @@ def mask_of(staged: Staged, selected: list[int], names: tuple[str, ...]) -> tupl
             raise NotDifferentiable(
                 f"`{_title(staged)}` has no derivative with respect to `{names[k]}`",
                 staged.span,
-                facts=(f"`{names[k]}` is {_words(tree)}",),
-                help="differentiate with respect to a real argument: see `argnums`",
+                facts=(f"`{names[k]}` is {_words(held(staged)[0][k])}",),
+                help=_remedy(staged, k, names),
             )
         flags += own
     return tuple(flags) + (False,) * (staged.parameters - len(flags))
@@ -289,9 +329,44 @@ def _is_empty(tree: Tree) -> bool:
 
 def _words(tree: Tree) -> str:
     if isinstance(tree, Static):
-        return "a host value"
+        bound = " that `functools.partial` binds" if tree.key.value.__class__ is Bound else ""
+        return f"a host value{bound}: {describe.described(tree.key.value)}"
     kinds = {_kind(leaf) for leaf in leaves(tree)}
     return f"made of {' and '.join(sorted(kind.capitalize() for kind in kinds))}"
+
+
+def _remedy(staged: Staged, k: int, names: tuple[str, ...]) -> str:
+    """How to make argument `k` one with a derivative, or which others have one."""
+    tree, name = held(staged)[0][k], names[k]
+    tree = tree.children[0] if isinstance(tree, Node) and tree.kind == NARROW.name else tree
+    others = [other for other, each in enumerate(staged.trees) if other != k and any(map(is_real, leaves(each)))]
+    rest = "".join([f"; or differentiate with respect to `{names[other]}`: `argnums={other}`" for other in others[:1]])
+    if isinstance(tree, Static):
+        return _remedy_of_value(tree.key.value, name) + rest
+    kinds = {_kind(leaf) for leaf in leaves(tree)}
+    if "int" not in kinds:
+        return f"pass numbers in place of truth values: `1.0` and `0.0`{rest}"
+    if isinstance(tree, Leaf) and tree.kind in ("int", "bool"):
+        return f"pass a float: `float({name})`; where its hint is `int`, make that `float`{rest}"
+    if isinstance(tree, Leaf):
+        return f"pass floats: `{name}.astype(float)`; where its hint says `int`, leave that out{rest}"
+    return f"pass floats in it, as `1.0` for `1`; where a hint says `int`, write `float`{rest}"
+
+
+def _remedy_of_value(value: Any, name: str) -> str:
+    """What to pass in place of a host value."""
+    cls = type(value)
+    if cls is Bound:
+        return f"pass it in the call, `{name}=...`, or write a function that takes `{name}` in place of the partial"
+    if number_kind(value) is not None:
+        return f"pass it in the call, as a float: `{name}={float(value)!r}`"
+    if hasattr(cls, "__next__") or isinstance(value, (set, frozenset, range)):
+        return f"pass a list of its numbers: `list({name})`"
+    if is_object(value):
+        first = [*attributes(value).items()][:1]
+        fields = "".join([f", with `{field}: {type(held).__name__}`" for field, held in first])
+        return f"make `{cls.__name__}` a `@dataclass` that declares its fields{fields}, or pass its numbers themselves"
+    return f"pass numbers, arrays, or structures of such, in place of `{name}`"
 
 
 # --- results
@@ -351,9 +426,25 @@ def scalar_result(staged: Staged, has_aux: bool, who: str, holomorphic: bool = F
             f"`{who}` needs a function that returns one Real",
             staged.span,
             facts=(f"`{_title(staged)}` returns {_shown(tree)}",),
-            help="use `rose.jacobian` or `rose.vjp` for other results, or reduce the result to one number",
+            help=_remedy_of_result(tree),
         )
     return aux
+
+
+def _remedy_of_result(tree: Tree) -> str:
+    """How to make a result one Real."""
+    if tree == Node("none"):
+        return NO_RETURN
+    if isinstance(tree, Static) or tree == Leaf("bool"):
+        return "return the number that is to be differentiated"
+    if isinstance(tree, Leaf):
+        return "make it one number, as `.sum()` does; the derivative of each element is `rose.jacobian`, or `rose.vjp`"
+    if tree.kind == "tuple" and len(tree.children) == 2 and tree.children[0] == Leaf("real"):
+        return "with `has_aux=True` only the first is differentiated; `rose.jacobian` and `rose.vjp` take other results"
+    return "use `rose.jacobian` or `rose.vjp` for other results, or return one number of it"
+
+
+NO_RETURN = "`return` what it has computed: it ends without a `return`, or with one of nothing"
 
 
 def _is_complex_number(tree: Tree) -> bool:

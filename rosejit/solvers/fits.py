@@ -17,7 +17,7 @@ from rosejit.solvers.levenberg import levenberg
 from rosejit.solvers.linear_least_squares import eliminated
 from rosejit.solvers.linear_models import Dense, Sparse
 from rosejit.solvers.losses import LOSSES
-from rosejit.solvers.programs import amount, check, checked, count, option, real, several, solve, vector
+from rosejit.solvers.programs import amount, check, checked, count, numbers, option, real, several, solve, vector
 from rosejit.solvers.sparsity import found_structure, given_structure, matrix_of
 
 MESSAGES = {
@@ -210,7 +210,7 @@ def curve_fit(
             sigma = np.array(sigma) if _are_numbers(sigma) else sigma
 
             def residuals(p):
-                return (base(xdata, *[p[k] for k in range(len(p0))]) - ydata) / sigma
+                return (numbers(base(xdata, *[p[k] for k in range(len(p0))])) - ydata) / sigma
 
             start = np.array([1.0 * p for p in p0])
             fit = _fit(residuals, start, bounds, "linear", 1.0, 1e-12, 1e-12, 1e-12, limit, Dense())

@@ -7,7 +7,9 @@ from typing import Any
 from rosejit.api import sessions
 from rosejit.api.decorators import as_function, from_source
 from rosejit.api.function import Function, made_once
-from rosejit.errors import RoseError, RoseValueError, StagingTypeError
+from rosejit.api.specialisation import NO_RETURN
+from rosejit.errors import RoseError, RoseValueError, ShapeError, StagingTypeError
+from rosejit.frontend.signature.describe import parameter_span
 from rosejit.frontend.values.pytree import parts, staged_leaf, with_parts
 from rosejit.numeric import np
 
@@ -18,7 +20,11 @@ def solve(transform: Callable[..., Any], f: Any, build: Callable[[Function], Any
     name = f"{transform.__name__}_{base.__name__}"
     made = made_once(base, (transform, *options), lambda: from_source(build(base), base.options, (), name))
     at = sessions.current()
-    return made(*given) if at is None else made.__rose_stage__(at, given, {})
+    try:
+        return made(*given) if at is None else made.__rose_stage__(at, given, {})
+    except (StagingTypeError, ShapeError) as error:
+        error.span = error.span or parameter_span(base.binding.function, "return")
+        raise
 
 
 def checked(transform: Callable[..., Any], result: Any, raise_on_failure: bool) -> Any:
@@ -69,12 +75,15 @@ def _vectors(y: Any) -> list[Any]:
     inside = parts(y)
     if inside is not None:
         return [found for part in inside for found in _vectors(part)]
-    if y is None or isinstance(y, str):
-        raise StagingTypeError(
-            f"a function that is solved for gives numbers, this one {y!r}", help="`return` what it has computed"
-        )
-    y = 1.0 * y
+    y = 1.0 * numbers(y)
     return [y.ravel() if getattr(y, "ndim", 0) else np.array([y])]
+
+
+def numbers(y: Any) -> Any:
+    """The result of the user's function, which is not None, nor a text."""
+    if y is None or isinstance(y, str):
+        raise StagingTypeError(f"a function that is solved for gives numbers, this one {y!r}", help=NO_RETURN)
+    return y
 
 
 def option(transform: Callable[..., Any], name: str, given: Any, known: tuple[str, ...]) -> str:

@@ -9,7 +9,7 @@ from rosejit.api.public_entry import public
 from rosejit.frontend.values.rose_functions import range as iterations
 from rosejit.numeric import np
 from rosejit.solvers.linear_least_squares import EPSILON
-from rosejit.solvers.programs import amount, check, count, real, several, solve
+from rosejit.solvers.programs import amount, check, count, numbers, real, several, solve
 
 # Nodes x > 0, their Kronrod weights and their Gauss weights (0: no node of Gauss), then those of the node 0
 # (QUADPACK, qk21).
@@ -63,7 +63,7 @@ def quad(
     def build(base):
         def integrated(a, b, args):
             def function(x):
-                return 1.0 * base(x, *args)
+                return 1.0 * numbers(base(x, *args))
 
             return _mapped(function, real(a), real(b), ends, absolute, relative, most)
 

@@ -10,6 +10,7 @@ from rosejit.api.derivation.derivation_recipe import Recipe
 from rosejit.api.specialisation import (
     Staged,
     cotangents_of,
+    held,
     holds_complex,
     is_real,
     mask_of,
@@ -41,7 +42,8 @@ def _gathered(tree: Tree, found: Iterator[ir.Atom]) -> list[ir.Atom]:
 
 def _selection(staged: Staged, selected: list[int], single: bool) -> Tree:
     """The structure of the selected arguments: the argument itself, or a tuple."""
-    trees = tuple(cotangents_of(staged.trees[k]) for k in selected)
+    given, _ = held(staged)
+    trees = tuple(cotangents_of(given[k]) for k in selected)
     return trees[0] if single else Node("tuple", trees)
 
 
@@ -65,6 +67,7 @@ def gradient(
     """The gradient with respect to the selected arguments; with `value` the pair of value and gradient; with `has_aux`
     what comes beside the value is kept beside it. Of a holomorphic function that of the real part says all."""
     who = "value_and_grad" if value else "grad"
+    staged = replace(staged, result=held(staged)[1])
     aux = scalar_result(staged, has_aux, who, holomorphic)
     if holomorphic:
         require_holomorphic(staged, selected, who)
@@ -103,7 +106,7 @@ def jacobian(
     _check_complex(staged, selected, mode, holomorphic)
     mask = mask_of(staged, selected, names)
     name = f"jac_{staged.name}"
-    tree, order = _Blocks(_selection(staged, selected, single)).of(staged.result)
+    tree, order = _Blocks(_selection(staged, selected, single)).of(held(staged)[1])
 
     def make(f: ir.Function) -> ir.Function:
         program = dense.jacobian(f, mask, mode)
@@ -151,7 +154,7 @@ class _Blocks:
             whole = replace(tree, children=tuple([part for part, _ in parts]), ordered=False)
             return whole, [place for _, places in parts for place in places]
         if not isinstance(tree, Leaf):
-            return Node("none"), []
+            return tree, []
         row, self._row = self._row, self._row + 1
         if not is_real(tree):
             return tangents_of(tree), [(row, 0)]

@@ -27,6 +27,7 @@ from rosejit.api.specialisation import (
     only_real,
     require_lengths,
     tangents_of,
+    with_host_values,
     with_results,
     zero_of,
 )
@@ -150,7 +151,7 @@ def _jvp_inside(at: Session, base: Function, primals: tuple[Any, ...], tangents:
     results, dys = forward.apply(b, tuple(args), tuple(given))
     results = advanced(at.tape, call, tuple(results))
     result = sessions.value(at, staged.result, results, staged.statics)
-    return result, linear_value(at, b, staged.result, results, dys[: len(results)])
+    return result, linear_value(at, b, staged.result, results, dys[: len(results)], staged.statics)
 
 
 def _linear_atom(at: Session, leaf: Leaf, value: Any) -> ir.Atom:
@@ -212,12 +213,19 @@ def _linear_leaves(at: Session, tree: Tree, value: Any) -> list[ir.Atom | None]:
     return [atom for child, part in zip(tree.children, parts, strict=True) for atom in _linear_leaves(at, child, part)]
 
 
-def linear_value(at: Session, b: Any, tree: Tree, like: Sequence[ir.Atom], found: Sequence[ir.Atom | None]) -> Any:
-    """Tangents or cotangents in the structure of `tree`, zeros where there are none."""
+def linear_value(
+    at: Session,
+    b: Any,
+    tree: Tree,
+    like: Sequence[ir.Atom],
+    found: Sequence[ir.Atom | None],
+    statics: Sequence[Any] = (),
+) -> Any:
+    """Tangents or cotangents in the structure of `tree`, zeros where there are none, and its host values `statics`."""
     atoms: list[ir.Atom] = []
     for leaf, x, dx in zip(leaves(tree), like, found, strict=True):
         atoms.append(zero_of(leaf) if not is_real(leaf) else derivative_programs.zero(b, x) if dx is None else dx)
-    return sessions.value(at, tangents_of(tree), atoms)
+    return sessions.value(at, tangents_of(tree), atoms, statics)
 
 
 # --- reverse mode, and forward mode in two steps
@@ -305,21 +313,22 @@ def _vjp_inside(at: Session, base: Function, primals: tuple[Any, ...]) -> tuple[
         b = sessions.builder(at)
         cts = tuple(linear_atoms(at, (conjugated(staged.result),), (ct,), len(found)))
         trees = given_trees(base, staged, len(primals))
-        return _cotangents_value(at, trees, b, args, r.pullback(b, residuals, args, tuple(found), cts))
+        return _cotangents_value(at, trees, call.statics, b, args, r.pullback(b, residuals, args, tuple(found), cts))
 
     return sessions.value(at, staged.result, results, staged.statics), pullback
 
 
 def _cotangents_value(
-    at: Session, trees: Sequence[Tree], b: Any, args: Sequence[ir.Atom], cts: Sequence[ir.Atom | None]
+    at: Session,
+    trees: Sequence[Tree],
+    statics: Sequence[Any],
+    b: Any,
+    args: Sequence[ir.Atom],
+    cts: Sequence[ir.Atom | None],
 ) -> tuple[Any, ...]:
-    values: list[Any] = []
-    k = 0
-    for tree in trees:
-        n = len(leaves(tree))
-        values.append(linear_value(at, b, conjugated(tree), args[k : k + n], cts[k : k + n]))
-        k += n
-    return tuple(values)
+    whole = conjugated(Node("tuple", tuple(trees)))
+    n = len(leaves(whole))
+    return linear_value(at, b, whole, args[:n], cts[:n], statics)
 
 
 def _linearize_inside(at: Session, base: Function, primals: tuple[Any, ...]) -> tuple[Any, Map]:
@@ -336,7 +345,7 @@ def _linearize_inside(at: Session, base: Function, primals: tuple[Any, ...]) -> 
         b = sessions.builder(at)
         given = linear_atoms(at, given_trees(base, staged, len(primals)), tangents, len(args))
         dys = r.pushforward(b, residuals, args, tuple(given))
-        return linear_value(at, b, staged.result, results, dys[: len(results)])
+        return linear_value(at, b, staged.result, results, dys[: len(results)], staged.statics)
 
     return sessions.value(at, staged.result, results, staged.statics), pushforward
 
@@ -414,10 +423,11 @@ def _compiled(base: Function, staged: Staged, trees: tuple[Tree, ...]) -> Loaded
 def _maps(base: Function, found: Specialisation, loaded: Loaded, trees: tuple[Tree, ...]) -> _Maps:
     """The forward pass, and the linear maps as functions of a handle."""
     staged = found.staged
-    cts = tuple(cotangents_of(tree) for tree in trees)
+    cts = with_host_values(cotangents_of(Node("tuple", trees)), iter(staged.given))
+    dy = with_host_values(tangents_of(staged.result), iter(staged.statics))
     ct, dxs = sessions.positional("ct"), [sessions.positional(f"dx{k}") for k in range(len(trees))]
-    pullback = Interface("pullback", [ct], [conjugated(only_real(staged.result))], Node("tuple", cts))
-    pushforward = Interface("pushforward", dxs, [only_real(tree) for tree in trees], tangents_of(staged.result))
+    pullback = Interface("pullback", [ct], [conjugated(only_real(staged.result))], cts)
+    pushforward = Interface("pushforward", dxs, [only_real(tree) for tree in trees], dy)
     how = base.options.tier, base.options.cache
     linear = {
         "back": Linear(loaded, "back", pullback, (staged.result,), *how),

@@ -133,9 +133,9 @@ class Compressed:
         self, trees: tuple[Tree, ...], result: Tree, selected: list[int], columns: list[tuple[int, Leaf]]
     ) -> tuple[Tree, list[tuple[range, range]]]:
         """The structure of the matrices, and for each its rows and columns."""
-        chosen = [tree_map(trees[k], lambda leaf: leaf if is_real(leaf) else Node("none")) for k in selected]
+        chosen = [tree_map(trees[k], lambda leaf: leaf if is_real(leaf) else Node("none"), False) for k in selected]
         selection = Node("tuple", tuple(chosen)) if isinstance(self.argnums, tuple) else chosen[0]
-        tree = tree_map(result, lambda leaf: selection if is_real(leaf) else Node("none"))
+        tree = tree_map(result, lambda leaf: selection if is_real(leaf) else Node("none"), False)
         blocks: list[tuple[range, range]] = []
         first = 0
         for leaf in leaves(result):

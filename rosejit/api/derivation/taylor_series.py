@@ -84,7 +84,7 @@ def _inside(at: Session, base: Function, x: Any, v: Any, order: int) -> tuple[An
     for k in range(order):
         factor = float(math.factorial(k + 1))
         column = [None if c is None else series.scaled(b, c, factor) for c in [row[k] for row in rows[:count]]]
-        orders.append(linear_value(at, b, staged.result, results[:count], column))
+        orders.append(linear_value(at, b, staged.result, results[:count], column, staged.statics))
     return tuple(orders)
 
 

@@ -18,7 +18,7 @@ from itertools import groupby
 from typing import Any, NoReturn, get_args
 
 from rosejit.abi import SCALAR_BYTES, Artifact, Entry, HostSignature, Leaf, Node, Static, Tier, Tree, leaf_of, leaves
-from rosejit.api.deferred import decorators, opaque_functions, print_, reachable_state
+from rosejit.api.deferred import decorators, host_scalars, opaque_functions, print_, reachable_state
 from rosejit.api.programs.value_codec import Reader, Writer
 from rosejit.errors import CacheError, StagingTypeError
 from rosejit.host_routines import host_routine
@@ -278,7 +278,8 @@ def _static_keys(trees: Any) -> Iterator[Any]:
 
 def _static(writer: Writer, key: Any, value: Any) -> Any:
     """A static argument; raises StagingTypeError where it is not what it was when the function was lowered."""
-    if value is not key and not _same(value, key):
+    is_default = type(key) is host_scalars.UnpassedInt and value == key
+    if value is not key and not is_default and not _same(value, key):
         raise StagingTypeError(
             f"`{writer.title}` cannot be saved: a static argument, {type(value).__name__}, has been changed",
             help="lower the function again: what is saved is what was lowered",
@@ -288,7 +289,7 @@ def _static(writer: Writer, key: Any, value: Any) -> Any:
 
 def _key(value: Any) -> Any:
     """What a static argument is compared with."""
-    return value if type(value) in _ATOMS else reachable_state.structural_key(value)
+    return value if type(value) in (*_ATOMS, host_scalars.Bound) else reachable_state.structural_key(value)
 
 
 def _same(given: Any, key: Any) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from rosejit.api.deferred import assert_raise
+from rosejit.api.deferred import assert_raise, host_scalars
 from rosejit.errors import CacheError, StagingTypeError
 from rosejit.numeric import loaded, np
 from rosejit.runtime.cache_format import place_words
@@ -67,6 +67,8 @@ class Writer:
 
     def _made(self, value: Any, what: str) -> Any:
         """A number or an array of NumPy, a record, a member of an enum, an exception, or what is pickled."""
+        if hasattr(type(value), "__rose_saved__"):
+            return value.__rose_saved__()
         numpy = loaded()
         if numpy is not None and isinstance(value, (numpy.ndarray, numpy.generic)) and value.dtype.kind in "biufc":
             array = numpy.ascontiguousarray(value)
@@ -229,6 +231,7 @@ def _raised(reader: Reader, words: Any) -> Any:
 
 
 _READERS: dict[str, Callable[[Reader, Any], Any]] = {
+    "bound": lambda reader, words: host_scalars.Bound(...),
     "float": lambda reader, words: float.fromhex(words),
     "complex": lambda reader, words: complex(*map(float.fromhex, words)),
     "bytes": lambda reader, words: bytes.fromhex(words),

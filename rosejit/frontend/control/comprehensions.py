@@ -22,6 +22,7 @@ from rosejit.frontend.soa.struct_of_arrays import StructOfArrays
 from rosejit.frontend.values.open_lengths import has_open
 from rosejit.frontend.values.pytree import members, with_parts
 from rosejit.frontend.values.scalars import ATOMS, Bool, type_of
+from rosejit.frontend.values.staged_inputs import to_know
 from rosejit.frontend.values.tape import Frame, Tape
 from rosejit.ir.syntax import Atom, Block, Lit, Loop, Var
 from rosejit.ir.types import INT
@@ -148,7 +149,7 @@ class Comprehension(Tests):
             raise self.tape.fault(
                 UnsupportedSyntax,
                 "the length of this list is known only when the code runs",
-                help="take it from the shape of an argument, or make it `rose.Static`; `sum(...)` of it works",
+                help=f"`sum(...)` of it works; or take it from a shape; or {to_know(self.tape, trips)}",
             )
 
     def _emit(self, carries: LoopCarries, loop: Loop, count: int) -> list[Var]:

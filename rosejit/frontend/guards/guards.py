@@ -2,6 +2,7 @@
 
 # Values of users are of any type: what they are is asked while staging.
 
+import functools
 from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator, Set
 from inspect import Parameter
@@ -291,36 +292,50 @@ def check_unspoilt(
     tape: Tape, functions: Iterable[FunctionType], reads: Iterable[PathValue], place: Span | None
 ) -> None:
     """Raise where staged code has left a staged value in something from outside, where it means nothing."""
-    found = [r.chain for r in reads if not r.frozen and not is_stable(r.chain) and _holds_staged(r.value)]
-    spoilt = [f"`{c}`, which is {'global' if isinstance(c.root, dict) else 'from outside'}," for c in found]
+    found = [(r.chain, r.value) for r in reads if not r.frozen and not is_stable(r.chain)]
+    spoilt = [
+        (f"`{c}`, which is {'global' if isinstance(c.root, dict) else 'from outside'},", holder)
+        for c, value in found
+        for holder in _holders_of_staged(value)
+    ]
     spoilt += [
-        f"a default value of `{function.__name__}`"
+        (f"a default value of `{function.__name__}`", holder)
         for function in functions
-        if (function.__defaults__ or function.__kwdefaults__)
-        and _holds_staged((function.__defaults__, function.__kwdefaults__))
+        if function.__defaults__ or function.__kwdefaults__
+        for holder in _holders_of_staged((function.__defaults__, function.__kwdefaults__))
     ]
     if spoilt:
+        title, holder = spoilt[0]
         error = tape.fault(
             UnsupportedSyntax,
-            f"{spoilt[0]} would hold a value that only running tells",
+            f"{title} would hold a value that only running tells",
             help="return the value, and keep it where the call is",
         )
-        error.span = error.span or place
+        error.span = tape.undo.places.get(id(holder)) or error.span or place  # where it was changed first
         raise error
 
 
-def _holds_staged(value: Any) -> bool:
-    """Whether a staged value is in a structure, or in objects in it."""
-    pending, seen = [value], set[int]()
+def _holders_of_staged(value: Any) -> list[Any]:
+    """The structure or object that holds the first staged value in a structure, or in objects in it; nothing where
+    there is none."""
+    pending, seen = [(value, value)], set[int]()
     while pending:
-        item = pending.pop()
+        item, holder = pending.pop()
         if staged_leaf(item) is not None:
-            return True
+            return [holder]
         if id(item) not in seen:
             seen.add(id(item))
-            inside = parts(item) or [*(attributes(item).values() if is_object(item) else ()), *held_in(item)]
-            pending += [x for x in inside if not is_known(x)]  # programs that make programs read long tables
-    return False
+            known = [x for x in _inside(item) if not is_known(x)]  # programs that make programs read long tables
+            pending += [(x, item) for x in known]
+    return []
+
+
+def _inside(item: Any) -> Iterable[Any]:
+    if isinstance(item, MethodType):
+        return (item.__self__, item.__func__)
+    if isinstance(item, functools.partial):
+        return (item.func, item.args, item.keywords)
+    return parts(item) or [*(attributes(item).values() if is_object(item) else ()), *held_in(item)]
 
 
 def is_known(value: Any) -> bool:

@@ -18,6 +18,7 @@ from rosejit.frontend.values.host_scalars import number_kind
 from rosejit.frontend.values.open_lengths import OpenLength, as_staged, has_open
 from rosejit.frontend.values.pytree import staged_leaf
 from rosejit.frontend.values.scalars import ATOMS, P, Tan, refuse_tangent, type_of
+from rosejit.frontend.values.staged_inputs import to_know
 from rosejit.frontend.values.tape import Tape
 from rosejit.ir.lengths import clipped
 from rosejit.ir.syntax import Zero
@@ -134,6 +135,12 @@ def full(tape: Tape, shape: Any, fill_value: Any, dtype: Any = None) -> Any:
     return _filled(tape, lengths, value if kind is None else cast(tape, value, kind))
 
 
+def _help_with_lengths(tape: Tape, length: Any) -> str:
+    atom = getattr(length, "atom", None)
+    known = "make it a host value: `rose.Static`" if atom is None else to_know(tape, atom)
+    return f"take it from the shape of an argument; or {known}"
+
+
 def lengths_of(tape: Tape, shape: Any) -> tuple[int, ...]:
     """A shape as a tuple of integers."""
     lengths = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
@@ -141,7 +148,7 @@ def lengths_of(tape: Tape, shape: Any) -> tuple[int, ...]:
         if staged_leaf(length) is not None:
             raise tape.type_fault(
                 "the shape of an array must be known while staging",
-                "take it from the shape of an argument, or make the length `rose.Static`",
+                _help_with_lengths(tape, length),
             )
     return lengths
 

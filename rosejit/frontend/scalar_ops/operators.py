@@ -32,6 +32,7 @@ from rosejit.frontend.values.scalars import (
     tan_atom,
     type_of,
 )
+from rosejit.frontend.values.staged_inputs import to_know
 from rosejit.frontend.values.tape import Tape
 from rosejit.ir.primitive import Primitive
 from rosejit.ir.syntax import Failure, Lit
@@ -272,7 +273,7 @@ def _other(self: Any, symbol: str, other: Any, reverse: bool = False) -> Any:
     if symbol == "*" and self.__class__ is Int and other.__class__ in (list, tuple, str, bytes):
         raise self.tape.type_fault(
             f"how often a {type(other).__name__} is repeated, only running tells",
-            "take the count from what staging knows (a length, an `int` parameter as `rose.Static`), or use an array",
+            f"take the count from a length; or {to_know(self.tape, self.atom)}",
         )
     return refuse_operand(self.tape, symbol, other)
 
@@ -357,9 +358,10 @@ def _rounded(self: Any, digits: Any = None) -> Any:
         return _rounding("nearest")(self)
     least, most = (-DIGITS, DIGITS) if self.__class__ is Real else (-18, 2**63)
     if number_kind(digits) != "int" or not least <= int(digits) <= most:
+        known = f"; or {to_know(digits.tape, digits.atom)}" if digits.__class__ is Int else ""
         raise self.tape.type_fault(
             f"`round` takes a number of digits that staging knows, {least} to {DIGITS}",
-            "make the number of digits `rose.Static`, or round the result of the call",
+            f"round the result of the call{known}",
         )
     if self.__class__ is Real and id(self) not in self.tape.pythons:
         self.tape.weak.append((self.atom, "round", self.tape.here()))
@@ -501,9 +503,10 @@ def _no_elements(self: Any, index: Any) -> Any:
     )
 
 
-def _needs_host(what: str, remedy: str) -> Callable[..., NoReturn]:
+def _needs_host(what: str, remedy: str, is_known: str = "") -> Callable[..., NoReturn]:
     def method(self: Any, *args: Any) -> NoReturn:
-        raise self.tape.type_fault(f"{what.replace('{}', type(self).__name__)}, which only running tells", remedy)
+        helped = f"{remedy}{is_known}{to_know(self.tape, self.atom)}" if is_known else remedy
+        raise self.tape.type_fault(f"{what.replace('{}', type(self).__name__)}, which only running tells", helped)
 
     return method
 
@@ -528,7 +531,9 @@ _HOST_METHODS = {
     ),
     "__index__": _needs_host(
         "Python needs the value of a staged {}",
-        "staged values index arrays, not lists: make it an array (`np.array(...)`), or the index `rose.Static`",
+        "numbers that are elements of an array (`np.array(...)`) take such an index; what is no number, choose with "
+        "`match` or `if`",
+        "; or ",
     ),
     "__float__": _needs_host(
         "Python needs the value of a staged {}",
@@ -536,7 +541,8 @@ _HOST_METHODS = {
     ),
     "__hash__": _needs_host(
         "a key or a member of a set needs the value of a staged {}",
-        "use a list, or compare one by one",
+        "decide with `match` or `if`, one key after the other",
+        "; or ",
     ),
     "__format__": _formatted,
     "__str__": lambda self: _formatted(self, ""),

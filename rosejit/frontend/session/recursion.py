@@ -154,6 +154,10 @@ class CallGraph:
         """Whether a rule is open: there may be tangents."""
         return None in self._open
 
+    def members(self) -> list[RecursiveFunction]:
+        """Those that are being staged."""
+        return [member for member in self._open if member is not None]
+
     def unfinished(self, owner: Any) -> RecursiveFunction | None:
         """The function of `owner`, if it is being staged, or waits for one that is."""
         for member in (*self._open, *self._waiting):

@@ -8,10 +8,19 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from rosejit.errors import StagingTypeError
-from rosejit.frontend.hints.hints import Description, Hints, Inferred, Repeated, Scalar, Static, parameter_hints
+from rosejit.frontend.hints.hints import (
+    ArrayOf,
+    Description,
+    Hints,
+    Inferred,
+    Repeated,
+    Scalar,
+    Static,
+    parameter_hints,
+)
 from rosejit.frontend.signature.describe import Binder, Call, Parameter, admits_reals, check_expressions
 from rosejit.frontend.syntax.code_table import ByCode
-from rosejit.frontend.values.host_scalars import UnpassedInt
+from rosejit.frontend.values.host_scalars import Bound, UnpassedInt
 from rosejit.frontend.values.scalars import Real
 from rosejit.lazy_dataclass import dataclass
 from rosejit.span import Span
@@ -133,13 +142,7 @@ def signature(
     found = inspect.signature(function)
     hints = parameter_hints(target)
     reader = Hints(_scope(target, scope), getattr(target, "__qualname__", "function"))
-    unknown = [name for name in static if name not in found.parameters]
-    if unknown:
-        raise StagingTypeError(
-            f"`{target.__qualname__}` has no parameter `{unknown[0]}`",
-            facts=(f"its parameters are {', '.join(f'`{name}`' for name in found.parameters)}",),
-            help="name parameters of the function in `static_argnames`",
-        )
+    _require_known(target, static, found)
     parameters: list[Parameter] = []
     plain: dict[str, inspect.Parameter] = {}
     for name, parameter in found.parameters.items():
@@ -158,14 +161,33 @@ def signature(
         elif parameter.kind is parameter.VAR_KEYWORD:
             description = Repeated("dict", description)
         parameters.append(Parameter(name, description, None if missing else hint, parameter.kind))
-        if type(parameter.default) is int and (missing or description == Scalar("int")):
-            plain[name] = parameter.replace(default=UnpassedInt(parameter.default))
+        default = _default(parameter.default, description, missing)
+        if default is not parameter.default:
+            plain[name] = parameter.replace(default=default)
     if plain:
         found = found.replace(parameters=[plain.get(name, p) for name, p in found.parameters.items()])
     returned = hints.get("return", inspect.Parameter.empty)
     known = returned is not inspect.Parameter.empty
     result = reader.description(returned) if known else Inferred()
     return Signature(target, tuple(parameters), result, returned if known else None, _arrange(target, found), found)
+
+
+def _require_known(target: Any, static: tuple[str, ...], found: inspect.Signature) -> None:
+    """Raise for a name in `static_argnames` that no parameter has."""
+    unknown = [name for name in static if name not in found.parameters]
+    if unknown:
+        raise StagingTypeError(
+            f"`{target.__qualname__}` has no parameter `{unknown[0]}`",
+            facts=(f"its parameters are {', '.join(f'`{name}`' for name in found.parameters)}",),
+            help="name parameters of the function in `static_argnames`",
+        )
+
+
+def _default(given: Any, description: Description, missing: bool) -> Any:
+    """What a parameter has by default, as a call is given it."""
+    if given.__class__ is Bound and isinstance(description, ArrayOf):  # which converts and checks it
+        return given.value
+    return UnpassedInt(given) if type(given) is int and (missing or description == Scalar("int")) else given
 
 
 def _scope(function: Any, extra: dict[str, Any] | None) -> dict[str, Any]:

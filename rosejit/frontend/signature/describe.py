@@ -47,7 +47,7 @@ from rosejit.frontend.values.generators import (
     node_of,
     words_of,
 )
-from rosejit.frontend.values.host_scalars import LARGEST, UnpassedInt, as_array, as_number, number_kind
+from rosejit.frontend.values.host_scalars import LARGEST, Bound, UnpassedInt, as_array, as_number, number_kind
 from rosejit.frontend.values.host_values import is_iterator
 from rosejit.frontend.values.open_lengths import OpenLength, as_staged
 from rosejit.frontend.values.pytree import attribute, attributes, flatten, is_staged_deep, members, staged_leaf
@@ -61,6 +61,7 @@ from rosejit.span import Span
 
 def described(value: Any) -> str:
     """A value in the words of an error: its type, and its shape or its value where that is short."""
+    value = value.value if value.__class__ is Bound else value
     staged = staged_leaf(value)
     if isinstance(staged, Leaf):
         return f"a staged {_staged(staged)}"
@@ -74,7 +75,8 @@ def described(value: Any) -> str:
     if isinstance(value, int) and value.bit_length() > 128:  # CPython refuses to show ints of 4,300 digits
         return f"an int of {value.bit_length():,} bits"
     shown = repr(value)
-    return f"{type(value).__name__} {shown}" if len(shown) <= 40 else f"a {type(value).__name__}"
+    is_short = len(shown) <= 40 and type(value).__repr__ is not object.__repr__
+    return f"{type(value).__name__} {shown}" if is_short else f"a {type(value).__name__}"
 
 
 def _staged(leaf: Leaf) -> str:
@@ -180,7 +182,10 @@ class Binder:
         """The tree of `value`, which `where` names; raises where the description does not admit it."""
         if value.__class__ is UnpassedInt:
             self.call.statics.append(int(value))
-            return StaticTree(structural_key(value))
+            return StaticTree(value)
+        if value.__class__ is Bound:
+            self.call.statics.append(value)
+            return StaticTree(value)
         if value.__class__ is OpenLength:
             value = as_staged(value)
         match description:

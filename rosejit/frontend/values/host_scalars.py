@@ -13,9 +13,37 @@ SMALLEST, LARGEST = -(2**63), 2**63 - 1
 
 
 class UnpassedInt(int):
-    """The integer that a parameter has by default: where nobody has passed one, it is a host value."""
+    """The integer that a parameter has by default: where nobody has passed one, it is a host value,
+    and its own key."""
 
     __slots__ = ()
+
+    def fits(self, value: Any) -> bool:
+        """Whether another argument is this default too."""
+        return value.__class__ is UnpassedInt and value == self
+
+    def __rose_saved__(self) -> int:
+        return int(self)
+
+
+class Bound:
+    """Stands for the value that `functools.partial` binds to a parameter: it is closed over, unless the call passes
+    another."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __repr__(self) -> str:
+        return repr(self.value)
+
+    def fits(self, value: Any) -> bool:
+        """Whether another argument is closed over too: it is its own key, and guards see what it is."""
+        return value.__class__ is Bound
+
+    def __rose_saved__(self) -> dict[str, Any]:
+        return {"bound": 0}
 
 
 def number_kind(value: Any) -> Kind | None:

@@ -168,10 +168,11 @@ _NOTHING_INSIDE = frozenset({float, int, bool, str, type(None), types.FunctionTy
 
 def is_staged_deep(value: Any) -> bool:
     """Whether a staged number or array is in `value`, itself or inside structures."""
-    return any(True for _ in _staged_inside(value))
+    return any(True for _ in staged_inside(value))
 
 
-def _staged_inside(value: Any) -> Iterator[Any]:
+def staged_inside(value: Any) -> Iterator[Any]:
+    """The staged numbers and arrays in `value`, itself or inside structures."""
     pending, seen = [value], set[int]()
     while pending:
         item = pending.pop()
@@ -186,7 +187,7 @@ def _staged_inside(value: Any) -> Iterator[Any]:
 
 def has_tangent(value: Any) -> bool:
     """Whether a tangent, or an array of them, is in `value`, itself or inside structures."""
-    return any(getattr(item, "type", None) is TAN for item in _staged_inside(value))
+    return any(getattr(item, "type", None) is TAN for item in staged_inside(value))
 
 
 def is_record(cls: Any) -> bool:
