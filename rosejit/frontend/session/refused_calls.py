@@ -3,6 +3,7 @@
 # Values of users are of any type: what they are is asked while staging.
 
 import builtins
+import functools
 import re
 import struct
 import sys
@@ -10,9 +11,11 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from rosejit.errors import RoseError, StagingTypeError
+from rosejit.frontend.signature.describe import parameter_span
 from rosejit.frontend.syntax.user_code import is_users_code
 from rosejit.numeric import loaded, np
 
+_LRU_CACHE = type(functools.lru_cache(lambda: None))
 _OUR_WORDS = re.compile("'Real'|'Int'|'Bool'|'Array'|array element with a sequence")
 _OF_PYTHON = frozenset({"builtins", "operator", "itertools", "functools", "collections"})
 
@@ -43,7 +46,9 @@ def title_of(function: Any) -> str:
     if getattr(builtins, name, None) is function:  # `open` says that it is of `io`
         return name
     module = str(getattr(function, "__module__", None) or "builtins").lstrip("_").split("._")[0]
-    return name if module == "builtins" else f"{module}.{name}"
+    if isinstance(function, _LRU_CACHE):  # the user's own
+        return str(getattr(function, "__qualname__", name)).rpartition("<locals>.")[2]
+    return name if module in ("builtins", "main__") else f"{module}.{name}"
 
 
 def _module_of_ufunc(function: Any, name: str) -> str:
@@ -67,7 +72,7 @@ def says_of_staged(function: Any, error: Exception, met: Callable[[], bool]) -> 
         return False
     if isinstance(error, RoseError):
         is_foreign = home not in _OF_PYTHON and home != "rosejit" and not is_numpys(function)
-        return is_foreign and isinstance(error, StagingTypeError) and met()
+        return (is_foreign or isinstance(function, _LRU_CACHE)) and isinstance(error, StagingTypeError) and met()
     if isinstance(error, (TypeError, ValueError)) and _OUR_WORDS.search(str(error)):
         return True
     if is_numpys(function) or home in _OF_PYTHON:  # `islice` says of anything but an int that it is no good value
@@ -93,6 +98,15 @@ def _home(function: Any) -> str:
 def refuse(tape: Any, function: Any, error: Exception) -> NoReturn:
     """A function that is not staged was given a staged value, and knew no better than `error`."""
     title = title_of(function)
+    if isinstance(function, _LRU_CACHE):
+        fault = tape.fault(
+            StagingTypeError,
+            f"`{title}` keeps its results by its arguments, and the value of a staged one only running tells",
+            facts=("`functools.lru_cache` or `functools.cache` has made it",),
+            help=f"take the cache off, or call what is under it: `{title}.__wrapped__(...)`",
+        )
+        fault.span = fault.span or parameter_span(function.__wrapped__, "return")
+        raise fault from None
     raise tape.fault(
         StagingTypeError,
         f"`{title}` is called by Python, and takes no staged values",
