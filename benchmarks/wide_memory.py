@@ -20,11 +20,11 @@ ROUNDS = 15
 BITS = ("32", "64")
 
 
-def chain(x: rose.Vec["n"], count: int) -> float:
+def chain(x: rose.Vec["n"], count: int, step: float = 0.001) -> float:
     """Sines of a vector, again and again."""
     x = x.copy()
     for _ in rose.range(count):
-        x = x + 0.001 * np.sin(x)
+        x = x + step * np.sin(x)
     return x.sum()
 
 
@@ -97,16 +97,16 @@ def compare(name: str, make: Callable[[Any], Any], args: tuple[Any, ...]) -> Non
 def beyond() -> None:
     """A tape of 6.4 GB, by a program that nobody has said so of."""
     os.environ.pop("ROSE_ADDRESS_BITS", None)
-    x, count = np.linspace(0.0, 1.0, 1000), 800_000
+    x, count, step = np.linspace(0.0, 1.0, 1000), 800_000, 1e-6
     slope = rose.grad(rose.jit(chain, cache=False))
     start = time.process_time()
-    found = slope(x, count)
+    found = slope(x, count, step)
     took, peak = time.process_time() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
     logs, y = np.zeros(len(x)), x.copy()
     for _ in range(count):
-        logs += np.log1p(0.001 * np.cos(y))
-        y += 0.001 * np.sin(y)
-    error = np.abs(np.log(found) - logs)[(found > 1e-300) & np.isfinite(found)].max()
+        logs += np.log1p(step * np.cos(y))
+        y += step * np.sin(y)
+    error = np.abs(np.log(found) - logs).max()
     print(f"gradient of {count:,} steps: {took:.1f} s, peak {peak:,} bytes, log of it as by hand to {error:.1e}")
 
 
