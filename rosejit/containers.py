@@ -19,144 +19,12 @@ from types import GetSetDescriptorType, MemberDescriptorType
 from typing import Any
 
 from rosejit.abi import Node, Tree
+from rosejit.container_kind import Constant, Container, Read, derived_of, is_derived
 from rosejit.narrow_values import NarrowValue, dtype_name, is_narrow_scalar, narrowed, widened
 from rosejit.numeric import np
 
 # Values of users are of any type: what they are is asked while staging.
 # pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
-
-Read = Callable[[Any, str], Any]
-"""As `getattr`: reads an attribute."""
-Constant = Callable[[Any], str]
-
-
-class Container:
-    """A kind of container whose parts have positions: what is said here holds for all kinds that do not say else."""
-
-    is_named = False
-    """Whether parts have names; the container is an object in JavaScript, and else an array."""
-    is_fixed = False
-    """Whether a hint says how many parts there are."""
-    of_any_keys = False
-    """Whether the names of the parts are those of the value, and not those of its class."""
-    changes = False
-    """Whether its parts can be replaced."""
-
-    def __init__(self, name: str, type: Any = None, accepts: tuple[Any, ...] = (), generics: tuple[Any, ...] = ()):
-        self.name = name
-        """The `kind` of its nodes."""
-        self.type = type
-        """The class of all its values; None where users write the classes."""
-        self.accepts = accepts
-        """The classes of the arguments that it is made of."""
-        self.generics = generics
-        """What such a container is called in hints with arguments."""
-
-    def __repr__(self) -> str:
-        return self.name
-
-    # --- values
-
-    def owns(self, cls: Any) -> bool:
-        """Whether the values of a class are of this kind."""
-        return cls is self.type
-
-    def is_mutable(self, cls: Any) -> bool:
-        """Whether values of a class have an identity that writes can show."""
-        return self.changes
-
-    def parts(self, value: Any, read: Read = getattr) -> list[Any]:
-        """What is in a value, in order."""
-        return list(value)
-
-    def picked(self, value: Any, keys: Sequence[Any], read: Read = getattr) -> list[Any]:
-        """The parts of these names, or all where parts have positions. Raises what Python does where one is missing."""
-        return list(value)
-
-    def keys(self, value: Any) -> tuple[Any, ...]:
-        """The names of the parts of a value; none where they have positions."""
-        return ()
-
-    def state(self, value: Any) -> Any:
-        """What a value has beside its parts, and is made with."""
-        return None
-
-    def layout(self, value: Any) -> Any:
-        """What two values of one class have in common that have the same parts by name."""
-        return len(value), self.state(value)
-
-    def like(self, value: Any, parts: Sequence[Any]) -> Any:
-        """A container as `value`, with other parts."""
-        return self.type(parts)
-
-    def node(self, value: Any, children: tuple[Tree, ...], ordered: bool = False) -> Node:
-        """The node of a value."""
-        return Node(self.name, children, state=self.state(value) if isinstance(value, self.type) else None)
-
-    def make(self, node: Node, parts: list[Any]) -> Any:
-        """The value of a node, of its parts."""
-        return self.type(parts)
-
-    def maker(self, node: Node) -> Callable[..., Any]:
-        """What makes the value of a node of its parts, one an argument: to make many."""
-        return lambda *parts: self.make(node, list(parts))
-
-    # --- hints
-
-    def fields(self, cls: Any) -> tuple[str, ...] | None:
-        """The names of the parts that a class of the user's says its values have; None for one of another kind."""
-        return None
-
-    def item(self, arguments: tuple[Any, ...]) -> Any:
-        """The hint of every part, as the arguments of a generic hint say it; None where they say something else."""
-        return arguments[0]
-
-    def described(self, children: tuple[Tree, ...], keys: tuple[Any, ...], cls: Any) -> Node:
-        """The node of what a hint says."""
-        return Node(self.name, children, keys, cls)
-
-    def fits(self, value: Any, cls: Any, keys: tuple[Any, ...], count: int) -> bool:
-        """Whether a value has the parts that a hint says."""
-        return isinstance(value, self.accepts) and len(value) == count
-
-    def wanted(self, cls: Any, keys: tuple[Any, ...], count: int) -> str:
-        """That in words."""
-        return f"a {self.name} of {count}"
-
-    # --- at the border
-
-    def step(self, key: Any) -> str:
-        """What a user writes behind the name of the whole for the part `key`, or the one at this position."""
-        return f"[{key!r}]"
-
-    def unlike(self, node: Node, value: str, constant: Constant) -> str:
-        """The condition that `value`, a name, is no container as `node`."""
-        cls = self._class(constant)
-        other = f"$py_type({value}) is not {cls} and not $py_isinstance({value}, {cls})"
-        return f"{other} or $py_len({value}) != {len(node.children)}"
-
-    def each(self, node: Node, value: str) -> str | None:
-        """The expression of what gives the parts of a container as `node` in a loop; None where nothing does."""
-        return value
-
-    def take(self, node: Node, value: str, names: Sequence[str], constant: Constant) -> list[str]:
-        """The lines that give the parts of a container as `node` these names."""
-        return [f"{', '.join(names)}, = {value}"]
-
-    def literal(self, node: Node, parts: Sequence[str], constant: Constant) -> str:
-        """The expression for a container of these parts, which are expressions."""
-        return self.gathered(node, f"({', '.join(parts)},)" if parts else "()", constant)
-
-    def gathered(self, node: Node, parts: str, constant: Constant) -> str:
-        """The expression for a container of the items of `parts`, which is one."""
-        return f"{self._class(constant)}({parts})"
-
-    def put(self, node: Node, name: str, parts: Sequence[str], constant: Constant) -> list[str]:
-        """The lines that name a container of these parts."""
-        return [f"{name} = {self.literal(node, parts, constant)}"]
-
-    def _class(self, constant: Constant) -> str:
-        return f"$py_{self.name}" if self.type.__module__ == "builtins" else constant(self.type)
 
 
 class _Tuple(Container):
@@ -601,8 +469,9 @@ NARROW = _Narrow("narrow", NarrowValue, (NarrowValue,))
 
 KINDS: dict[str, Container] = {kind.name: kind for kind in (
     TUPLE, LIST, DICT, DEQUE, NAMED_TUPLE, DATACLASS, COMPLEX, CONJUGATE, OPTIONAL, NARROW,
+    *derived_of((TUPLE, LIST, DICT, DEQUE)),
 )}  # fmt: skip
-"""The table. Of an argument that is of a class derived from one, or made of several, the first kind counts."""
+"""The table. Arguments and results of classes derived from those of Python have kinds of their own."""
 
 
 @functools.lru_cache(2048)
@@ -619,6 +488,14 @@ def of_type(cls: Any) -> Container | None:
 def of_argument(value: Any) -> Container | None:
     """The kind that a value without a hint is an argument of."""
     return next((kind for kind in KINDS.values() if kind.type is not None and isinstance(value, kind.type)), None)
+
+
+@functools.lru_cache(2048)
+def derived(cls: Any) -> Container | None:
+    """The kind of the values of a class that is derived from one of Python's containers, records aside."""
+    if not is_derived(cls):
+        return None
+    return next(KINDS[f"derived {kind.name}"] for kind in (TUPLE, LIST, DICT, DEQUE) if issubclass(cls, kind.type))
 
 
 def of_node(node: Node) -> Container:

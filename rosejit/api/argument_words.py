@@ -11,6 +11,7 @@ from typing import Any
 from rosejit.abi import Leaf, Node, Static, Tree, leaves
 from rosejit.api.deferred import describe
 from rosejit.errors import RoseError, ShapeError, StagingTypeError
+from rosejit.made_anew import plain
 from rosejit.runtime.marshalling import convert
 from rosejit.runtime.marshalling.marshal import Signature
 
@@ -50,7 +51,7 @@ def shown(signature: Signature, statics: Sequence[Any]) -> inspect.Signature:
 
 def _static_keys(tree: Tree) -> Iterator[Any]:
     if isinstance(tree, Static):
-        yield tree.key
+        yield plain(tree.key)
     for child in tree.children if isinstance(tree, Node) else ():
         yield from _static_keys(child)
 

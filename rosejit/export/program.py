@@ -22,6 +22,7 @@ from rosejit.ir.lengths import Length
 from rosejit.ir.traversal import reachable
 from rosejit.ir.types import BOOL, INT, REAL, Array, Scalar, array
 from rosejit.lazy_dataclass import dataclass
+from rosejit.made_anew import plain
 from rosejit.transforms.passes.insert_copies import insert_copies
 from rosejit.transforms.passes.lengths_to_variables import with_open_lengths
 from rosejit.transforms.passes.sincos import fuse_sincos
@@ -181,7 +182,7 @@ def _exported(name: str, entry: str, function: Function, staged: Staged) -> Expo
         entry,
         tuple(function.__signature__.parameters.values()),
         tuple(map(_with_names, staged.trees)),
-        with_host_values(_with_names(staged.result), iter(staged.statics)),
+        with_host_values(_with_names(staged.result), map(plain, staged.statics)),
         _documentation(function),
         open_lengths(staged),
     )

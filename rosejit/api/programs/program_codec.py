@@ -13,6 +13,7 @@ import sys
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from inspect import Parameter
 from itertools import groupby
 from typing import Any, NoReturn, get_args
@@ -23,6 +24,7 @@ from rosejit.api.programs.value_codec import Reader, Writer
 from rosejit.errors import CacheError, StagingTypeError
 from rosejit.host_routines import host_routine
 from rosejit.lazy_dataclass import dataclass
+from rosejit.made_anew import MadeAnew, anew, plain
 from rosejit.narrow_values import HELD, NarrowValue
 from rosejit.numeric import np
 from rosejit.runtime import cache_format
@@ -48,7 +50,13 @@ _CLASSES: dict[str, Any] = {
     "conjugate": complex,
     "optional": object,
     "narrow": NarrowValue,
+    "derived tuple": tuple,
+    "derived list": list,
+    "derived dict": dict,
+    "derived deque": deque,
 }
+_KEEPING = ("deque", *[kind for kind in _CLASSES if kind.startswith("derived")])
+"""Kinds whose values may keep something beside their parts."""
 
 
 @dataclass(slots=True, eq=False)
@@ -95,7 +103,8 @@ def dump(program: Program, pickled: list[Any] | None = None) -> bytes:
             _static(writer, *pair) for pair in zip(_static_keys(signature.trees), program.statics, strict=True)
         ],
         "result": _tree(writer, signature.result),
-        "result_statics": [writer.value(v, "a value that it returns") for v in _static_keys([signature.result])],
+        "result_statics": [writer.value(plain(v), "a value that it returns") for v in _static_keys([signature.result])],
+        "made_anew": [k for k, v in enumerate(_static_keys([signature.result])) if isinstance(v, MadeAnew)],
         "exact": sorted(signature.exact),
         "captured": [[_array_kind(array), list(np.shape(array))] for array in captured],
         "hosts": [_host(writer, host) for host in program.hosts],
@@ -147,7 +156,8 @@ def _program(found: cache_format.Sections, reader: Reader) -> Program:
     exact = frozenset([k for k in words["exact"] if type(k) is int])
     keys = iter([Static(_key(value)) for value in statics])
     trees = tuple([_tree_of(reader, tree, keys) for tree in words["trees"]])
-    result = _tree_of(reader, words["result"], iter([Static(reader.value(v)) for v in words["result_statics"]]))
+    returned = anew([reader.value(v) for v in words["result_statics"]], words["made_anew"], {})
+    result = _tree_of(reader, words["result"], iter(map(Static, returned)))
     parameters = tuple([_parameter_of(reader, *each) for each in words["parameters"]])
     reads = tuple(_captured(words["captured"], data[words["text"] :]))
     signature = Signature(str(name), parameters, trees, result, reads, _same, exact, str(qualname))
@@ -206,7 +216,9 @@ def _tree(writer: Writer, tree: Tree) -> Any:
         case Node(kind=kind, children=children, keys=keys, cls=cls, ordered=ordered, state=state):
             runs = [[len([*run]), _tree(writer, child)] for child, run in groupby(children)]
             named = None if cls is None else writer.name(cls, "the class")
-            ordered = state if kind == "narrow" else ordered or state == "any"  # of complex numbers
+            if kind in _KEEPING:
+                state = writer.value(state, "what a container keeps beside its items")
+            ordered = state if kind in ("narrow", *_KEEPING) else ordered or state == "any"  # of complex numbers
             return [kind, runs, [writer.value(key, "a key") for key in keys], named, ordered]
 
 
@@ -229,7 +241,11 @@ def _tree_of(reader: Reader, words: Any, statics: Iterator[Static]) -> Tree:
         else:
             children += [_tree_of(reader, child, statics)] * count
     names = tuple([reader.value(key) for key in keys])
-    return _node(kind, tuple(children), names, named if named is None else reader.named(named, type), ordered)
+    cls = named if named is None else reader.named(named, type)
+    if kind in _KEEPING:
+        made = _node(kind, tuple(children), names, cls, kind == "derived dict")
+        return replace(made, state=reader.value(ordered))
+    return _node(kind, tuple(children), names, cls, ordered)
 
 
 def _has_static(words: Any) -> bool:
@@ -255,9 +271,9 @@ def _node(kind: Any, children: tuple[Tree, ...], keys: tuple[Any, ...], cls: Any
             raise ValueError("no complex number")
         return Node(kind, children, state="any" if ordered else None)
     wrong = not issubclass(known if cls is None else cls, known) or (
-        cls is None and kind in ("namedtuple", "dataclass")
+        cls is None and (kind in ("namedtuple", "dataclass") or kind.startswith("derived"))
     )
-    named = kind in ("dict", "dataclass")
+    named = kind in ("dict", "dataclass", "derived dict")
     if wrong or (named and len(keys) != len(children)) or (kind == "namedtuple" and not hasattr(cls, "_make")):
         raise ValueError("no structure")
     if kind == "dataclass":

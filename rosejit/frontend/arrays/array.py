@@ -164,6 +164,11 @@ def of_host(tape: Tape, data: Any, name: str = "array", readonly: str = "", capt
     kind = {"f": REAL, "i": INT, "u": INT, "b": BOOL}.get(data.dtype.kind)
     if kind is None:
         raise tape.type_fault(f"an array of {data.dtype} cannot be staged", "arrays hold floats, ints or bools")
+    if not _computes_as_arrays(type(data)):
+        raise tape.type_fault(
+            f"a {type(data).__name__} computes otherwise than NumPy's arrays, and cannot be staged",
+            "hand over the numbers: `np.asarray(x)`, or `x.filled(0.0)` of a masked array",
+        )
     data = np.ascontiguousarray(data, {REAL: "float64", INT: "int64", BOOL: "bool"}[kind]).reshape(data.shape)
     box = Box(name, readonly)
     frame = tape.frames[-1]

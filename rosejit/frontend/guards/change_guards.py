@@ -101,11 +101,15 @@ class Snapshot(NamedTuple):
     look: Look | None
     """What the value holds; None where nobody can change it."""
 
+    def now(self) -> Any:
+        """What it is by now."""
+        return _held(self.chain.root, self.chain.names)[0]
+
     def is_changed(self) -> bool:
         """Whether it is another value by now, or holds other content."""
         if self.value is _UNLOADED:
             return False
-        now = _held(self.chain.root, self.chain.names)[0]
+        now = self.now()
         if self.look is not None:
             return not self.look.holds(now)
         return now is not self.value and reached(now, _BeforeView()) != reached(self.value, _BeforeView())
@@ -192,12 +196,21 @@ def change_guards(
     check_unchanged(tape, unchanged)
     guards: list[Guard] = []
     for snapshot in snapshots:
-        if snapshot.is_changed():
+        if snapshot.is_changed() or _may_be_changed(tape, snapshot.value):
             chain = snapshot.chain
             is_read = isinstance(chain.root, FunctionType) or _is_read(functions, chain)
             _warn(functions, chain, _place(tape, snapshot.value), is_read)
             guards += [ChangeGuard(chain)] if is_read else []
     return guards
+
+
+def _may_be_changed(tape: Tape, value: Any) -> bool:
+    """Whether code of the user's may have changed an object in a value into which nobody can look."""
+    hidden = tape.undo.hidden
+    found = [id(each) for each in reachable([value]) if id(each) in hidden] if hidden else []
+    for each in found:
+        del hidden[each]
+    return bool(found)
 
 
 def check_unchanged(tape: Tape, snapshots: Iterable[Snapshot]) -> None:
@@ -224,7 +237,10 @@ def check_iterators(tape: Tape, reads: Iterable[PathValue]) -> None:
 def _place(tape: Tape, value: Any) -> Span | None:
     """Where code of the user's changed what is in a value."""
     places = tape.undo.places
-    return next((places[id(each)] for each in reachable([value]) if id(each) in places), None) if places else None
+    if not places:
+        return None
+    inside = [each for held in reachable([value]) for each in (held, getattr(held, "__dict__", None))]
+    return next((places[id(each)] for each in inside if id(each) in places), None)
 
 
 def _is_read(functions: Iterable[FunctionType], chain: AccessPath) -> bool:

@@ -33,8 +33,8 @@ from rosejit.frontend.numpy import contractions, manipulation
 from rosejit.frontend.scalar_ops.operators import OF_NARROW
 from rosejit.frontend.scalar_ops.origins import pythons
 from rosejit.frontend.scalar_ops.staged_text import require_host_parts
-from rosejit.frontend.values.host_scalars import narrow_dtype
-from rosejit.frontend.values.scalars import P, type_of, wrap
+from rosejit.frontend.values.host_scalars import is_numpys_value, narrow_dtype
+from rosejit.frontend.values.scalars import P, type_of, unlike_numbers, wrap
 from rosejit.frontend.values.tape import Tape
 from rosejit.ir.syntax import Lit
 from rosejit.ir.types import BOOL, INT, REAL, TAN
@@ -98,6 +98,13 @@ def _is_of_bools(left: Any, right: Any) -> bool:
 _SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "power_of_elements": "**"}
 
 
+def _unlike(self: Array, op: Op, other: Any) -> Any:
+    """The answer to an operand that is no number: its own operator, or an error for one of NumPy's."""
+    if is_numpys_value(other):
+        raise unlike_numbers(self.tape, _SYMBOLS.get(op.__name__, op.__name__), other)
+    return NotImplemented
+
+
 def _forward(op: Op) -> Op:
     equality = op in (operator.eq, operator.ne)
 
@@ -109,7 +116,7 @@ def _forward(op: Op) -> Op:
         if narrow_dtype(other) is not None:
             return OF_NARROW[_TOLD[op]](self.tape, self, other)
         right = operand(self, other)
-        return NotImplemented if right is None else of_elements(op, self, right)
+        return _unlike(self, op, other) if right is None else of_elements(op, self, right)
 
     return method
 
@@ -121,7 +128,7 @@ def _reverse(op: Op) -> Op:
         if narrow_dtype(other) is not None:
             return OF_NARROW[_TOLD[op]](self.tape, other, self)
         left = operand(self, other)
-        return NotImplemented if left is None else of_elements(op, left, self)
+        return _unlike(self, op, other) if left is None else of_elements(op, left, self)
 
     return method
 
@@ -179,14 +186,14 @@ def _matmul(self: Array, other: Any) -> Any:
     if is_narrow(other):
         return OF_NARROW["@"](self.tape, self, other)
     right = as_array(self.tape, other)
-    return NotImplemented if right is None else _product(self.tape, self, right)
+    return _unlike(self, operator.matmul, other) if right is None else _product(self.tape, self, right)
 
 
 def _rmatmul(self: Array, other: Any) -> Any:
     if is_narrow(other):
         return OF_NARROW["@"](self.tape, other, self)
     left = as_array(self.tape, other)
-    return NotImplemented if left is None else _product(self.tape, left, self)
+    return _unlike(self, operator.matmul, other) if left is None else _product(self.tape, left, self)
 
 
 def _product(tape: Tape, left: Array, right: Array) -> Any:

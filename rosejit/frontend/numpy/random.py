@@ -28,6 +28,7 @@ from rosejit.frontend.numpy import array_methods, manipulation, sorting
 from rosejit.frontend.numpy import random_algorithms as algorithms
 from rosejit.frontend.numpy.array_methods import cumulative
 from rosejit.frontend.values.generators import WORDS, Generator, words_of
+from rosejit.frontend.values.pytree import is_staged_deep
 from rosejit.frontend.values.scalars import ATOMS, CLASSES, P, type_of, wrap
 from rosejit.frontend.values.tape import Tape
 from rosejit.ir import syntax as ir
@@ -511,7 +512,8 @@ def _seeded(session: Any, function: Any, args: Any, kwargs: Any) -> Any:
 
 def _refused(session: Any, function: Any, args: Any, kwargs: Any) -> Any:
     owner = getattr(function, "__self__", None)
-    if owner is not None and not session.tape.is_staged and id(owner) in session.tape.frames[-1].allocated:
+    is_own = owner is not None and not session.tape.is_staged and id(owner) in session.tape.frames[-1].allocated
+    if is_own and (_is_pythons(owner) or not is_staged_deep((args, kwargs))):  # NumPy's copy rows, which are views
         return function(*args, **kwargs)
     module = "random" if _is_pythons(owner) else "np.random"
     whose = "" if owner is None else f" of a `{type(owner).__name__}`"

@@ -50,12 +50,13 @@ from rosejit.frontend.values.scalars import (
     Tan,
     bool_atom,
     int_atom,
+    kind_word,
     real_atom,
     stage,
     type_of,
     wrap,
 )
-from rosejit.frontend.values.tape import UNDEFINED, NonlocalCell, Tape, refuse_outer_iterator
+from rosejit.frontend.values.tape import UNDEFINED, NonlocalCell, Tape, kind_fault, refuse_outer_iterator
 from rosejit.ir.syntax import Failure, Lit
 from rosejit.ir.types import BOOL, INT, REAL
 from rosejit.narrow_values import NarrowValue
@@ -85,8 +86,11 @@ def _len(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     if len(args) == 1 and args[0].__class__ is StagedRange:
         return whole_count(args[0])
     if len(args) == 1 and args[0].__class__ in NUMBERS:
-        raise session.tape.type_fault(
-            "a number has no length", "an array without dimensions is a number; `np.size(x)` is 1 for it"
+        raise kind_fault(
+            session.tape,
+            f"object of type '{kind_word(args[0])}' has no len()",
+            "a number has no length",
+            "an array without dimensions is a number; `np.size(x)` is 1 for it",
         )
     if len(args) == 1 and args[0].__class__ is Array and has_open(args[0].shape[:1]):
         return args[0].shape[0]

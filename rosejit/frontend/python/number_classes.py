@@ -7,8 +7,6 @@ NumPy's at once gets NumPy's, others get Python's, unless they turn out to be ma
 
 # Values of users are of any type: what they are is asked while staging.
 
-import numbers
-from collections.abc import Sequence
 from typing import Any
 
 from rosejit.frontend.arrays.array import Array
@@ -27,11 +25,6 @@ from rosejit.numeric import loaded, np
 Args = tuple[Any, ...]
 Options = dict[str, Any]
 
-_CLASSES: dict[type, tuple[type, ...]] = {
-    Real: (Real, float, numbers.Real, numbers.Complex, numbers.Number, object),
-    Int: (Int, int, numbers.Integral, numbers.Rational, numbers.Real, numbers.Complex, numbers.Number, object),
-    Bool: (Bool, bool, int, numbers.Integral, numbers.Rational, numbers.Real, numbers.Complex, numbers.Number, object),
-}
 _PLAIN: dict[type, type] = {Real: float, Int: int, Bool: bool, Complex: complex, StructOfArrays: list}
 _NUMPYS: dict[type, str] = {Real: "float64", Int: "int64", Bool: "bool_"}
 
@@ -43,17 +36,14 @@ def is_instance(session: Any, function: Any, args: Args, kwargs: Options) -> Any
         if _is_of(Real, classes) != _is_of(Int, classes):
             _ask_kind(session.tape, value.atom)
         return chosen(session.tape, value, _is_of(value.__class__, classes), _is_numpys_of(value.__class__, classes))
-    if value.__class__ is Complex:
-        return any(cls in (complex, numbers.Complex, numbers.Number, object) for cls in _flat(classes))
-    if value.__class__ is Narrow:
-        return any(issubclass(value.dtype.type, cls) for cls in _flat(classes))
+    cls: Any = _PLAIN.get(value.__class__)
     if value.__class__ in (Array, ComplexArray, NarrowArray):
-        return any(cls in (Array, np.ndarray, object) for cls in _flat(classes))
-    if isinstance(value, Generator):
-        return any(cls in (np.random.Generator, object) for cls in _flat(classes))
-    if value.__class__ is StructOfArrays:
-        return any(cls in (list, object, Sequence) for cls in _flat(classes))
-    return isinstance(value, classes)
+        cls = np.ndarray
+    elif value.__class__ is Narrow:
+        cls = value.dtype.type
+    elif isinstance(value, Generator):
+        cls = np.random.Generator
+    return isinstance(value, classes) if cls is None else _is_below(cls, value.__class__, classes)
 
 
 def class_of(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
@@ -99,15 +89,18 @@ def _ask_kind(tape: Tape, atom: Atom) -> None:
 
 def _is_of(kind: Any, classes: Any) -> bool:
     """Whether a staged number of a kind is one of these in Python."""
-    own = _CLASSES.get(kind, (object,)) + kind.__mro__
-    return any(cls in own for cls in _flat(classes))
+    return _is_below(_PLAIN.get(kind, kind), kind, classes)
 
 
 def _is_numpys_of(kind: Any, classes: Any) -> bool:
     """Whether one is that is NumPy's."""
     if kind not in _NUMPYS or loaded() is None:
         return _is_of(kind, classes)
-    cls: Any = getattr(np, _NUMPYS[kind])
+    return _is_below(getattr(np, _NUMPYS[kind]), kind, classes)
+
+
+def _is_below(cls: Any, kind: Any, classes: Any) -> bool:
+    """Whether a class is below one of these, or our own `kind` is."""
     return any(each in kind.__mro__ or issubclass(cls, each) for each in _flat(classes))
 
 

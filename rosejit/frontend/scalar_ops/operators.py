@@ -15,7 +15,7 @@ from rosejit.frontend.scalar_ops.integer_math import BIT_COUNT
 from rosejit.frontend.scalar_ops.staged_text import mark
 from rosejit.frontend.scalar_ops.tangent_ops import words
 from rosejit.frontend.syntax.user_code import is_users_class
-from rosejit.frontend.values.host_scalars import SMALLEST, is_array, narrow_dtype, number_kind
+from rosejit.frontend.values.host_scalars import SMALLEST, is_array, is_numpys_value, narrow_dtype, number_kind
 from rosejit.frontend.values.locations import frame_at
 from rosejit.frontend.values.scalars import (
     NUMBERS,
@@ -26,14 +26,16 @@ from rosejit.frontend.values.scalars import (
     Tan,
     bool_atom,
     int_atom,
+    kind_word,
     made_real,
     real_atom,
     refuse_operand,
     tan_atom,
     type_of,
+    unlike_numbers,
 )
 from rosejit.frontend.values.staged_inputs import to_know
-from rosejit.frontend.values.tape import Tape
+from rosejit.frontend.values.tape import Tape, kind_fault
 from rosejit.ir.primitive import Primitive
 from rosejit.ir.syntax import Failure, Lit
 from rosejit.ir.types import BOOL, INT, REAL, TAN
@@ -263,6 +265,8 @@ def _other(self: Any, symbol: str, other: Any, reverse: bool = False) -> Any:
         return OF_NARROW[symbol](self.tape, *((other, self) if reverse else (self, other)))
     if isinstance(other, complex):
         return OF_COMPLEX[f"{'r' * reverse}{symbol}"](self, other)
+    if is_numpys_value(other) and (symbol not in ("==", "!=") or hasattr(other, "__len__")):
+        raise unlike_numbers(self.tape, symbol, other)
     reflected = _REFLECTED.get(symbol)
     can_answer = (
         reflected is None or other.__class__.__name__ == "ndarray" or (not reverse and hasattr(other, reflected))
@@ -400,7 +404,12 @@ def _no_product(self: Any, other: Any) -> Any:
     """`@` of two numbers; an array says itself that it takes none."""
     if type_of(other) is None:
         return NotImplemented
-    raise self.tape.type_fault("`@` is a product of arrays, given two numbers", "`*` is the product of numbers")
+    raise kind_fault(
+        self.tape,
+        f"unsupported operand type(s) for @: '{kind_word(self)}' and '{kind_word(other)}'",
+        "`@` is a product of arrays, given two numbers",
+        "`*` is the product of numbers",
+    )
 
 
 def _shift(symbol: str, op: Primitive, reverse: bool) -> Method:
@@ -494,12 +503,26 @@ def _install_tangents() -> None:
 # --- what only the host can do
 
 
-def _no_elements(self: Any, index: Any) -> Any:
+def item_of(self: Any, index: Any) -> Any:
+    """`number[index]`. No method: of what has one Python's `%` asks no place in a text."""
     if index == () or index is Ellipsis:  # as of NumPy's arrays without dimensions
         return self
-    raise self.tape.type_fault(
+    if self.__class__ is not Tan:
+        self.tape.weak.append((self.atom, "class", self.tape.here()))  # NumPy raises an IndexError
+    raise kind_fault(
+        self.tape,
+        f"'{kind_word(self)}' object is not subscriptable",
         f"a staged {type(self).__name__} has no elements",
         "a name that a staged loop reads before it binds it is taken for a number: bind it before the loop",
+    )
+
+
+def _no_items(self: Any) -> NoReturn:
+    raise kind_fault(
+        self.tape,
+        f"'{kind_word(self)}' object is not iterable",
+        f"Python iterates over a staged {type(self).__name__}, which only running tells",
+        "iterate over `rose.range(n)`",
     )
 
 
@@ -548,8 +571,7 @@ _HOST_METHODS = {
     "__str__": lambda self: _formatted(self, ""),
     "__int__": _needs_host("Python needs the value of a staged {}", "call `int` by name in staged code"),
     "__complex__": _needs_host("Python needs the value of a staged {}", "call `complex` by name in staged code"),
-    "__iter__": _needs_host("Python iterates over a staged {}", "iterate over `rose.range(n)`"),
-    "__getitem__": _no_elements,
+    "__iter__": _no_items,
 }
 
 

@@ -62,9 +62,10 @@ from rosejit.frontend.values.pytree import (
     staged_leaf,
     with_parts,
 )
-from rosejit.frontend.values.reachable_state import is_container, is_object, reachable
+from rosejit.frontend.values.reachable_state import Look, View, is_container, is_object, reachable
 from rosejit.frontend.values.rose_functions import is_declared_pure
-from rosejit.frontend.values.scalars import NUMBERS, Bool, Int, P, Real, made_real, reals
+from rosejit.frontend.values.scalars import NUMBERS, Bool, Int, P, Real, kind_word, made_real, reals
+from rosejit.frontend.values.tape import kind_fault, waits_on_host
 from rosejit.ir.syntax import Var
 from rosejit.numeric import loaded
 
@@ -83,6 +84,8 @@ _OF_REALS = OF_REALS | {
 }  # fmt: skip
 """Functions of one or two numbers that are one operation of Reals."""
 _NUMERIC = NUMBERS | {float, int, bool}
+_ASKING_KIND: frozenset[Any] = frozenset({iter, dict, set, frozenset, operator.getitem})
+"""Builtins whose TypeError says what kind of value they were given."""
 _NO_FUNCTIONS = NUMBERS | {Array, ComplexArray, NarrowArray}
 _METHODS = {vars(Array)[name]: name for name in registry.METHODS if name in vars(Array)}
 """The names of methods of arrays."""
@@ -133,9 +136,16 @@ class Dispatcher:
         if not self._tape.is_staged:
             opened.begins_as_it_is(function, snapshots)
             return function(*args, **kwargs)
-        before = opened.unchanged_around(function, snapshots)
+        before, look = opened.unchanged_around(function, snapshots), Look(args[0], View())
         found = function(*args, **kwargs)
         check_unchanged(self._tape, before)
+        if not look.is_same(args[0]):
+            name = function.__name__
+            raise self._tape.fault(
+                UnsupportedSyntax,
+                f"`{name}` of {described(args[0])} changes the object, in a staged branch or loop",
+                help=f"leave the object as it is in `{name}`: Python calls it for itself",
+            )
         return found
 
     def call(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -190,7 +200,8 @@ class Dispatcher:
         if kind is Optional:
             return self.call(required(function), *args, **kwargs)
         if kind in _NO_FUNCTIONS:
-            raise self._session.tape.type_fault(f"{described(function)} is called, and is no function")
+            said = f"'{kind_word(function)}' object is not callable"
+            raise kind_fault(self._session.tape, said, f"{described(function)} is called, and is no function")
         untold = [value for value in (*args, *kwargs.values()) if value.__class__ in _UNTOLD]
         if untold and _may_ask(kind, function):
             return self._of_untold(untold, function, args, kwargs)
@@ -399,9 +410,15 @@ class Dispatcher:
             is_outer = is_array(found) and _is_part(found, owner, (*args, *kwargs.values()))
             return self._session.hooks.read_outer(found if is_outer else made_outside(self._session.tape, found))
         except Exception as error:
-            met = functools.partial(self._met_staged, computed, args, kwargs)  # most errors say it all
-            if not refused_calls.says_of_staged(function, error, met):
-                raise
+            self._refuse(function, error, functools.partial(self._met_staged, computed, args, kwargs))
+            raise
+
+    def _refuse(self, function: Any, error: Exception, met: Callable[[], bool]) -> None:
+        """Raise for an error that says nothing to users; most say it all, and handlers ask for those of a kind."""
+        asks_kind = _is_hashable(function) and function in _ASKING_KIND and type(error) is TypeError
+        if asks_kind and waits_on_host(self._tape, TypeError):
+            return
+        if refused_calls.says_of_staged(function, error, met):
             refused_calls.refuse(self._tape, function, error)
 
     def _refuse_ranges(self, function: Any, args: tuple[Any, ...]) -> None:

@@ -38,6 +38,7 @@ from rosejit.frontend.numpy import building
 from rosejit.frontend.python.assert_raise import Messages
 from rosejit.frontend.python.ordering import comparison, is_member
 from rosejit.frontend.rolling.decide import roll
+from rosejit.frontend.scalar_ops.operators import item_of
 from rosejit.frontend.scalar_ops.staged_text import percent, text
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays, taken
 from rosejit.frontend.values.complexes import Complex
@@ -163,16 +164,21 @@ class Containers:
             return container[index] if found is None else found
         if index.__class__ is Optional:
             return self.getitem(container, required(index))
-        if container.__class__ is defaultdict and self.tape.is_staged:
+        if container.__class__ is defaultdict:
             self._fill(container, index)
         if container.__class__.__name__ in _JOINERS and is_staged_deep(index):
             return _JOINERS[container.__class__.__name__](self.tape, index)
-        if is_array(container):
-            self.tape.session.opened.goes_through(container)
-        value = container[index]
+        value = self._item(container, index)
         if index.__class__ is slice and value.__class__ is list:
             return self.record_allocation(value)
         return value if type(value) in self.known else self.read_outer(value)
+
+    def _item(self, container: Any, index: Any) -> Any:
+        if container.__class__ in NUMBERS:
+            return item_of(container, index)
+        if is_array(container):
+            self.tape.session.opened.goes_through(container)
+        return container[index]
 
     def _fill(self, container: defaultdict[Any, Any], index: Any) -> None:
         """What a dict does itself where it is asked for what it does not have."""
@@ -229,7 +235,7 @@ class Containers:
                 facts=next((why_counted(f.counts) for f in reversed(tape.frames) if f.counts is not None), ()),
             )
         if id(container) not in tape.undo.places:
-            tape.undo.places[id(container)] = tape.here()
+            tape.undo.may_change(container, tape.here())
         tape.undo.note(container)
         return container
 

@@ -37,6 +37,10 @@ class HostEffects:
             self._session.hooks.written(effect.changes)
         if effect is None and self._tape.is_staged:
             raise self._unknown(function)
+        if effect is None:
+            here = self._tape.here()
+            for each in (getattr(function, "__self__", None), *args):
+                self._tape.undo.may_change(each, here)
         if getattr(function, "__name__", "") == "cache_clear" and isinstance(function.__self__, _LRU_CACHE):
             raise self._tape.fault(
                 UnsupportedSyntax,
@@ -65,6 +69,7 @@ class HostEffects:
 
     def made(self, found: Any) -> Any:
         """Note an object that a class has made; a view of what others hold is not the block's own."""
+        self._tape.undo.made(found)
         return self._session.hooks.record_allocation(found) if owns_content(type(found)) else found
 
     def entered(self, manager: Any) -> Any:

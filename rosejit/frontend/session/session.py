@@ -34,6 +34,7 @@ from rosejit.frontend.guards.guards import (
     elements_guard,
     guard,
 )
+from rosejit.frontend.guards.made_here import fresh_each_call
 from rosejit.frontend.numpy import array_methods, narrow_methods, scalar_methods
 from rosejit.frontend.scalar_ops import complex_operators, operators
 from rosejit.frontend.scalar_ops.origins import check_asked
@@ -91,6 +92,8 @@ class OpenFunction:
         """The rewritten code of it."""
         self.checked: tuple[Any, Call] | None = None
         """What its last `return` gave, and that as the signature says."""
+        self.given: list[Any] = []
+        """The host values among its arguments."""
         self.static_arrays: set[int] = set()
         self.unnamed: set[int] = set()
         """Arrays that functions which are called have found where no name leads."""
@@ -454,13 +457,14 @@ class Session:
         check_asked(tape, root, member.function.params)
         check_in_place(tape, root.lets, tuple(results))
         captured, guards = self.outside(opened)
-        member.end(tree, checked.statics, Block(root.lets, tuple(results)), captured)
+        statics = fresh_each_call(member.python, checked.statics, opened.given, opened.snapshots)
+        member.end(tree, statics, Block(root.lets, tuple(results)), captured)
         boxes = tuple((box, held) for box in root.reads_outer if (held := tape.content(box, root)) is not None)
         codes = [code for _, code, _ in opened.functions.values()]
         codes.append(member.python.__code__)
         around = [each if each.holds() else each.changed() for each in opened.arounds]
         self.has_around = self.has_around or bool(around)
-        member.staged = Staged(member.function, tree, checked.statics, (), (), (*guards, *around), boxes, tuple(codes))
+        member.staged = Staged(member.function, tree, statics, (), (), (*guards, *around), boxes, tuple(codes))
         return member.staged
 
     def _states(self, given: list[generators.Generator], result: Call) -> list[Atom]:
@@ -563,6 +567,7 @@ class Session:
         self.opened.read_elements[id(captured)] = captured
 
     def _note_outside(self, function: FunctionType, call: Call, opened: OpenFunction) -> None:
+        opened.given = call.statics
         opened.arounds = arounds(function, call.statics if len(self._open) > 1 else ())
         inside = reachable(call.statics, through_objects=False)
         opened.static_arrays.update([id(value) for value in inside if isinstance(value, np.ndarray)])

@@ -4,6 +4,7 @@ The description is what a specialisation is keyed by: types and shapes, and the 
 """
 
 import enum
+import functools
 import inspect
 import types
 from collections.abc import Callable
@@ -272,6 +273,10 @@ class Binder:
             error = self._error("an array without a mask", value, where)
             error.help = "hand over what is not masked, `x.compressed()`, or put numbers in its place: `x.filled(0.0)`"
             raise error
+        if _has_own_arithmetic(type(value)):
+            error = self._error("an array that computes as NumPy's do", value, where)
+            error.help = "hand over the numbers: `np.asarray(x)`"
+            raise error
         try:
             return from_foreign(value)
         except TypeError as error:
@@ -372,10 +377,38 @@ class Binder:
             raise self._error(kind.wanted(wanted.cls, wanted.keys, len(wanted.items)), value, where)
         if kind.type is None:
             wanted = self._exact(wanted, type(value))
+        own = self._own(kind, value, where)
+        if own is not kind:
+            return self._derived(wanted, own, value, where)
         items, parts = kind.picked(value, wanted.keys, attribute), parts_of(wanted)
         names = [f"{where}{kind.step(key)}" for key in wanted.keys or range(len(items))]
         children = tuple(self.tree(d, v, n) for d, v, n in zip(parts, items, names, strict=True))
         return kind.described(children, wanted.keys, wanted.cls)
+
+    def _own(self, kind: containers.Container, value: Any, where: str) -> containers.Container:
+        """The kind of a value that a hint says to be of `kind`: another one for a class that is derived from one."""
+        own = containers.derived(type(value))
+        if own is None:
+            return kind
+        try:
+            made = own.make(own.node(value, ()), own.parts(value))
+        except (TypeError, ValueError):
+            made = None
+        if type(made) is type(value) and {*attributes(value)} <= {"default_factory"}:
+            return own
+        error = self._error(f"a {kind.name}", value, where)
+        error.help = (
+            f"hand over its parts, `{kind.name}(...)`, or hint it `rose.Static`, which compiled code cannot change"
+        )
+        raise error
+
+    def _derived(self, wanted: Structure, own: containers.Container, value: Any, where: str) -> Tree:
+        """A container of a class derived from the one that a hint says; its keys stand in its own order."""
+        names = wanted.keys or range(len(wanted.items))
+        named = dict(zip(names, parts_of(wanted), strict=True))
+        keys = own.keys(value) or names
+        parts = zip(keys, own.parts(value), strict=True)
+        return own.node(value, tuple([self.tree(named[k], v, f"{where}{own.step(k)}") for k, v in parts]), ordered=True)
 
     def _exact(self, wanted: Structure, cls: type) -> Structure:
         """The description of the very class of a value, which may be below the one that is hinted."""
@@ -421,6 +454,7 @@ class Binder:
             return self._columns(item, value, where)
         if not isinstance(value, container.accepts):
             raise self._error(f"a {kind}", value, where)
+        container = self._own(container, value, where)
         items = container.parts(value)
         if admits_reals(item) and _STAGED_REAL.issuperset(map(type, items)):  # of numbers that are being computed
             self.call.values += items
@@ -503,6 +537,17 @@ def _is_masked(value: Any) -> bool:
     return (
         type(value) is not np.ndarray and isinstance(value, np.ndarray) and bool(np.any(getattr(value, "mask", False)))
     )
+
+
+@functools.lru_cache(256)
+def _has_own_arithmetic(cls: type) -> bool:
+    """Whether a class of arrays computes otherwise than NumPy's arrays: matrices, arrays with units."""
+    if not issubclass(cls, np.ndarray) or cls is np.ndarray or cls.__module__.startswith("numpy.ma"):
+        return False
+    return any(getattr(cls, name) is not getattr(np.ndarray, name) for name in _ARITHMETIC)
+
+
+_ARITHMETIC = ("__add__", "__mul__", "__matmul__", "__pow__", "__array_ufunc__", "__array_function__", "sum")
 
 
 def _aligned(dims: tuple[Dim, ...], shape: tuple[int, ...]) -> list[tuple[Dim, int]] | None:

@@ -56,7 +56,9 @@ def number_kind(value: Any) -> Kind | None:
     numpy = loaded()
     if numpy is None:
         return None
-    if isinstance(value, numpy.generic) or (isinstance(value, numpy.ndarray) and value.ndim == 0):
+    if isinstance(value, numpy.generic) or (
+        isinstance(value, numpy.ndarray) and value.ndim == 0 and not hasattr(value, "_mask")
+    ):
         scalar: Any = value
         return SCALAR_OF.get(scalar.dtype.kind)
     return None
@@ -75,6 +77,12 @@ def narrow_dtype(value: Any) -> Any:
 def is_array(value: Any) -> bool:
     """Whether a value is an array of numbers of NumPy's, which need not be loaded for that."""
     return value.__class__.__name__ == "ndarray" and value.dtype.kind in "fiubc"
+
+
+def is_numpys_value(value: Any) -> bool:
+    """Whether a value is an array or a scalar of NumPy's, of any class and dtype."""
+    numpy = loaded()
+    return numpy is not None and isinstance(value, (numpy.generic, numpy.ndarray))
 
 
 PLAIN_KINDS: dict[type, Kind] = {bool: "bool", int: "int", float: "real"}

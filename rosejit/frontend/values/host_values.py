@@ -346,6 +346,13 @@ def _kind_of_c(cls: type) -> Kind:
     return Kind(open_object if is_users_class(cls) else itself, "any" if hasattr(cls, "__next__") else "never", True)
 
 
+def is_opaque(value: Any) -> bool:
+    """Whether nobody can see what is in an object of a library, or whether it has changed: it is made in C."""
+    cls = type(value)
+    is_ours = _is_still(cls) or str(cls.__module__).startswith("rosejit.") or isinstance(value, _IDENTICAL)
+    return not is_ours and cls is not object and kind_of(cls).open is itself
+
+
 def is_iterator(value: Any) -> bool:
     """Whether a value is an iterator of Python's or of a library, which nobody can look into."""
     cls = value.__class__  # a weak proxy says that of what it stands for

@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from rosejit.abi import Leaf, Node, Static, Tree
-from rosejit.containers import COMPLEX, DATACLASS, NARROW, is_complex, of_class, of_node
+from rosejit.containers import COMPLEX, DATACLASS, NARROW, derived, is_complex, of_class, of_node
 from rosejit.frontend.syntax.user_code import is_users_class
 from rosejit.frontend.values.host_scalars import narrow_dtype
 from rosejit.frontend.values.host_values import attributes_of
 from rosejit.frontend.values.reachable_state import structural_key
 from rosejit.ir.types import TAN
 from rosejit.lazy_dataclass import dataclass
+from rosejit.made_anew import renewed
 from rosejit.narrow_values import NarrowValue
 
 
@@ -63,7 +64,9 @@ def parts_as(node: Node, value: Any) -> list[Any] | None:
     if node.kind == NARROW.name:
         return [value.wide if isinstance(value, NarrowValue) else value]
     if kind is None:
-        return None
+        kind = derived(value.__class__)
+        if kind is None or kind.name != node.kind:
+            return None
     if kind.of_any_keys and node.keys:
         return kind.picked(value, node.keys) if {*kind.keys(value)} == {*node.keys} else None
     inside = kind.parts(value, attribute)
@@ -90,10 +93,12 @@ def objects(value: Any, but: tuple[Any, ...] = ()) -> Iterator[Any]:
         item = pending.pop()
         if id(item) not in seen:
             seen.add(id(item))
-            inside = parts(item)
-            if inside is None and is_object(item):
+            inside, kind = parts(item), derived(item.__class__)
+            if inside is None and kind is not None:
+                inside = kind.parts(item)
+            elif inside is None and is_object(item):
                 inside = list(attributes(item, read=True).values())
-            if inside is not None and is_mutable(item):
+            if inside is not None and (is_mutable(item) or (kind is not None and kind.changes)):
                 yield item
             pending += inside or ()
 
@@ -261,7 +266,7 @@ class Supply:
     """Values that are handed out one by one."""
 
     def __init__(self, values: Sequence[Any]) -> None:
-        self._values = iter(values)
+        self._values = iter(renewed(values))
 
     def next(self) -> Any:
         """The next value."""

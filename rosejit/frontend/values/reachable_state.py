@@ -235,7 +235,7 @@ def reachable(values: Sequence[Any], through_objects: bool = True) -> Iterator[A
         yield value
         kind = kind_of(type(value))
         depth += kind.is_library
-        is_object = kind.open is open_object and not hasattr(value, "__dataclass_fields__")
+        is_object = kind.open is open_object and not hasattr(type(value), "__dataclass_fields__")
         if (
             depth <= DEEPEST
             and (through_objects or not is_object)

@@ -101,6 +101,7 @@ class Tan(Staged):
 Tan.__name__ = "tangent"  # what messages call it
 Number = Real | Int | Bool | Tan
 NUMBERS: frozenset[type] = frozenset({Real, Int, Bool, Tan})
+_PYTHONS = {"Real": "float", "Int": "int", "Bool": "bool", "Tan": "float", "Complex": "complex"}
 CLASSES: dict[Scalar, Callable[[Tape, Atom], Any]] = {REAL: Real, INT: Int, BOOL: Bool, TAN: Tan}
 
 
@@ -277,6 +278,15 @@ def refuse_operand(tape: Tape, name: str, arg: Any, wanted: Scalar | None = None
     )
 
 
+def unlike_numbers(tape: Tape, symbol: str, value: Any) -> RoseError:
+    """The error for an operand of NumPy's that is neither a number nor an array of numbers."""
+    kind = value.dtype if type(value).__name__ in ("ndarray", value.dtype.type.__name__) else type(value).__name__
+    return tape.type_fault(
+        f"`{symbol}` takes numbers, given {'an array of ' if value.ndim else ''}{kind}",
+        "convert it before (`x.astype(np.float64)`, `x.filled(0.0)`), or compute with it outside",
+    )
+
+
 def refuse_tangent(tape: Tape, message: str) -> NoReturn:
     """Raise for what a rule does with a tangent."""
     raise tape.type_fault(
@@ -296,3 +306,9 @@ def passed_tangent(tape: Tape, name: str = "") -> RoseError:
 def is_staged(value: Any) -> bool:
     """Whether `value` is a staged number or a staged array."""
     return staged_leaf(value) is not None
+
+
+def kind_word(value: Any) -> str:
+    """The name of the class that a value has in Python."""
+    name = type(value).__name__
+    return _PYTHONS.get(name, "numpy.ndarray" if name.endswith("Array") else name)

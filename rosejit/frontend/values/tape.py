@@ -507,6 +507,17 @@ class Tape:
         return self.fault(StagingTypeError, message, help=help, facts=facts)
 
 
+def waits_on_host(tape: Tape, cls: type) -> bool:
+    """Whether a handler of the host catches what is raised now."""
+    return not tape.is_staged and any(issubclass(cls, kind) for kinds in tape.catching for kind in kinds)
+
+
+def kind_fault(tape: Tape, said: str, message: str, help: str | None = None) -> Exception:
+    """What Python raises for an operand of a number's kind, `said` in its words, where a handler of the host waits for
+    that; else a fault."""
+    return TypeError(said) if waits_on_host(tape, TypeError) else tape.type_fault(message, help)
+
+
 class Undefined:
     """What a name is bound to while the user has bound it to nothing."""
 

@@ -2,11 +2,13 @@
 
 # Values of users are of any type: what they are is asked while staging.
 
+import warnings
 from types import ModuleType, WrapperDescriptorType
 from typing import Any
 from weakref import ProxyTypes
 
-from rosejit.frontend.values.host_values import attributes_of, items_of, put_items
+from rosejit.errors import StagingWarning
+from rosejit.frontend.values.host_values import attributes_of, is_opaque, items_of, put_items
 
 _MISSING = object()
 
@@ -19,6 +21,10 @@ class UndoLog:
         """By `id`: each container or object, the items that it had, and its attributes."""
         self.places: dict[int, Any] = {}
         """By `id`: where code of the user's first changed a container or an object."""
+        self.hidden: dict[int, Any] = {}
+        """By `id`: objects that may have changed, into which nobody can look."""
+        self._made: dict[int, Any] = {}
+        self._alive: list[Any] = []
         self._depth = 0
 
     def __enter__(self) -> None:
@@ -28,13 +34,32 @@ class UndoLog:
         self._depth -= 1
         if self._depth:
             return
+        if kind is None:
+            for each in self.hidden.values():
+                _warn(each, self.places[id(each)])
         known = list(self.known.values())
         self.known.clear()
         self.places.clear()
+        self.hidden.clear()
+        self._made.clear()
+        self._alive.clear()
         if kind is not None:
             for owner, items, named in known:
                 put_items(owner, items)
                 _put_attributes(owner, named)
+
+    def made(self, value: Any) -> None:
+        """Note an object that staged code has made, into which nobody can look."""
+        if is_opaque(value):
+            self._made[id(value)] = value
+
+    def may_change(self, owner: Any, place: Any) -> None:
+        """Code of the user's, here, calls what may change `owner`, or changes it."""
+        if id(owner) not in self.places and not isinstance(owner, (ModuleType, type, type(None))):
+            self.places[id(owner)] = place
+            self._alive.append(owner)
+            if is_opaque(owner) and id(owner) not in self._made and place is not None:
+                self.hidden[id(owner)] = owner
 
     def note(self, owner: Any) -> None:
         """`owner` is about to be changed, or what it is a weak proxy of."""
@@ -46,6 +71,16 @@ class UndoLog:
             self.known[id(owner)] = (owner, owner.copy(), None)
         else:
             self.known[id(owner)] = (owner, items_of(owner), _attributes(owner))
+
+
+def _warn(owner: Any, place: Any) -> None:
+    found = StagingWarning(
+        f"an object of `{type(owner).__name__}` may be changed while the function is staged: once, not at each call",
+        place,
+        help="change it before the call, or in a function of your own with `rose.opaque`; if it does not change, say "
+        "`rose.pure(f)` of the function `f` that uses it",
+    )
+    warnings.warn_explicit(found, None, place.file, place.line)
 
 
 def _behind(proxy: Any) -> Any:

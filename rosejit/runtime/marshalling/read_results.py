@@ -8,6 +8,7 @@ from typing import Any
 from rosejit.abi import Leaf, Node, Slot, Static, Tree, leaves
 from rosejit.containers import COMPLEX, CONJUGATE, DATACLASS, NARROW, of_argument, of_node
 from rosejit.errors import ShapeError, StagingTypeError
+from rosejit.made_anew import MadeAnew, renewed
 from rosejit.numeric import np
 from rosejit.runtime.marshalling import convert
 from rosejit.runtime.marshalling.dynamic_arrays import receive
@@ -32,8 +33,11 @@ class Results:
         """The scalars, and the names of theirs in the expression."""
         self._loops: list[str] = []
         """The lines that make what is made in loops."""
+        self._anew: list[Any] = []
+        """The host values of which each call gets its own."""
         self._expression = self._read(tree)
-        self._before = [*self._unpacked(), *self._loops]
+        copies = [f"$anew = {self._constant(renewed)}({self._constant(self._anew)})"] if self._anew else []
+        self._before = [*self._unpacked(), *copies, *self._loops]
         for slot in self.views:
             self.scope |= names_of(slot)
 
@@ -81,6 +85,9 @@ class Results:
 
     def _read(self, tree: Tree) -> str:
         match tree:
+            case Static(key=MadeAnew() as value):
+                self._anew.append(value)
+                return f"$anew[{len(self._anew) - 1}]"
             case Static(key=key):
                 return self._constant(key)
             case Leaf():

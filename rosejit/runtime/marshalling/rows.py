@@ -39,7 +39,7 @@ def _numbers(tree: Tree) -> int:
             return 1 if kind in _LETTER else _WIDEST + 1
         case Static():
             return _WIDEST + 1
-        case Node(cls=cls) if hasattr(cls, "__rose_host__"):
+        case Node(cls=cls) if hasattr(cls, "__rose_host__") or (tree.kind != "none" and of_node(tree).is_derived):
             return _WIDEST + 1
         case Node(children=children):
             return sum(map(_numbers, children))

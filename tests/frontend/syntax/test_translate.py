@@ -1,10 +1,12 @@
 """Rewritten functions behave as the originals where nothing is staged."""
 
+import linecache
 import sys
 import types
 
 import pytest
 
+import rosejit as rose
 from rosejit.frontend.session.session import Session
 from rosejit.frontend.syntax.translate import TRANSLATIONS, Translations
 from tests.frontend.oracle import define
@@ -214,3 +216,27 @@ def test_annotations_of_variables_are_read_where_a_class_is_made_alone():
     f = define("def f(x):\n    y: T = x\n    class C:\n        n: U = 1\n    return y + C.n", U=int)
     assert [chain for chain in TRANSLATIONS.of(f).chains if chain[0] in "TU"] == [("U",)]
     assert rewritten(f)(1) == 2
+
+
+INNER = ("(lambda q: q + x)(1.0)", "sum(q * x for q in (1.0, 2.0))", "(lambda q: (lambda r: r * q)(x))(2.0)")
+AROUND = {
+    "handler": "try:\n  y = 1.0 / x\n except ZeroDivisionError:\n  y = {}\n",
+    "its class": "try:\n  y = 1.0 / x\n except (lambda: ZeroDivisionError)():\n  y = {}\n",
+    "finally": "try:\n  y = {} / x\n except ZeroDivisionError:\n  y = 2.0\n finally:\n  z = {}\n",
+    "return": "try:\n  return {} / x\n except ZeroDivisionError:\n  return {}\n",
+    "loop": "y = 0.0\n for i in range(3):\n  try:\n   y += 1.0 / (x - i)\n  except ZeroDivisionError:\n   y += {}\n   continue\n",
+    "default": "\n def g(a, b={}):\n  return a + b\n y = g(x)\n",
+    "test": "y = x\n while y < {}:\n  y = y + 10.0\n",
+}
+
+
+@pytest.mark.parametrize("around", AROUND)
+def test_functions_inside_what_stands_twice(around):
+    for inner in INNER:
+        text = f"def f(x):\n {AROUND[around].replace('{}', inner)} return y\n"
+        name = f"<{around} {inner}>"
+        linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+        scope = {}
+        exec(compile(text, name, "exec"), scope)
+        for x in (0.0, 2.0):
+            assert rose.jit(scope["f"])(x) == scope["f"](x)
