@@ -18,7 +18,7 @@ import rosejit as rose
 from rosejit.errors import RoseError
 
 PRELUDE = textwrap.dedent('''
-    import array, builtins, collections, contextvars, dataclasses, decimal, enum, fractions, functools, itertools
+    import array, builtins, collections, contextvars, ctypes, mmap, sys, dataclasses, decimal, enum, fractions, functools, itertools
     import math, operator, pathlib, types, typing, weakref
     import numpy as np
     from collections import ChainMap, Counter, OrderedDict, UserDict, UserList, UserString, defaultdict, deque
@@ -100,6 +100,7 @@ PRELUDE = textwrap.dedent('''
     class MyStr(str): pass
     class MyArray(array.array): pass
     class MyDeque(deque): pass
+    class MyNumbers(np.ndarray): pass
 
     def new_class(k, base=object):
         return type("New", (base,), {"k": k, "scaled": lambda self, a: a * self.k})
@@ -246,6 +247,15 @@ KINDS = {
     "array of objects": kind("np.array([1.0, None])", "V[0]", "V[0] = 3.0", other="np.array([7.0, None])"),
     "array of lists": kind("np.array([[1.0], None], dtype=object)", "V[0][0]", "V[0][0] = 3.0"),
     "array, its shape": kind("np.zeros((2, 3))", "V.shape[0]", other="np.zeros((3, 2))"),
+    "array of texts": kind("np.array(['ab', 'c'])", "len(V[0])", "V[0] = 'c'", other="np.array(['', 'c'])"),
+    "array of dates": kind("np.array(['2020-01-01'], dtype='M8[D]')", "int(V[0].astype(int))", "V[0] = np.datetime64('2020-01-09')"),
+    "array of records": kind("np.zeros(2, dtype=[('p', float), ('q', int)])", "V['p'][0] + V[1]['q']", "V['p'][0] = 3.0", "V['q'][1] = 4"),
+    "array of float32": kind("np.array([1.0, 2.0], dtype=np.float32)", "float(V[1])", "V[1] = 3.0", other="np.array([1.0, 7.0])"),
+    "array with a mask": kind("np.ma.array([1.0, 2.0], mask=[0, 1])", "float(V[0]) + (5.0 if V[1] is np.ma.masked else 7.0)", "V.mask = [0, 0]", "V[0] = 3.0"),
+    "array of another class": kind("np.array([1.0, 2.0]).view(MyNumbers)", "float(V[1])", "V[1] = 3.0"),
+    "array of C": kind("(ctypes.c_double * 2)(1.0, 2.0)", "V[1]", "V[1] = 3.0", other="(ctypes.c_double * 2)(7.0)"),
+    "number of C": kind("ctypes.c_double(1.0)", "V.value", "V.value = 3.0"),
+    "memory of a file": kind("mmap.mmap(-1, 8)", "V[0] + 1.0", "V[0] = 3"),
     "list of arrays": kind("[np.array([1.0]), np.array([2.0])]", "V[0][0] + V[1][0]", "V[1][0] = 5.0", "V[0] = np.array([3.0])", "V[1] = np.ones(2)"),
     "list of arrays, one by one": kind("[np.array([1.0]), np.array([2.0])]", "sum([a[0] for a in V])", "V[1][0] = 5.0", "V.pop()"),
     "pairs of arrays": kind("[np.array([1.0]), np.array([2.0])]", "sum([float(a[0]) + b[0] for a, b in zip(V, V)])", "V[1][0] = 5.0"),
@@ -333,6 +343,11 @@ f, inner = around()
 globals().update((k, v) for k, v in inner.items() if k[:6] == "change")
 """
         + CALLED
+    ),
+    "imported where it runs": Place(
+        "M = module(0.0)\nM.V = <make>\n@jit\ndef f(x):\n    from made import V\n    return <read> * x\n<changes>\n"
+        "def call(x):\n    sys.modules['made'] = M\n    return f(x)\n",
+        "M.V",
     ),
     "attribute": Place("H = Plain(v=<make>)\n@jit\ndef f(x): return <read> * x\n<changes>" + CALLED, "H.v", "H.v"),
     "class data": Place("class C: v = <make>\n@jit\ndef f(x): return <read> * x\n<changes>" + CALLED, "C.v", "C.v"),
@@ -452,7 +467,16 @@ STAGED = program(PRELUDE, jit=rose.jit, static=rose.jit(static_argnames=("V",)),
 OPAQUE = frozenset({"iterator", "generator", "count"})
 """Kinds whose next value nobody can tell: staged code may refuse to read them where they have a name."""
 NAMED = frozenset({"global", "cell", "attribute", "class data", "helper", "decorated helper", "grad", "vmap"})
-REFUSED = frozenset({"a list in itself", "array that is read only", "object of a list of arrays", "object of an array"})
+REFUSED = frozenset(
+    {
+        "a list in itself",
+        "array of records",
+        "array of another class",
+        "array that is read only",
+        "object of a list of arrays",
+        "object of an array",
+    }
+)
 """Kinds that staged code may not make and change."""
 
 

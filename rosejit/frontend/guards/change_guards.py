@@ -16,6 +16,7 @@ from rosejit.frontend.guards.guards import AccessPath, Guard, PathValue, consume
 from rosejit.frontend.syntax.gast_convert import gast
 from rosejit.frontend.syntax.source import find
 from rosejit.frontend.syntax.user_code import is_users_class
+from rosejit.frontend.values.host_scalars import is_array
 from rosejit.frontend.values.host_values import (
     ATOMS,
     ById,
@@ -70,7 +71,7 @@ class _BeforeView(View):
         """How a value is opened, where that is not as the table says."""
         if isinstance(value, np.ndarray):
             self.is_whole = False
-            return open_layout if value.dtype != object else None
+            return open_layout if is_array(value) else None
         if isinstance(value, ModuleType) or (isinstance(value, type) and has_data(value)):
             self.is_whole = False
         if _computed_once(type(value)):

@@ -2,16 +2,19 @@
 
 # Values of users are of any type: what they are is asked while staging.
 
+import dis
 import functools
+import sys
 from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator, Set
 from inspect import Parameter
-from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from rosejit.errors import UnsupportedSyntax
 from rosejit.frontend.control.special_methods import as_written, member_of
 from rosejit.frontend.syntax.user_code import is_users_code
+from rosejit.frontend.values.host_scalars import is_array
 from rosejit.frontend.values.host_values import (
     ATOMS,
     ById,
@@ -22,6 +25,7 @@ from rosejit.frontend.values.host_values import (
     is_frozen,
     is_identity,
     is_iterator,
+    is_users_module,
     named_by_users,
     open_class,
     open_module,
@@ -174,7 +178,7 @@ class Outside(View):
     def opener(self, value: Any, met: Set[int]) -> Opener | None:
         """How a value is opened, where that is not as the table says."""
         if isinstance(value, np.ndarray):
-            is_handed = value.dtype != object and (id(value) in self.live or id(value) in met)
+            is_handed = is_array(value) and (id(value) in self.live or id(value) in met)
             return open_layout if is_handed else None
         if isinstance(value, type):
             return self._class
@@ -207,6 +211,35 @@ def chains(function: FunctionType, found: Iterable[tuple[str, ...]]) -> Iterator
             yield _to_property(_in_module(inside, names) or AccessPath(inside, names))
         elif names[0] in function.__builtins__ and len(names) == 1:
             yield AccessPath(inside, names, function.__builtins__)
+
+
+def imported(functions: Iterable[FunctionType], names: Set[str]) -> Iterator[AccessPath]:
+    """Modules of the user's that functions import where they run, and what these hold under any of `names`."""
+    for function in functions:
+        for name in _imports(function.__code__, str(function.__globals__.get("__package__") or "")):
+            module = sys.modules.get(name)
+            if type(module) is ModuleType and is_users_module(module):
+                yield AccessPath(sys.modules, (name,))
+                yield from [AccessPath(vars(module), (each,)) for each in names & vars(module).keys()]
+
+
+@functools.lru_cache(1024)
+def _imports(code: CodeType, package: str) -> frozenset[str]:
+    """All that code may import, by whole names; a relative import is looked for in each package around."""
+    inner = [_imports(each, package) for each in code.co_consts if isinstance(each, CodeType)]
+    if _IMPORT not in code.co_code[::2]:
+        return frozenset().union(*inner)
+    found, base = set[str](), ""
+    around = [package.rsplit(".", k)[0] for k in range(package.count(".") + 1)] if package else []
+    for step in dis.get_instructions(code):
+        if step.opname in ("IMPORT_NAME", "IMPORT_FROM"):
+            base = step.argval if step.opname == "IMPORT_NAME" else base
+            name = base if step.opname == "IMPORT_NAME" else f"{base}.{step.argval}".strip(".")
+            found |= {name, *[f"{each}.{name}".rstrip(".") for each in around]}
+    return frozenset(found).union(*inner)
+
+
+_IMPORT = dis.opmap["IMPORT_NAME"]
 
 
 def _in_module(inside: dict[str, Any], names: tuple[str, ...]) -> AccessPath | None:
@@ -366,7 +399,7 @@ def guard(
         raise consumed(chain, value)
     if is_identity(value) and not view.asks and not _holds_data(value):
         return Guard(chain, value)
-    if isinstance(value, np.ndarray) and value.dtype != object and id(value) not in known:
+    if is_array(value) and id(value) not in known:
         return Guard(chain, value) if id(value) in kept else _LayoutGuard(chain, value)
     look = None if view.asks or read.frozen else seen(value)
     return Guard(chain, value, look or Look(value, view, read.frozen))
@@ -385,7 +418,7 @@ class Defaults:
 
     def __init__(self, parameters: Iterable[Parameter]) -> None:
         given = {p.name: p.default for p in parameters if p.default is not p.empty and not is_frozen(p.default)}
-        self._held = {name: v for name, v in given.items() if not isinstance(v, np.ndarray) or v.dtype == object}
+        self._held = {name: v for name, v in given.items() if not is_array(v)}
         self._guards = tuple(map(self._guard, self._held))
 
     def _guard(self, name: str) -> Guard:

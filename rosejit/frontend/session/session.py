@@ -33,6 +33,7 @@ from rosejit.frontend.guards.guards import (
     check_unspoilt,
     elements_guard,
     guard,
+    imported,
 )
 from rosejit.frontend.guards.made_here import fresh_each_call
 from rosejit.frontend.numpy import array_methods, narrow_methods, scalar_methods
@@ -50,7 +51,7 @@ from rosejit.frontend.syntax.user_code import PASSES_ON_TO, is_users_code
 from rosejit.frontend.values import generators
 from rosejit.frontend.values.deferred_effects import DeferredEffects
 from rosejit.frontend.values.pytree import Supply, build, objects, paths
-from rosejit.frontend.values.reachable_state import is_container, is_object, reachable
+from rosejit.frontend.values.reachable_state import Look, is_container, is_object, reachable
 from rosejit.frontend.values.scalars import ATOMS, TYPES, Real, leaf_type, passed_tangent, wrap
 from rosejit.frontend.values.tape import Frame, Tape
 from rosejit.ir import syntax as ir
@@ -483,18 +484,21 @@ class Session:
         reads = [PathValue(chain) for function, _, names in ran if names for chain in chains(function, names)]
         place = opened.member.function.span if opened.member is not None else None
         functions = [function for function, _, _ in ran]
-        check_unspoilt(self.tape, functions, reads, place)
-        check_iterators(self.tape, reads)
+        brought = [*map(PathValue, imported(functions, opened.names()))]
+        check_unspoilt(self.tape, functions, [*reads, *brought], place)
+        check_iterators(self.tape, [*reads, *brought])
         changes = change_guards(self.tape, functions, opened.snapshots, opened.unchanged)
         if opened.captured:  # what the host has read of an array is in the program
             within = [reachable(list(each.values()), into) for into, each in opened.gone_through.items()]
             opened.read_elements.update({id(a): a for a in chain(*within) if id(a) in opened.captured})
         live = opened.captured.keys() - opened.read_elements.keys()
-        view = Outside(live, None if self.gives_statics else opened.names())
+        names = None if self.gives_statics else opened.names()
+        view, by_content = Outside(live, names), Outside(names=names)
         kept = opened.static_arrays | opened.unnamed
         guarded = [guard(read, view, kept, opened.read_elements, self.snapshots.unchanged) for read in reads]
         found = [each for each in guarded if each is not None]
         by_name = {id(read.value) for read in reads}
+        found += [Guard(read.chain, read.value, Look(read.value, by_content)) for read in brought]
         found += changes
         found += [elements_guard(a) for key, a in opened.read_elements.items() if key not in by_name]
         found += opened.of_what_ran(self.methods.known, view)
@@ -583,13 +587,14 @@ class Session:
         return self.apply(staged.function, atoms, staged.result, staged.statics, arguments)
 
     def captured_again(self, capture: Capture) -> Array:
-        """An array that a callee reads from outside, which so becomes one of the caller."""
+        """An array that a callee reads from outside, in 64 bits, which so becomes one of the caller."""
         opened, data = self.opened, capture.read()
         if capture.chain is None:
             opened.unnamed.add(id(data))
         else:
             opened.handed.setdefault(id(data), []).append(capture.chain)
-        return self.captured(data)
+        found = self.captured(data)
+        return found.wide if isinstance(found, narrow_array.NarrowArray) else found
 
     def apply(
         self,

@@ -149,10 +149,15 @@ def open_class(value: type, names: Set[str] | None = None) -> Opened:
     return what, [*inside, *filter(is_users_class, value.__bases__)]
 
 
+def is_users_module(value: ModuleType) -> bool:
+    """Whether a module is the user's, also one that no file has made."""
+    file = getattr(value, "__file__", None)
+    return value.__name__ not in sys.builtin_module_names if file is None else is_users(file)
+
+
 def open_module(value: ModuleType, names: Set[str] | None = None) -> Opened:
     """A module of the user's is itself, with its data of these names."""
-    file = getattr(value, "__file__", None)
-    if value.__name__ in sys.builtin_module_names if file is None else not is_users(file):
+    if not is_users_module(value):
         return ById(value), []
     held = {name: each for name, each in vars(value).items() if name[:2] != "__" and not is_identity(each)}
     return _named(ById(value), _among(held, names))
@@ -304,6 +309,8 @@ def kind_of(cls: type) -> Kind:
         return Kind(open_object, "any")
     if _is_still(cls) or (str(cls.__module__).startswith("rosejit.") and not is_users_class(cls)):
         return Kind(itself, "any")
+    if type(cls).__module__ == "_ctypes" or cls.__module__ == "mmap":
+        return Kind(_memory, "any")
     scalar = (np.generic, lambda value: ((value.dtype.str, value.tobytes()), []), "never")
     for types, opened, change in ((np.ndarray, elements, "any"), scalar, *ROWS):
         if issubclass(cls, types):
