@@ -18,6 +18,7 @@ from types import (
     MethodType,
     MethodWrapperType,
     ModuleType,
+    WrapperDescriptorType,
 )
 from typing import Any
 
@@ -173,7 +174,7 @@ class Dispatcher:
 
     def _tabled(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The result, where the host knows all that is given in each iteration of a rolled loop; else UNKNOWN."""
-        if self._tape.rolled is None or not is_computed(function):
+        if self._tape.rolled is None or not _is_hashed(function) or not is_computed(function):
             return UNKNOWN
         return tabled(self._tape, functools.partial(self.call, function), args, kwargs)
 
@@ -205,7 +206,7 @@ class Dispatcher:
         untold = [value for value in (*args, *kwargs.values()) if value.__class__ in _UNTOLD]
         if untold and _may_ask(kind, function):
             return self._of_untold(untold, function, args, kwargs)
-        handler = _handler(function) or random.handler_of(function)
+        handler = (_handler(function) or random.handler_of(function)) if _is_hashed(function) else None
         if handler is not None:
             if function not in _LOOKING:
                 self.effects.check_iterators(args)
@@ -379,7 +380,7 @@ class Dispatcher:
 
     def plain(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call that Python makes. Arrays that are known go in as NumPy's, and come out as ours."""
-        higher = function in _HIGHER_ORDER if _is_hashable(function) else False
+        higher = _is_hashed(function) and function in _HIGHER_ORDER
         if higher:
             self._refuse_ranges(function, args)
             args = tuple(self._rewritten(arg) for arg in args)
@@ -415,7 +416,7 @@ class Dispatcher:
 
     def _refuse(self, function: Any, error: Exception, met: Callable[[], bool]) -> None:
         """Raise for an error that says nothing to users; most say it all, and handlers ask for those of a kind."""
-        asks_kind = _is_hashable(function) and function in _ASKING_KIND and type(error) is TypeError
+        asks_kind = _is_hashed(function) and function in _ASKING_KIND and type(error) is TypeError
         if asks_kind and waits_on_host(self._tape, TypeError):
             return
         if refused_calls.says_of_staged(function, error, met):
@@ -498,8 +499,9 @@ def _is_changed(value: Any, before: Any) -> bool:
     return any(a is not b for x, y in pairs for a, b in zip(x, y, strict=True))
 
 
-def _is_hashable(function: Any) -> bool:
-    return type(function).__hash__ is not None
+def _is_hashed(function: Any) -> bool:
+    """Whether a callable has a hash made in C, of itself alone: that of a frozen dataclass may ask staged fields."""
+    return type(type(function).__hash__) is WrapperDescriptorType and not isinstance(function, tuple)
 
 
 def _is_part(found: Any, owner: Any, given: tuple[Any, ...]) -> bool:
@@ -517,12 +519,14 @@ def _outside_arrays(function: Any) -> bool:
 
 
 def _handler(function: Any) -> Handler | None:
+    if not _is_hashed(function):
+        return None
     try:
         found = BUILTINS.get(function) or MATH.get(function) or CMATH.get(function)
         if found is not None or loaded() is None:
             return found
         return registry.handler_of(function) or scipy_linalg.handler_of(function) or scipy_special.handler_of(function)
-    except TypeError:  # a callable that has no hash
+    except TypeError:  # something in it has no hash
         return None
 
 
