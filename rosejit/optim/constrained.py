@@ -100,10 +100,11 @@ def minimize(
         )
     option(minimize, "hess", hess, ("exact", "bfgs"))
     most = maxiter if maxiter is not None else 200 if word == "SLSQP" else 5000
-    options = (word, hess == "exact", amount(minimize, "tol", tol), count(minimize, "maxiter", most))
+    options = (word, hess == "exact")
+    ends = (amount(minimize, "tol", tol), count(minimize, "maxiter", most))
 
     def build(base):
-        def minimized(x0, args, bounds, more):
+        def minimized(x0, args, bounds, more, ends):
             def objective(x):
                 return base(x, *args)
 
@@ -111,12 +112,12 @@ def minimize(
                 return lambda x: function(x, *given)
 
             given = [at(function, each) for function, each in zip(functions, more, strict=True)]
-            return _minimized(objective, real(x0), bounds, kinds, given, *options)
+            return _minimized(objective, real(x0), bounds, kinds, given, *options, *ends)
 
         return minimized
 
     more = tuple([each for _, _, each in rules])
-    found = solve(minimize, f, build, (x0, several(args), sides(bounds), more), *options, kinds, functions)
+    found = solve(minimize, f, build, (x0, several(args), sides(bounds), more, ends), *options, kinds, functions)
     return checked(minimize, found, raise_on_failure)
 
 

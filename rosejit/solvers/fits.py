@@ -95,7 +95,7 @@ def least_squares(
     args = several(args)
     word = option(least_squares, "loss", loss, tuple(LOSSES))
     scale, most = amount(least_squares, "f_scale", f_scale), count(least_squares, "max_nfev", max_nfev)
-    options = (word, scale, _tolerance("ftol", ftol), _tolerance("xtol", xtol), _tolerance("gtol", gtol), most)
+    ends = (scale, _tolerance("ftol", ftol), _tolerance("xtol", xtol), _tolerance("gtol", gtol), most)
     sparse, is_given = None, jac_sparsity is not None
     if jac_sparsity is None:
         sparse = found_structure(residuals, x0, args) if sessions.current() is None else None
@@ -105,21 +105,22 @@ def least_squares(
         option(least_squares, "jac_sparsity", jac_sparsity, ("dense",))
 
     def build(base):
-        def fitted(x0, args, bounds, sparse):
+        def fitted(x0, args, bounds, sparse, ends):
             def function(x):
                 return base(x, *args)
 
-            return _fit(function, real(x0), bounds, *options, Dense() if sparse is None else Sparse(sparse, is_given))
+            model = Dense() if sparse is None else Sparse(sparse, is_given)
+            return _fit(function, real(x0), bounds, model, word, *ends)
 
         return fitted
 
-    found = solve(least_squares, residuals, build, (x0, args, bounds, sparse), *options, is_given)
+    found = solve(least_squares, residuals, build, (x0, args, bounds, sparse, ends), word, is_given)
     if sparse is not None and sessions.current() is None:
         found = replace(found, jac=matrix_of(sparse, found.jac))
     return checked(least_squares, found, raise_on_failure)
 
 
-def _fit(function, x0, bounds, loss, scale, ftol, xtol, gtol, limit, model):
+def _fit(function, x0, bounds, model, loss, scale, ftol, xtol, gtol, limit):
     """The fit of a function of a structure."""
     start = stop_gradient(flat(x0))
     low, high = (limits(bound, start) for bound in bounds)
@@ -204,7 +205,7 @@ def curve_fit(
     limit, known = int(max_nfev), bool(absolute_sigma)
 
     def build(base):
-        def fitted(xdata, ydata, p0, sigma, bounds):
+        def fitted(xdata, ydata, p0, sigma, bounds, limit):
             xdata = np.array(xdata) if _are_numbers(xdata) else xdata
             ydata = np.array(ydata) if _are_numbers(ydata) else ydata
             sigma = np.array(sigma) if _are_numbers(sigma) else sigma
@@ -213,7 +214,7 @@ def curve_fit(
                 return (numbers(base(xdata, *[p[k] for k in range(len(p0))])) - ydata) / sigma
 
             start = np.array([1.0 * p for p in p0])
-            fit = _fit(residuals, start, bounds, "linear", 1.0, 1e-12, 1e-12, 1e-12, limit, Dense())
+            fit = _fit(residuals, start, bounds, Dense(), "linear", 1.0, 1e-12, 1e-12, 1e-12, limit)
             rows, columns = fit.jac.shape
             if rows < columns:
                 raise ShapeError(f"there are {rows} data for {columns} parameters")
@@ -224,8 +225,8 @@ def curve_fit(
         return fitted
 
     deviations = 1.0 if sigma is None else sigma
-    given = (xdata, ydata, tuple(p0), deviations, bounds)
-    found, covariances, status, nfev = solve(curve_fit, f, build, given, limit, known)
+    given = (xdata, ydata, tuple(p0), deviations, bounds, limit)
+    found, covariances, status, nfev = solve(curve_fit, f, build, given, known)
     if raise_on_failure:
         check(curve_fit, lambda: (status > 0, MESSAGES[int(status)], nfev))
     return found, covariances

@@ -15,7 +15,10 @@ from rosejit.numeric import np
 
 
 def solve(transform: Callable[..., Any], f: Any, build: Callable[[Function], Any], given: Any, *options: Any) -> Any:
-    """What `build(f)`, a function to be staged, makes of `given`; compiled once for all calls with these options."""
+    """What `build(f)`, a function to be staged, makes of `given`; compiled once for all calls with these options.
+
+    Tolerances and limits are for the run, and come with what is given.
+    """
     base = as_function(f)
     name = f"{transform.__name__}_{base.__name__}"
     made = made_once(base, (transform, *options), lambda: from_source(build(base), base.options, (), name))

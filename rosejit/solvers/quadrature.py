@@ -61,7 +61,7 @@ def quad(
     given = tuple(0.0 if infinite else end for end, infinite in zip((a, b), ends, strict=True))
 
     def build(base):
-        def integrated(a, b, args):
+        def integrated(a, b, args, absolute, relative):
             def function(x):
                 return 1.0 * numbers(base(x, *args))
 
@@ -69,7 +69,7 @@ def quad(
 
         return integrated
 
-    value, error, intervals = solve(quad, f, build, (*given, several(args)), ends, absolute, relative, most)
+    value, error, intervals = solve(quad, f, build, (*given, several(args), absolute, relative), ends, most)
     if raise_on_failure:
 
         def outcome():

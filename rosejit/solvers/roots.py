@@ -80,13 +80,13 @@ def root(
         option(root, "method", method or "brentq", ("brentq",))
 
         def build_bracketed(base):
-            def bracketed(a, b, args):
+            def bracketed(a, b, args, tolerance, limit):
                 return _bracketed(base, real(a), real(b), args, tolerance, limit)
 
             return bracketed
 
         a, b = bracket
-        found = solve(root, f, build_bracketed, (a, b, several(args)), "brentq", tolerance, limit)
+        found = solve(root, f, build_bracketed, (a, b, several(args), tolerance, limit), "brentq")
         return checked(root, found, raise_on_failure)
     if x0 is None:
         raise StagingTypeError("`rose.root` needs `x0`, where it begins, or a `bracket`")
@@ -98,12 +98,12 @@ def root(
     search = METHODS[chosen]
 
     def build(base):
-        def searched(x0, args):
+        def searched(x0, args, tolerance, limit):
             return _searched(base, search, real(x0), args, tolerance, limit)
 
         return searched
 
-    found = solve(root, f, build, (x0, several(args)), chosen, tolerance, limit)
+    found = solve(root, f, build, (x0, several(args), tolerance, limit), chosen)
     return checked(root, found, raise_on_failure)
 
 
@@ -170,12 +170,12 @@ def fixed_point(
     search = METHODS.get(chosen)
 
     def build(base):
-        def searched(x0, args):
+        def searched(x0, args, tolerance, limit):
             return _fixed(base, search, real(x0), args, tolerance, limit)
 
         return searched
 
-    found = solve(fixed_point, f, build, (x0, several(args)), chosen, tolerance, limit)
+    found = solve(fixed_point, f, build, (x0, several(args), tolerance, limit), chosen)
     return checked(fixed_point, found, raise_on_failure)
 
 
