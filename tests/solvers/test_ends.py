@@ -21,7 +21,10 @@ def residuals(p):
 START = np.zeros(3)
 CALLS = {
     "minimize": (lambda limit, tol: rose.optim.minimize(banana, START, maxiter=limit, tol=tol), "nit"),
-    "bounded": (lambda limit, tol: rose.optim.minimize(banana, START, bounds=[(0, 2)] * 3, maxiter=limit, tol=tol), "nit"),
+    "bounded": (
+        lambda limit, tol: rose.optim.minimize(banana, START, bounds=[(0, 2)] * 3, maxiter=limit, tol=tol),
+        "nit",
+    ),
     "SLSQP": (lambda limit, tol: rose.optim.minimize(banana, START, method="SLSQP", maxiter=limit, tol=tol), "nit"),
     "root": (lambda limit, tol: rose.root(parabola, 1.0, maxiter=limit, tol=tol), "nit"),
     "newton": (lambda limit, tol: rose.root(parabola, 1.0, method="newton", maxiter=limit, tol=tol), "nit"),

@@ -2,6 +2,7 @@
 
 # Values of users are of any type: what they are is asked while staging.
 
+import functools
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from types import ModuleType
@@ -335,6 +336,7 @@ class Hooks:
         circuits, containers = Circuits(tape), Containers(tape, call, captured, methods)
         self.tape, self.containers = tape, containers
         self.call, self.kind = call, lambda value: call(type, value)
+        self.decorator = lambda function: functools.partial(call, function)
         self.entered = entered
         self._control(tape, circuits, methods)
         self._expressions(tape, circuits)

@@ -222,9 +222,11 @@ def _inner_function(outer: Context, node: Any) -> Any:
 
 
 def _plain_parts(outer: Context, node: Any, made: ast.FunctionDef) -> None:
-    """Decorators and annotations, which are for Python and not for staging."""
+    """Decorators, which are called as any function is, and annotations, which are for Python and not for staging."""
+    made.decorator_list = [
+        runtime(decorator, "decorator", expression(outer, decorator)) for decorator in node.decorator_list
+    ]
     was, outer.plain = outer.plain, True
-    made.decorator_list = [expression(outer, decorator) for decorator in node.decorator_list]
     made.returns = None if node.returns is None else expression(outer, node.returns)
     annotations = {param.id: param.annotation for param in scope.all_parameters(node)}
     for argument in _arguments(made.args):
