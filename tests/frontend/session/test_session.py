@@ -370,7 +370,7 @@ def test_functions_that_close_over_staged_values():
         y = v * 2
         k = x * x
 
-        @Decorated
+        @rose.jit
         def inner(t: float):
             return t * k + y[0]
 
@@ -378,7 +378,7 @@ def test_functions_that_close_over_staged_values():
         for i in rose.range(len(v)):
             shift = v[i]
 
-            @Decorated
+            @rose.jit
             def shifted(t: float):
                 return inner(t) + shift
 
@@ -393,7 +393,7 @@ def test_a_decorated_function_does_not_change_arrays_around_it():
     def f(v: Vec["n"]):
         y = v.copy()
 
-        @Decorated
+        @rose.jit
         def inner(t: float):
             y[0] = t  # changes
             return t
