@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from rosejit import text
+from rosejit import jit, text
 from rosejit.errors import ShapeError, StagingTypeError, UnrollLimit, UnsupportedSyntax
 from rosejit.frontend.hints.hints import Array, Mat, Static, Vec
 from rosejit.frontend.session.session import Session
@@ -315,7 +315,7 @@ def test_functions_that_a_function_calls_are_noticed():
 
 
 class Decorated:
-    """What the API gives for `@rose.jit`, without its caches."""
+    """What the API gives for `@jit`, without its caches."""
 
     def __init__(self, function):
         self.function = function
@@ -370,7 +370,7 @@ def test_functions_that_close_over_staged_values():
         y = v * 2
         k = x * x
 
-        @rose.jit
+        @jit
         def inner(t: float):
             return t * k + y[0]
 
@@ -378,7 +378,7 @@ def test_functions_that_close_over_staged_values():
         for i in rose.range(len(v)):
             shift = v[i]
 
-            @rose.jit
+            @jit
             def shifted(t: float):
                 return inner(t) + shift
 
@@ -393,7 +393,7 @@ def test_a_decorated_function_does_not_change_arrays_around_it():
     def f(v: Vec["n"]):
         y = v.copy()
 
-        @rose.jit
+        @jit
         def inner(t: float):
             y[0] = t  # changes
             return t
