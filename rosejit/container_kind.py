@@ -118,9 +118,7 @@ class Container:
 
     def unlike(self, node: Node, value: str, constant: Constant) -> str:
         """The condition that `value`, a name, is no container as `node`."""
-        cls = self._class(constant)
-        other = f"not $py_isinstance({value}, {cls}) or {constant(is_derived)}($py_type({value}))"
-        return f"$py_type({value}) is not {cls} and ({other}) or $py_len({value}) != {len(node.children)}"
+        return f"$py_type({value}) is not {self._class(constant)} or $py_len({value}) != {len(node.children)}"
 
     def each(self, node: Node, value: str) -> str | None:
         """The expression of what gives the parts of a container as `node` in a loop; None where nothing does."""

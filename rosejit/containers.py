@@ -396,7 +396,8 @@ def is_complex(value: Any, rank: int = 0) -> bool:
 
 def is_number(value: Any, rank: int) -> bool:
     """Whether a value of the host can be a complex number, or with `rank` an array of them."""
-    return isinstance(value, numbers.Complex) if not rank else hasattr(value, "__array__") or isinstance(value, list)
+    is_one = isinstance(value, numbers.Complex) or (getattr(value, "shape", None) == () and value.dtype.kind in "biufc")
+    return is_one if not rank else hasattr(value, "__array__") or isinstance(value, list)
 
 
 def split(value: Any, sign: int = 1) -> tuple[Any, Any]:
@@ -488,6 +489,11 @@ def of_type(cls: Any) -> Container | None:
 def of_argument(value: Any) -> Container | None:
     """The kind that a value without a hint is an argument of."""
     return next((kind for kind in KINDS.values() if kind.type is not None and isinstance(value, kind.type)), None)
+
+
+def is_container(value: Any) -> bool:
+    """Whether a value is of some kind, or of a class derived from one."""
+    return of_class(type(value)) is not None or of_argument(value) is not None
 
 
 @functools.lru_cache(2048)

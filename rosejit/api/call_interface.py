@@ -10,7 +10,7 @@ from rosejit.api.specialisation_cache import Key, Specialisation
 from rosejit.frontend.session.session import Session
 from rosejit.frontend.signature.binding import Call
 from rosejit.frontend.signature.binding import Signature as Binding
-from rosejit.frontend.signature.numeric_kinds import exact
+from rosejit.frontend.signature.numeric_kinds import EXACT, OWN, exact
 from rosejit.runtime.marshalling.marshal import Signature as Interface
 
 
@@ -39,7 +39,8 @@ def interface_of(function: Called, found: Specialisation, bound: bool = False) -
         result=with_host_values(staged.result, iter(staged.statics)),
         reads=sessions.kept(staged.source) if bound else sessions.reads(staged.source, found.guards),
         same=sessions.same_static,
-        exact=frozenset(k for k, on in enumerate(flags) if on),
+        exact=frozenset(k for k, flag in enumerate(flags) if flag & EXACT),
+        own=frozenset(k for k, flag in enumerate(flags) if flag & OWN),
         qualname=function.__qualname__,
     )
 

@@ -19,7 +19,7 @@ from typing import Any
 from rosejit.api.function import Function
 from rosejit.api.programs.value_codec import is_importable_main
 from rosejit.errors import StagingTypeError
-from rosejit.frontend.hints.hints import ARRIVED
+from rosejit.frontend.hints.read_hints import ARRIVED
 from rosejit.frontend.syntax.lost_files import LOST, find_again, settle
 from rosejit.frontend.syntax.user_code import is_users_class
 

@@ -6,7 +6,8 @@ from typing import Any
 from rosejit.api.function import Function
 from rosejit.containers import KINDS
 from rosejit.errors import StagingTypeError
-from rosejit.frontend.hints.hints import ArrayOf, Nothing, Scalar, ShapeOf, Structure, parts_of
+from rosejit.frontend.hints.hints import ArrayOf, Nothing, Scalar, ShapeOf, Structure
+from rosejit.frontend.hints.read_hints import parts_of
 
 _CLASSES = {"real": float, "int": int, "bool": bool}
 _BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)

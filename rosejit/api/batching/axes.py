@@ -10,7 +10,7 @@ from typing import Any
 from rosejit.abi import Leaf, Node, Static, Tree
 from rosejit.containers import KINDS, of_argument, of_class, of_node
 from rosejit.errors import RoseError, ShapeError, StagingTypeError
-from rosejit.frontend.hints import hints
+from rosejit.frontend.hints import hints, read_hints
 from rosejit.frontend.hints.hints import Dim
 from rosejit.frontend.signature.binding import Signature
 from rosejit.frontend.signature.describe import Binder, Call, parameter_span
@@ -144,7 +144,7 @@ def batched(signature: Signature, title: str, in_axes: Axes, found: inspect.Sign
         raise _count(title, in_axes, found)
     plain = tuple(replace(p, description=_open(p.description)) for p in signature.parameters)
     return Batched(
-        signature.function, plain, hints.Inferred(), None, signature.arrange, signature.python,
+        signature.function, plain, hints.Inferred(), None, signature.arrange, signature.python, None,
         signature, title, tuple(axes), tuple(optional),
     )  # fmt: skip
 
@@ -204,7 +204,7 @@ def described(wanted: hints.Description, value: Any, axes: Axes, optional: bool)
             items = tuple([described(item, None, axes, optional) for item in wanted.items])
             return replace(wanted, items=items)
         case hints.Structure():
-            items = hints.parts_of(wanted)
+            items = read_hints.parts_of(wanted)
             values = _values(wanted, value)
             inner = zip(items, values, below(axes, wanted.keys, len(items)), strict=False)
             found = tuple(described(item, v, a, optional) for item, v, a in inner)
@@ -261,7 +261,7 @@ def _inferred(value: Any, axes: Axes, optional: bool) -> hints.Description:
         return described(structure, value, axes, optional)
     if container is not None and type(value) is container.type and not container.is_named:
         return described(hints.Repeated(container.name, hints.Inferred()), value, axes, optional)
-    structure = hints.Hints().of_structure(type(value))
+    structure = read_hints.Hints().of_structure(type(value))
     return described(structure, value, axes, optional) if isinstance(structure, hints.Structure) else hints.Inferred()
 
 

@@ -106,6 +106,7 @@ def dump(program: Program, pickled: list[Any] | None = None) -> bytes:
         "result_statics": [writer.value(plain(v), "a value that it returns") for v in _static_keys([signature.result])],
         "made_anew": [k for k, v in enumerate(_static_keys([signature.result])) if isinstance(v, MadeAnew)],
         "exact": sorted(signature.exact),
+        "own": sorted(signature.own),
         "captured": [[_array_kind(array), list(np.shape(array))] for array in captured],
         "hosts": [_host(writer, host) for host in program.hosts],
         "text": len(text),
@@ -153,14 +154,14 @@ def _program(found: cache_format.Sections, reader: Reader) -> Program:
     artifact = cache_format.artifact_of(words, found.wasm, reader.exception)
     statics = tuple([reader.value(value) for value in words["statics"]])
     name, qualname = words["name"]
-    exact = frozenset([k for k in words["exact"] if type(k) is int])
+    exact, own = (frozenset([k for k in words.get(each, ()) if type(k) is int]) for each in ("exact", "own"))
     keys = iter([Static(_key(value)) for value in statics])
     trees = tuple([_tree_of(reader, tree, keys) for tree in words["trees"]])
     returned = anew([reader.value(v) for v in words["result_statics"]], words["made_anew"], {})
     result = _tree_of(reader, words["result"], iter(map(Static, returned)))
     parameters = tuple([_parameter_of(reader, *each) for each in words["parameters"]])
     reads = tuple(_captured(words["captured"], data[words["text"] :]))
-    signature = Signature(str(name), parameters, trees, result, reads, _same, exact, str(qualname))
+    signature = Signature(str(name), parameters, trees, result, reads, _same, exact, str(qualname), own)
     entry = str(words["entry"])
     given = tuple([_tree_of(reader, tree, iter(())) for tree in words["given"]])
     _check(artifact.entries[entry], signature)

@@ -6,24 +6,16 @@ A dimension is a number, a name or an expression of names (`"n+1"`).
 import ast
 import dataclasses
 import functools
-import inspect
 import operator
 import re
-import sys
-import types
 import typing
-import weakref
-from collections.abc import Callable, Iterable
-from dataclasses import field
 from typing import Any, Literal
 
-from rosejit import containers, narrow_values
+from rosejit import narrow_values
 from rosejit.abi import SCALAR_OF
 from rosejit.errors import StagingTypeError
-from rosejit.frontend.hints.checked_names import names_for_checkers
 from rosejit.ir.lengths import Length, named
 from rosejit.lazy_dataclass import dataclass
-from rosejit.numeric import loaded
 
 
 @dataclass(slots=True, frozen=True)
@@ -85,6 +77,18 @@ def is_expression(text: str) -> bool:
     except SyntaxError:
         return False
     return all(isinstance(node, _ALLOWED) and type(getattr(node, "value", 0)) is int for node in ast.walk(tree))
+
+
+def aligned(dims: tuple[Dim, ...], shape: tuple[int, ...]) -> list[tuple[Dim, int]] | None:
+    """Each dimension with its length; None where the ranks do not fit."""
+    many = [k for k, dim in enumerate(dims) if dim.many]
+    if not many:
+        return list(zip(dims, shape, strict=True)) if len(dims) == len(shape) else None
+    first, last = many[0], len(dims) - many[0] - 1
+    if len(shape) < first + last:
+        return None
+    ends = list(zip(dims[first + 1 :], shape[len(shape) - last :], strict=True))
+    return list(zip(dims[:first], shape[:first], strict=True)) + ends
 
 
 # Values of users are of any type: what they are is asked while staging.
@@ -228,10 +232,38 @@ class Static:
 
 @dataclass(slots=True, frozen=True)
 class OneOf:
-    """A union: the first part that fits."""
+    """A union: the first part that fits. Which that is for a number, or a list, does not depend on the order."""
 
     parts: tuple[Any, ...]
     hint: Any
+
+    @property
+    def of_numbers(self) -> tuple[Any, ...]:
+        """What numbers are tried as: a Real where no other kind is named, and no part takes all; else, if one part or
+        another takes it, each what it is."""
+        kinds = {part.kind for part in self.parts if isinstance(part, Scalar)}
+        others = [part for part in self.parts if not isinstance(part, Scalar) and takes_numbers(part)]
+        if kinds == {"real"} and all(isinstance(part, ArrayOf) for part in others):
+            return (Scalar("real"),)
+        if len(others) == bool(others) and not kinds:
+            return self.parts
+        scalars = tuple([part for part in self.parts if isinstance(part, Scalar)])
+        if not others and "real" not in kinds:
+            return scalars
+        return (Numbers((*scalars, *others)),)
+
+    @property
+    def of_lists(self) -> tuple[Any, ...]:
+        """What lists and tuples are tried as: arrays only where nothing else takes them."""
+        found = tuple([part for part in self.parts if takes_lists(part)])
+        return found or self.parts
+
+
+@dataclass(slots=True, frozen=True)
+class Numbers:
+    """A number that one of the `parts` takes, described by itself: its kind is its own."""
+
+    parts: tuple[Any, ...]
 
 
 @dataclass(slots=True, frozen=True)
@@ -265,8 +297,56 @@ class DualOf:
 
 
 Description = (
-    Scalar | ArrayOf | Structure | Repeated | Static | OneOf | Validated | Inferred | Nothing | DualOf | Random
+    Scalar | ArrayOf | Structure | Repeated | Static | OneOf | Numbers | Validated
+    | Inferred | Nothing | DualOf | Random
 )  # fmt: skip
+
+
+def takes_numbers(description: Any) -> bool:
+    """Whether a description takes some numbers."""
+    match description:
+        case Validated(Inferred(), hint):
+            return _admits_number(typing.get_origin(hint) or hint)
+        case Validated(base):
+            return takes_numbers(base)
+        case OneOf(parts) | Numbers(parts):
+            return any(map(takes_numbers, parts))
+        case ArrayOf():
+            return description.admits_numbers
+        case Static(hint):
+            return any(map(_admits_number, typing.get_args(hint) or (hint,)))
+        case Structure(kind):
+            return kind == "complex"
+        case _:
+            return isinstance(description, (Scalar, Inferred))
+
+
+def takes_lists(description: Any) -> bool:
+    """Whether a description takes some lists, or tuples, and leaves them what they are."""
+    match description:
+        case Validated(Inferred(), hint):
+            return _is_above(typing.get_origin(hint) or hint, list)
+        case Validated(base):
+            return takes_lists(base)
+        case Structure(kind) | Repeated(kind):
+            return kind in ("list", "tuple", "namedtuple")
+        case _:
+            return isinstance(description, Inferred)
+
+
+def _admits_number(hint: Any) -> bool:
+    """Whether a class has numbers, or an item of a `Literal` is one."""
+    if not isinstance(hint, type):
+        return hint is Any or isinstance(hint, (int, float))
+    return _is_above(int, hint) or _is_above(float, hint) or _is_above(hint, float)
+
+
+def _is_above(base: Any, cls: Any) -> bool:
+    """Whether a class is derived from another. Of a protocol nobody can ask."""
+    try:
+        return issubclass(cls, base)
+    except TypeError:
+        return False
 
 
 # --- the public array hints
@@ -279,8 +359,8 @@ def _array(name: str, given: Any, rank: int | None) -> Any:
         part = _array(name, tuple(items[:-1]), rank)
         part = dataclasses.replace(part, text=f"{part.text[:-1]}, complex]")
         return Structure("complex", (part, part))
-    if items and (items[-1] in _KINDS_OF_CLASSES):
-        element = _KINDS_OF_CLASSES[items.pop()]
+    if items and (items[-1] in KINDS_OF_CLASSES):
+        element = KINDS_OF_CLASSES[items.pop()]
     dims: list[Dim] = []
     for item in items:
         words = item.split() if isinstance(item, str) and not is_expression(item) else [item]
@@ -369,7 +449,7 @@ class ShapeOf:
         elif isinstance(like, (tuple, list)):
             shape = tuple(like)
         self.shape: tuple[Any, ...] = tuple([_length(length, k) for k, length in enumerate(shape)])
-        self.kind: Kind = kind if dtype is None else _KINDS_OF_CLASSES[dtype]
+        self.kind: Kind = kind if dtype is None else KINDS_OF_CLASSES[dtype]
 
     def __repr__(self) -> str:
         return f"ShapeOf({', '.join(map(str, self.shape))})"
@@ -388,197 +468,6 @@ def _length(given: Any, axis: int) -> Any:
     return named(given)
 
 
-_KINDS_OF_CLASSES: dict[Any, Kind] = {
+KINDS_OF_CLASSES: dict[Any, Kind] = {
     float: "real", int: "int", bool: "bool", Real: "real", Int: "int", Bool: "bool",
 }  # fmt: skip
-
-
-# --- from hints to descriptions
-
-
-@dataclass(slots=True)
-class Hints:
-    """Reads the hints of one function; strings are evaluated where the function was written."""
-
-    scope: dict[str, Any] = field(default_factory=dict[str, Any])
-    subject: str = "function"
-
-    def description(self, hint: Any) -> Description:
-        """What values `hint` admits."""
-        if isinstance(hint, typing.ForwardRef):
-            hint = hint.__forward_arg__
-        hint = _meant(hint)
-        if isinstance(hint, str):
-            hint = self.evaluated(hint)
-        if hint is Any or hint is Ellipsis:
-            return Inferred()
-        if hint is None or hint is type(None):
-            return Nothing()
-        if isinstance(hint, (ArrayOf, Static)) or (isinstance(hint, Structure) and hint.kind == "complex"):
-            return hint
-        if isinstance(hint, type) and not isinstance(hint, types.GenericAlias):
-            return self.of_class(hint)
-        return self.of_generic(hint)
-
-    def evaluated(self, text: str) -> Any:
-        """The object that a hint written as a string stands for."""
-        try:
-            return self._value(text)
-        except Exception as error:
-            raise StagingTypeError(
-                f"the hint `{text}` of `{self.subject}` cannot be evaluated: {error}",
-                help="define the name before the function, at the top of the module",
-            ) from None
-
-    def _value(self, text: str) -> Any:
-        try:
-            return eval(text, self.scope)
-        except NameError:
-            known = names_for_checkers(self.scope)
-            if not known:
-                raise
-            return eval(text, {**known, **self.scope})
-
-    def of_class(self, cls: type) -> Description:
-        """What a class admits."""
-        if cls in _KINDS_OF_CLASSES:
-            return Scalar(_KINDS_OF_CLASSES[cls])
-        if issubclass(cls, complex) and cls.__module__ in ("builtins", "numpy"):
-            return Structure("complex", (Scalar("real"), Scalar("real")))
-        if cls is Dual:
-            return DualOf()
-        if cls is Static:
-            return Static()
-        if _is_ndarray(cls):
-            return ArrayOf(None, None)
-        if cls in (Vec, Mat, Array):
-            rank = {"Vec": 1, "Mat": 2}.get(cls.__name__)
-            return ArrayOf(None if rank is None else (Dim("_", anonymous=True),) * rank, "real", cls.__name__)
-        if hasattr(cls, "dim_str") and hasattr(cls, "dtypes"):
-            return _jaxtyping(cls)
-        if cls.__name__ == "Generator" and cls.__module__.startswith("numpy.random"):
-            return Random()
-        if containers.of_type(cls) is not None:
-            return Inferred()
-        return self.of_structure(cls) or _of_number_class(cls) or Static(cls)
-
-    def of_structure(self, cls: Any) -> Description | None:
-        """A class whose instances have parts that are values."""
-        found = containers.declared(cls)
-        return None if found is None else Structure(found[0].name, keys=found[1], cls=cls)
-
-    def of_generic(self, hint: Any) -> Description:
-        """What a hint with arguments, a union or an alias admits."""
-        origin, args = typing.get_origin(hint), typing.get_args(hint)
-        alias = origin if origin is not None else hint
-        if hasattr(alias, "__value__"):  # `type Row = Vec[3]`, and NumPy's NDArray since 2.5
-            return self.description(alias.__value__[args] if args else alias.__value__)
-        if origin is typing.Annotated:
-            return Validated(self.description(args[0]), hint)
-        if origin is typing.Union or isinstance(hint, types.UnionType):
-            return OneOf(tuple(self.description(arg) for arg in args), hint)
-        container = containers.of_generic(origin)
-        item = None if container is None else container.item(args)
-        if container is not None and item is not None:
-            return Repeated(container.name, self.description(item))
-        if container is not None and container.is_fixed:
-            return Structure(container.name, tuple([self.description(arg) for arg in args]))
-        if _is_ndarray(origin) and args and _is_complex(args[-1]):
-            part = ArrayOf(None, "real", "NDArray[complex]")
-            return Structure("complex", (part, part))
-        if _is_ndarray(origin):
-            return ArrayOf(None, _element(args[-1]) if args else None, "NDArray")
-        structure = self.of_structure(origin) if isinstance(origin, type) else None
-        return structure or Static(hint)
-
-
-def _meant(hint: Any) -> Any:
-    """What a `type` statement gives another name to: since NumPy 2.5 `NDArray` is one."""
-    while hasattr(type(hint), "__value__"):
-        hint = hint.__value__
-    origin = typing.get_origin(hint)
-    return origin.__value__[typing.get_args(hint)] if hasattr(type(origin), "__value__") else hint
-
-
-def _is_ndarray(cls: Any) -> bool:
-    numpy = loaded()
-    return numpy is not None and cls is numpy.ndarray
-
-
-def _of_number_class(cls: type) -> Description | None:
-    """`np.float64` and the like."""
-    numpy = loaded()
-    if numpy is None or not issubclass(cls, numpy.generic):
-        return None
-    if narrow_values.is_narrow_scalar(cls):
-        return Inferred()
-    kind = _element(cls)
-    return None if kind is None else Scalar(kind)
-
-
-def _is_complex(hint: Any) -> bool:
-    scalar = (typing.get_args(hint) or (hint,))[0]
-    return isinstance(scalar, type) and issubclass(scalar, (complex, *_complexes()))
-
-
-def _complexes() -> tuple[type, ...]:
-    numpy = loaded()
-    return () if numpy is None else (numpy.complexfloating,)
-
-
-def _element(hint: Any) -> Kind | None:
-    """The kind of element that `np.dtype[np.float64]` or `np.float64` stands for; None for any, and for a dtype of few
-    bits: that of the value counts."""
-    numpy = loaded()
-    scalar = (typing.get_args(hint) or (hint,))[0]
-    if isinstance(scalar, type) and narrow_values.is_narrow_scalar(scalar):
-        return None
-    for base, kind in ((numpy.floating, "real"), (numpy.integer, "int"), (numpy.bool_, "bool")):
-        if isinstance(scalar, type) and issubclass(scalar, base):
-            return typing.cast(Kind, kind)
-    return None
-
-
-def _jaxtyping(cls: Any) -> ArrayOf:
-    words = cls.dim_str.split()
-    names = cls.dtypes if isinstance(cls.dtypes, Iterable) else ()
-    kinds: set[Kind] = {SCALAR_OF.get(str(name)[0], "real") for name in names}
-    return ArrayOf(tuple(dimension(word) for word in words), kinds.pop() if len(kinds) == 1 else None, cls.__name__)
-
-
-ARRIVED: "weakref.WeakKeyDictionary[type, dict[str, Any]]" = weakref.WeakKeyDictionary()
-"""What their hints name, by classes that came from another process without their module."""
-
-
-def parts_of(structure: Structure) -> tuple[Any, ...]:
-    """The descriptions of the parts of a structure."""
-    if structure.cls is None or structure.items:
-        return structure.items
-    cls = structure.cls
-    scope = {**vars(sys.modules.get(cls.__module__, typing)), **ARRIVED.get(cls, {}), cls.__name__: cls}
-    reader = Hints(scope, cls.__qualname__)
-    hints = _class_hints(cls)
-    return tuple(reader.description(hints[key]) if key in hints else Inferred() for key in structure.keys)
-
-
-def _class_hints(cls: type) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for base in reversed(cls.__mro__):
-        found.update(inspect.get_annotations(base) if sys.version_info < (3, 14) else _annotations(base))
-    return found
-
-
-def _annotations(owner: Any) -> dict[str, Any]:
-    """The raw hints of a function or class; since 3.14 they are made when they are asked for."""
-    try:
-        return dict(getattr(owner, "__annotations__", {}))
-    except NameError as error:
-        raise StagingTypeError(
-            f"the hints of `{owner.__qualname__}` cannot be evaluated: {error}",
-            help="define the name before the function is decorated",
-        ) from None
-
-
-def parameter_hints(function: Callable[..., Any]) -> dict[str, Any]:
-    """The hints of `function` as they were written, `return` included."""
-    return _annotations(function)

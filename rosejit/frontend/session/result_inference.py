@@ -11,7 +11,8 @@ from rosejit.containers import KINDS
 from rosejit.frontend.arrays.array import of_host
 from rosejit.frontend.control.if_for import StagedIf
 from rosejit.frontend.control.undefined import Poison, UninitialisedCarry, split
-from rosejit.frontend.hints.hints import ArrayOf, Description, Nothing, Scalar, Structure, Validated, parts_of
+from rosejit.frontend.hints.hints import ArrayOf, Description, Nothing, Scalar, Structure, Validated
+from rosejit.frontend.hints.read_hints import parts_of
 from rosejit.frontend.signature.binding import Signature
 from rosejit.frontend.syntax.gast_convert import gast
 from rosejit.frontend.syntax.lower_jumps import VALUE

@@ -8,17 +8,16 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from rosejit.errors import StagingTypeError
-from rosejit.frontend.hints.hints import (
-    ArrayOf,
-    Description,
-    Hints,
-    Inferred,
-    Repeated,
-    Scalar,
-    Static,
-    parameter_hints,
+from rosejit.frontend.hints.hints import ArrayOf, Description, Inferred, Repeated, Scalar, Static
+from rosejit.frontend.hints.read_hints import Hints, parameter_hints
+from rosejit.frontend.signature.describe import (
+    Binder,
+    Call,
+    Parameter,
+    admits_reals,
+    check_expressions,
+    parameter_span,
 )
-from rosejit.frontend.signature.describe import Binder, Call, Parameter, admits_reals, check_expressions
 from rosejit.frontend.syntax.code_table import ByCode
 from rosejit.frontend.values.host_scalars import Bound, UnpassedInt
 from rosejit.frontend.values.scalars import Real
@@ -42,6 +41,15 @@ class Signature:
     arrange: Callable[..., tuple[Any, ...]]
     python: inspect.Signature
     """As Python shows it."""
+    unread: Callable[[], tuple[tuple[Parameter, ...], Description]] | None
+    """Gives `parameters` and `result` when they are first asked for: a hint named what was not there yet."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in ("parameters", "result") or self.unread is None:
+            raise AttributeError(name)
+        self.parameters, self.result = self.unread()
+        self.unread = None
+        return getattr(self, name)
 
     @property
     def descriptions(self) -> tuple[Description, ...]:
@@ -50,7 +58,9 @@ class Signature:
 
     @property
     def reals(self) -> int:
-        """How many parameters there are, if all are taken in order and admit Reals; else -1."""
+        """How many parameters there are, if all are known, taken in order and admit Reals; else -1."""
+        if self.unread is not None:
+            return -1
         simple = [p.kind in _IN_ORDER and admits_reals(p.description) for p in self.parameters]
         return len(simple) if all(simple) else -1
 
@@ -124,7 +134,7 @@ class Signatures:
             return signature(function, static)
         if one is None:
             one = known[key] = replace(signature(function, static), function=_nobody)  # or that would live as long
-        return Signature(function, one.parameters, one.result, one.result_hint, one.arrange, one.python)
+        return Signature(function, one.parameters, one.result, one.result_hint, one.arrange, one.python, None)
 
 
 def _nobody() -> None: ...
@@ -141,35 +151,68 @@ def signature(
     target = inspect.unwrap(function)
     found = inspect.signature(function)
     hints = parameter_hints(target)
-    reader = Hints(_scope(target, scope), getattr(target, "__qualname__", "function"))
     _require_known(target, static, found)
-    parameters: list[Parameter] = []
-    plain: dict[str, inspect.Parameter] = {}
-    for name, parameter in found.parameters.items():
-        hint = hints.get(name, parameter.annotation)
-        missing = hint is inspect.Parameter.empty
-        try:
-            description = Inferred() if missing else reader.description(hint)
-        except StagingTypeError:
-            if name not in static:
-                raise
-            description = Static(Any)  # a host value may be of a class that has no name while the program runs
-        if name in static:
-            description = description if isinstance(description, Static) else Static(Any if missing else hint)
+    written = _Written(target, found, hints, static, scope)
+    returned = hints.get("return")
+    known = "return" in hints
+    try:
+        parameters, result = written.read(waits=True)
+        unread = None
+    except NameError:
+        parameters, result, unread = (), Inferred(), written.read
+    read = {parameter.name: parameter.description for parameter in parameters}
+    defaults = [_default(p, read.get(name), hints.get(name, p.annotation)) for name, p in found.parameters.items()]
+    pairs = [*zip(found.parameters.values(), defaults, strict=True)]
+    if any(default is not p.default for p, default in pairs):
+        found = found.replace(parameters=[p.replace(default=default) for p, default in pairs])
+    made = Signature(target, parameters, result, returned if known else None, _arrange(target, found), found, unread)
+    if unread is not None:
+        del made.parameters, made.result
+    return made
+
+
+@dataclass(slots=True)
+class _Written:
+    """The hints of a function as they are written."""
+
+    function: Any
+    found: inspect.Signature
+    hints: dict[str, Any]
+    static: tuple[str, ...]
+    scope: dict[str, Any] | None
+
+    def read(self, waits: bool = False) -> tuple[tuple[Parameter, ...], Description]:
+        """The parameters, and what the result has to be. Raises NameError if it `waits` for a name."""
+        subject = getattr(self.function, "__qualname__", "function")
+        reader = Hints(_scope(self.function, self.scope), subject, waits)
+        parameters = [self._parameter(parameter, reader) for parameter in self.found.parameters.values()]
+        returned = self.hints.get("return", inspect.Parameter.empty)
+        return tuple(parameters), self._description("return", returned, reader)
+
+    def _parameter(self, parameter: inspect.Parameter, reader: Hints) -> Parameter:
+        hint = self.hints.get(parameter.name, parameter.annotation)
+        of_one = self._static if parameter.name in self.static else self._description
+        description = of_one(parameter.name, hint, reader)
         if parameter.kind is parameter.VAR_POSITIONAL:
             description = Repeated("tuple", description)
         elif parameter.kind is parameter.VAR_KEYWORD:
             description = Repeated("dict", description)
-        parameters.append(Parameter(name, description, None if missing else hint, parameter.kind))
-        default = _default(parameter.default, description, missing)
-        if default is not parameter.default:
-            plain[name] = parameter.replace(default=default)
-    if plain:
-        found = found.replace(parameters=[plain.get(name, p) for name, p in found.parameters.items()])
-    returned = hints.get("return", inspect.Parameter.empty)
-    known = returned is not inspect.Parameter.empty
-    result = reader.description(returned) if known else Inferred()
-    return Signature(target, tuple(parameters), result, returned if known else None, _arrange(target, found), found)
+        missing = hint is inspect.Parameter.empty
+        return Parameter(parameter.name, description, None if missing else hint, parameter.kind)
+
+    def _static(self, name: str, hint: Any, reader: Hints) -> Description:
+        try:
+            description = self._description(name, hint, reader)
+        except (NameError, StagingTypeError):
+            return Static(Any)  # a host value may be of a class that has no name while the program runs
+        return description if isinstance(description, Static) else Static(Any if description == Inferred() else hint)
+
+    def _description(self, name: str, hint: Any, reader: Hints) -> Description:
+        try:
+            return Inferred() if hint is inspect.Parameter.empty else reader.description(hint)
+        except StagingTypeError as error:
+            error.span = error.span or (None if reader.waits else parameter_span(self.function, name))
+            raise
 
 
 def _require_known(target: Any, static: tuple[str, ...], found: inspect.Signature) -> None:
@@ -183,11 +226,13 @@ def _require_known(target: Any, static: tuple[str, ...], found: inspect.Signatur
         )
 
 
-def _default(given: Any, description: Description, missing: bool) -> Any:
-    """What a parameter has by default, as a call is given it."""
+def _default(parameter: inspect.Parameter, description: Description | None, hint: Any) -> Any:
+    """What a parameter has by default, as a call is given it; of no `description` where its hint waits for a name."""
+    given = parameter.default
     if given.__class__ is Bound and isinstance(description, ArrayOf):  # which converts and checks it
         return given.value
-    return UnpassedInt(given) if type(given) is int and (missing or description == Scalar("int")) else given
+    of_ints = hint is inspect.Parameter.empty or description == Scalar("int") or (description is None and hint is int)
+    return UnpassedInt(given) if type(given) is int and of_ints else given
 
 
 def _scope(function: Any, extra: dict[str, Any] | None) -> dict[str, Any]:

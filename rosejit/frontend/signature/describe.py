@@ -22,10 +22,10 @@ from rosejit.frontend.hints.hints import (
     Description,
     Dim,
     DualOf,
-    Hints,
     Inferred,
     Kind,
     Nothing,
+    Numbers,
     OneOf,
     Random,
     Repeated,
@@ -34,8 +34,10 @@ from rosejit.frontend.hints.hints import (
     Static,
     Structure,
     Validated,
-    parts_of,
+    aligned,
 )
+from rosejit.frontend.hints.read_hints import Hints, parts_of
+from rosejit.frontend.signature.numeric_kinds import chosen
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays, widened
 from rosejit.frontend.syntax.source import find
 from rosejit.frontend.syntax.user_code import is_users_class
@@ -102,6 +104,7 @@ def remedy(value: Any) -> str | None:
 
 # Values of users are of any type: what they are is asked while staging.
 _NUMBERS: dict[Kind, Leaf] = {"real": Leaf("real"), "int": Leaf("int"), "bool": Leaf("bool")}
+_RECORDS = (containers.NAMED_TUPLE, containers.DATACLASS)
 _STAGED_REAL = frozenset({Real})
 _NO_NUMBERS = "OUSMm"
 """Kinds of dtypes: texts, dates, objects. What holds such is a host value."""
@@ -209,6 +212,12 @@ class Binder:
                 return self.tree(base, value, where)
             case OneOf():
                 return self._one_of(description, value, where)
+            case Numbers(parts):
+                marks = self._marks()
+                if self._first(parts, value, where) is None:
+                    raise self._error("a number of its hint", value, where)
+                self._back_to(marks)
+                return self._inferred(value, where)
             case Random(batch):
                 return self._generator(value, where, batch)
             case Nothing():
@@ -291,7 +300,7 @@ class Binder:
         """Bind the names of dimensions, and check them against those bound before."""
         if wanted.dims is None:
             return
-        pairs = _aligned(wanted.dims, shape)
+        pairs = aligned(wanted.dims, shape)
         if pairs is None:
             raise self._error(f"a `{wanted}`", value, where, kind=ShapeError)
         for dim, length in pairs:
@@ -375,12 +384,14 @@ class Binder:
         kind = containers.KINDS[wanted.kind]
         if not kind.fits(value, wanted.cls, wanted.keys, len(wanted.items)):
             raise self._error(kind.wanted(wanted.cls, wanted.keys, len(wanted.items)), value, where)
+        if kind.type is not None and containers.of_class(type(value)) in _RECORDS:
+            return self._inferred_structure(value, where)
         if kind.type is None:
             wanted = self._exact(wanted, type(value))
         own = self._own(kind, value, where)
         if own is not kind:
             return self._derived(wanted, own, value, where)
-        items, parts = kind.picked(value, wanted.keys, attribute), parts_of(wanted)
+        items, parts = kind.picked(value, wanted.keys, attribute), self._parts(wanted)
         names = [f"{where}{kind.step(key)}" for key in wanted.keys or range(len(items))]
         children = tuple(self.tree(d, v, n) for d, v, n in zip(parts, items, names, strict=True))
         return kind.described(children, wanted.keys, wanted.cls)
@@ -405,10 +416,17 @@ class Binder:
     def _derived(self, wanted: Structure, own: containers.Container, value: Any, where: str) -> Tree:
         """A container of a class derived from the one that a hint says; its keys stand in its own order."""
         names = wanted.keys or range(len(wanted.items))
-        named = dict(zip(names, parts_of(wanted), strict=True))
+        named = dict(zip(names, self._parts(wanted), strict=True))
         keys = own.keys(value) or names
         parts = zip(keys, own.parts(value), strict=True)
         return own.node(value, tuple([self.tree(named[k], v, f"{where}{own.step(k)}") for k, v in parts]), ordered=True)
+
+    def _parts(self, wanted: Structure) -> tuple[Description, ...]:
+        try:
+            return parts_of(wanted)
+        except StagingTypeError as error:  # a hint of its class
+            error.span = error.span or self.place or parameter_span(self.function, self.parameter.name)
+            raise
 
     def _exact(self, wanted: Structure, cls: type) -> Structure:
         """The description of the very class of a value, which may be below the one that is hinted."""
@@ -454,7 +472,9 @@ class Binder:
             return self._columns(item, value, where)
         if not isinstance(value, container.accepts):
             raise self._error(f"a {kind}", value, where)
-        container = self._own(container, value, where)
+        if containers.of_class(type(value)) in _RECORDS:  # whose class says what is in it
+            return self._inferred_structure(value, where)
+        container = self._own(containers.of_type(type(value)) or container, value, where)
         items = container.parts(value)
         if admits_reals(item) and _STAGED_REAL.issuperset(map(type, items)):  # of numbers that are being computed
             self.call.values += items
@@ -480,29 +500,54 @@ class Binder:
             flag, held = containers.OPTIONAL.parts(value)
             others = OneOf(tuple([part for part in union.parts if part != Nothing()]), union.hint)
             return Node("optional", (self._inferred(flag, where), self.tree(others, held, where)))
-        kind = number_kind(value)
-        exact = [part for part in union.parts if isinstance(part, Scalar) and part.kind == kind]
-        for part in (*exact, *union.parts):
-            marks = (len(self.call.values), len(self.call.statics), dict(self.call.dims), len(self.call.sources))
+        parts = union.of_lists if isinstance(value, (list, tuple)) else union.parts
+        if _is_number(value):
+            parts = union.of_numbers
+        marks = self._marks()
+        found = self._first(parts, value, where)
+        if found is None:
+            raise self._error(f"a `{hint_text(union.hint)}`", value, where)
+        part = chosen(union, found)
+        if part in union.parts or part in parts:
+            return found
+        self._back_to(marks, self.call.dims)
+        return self.tree(part, value, where)
+
+    def _first(self, parts: tuple[Description, ...], value: Any, where: str) -> Tree | None:
+        """The tree by the first of several descriptions that fits; None if none does."""
+        for part in parts:
+            marks = self._marks()
             try:
                 return self.tree(part, value, where)
             except (StagingTypeError, ShapeError):
-                del self.call.values[marks[0] :]
-                del self.call.statics[marks[1] :]
-                self.call.dims = marks[2]
-                del self.call.sources[marks[3] :]
-        raise self._error(f"a `{hint_text(union.hint)}`", value, where)
+                self._back_to(marks)
+        return None
+
+    def _marks(self) -> tuple[int, int, int, dict[str, int]]:
+        call = self.call
+        return len(call.values), len(call.statics), len(call.sources), dict(call.dims)
+
+    def _back_to(self, marks: tuple[int, int, int, dict[str, int]], dims: dict[str, int] | None = None) -> None:
+        del self.call.values[marks[0] :]
+        del self.call.statics[marks[1] :]
+        del self.call.sources[marks[2] :]
+        self.call.dims = marks[3] if dims is None else dims
 
     def _consult(self, hint: Any, value: Any, where: str) -> None:
-        """Beartype settles what is not settled above."""
+        """Beartype settles what is not settled above, of host values; a hint that it cannot check says nothing."""
         from beartype import BeartypeConf
         from beartype.door import die_if_unbearable
+        from beartype.roar import BeartypeException
 
         conf = BeartypeConf(violation_type=TypeError, is_pep484_tower=True, is_color=False)
+        if is_staged_deep(value):
+            return
         try:
             die_if_unbearable(value, hint, conf=conf)
+        except BeartypeException:
+            return
         except TypeError as error:
-            raise self._error(f"a `{hint_text(hint)}`", value, where, fact=str(error)) from None
+            raise self._error(f"a `{hint_text(hint)}`", value, where, fact=str(error).partition("() ")[2]) from None
 
     def _error(
         self, wanted: str, value: Any, where: str, *, fact: str | None = None, kind: type[RoseError] = StagingTypeError
@@ -532,6 +577,14 @@ def _hides_staged(value: Any) -> bool:
     return isinstance(held, dict) and any(is_staged_deep(part) for part in list(held.values()))
 
 
+def _is_number(value: Any) -> bool:
+    """Whether a value, of the host or staged, is a number, maybe a complex one."""
+    staged = staged_leaf(value)
+    if isinstance(staged, Leaf):
+        return staged.kind not in ("array", "dyn")
+    return number_kind(value) is not None or (is_complex(value) and not getattr(value, "shape", ()))
+
+
 def _is_masked(value: Any) -> bool:
     """Whether it is one of NumPy's arrays of which something is masked, without loading what makes them."""
     return (
@@ -548,18 +601,6 @@ def _has_own_arithmetic(cls: type) -> bool:
 
 
 _ARITHMETIC = ("__add__", "__mul__", "__matmul__", "__pow__", "__array_ufunc__", "__array_function__", "sum")
-
-
-def _aligned(dims: tuple[Dim, ...], shape: tuple[int, ...]) -> list[tuple[Dim, int]] | None:
-    """Each dimension with its length; None where the ranks do not fit."""
-    many = [k for k, dim in enumerate(dims) if dim.many]
-    if not many:
-        return list(zip(dims, shape, strict=True)) if len(dims) == len(shape) else None
-    first, last = many[0], len(dims) - many[0] - 1
-    if len(shape) < first + last:
-        return None
-    ends = list(zip(dims[first + 1 :], shape[len(shape) - last :], strict=True))
-    return list(zip(dims[:first], shape[:first], strict=True)) + ends
 
 
 def check_expressions(function: Callable[..., Any], call: Call) -> None:

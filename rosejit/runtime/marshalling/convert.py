@@ -4,6 +4,7 @@ import contextlib
 from typing import Any, NoReturn
 
 from rosejit.abi import Scalar
+from rosejit.containers import is_container
 from rosejit.errors import RoseOverflowError
 from rosejit.numeric import from_foreign, loaded, np
 
@@ -93,6 +94,23 @@ def exact_array(value: Any, shape: tuple[int, ...], element: Scalar) -> Any:
         raise Mismatch(f"an array of floats is needed, not of {found.dtype}")
     _require_64_bits(found)
     return array(value, shape, element)
+
+
+def own_array(value: Any, shape: tuple[int, ...], element: Scalar) -> Any:
+    """As `array`, but from no list, nor another container."""
+    _require_array(value)
+    return array(value, shape, element)
+
+
+def own_exact_array(value: Any, shape: tuple[int, ...], element: Scalar) -> Any:
+    """As `exact_array`, but from no list, nor another container."""
+    _require_array(value)
+    return exact_array(value, shape, element)
+
+
+def _require_array(value: Any) -> None:
+    if is_container(value):
+        raise Mismatch("an array is needed, not a list or a tuple")
 
 
 def _asarray(value: Any, dtype: type | None = None) -> Any:

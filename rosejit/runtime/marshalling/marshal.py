@@ -65,6 +65,8 @@ class Signature:
     exact: frozenset[int] = frozenset()
     """The leaves of parameters, by number, whose kind the value has decided: an int does not fit a Real there."""
     qualname: str = ""
+    own: frozenset[int] = frozenset()
+    """The leaves that arrays alone fit, and no lists."""
 
 
 def entry_function(
@@ -128,7 +130,7 @@ class _Writer:
         self.handles = [slot for slot in entry.params if slot.kind == "handle"]
         self.made = [slot for slot in entry.results if slot.kind == "handle"]
         params, results = (iter([s for s in slots if s.kind != "handle"]) for slots in (entry.params, entry.results))
-        self.arguments = Arguments(params, signature.same, signature.exact)
+        self.arguments = Arguments(params, signature.same, signature.exact, signature.own)
         for parameter, tree in zip(signature.parameters, signature.trees, strict=True):
             self.arguments.take(tree, parameter.name)
         for k, read in enumerate(signature.reads):

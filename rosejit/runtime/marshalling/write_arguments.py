@@ -36,10 +36,14 @@ _WIDE = frozenset({"real", "int"})
 
 class Arguments:
     """The lines for all parameters of an entry; `same` compares a static argument with its key, `exact` are the leaves
-    that take one kind of number only."""
+    that take one kind of number only, `own` those that take arrays, and no lists."""
 
     def __init__(
-        self, slots: Iterator[Slot], same: Callable[[Any, Any], bool], exact: frozenset[int] = frozenset()
+        self,
+        slots: Iterator[Slot],
+        same: Callable[[Any, Any], bool],
+        exact: frozenset[int] = frozenset(),
+        own: frozenset[int] = frozenset(),
     ) -> None:
         self.checks: list[str] = []
         self.lent: list[str] = []
@@ -54,6 +58,7 @@ class Arguments:
             "$Mismatch": convert.Mismatch, "$real": convert.real, "$int": convert.integer, "$bool": convert.boolean,
             "$array": convert.array, "$too_big": convert.too_big, "$same": same,
             "$exact_real": convert.exact_real, "$exact_array": convert.exact_array,
+            "$own_array": convert.own_array, "$own_exact_array": convert.own_exact_array,
             "$exact_int": convert.exact_integer,
             "$PackingError": error, "$count": countOf, "$rows": dynamic_arrays.rows, "$send": dynamic_arrays.send,
             "$give_back": dynamic_arrays.give_back,
@@ -61,6 +66,7 @@ class Arguments:
         }  # fmt: skip
         self._slots = slots
         self._exact = exact
+        self._own = own
         self._leaves = 0
         self._names = 0
         self._scalars: list[tuple[Slot, str]] = []
@@ -205,7 +211,8 @@ class Arguments:
     def _converter(self, kind: str) -> str:
         """What makes the next leaf of a value of another type."""
         self._leaves += 1
-        return f"$exact_{kind}" if self._leaves - 1 in self._exact and kind in ("real", "int", "array") else f"${kind}"
+        own = "own_" if kind == "array" and self._leaves - 1 in self._own else ""
+        return f"${own}exact_{kind}" if self._leaves - 1 in self._exact and kind != "bool" else f"${own}{kind}"
 
     def _array(self, slot: Slot, value: str, converter: str) -> None:
         self.scope |= names_of(slot)

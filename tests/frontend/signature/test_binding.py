@@ -298,7 +298,7 @@ def test_hints_as_text():
     assert signature(f).bind(([1.0], Point(1, 2), 3), {}).trees[0] == real(1)
     g = define("def f(x: 'Nowhere'): ...")
     with pytest.raises(StagingTypeError, match="`Nowhere`.*cannot be evaluated"):
-        signature(g)
+        signature(g).bind((1.0,), {})
 
 
 def test_hints_of_enclosing_functions():
