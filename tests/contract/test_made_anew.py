@@ -150,7 +150,11 @@ def counter() -> Any:
     return step
 
 
-@pytest.mark.parametrize("make", [threading.Lock, counter, lambda: {1}.add, lambda: [counter()]], ids=str)
+@pytest.mark.parametrize(
+    "make",
+    [threading.Lock, counter, lambda: {1}.add, lambda: [counter()]],
+    ids=["lock", "closure", "method", "closure in a list"],
+)
 def test_what_cannot_be_made_anew_is_refused(make):
     with pytest.raises(StagingTypeError, match="make it outside of the function"):
         rose.jit(lambda x: (x, make()))(1.0)

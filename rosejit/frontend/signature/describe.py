@@ -282,12 +282,8 @@ class Binder:
             error = self._error("an array without a mask", value, where)
             error.help = "hand over what is not masked, `x.compressed()`, or put numbers in its place: `x.filled(0.0)`"
             raise error
-        if _has_own_arithmetic(type(value)):
-            error = self._error("an array that computes as NumPy's do", value, where)
-            error.help = "hand over the numbers: `np.asarray(x)`"
-            raise error
         try:
-            return from_foreign(value)
+            return from_foreign(getattr(value, "data", value) if hasattr(value, "_mask") else value)
         except TypeError as error:
             fault = self._error("what NumPy can read", value, where, fact=str(error))
         library = type(value).__module__.partition(".")[0].removesuffix("lib")
@@ -320,6 +316,10 @@ class Binder:
             return self._leaf(staged, value)
         if isinstance(value, ShapeOf):
             return self._leaf(leaf_of(value.shape, value.kind), value)
+        if _has_own_arithmetic(type(value)):
+            error = self._error("an array that computes as NumPy's do", value, where)
+            error.help = "hand over the numbers, `np.asarray(x)`, or hint that they are meant: `x: Mat`"
+            raise error
         if is_narrow(value):
             return self._narrow(value, where)
         kind = number_kind(value)

@@ -186,7 +186,7 @@ def test_a_class_inside_a_function():
 
 def test_trees_of_numbers():
     def total(j: Json) -> float:
-        return j if isinstance(j, float) else sum([total(v) for v in j])
+        return j if isinstance(j, float) else sum([total(v) for v in j])  # pyright: ignore[reportGeneralTypeIssues]
 
     assert rose.grad(total)([1.0, [2.0, 3.0]]) == [1.0, [1.0, 1.0]]
     assert rose.jit(total)(np.float64(2.0)) == 2.0
