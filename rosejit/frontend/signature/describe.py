@@ -292,6 +292,13 @@ class Binder:
             fault.help += "or hand over plain numbers on the CPU: `np.asarray(x.detach().cpu())`, `jax.device_get(x)`"
         raise fault
 
+    def _check_arithmetic(self, value: Any, where: str) -> None:
+        """Refuse an array that computes in its own way, where no hint says that its numbers are meant."""
+        if _has_own_arithmetic(type(value)):
+            error = self._error("an array that computes as NumPy's do", value, where)
+            error.help = "hand over the numbers, `np.asarray(x)`, or hint that they are meant: `x: Mat`"
+            raise error
+
     def _dimensions(self, wanted: ArrayOf, shape: tuple[int, ...], value: Any, where: str) -> None:
         """Bind the names of dimensions, and check them against those bound before."""
         if wanted.dims is None:
@@ -316,10 +323,6 @@ class Binder:
             return self._leaf(staged, value)
         if isinstance(value, ShapeOf):
             return self._leaf(leaf_of(value.shape, value.kind), value)
-        if _has_own_arithmetic(type(value)):
-            error = self._error("an array that computes as NumPy's do", value, where)
-            error.help = "hand over the numbers, `np.asarray(x)`, or hint that they are meant: `x: Mat`"
-            raise error
         if is_narrow(value):
             return self._narrow(value, where)
         kind = number_kind(value)
@@ -329,6 +332,7 @@ class Binder:
             parts = [self._inferred(part, where) for part in containers.split(value)]
             return Node("complex", tuple(parts))
         if isinstance(value, np.ndarray):
+            self._check_arithmetic(value, where)
             return self._array(ArrayOf(None, None), value, where)
         if value is None:
             return Node("none")
@@ -340,6 +344,7 @@ class Binder:
 
     def _narrow(self, value: Any, where: str) -> Tree:
         """A number or an array of few bits, whose dtype is kept."""
+        self._check_arithmetic(value, where)
         value = self._known(value, where)
         if value.dtype.name not in narrow_values.HELD:
             error = self._error("numbers of at most 64 bits", value, where)
