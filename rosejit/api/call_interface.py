@@ -28,7 +28,8 @@ class Called(Protocol):
 
 
 def interface_of(function: Called, found: Specialisation, bound: bool = False) -> Interface:
-    """How a caller sees the entry of a specialisation; `bound` to what is outside now, of which nothing is asked."""
+    """How a caller sees the entry of a specialisation; `bound` to what is outside now, of which nothing is asked: there
+    is no other code for a list, which is an array where one is needed."""
     staged = found.staged
     described = zip(function.binding.descriptions, staged.trees, strict=True)
     flags = [flag for description, tree in described for flag in exact(description, tree)]
@@ -40,7 +41,7 @@ def interface_of(function: Called, found: Specialisation, bound: bool = False) -
         reads=sessions.kept(staged.source) if bound else sessions.reads(staged.source, found.guards),
         same=sessions.same_static,
         exact=frozenset(k for k, flag in enumerate(flags) if flag & EXACT),
-        own=frozenset(k for k, flag in enumerate(flags) if flag & OWN),
+        own=frozenset() if bound else frozenset(k for k, flag in enumerate(flags) if flag & OWN),
         qualname=function.__qualname__,
     )
 

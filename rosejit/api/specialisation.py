@@ -1,7 +1,7 @@
 """A function staged for one key, and what derivatives make of it: IR, and the structures of arguments and result."""
 
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
 
@@ -143,6 +143,16 @@ def static_keys(tree: Tree) -> Iterator[Any]:
     elif isinstance(tree, Node):
         for child in tree.children:
             yield from static_keys(child)
+
+
+def of_arguments(trees: Sequence[Tree], values: Sequence[Any]) -> tuple[tuple[Tree, ...], list[Any]]:
+    """The structures of the arguments in derivatives, and the host values in them: an argument that is one is None."""
+    found, kept, rest = [], [], iter(values)
+    for tree in trees:
+        own = [value for _, value in zip(static_keys(tree), rest, strict=False)]
+        found.append(Node("none") if isinstance(tree, Static) else tree)
+        kept += [] if isinstance(tree, Static) else own
+    return tuple(found), kept
 
 
 def open_lengths(staged: Staged) -> tuple[str, ...]:

@@ -125,3 +125,14 @@ def test_a_step_down_the_gradient_is_one_comprehension():
 
     assert str(step(p, g)) == "{'name': 'a', 'x': 0.0, 'n': 2.0, 'rows': [{'fn': 'sin', 'y': array([0., 0.])}]}"
     rose.check_grads(lambda p: p["x"] ** p["n"], (p,))
+
+
+def test_arguments_that_are_host_values_have_no_cotangent():
+    @rose.jit(static_argnames="how")
+    def f(x: float, how: tuple[str, float], y: float) -> float:
+        return x * y if how[0] == "times" else x
+
+    found = 3.0, None, 2.0
+    assert rose.vjp(f, 2.0, ("times", 5.0), 3.0)[1](1.0) == found
+    inside = rose.jit(lambda x: rose.vjp(f, x, ("times", 5.0), 3.0)[1](1.0))
+    assert inside(2.0) == found

@@ -24,6 +24,7 @@ from rosejit.api.specialisation import (
     cotangents_of,
     is_real,
     of_values,
+    of_arguments,
     only_real,
     require_lengths,
     tangents_of,
@@ -326,7 +327,8 @@ def _cotangents_value(
     args: Sequence[ir.Atom],
     cts: Sequence[ir.Atom | None],
 ) -> tuple[Any, ...]:
-    whole = conjugated(Node("tuple", tuple(trees)))
+    trees, statics = of_arguments(trees, statics)
+    whole = conjugated(Node("tuple", trees))
     n = len(leaves(whole))
     return linear_value(at, b, whole, args[:n], cts[:n], statics)
 
@@ -423,7 +425,8 @@ def _compiled(base: Function, staged: Staged, trees: tuple[Tree, ...]) -> Loaded
 def _maps(base: Function, found: Specialisation, loaded: Loaded, trees: tuple[Tree, ...]) -> _Maps:
     """The forward pass, and the linear maps as functions of a handle."""
     staged = found.staged
-    cts = with_host_values(cotangents_of(Node("tuple", trees)), iter(staged.given))
+    given, kept = of_arguments(trees, staged.given)
+    cts = with_host_values(cotangents_of(Node("tuple", given)), iter(kept))
     dy = with_host_values(tangents_of(staged.result), iter(staged.statics))
     ct, dxs = sessions.positional("ct"), [sessions.positional(f"dx{k}") for k in range(len(trees))]
     pullback = Interface("pullback", [ct], [conjugated(only_real(staged.result))], cts)
