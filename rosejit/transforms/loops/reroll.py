@@ -202,8 +202,12 @@ def _form(let: ir.Let) -> Any:
             return "while", kinds, id(let.span), head, _inside(e.condition), _inside(e.body)
         case ir.Check():
             return "check", id(let.span), e.failure.kind, e.failure.message, e.failure.help, _raised(e), len(e.values)
-        case _:
+        case ir.View() | ir.MakeTuple() | ir.Untuple() | ir.Inject() | ir.Extract() | ir.Case():
             return id(let)  # like no other
+        case ir.Accum() | ir.Add() | ir.Resolve():
+            return id(let)
+        case _:
+            return ir.assert_never(e)
 
 
 def _inside(block: ir.Block) -> Any:
