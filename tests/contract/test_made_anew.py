@@ -40,6 +40,8 @@ class Twice(list):
 
 class Names(dict):
     def __getattr__(self, name):
+        if name[:2] == "__":  # what Python itself asks for: `copy` wants `__getstate__` in 3.10
+            raise AttributeError(name)
         return self[name]
 
     def __missing__(self, key):
