@@ -143,6 +143,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.fixture
+def never_rerolled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What staging unrolls stays unrolled: for what is told of unrolled loops."""
+    from rosejit.transforms.loops import reroll
+
+    monkeypatch.setattr(reroll, "LEAST", 10**15)
+
+
+@pytest.fixture
 def golden(request: pytest.FixtureRequest) -> Callable[[str], None]:
     """Compare a text with `tests/golden/<path of the test>/<name>.txt`; several calls number their files."""
     module = Path(request.node.path).relative_to(HERE).with_suffix("")

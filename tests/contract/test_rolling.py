@@ -10,15 +10,10 @@ import pytest
 import rosejit as rose
 from rosejit import Vec
 from rosejit.frontend.rolling import abstract_run
-from rosejit.transforms.loops import reroll
 from tests.programs import rolled
 from tests.programs.record import Program
 
-
-@pytest.fixture(autouse=True)
-def never_again(monkeypatch):
-    """What is unrolled stays unrolled."""
-    monkeypatch.setattr(reroll, "LEAST", 10**15)
+pytestmark = pytest.mark.usefixtures("never_rerolled")
 
 
 def values(program: Program):

@@ -283,7 +283,7 @@ class Binder:
             error.help = "hand over what is not masked, `x.compressed()`, or put numbers in its place: `x.filled(0.0)`"
             raise error
         try:
-            return from_foreign(getattr(value, "data", value) if hasattr(value, "_mask") else value)
+            return from_foreign(value.data if hasattr(value, "_mask") else value)
         except TypeError as error:
             fault = self._error("what NumPy can read", value, where, fact=str(error))
         library = type(value).__module__.partition(".")[0].removesuffix("lib")

@@ -194,7 +194,7 @@ def test_trees_of_numbers():
 
 def test_a_name_that_stays_unknown():
     @rose.jit
-    def f(x: "Nowhere") -> float:  # noqa: F821
+    def f(x: "Nowhere") -> float:  # noqa: F821  # a name that stays unknown
         return x
 
     with pytest.raises(RoseError, match="`Nowhere`") as caught:

@@ -2,10 +2,7 @@
 
 import pytest
 
-from rosejit.transforms.loops import reroll
-
 
 @pytest.fixture(autouse=True)
-def never_again(monkeypatch):
-    """What is unrolled stays unrolled."""
-    monkeypatch.setattr(reroll, "LEAST", 10**15)
+def as_staged(never_rerolled):
+    """For every test of this folder."""
