@@ -332,7 +332,7 @@ class _Run:
             raise _Unlike
         if all([a is column[0] for a in column]):
             return column[0]
-        key = tuple([(a.type, repr(a.value)) if isinstance(a, ir.Lit) else id(a) for a in column])
+        key = tuple([_fixed(a) or id(a) for a in column])
         if key.count(key[0]) == len(key):
             return column[0]
         if key not in self.items:
@@ -348,7 +348,7 @@ class _Run:
         _require_stackable(column[-1].type)
         following: int | ir.Var = number
         for back in range(1, distance + 1):
-            starts = tuple([a if isinstance(a, ir.Var) else (a.type, repr(a.value)) for a in ahead[distance - back :]])
+            starts = tuple([_fixed(a) or a for a in ahead[distance - back :]])
             key = number, starts
             if key not in self.carries:
                 hint = column[-1].hint if isinstance(column[-1], ir.Var) else "x"
