@@ -285,7 +285,8 @@ CASES = (
         "StagingWarning",
         "A container or an object from outside is changed while a function is staged. Only ever a warning, once a "
         "line. Where the function reads it too, each call stages it again, so that it changes as in Python; what it "
-        "only counts with is changed once for each staging.",
+        "only counts with is changed once for each staging. Also a call that gives another thing each time (a clock, "
+        "`open`), and is made once for each staging.",
         """
         calls = []
 

@@ -181,9 +181,10 @@ def missing_frame(error: BaseException, caller: FrameType) -> Callable[[BaseExce
     return raiser(span)
 
 
-def trimmed(error: BaseException) -> BaseException:
-    """`error`, and those in whose handling it was raised, less the frames of this package in their tracebacks, unless
-    `ROSE_FULL_TRACEBACK` asks for them."""
+def trimmed(found: BaseException) -> BaseException:
+    """`found`, and those in whose handling it was raised, less the frames of this package in their tracebacks, unless
+    `ROSE_FULL_TRACEBACK` asks for them. Of an object that cannot be looked at, our own error."""
+    error = _unseen(found) or found
     pending: list[BaseException | None] = [] if os.environ.get("ROSE_FULL_TRACEBACK") else [error]
     seen: list[BaseException] = []
     while pending:
@@ -193,6 +194,38 @@ def trimmed(error: BaseException) -> BaseException:
             one.__traceback__ = _without_internal_frames(one.__traceback__)
             pending += [one.__context__, one.__cause__]
     return error
+
+
+_LOOKED_AT = frozenset({
+    "__getattribute__", "__getattr__", "__class__", "__module__", "__hash__", "__eq__", "__dict__", "__mro__",
+    "__name__", "__qualname__", "__bases__", "__len__", "__iter__", "__array__", "__subclasscheck__",
+    "__instancecheck__", "dtype", "shape",
+})  # fmt: skip
+"""Members of a class of the user's that are asked what an object is."""
+_FOR_PYTHON = tuple([os.path.join("frontend", each) for each in ("session", "control", "python")])
+"""Where we ask an object on behalf of Python, which would ask as well."""
+
+
+def _unseen(error: BaseException) -> "RoseError | None":
+    """What to say of an error that an object raises where we, and not the user's code, ask what it is."""
+    at = error.__traceback__
+    before: TracebackType | None = None
+    while at is not None and at.tb_next is not None:
+        before, at = at, at.tb_next
+    if isinstance(error, RoseError) or at is None or before is None or not isinstance(error, Exception):
+        return None
+    code, asking = at.tb_frame.f_code, before.tb_frame.f_code.co_filename
+    is_ours = asking.startswith(PACKAGE + os.sep) and not any(each in asking for each in _FOR_PYTHON)
+    if not is_ours or code.co_filename.startswith(PACKAGE + os.sep) or code.co_name not in _LOOKED_AT:
+        return None
+    made = StagingTypeError(
+        f"an object cannot be looked at: its `{code.co_name}` raises {type(error).__name__}: {error}",
+        Span(code.co_filename, at.tb_lineno, 0, at.tb_lineno, 0, code.co_name),
+        facts=("what staged code is given, and what it reads, is looked at, to tell later what has changed",),
+        help=f"let `{code.co_name}` answer, or raise AttributeError; or leave the object out, and pass its numbers",
+    )
+    made.__cause__ = error
+    return made.with_traceback(error.__traceback__)
 
 
 def _without_internal_frames(traceback: TracebackType | None) -> TracebackType | None:

@@ -25,7 +25,8 @@ def entry(*args, **kwargs):
     _result, _error = _self.other(args, kwargs)
     if _error is None:
         return _result
-    _raise = _missing_frame(_trimmed(_error), _frame(1))
+    _error = _trimmed(_error)
+    _raise = _missing_frame(_error, _frame(1))
     if _raise is not None:
         _raise(_error)
     raise _error
@@ -49,7 +50,8 @@ def public(*args, **kwargs):
     _result, _error = _caught(args, kwargs)
     if _error is None:
         return _result
-    _raise = _missing_frame(_trimmed(_error), _frame(1))
+    _error = _trimmed(_error)
+    _raise = _missing_frame(_error, _frame(1))
     if _raise is not None:
         _raise(_error)
     raise _error

@@ -113,12 +113,10 @@ def is_collecting() -> bool:
 
 def lasting(at: Session, source: Any, inherited: dict[int, Sequence[Guard]]) -> Iterable[Sequence[Guard]]:
     """Of what was collected while `source` was staged that which means something after its end."""
-    if not at.has_around:
-        return inherited.values()
-    if at.tape.frames:  # a function around is being staged
-        return [closure_guards.lasting(each, source.codes) for each in inherited.values()]
+    codes = source.codes if at.tape.frames else None  # a function around is being staged
     return [
-        [guard for guard in each if not isinstance(guard, closure_guards.ClosureGuard)] for each in inherited.values()
+        closure_guards.lasting(each, codes) if at.has_around or any(map(closure_guards.is_answer, each)) else each
+        for each in inherited.values()
     ]
 
 

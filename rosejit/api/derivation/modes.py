@@ -38,7 +38,8 @@ from rosejit.frontend.arrays.array import Array
 from rosejit.frontend.arrays.asarray import as_array, in_64_bits
 from rosejit.frontend.arrays.broadcast import converted
 from rosejit.frontend.hints.hints import Structure
-from rosejit.frontend.session.session import Session, advanced
+from rosejit.frontend.session.session import Session
+from rosejit.frontend.signature.binding import advanced
 from rosejit.frontend.values.pytree import staged_leaf
 from rosejit.frontend.values.scalars import type_of, wrap
 from rosejit.ir import syntax as ir

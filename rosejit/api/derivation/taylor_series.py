@@ -14,7 +14,8 @@ from rosejit.api.function import Function
 from rosejit.api.public_entry import public
 from rosejit.api.specialisation import of_values, require_lengths
 from rosejit.errors import StagingTypeError
-from rosejit.frontend.session.session import Session, advanced
+from rosejit.frontend.session.session import Session
+from rosejit.frontend.signature.binding import advanced
 from rosejit.frontend.values.scalars import number_kind
 from rosejit.ir import syntax as ir
 

@@ -143,10 +143,11 @@ class Snapshots:
         value, names = _held(root, names)
         known = self._known.get((id(root), names))
         if known is None:
-            known = self._known[id(root), names] = Snapshot(AccessPath(root, names), value, self._look(value))
+            known = self._known[id(root), names] = Snapshot(AccessPath(root, names), value, self.look(value))
         return known
 
-    def _look(self, value: Any) -> Look | None:
+    def look(self, value: Any) -> Look | None:
+        """What a value holds now, or held when it was first looked at; None where nobody can change it."""
         if value.__class__ in ATOMS or is_frozen(value):
             return None
         if id(value) not in self._looks:

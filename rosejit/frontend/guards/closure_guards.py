@@ -11,7 +11,8 @@ from collections.abc import Iterable, Set
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
-from rosejit.frontend.guards.guards import AccessPath, Guard
+from rosejit.frontend.guards.change_guards import ChangeGuard
+from rosejit.frontend.guards.guards import AccessPath, AskedAgain, Guard
 from rosejit.frontend.syntax.code_table import names_in
 from rosejit.frontend.syntax.translate import TRANSLATIONS
 from rosejit.frontend.values.host_values import (
@@ -79,15 +80,36 @@ def arounds(function: FunctionType, statics: Iterable[Any]) -> list[ClosureGuard
     return found + [guard for guard in given if guard.codes]
 
 
-def lasting(guards: Iterable[Guard], codes: Iterable[CodeType]) -> list[Guard]:
-    """Those of `guards` that mean something after the end of a function that ran `codes`: what was made in it is of
-    the past."""
-    ran = set(map(id, codes))
-    return [guard for guard in guards if not isinstance(guard, ClosureGuard) or not _is_inside(guard, ran)]
+def lasting(guards: Iterable[Guard], codes: Iterable[CodeType] | None) -> list[Guard]:
+    """Those of `guards` that mean something after the end of a function that ran `codes`, after that of the whole
+    staging without them: what was made in it is of the past. What a call gives that gives another thing by now, staged
+    code has changed: it is used once."""
+    ran = None if codes is None else set(map(id, codes))
+    kept = [guard for guard in guards if not _is_inside(guard, ran)]
+    return [ChangeGuard(each.chain) if is_answer(each) and not each.holds() else each for each in kept]
 
 
-def _is_inside(guard: ClosureGuard, ran: set[int]) -> bool:
-    return all([not ran.isdisjoint(map(id, TRANSLATIONS.around(code))) for code in guard.codes])
+def is_answer(guard: Guard) -> bool:
+    """Whether a guard is of what a call gives."""
+    return isinstance(guard.chain.root, AskedAgain) and not guard.is_of_change
+
+
+def is_made_inside(chain: AccessPath, ran: Set[int] | None) -> bool:
+    """Whether a call is of a cache that one of the functions with these codes has made; any that is staged, if None."""
+    code = chain.root.code if isinstance(chain.root, AskedAgain) else None
+    return code is not None and _is_of(code, ran)
+
+
+def _is_of(code: CodeType, ran: Set[int] | None) -> bool:
+    if ran is None:
+        return TRANSLATIONS.is_translated(code)
+    return not ran.isdisjoint(map(id, TRANSLATIONS.around(code)))
+
+
+def _is_inside(guard: Guard, ran: Set[int] | None) -> bool:
+    if isinstance(guard, ClosureGuard):
+        return ran is None or all([_is_of(code, ran) for code in guard.codes])
+    return is_made_inside(guard.chain, ran)
 
 
 def numbers_around(function: FunctionType) -> list[Any]:

@@ -75,14 +75,30 @@ class AccessPath:
         return ".".join([self.module, *self.names] if self.module else self.names)
 
 
+class AskedAgain(dict[str, Any]):
+    """What a call gives, under its name: it is made at each reading."""
+
+    def __init__(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        super().__init__()
+        self._call = functools.partial(function, *args, **kwargs)
+        self.code: CodeType | None = getattr(getattr(function, "__wrapped__", None), "__code__", None)
+        """That of the function that a cache asks."""
+
+    def __getitem__(self, name: str) -> Any:
+        try:
+            return self._call()
+        except Exception:  # whatever it says: staging asks again, and there it is an error of the user's line
+            return self
+
+
 class PathValue:
     """What a chain is now, and whether nobody can change that."""
 
     __slots__ = ("chain", "frozen", "value")
 
-    def __init__(self, chain: AccessPath) -> None:
+    def __init__(self, chain: AccessPath, value: Any = _MISSING) -> None:
         self.chain = chain
-        self.value = chain.read()
+        self.value = chain.read() if value is _MISSING else value
         self.frozen = is_frozen(self.value)
 
 
@@ -109,8 +125,8 @@ class Guard:
     @property
     def is_still(self) -> bool:
         """Whether it holds as long as the object is the same one."""
-        if self.look is None or not self.can_be_still:
-            return self.can_be_still
+        if self.look is None or not self.can_be_still or isinstance(self.chain.root, AskedAgain):
+            return self.can_be_still and self.look is None
         return not self.look.can_change and (len(self.chain.names) == 1 or self.chain.read() is self.expected)
 
     def holds(self) -> bool:
@@ -326,11 +342,7 @@ def check_unspoilt(
 ) -> None:
     """Raise where staged code has left a staged value in something from outside, where it means nothing."""
     found = [(r.chain, r.value) for r in reads if not r.frozen and not is_stable(r.chain)]
-    spoilt = [
-        (f"`{c}`, which is {'global' if isinstance(c.root, dict) else 'from outside'},", holder)
-        for c, value in found
-        for holder in _holders_of_staged(value)
-    ]
+    spoilt = [(f"`{c}`, which is {_whence(c)},", holder) for c, value in found for holder in _holders_of_staged(value)]
     spoilt += [
         (f"a default value of `{function.__name__}`", holder)
         for function in functions
@@ -346,6 +358,12 @@ def check_unspoilt(
         )
         error.span = tape.undo.places.get(id(holder)) or error.span or place  # where it was changed first
         raise error
+
+
+def _whence(chain: AccessPath) -> str:
+    if isinstance(chain.root, AskedAgain):
+        return "kept elsewhere"
+    return "global" if isinstance(chain.root, dict) else "from outside"
 
 
 def _holders_of_staged(value: Any) -> list[Any]:
@@ -399,7 +417,7 @@ def guard(
         raise consumed(chain, value)
     if is_identity(value) and not view.asks and not _holds_data(value):
         return Guard(chain, value)
-    if is_array(value) and id(value) not in known:
+    if is_array(value) and id(value) not in known and value.dtype.kind != "c":  # which is known to the host
         return Guard(chain, value) if id(value) in kept else _LayoutGuard(chain, value)
     look = None if view.asks or read.frozen else seen(value)
     return Guard(chain, value, look or Look(value, view, read.frozen))

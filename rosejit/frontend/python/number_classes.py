@@ -43,7 +43,11 @@ def is_instance(session: Any, function: Any, args: Args, kwargs: Options) -> Any
         cls = value.dtype.type
     elif isinstance(value, Generator):
         cls = np.random.Generator
-    return isinstance(value, classes) if cls is None else _is_below(cls, value.__class__, classes)
+    if cls is not None:
+        return _is_below(cls, value.__class__, classes)
+    found = isinstance(value, classes)
+    session.opened.answers.note(session, isinstance, args, kwargs, found)
+    return found
 
 
 def class_of(session: Any, function: Any, args: Args, kwargs: Options) -> Any:

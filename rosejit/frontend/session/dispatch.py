@@ -34,6 +34,7 @@ from rosejit.frontend.control.special_methods import member_of
 from rosejit.frontend.control.staged_counts import why_counted
 from rosejit.frontend.control.staged_range import StagedRange
 from rosejit.frontend.control.undefined import Poison, check_known, require_single_value
+from rosejit.frontend.guards.answers import warn_of_once
 from rosejit.frontend.guards.change_guards import check_unchanged
 from rosejit.frontend.numpy import building, random, refusals, registry, scipy_linalg, scipy_special
 from rosejit.frontend.numpy.row_kinds import of_elements
@@ -408,7 +409,9 @@ class Dispatcher:
             elif effect is not None and effect.is_fresh:
                 self._session.hooks.record_allocation(found)
                 self._session.tape.record_allocation(*objects(found, args))
-            is_outer = is_array(found) and _is_part(found, owner, (*args, *kwargs.values()))
+            warn_of_once(self._tape, function, args)
+            is_kept = self._session.opened.answers.note(self._session, function, args, kwargs, found)
+            is_outer = is_array(found) and (is_kept or _is_part(found, owner, (*args, *kwargs.values())))
             return self._session.hooks.read_outer(found if is_outer else made_outside(self._session.tape, found))
         except Exception as error:
             self._refuse(function, error, functools.partial(self._met_staged, computed, args, kwargs))

@@ -14,12 +14,13 @@ from typing import Any
 from rosejit.abi import Leaf, Tree, leaves
 from rosejit.errors import RoseError, RoseMemoryError, UnrollLimit, UnsupportedSyntax
 from rosejit.frontend.arrays import narrow_array
-from rosejit.frontend.arrays.access import element, number, store, variable
+from rosejit.frontend.arrays.access import element, number, variable
 from rosejit.frontend.arrays.array import Array, Box, constant, fresh, is_small, of_host, parameter
 from rosejit.frontend.arrays.zero_dimensional import check_in_place
 from rosejit.frontend.control.if_for import rows
 from rosejit.frontend.control.special_methods import Methods
 from rosejit.frontend.guards import code_guards
+from rosejit.frontend.guards.answers import Answers, modules
 from rosejit.frontend.guards.change_guards import Snapshot, Snapshots, change_guards, check_iterators
 from rosejit.frontend.guards.closure_guards import ClosureGuard, arounds, numbers_around
 from rosejit.frontend.guards.guards import (
@@ -44,7 +45,7 @@ from rosejit.frontend.session.hooks import Hooks
 from rosejit.frontend.session.recursion import CallGraph, Captures, RecursiveFunction
 from rosejit.frontend.session.result_inference import stand_in
 from rosejit.frontend.session.routines import Routines
-from rosejit.frontend.signature.binding import Call, Signature, conform
+from rosejit.frontend.signature.binding import Call, Signature, advanced, conform
 from rosejit.frontend.syntax.code_table import names_in
 from rosejit.frontend.syntax.translate import TRANSLATIONS, instantiate, rebound
 from rosejit.frontend.syntax.user_code import PASSES_ON_TO, is_users_code
@@ -110,6 +111,8 @@ class OpenFunction:
         """The handlers that wait in the function around it, and what is asked there of numbers."""
         self.handed: dict[int, list[AccessPath]] = {}
         """By `id` of an array where those that are called find it."""
+        self.answers = Answers()
+        """What calls have given that is kept elsewhere."""
 
     def goes_through(self, value: Any, objects_too: bool = False) -> None:
         """Note that host code may read what is in a container, an array or another object of the host's."""
@@ -168,6 +171,11 @@ class OpenFunction:
         if self.checked is None or self.checked[0] is not value:
             return self.check(value, None)
         return self.checked[1]
+
+    def codes(self) -> tuple[CodeType, ...]:
+        """The rewritten code that it runs, and its own."""
+        own = (self.member.python.__code__,) if self.member is not None else ()
+        return (*[code for _, code, _ in self.functions.values()], *own)
 
     def names(self) -> frozenset[str]:
         """All names in the functions that it runs."""
@@ -320,8 +328,8 @@ class Session:
     def _end(self) -> None:
         ended, tape = self._open.pop(), self.tape
         tape.faults, tape.operators, tape.asked_kinds, tape.weak = ended.around
-        for each in ended.frozen:
-            self.tape.frozen_containers.pop(id(each), None)
+        for each in map(id, ended.frozen):
+            tape.frozen_containers.pop(each, None)
         self.opened = self._open[-1] if self._open else self._nobody
         if not self._open:
             self.methods.end()
@@ -461,11 +469,9 @@ class Session:
         statics = fresh_each_call(member.python, checked.statics, opened.given, opened.snapshots)
         member.end(tree, statics, Block(root.lets, tuple(results)), captured)
         boxes = tuple((box, held) for box in root.reads_outer if (held := tape.content(box, root)) is not None)
-        codes = [code for _, code, _ in opened.functions.values()]
-        codes.append(member.python.__code__)
         around = [each if each.holds() else each.changed() for each in opened.arounds]
-        self.has_around = self.has_around or bool(around)
-        member.staged = Staged(member.function, tree, statics, (), (), (*guards, *around), boxes, tuple(codes))
+        self.has_around |= bool(around)
+        member.staged = Staged(member.function, tree, statics, (), (), (*guards, *around), boxes, opened.codes())
         return member.staged
 
     def _states(self, given: list[generators.Generator], result: Call) -> list[Atom]:
@@ -481,10 +487,11 @@ class Session:
     def outside(self, opened: OpenFunction) -> tuple[Captures, tuple[Guard, ...]]:
         """The arrays that a function has read from outside, and what else of it must stay as it is."""
         ran = opened.functions.values()
-        reads = [PathValue(chain) for function, _, names in ran if names for chain in chains(function, names)]
+        answers, changed = opened.answers.of(opened.codes())
+        reads = [PathValue(chain) for function, _, names in ran if names for chain in chains(function, names)] + answers
         place = opened.member.function.span if opened.member is not None else None
         functions = [function for function, _, _ in ran]
-        brought = [*map(PathValue, imported(functions, opened.names()))]
+        brought = [*map(PathValue, imported(functions, opened.names())), *modules(answers)]
         check_unspoilt(self.tape, functions, [*reads, *brought], place)
         check_iterators(self.tape, [*reads, *brought])
         changes = change_guards(self.tape, functions, opened.snapshots, opened.unchanged)
@@ -499,7 +506,7 @@ class Session:
         found = [each for each in guarded if each is not None]
         by_name = {id(read.value) for read in reads}
         found += [Guard(read.chain, read.value, Look(read.value, by_content)) for read in brought]
-        found += changes
+        found += [*changes, *changed]
         found += [elements_guard(a) for key, a in opened.read_elements.items() if key not in by_name]
         found += opened.of_what_ran(self.methods.known, view)
         captured: Captures = {}
@@ -624,17 +631,3 @@ def _written_at(function: FunctionType) -> Span | None:
     """Where the user wrote a function, or the one that it passes all on to; nowhere, if that is Python's."""
     written = vars(function).get(PASSES_ON_TO, function)
     return None if written is None else TRANSLATIONS.of(written).span
-
-
-def advanced(tape: Tape, arguments: Call, results: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Put the generators of a call where it left them: the states are its last results. Gives the others."""
-    states = arguments.states()
-    first = len(results) - len(states)
-    for state, after in zip(states, results[first:], strict=True):
-        if state.__class__ is not Array:
-            raise tape.type_fault(
-                "a Generator from outside is passed on, which every call would find where it was when staged",
-                "make it an argument of the function that is called from Python",
-            )
-        store(state, after)
-    return results[:first]

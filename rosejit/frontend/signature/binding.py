@@ -8,6 +8,8 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from rosejit.errors import StagingTypeError
+from rosejit.frontend.arrays.access import store
+from rosejit.frontend.arrays.array import Array
 from rosejit.frontend.hints.hints import ArrayOf, Description, Inferred, Repeated, Scalar, Static
 from rosejit.frontend.hints.read_hints import Hints, parameter_hints
 from rosejit.frontend.signature.describe import (
@@ -21,10 +23,11 @@ from rosejit.frontend.signature.describe import (
 from rosejit.frontend.syntax.code_table import ByCode
 from rosejit.frontend.values.host_scalars import Bound, UnpassedInt
 from rosejit.frontend.values.scalars import Real
+from rosejit.frontend.values.tape import Tape
 from rosejit.lazy_dataclass import dataclass
 from rosejit.span import Span
 
-__all__ = ["Call", "Parameter", "Signature", "conform", "signature"]
+__all__ = ["Call", "Parameter", "Signature", "advanced", "conform", "signature"]
 
 
 _IN_ORDER = frozenset({inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD})
@@ -279,3 +282,17 @@ _STARS: dict[Any, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Paramet
 def _code(text: str) -> CodeType:
     """Names of parameters, and nothing else, so many functions have one code."""
     return compile(text, "<string>", "exec")
+
+
+def advanced(tape: Tape, arguments: Call, results: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Put the generators of a call where it left them: the states are its last results. Gives the others."""
+    states = arguments.states()
+    first = len(results) - len(states)
+    for state, after in zip(states, results[first:], strict=True):
+        if state.__class__ is not Array:
+            raise tape.type_fault(
+                "a Generator from outside is passed on, which every call would find where it was when staged",
+                "make it an argument of the function that is called from Python",
+            )
+        store(state, after)
+    return results[:first]

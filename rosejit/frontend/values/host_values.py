@@ -346,7 +346,7 @@ def _kind_of_object(cls: type) -> Kind:
 
 def _kind_of_c(cls: type) -> Kind:
     """A type made in C. That it has a hash of its own says that nobody can change its values."""
-    if cls.__hash__ is None:
+    if cls.__hash__ is None or (cls.__module__, cls.__name__) == ("decimal", "Context"):
         return Kind(_reduced, "any", is_library=True)
     if cls.__hash__ is not object.__hash__:
         return Kind(_reduced, "never", is_library=True)
