@@ -17,7 +17,7 @@ from rosejit.errors import RoseValueError, ShapeError
 from rosejit.frontend.arrays import reductions
 from rosejit.frontend.arrays.array import Array
 from rosejit.frontend.arrays.getitem import get
-from rosejit.frontend.numpy import linalg, manipulation
+from rosejit.frontend.numpy import linalg, linalg_banded, manipulation
 from rosejit.frontend.numpy import linalg_algorithms as algorithms
 from rosejit.frontend.numpy import linalg_composite as composite
 from rosejit.frontend.numpy import linalg_kernels as kernels
@@ -242,6 +242,13 @@ ROWS = (
     Row("scipy.linalg.norm", of_several, lambda tape, a, ord=None, axis=None, keepdims=False: composite.norm(
         tape, a, ord, axis, keepdims), "a, ord=None, axis=None, keepdims=False, check_finite=True"),
     Row("scipy.linalg.expm", of_several, expm, "A"),
+    Row("scipy.linalg.solve_banded", of_several, linalg_banded.solve_banded,
+        "l_and_u, ab, b, overwrite_ab=False, overwrite_b=False, check_finite=True"),
+    Row("scipy.linalg.solveh_banded", of_several, linalg_banded.solveh_banded,
+        "ab, b, overwrite_ab=False, overwrite_b=False, lower=False, check_finite=True"),
+    Row("scipy.linalg.toeplitz", of_several, linalg_banded.toeplitz, "c, r=None"),
+    Row("scipy.linalg.solve_toeplitz", of_several, linalg_banded.solve_toeplitz, "c_or_cr, b, check_finite=True"),
+    Row("scipy.linalg.block_diag", of_several, linalg_banded.block_diag, "*arrs"),
 )  # fmt: skip
 
 

@@ -14,6 +14,10 @@ RNG = np.random.default_rng(3)
 A = RNG.normal(size=(3, 3)) + 2.0 * np.eye(3)
 P = A @ A.T + np.eye(3)
 B, COLUMNS = RNG.normal(size=3), RNG.normal(size=(3, 2))
+LONG, PAIRS, BAND = RNG.normal(size=6), RNG.normal(size=(6, 2)), RNG.normal(size=(4, 6))
+ZERO_AT_FIRST = np.array([[1.0], [1.0], [0.01], [1.0]])
+POSITIVE = np.array([[0.1], [0.5], [3.0]]) * (1.0 + 0.1 * BAND[:3])
+DOMINANT = np.array([4.0, 1.0, -0.5, 0.2, 0.1, 0.3])
 
 CALLS = {
     "lower triangle": (lambda a, b: linalg.solve_triangular(a, b, lower=True), A, B),
@@ -41,6 +45,18 @@ CALLS = {
     "norm": (lambda a: linalg.norm(a, 2), COLUMNS),
     "expm": (lambda a: linalg.expm(a), A),
     "expm of a large one": (lambda a: linalg.expm(4.0 * a), A),
+    "solve_banded": (lambda a, b: linalg.solve_banded((1, 1), a, b), BAND[:3], LONG),
+    "solve_banded of columns": (lambda a, b: linalg.solve_banded((2, 1), a, b), BAND, PAIRS),
+    "solve_banded above": (lambda a, b: linalg.solve_banded((0, 2), a, b), 1.0 + BAND[:3] ** 2, LONG),
+    "solve_banded that exchanges rows": (lambda a, b: linalg.solve_banded((1, 2), a, b), BAND * ZERO_AT_FIRST, LONG),
+    "solve_banded of a full one": (lambda a, b: linalg.solve_banded((3, 3), a, b), RNG.normal(size=(7, 4)), LONG[:4]),
+    "solveh_banded": (lambda a, b: linalg.solveh_banded(a, b), POSITIVE, LONG),
+    "lower solveh_banded": (lambda a, b: linalg.solveh_banded(a, b, lower=True), POSITIVE[::-1], PAIRS),
+    "toeplitz": (linalg.toeplitz, B),
+    "toeplitz of two": (linalg.toeplitz, B, LONG),
+    "solve_toeplitz": (lambda c, b: linalg.solve_toeplitz(c, b), DOMINANT, LONG),
+    "solve_toeplitz of two": (lambda c, r, b: linalg.solve_toeplitz((c, r), b), DOMINANT, LONG / 9.0, PAIRS),
+    "block_diag": (lambda a, b: linalg.block_diag(a, b, 2.0), COLUMNS, B),
 }
 
 
@@ -53,6 +69,7 @@ def test_as_scipy(name):
 
 
 DERIVED = (
+    "solve_banded of columns", "solveh_banded", "solve_toeplitz of two", "block_diag",
     "lower transposed unit triangle", "lower cho_solve", "lu_solve, transposed", "generalised eigenvalues", "expm",
 )  # fmt: skip
 
