@@ -1,7 +1,6 @@
 """What help says is done, word for word, and the program gives what Python gives: each way that a help names."""
 
 import linecache
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -51,14 +50,14 @@ FOLLOWED: dict[str, tuple[str, list[str], list[str]]] = {
         "rose.grad(lambda x: f(x).sum())(np.ones(2))", "rose.jacobian(f)(np.ones(2))"
     ]),
     "a key that is an argument": (
-        "def f(kind, x):\n    return {0: math.sin, 1: math.cos}[kind](x)\nrose.jit(f)(1, 2.0)",
+        "def f(kind, x):\n    return sum({0: (1.0,), 1: (x, x)}[kind])\nrose.jit(f)(1, 2.0)",
         ["hint it as `kind: rose.Static[int]`", "`static_argnames`", "`lambda x: f(kind, x)`", "`match` or `if`"],
         [
-            "def f(kind: rose.Static[int], x):\n    return {0: math.sin, 1: math.cos}[kind](x)\nrose.jit(f)(1, 2.0)",
+            "def f(kind: rose.Static[int], x):\n    return sum({0: (1.0,), 1: (x, x)}[kind])\nrose.jit(f)(1, 2.0)",
             "rose.jit(static_argnames='kind')(f)(1, 2.0)",
             "kind = 1\nrose.jit(lambda x: f(kind, x))(2.0)",
-            "def f(kind, x):\n    match kind:\n        case 0:\n            return math.sin(x)\n        case _:\n"
-            "            return math.cos(x)\nrose.jit(f)(1, 2.0)",
+            "def f(kind, x):\n    match kind:\n        case 0:\n            return 1.0\n        case _:\n"
+            "            return x + x\nrose.jit(f)(1, 2.0)",
         ],
     ),
     "a key that is a field": (
@@ -74,9 +73,9 @@ FOLLOWED: dict[str, tuple[str, list[str], list[str]]] = {
             "rose.grad(lambda v: nll(v, data))(2.0)",
         ],
     ),
-    "an index of functions": (
-        "def f(kind, x):\n    return [math.sin, math.cos][kind](x)\nrose.jit(f)(1, 2.0)",
-        ["choose with `match` or `if`", "`lambda x: f(kind, x)`"],
+    "an index of tuples": (
+        "def f(kind, x):\n    return sum(v for v in [(1.0,), (x, x)][kind])\nrose.jit(f)(1, 2.0)",
+        ["`match` or `if`", "`lambda x: f(kind, x)`"],
         ["kind = 1\nrose.jit(lambda x: f(kind, x))(2.0)"],
     ),
     "a length": (
@@ -111,8 +110,8 @@ EXPECTED: dict[str, list[Any]] = {
     "grad of an object": ["M(w=array([2., 2.]))"], "grad of a generator": [[2.0, 4.0]],
     "a default that is an int": [1.0, 2.0], "what a partial binds": [1.0], "no return": [2.0],
     "a pair": [(2.0, 1.0), (2.0, 1.0)], "an array": [[2.0, 2.0], [[2.0, 0.0], [0.0, 2.0]]],
-    "a key that is an argument": [math.cos(2.0)] * 4, "a key that is a field": [10.0] * 3,
-    "an index of functions": [math.cos(2.0)], "a length": [6.0] * 3, "a list that is repeated": [6.0] * 2,
+    "a key that is an argument": [4.0] * 4, "a key that is a field": [10.0] * 3,
+    "an index of tuples": [4.0], "a length": [6.0] * 3, "a list that is repeated": [6.0] * 2,
     "a cache": [6.0] * 2, "a list from outside": [8.0],
 }  # fmt: skip
 

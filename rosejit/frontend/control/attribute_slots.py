@@ -16,7 +16,6 @@ from rosejit.frontend.control.optional import required
 from rosejit.frontend.control.undefined import read_bound_attribute
 from rosejit.frontend.soa.element_proxy import put
 from rosejit.frontend.values.pytree import attribute, is_mutable, is_record, is_row, is_staged_deep
-from rosejit.frontend.values.scalars import Int
 from rosejit.frontend.values.tape import MAPPINGS, SEQUENCES, UNDEFINED, AttributeSlot, Frame, Tape, is_local, stored
 
 _HOLDERS = SEQUENCES | MAPPINGS
@@ -28,6 +27,10 @@ class Attributes:
     def __init__(self, tape: Tape, written: Callable[[Any], Any]) -> None:
         self._tape = tape
         self.written = written
+        self.is_staged_key: Callable[[Any], bool] = lambda key: False
+        self.looked_up: Callable[[Any, Any], Any]
+        self.keys_for: Callable[[Any, Any, Any], list[tuple[Any, Any]]]
+        """Look-ups by keys that only running tells, which the session makes."""
 
     def of(self, owner: Any) -> Any:
         """What takes the place of `owner` in `owner.x = value`, `owner.x += value` and `del owner.x`."""
@@ -44,8 +47,9 @@ class Attributes:
     def elements(self, owner: Any) -> Any:
         """What takes the place of `owner` in `owner[i] = value`, `owner[i] += value` and `del owner[i]`."""
         owner = required(owner)
-        if owner.__class__ in _HOLDERS and self._is_followed(owner) and self._home(owner) is not None:
-            return _Elements(self, owner)
+        if owner.__class__ in _HOLDERS or isinstance(owner, dict):
+            followed = owner.__class__ in _HOLDERS and self._is_followed(owner) and self._home(owner) is not None
+            return _Elements(self, owner, followed)
         return self.written(owner)
 
     def append(self, owner: list[Any], value: Any) -> bool:
@@ -67,12 +71,6 @@ class Attributes:
         self._follow(owner, key, value)
 
     def _index(self, owner: list[Any], index: Any) -> int:
-        if index.__class__ is Int:
-            raise self._tape.fault(
-                UnsupportedSyntax,
-                "an element of a list is assigned in a staged branch or loop, at an index that only running tells",
-                help="use an array (`np.zeros(n)`), which takes such an index",
-            )
         k = operator.index(index)
         if not -len(owner) <= k < len(owner):
             raise IndexError("list assignment index out of range")
@@ -197,21 +195,31 @@ class _Owner:
 
 
 class _Elements:
-    """A list or a dict whose elements are being assigned."""
+    """A list or a dict whose elements are being assigned; the blocks have to know if it is `followed`."""
 
-    __slots__ = ("_attributes", "_owner")
+    __slots__ = ("_attributes", "_followed", "_owner")
 
-    def __init__(self, attributes: Attributes, owner: Any) -> None:
+    def __init__(self, attributes: Attributes, owner: Any, followed: bool) -> None:
         self._attributes = attributes
         self._owner = owner
+        self._followed = followed
 
     def __getitem__(self, key: Any) -> Any:
+        if self._attributes.is_staged_key(key):
+            return self._attributes.looked_up(self._owner, key)
+        if not self._followed:
+            return self._attributes.written(self._owner)[key]
         if self._owner.__class__ not in SEQUENCES and key not in self._owner:
             self._attributes.written(self._owner)  # it may make what it is asked for
         return self._owner[key]
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        if key.__class__ is slice:
+        if self._attributes.is_staged_key(key):
+            for known, chosen in self._attributes.keys_for(self._owner, key, value):
+                self[known] = chosen  # what it was, or the value
+        elif not self._followed:
+            self._attributes.written(self._owner)[key] = value
+        elif key.__class__ is slice:
             self._attributes.write_slice(self._owner, key, value)
         else:
             self._attributes.write_element(self._owner, key, value)

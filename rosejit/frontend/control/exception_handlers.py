@@ -11,7 +11,7 @@ from rosejit.errors import RoseError, UnboundStagedName, UnsupportedSyntax
 from rosejit.frontend.control.short_circuit import Circuits
 from rosejit.frontend.control.special_methods import member_of
 from rosejit.frontend.control.undefined import Poison
-from rosejit.frontend.scalar_ops.faults import CODES, Faults, Level
+from rosejit.frontend.scalar_ops.faults import Faults, Level
 from rosejit.frontend.values.locations import frame_at
 from rosejit.frontend.values.scalars import Int, P
 from rosejit.frontend.values.tape import Frame, Tape
@@ -35,11 +35,19 @@ def _kinds(kind: Any) -> tuple[type, ...]:
     return tuple(cls for cls in (kind if isinstance(kind, tuple) else (kind,)) if isinstance(cls, type))
 
 
+_OF_THE_HOST = (TypeError, AttributeError, NameError, ImportError, OSError, SyntaxError, StopIteration, Warning)
+
+
+def _is_staged(cls: type) -> bool:
+    """Whether staged code may raise what a handler of a class takes, by arithmetic, look-ups, `raise` or `assert`."""
+    return not issubclass(cls, _OF_THE_HOST) and (issubclass(cls, Exception) or cls is BaseException)
+
+
 def entered(tape: Tape, kinds: tuple[Any, ...], owner: FrameType) -> tuple[Faults | None, Level | None, int]:
     """Begin what catches errors of these kinds, a handler each."""
     classes = tuple(_kinds(kind) for kind in kinds)
     faults, level = tape.faults, Level(classes, set(), owner)
-    if faults is None and not any(level.catches(cls) for cls in CODES):
+    if faults is None and not any(_is_staged(cls) for each in classes for cls in each):
         return None, None, 0
     if faults is None:
         faults = tape.faults = Faults(tape)
@@ -74,7 +82,7 @@ class Suppressed:
             return suppressed
         if raised[0] is None:
             _check_tested(faults, level)
-            caught = _is_one(faults.code(), level.taken(0))
+            caught = _is_one(faults.code(), level.taken(0, faults.codes))
             if caught is not False:
                 self._tape.write(
                     faults.cell, P["iselect"].__call__(caught, 0, faults.code()) if caught is not True else 0
@@ -185,7 +193,7 @@ class TryStatements:
         """Whether a handler takes what staged code has raised."""
         if attempt.faults is None or attempt.level is None:
             return False
-        codes = attempt.level.taken(handler)
+        codes = attempt.level.taken(handler, attempt.faults.codes)
         return _is_one(attempt.faults.code(), codes) if codes else False
 
     def handled(self) -> None:

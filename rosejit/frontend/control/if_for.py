@@ -12,6 +12,7 @@ from rosejit.frontend.arrays.array import Array
 from rosejit.frontend.arrays.getitem import get
 from rosejit.frontend.control import retype
 from rosejit.frontend.control.checkpointed_loop import in_blocks
+from rosejit.frontend.control.chosen import Chosen
 from rosejit.frontend.control.join import Join
 from rosejit.frontend.control.loop_carries import Finaliser, LoopCarries
 from rosejit.frontend.control.optional import assume
@@ -82,6 +83,26 @@ class StagedIf:
         joined = [join.join(a, b, name) if k < self._live else b for k, (a, b, name) in enumerate(pairs)]
         join.emit()
         return tuple(joined)
+
+
+def branched(chosen: Chosen, use: Callable[[Any], Any]) -> Any:
+    """What `use` of one of several values gives: a staged branch for each."""
+    tape, options = chosen.__rose_tape__, chosen.__rose_options__
+    position: Any = chosen.__rose_position__
+
+    def among(first: int, last: int) -> Any:
+        if last - first == 1:
+            return use(options[first])
+        middle = (first + last) // 2
+        condition: Any = position < middle
+        opened = StagedIf(tape, condition, (UNDEFINED,), ("what is chosen",), 1)
+        opened.to_else((among(first, middle),))
+        return opened.join((among(middle, last),))[0]
+
+    return among(0, len(options))
+
+
+Chosen.__rose_branched__ = staticmethod(branched)
 
 
 def choices(tape: Tape) -> Callable[[Any, Names, tuple[str, ...], int], "bool | StagedIf"]:

@@ -12,6 +12,7 @@ from rosejit.frontend.arrays.access import variable
 from rosejit.frontend.arrays.array import FIRST, Array, Box, Host, atom_of, fresh, placed, placed_at
 from rosejit.frontend.arrays.asarray import read_like
 from rosejit.frontend.control import optional
+from rosejit.frontend.control.chosen import Chosen, at_place, choices_of, place_of
 from rosejit.frontend.control.undefined import Poison, UninitialisedCarry, as_flag, flag_atom, hint, label, part, split
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays, of_list
 from rosejit.frontend.syntax.lower_jumps import VALUE
@@ -122,8 +123,8 @@ class Join:
         return as_flag(self.tape, self._result(flag_atom(then), flag_atom(orelse), BOOL, f"{name}_bound"))
 
     def _both(self, a: Any, b: Any, name: str) -> Any:
-        if a.__class__ is Poison or b.__class__ is Poison:
-            return a if a.__class__ is Poison else b
+        if isinstance(a, Poison) or isinstance(b, Poison):
+            return self._chosen(a, b, name, a if isinstance(a, Poison) else b)
         if a.__class__ is UninitialisedCarry or b.__class__ is UninitialisedCarry:
             if a is b:
                 return a
@@ -143,7 +144,21 @@ class Join:
             return self._structures(a, b, parts, name)
         if a.__class__ is b.__class__ and isinstance(a, (str, bytes, NoneType)) and a == b:
             return a
-        return self._poison(name, a, b)
+        return self._chosen(a, b, name, self._poison(name, a, b))
+
+    def _chosen(self, a: Any, b: Any, name: str, poison: Poison) -> Any:
+        """One of several values of the host that are the same wherever they are used, and `poison` for other ones. What
+        is done with it that cannot be staged is refused in the words of that."""
+        sides = choices_of(a), choices_of(b)
+        if sides[0] is None or sides[1] is None:
+            return poison
+        options = [*sides[0][0]]
+        options += [each for each in sides[1][0] if place_of(each, options) < 0]
+        places = [place_of(each, options) for each in sides[1][0]]
+        with self.tape.reopened(self.sides[1]):
+            there = at_place(sides[1][1], places)
+        position = self._numbers(sides[0][1], there, INT, INT, name)
+        return Chosen(self.tape, position, options, None, poison.__rose_why__, poison.__rose_remedy__)
 
     def _listed(self, side: int, value: Any, like: Any) -> Any:
         with self.tape.reopened(self.sides[side]):

@@ -502,7 +502,7 @@ class LoopCarries(UninitialisedCarries):
         before, after = both_described(v, x)
         why = f"{label(name)} is {before} before the loop and {after} after an iteration of it"
         remedy = f"bind {label(name)} to the same kind of value; a host value cannot change in a staged loop"
-        if x.__class__ is Poison:
+        if isinstance(x, Poison):
             why, remedy = x.__rose_why__, x.__rose_remedy__
         if exposed:
             raise self.tape.fault(StagingTypeError, why, help=remedy)

@@ -2,15 +2,17 @@
 
 # Values of users are of any type: what they are is asked while staging.
 
+import enum
 from collections.abc import Callable, Mapping
 from types import NoneType
 from typing import Any
 
 from rosejit.errors import UnsupportedSyntax
 from rosejit.frontend.arrays.array import Array
+from rosejit.frontend.control.chosen import Chosen, compared
 from rosejit.frontend.control.optional import Optional, is_none, single
 from rosejit.frontend.control.short_circuit import negate
-from rosejit.frontend.control.undefined import require_single_value
+from rosejit.frontend.control.undefined import Poison, require_single_value
 from rosejit.frontend.scalar_ops.origins import ask_truth
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays
 from rosejit.frontend.values.pytree import is_staged_deep
@@ -86,6 +88,15 @@ class Patterns:
             if value.__class__ is Optional and other is None:
                 found = is_none(value)
                 return negate(self.tape, found) if negated else found
+        for value, other in ((a, b), (b, a)):
+            if value.__class__ is Chosen and not isinstance(other, Poison):
+                found = compared(value, lambda option, other=other: self.same(option, other, False))
+                return negate(self.tape, found) if negated else found
+        if any(x.__class__ in NUMBERS and isinstance(y, enum.Enum) for x, y in ((a, b), (b, a))):
+            raise self.tape.type_fault(
+                "`is` asks whether a staged number is the member of an enum, which is a number too",
+                "compare with `==`",
+            )
         bools = [require_single_value(value).__class__ is Bool or value is True or value is False for value in (a, b)]
         if not all(bools) or not (a.__class__ in NUMBERS or b.__class__ in NUMBERS):
             self._check_identity(a, b)

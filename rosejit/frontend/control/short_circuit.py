@@ -90,7 +90,7 @@ class Circuits:
 
         result = joined(value, left)
         combined(condition, value, result, opened.is_or)
-        if result.__class__ is Poison:  # of two kinds: good for a condition and for nothing else
+        if isinstance(result, Poison):  # of two kinds: good for a condition and for nothing else
             with self._tape.reopened(frame):
                 known = truth(self._tape, value)
             result.__rose_truth__ = joined(known, opened.is_or)

@@ -37,7 +37,7 @@ def truth(tape: Tape, value: Any) -> Any:
         return _of_optional(tape, value)
     if isinstance(value, NarrowValue):
         return truth(tape, value.wide)
-    if kind is Poison and value.__rose_truth__ is not None:
+    if isinstance(value, Poison) and value.__rose_truth__ is not None:
         return value.__rose_truth__
     ask = own(value, "__bool__") or own(value, "__len__")
     return bool(value) if ask is None else truth(tape, ask())

@@ -67,6 +67,11 @@ class Poison:
     def __repr__(self) -> str:
         return f"<no single value: {self.__rose_why__}>"
 
+    def __rose_said__(self, why: str, remedy: str) -> "Poison":
+        """The same, in other words."""
+        self.__rose_why__, self.__rose_remedy__ = why, remedy
+        return self
+
     def __rose_use__(self) -> NoReturn:
         """Say why there is no value."""
         raise self.__rose_tape__.fault(StagingTypeError, self.__rose_why__, help=self.__rose_remedy__)
@@ -92,7 +97,7 @@ for _name in (
 
 def require_single_value(value: Any) -> Any:
     """`value`, unless it differs between paths: Python itself would take that for an object like any other."""
-    if value.__class__ is Poison:
+    if isinstance(value, Poison):
         value.__rose_use__()
     return value
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
 from rosejit.errors import RoseAssertionError
+from rosejit.frontend.control.optional import negation
 from rosejit.frontend.control.truth import truth
 from rosejit.frontend.python.print_ import failing
 from rosejit.frontend.scalar_ops import staged_text
@@ -99,6 +100,12 @@ class Messages:
             raise AssertionError(*(() if message is None else (message,)))
         place = tape.here()
         said = "assertion failed" if message is None else staged_text.message(tape, message, quoted)
+        if condition.__class__ is Bool and is_awaited(tape, AssertionError):
+            tape.faults.record(AssertionError, negation(condition), "assert")
+            return
+        if condition.__class__ is not Bool and tape.is_staged and is_awaited(tape, AssertionError):
+            tape.faults.record(AssertionError, True, "assert")
+            return
         atom = condition.atom if condition.__class__ is Bool else FALSE
         if atom is FALSE and not tape.is_staged:
             error = AssertionError(*(() if message is None else (message,)))
@@ -138,12 +145,24 @@ class Messages:
         attributes = {name: self._later(value, (), values) for name, value in vars(made).items()}
         if not values and not self.tape.is_staged:
             return error
+        if self.tape.is_staged and is_awaited(self.tape, type(made)):
+            self.tape.faults.record(type(made), True, "raise")
+            return None
         emit = functools.partial(self._raise_later, made, args, attributes, values, quoted, self.tape.here())
         if self.tape.is_staged:
             emit()
             return None
         self.tape.raising = (made, emit)
         return made
+
+    def raised_here(self, now: bool, error: Any, *cause: Any) -> None:
+        """`raise error` in the body of a `try`: if only running tells, what comes behind is left out there."""
+        found = self.raised(now, error)
+        if found is None:
+            return
+        if cause and (cause[0] is None or isinstance(cause[0], BaseException)):
+            raise found from cause[0]
+        raise found
 
     def _raise_later(
         self,
@@ -204,6 +223,25 @@ class Messages:
     def _quoted(self) -> list[Any] | None:
         quoted, self.tape.quoted = self.tape.quoted, None
         return quoted
+
+
+def is_awaited(tape: Tape, cls: type[BaseException]) -> bool:
+    """Whether a handler of staged code waits for an error of a class."""
+    return tape.faults is not None and tape.faults.catches(cls)
+
+
+def raised_unless(tape: Tape, condition: Bool, cls: type[Exception], *args: Any) -> bool:
+    """`cls(*args)` is raised where `condition` does not hold; whether a handler of staged code waits for that."""
+    if is_awaited(tape, cls):
+        tape.faults.record(cls, negation(condition), cls.__name__)
+        return True
+    values: list[Any] = []
+    made = RaisedLater(cls, tuple([Messages(tape)._later(arg, (), values) for arg in args]), {})
+    if not _fit(values):
+        values, made = [], RaisedLater(cls, (), {})
+    failure = Failure("raise", cls.__name__, tape.here(), exception=made)
+    tape.check(condition.atom, failure, *(value.atom for value in values))
+    return False
 
 
 def _fit(values: Sequence[Any]) -> bool:

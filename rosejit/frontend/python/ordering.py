@@ -66,9 +66,9 @@ def choose(tape: Tape, condition: Any, a: Any, b: Any, name: str) -> Any:
     join = Join(tape, condition.atom, *sides)
     made = join.join(a, b, name)
     join.emit()
-    if made.__class__ is Poison and a.__class__ is not Poison and b.__class__ is not Poison:
+    if isinstance(made, Poison) and not isinstance(a, Poison) and not isinstance(b, Poison):
         why = f"what `{name}` chooses is {' or '.join(both_described(a, b))}, which only running tells"
-        return Poison(tape, why, "choose the index, which is a number: `min(range(n), key=lambda k: keys[k])`")
+        return made.__rose_said__(why, "choose the index, which is a number: `min(range(n), key=lambda k: keys[k])`")
     return made
 
 

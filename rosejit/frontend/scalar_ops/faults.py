@@ -15,15 +15,16 @@ from typing import Any, NoReturn
 from rosejit.errors import UnsupportedSyntax
 from rosejit.frontend.values.host_scalars import number_kind
 from rosejit.frontend.values.scalars import NUMBERS, Bool, Int, P, Real, real_atom, type_of
-from rosejit.frontend.values.tape import AttributeSlot, Frame, NonlocalCell, Tape
+from rosejit.frontend.values.tape import AttributeSlot, Frame, NonlocalCell, Tape, unfailing
 from rosejit.ir.primitive import Primitive
 from rosejit.ir.syntax import Atom, Block, Call, Lit, Var
 from rosejit.ir.traversal import lets as every_let
 from rosejit.ir.types import INT, REAL
 from rosejit.lazy_dataclass import dataclass
 
-Raised = type[ArithmeticError] | type[ValueError]
+Raised = type[BaseException]
 CODES: dict[Raised, int] = {ZeroDivisionError: 1, ValueError: 2, OverflowError: 3}
+"""What arithmetic raises, as numbers; what the user's code raises gets the next ones."""
 _NEVER = frozenset({
     "copysign", "isnan", "isinf", "isfinite", "cbrt", "atan", "atan2", "tanh", "asinh", "erf", "erfc", "fabs", "hypot",
     "isclose", "degrees", "radians", "gcd", "lcm", "prod", "dist",
@@ -70,14 +71,14 @@ class Level:
         """Whether one of the handlers takes an error of a class."""
         return any(issubclass(cls, kind) for kinds in self.classes for kind in kinds)
 
-    def taken(self, handler: int) -> list[int]:
+    def taken(self, handler: int, codes: dict[Raised, int]) -> list[int]:
         """The codes that a handler takes, those before it excepted."""
 
         def first(cls: type) -> int:
             found = [k for k, kinds in enumerate(self.classes) if issubclass(cls, kinds)]
             return found[0] if found else -1
 
-        return [code for cls, code in CODES.items() if code in self.recorded and first(cls) == handler]
+        return [code for cls, code in codes.items() if code in self.recorded and first(cls) == handler]
 
 
 class Faults:
@@ -86,6 +87,7 @@ class Faults:
     def __init__(self, tape: Tape) -> None:
         self.tape = tape
         self.levels: list[Level] = []
+        self.codes = dict(CODES)
         self.cell = NonlocalCell(tape, "the error", lambda tape, value, name: value)
         tape.frames[-1].contents[self.cell] = 0
         self.count = 0
@@ -124,7 +126,7 @@ class Faults:
         if condition is False:
             return
         self.count += 1
-        current, code, tape = self.code(), CODES[cls], self.tape
+        current, code, tape = self.code(), self.codes.setdefault(cls, len(self.codes) + 1), self.tape
         if condition is True:
             value = code if current.__class__ is not Int else _choose(current == 0, code, current)
         elif current.__class__ is not Int:
@@ -245,11 +247,8 @@ def surely(tape: Tape, op: Primitive, *args: Atom) -> Var:
     """The result of `op`, which raises nothing any more that a handler waits for."""
     if tape.faults is None:
         return tape.apply(op, *args)
-    catching, tape.catching = tape.catching, []
-    try:
+    with unfailing(tape):
         return tape.apply(op, *args)
-    finally:
-        tape.catching = catching
 
 
 def _select(tape: Tape, condition: Any, value: float, atom: Atom) -> Atom:

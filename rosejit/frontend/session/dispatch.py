@@ -28,6 +28,8 @@ from rosejit.frontend.arrays.asarray import in_64_bits
 from rosejit.frontend.arrays.complex_array import ComplexArray, made_outside
 from rosejit.frontend.arrays.host_tables import UNKNOWN, tabled
 from rosejit.frontend.arrays.narrow_array import Narrow, NarrowArray, is_narrow
+from rosejit.frontend.control.chosen import Chosen, compared
+from rosejit.frontend.control.if_for import branched
 from rosejit.frontend.control.join import described
 from rosejit.frontend.control.optional import Optional, required
 from rosejit.frontend.control.special_methods import member_of
@@ -40,6 +42,7 @@ from rosejit.frontend.numpy import building, random, refusals, registry, scipy_l
 from rosejit.frontend.numpy.row_kinds import of_elements
 from rosejit.frontend.python.builtins import BUILTINS, of_sequence
 from rosejit.frontend.python.cmath import CMATH
+from rosejit.frontend.python.lookups import got, is_looked_up
 from rosejit.frontend.python.math import MATH, OF_REALS
 from rosejit.frontend.rolling.abstract_tables import is_computed, is_method_computed
 from rosejit.frontend.scalar_ops import faults
@@ -98,8 +101,11 @@ _LOOKING = frozenset({isinstance, type, callable, repr, str, print, setattr, obj
 """Builtins that use up no iterators that they are given."""
 _ASKING_NOTHING = frozenset({isinstance, type, callable, id, len, hasattr, getattr})
 """Builtins that read nothing of what is in a container."""
-_UNTOLD = frozenset({Poison, Optional})
+_SEVERAL = frozenset({Optional, Chosen})
+_UNTOLD = _SEVERAL | {Poison}
 """Classes of values of which only running tells what they are."""
+_OF_EACH = frozenset({isinstance, len, type, callable, hasattr})
+"""Builtins that are asked of each of several values."""
 _NEEDING = frozenset({abs, float, int, round, pow, divmod})
 """Builtins that refuse None."""
 _HIGHER_ORDER = frozenset({
@@ -199,8 +205,8 @@ class Dispatcher:
         stage = getattr(kind, "__rose_stage__", None)
         if stage is not None:
             return self._decorated(stage, function, args, kwargs)
-        if kind is Optional:
-            return self.call(required(function), *args, **kwargs)
+        if kind in _SEVERAL:
+            return self._one_of_several(function, args, kwargs)
         if kind in _NO_FUNCTIONS:
             said = f"'{kind_word(function)}' object is not callable"
             raise kind_fault(self._session.tape, said, f"{described(function)} is called, and is no function")
@@ -220,8 +226,16 @@ class Dispatcher:
             return self._class(function, args, kwargs)
         return self._object(function, args, kwargs)
 
+    def _one_of_several(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call of what only running tells."""
+        if function.__class__ is Chosen:
+            return branched(function, lambda option: self.call(option, *args, **kwargs))
+        return self.call(required(function), *args, **kwargs)
+
     def _of_untold(self, untold: list[Any], function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call, with values of which only running tells what they are, of what may ask: who computes needs values."""
+        if len(untold) == 1 and args and args[0].__class__ is Chosen and function in _OF_EACH:
+            return compared(args[0], lambda option: self.call(function, option, *args[1:], **kwargs))
         for value in untold:
             require_single_value(value)
         if function not in MATH and function not in _NEEDING and type(function).__name__ != "ufunc":
@@ -316,6 +330,8 @@ class Dispatcher:
             return self._session.hooks.append(owner, *args)
         if function.__name__ == "format" and isinstance(owner, str) and has_staged((args, kwargs)):
             return braces(self._session.tape, owner, args, kwargs)
+        if function.__name__ == "get" and 0 < len(args) < 3 and not kwargs and is_looked_up(owner, args[0]):
+            return got(self._tape, owner, args[0], args[1] if len(args) == 2 else None, self._session.hooks.read_outer)
         if owner.__class__ is list or owner.__class__ is tuple:
             found = of_sequence(self._session, owner, function, args, kwargs)
             if found is not NotImplemented:

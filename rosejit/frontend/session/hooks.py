@@ -16,10 +16,11 @@ from rosejit.frontend.arrays.host_lists import rolled_item
 from rosejit.frontend.arrays.host_tables import UNKNOWN
 from rosejit.frontend.arrays.narrow_array import Narrow, NarrowArray
 from rosejit.frontend.control.attribute_slots import Attributes
+from rosejit.frontend.control.chosen import Chosen, compared
 from rosejit.frontend.control.comprehensions import Comprehensions
 from rosejit.frontend.control.computed_once import computing
 from rosejit.frontend.control.exception_handlers import TryStatements
-from rosejit.frontend.control.if_for import choices, iterate, rows
+from rosejit.frontend.control.if_for import branched, choices, iterate, rows
 from rosejit.frontend.control.join import arrive, described
 from rosejit.frontend.control.match_patterns import Patterns
 from rosejit.frontend.control.optional import Optional, required, single
@@ -36,12 +37,13 @@ from rosejit.frontend.control.undefined import (
     require_single_value,
 )
 from rosejit.frontend.numpy import building
-from rosejit.frontend.python.assert_raise import Messages
+from rosejit.frontend.python import lookups
+from rosejit.frontend.python.assert_raise import Messages, is_awaited
 from rosejit.frontend.python.ordering import comparison, is_member
 from rosejit.frontend.rolling.decide import roll
 from rosejit.frontend.scalar_ops.operators import item_of
 from rosejit.frontend.scalar_ops.staged_text import percent, text
-from rosejit.frontend.soa.struct_of_arrays import StructOfArrays, taken
+from rosejit.frontend.soa.struct_of_arrays import StructOfArrays
 from rosejit.frontend.values.complexes import Complex
 from rosejit.frontend.values.host_scalars import is_array
 from rosejit.frontend.values.locations import frame_at
@@ -133,6 +135,9 @@ class Containers:
         """Classes that the methods have met."""
         self._frames, self._changed, self._frozen = tape.frames, tape.undo.known, tape.frozen_containers
         self.attributes = Attributes(tape, self.written)
+        self.attributes.is_staged_key = lookups.is_staged_key
+        self.attributes.looked_up = self.getitem
+        self.attributes.keys_for = functools.partial(lookups.written_at, tape)
         methods.keep = self.attributes.keep
         methods.check = lambda attributes: check_known(tape, attributes)
 
@@ -157,12 +162,11 @@ class Containers:
             value = container[index]
             return value if type(value) in self.known else self.read_outer(value)
         if type(index) is Int and type(container) in _SEQUENCES:
-            if self.tape.rolled is not None:
-                found = rolled_item(self.tape, container, index, self.getitem)
-                if found is not UNKNOWN:
-                    return found
-            found = taken(self.tape, container, index)
-            return container[index] if found is None else found
+            return self._of_sequence(container, index)
+        if container.__class__ is Chosen or lookups.is_looked_up(container, index):
+            return self._looked_up(container, index)
+        if container.__class__ is Array and self.tape.faults is not None and is_awaited(self.tape, IndexError):
+            return lookups.element(self.tape, container, index)
         if index.__class__ is Optional:
             return self.getitem(container, required(index))
         if container.__class__ is defaultdict:
@@ -173,6 +177,19 @@ class Containers:
         if index.__class__ is slice and value.__class__ is list:
             return self.record_allocation(value)
         return value if type(value) in self.known else self.read_outer(value)
+
+    def _of_sequence(self, items: Any, index: Int) -> Any:
+        if self.tape.rolled is not None:
+            found = rolled_item(self.tape, items, index, self.getitem)
+            if found is not UNKNOWN:
+                return found
+        found = lookups.of_sequence_at(self.tape, items, index, self.read_outer)
+        return items[index] if found is None else found
+
+    def _looked_up(self, container: Any, key: Any) -> Any:
+        if container.__class__ is Chosen:
+            return branched(container, lambda option: self.getitem(option, key))
+        return lookups.item(self.tape, container, key, self.read_outer)
 
     def _item(self, container: Any, index: Any) -> Any:
         if container.__class__ in NUMBERS:
@@ -266,6 +283,9 @@ class Containers:
 
     def member(self, item: Any, container: Any, negated: bool) -> Any:
         """`item in container`: compared one by one where something staged is involved."""
+        if item.__class__ is Chosen:
+            found = compared(item, lambda option: self.member(option, container, False))
+            return negate(self.tape, found) if negated else found
         ask = own(container, "__contains__")
         if ask is not None:
             decided = truth(self.tape, ask(item))
@@ -314,7 +334,7 @@ class Names:
         return value
 
     def _arrived(self, value: Any) -> Any:
-        if require_single_value(value).__class__ is Array:
+        if value.__class__ is not Chosen and require_single_value(value).__class__ is Array:
             content(self.tape, value.box)
         if value.__class__ is MaybeBound:  # all paths return, also those that an error takes
             value = value.value if self.tape.waited else read_bound(self.tape, value, "the result")
@@ -379,7 +399,7 @@ class Hooks:
         self.holds, self.unless = messages.holds, messages.unless
         self.text = lambda *items: text(tape, *items)
         self.percent = lambda pattern, values: percent(tape, pattern, values)
-        self.raises, self.raised = messages.raises, messages.raised
+        self.raises, self.raised, self.raised_here = messages.raises, messages.raised, messages.raised_here
 
     def _names(self, tape: Tape, containers: Containers, patterns: Patterns) -> None:
         names, attributes = Names(tape), containers.attributes

@@ -53,7 +53,7 @@ from rosejit.frontend.values.generators import (
 from rosejit.frontend.values.host_scalars import LARGEST, Bound, UnpassedInt, as_array, as_number, number_kind
 from rosejit.frontend.values.host_values import is_iterator
 from rosejit.frontend.values.open_lengths import OpenLength, as_staged
-from rosejit.frontend.values.pytree import attribute, attributes, flatten, is_staged_deep, members, staged_leaf
+from rosejit.frontend.values.pytree import attribute, attributes, flatten, is_staged_deep, members, staged_leaf, told
 from rosejit.frontend.values.reachable_state import structural_key
 from rosejit.frontend.values.scalars import Real, passed_tangent
 from rosejit.ir.types import TAN
@@ -382,7 +382,7 @@ class Binder:
             return Node("dataclass", children, tuple(found), type(value))
         if _hides_staged(value):
             raise self._error("a number, an array or a structure of them", value, where)
-        self.call.statics.append(value)
+        self.call.statics.append(told(value))
         return StaticTree(structural_key(value))
 
     def _structure(self, wanted: Structure, value: Any, where: str) -> Tree:

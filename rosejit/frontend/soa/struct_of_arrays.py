@@ -16,7 +16,7 @@ from rosejit.frontend.arrays.row_aliases import HELD, hold, same_rows
 from rosejit.frontend.soa.element_proxy import arrays_in, assign, row_of, uses_of
 from rosejit.frontend.values.pytree import detached, is_alike, members, objects, with_parts
 from rosejit.frontend.values.scalars import type_of
-from rosejit.frontend.values.tape import Tape
+from rosejit.frontend.values.tape import Tape, merged
 from rosejit.ir.types import INT
 from rosejit.lazy_dataclass import dataclass
 from rosejit.numeric import np
@@ -165,6 +165,8 @@ def taken(tape: Tape, items: Sequence[Any], index: Any) -> Any:
     if value is None:
         return None
     element = detached(row_of(value, index))
+    for found in objects(element):
+        merged(tape, found)
     tape.freeze(_TAKEN, *objects(element), *(found for item in items for found in objects(item)))
     for array in (*arrays_in(element), *(found for item in items for found in arrays_in(item))):
         array.box.readonly = array.box.readonly or _TAKEN

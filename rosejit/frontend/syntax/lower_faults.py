@@ -8,6 +8,7 @@ branches, for those of staged code. Where nobody waits for such errors the tests
 """
 
 import copy
+from collections.abc import Sequence
 from dataclasses import field
 from typing import Any
 
@@ -34,8 +35,8 @@ def _like(node: Any, new: Any) -> Any:
     return new
 
 
-def _called(place: Any, method: str) -> Any:
-    made = RuntimeCall([])
+def _called(place: Any, method: str, given: Sequence[Any] = ()) -> Any:
+    made = RuntimeCall([*given])
     made.method = method
     return _like(place, made)
 
@@ -153,6 +154,9 @@ class _Lowering:
             case gast.FunctionDef():
                 self.nested(node)
                 return [node, self.test(node)]
+            case gast.Raise() if node.exc is not None:
+                given = [_called(node, "raises"), node.exc, *([] if node.cause is None else [node.cause])]
+                return [_like(node, gast.Expr(_called(node, "raised_here", given))), self.test(node)]
             case gast.Break() | gast.Continue() | gast.Pass() | gast.Raise():
                 return [node]
             case _:

@@ -235,9 +235,17 @@ def flatten(value: Any, found: list[Any], statics: list[Any]) -> Tree:
         return leaf
     kind = of_class(value.__class__)
     if kind is None:
-        statics.append(value)
+        statics.append(told(value))
         return Static(structural_key(value))
     return kind.node(value, tuple([flatten(part, found, statics) for part in kind.parts(value, attribute)]))
+
+
+def told(value: Any) -> Any:
+    """A value that the host keeps, unless only running tells which it is."""
+    use = getattr(type(value), "__rose_use__", None)
+    if use is not None:
+        use(value)
+    return value
 
 
 def paths(tree: Tree, name: str) -> list[tuple[Leaf, str]]:

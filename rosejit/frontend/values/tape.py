@@ -7,7 +7,7 @@ container may be changed by staged code only in the block that made it.
 import linecache
 import os
 import re
-from collections import OrderedDict, defaultdict
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from functools import cached_property
@@ -56,7 +56,7 @@ class NonlocalCell:
 
 
 SEQUENCES = frozenset({list})
-MAPPINGS = frozenset({dict, defaultdict, OrderedDict})
+MAPPINGS = frozenset({dict, defaultdict, OrderedDict, Counter})
 """Containers whose elements staged blocks may change, one by one."""
 
 
@@ -505,6 +505,16 @@ class Tape:
     def type_fault(self, message: str, help: str | None = None, *facts: str) -> RoseError:
         """`fault` of the most frequent kind."""
         return self.fault(StagingTypeError, message, help=help, facts=facts)
+
+
+@contextmanager
+def unfailing(tape: Tape) -> Generator[None]:
+    """What is staged inside is known not to fail: no handler that is open is asked."""
+    catching, tape.catching = tape.catching, []
+    try:
+        yield
+    finally:
+        tape.catching = catching
 
 
 def waits_on_host(tape: Tape, cls: type) -> bool:

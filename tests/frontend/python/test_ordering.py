@@ -124,8 +124,15 @@ def test_more_than_a_network_can_order_is_refused() -> None:
         rose.jit(f)(3.0)
 
 
-def test_a_chosen_text_is_told_by_its_function() -> None:
+def test_a_chosen_text_is_a_key() -> None:
     f = define("def f(x: float) -> float:\n    d = {'a': x, 'b': 1.0}\n    return d[min(d, key=d.get)]\n")
+    for x in (0.5, 3.0):
+        assert rose.jit(f)(x) == f(x)
+        assert rose.grad(f)(x) == float(x < 1.0)
+
+
+def test_a_chosen_text_is_told_by_its_function() -> None:
+    f = define("def f(x: float) -> float:\n    d = {'a': x, 'b': 1.0}\n    return min(d, key=d.get) + 'c'\n")
     with pytest.raises(RoseError, match="what `min` chooses is 'b' or 'a'"):
         rose.jit(f)(3.0)
 

@@ -1,0 +1,158 @@
+"""One of several values of the host, which only running tells: the values, and the position of the one that it is.
+
+Calls of it are branches, one a value. Attributes and comparisons are asked of every value, and chosen from. What else
+is done with it is refused, as of any value that differs between paths.
+"""
+
+# Values of users are of any type: what they are is asked while staging.
+
+import enum
+import functools
+import inspect
+import operator
+from collections.abc import Callable, Sequence
+from types import BuiltinFunctionType, FunctionType
+from typing import Any, NoReturn
+
+from rosejit.errors import StagingTypeError
+from rosejit.frontend.control.optional import Optional, nothing_like
+from rosejit.frontend.control.undefined import Poison
+from rosejit.frontend.soa.struct_of_arrays import taken
+from rosejit.frontend.syntax.user_code import is_users_code
+from rosejit.frontend.values.locations import frame_at
+from rosejit.frontend.values.pytree import is_staged_deep
+from rosejit.frontend.values.scalars import Int, P
+from rosejit.frontend.values.staged_inputs import to_know
+from rosejit.frontend.values.tape import Tape, unfailing
+from rosejit.ir.syntax import Failure
+
+_WHY = "this is one of several values of the host, chosen by a staged {}, which only running tells"
+_REMEDY = (
+    "call it, compare it with `==`, or read its attributes, which can be staged; decide all else with `match` or `if`"
+)
+_COMPUTED = (property, functools.cached_property)
+
+
+class Chosen(Poison):
+    """The one of `__rose_options__` at `__rose_position__`, a staged Int."""
+
+    __slots__ = ("__rose_key__", "__rose_options__", "__rose_position__")
+
+    def __init__(
+        self, tape: Tape, position: Int, options: Sequence[Any], key: Any = None, why: str = "", remedy: str = _REMEDY
+    ) -> None:
+        super().__init__(tape, why, remedy)
+        self.__rose_key__ = position if key is None else key
+        self.__rose_position__ = position
+        self.__rose_options__ = tuple(options)
+
+    def __getattr__(self, name: str) -> Any:
+        if (name.startswith("__") and name.endswith("__")) or not is_users_code(frame_at(1).f_code):
+            raise AttributeError(name)  # what we ask of any value is no use of it
+        return _attribute(self, name)
+
+    def __rose_use__(self) -> NoReturn:
+        """Say why there is no value, and how staging could know the key."""
+        why, remedy, key = self.__rose_why__, self.__rose_remedy__, self.__rose_key__
+        if not why:
+            why, remedy = _WHY.format(type(key).__name__), f"{remedy}; or {to_know(self.__rose_tape__, key.atom)}"
+        raise self.__rose_tape__.fault(StagingTypeError, why, help=remedy)
+
+    def __eq__(self, other: Any) -> Any:
+        return compared(self, lambda option: option == other)
+
+    def __ne__(self, other: Any) -> Any:
+        return compared(self, lambda option: option != other)
+
+    __hash__ = Poison.__hash__
+
+    __rose_branched__: Callable[["Chosen", Callable[[Any], Any]], Any]
+    """What `use` of the value gives, in a staged branch for each; branches are above."""
+
+
+def compared(chosen: Chosen, test: Callable[[Any], Any]) -> Any:
+    """What a test that has no effect says of the value."""
+    return asked(chosen, [test(option) for option in chosen.__rose_options__])
+
+
+def asked(chosen: Chosen, answers: Sequence[Any]) -> Any:
+    """The answer for the value, of one for each: known where all are the same."""
+    position, tape = chosen.__rose_position__, chosen.__rose_tape__
+    if not all(answer is True or answer is False for answer in answers):
+        return selected(tape, position, answers)
+    true = [k for k, answer in enumerate(answers) if answer]
+    if len(true) in (0, len(answers)):
+        return bool(true)
+    few = true if 2 * len(true) <= len(answers) else [k for k in range(len(answers)) if k not in true]
+    found: Any = functools.reduce(operator.or_, [position == k for k in few])
+    return found if few is true else found == False  # noqa: E712  # a staged one
+
+
+def _attribute(chosen: Chosen, name: str) -> Any:
+    tape, options = chosen.__rose_tape__, chosen.__rose_options__
+    read = tape.session.hooks.read_outer
+    if any(isinstance(inspect.getattr_static(type(option), name, None), _COMPUTED) for option in options):
+        return Chosen.__rose_branched__(chosen, lambda option: getattr(option, name))
+    there = [hasattr(option, name) for option in options]
+    if not all(there):
+        lacking = options[there.index(False)]
+        words = f"'{type(lacking).__name__}' object has no attribute '{name}'"
+        if not any(there):
+            raise AttributeError(words)
+        tape.check(asked(chosen, there).atom, Failure("attribute", words, tape.here()))
+    known = [read(getattr(option, name)) if has else None for option, has in zip(options, there, strict=True)]
+    like = known[there.index(True)]
+    values = [value if has else nothing_like(tape, like) for value, has in zip(known, there, strict=True)]
+    return selected(tape, chosen.__rose_position__, values)
+
+
+def selected(tape: Tape, position: Any, values: Sequence[Any], key: Any = None) -> Any:
+    """The one of `values` at a position that is known to be in range; `key` is the staged number that tells it."""
+    first = values[0]
+    if position.__class__ is not Int or all(value is first for value in values):
+        return first if position.__class__ is Int else values[position]
+    there = [value is not None for value in values]
+    if not all(there) and any(there):
+        like = values[there.index(True)]
+        held = selected(tape, position, [nothing_like(tape, like) if v is None else v for v in values], key)
+        return Optional(tape, asked(Chosen(tape, position, values), there), held)
+    if all(isinstance(value, (str, bytes)) and value == first for value in values):
+        return first
+    with unfailing(tape):
+        found = None if any(isinstance(value, Poison) for value in values) else taken(tape, values, position)
+    return Chosen(tape, position, values, key) if found is None else found
+
+
+def is_constant(value: Any) -> bool:
+    """Whether a value of the host is what it is wherever it is used: a text, a function of a module, a class."""
+    if isinstance(value, FunctionType):
+        return value.__closure__ is None and not is_staged_deep([value.__defaults__, value.__kwdefaults__])
+    return isinstance(value, (str, bytes, enum.Enum, BuiltinFunctionType, type))
+
+
+def choices_of(value: Any) -> tuple[Sequence[Any], Any] | None:
+    """The values that a value may be, and its position; None of what cannot be one of several."""
+    if value.__class__ is Chosen:
+        return value.__rose_options__, value.__rose_position__
+    return ([value], 0) if is_constant(value) else None
+
+
+def place_of(option: Any, options: Sequence[Any]) -> int:
+    """Where a value is among others, -1 if nowhere."""
+    return next((k for k, each in enumerate(options) if each is option or _is_same_text(each, option)), -1)
+
+
+def _is_same_text(a: Any, b: Any) -> bool:
+    return a.__class__ is b.__class__ and isinstance(a, (str, bytes)) and a == b
+
+
+def at_place(position: Any, places: Sequence[int]) -> Any:
+    """The place of the value at a position."""
+    if position.__class__ is not Int:
+        return places[position]
+    if [*places] == [*range(len(places))]:
+        return position
+    found: Any = places[-1]
+    for k in range(len(places) - 1):
+        found = P["iselect"].__call__(position == k, places[k], found)
+    return found

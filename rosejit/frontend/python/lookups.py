@@ -1,0 +1,231 @@
+"""Look-ups in dicts and lists of the host by keys that only running tells: a position among the keys, and a choice.
+
+The keys are those that the dict has while staging. What it does not have raises Python's `KeyError` at run time.
+"""
+
+# Values of users are of any type: what they are is asked while staging.
+
+import enum
+from collections import Counter, OrderedDict, defaultdict
+from collections.abc import Callable, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from rosejit.frontend.arrays.array import of_host
+from rosejit.frontend.arrays.asarray import in_64_bits
+from rosejit.frontend.arrays.getitem import get
+from rosejit.frontend.arrays.narrow_array import is_narrow
+from rosejit.frontend.control.chosen import Chosen, compared, selected
+from rosejit.frontend.control.if_for import branched
+from rosejit.frontend.control.optional import Optional, required
+from rosejit.frontend.control.special_methods import own
+from rosejit.frontend.python.assert_raise import is_awaited, raised_unless
+from rosejit.frontend.python.ordering import choose, equal
+from rosejit.frontend.soa.struct_of_arrays import taken
+from rosejit.frontend.values.host_scalars import number_kind
+from rosejit.frontend.values.scalars import NUMBERS, Bool, Int
+from rosejit.frontend.values.staged_inputs import to_know
+from rosejit.frontend.values.tape import Tape, unfailing
+from rosejit.numeric import np
+
+_MOST = 256
+"""So many keys are compared one by one at most."""
+_SPAN = 100_000
+"""So far apart the least and the greatest key may be, for a table of positions."""
+_DICTS: frozenset[type] = frozenset({dict, OrderedDict, defaultdict, Counter, MappingProxyType})
+_AS_SUCH = NUMBERS | {Chosen}
+Read = Callable[[Any], Any]
+
+
+def is_looked_up(container: Any, key: Any) -> bool:
+    """Whether only running tells which element of a dict of the host a key is for."""
+    kind = container.__class__
+    if kind not in _DICTS and not (isinstance(container, dict) and own(container, "__getitem__") is None):
+        return False
+    return is_staged_key(key)
+
+
+def is_staged_key(key: Any) -> bool:
+    """Whether a key is a staged number, one of several values, or a tuple with such."""
+    kind = key.__class__
+    return kind in _AS_SUCH or is_narrow(key) or (isinstance(key, tuple) and any(map(is_staged_key, key)))
+
+
+def item(tape: Tape, table: Any, key: Any, read: Read) -> Any:
+    """`table[key]`."""
+    return _item(tape, table, _plain(key), read)
+
+
+def _item(tape: Tape, table: Any, key: Any, read: Read) -> Any:
+    if key.__class__ is Chosen:
+        return branched(key, lambda option: read(table[option]))
+    keys, at, found = _found(tape, table, key)
+    if isinstance(table, Counter):
+        return _or_default(tape, table, keys, at, 0, key, read)
+    if table.__class__ is defaultdict or hasattr(type(table), "__missing__"):
+        raise tape.type_fault(
+            f"a {type(table).__name__} is asked for a key that only running tells: so its keys would not be known",
+            "make it a dict with all of its keys before, as `{k: 0.0 for k in range(n)}`, or an array (`np.zeros(n)`)",
+        )
+    if found is False:
+        shown = ", ".join(map(repr, list(table)[:5])) or "it is empty"
+        key = _number_in(key)
+        what = (
+            f"a dict is asked for a key that is a staged {type(key).__name__}, and none of its keys is such ({shown})"
+        )
+        remedy = "make the dict with all of its keys before, or use an array (`np.zeros(n)`); or "
+        raise tape.type_fault(what, remedy + to_know(tape, key.atom))
+    if found is not True and raised_unless(tape, found, KeyError, key):
+        at = choose(tape, found, at, 0, "index")
+    return selected(tape, at, [read(table[k]) for k in keys], _number_in(key))
+
+
+def got(tape: Tape, table: Any, key: Any, default: Any, read: Read) -> Any:
+    """`table.get(key, default)`."""
+    key = _plain(key)
+    if key.__class__ is Chosen:
+        return branched(key, lambda option: read(table[option]) if option in table else default)
+    keys, at, _ = _found(tape, table, key)
+    return _or_default(tape, table, keys, at, default, key, read)
+
+
+def _or_default(tape: Tape, table: Any, keys: Sequence[Any], at: Any, default: Any, key: Any, read: Read) -> Any:
+    return selected(tape, at, [*(read(table[k]) for k in keys), default], _number_in(key))
+
+
+def _number_in(key: Any) -> Any:
+    """A staged number that a key depends on."""
+    if key.__class__ is tuple:
+        return next((found for part in key if (found := _number_in(part)) is not None), None)
+    return key if key.__class__ in NUMBERS else key.__rose_position__ if key.__class__ is Chosen else None
+
+
+def _plain(key: Any) -> Any:
+    """A key with numbers of few bits as staged ones, and what may be None as the value."""
+    if key.__class__ is Optional:
+        return _plain(required(key))
+    if key.__class__ is tuple:
+        return tuple([_plain(part) for part in key])
+    return in_64_bits(key) if is_narrow(key) else key
+
+
+def _found(tape: Tape, table: Any, key: Any) -> tuple[list[Any], Any, Any]:
+    """The keys that can be equal to this one; its position among them, or their number; and whether there is one."""
+    keys = [k for k in table if _may_be(k, key)]
+    if not keys:
+        return keys, 0, False
+    at = _position(tape, keys, key)
+    return keys, at, at != len(keys)
+
+
+def _may_be(known: Any, key: Any) -> bool:
+    if isinstance(key, tuple):
+        return isinstance(known, tuple) and len(known) == len(key) and all(map(_may_be, known, key))
+    if key.__class__ in NUMBERS:
+        return number_kind(known) is not None or isinstance(known, enum.IntEnum)
+    if key.__class__ is Chosen:
+        return any(_may_be(known, option) for option in key.__rose_options__)
+    return bool(known == key)
+
+
+def _position(tape: Tape, keys: Sequence[Any], key: Any) -> Any:
+    """The position of a key; the number of all where it is none of them."""
+    count = len(keys)
+    whole = key.__class__ is Int and all(isinstance(k, int) for k in keys)
+    if whole and [*map(int, keys)] == [*range(count)]:
+        return choose(tape, (key >= 0) & (key < count), key, count, "index")
+    if whole and count > 8 and max(keys) - min(keys) <= _SPAN:
+        return _in_table(tape, [int(k) for k in keys], key)
+    if count > _MOST:
+        raise tape.type_fault(
+            f"a dict of {count} keys is asked for one that only running tells: at most {_MOST} are compared",
+            "put the values in an array, at indices that are ints from 0 on",
+        )
+    at: Any = count
+    for k in range(count - 1, -1, -1):
+        at = choose(tape, equal(tape, keys[k], key), k, at, "index")
+    return at
+
+
+def _in_table(tape: Tape, keys: list[int], key: Any) -> Any:
+    """The position, from an array of the host."""
+    least, greatest = min(keys), max(keys)
+    positions = np.full(greatest - least + 1, len(keys))
+    for k, each in enumerate(keys):
+        positions[each - least] = k
+    inside = (key >= least) & (key <= greatest)
+    whole = of_host(tape, positions, "positions", readonly="it is a table of keys")
+    with unfailing(tape):
+        held = get(whole, choose(tape, inside, key - least, 0, "index"))
+    return choose(tape, inside, held, len(keys), "index")
+
+
+def written_at(tape: Tape, container: Any, key: Any, value: Any) -> list[tuple[Any, Any]]:
+    """What the elements are after `container[key] = value`: those that it may be, by their keys."""
+    is_list = isinstance(container, list)
+    key = _plain(key)
+    if key.__class__ is Chosen:
+        keys, at, found = [*dict.fromkeys(key.__rose_options__)], None, True
+    elif is_list:
+        keys, found = [*range(len(container))], True
+        at = get(of_host(tape, np.arange(len(keys)), "places", readonly="it is a table of places"), key) if keys else 0
+    else:
+        keys, at, found = _found(tape, container, key)
+    if not keys or len(keys) > _WRITTEN:
+        what = f"a {type(container).__name__} of {len(container)} gets an element at a place that only running tells"
+        raise tape.type_fault(what, _WRITE_REMEDY)
+    if found is not True:
+        words = "a dict would get a new key, which only running tells: it has to have all of them before"
+        raised_unless(tape, found, KeyError, words)
+    hits = [compared(key, lambda option, k=k: option == k) if at is None else at == k for k in keys]
+    return [(k, choose(tape, hit, value, container[k], _WRITTEN_NAME)) for k, hit in zip(keys, hits, strict=True)]
+
+
+_WRITTEN = 64
+"""So many elements a list or a dict may have of which only running tells which one is assigned: all are chosen anew."""
+_WRITE_REMEDY = "use an array (`np.zeros(n)`), which takes such an index; a dict must have its keys before, at most 64"
+_WRITTEN_NAME = "an element"
+
+
+# --- lists, and members
+
+
+def of_sequence_at(tape: Tape, items: Sequence[Any], index: Any, read: Read) -> Any:
+    """`items[index]` of a list of the host at an index that only running tells."""
+    if is_awaited(tape, IndexError):
+        index = _within(tape, (len(items),), (index,))[0]
+        with unfailing(tape):
+            at = choose(tape, index < 0, index + len(items), index, "index")
+            return selected(tape, at, [*map(read, items)], index)
+    found = taken(tape, items, index)
+    if found is not None or not items:
+        return found
+    places = of_host(tape, np.arange(len(items)), "places", readonly="it is a table of places")
+    return selected(tape, get(places, index), [read(value) for value in items], index)
+
+
+def element(tape: Tape, a: Any, index: Any) -> Any:
+    """`a[index]` of an array, where a handler waits for an index out of range."""
+    indices = index if isinstance(index, tuple) else (index,)
+    if len(indices) > a.ndim or not all(each.__class__ is Int or number_kind(each) == "int" for each in indices):
+        return a[index]
+    safe = tuple(_within(tape, a.shape, indices))
+    with unfailing(tape):
+        return a[safe]
+
+
+def _within(tape: Tape, lengths: Sequence[int], indices: Sequence[Any]) -> list[Any]:
+    """The indices, and 0 where one is out of range, which raises."""
+    made: list[Any] = []
+    for length, index in zip(lengths, indices, strict=False):
+        inside: Any = (index >= -length) & (index < length)
+        if inside.__class__ is not Bool:
+            if not inside:
+                raise IndexError("index out of range")
+        elif length == 0:
+            raise tape.type_fault("an index of what is empty, which only running tells", "ask `len` before")
+        else:
+            raised_unless(tape, inside, IndexError)
+            index = choose(tape, inside, index, 0, "index")
+        made.append(index)
+    return made

@@ -1,0 +1,251 @@
+"""Look-ups by keys that only running tells, and one of several values of the host: as CPython has them, with slopes."""
+
+import enum
+import math
+from collections import Counter, OrderedDict, defaultdict
+from types import MappingProxyType
+
+import numpy as np
+import pytest
+
+import rosejit as rose
+from rosejit.errors import RoseError, StagingTypeError
+from tests.frontend.oracle import define
+from tests.tables import part
+
+
+class Disc:
+    """An object with a method."""
+
+    def __init__(self, r):
+        self.r = r
+
+    def area(self):
+        """In the number that it holds."""
+        return math.pi * self.r**2
+
+    @property
+    def name(self):
+        """A text."""
+        return "disc"
+
+
+class Strip:
+    """One of another class."""
+
+    def __init__(self, w, h):
+        self.w, self.h = w, h
+
+    def area(self):
+        """A product."""
+        return self.w * self.h
+
+    @property
+    def name(self):
+        """A text."""
+        return "strip"
+
+
+class Kind(enum.IntEnum):
+    """Keys with names."""
+
+    A = 0
+    B = 1
+    C = 7
+
+
+class Side(enum.Enum):
+    """Names that are no numbers."""
+
+    A = "a"
+    B = "b"
+
+
+def square(x):
+    """A function of the user's."""
+    return x * x
+
+
+VALUES = {
+    "float": (("1.5", "2.5", "x"), "q * x"),
+    "int": (("1", "2", "3"), "q + x"),
+    "int and float": (("1", "2.5", "3"), "q * x"),
+    "array": (("np.array([x, 1.0])", "np.ones(2)", "np.array([2.0, x])"), "q[0] * q.sum()"),
+    "tuple": (("(x, 1.0)", "(2.0, x)", "(1.0, 1.0)"), "q[0] * x + q[1]"),
+    "unpacked": (("(x, 1.0)", "(2.0, x)", "(1.0, 1.0)"), "sum(a * x for a in q)"),
+    "list": (("[x, 1.0]", "[2.0, x]", "[1.0, 1.0]"), "q[0] * x + q[-1]"),
+    "dict": (("{'c': x}", "{'c': 2.0}", "{'c': 3.0}"), "q['c'] * x"),
+    "object": (("Disc(x)", "Disc(2.0)", "Disc(3.0)"), "q.area() * x"),
+    "objects of two classes": (("Disc(x)", "Strip(x, 2.0)", "Disc(3.0)"), "q.area() * x"),
+    "their attributes": (("Disc(x)", "Strip(x, 2.0)", "Disc(3.0)"), "(q.r if isinstance(q, Disc) else q.h) * x"),
+    "their properties": (("Disc(x)", "Strip(x, 2.0)", "Disc(3.0)"), "(x if q.name == 'disc' else x * x)"),
+    "function": (("math.sin", "square", "math.exp"), "q(x)"),
+    "lambda": (("lambda a: a * x", "lambda a: a + x", "lambda a: 2.0"), "q(x)"),
+    "class": (("Disc", "Disc", "Disc"), "q(x).area()"),
+    "text": (("'a'", "'b'", "'c'"), "{'a': 1.5, 'b': x, 'c': x * x}[q]"),
+    "text compared": (("'a'", "'b'", "'c'"), "(x if q == 'b' else x * x) + (1.0 if q in ('a', 'b') else 2.0)"),
+    "text of some": (("'a'", "'bb'", "'c'"), "len(q) * x"),
+    "None": (("None", "2.5", "x"), "(x if q is None else q * x)"),
+    "bool": (("True", "False", "True"), "(x if q else x * x)"),
+    "lists of several lengths": (("[x]", "[2.0, x]", "[1.0, x, x]"), "q[0] * x + len(q)"),
+}
+TABLES = {
+    "dict": "t = {{0: {0}, 1: {1}, 7: {2}}}",
+    "from zero": "t = {{0: {0}, 1: {1}, 2: {2}}}\n    k = min(k, 2)",
+    "many": "t = {{11 * j: {0} for j in range(9)}}\n    t |= {{0: {0}, 1: {1}, 7: {2}}}",
+    "ordered": "t = OrderedDict([(7, {2}), (0, {0}), (1, {1})])",
+    "read only": "t = MappingProxyType({{0: {0}, 1: {1}, 7: {2}}})",
+    "enum": "t = {{Kind.A: {0}, Kind.B: {1}, Kind.C: {2}}}",
+    "pairs": "t = {{(0, 'u'): {0}, (1, 'u'): {1}, (7, 'u'): {2}, 'v': 1.0}}\n    k = (k, 'u')",
+    "floats": "t = {{0.0: {0}, 1.0: {1}, 7.0: {2}, 'a': None}}\n    k = k * 1.0",
+    "tested": "t = {{0: {0}, 1: {1}, 7: {2}}}\n    if k not in t:\n        return x",
+    "get": "t = {{0: {0}, 1: {1}, 7: {2}}}",
+    "list": "t = [{0}, {1}, {2}]\n    k = min(k, 2)",
+    "tuple": "t = ({0}, {1}, {2})\n    k = min(k, 2)",
+    "in a loop": "t = {{0: {0}, 1: {1}, 7: {2}}}",
+}
+NAMES = {
+    "rose": rose, "np": np, "math": math, "Disc": Disc, "Strip": Strip, "Kind": Kind, "Side": Side, "square": square,
+    "OrderedDict": OrderedDict, "MappingProxyType": MappingProxyType, "Counter": Counter, "defaultdict": defaultdict,
+}  # fmt: skip
+CASES = [(table, value) for table in TABLES for value in VALUES]
+
+
+def _text(table, value):
+    items, use = VALUES[value]
+    lines = TABLES[table].format(*items)
+    if table == "in a loop":
+        return f"def f(k: int, x: float) -> float:\n    {lines}\n    y = 0.0\n    for _ in rose.range(3):\n        q = t[k]\n        y += {use}\n    return y"
+    read = f"t.get(k, {items[1]})" if table == "get" else "t[k]"
+    return f"def f(k: int, x: float) -> float:\n    {lines}\n    q = {read}\n    return {use}"
+
+
+def _agrees(plain, k, x):
+    staged = rose.jit(plain)
+    assert staged(k, x) == pytest.approx(plain(k, x), rel=1e-12)
+    near = (plain(k, x + 1e-6) - plain(k, x - 1e-6)) / 2e-6
+    assert rose.grad(staged, argnums=1)(k, x) == pytest.approx(near, rel=1e-5, abs=1e-6)
+
+
+@pytest.mark.parametrize(("table", "value"), part(CASES, 4))
+def test_reads(table, value):
+    plain = define(_text(table, value), **NAMES)
+    for k in (0, 1, 7):
+        _agrees(plain, k, 1.25)
+
+
+@pytest.mark.parametrize("value", [*VALUES][::3])
+@pytest.mark.parametrize("table", ["dict", "from zero", "many", "enum", "in a loop"])
+def test_a_key_that_there_is_not(table, value):
+    text = _text(table, value).replace("k = min(k, 2)", "k = k - 1")
+    with pytest.raises(KeyError) as raised:
+        rose.jit(define(text, **NAMES))(5, 1.25)
+    assert raised.value.args == ((4 if table == "from zero" else 5),)
+
+
+WRITES = {
+    "added": "t[k] += x",
+    "assigned": "t[k] = x * x",
+    "from itself": "t[k] = t[k] * x + t[0]",
+    "twice": "t[k] += x\n    t[1] *= 3.0\n    t[k] -= 1.0",
+    "in a branch": "if x > 1.0:\n        t[k] += x\n    else:\n        t[1] = x",
+    "in a loop": "for i in rose.range(3):\n        t[k] += x * i",
+    "in a loop at its index": "for i in rose.range(3):\n        t[(k + i) % 3] += x * i",
+    "unrolled": "for i in range(3):\n        t[(k + i) % 3] += x * i",
+    "counted": "for i in range(3):\n        t[k] = t.get(k, 0.0) + i",
+}
+WRITTEN = {
+    "dict": "t = {0: 1.5, 1: x, 2: 2.0}",
+    "made": "t = {k: 0.0 for k in range(3)}",
+    "counter": "t = Counter({0: 1.5, 1: x, 2: 2.0})",
+    "list": "t = [1.5, x, 2.0]",
+    "tuples of objects": "t = [Disc(x).r, Disc(2.0).r, x]",
+}
+
+
+@pytest.mark.parametrize("write", WRITES)
+@pytest.mark.parametrize("made", WRITTEN)
+def test_writes(made, write):
+    if write == "counted" and "t = [" in WRITTEN[made]:
+        return
+    total = "sum(np.sum(t[j]) * (j + 1.0) for j in range(3))"
+    body = f"    {WRITTEN[made]}\n    {WRITES[write]}\n    return {total}"
+    plain = define(f"def f(k: int, x: float) -> float:\n{body}", **NAMES)
+    for k in (0, 1, 2):
+        _agrees(plain, k, 1.25)
+
+
+REFUSED = {
+    "t = {}\n    t[k] = x": "make|keys",
+    "t = defaultdict(float)\n    t[k] += x": "keys",
+    "t = {'a': 1.0}\n    x = t[k]": "none of its keys",
+    "t = [0.0] * 100\n    t[k] = x": "np.zeros",
+    "t = {0: 'a', 1: 'b'}\n    return t[k]": "several values",
+    "t = {0: [1.0], 1: [x, x]}\n    for v in t[k]:\n        x += v": "several values",
+    "t = [Disc(x), Disc(2.0)]\n    return float(t[k] is t[1])": "one object",
+    "k = Kind.A if x > 1.0 else Kind.B\n    return 1.0 if k is Kind.A else 2.0": "==",
+    "t = {0: np.ones(2), 1: np.zeros(2)}\n    t[k] += x": "taken",
+    "t = {0: 1.0, 1: np.zeros(2)}\n    return np.sum(t[k])": "several values",
+}
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_refused_in_the_users_line(text):
+    plain = define(f"def f(k: int, x: float):\n    {text}\n    return x", **NAMES)
+    with pytest.raises(RoseError, match=REFUSED[text]) as refused:
+        rose.jit(plain)(1, 1.25)
+    assert refused.value.span is not None
+    assert refused.value.help
+
+
+def test_a_new_key_is_an_error_of_the_run():
+    plain = define("def f(k: int, x: float):\n    t = {0: 0.0}\n    t[k] = x\n    return t[0]", **NAMES)
+    assert rose.jit(plain)(0, 2.0) == 2.0
+    with pytest.raises(KeyError, match="new key"):
+        rose.jit(plain)(1, 2.0)
+
+
+def test_a_table_that_changes_is_read_anew():
+    table = {0: 1.5, 1: 2.5}
+    staged = rose.jit(define("def f(k: int, x: float):\n    return table[k] * x", table=table))
+    assert staged(1, 2.0) == 5.0
+    table[1] = 4.0
+    assert staged(1, 2.0) == 8.0
+    table[3] = 1.0
+    assert staged(3, 2.0) == 2.0
+
+
+JOINED = {
+    "an expression": "q = {0} if x > 1.0 else {1}",
+    "an if": "if x > 1.0:\n        q = {0}\n    else:\n        q = {1}",
+    "one side": "q = {0}\n    if x > 1.0:\n        q = {1}",
+    "a chain": "if x > 1.5:\n        q = {0}\n    elif x > 1.0:\n        q = {1}\n    else:\n        q = {0}",
+    "an unrolled loop": "q = {0}\n    for i in range(3):\n        if x > i:\n            q = {1}\n        if x > 1.0 + i:\n            q = {0}",
+    "a helper": "def made(x):\n        if x > 1.0:\n            return {0}\n        return {1}\n    q = made(x)",
+}
+CONSTANTS = {
+    "functions": ("math.sin", "square", "q(x)"),
+    "classes": ("Disc", "Disc", "q(x).area()"),
+    "texts": ("'a'", "'b'", "{'a': 1.5 * x, 'b': x * x}[q]"),
+    "texts compared": ("'a'", "'b'", "(x if q == 'a' else x * x)"),
+    "texts matched": ("'a'", "'b'", "(x if q in {'a', 'c'} else x * x)"),
+    "members of an enum": ("Side.A", "Side.B", "(x if q is Side.A else x * x)"),
+    "keys of an enum": ("Side.A", "Side.B", "{Side.A: x, Side.B: x * x}[q]"),
+    "their numbers": ("Kind.A", "Kind.B", "{Kind.A: x, Kind.B: x * x}[q]"),
+}
+
+
+@pytest.mark.parametrize("kind", CONSTANTS)
+@pytest.mark.parametrize("join", JOINED)
+def test_one_of_two_behind_a_branch(join, kind):
+    one, other, use = CONSTANTS[kind]
+    plain = define(f"def f(k: int, x: float):\n    {JOINED[join].format(one, other)}\n    return {use}", **NAMES)
+    for x in (0.25, 1.25, 1.75, 2.5):
+        _agrees(plain, 0, x)
+
+
+def test_what_is_chosen_has_no_text():
+    plain = define("def f(k: int, x: float):\n    q = 'a' if x > 1.0 else 'b'\n    return q + 'c'", **NAMES)
+    with pytest.raises(StagingTypeError, match="texts are not chosen") as refused:
+        rose.jit(plain)(0, 1.0)
+    assert refused.value.span is not None
