@@ -44,7 +44,6 @@ REWRITING = {
     "parse": "rosejit.frontend.syntax.source:_definitions",
     "verify": "rosejit.frontend.syntax.code_comparison:Definition.gave",
     "compile": "rosejit.frontend.syntax.translate:_compile",
-    "gast": "rosejit.frontend.syntax.source:converted",
     "analysis": "rosejit.frontend.syntax.scope:analyse rosejit.frontend.syntax.liveness:analyse",
     "rewriting": "rosejit.frontend.syntax.translate:_rewritten",
 }

@@ -54,17 +54,13 @@ def find_pyodide(given: str | None = None) -> Path | None:
 
 
 def _write_packages(file: Path, program: Path) -> None:
-    """What Python in a page needs, rosejit and the one package it cannot do without, and a program."""
+    """What Python in a page needs, and a program."""
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        for package in ("rosejit", "gast"):
-            spec = importlib.util.find_spec(package)
-            assert spec is not None
-            assert spec.origin is not None
-            root = Path(spec.origin).parent
-            for source in sorted(root.rglob("*.*")):
-                inside = "pages" not in source.relative_to(root).parts
-                if inside and source.suffix in (".py", ".mjs"):
-                    archive.write(source, Path(package) / source.relative_to(root))
+        root = Path(__file__).parent
+        for source in sorted(root.rglob("*.*")):
+            inside = "pages" not in source.relative_to(root).parts
+            if inside and source.suffix in (".py", ".mjs"):
+                archive.write(source, Path("rosejit") / source.relative_to(root))
         archive.write(program, program.name)
 
 

@@ -28,7 +28,7 @@ def run(program: str, folder: Path) -> list[str]:
 
 
 LOADED = "import sys; print(*[name for name in sys.modules if name.split('.')[0] in {names}])"
-OTHERS = ["numpy", "gast", "beartype", "wasmtime", "inspect", "dataclasses"]
+OTHERS = ["numpy", "beartype", "wasmtime", "inspect", "dataclasses"]
 
 
 def test_the_package_alone(tmp_path):

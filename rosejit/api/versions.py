@@ -6,7 +6,7 @@ import sys
 
 from rosejit.runtime import cache
 
-_PACKAGES = ("rosejit", "wasmtime", "numpy", "gast", "beartype", "scipy")
+_PACKAGES = ("rosejit", "wasmtime", "numpy", "beartype", "scipy")
 
 
 def versions() -> str:

@@ -371,7 +371,7 @@ def test_clear_caches():
 def test_show_versions(capsys):
     rose.show_versions()
     text = capsys.readouterr().out
-    for name in ("rosejit", "wasmtime", "numpy", "gast", "beartype", "Python"):
+    for name in ("rosejit", "wasmtime", "numpy", "beartype", "Python"):
         assert name.lower() in text.lower()
 
 

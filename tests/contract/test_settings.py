@@ -121,7 +121,7 @@ def test_versions(capsys, monkeypatch):
     lines = dict(line.partition(" ")[::2] for line in by_command.splitlines())
     assert lines["numpy"] == np.__version__
     assert lines["rosejit"].startswith(rose.__version__)
-    assert {"python", "wasmtime", "gast", "beartype", "machine", "cache", "ROSE_LOG=cache"} <= set(lines)
+    assert {"python", "wasmtime", "beartype", "machine", "cache", "ROSE_LOG=cache"} <= set(lines)
 
 
 def test_compile_says_why_a_long_loop_was_unrolled(heard, monkeypatch):

@@ -1,5 +1,5 @@
 // The laws in Pyodide: `node laws.mjs PYODIDE REPOSITORY PACKAGES START STEP ANSWERS` prints them as JSON.
-// PACKAGES has gast, beartype and pytest, all of them pure Python; ANSWERS is what tests/web/answers.py has written.
+// PACKAGES has beartype and pytest, all of them pure Python; ANSWERS is what tests/web/answers.py has written.
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 

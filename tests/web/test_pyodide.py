@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import gast
+import beartype
 
 from rosejit import demo
 from tests.export.machine import NODE
@@ -27,7 +27,7 @@ def test_the_laws_in_pyodide(tmp_path):
     """One program in four, all of them with the profile `full`, in two processes."""
     if not (NODE and PYODIDE):
         return
-    repository, packages = Path(__file__).parents[2], Path(gast.__file__).parents[1]
+    repository, packages = Path(__file__).parents[2], Path(beartype.__file__).parents[1]
     script = str(Path(__file__).with_name("laws.mjs"))
     command = [NODE, script, str(PYODIDE.resolve()), str(repository), str(packages)]
     (tmp_path / "answers.json").write_text(answers())

@@ -4,6 +4,7 @@ it appends to) has no part in its numbers, and stays with the staging."""
 
 # Values of users are of any type: what they are is asked while staging.
 
+import ast
 import functools
 import warnings
 from collections.abc import Iterable, Set
@@ -13,7 +14,6 @@ from typing import Any, NamedTuple
 from rosejit.errors import StagingWarning, UnsupportedSyntax
 from rosejit.frontend.control.special_methods import member_of
 from rosejit.frontend.guards.guards import AccessPath, Guard, PathValue, consumed, open_layout
-from rosejit.frontend.syntax.gast_convert import gast
 from rosejit.frontend.syntax.source import find
 from rosejit.frontend.syntax.user_code import is_users_class
 from rosejit.frontend.values.host_scalars import is_array
@@ -252,8 +252,8 @@ def _is_read(functions: Iterable[FunctionType], chain: AccessPath) -> bool:
     for function in functions:
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
         if cells.get(name, function.__globals__) is chain.root:
-            nodes = [*gast.walk(find(function).node)]
-            loads = [each for each in nodes if isinstance(each, gast.Name) and isinstance(each.ctx, gast.Load)]
+            nodes = [*ast.walk(find(function).node)]
+            loads = [each for each in nodes if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)]
             changed = [each for each in nodes if _changed(each) == name and not _tells(each, chain.root)]
             if [each.id for each in loads].count(name) > len(changed):
                 return True
@@ -263,19 +263,17 @@ def _is_read(functions: Iterable[FunctionType], chain: AccessPath) -> bool:
 def _changed(node: Any) -> str:
     """The name of what a statement only changes."""
     targets = [*getattr(node, "targets", ()), getattr(node, "target", None)]
-    base: Any = next((each.value for each in targets if isinstance(each, (gast.Attribute, gast.Subscript))), None)
+    base: Any = next((each.value for each in targets if isinstance(each, (ast.Attribute, ast.Subscript))), None)
     if _is_method_statement(node):
         base = node.value.func.value
-    while isinstance(base, gast.Attribute):
+    while isinstance(base, ast.Attribute):
         base = base.value
-    return base.id if isinstance(base, gast.Name) else ""
+    return base.id if isinstance(base, ast.Name) else ""
 
 
 def _is_method_statement(node: Any) -> bool:
     return (
-        isinstance(node, gast.Expr)
-        and isinstance(node.value, gast.Call)
-        and isinstance(node.value.func, gast.Attribute)
+        isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute)
     )
 
 
@@ -284,11 +282,11 @@ def _tells(node: Any, root: Any) -> bool:
     if not _is_method_statement(node):
         return False
     given = [*node.value.args, *[each.value for each in node.value.keywords]]
-    if all([isinstance(each, gast.Constant) for each in given]):
+    if all([isinstance(each, ast.Constant) for each in given]):
         return False
     names: list[str] = []
     base: Any = node.value.func
-    while isinstance(base, gast.Attribute):
+    while isinstance(base, ast.Attribute):
         names.insert(0, base.attr)
         base = base.value
     value, rest = _held(root, (base.id, *names))

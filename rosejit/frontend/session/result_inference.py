@@ -2,6 +2,7 @@
 
 # Values of users are of any type: what they are is asked while staging.
 
+import ast
 from collections.abc import Iterator
 from types import CodeType, FrameType
 from typing import Any
@@ -14,7 +15,6 @@ from rosejit.frontend.control.undefined import Poison, UninitialisedCarry, split
 from rosejit.frontend.hints.hints import ArrayOf, Description, Nothing, Scalar, Structure, Validated
 from rosejit.frontend.hints.read_hints import parts_of
 from rosejit.frontend.signature.binding import Signature
-from rosejit.frontend.syntax.gast_convert import gast
 from rosejit.frontend.syntax.lower_jumps import VALUE
 from rosejit.frontend.syntax.source import find
 from rosejit.frontend.syntax.translate import TRANSLATIONS
@@ -66,16 +66,16 @@ def returns_nothing(function: Any) -> bool:
 def _returns(function: Any) -> Iterator[Any]:
     """The `return` statements in the text of a function; of a lambda one is made up."""
     node: Any = find(function, rewritten=TRANSLATIONS.is_translated(function.__code__)).node
-    if isinstance(node, gast.Lambda):
-        yield gast.Return(node.body)
+    if isinstance(node, ast.Lambda):
+        yield ast.Return(node.body)
         return
     pending: list[Any] = list(node.body)
     while pending:
         node = pending.pop()
-        if isinstance(node, gast.Return):
+        if isinstance(node, ast.Return):
             yield node
-        elif not isinstance(node, (gast.FunctionDef, gast.Lambda, gast.ClassDef)):
-            pending += gast.iter_child_nodes(node)
+        elif not isinstance(node, (ast.FunctionDef, ast.Lambda, ast.ClassDef)):
+            pending += ast.iter_child_nodes(node)
 
 
 def returns_truth(function: Any) -> bool:
@@ -85,11 +85,11 @@ def returns_truth(function: Any) -> bool:
 
 def _is_truth(node: Any) -> bool:
     match node:
-        case gast.Constant(value=bool()) | gast.Compare() | gast.UnaryOp(op=gast.Not()):
+        case ast.Constant(value=bool()) | ast.Compare() | ast.UnaryOp(op=ast.Not()):
             return True
-        case gast.BoolOp(values=values):
+        case ast.BoolOp(values=values):
             return any(_is_truth(value) for value in values)
-        case gast.IfExp(body=body, orelse=orelse):
+        case ast.IfExp(body=body, orelse=orelse):
             return _is_truth(body) or _is_truth(orelse)
         case _:
             return False

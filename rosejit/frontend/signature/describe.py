@@ -634,6 +634,6 @@ def parameter_span(function: Any, where: str) -> Span | None:
         return None
     arguments = source.node.args
     for node in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg):
-        if node is not None and node.id == where.split(".")[0].split("[")[0]:
+        if node is not None and node.arg == where.split(".")[0].split("[")[0]:
             return source.span(node)
     return source.span(source.node)

@@ -6,8 +6,6 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from rosejit.frontend.syntax.gast_convert import gast
-
 RUNTIME = "rose@"
 """The variable that holds the run-time object. Names with `@` cannot be the user's."""
 
@@ -100,7 +98,7 @@ def assign_all(place: Any, names: tuple[str, ...], value: Any) -> Any:
     return assign(place, stores(place, names), value) if names else do(place, value)
 
 
-_ENDS = (ast.Name, ast.Constant, gast.Constant)
+_ENDS = (ast.Name, ast.Constant)
 """Nodes below which there is nothing."""
 
 
@@ -119,3 +117,14 @@ def inside(tree: Any) -> Iterator[Any]:
                 pending += [item for item in value if isinstance(item, ast.AST) and item._fields]  # type: ignore[union-attr]  # a list
             elif isinstance(value, ast.AST) and value._fields:
                 pending.append(value)
+
+
+def copied(tree: Any) -> Any:
+    """A tree that may be changed; contexts and operators have nothing of their own, and stay what they are."""
+    if tree.__class__ is list:
+        return [copied(item) for item in tree]
+    if not isinstance(tree, ast.AST) or not tree._fields:
+        return tree
+    made = tree.__class__.__new__(tree.__class__)
+    made.__dict__.update((name, copied(value)) for name, value in tree.__dict__.items())
+    return made

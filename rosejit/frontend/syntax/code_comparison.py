@@ -38,7 +38,7 @@ class Definition:
         owners = _classes(code)
         if any(_same(made, code) for owner in owners for made in self._compiled(code, owner)):
             return True
-        if any("@" in name for inner in _every(code) for name in inner.co_names):
+        if any("@" in name for inner in every(code) for name in inner.co_names):
             asserting = Definition(_WithoutAssert().visit(_copy(self.node)), self.imported)
             return any(_is_within(made, code) for made in asserting._compiled(code, owners[0]))
         alone = Definition(self.node, frozenset())  # statements that are compiled one by one, as doctest does
@@ -51,7 +51,7 @@ class Definition:
         """What it compiles to, in a class `owner`, where the free variables of `code` are those of a function around.
         A module that has another use for `super` (in a text `above`) makes other calls of it."""
         node, free = self.node, code.co_freevars
-        known = {name for inner in _every(code) for part in _NAMES for name in getattr(inner, part)}
+        known = {name for inner in every(code) for part in _NAMES for name in getattr(inner, part)}
         lines = [above, *(f"import {name}\n" for name in sorted(self.imported & known))]
         tree = ast.parse(f"{''.join(lines)}def scope({', '.join(filter(str.isidentifier, free))}): pass")
         body: Any = tree.body[-1]
@@ -66,7 +66,7 @@ class Definition:
         flags = code.co_flags & FUTURE_FLAGS
         made = compile(tree, code.co_filename, "exec", flags, dont_inherit=True, optimize=level)
         wanted = (code.co_name, code.co_firstlineno)
-        return [each for each in _every(made) if (each.co_name, each.co_firstlineno) == wanted]
+        return [each for each in every(made) if (each.co_name, each.co_firstlineno) == wanted]
 
     def first_difference(self, code: CodeType) -> tuple[int, str, str]:
         """The line of the text in which they part, and what each of them does there."""
@@ -96,17 +96,17 @@ class Definition:
 
 def _classes(code: CodeType) -> list[str]:
     """The classes that it may be written in, as far as its names depend on that; none first where they do not."""
-    names = [name for inner in _every(code) for part in _NAMES for name in getattr(inner, part)]
+    names = [name for inner in every(code) for part in _NAMES for name in getattr(inner, part)]
     found = {match[1] for name in names if (match := _PRIVATE.match(name))}
     return [*sorted(found), ""]
 
 
-def _every(code: CodeType) -> Iterator[CodeType]:
+def every(code: CodeType) -> Iterator[CodeType]:
     """`code` and the code of the functions inside it."""
     yield code
     for inner in code.co_consts:
         if isinstance(inner, CodeType):
-            yield from _every(inner)
+            yield from every(inner)
 
 
 def _same(left: CodeType, right: CodeType) -> bool:

@@ -2,11 +2,12 @@
 
 # Values of users are of any type: what they are is asked while staging.
 
+import ast
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from rosejit.errors import UnsupportedSyntax
-from rosejit.frontend.syntax.gast_convert import gast
 from rosejit.frontend.syntax.source import Source
 from rosejit.lazy_dataclass import dataclass
 
@@ -39,11 +40,11 @@ _WORDS = ("async", "await", "finally", "except", "global", "local", "yield", ":=
 """Every fault has one of these in its text, but for names in letters that are no ASCII ones."""
 _ASYNC = "remove `async` and `await`: staged code runs from beginning to end"
 _FRAME_READERS = {"eval", "exec", "globals", "locals", "vars", "dir"}
-_FUNCTIONS = frozenset({gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda})
-_LOOPS = frozenset({gast.For, gast.While, gast.AsyncFor})
-_SURROUNDING = _FUNCTIONS | _LOOPS | {gast.IfExp, gast.Try}
+_FUNCTIONS = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda})
+_LOOPS = frozenset({ast.For, ast.While, ast.AsyncFor})
+_SURROUNDING = _FUNCTIONS | _LOOPS | {ast.IfExp, ast.Try}
 _CHILDLESS = frozenset(
-    {gast.Name, gast.Constant, gast.Load, gast.Store, gast.Add, gast.Sub, gast.Mult, gast.Div, str, type(None)}
+    {ast.Name, ast.Constant, ast.Load, ast.Store, ast.Add, ast.Sub, ast.Mult, ast.Div, str, type(None)}
 )
 
 
@@ -70,14 +71,14 @@ def _faults(root: Any, scope: dict[str, Any], rules: dict[type, Rule]) -> Iterat
         rule = rules.get(kind)
         if rule is not None:
             yield from rule(node, around)
-        elif kind is gast.Call and isinstance(node.func, gast.Name) and node.func.id in _FRAME_READERS:
+        elif kind is ast.Call and isinstance(node.func, ast.Name) and node.func.id in _FRAME_READERS:
             yield from _frame_reader(node, root, scope)
         for name in node._fields:
             below = getattr(node, name, None)
             if below.__class__ is list:
                 inner = _inside(node, kind, name, around, root) if kind in _SURROUNDING else around
                 pending += [(item, inner) for item in below if type(item) not in _CHILDLESS]  # pyright: ignore[reportOptionalIterable]  # never None here
-            elif isinstance(below, gast.AST) and type(below) not in _CHILDLESS:
+            elif isinstance(below, ast.AST) and type(below) not in _CHILDLESS:
                 inner = _inside(node, kind, name, around, root) if kind in _SURROUNDING else around
                 pending.append((below, inner))
 
@@ -86,9 +87,9 @@ def _inside(node: Any, kind: type, name: str, around: Surroundings, root: Any) -
     """What the field `name` of `node` stands in."""
     if kind in _FUNCTIONS:
         return around if node is root else Surroundings(nested=True)
-    if kind is gast.IfExp and name != "test":
+    if kind is ast.IfExp and name != "test":
         return Surroundings(around.nested, True, around.final, around.loop)
-    if kind is gast.Try and name == "finalbody":
+    if kind is ast.Try and name == "finalbody":
         return Surroundings(around.nested, around.choice, True, False)
     if kind in _LOOPS and name == "body":
         return Surroundings(around.nested, around.choice, around.final, True)
@@ -154,24 +155,32 @@ def _comprehension(node: Any, around: Surroundings) -> Iterator[Fault]:
 def _frame_reader(node: Any, root: Any, scope: dict[str, Any]) -> Iterator[Fault]:
     """A builtin that looks at the frame it is called from, which is not quite the user's."""
     name = node.func.id
-    assigned = (n.id for n in gast.walk(root) if isinstance(n, gast.Name) and not isinstance(n.ctx, gast.Load))
-    if name in scope or name in assigned or (name in ("vars", "dir") and node.args):
+    if name in scope or any(_binds(n, name) for n in ast.walk(root)) or (name in ("vars", "dir") and node.args):
         return
     yield Fault(f"`{name}()` cannot be staged", node, "name the variables that you need")
 
 
+def _binds(node: Any, name: str) -> bool:
+    if isinstance(node, ast.Name):
+        return node.id == name and not isinstance(node.ctx, ast.Load)
+    if isinstance(node, ast.ExceptHandler):
+        return node.name == name
+    return isinstance(node, ast.arg) and node.arg == name
+
+
 _RULES: dict[type, Rule] = {
-    gast.AsyncFunctionDef: _refuse("`async def` cannot be staged", _ASYNC),
-    gast.Await: _refuse("`await` cannot be staged", _ASYNC),
-    gast.AsyncFor: _refuse("`async for` cannot be staged", _ASYNC),
-    gast.AsyncWith: _refuse("`async with` cannot be staged", _ASYNC),
-    gast.TryStar: _refuse("`except*` cannot be staged", "use `except`"),
-    gast.Global: _global,
-    gast.Nonlocal: _nonlocal,
-    gast.NamedExpr: _walrus,
-    gast.Return: _leaving("return"),
-    gast.Break: _leaving("break"),
-    gast.Continue: _leaving("continue"),
-    gast.comprehension: _comprehension,
+    ast.AsyncFunctionDef: _refuse("`async def` cannot be staged", _ASYNC),
+    ast.Await: _refuse("`await` cannot be staged", _ASYNC),
+    ast.AsyncFor: _refuse("`async for` cannot be staged", _ASYNC),
+    ast.AsyncWith: _refuse("`async with` cannot be staged", _ASYNC),
+    ast.Global: _global,
+    ast.Nonlocal: _nonlocal,
+    ast.NamedExpr: _walrus,
+    ast.Return: _leaving("return"),
+    ast.Break: _leaving("break"),
+    ast.Continue: _leaving("continue"),
+    ast.comprehension: _comprehension,
 }
-_ALONE: dict[type, Rule] = {gast.Yield: _yield, gast.YieldFrom: _yield}
+if sys.version_info >= (3, 11):
+    _RULES[ast.TryStar] = _refuse("`except*` cannot be staged", "use `except`")
+_ALONE: dict[type, Rule] = {ast.Yield: _yield, ast.YieldFrom: _yield}

@@ -5,11 +5,12 @@ later (live-out). Sets of names are bit masks, since the sets are small and ther
 of an expression are remembered: loops are walked until a fixpoint is reached.
 """
 
+import ast
+import itertools
 from collections.abc import Iterable
 from dataclasses import field
 from typing import Any
 
-from rosejit.frontend.syntax.gast_convert import gast
 from rosejit.frontend.syntax.lower_jumps import VALUE, AssignFlag, Body, NoFlagSet, blocks
 from rosejit.frontend.syntax.scope import COMPREHENSIONS, FUNCTIONS, Scope, children
 from rosejit.lazy_dataclass import dataclass
@@ -40,6 +41,7 @@ class Uses:
         self.known: dict[int, Use] = {}
         self.bound: dict[int, Mask] = {}
         self.known_reads: dict[int, Mask] = {}
+        self.known_plain: dict[int, tuple[Mask, Mask] | None] = {}
 
     def mask(self, names: Iterable[str]) -> Mask:
         """The set of `names`."""
@@ -74,17 +76,23 @@ class Uses:
     def plain(self, node: Any) -> tuple[Mask, Mask] | None:
         """What an assignment to one name, or an expression as a statement, reads and binds; None for other statements
         and where a part is not plain."""
+        key = id(node)
+        if key not in self.known_plain:
+            self.known_plain[key] = self._plain(node)
+        return self.known_plain[key]
+
+    def _plain(self, node: Any) -> tuple[Mask, Mask] | None:
         kind, bound = node.__class__, 0
-        if kind is gast.Assign or kind is gast.AugAssign:
-            targets = [node.target] if kind is gast.AugAssign else node.targets
+        if kind is ast.Assign or kind is ast.AugAssign:
+            targets = [node.target] if kind is ast.AugAssign else node.targets
             target = targets[0]
-            if len(targets) > 1 or target.__class__ is not gast.Name:
+            if len(targets) > 1 or target.__class__ is not ast.Name:
                 return None
             bound = self.bits.get(target.id, 0)
-        elif kind is not gast.Expr:
+        elif kind is not ast.Expr:
             return None
         reads = self.reads(node.value)
-        return None if reads < 0 else (reads | bound if kind is gast.AugAssign else reads, bound)
+        return None if reads < 0 else (reads | bound if kind is ast.AugAssign else reads, bound)
 
     def reads(self, node: Any) -> Mask:
         """The names that a plain expression reads, one that neither binds names nor holds functions; -1 for others."""
@@ -95,31 +103,32 @@ class Uses:
         return found
 
     def _reads(self, node: Any) -> Mask:
-        kind = node.__class__
-        if kind is gast.Name:
-            return self.bits.get(node.id, 0) if node.ctx.__class__ is gast.Load else 0
-        if kind is gast.BinOp:
-            return self._reads(node.left) | self._reads(node.right)
-        if kind is gast.Constant:
-            return 0
-        if kind in _NOT_PLAIN:
-            return -1
-        found = 0
-        for child in children(node):
-            found |= self._reads(child)
+        found, pending = 0, [node]
+        while pending:
+            node = pending.pop()
+            kind = node.__class__
+            if kind is ast.Name:
+                if node.ctx.__class__ is ast.Load:
+                    found |= self.bits.get(node.id, 0)
+            elif kind is ast.BinOp:
+                pending += (node.left, node.right)
+            elif kind in _NOT_PLAIN:
+                return -1
+            elif kind is not ast.Constant:
+                pending += children(node)
         return found
 
     def _gather(self, node: Any, use: Use, maybe: bool) -> None:
         kind = type(node)
-        if kind is gast.Name:
+        if kind is ast.Name:
             bit = self.bits.get(node.id, 0)
-            if bit and type(node.ctx) is gast.Load:
+            if bit and type(node.ctx) is ast.Load:
                 use.reads |= bit & ~use.kills
                 use.sites.append((bit, node))
-        elif kind is gast.BinOp:
+        elif kind is ast.BinOp:
             self._gather(node.left, use, maybe)
             self._gather(node.right, use, maybe)
-        elif kind is gast.NamedExpr:
+        elif kind is ast.NamedExpr:
             self._gather(node.value, use, maybe)
             bit = self.bits.get(node.target.id, 0)
             use.binds |= bit
@@ -129,8 +138,8 @@ class Uses:
         elif kind in FUNCTIONS:
             for default in _around(node):
                 self._gather(default, use, maybe)
-        elif kind is not gast.Constant:
-            first = kind in (gast.BoolOp, gast.IfExp, gast.Compare)
+        elif kind is not ast.Constant:
+            first = kind in (ast.BoolOp, ast.IfExp, ast.Compare)
             inside = maybe or kind in COMPREHENSIONS
             for child in _evaluated(node) if first else children(node):
                 self._gather(child, use, inside)
@@ -150,9 +159,9 @@ class Uses:
         match node:
             case AssignFlag():
                 return self.bits.get(node.flag, 0)
-            case gast.FunctionDef() | gast.ClassDef():
+            case ast.FunctionDef() | ast.ClassDef():
                 return self.bits.get(node.name, 0)
-            case gast.Import() | gast.ImportFrom():
+            case ast.Import() | ast.ImportFrom():
                 return self.imported(node)
             case _:
                 found = self._stored(node)
@@ -163,23 +172,25 @@ class Uses:
     def _stored(self, node: Any) -> Mask:
         """The names bound by the expressions of a statement: targets, `:=`, patterns, `as`."""
         found = 0
-        pending = [child for child in children(node) if not isinstance(child, gast.stmt)]
+        pending = [child for child in children(node) if not isinstance(child, ast.stmt)]
         while pending:
             child = pending.pop()
-            if isinstance(child, gast.Name):
-                found |= 0 if isinstance(child.ctx, gast.Load) else self.bits.get(child.id, 0)
-            elif isinstance(child, gast.pattern):
+            if isinstance(child, ast.Name):
+                found |= 0 if isinstance(child.ctx, ast.Load) else self.bits.get(child.id, 0)
+            elif isinstance(child, ast.pattern):
                 found |= self.pattern(child)
-            elif not isinstance(child, gast.Lambda):
-                pending += [c for c in children(child) if not isinstance(c, gast.stmt)]
+            elif not isinstance(child, ast.Lambda):
+                if isinstance(child, ast.ExceptHandler) and child.name is not None:
+                    found |= self.bits.get(child.name, 0)
+                pending += [c for c in children(child) if not isinstance(c, ast.stmt)]
         return found
 
     def pattern(self, node: Any) -> Mask:
         """The names that a `case` pattern binds."""
         found = 0
-        for inner in gast.walk(node):
+        for inner in ast.walk(node):
             name = getattr(inner, "name", None) or getattr(inner, "rest", None)
-            if isinstance(inner, gast.pattern) and name:
+            if isinstance(inner, ast.pattern) and name:
                 found |= self.bits.get(name, 0)
         return found
 
@@ -192,16 +203,16 @@ class Uses:
         found = 0
         for node in nodes:
             kind = type(node)
-            if kind is gast.Name:
+            if kind is ast.Name:
                 found |= self.bits.get(node.id, 0)
-            elif kind is gast.Tuple or kind is gast.List:
+            elif kind is ast.Tuple or kind is ast.List:
                 found |= self.targets(*node.elts)
-            elif kind is gast.Starred:
+            elif kind is ast.Starred:
                 found |= self.targets(node.value)
         return found
 
 
-_NOT_PLAIN = frozenset({gast.NamedExpr, NoFlagSet, *FUNCTIONS})
+_NOT_PLAIN = frozenset({ast.NamedExpr, NoFlagSet, *FUNCTIONS})
 
 
 def _around(node: Any) -> list[Any]:
@@ -212,9 +223,9 @@ def _around(node: Any) -> list[Any]:
 
 def _evaluated(node: Any) -> list[Any]:
     """The operands of an expression that may skip some, those first that it never skips."""
-    if isinstance(node, gast.BoolOp):
+    if isinstance(node, ast.BoolOp):
         return node.values
-    if isinstance(node, gast.IfExp):
+    if isinstance(node, ast.IfExp):
         return [node.test, node.body, node.orelse]
     return [node.left, *node.comparators]
 
@@ -222,7 +233,7 @@ def _evaluated(node: Any) -> list[Any]:
 # Values of users are of any type: what they are is asked while staging.
 # pyright: reportUnknownVariableType=false
 _EVERYTHING: Mask = -1
-_SIMPLE = frozenset({gast.Assign, gast.AugAssign, gast.AnnAssign, gast.Expr})
+_SIMPLE = frozenset({ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr})
 """Most statements."""
 
 
@@ -257,7 +268,8 @@ def analyse(body: Body, scope: Scope) -> Flow:
     uses = Uses(local)
     flow = Flow()
     always = uses.mask(scope.captured)
-    _Liveness(uses, flow, always).block(body.statements, uses.mask([VALUE]) if body.returns else 0)
+    asked = itertools.dropwhile(uses.plain, body.statements)  # what is read before the first construct asks nobody
+    _Liveness(uses, flow, always).block([*asked], uses.mask([VALUE]) if body.returns else 0)
     forward = _Definiteness(uses, flow)
     forward.block(body.statements, uses.mask(scope.params))
     flow.undefined = uses.unpack(forward.undefined)
@@ -276,36 +288,37 @@ class _Liveness:
     def block(self, statements: list[Any], after: Mask) -> Mask:
         after |= self.always
         for node in reversed(statements):
-            after = self.statement(node, after) | self.always
+            plain = self.uses.plain(node)
+            if plain is not None:
+                after = (after & ~plain[1]) | plain[0] | self.always
+            else:
+                after = self.statement(node, after) | self.always
         return after
 
     def statement(self, node: Any, after: Mask) -> Mask:
         """The names that are read from `node` on, given those that are read after it."""
-        plain = self.uses.plain(node)
-        if plain is not None:
-            return (after & ~plain[1]) | plain[0]
         if type(node) in _SIMPLE:
             return self.simple(node, after)
         match node:
-            case gast.If():
+            case ast.If():
                 then, other = self.block(node.body, after), self.block(node.orelse, after)
                 bound = self.uses.binds(node.body)
                 self.note(node, bound | self.uses.binds(node.orelse), after, bound & other)
                 return self.expressions(then | other, node.test)
-            case gast.While():
+            case ast.While():
                 return self.repetition(node, after)
-            case gast.For():
+            case ast.For():
                 return self.iteration(node, after)
-            case gast.Try():
+            case ast.Try():
                 return self.attempt(node, after)
-            case gast.With():
+            case ast.With():
                 within = self.block(node.body, after) & ~self.uses.targets(*(i.optional_vars for i in node.items))
                 return self.expressions(within, *(i.context_expr for i in node.items))
-            case gast.Match():
+            case ast.Match():
                 for case in node.cases:
                     after |= self.expressions(self.block(case.body, after), case.guard, case.pattern)
                 return self.expressions(after, node.subject)
-            case gast.Return():
+            case ast.Return():
                 return self.expressions(0, node.value)
             case _:
                 return self.simple(node, after)
@@ -314,18 +327,18 @@ class _Liveness:
         """A statement without statements inside."""
         uses = self.uses
         match node:
-            case gast.Assign():
+            case ast.Assign():
                 return self.expressions(after & ~uses.targets(*node.targets), node.value, *node.targets)
-            case gast.AnnAssign():
+            case ast.AnnAssign():
                 kept = after if node.value is None else after & ~uses.targets(node.target)
                 return self.expressions(kept, node.value, node.target)
-            case gast.AugAssign():
+            case ast.AugAssign():
                 return self.expressions(after, node.target, node.value) | uses.targets(node.target)
-            case gast.Delete():
+            case ast.Delete():
                 return self.expressions(after, *node.targets) | uses.targets(*node.targets)
-            case AssignFlag() | gast.FunctionDef():
+            case AssignFlag() | ast.FunctionDef():
                 return self.expressions(after & ~uses.binds([node]), node)
-            case gast.Import() | gast.ImportFrom():
+            case ast.Import() | ast.ImportFrom():
                 return after & ~uses.imported(node)
             case _:
                 return self.expressions(after, node)
@@ -344,8 +357,8 @@ class _Liveness:
 
     def conditional(self, node: Any) -> None:
         """Note the names that `:=` binds in those operands of `and` and `or` that may be skipped."""
-        for inner in gast.walk(node):
-            if isinstance(inner, gast.BoolOp):
+        for inner in ast.walk(node):
+            if isinstance(inner, ast.BoolOp):
                 bound = self.uses.of(*inner.values).binds
                 if bound:
                     self.note(inner, bound, bound, 0)
@@ -399,57 +412,58 @@ class _Definiteness:
 
     def block(self, statements: list[Any], bound: Mask) -> Mask:
         for node in statements:
-            bound = self.statement(node, bound)
+            plain = self.uses.plain(node)
+            if plain is not None and not plain[0] & ~bound:
+                bound |= plain[1]
+            else:
+                bound = self.statement(node, bound)
         return bound
 
     def statement(self, node: Any, bound: Mask) -> Mask:
         """The names that are bound after `node`, given those bound before."""
-        plain = self.uses.plain(node)
-        if plain is not None and not plain[0] & ~bound:
-            return bound | plain[1]
         if type(node) in _SIMPLE:
             return self.simple(node, bound)
         self.enter(node, bound)
         match node:
-            case gast.If():
+            case ast.If():
                 bound = self.expressions(bound, node.test)
                 return self.block(node.body, bound) & self.block(node.orelse, bound)
-            case gast.While():
+            case ast.While():
                 bound = self.expressions(bound, node.test)
                 self.block(node.body, bound)
                 return self.block(node.orelse, bound) if node.orelse else bound
-            case gast.For():
+            case ast.For():
                 bound = self.expressions(bound, node.iter)
                 self.block(node.body, self.expressions(bound, node.target) | self.uses.targets(node.target))
                 return self.block(node.orelse, bound) if node.orelse else bound
-            case gast.Try():
+            case ast.Try():
                 return self.attempt(node, bound)
-            case gast.With():
+            case ast.With():
                 bound = self.expressions(bound, *(item.context_expr for item in node.items))
                 self.block(node.body, bound | self.uses.targets(*(item.optional_vars for item in node.items)))
                 return bound  # the manager may swallow an exception of the body
-            case gast.Match():
+            case ast.Match():
                 bound = self.expressions(bound, node.subject)
                 after = bound
                 for case in node.cases:
                     inside = self.expressions(bound | self.uses.pattern(case.pattern), case.guard)
                     after &= self.block(case.body, inside)
                 return after
-            case gast.Return() | gast.Raise():
-                self.expressions(bound, *gast.iter_child_nodes(node))
+            case ast.Return() | ast.Raise():
+                self.expressions(bound, *ast.iter_child_nodes(node))
                 return _EVERYTHING
             case _:
                 return self.simple(node, bound)
 
     def simple(self, node: Any, bound: Mask) -> Mask:
-        if isinstance(node, (gast.Assign, gast.AnnAssign)):
-            targets = node.targets if isinstance(node, gast.Assign) else [node.target]
+        if isinstance(node, (ast.Assign, ast.AnnAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             bound = self.expressions(bound, node.value, *targets)
             return bound if node.value is None else bound | self.uses.targets(*targets)
-        if isinstance(node, gast.AugAssign):
+        if isinstance(node, ast.AugAssign):
             self.read(self.uses.targets(node.target), node.target, bound)
         bound = self.expressions(bound, node)
-        if isinstance(node, gast.Delete):
+        if isinstance(node, ast.Delete):
             for target in node.targets:
                 self.read(self.uses.targets(target), target, bound)
             gone = self.uses.targets(*node.targets)
@@ -460,7 +474,7 @@ class _Definiteness:
     def attempt(self, node: Any, bound: Mask) -> Mask:
         after = self.block(node.orelse, self.block(node.body, bound))
         for handler in node.handlers:
-            name = 0 if handler.name is None else self.uses.targets(handler.name)
+            name = 0 if handler.name is None else self.uses.mask([handler.name])
             self.undefined |= name  # Python unbinds it at the end of the handler
             after &= self.block(handler.body, self.expressions(bound, handler.type) | name) & ~name
         return after | self.block(node.finalbody, bound)

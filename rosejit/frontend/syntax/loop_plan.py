@@ -5,13 +5,13 @@ A plan is nested tuples of strings and constants, so that it can stand in the re
 
 # Values of users are of any type: what they are is asked while staging.
 
+import ast
 import linecache
 from collections.abc import Callable
 from typing import Any
 
 from rosejit.frontend.syntax import liveness
 from rosejit.frontend.syntax.ast_build import at
-from rosejit.frontend.syntax.gast_convert import gast
 from rosejit.frontend.syntax.lower_jumps import VALUE, AssignFlag, Body, NoFlagSet, without_jumps
 from rosejit.frontend.syntax.rewrite_context import Context
 
@@ -45,7 +45,7 @@ def _why(context: Context, unlisted: _Unlisted, node: Any) -> str:
 def of_function(context: Context, body: Body) -> tuple[Plan, Plan] | str:
     """The statements of a function and its result; why there are none if no loop that calls it is rolled."""
     *before, last = body.statements
-    returns = not body.returns and isinstance(last, gast.Return)
+    returns = not body.returns and isinstance(last, ast.Return)
     try:
         made = _block(context, before if returns else body.statements)
         if body.returns:
@@ -57,15 +57,15 @@ def of_function(context: Context, body: Body) -> tuple[Plan, Plan] | str:
 
 def _may_roll(context: Context, node: Any) -> bool:
     """Whether a loop goes through what may be a `range`, an array, or arrays side by side."""
-    if not isinstance(node, gast.Call):
+    if not isinstance(node, ast.Call):
         return not isinstance(node, _NEVER_ARRAYS)
     called = node.func  # what `rose.unroll` gives is unrolled
-    return not isinstance(called, gast.Attribute) or called.attr not in ("unroll", "range")
+    return not isinstance(called, ast.Attribute) or called.attr not in ("unroll", "range")
 
 
 _NEVER_ARRAYS = (
-    *(gast.List, gast.Tuple, gast.Set, gast.Dict, gast.Constant, gast.JoinedStr),
-    *(gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp),
+    *(ast.List, ast.Tuple, ast.Set, ast.Dict, ast.Constant, ast.JoinedStr),
+    *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
 )
 
 
@@ -87,38 +87,38 @@ def _block(context: Context, statements: list[Any]) -> Plan:
 
 def _statement(context: Context, node: Any) -> list[Plan]:
     match node:
-        case gast.Pass():
+        case ast.Pass():
             return []
-        case gast.Expr() if isinstance(node.value, gast.Constant):
+        case ast.Expr() if isinstance(node.value, ast.Constant):
             return []
-        case gast.Expr() if _is_append(node.value):
-            called = node.value
+        case ast.Expr() if _is_append(node.value):
+            called: Any = node.value
             return [("append", _name(context, called.func.value), _expression(context, called.args[0]))]
-        case gast.Assign() if len(node.targets) == 1:
+        case ast.Assign() if len(node.targets) == 1:
             return [("bind", _target(context, node.targets[0]), _expression(context, node.value))]
-        case gast.Assign() if all(isinstance(target, gast.Name) for target in node.targets):
+        case ast.Assign() if all(isinstance(target, ast.Name) for target in node.targets):
             first, *others = [_target(context, target) for target in node.targets]
             return [("bind", first, _expression(context, node.value)), *[("bind", other, first) for other in others]]
-        case gast.Assign():
+        case ast.Assign():
             targets = [_target(context, target) for target in node.targets]
             value = ("name", "value of several@")
             return [("bind", value, _expression(context, node.value)), *[("bind", each, value) for each in targets]]
-        case gast.AnnAssign():
+        case ast.AnnAssign():
             return (
                 []
                 if node.value is None
                 else [("bind", _target(context, node.target), _expression(context, node.value))]
             )
-        case gast.FunctionDef():
+        case ast.FunctionDef():
             return [("bind", ("name", node.name), _lambda(context, node))]
-        case gast.AugAssign():
+        case ast.AugAssign():
             op = _OPERATORS.get(type(node.op)) or _refuse(node)
             return [("change", _target(context, node.target), op, _expression(context, node.value))]
-        case gast.If():
+        case ast.If():
             return [("if", _expression(context, node.test), _block(context, node.body), _block(context, node.orelse))]
-        case gast.For() if not node.orelse:
+        case ast.For() if not node.orelse:
             return [("for", _expression(context, node.iter), *_loop(context, node))]
-        case gast.While() if not node.orelse:
+        case ast.While() if not node.orelse:
             return [("while", _expression(context, node.test), _block(context, node.body))]
         case AssignFlag():
             return [("bind", ("name", node.flag), ("value", node.value))] if node.flag in context.tested else []
@@ -128,8 +128,9 @@ def _statement(context: Context, node: Any) -> list[Plan]:
 
 def _is_append(node: Any) -> bool:
     """Whether it is `items.append(value)`."""
-    is_method = isinstance(node, gast.Call) and isinstance(node.func, gast.Attribute) and node.func.attr == "append"
-    return is_method and isinstance(node.func.value, gast.Name) and len(node.args) == 1 and not node.keywords
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr != "append":
+        return False
+    return isinstance(node.func.value, ast.Name) and len(node.args) == 1 and not node.keywords
 
 
 def _refuse(node: Any) -> Any:
@@ -138,11 +139,11 @@ def _refuse(node: Any) -> Any:
 
 def _target(context: Context, node: Any) -> Plan:
     match node:
-        case gast.Name():
+        case ast.Name():
             return ("name", _own(context, node))
-        case gast.Tuple() | gast.List():
+        case ast.Tuple() | ast.List():
             return ("pack", tuple(_target(context, item) for item in node.elts))
-        case gast.Subscript():
+        case ast.Subscript():
             return ("item", _expression(context, node.value), _expression(context, node.slice))
         case _:
             raise _Unlisted(node)
@@ -181,7 +182,7 @@ def _binary(context: Context, node: Any) -> Plan:
 
 
 def _unary(context: Context, node: Any) -> Plan:
-    op = {gast.Not: "not", gast.USub: "-", gast.UAdd: "+"}.get(type(node.op)) or _refuse(node)
+    op = {ast.Not: "not", ast.USub: "-", ast.UAdd: "+"}.get(type(node.op)) or _refuse(node)
     return ("unary", op, _expression(context, node.operand))
 
 
@@ -191,7 +192,7 @@ def _compare(context: Context, node: Any) -> Plan:
 
 
 def _circuit(context: Context, node: Any) -> Plan:
-    word = "or" if isinstance(node.op, gast.Or) else "and"
+    word = "or" if isinstance(node.op, ast.Or) else "and"
     return ("circuit", word, tuple(_expression(context, item) for item in node.values))
 
 
@@ -213,7 +214,7 @@ def _attribute(context: Context, node: Any) -> Plan:
 
 
 def _pack(context: Context, node: Any) -> Plan:
-    return ("pack", tuple(_expression(context, item) for item in node.elts), isinstance(node, gast.List))
+    return ("pack", tuple(_expression(context, item) for item in node.elts), isinstance(node, ast.List))
 
 
 def _comprehension(context: Context, node: Any) -> Plan:
@@ -231,14 +232,14 @@ def _lambda(context: Context, node: Any) -> Plan:
     plain = [*parameters.posonlyargs, *parameters.args]
     if parameters.vararg or parameters.kwonlyargs or parameters.kwarg or getattr(node, "decorator_list", ()):
         raise _Unlisted(node)
-    is_lambda = isinstance(node, gast.Lambda)
+    is_lambda = isinstance(node, ast.Lambda)
     body = (
-        Body([at(node.body, gast.Return(node.body))], frozenset(), returns=False) if is_lambda else without_jumps(node)
+        Body([at(node.body, ast.Return(node.body))], frozenset(), returns=False) if is_lambda else without_jumps(node)
     )
     if body is None:
         raise _Unlisted(node)
     defaults = [None] * (len(plain) - len(parameters.defaults)) + parameters.defaults
-    given = tuple((p.id, None if d is None else _expression(context, d)) for p, d in zip(plain, defaults, strict=True))
+    given = tuple((p.arg, None if d is None else _expression(context, d)) for p, d in zip(plain, defaults, strict=True))
     names = next(inner for inner in context.scope.inner if inner.node is node)
     if names.shared or names.rebinds:
         raise _Unlisted(node)
@@ -251,11 +252,11 @@ def _lambda(context: Context, node: Any) -> Plan:
 
 
 def _call(context: Context, node: Any) -> Plan:
-    if any(isinstance(item, gast.Starred) for item in node.args) or any(k.arg is None for k in node.keywords):
+    if any(isinstance(item, ast.Starred) for item in node.args) or any(k.arg is None for k in node.keywords):
         raise _Unlisted(node)
     keywords = tuple((k.arg, _expression(context, k.value)) for k in node.keywords)
-    is_fold = isinstance(node.func, gast.Name) and node.func.id in ("sum", "max", "min")
-    args = [_comprehension if is_fold and isinstance(a, gast.GeneratorExp) else _expression for a in node.args]
+    is_fold = isinstance(node.func, ast.Name) and node.func.id in ("sum", "max", "min")
+    args = [_comprehension if is_fold and isinstance(a, ast.GeneratorExp) else _expression for a in node.args]
     made = tuple(rule(context, a) for rule, a in zip(args, node.args, strict=True))
     return ("call", _expression(context, node.func), made, keywords)
 
@@ -265,35 +266,35 @@ def _go(context: Context, node: Any) -> Plan:
 
 
 _WORDS: dict[type, str] = {
-    gast.Expr: "a call for what it does", gast.Name: "a variable that other functions share, or that may be unbound",
-    gast.ListComp: "a comprehension", gast.GeneratorExp: "a generator", gast.Lambda: "a lambda",
-    gast.Raise: "a `raise`", gast.Assert: "an `assert`", gast.JoinedStr: "an f-string", gast.Dict: "a dict",
-    gast.Attribute: "a store to an object",
-    gast.For: "an inner loop with `else`", gast.While: "an inner loop with `else`",
-    gast.Call: "a call with `*` or `**`", gast.Delete: "a `del`", gast.With: "a `with`", gast.Try: "a `try`",
-    gast.FunctionDef: "a function", gast.NamedExpr: "a walrus",
+    ast.Expr: "a call for what it does", ast.Name: "a variable that other functions share, or that may be unbound",
+    ast.ListComp: "a comprehension", ast.GeneratorExp: "a generator", ast.Lambda: "a lambda",
+    ast.Raise: "a `raise`", ast.Assert: "an `assert`", ast.JoinedStr: "an f-string", ast.Dict: "a dict",
+    ast.Attribute: "a store to an object",
+    ast.For: "an inner loop with `else`", ast.While: "an inner loop with `else`",
+    ast.Call: "a call with `*` or `**`", ast.Delete: "a `del`", ast.With: "a `with`", ast.Try: "a `try`",
+    ast.FunctionDef: "a function", ast.NamedExpr: "a walrus",
 }  # fmt: skip
 _EDITS: dict[type, str] = {
-    gast.Expr: "an array that is made before the loop: `a = np.zeros(n)`, `a[i] = ...`",
-    gast.ListComp: "an array and an inner loop instead", gast.Dict: "names or a dataclass instead of a dict",
-    gast.Attribute: "names, or a new instance of the class, instead of assigning its fields",
-    gast.Raise: "`rose.range` keeps a loop with checks",
-    gast.Assert: "`rose.range` keeps a loop with checks",
+    ast.Expr: "an array that is made before the loop: `a = np.zeros(n)`, `a[i] = ...`",
+    ast.ListComp: "an array and an inner loop instead", ast.Dict: "names or a dataclass instead of a dict",
+    ast.Attribute: "names, or a new instance of the class, instead of assigning its fields",
+    ast.Raise: "`rose.range` keeps a loop with checks",
+    ast.Assert: "`rose.range` keeps a loop with checks",
 }  # fmt: skip
 """What to write instead."""
 _OPERATORS: dict[type, str] = {
-    gast.Add: "+", gast.Sub: "-", gast.Mult: "*", gast.Div: "/", gast.FloorDiv: "//", gast.Mod: "%", gast.Pow: "**",
-    gast.MatMult: "@", gast.BitAnd: "&", gast.BitOr: "|", gast.BitXor: "^",
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
+    ast.MatMult: "@", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^",
 }  # fmt: skip
 _COMPARISONS: dict[type, str] = {
-    gast.Lt: "<", gast.LtE: "<=", gast.Gt: ">", gast.GtE: ">=", gast.Eq: "==", gast.NotEq: "!=", gast.Is: "is",
-    gast.IsNot: "is not",
+    ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=", ast.Is: "is",
+    ast.IsNot: "is not",
 }  # fmt: skip
 _RULES: dict[type, Callable[[Context, Any], Plan]] = {
-    gast.Name: _name, gast.Constant: _constant, gast.BinOp: _binary, gast.UnaryOp: _unary, gast.Compare: _compare,
-    gast.BoolOp: _circuit, gast.IfExp: _choice, gast.Subscript: _subscript, gast.Slice: _slice,
-    gast.Attribute: _attribute, gast.Tuple: _pack, gast.List: _pack, gast.Call: _call, NoFlagSet: _go,
-    gast.Lambda: _lambda, gast.ListComp: _comprehension,
+    ast.Name: _name, ast.Constant: _constant, ast.BinOp: _binary, ast.UnaryOp: _unary, ast.Compare: _compare,
+    ast.BoolOp: _circuit, ast.IfExp: _choice, ast.Subscript: _subscript, ast.Slice: _slice,
+    ast.Attribute: _attribute, ast.Tuple: _pack, ast.List: _pack, ast.Call: _call, NoFlagSet: _go,
+    ast.Lambda: _lambda, ast.ListComp: _comprehension,
 }  # fmt: skip
 
 

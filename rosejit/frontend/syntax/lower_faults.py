@@ -7,20 +7,20 @@ behind the test. The handlers are there twice: where Python put them, for errors
 branches, for those of staged code. Where nobody waits for such errors the tests say False, and no branch is staged.
 """
 
-import copy
+import ast
 from collections.abc import Sequence
 from dataclasses import field
 from typing import Any
 
-from rosejit.frontend.syntax.gast_convert import gast
+from rosejit.frontend.syntax.ast_build import copied
 from rosejit.frontend.syntax.lower_jumps import LeaveTry, blocks
 from rosejit.frontend.syntax.lower_match import RuntimeCall
 from rosejit.lazy_dataclass import dataclass
 
-_HARMLESS = (gast.Name, gast.Constant, gast.expr_context, gast.operator, gast.unaryop, gast.boolop, gast.cmpop)
+_HARMLESS = (ast.Name, ast.Constant, ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
 _ASKS = frozenset({"abs", "len", "isinstance", "range", "enumerate", "zip"})
 """Builtins that raise none of the errors; where they are not Python's, the session refuses what it cannot leave."""
-_RAISING = (gast.Div, gast.FloorDiv, gast.Mod, gast.Pow)
+_RAISING = (ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
 _PLACE = ("lineno", "col_offset", "end_lineno", "end_col_offset")
 
 
@@ -36,22 +36,20 @@ def _like(node: Any, new: Any) -> Any:
 
 
 def _called(place: Any, method: str, given: Sequence[Any] = ()) -> Any:
-    made = RuntimeCall([*given])
-    made.method = method
-    return _like(place, made)
+    return _like(place, RuntimeCall(method, [*given]))
 
 
 def _may_raise(node: Any) -> bool:
     """Whether an expression can raise what a handler of arithmetic catches, as far as its form says."""
     if node is None or isinstance(node, _HARMLESS):
         return False
-    if isinstance(node, gast.BinOp) and isinstance(node.op, _RAISING):
+    if isinstance(node, ast.BinOp) and isinstance(node.op, _RAISING):
         return True
-    if isinstance(node, gast.Call):
-        own = isinstance(node.func, gast.Name) and node.func.id in _ASKS
+    if isinstance(node, ast.Call):
+        own = isinstance(node.func, ast.Name) and node.func.id in _ASKS
         return not own or any(_may_raise(part) for part in (*node.args, *node.keywords))
-    plain = (gast.BinOp, gast.UnaryOp, gast.BoolOp, gast.Compare, gast.IfExp, gast.Tuple, gast.List, gast.keyword)
-    return not isinstance(node, plain) or any(_may_raise(part) for part in gast.iter_child_nodes(node))
+    plain = (ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Tuple, ast.List, ast.keyword)
+    return not isinstance(node, plain) or any(_may_raise(part) for part in ast.iter_child_nodes(node))
 
 
 @dataclass(slots=True)
@@ -67,10 +65,10 @@ class _Lowering:
         position = 0
         while position < len(statements):
             node = statements[position]
-            if isinstance(node, (gast.Try, gast.With)):
+            if isinstance(node, (ast.Try, ast.With)):
                 self.attempt(node)
-            elif isinstance(node, gast.ClassDef):
-                self.inside([each for each in node.body if isinstance(each, gast.FunctionDef)])
+            elif isinstance(node, ast.ClassDef):
+                self.inside([each for each in node.body if isinstance(each, ast.FunctionDef)])
             else:
                 for block in blocks(node):
                     self.inside(block)
@@ -83,9 +81,9 @@ class _Lowering:
         self.open.append(number)
         node.body = self.guarded(node.body)
         self.open.pop()
-        if isinstance(node, gast.With):
+        if isinstance(node, ast.With):
             return
-        node.staged = [copy.deepcopy(handler) for handler in node.handlers]
+        node.staged = [copied(handler) for handler in node.handlers]
         for handler in node.staged:
             handler.body = [*self.begun(handler), *(_Reraise().visit(each) for each in handler.body)]
         bodies = [node.orelse, node.finalbody, *(handler.body for handler in (*node.handlers, *node.staged))]
@@ -100,11 +98,11 @@ class _Lowering:
 
     def begun(self, handler: Any) -> list[Any]:
         """What a handler that is a branch begins with: the error is over, and its name bound."""
-        over = _like(handler, gast.Expr(_called(handler, "handled")))
+        over = _like(handler, ast.Expr(_called(handler, "handled")))
         if handler.name is None:
             return [over]
-        name = _like(handler, gast.Name(handler.name.id, gast.Store(), None, None))
-        return [over, _like(handler, gast.Assign([name], _called(handler, "raised_error"), None))]
+        name = _like(handler, ast.Name(handler.name, ast.Store()))
+        return [over, _like(handler, ast.Assign([name], _called(handler, "raised_error"), None))]
 
     def guarded(self, statements: list[Any]) -> list[Any]:
         """The statements of the body of a `try`, and the tests between them."""
@@ -113,51 +111,51 @@ class _Lowering:
     def test(self, node: Any, *before: Any, hook: str = "faulted") -> Any:
         leave = LeaveTry()
         leave.number = self.open[-1]
-        return _like(node, gast.If(_called(node, hook), [*before, _like(node, leave)], []))
+        return _like(node, ast.If(_called(node, hook), [*before, _like(node, leave)], []))
 
     def keep(self, value: Any) -> tuple[list[Any], Any]:
         """Compute a value before anything is done with it; gives the statements, and how it is read."""
         if not _may_raise(value):
             return [], value
         store, read = self.name(value)
-        return [_like(value, gast.Assign([store], value, None)), self.test(value)], read
+        return [_like(value, ast.Assign([store], value, None)), self.test(value)], read
 
     def name(self, place: Any) -> tuple[Any, Any]:
         self.kept += 1
         name = f"kept@{self.kept}"
-        pair = (gast.Name(name, context, None, None) for context in (gast.Store(), gast.Load()))
+        pair = (ast.Name(name, context) for context in (ast.Store(), ast.Load()))
         store, read = (_like(place, made) for made in pair)
         return store, read
 
     def statement(self, node: Any) -> list[Any]:
         """One statement in the body of a `try`."""
         match node:
-            case gast.Assign() | gast.AnnAssign() | gast.Return():
+            case ast.Assign() | ast.AnnAssign() | ast.Return():
                 return self.valued(node)
-            case gast.AugAssign():
+            case ast.AugAssign():
                 return self.augmented(node)
-            case gast.Expr():
+            case ast.Expr():
                 return self.called(node)
-            case gast.If():
+            case ast.If():
                 before, node.test = self.keep(node.test)
                 node.body, node.orelse = self.guarded(node.body), self.guarded(node.orelse)
                 return [*before, node]
-            case gast.For():
+            case ast.For():
                 before, node.iter = self.keep(node.iter)
                 node.body, node.orelse = [self.test(node), *self.guarded(node.body)], self.guarded(node.orelse)
                 return [*before, node, self.test(node)]
-            case gast.While():
+            case ast.While():
                 return self.repeated(node)
-            case gast.Try() | gast.With():
+            case ast.Try() | ast.With():
                 self.attempt(node)
                 return [node, self.test(node, hook="escaped")]
-            case gast.FunctionDef():
+            case ast.FunctionDef():
                 self.nested(node)
                 return [node, self.test(node)]
-            case gast.Raise() if node.exc is not None:
+            case ast.Raise() if node.exc is not None:
                 given = [_called(node, "raises"), node.exc, *([] if node.cause is None else [node.cause])]
-                return [_like(node, gast.Expr(_called(node, "raised_here", given))), self.test(node)]
-            case gast.Break() | gast.Continue() | gast.Pass() | gast.Raise():
+                return [_like(node, ast.Expr(_called(node, "raised_here", given))), self.test(node)]
+            case ast.Break() | ast.Continue() | ast.Pass() | ast.Raise():
                 return [node]
             case _:
                 return [node, self.test(node)]
@@ -179,21 +177,21 @@ class _Lowering:
     def augmented(self, node: Any) -> list[Any]:
         """`y += v`: `y` stays what it was if the operation raises."""
         before, node.value = self.keep(node.value)
-        if not isinstance(node.target, gast.Name):
+        if not isinstance(node.target, ast.Name):
             return [*before, node, self.test(node)]
         if not isinstance(node.op, _RAISING):
             return [*before, node, self.test(node)]
         store, read = self.name(node)
-        old = _like(node, gast.Name(node.target.id, gast.Load(), None, None))
-        back = _like(node, gast.Name(node.target.id, gast.Store(), None, None))
-        saved = _like(node, gast.Assign([store], old, None))
-        restored = _like(node, gast.Assign([back], read, None))
+        old = _like(node, ast.Name(node.target.id, ast.Load()))
+        back = _like(node, ast.Name(node.target.id, ast.Store()))
+        saved = _like(node, ast.Assign([store], old, None))
+        restored = _like(node, ast.Assign([back], read, None))
         return [*before, saved, node, self.test(node, restored)]
 
     def called(self, node: Any) -> list[Any]:
         """A call whose arguments may raise: they are computed before."""
         call, before = node.value, list[Any]()
-        if isinstance(call, gast.Call) and not any(isinstance(arg, gast.Starred) for arg in call.args):
+        if isinstance(call, ast.Call) and not any(isinstance(arg, ast.Starred) for arg in call.args):
             for position, arg in enumerate(call.args):
                 first, call.args[position] = self.keep(arg)
                 before += first
@@ -207,8 +205,8 @@ class _Lowering:
         before, test = self.keep(node.test)
         node.orelse = self.guarded(node.orelse)
         if before and not node.orelse:
-            leave = _like(node.test, gast.If(test, [_like(node.test, gast.Pass())], [_like(node.test, gast.Break())]))
-            node.test = _like(node.test, gast.Constant(True, None))
+            leave = _like(node.test, ast.If(test, [_like(node.test, ast.Pass())], [_like(node.test, ast.Break())]))
+            node.test = _like(node.test, ast.Constant(True, None))
             before = [*before, leave]
         else:
             before = []
@@ -216,13 +214,13 @@ class _Lowering:
         return [node, self.test(node)]
 
 
-class _Reraise(gast.NodeTransformer):
+class _Reraise(ast.NodeTransformer):
     """A bare `raise` in a handler that is a branch: there is no error to raise again while staging."""
 
     def visit_Raise(self, node: Any) -> Any:
         if node.exc is not None:
             return node
-        return _like(node, gast.Expr(_called(node, "reraised")))
+        return _like(node, ast.Expr(_called(node, "reraised")))
 
     def visit_FunctionDef(self, node: Any) -> Any:
         return node

@@ -1,9 +1,9 @@
 """Turns `return`, `break` and `continue` into flags and guarded statements, so that every block has one way out."""
 
+import ast
 from dataclasses import field
 from typing import Any
 
-from rosejit.frontend.syntax.gast_convert import gast
 from rosejit.lazy_dataclass import dataclass
 
 VALUE = "value@"
@@ -12,22 +12,30 @@ _DEEPEST = 25
 """How many early exits in a row nest the rest in their `else`; later ones are guarded by a flag."""
 
 
-class NoFlagSet(gast.AST):
+class NoFlagSet(ast.AST):
     """An expression: no flag of `flags` is set."""
 
     _fields = ("flags",)
     flags: tuple[str, ...]
 
+    def __init__(self, flags: tuple[str, ...]) -> None:
+        super().__init__()
+        self.flags = flags
 
-class AssignFlag(gast.AST):
+
+class AssignFlag(ast.AST):
     """A statement: `flag = value`."""
 
     _fields = ("flag", "value")
     flag: str
     value: bool
 
+    def __init__(self, flag: str, value: bool) -> None:
+        super().__init__()
+        self.flag, self.value = flag, value
 
-class Handles(gast.AST):
+
+class Handles(ast.AST):
     """An expression: a handler of the `try` of that number takes what staged code in its body raised."""
 
     _fields = ()
@@ -39,7 +47,7 @@ class Handles(gast.AST):
         self.number, self.handler = number, handler
 
 
-class LeaveTry(gast.AST):
+class LeaveTry(ast.AST):
     """A statement, a jump: the rest of the body of the `try` of that number is left out."""
 
     _fields = ()
@@ -66,7 +74,7 @@ def lower(function: Any) -> Body:
     statements = function.body
     last = statements[-1]
     if not ends(statements):
-        end = _like(last, gast.Return(None))
+        end = _like(last, ast.Return(None))
         end.lineno, end.col_offset = last.end_lineno, last.col_offset
         statements = [*statements, end]
     lowering = _Lowering()
@@ -78,7 +86,9 @@ def lower(function: Any) -> Body:
 def without_jumps(function: Any) -> Body | None:
     """The body of a function that ends at its end only, as it is; None of any other."""
     *before, last = function.body
-    jumps = any(_jumps(s) for s in before) or not (isinstance(last, gast.Return) or not _jumps(last))
+    jumps = any(s.__class__ not in _NO_JUMPS and _jumps(s) for s in before) or not (
+        isinstance(last, ast.Return) or not _jumps(last)
+    )
     return None if jumps else Body(function.body, frozenset(), returns=False)
 
 
@@ -89,38 +99,39 @@ def ends(statements: list[Any]) -> bool:
 
 def _ends(node: Any) -> bool:
     match node:
-        case gast.Return() | gast.Break() | gast.Continue() | gast.Raise() | LeaveTry():
+        case ast.Return() | ast.Break() | ast.Continue() | ast.Raise() | LeaveTry():
             return True
-        case gast.If():
+        case ast.If():
             return ends(node.body) and ends(node.orelse)
-        case gast.While():
-            return isinstance(node.test, gast.Constant) and bool(node.test.value) and not _breaks(node.body)
-        case gast.Try():
+        case ast.While():
+            return isinstance(node.test, ast.Constant) and bool(node.test.value) and not _breaks(node.body)
+        case ast.Try():
             inside = ends(node.body) or ends(node.orelse)
             return inside and all(ends(handler.body) for handler in node.handlers)
-        case gast.Match():
+        case ast.Match():
             return _is_wildcard(node.cases[-1]) and all(ends(case.body) for case in node.cases)
         case _:
             return False
 
 
 def _is_wildcard(case: Any) -> bool:
-    return isinstance(case.pattern, gast.MatchAs) and case.pattern.pattern is None and case.guard is None
+    return isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None and case.guard is None
 
 
-_OPAQUE = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.Lambda)
-_JUMPS = (gast.Return, gast.Break, gast.Continue, LeaveTry)
+_OPAQUE = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+_JUMPS = (ast.Return, ast.Break, ast.Continue, LeaveTry)
 
 
-_FLAT = frozenset({gast.Assign, gast.AnnAssign, gast.AugAssign, gast.Expr, gast.Return, gast.Raise, *_JUMPS})
+_FLAT = frozenset({ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return, ast.Raise, *_JUMPS})
 """Statements without statements inside: most of them."""
+_NO_JUMPS = _FLAT.difference(_JUMPS)
 
 
 def blocks(node: Any) -> list[list[Any]]:
     """The statement lists right inside a statement."""
     if type(node) in _FLAT:
         return []
-    if isinstance(node, gast.Match):
+    if isinstance(node, ast.Match):
         return [case.body for case in node.cases]
     found = [getattr(node, name, []) for name in ("body", "orelse", "finalbody")]
     return [*found, *(handler.body for handler in getattr(node, "handlers", []))]
@@ -138,15 +149,15 @@ def _jumps(node: Any) -> bool:
     """Whether `node` is or contains a jump, or a `raise` that something could follow."""
     if type(node) in _FLAT or isinstance(node, _OPAQUE):
         return isinstance(node, _JUMPS)
-    return any(_jumps(s) or isinstance(s, gast.Raise) for block in blocks(node) for s in block)
+    return any(_jumps(s) or isinstance(s, ast.Raise) for block in blocks(node) for s in block)
 
 
 def _breaks(statements: list[Any]) -> bool:
     """Whether a `break` of the loop around `statements` is among them."""
     for node in statements:
-        if isinstance(node, gast.Break):
+        if isinstance(node, ast.Break):
             return True
-        if isinstance(node, (*_OPAQUE, gast.For, gast.While)):
+        if isinstance(node, (*_OPAQUE, ast.For, ast.While)):
             if _breaks(getattr(node, "orelse", [])):
                 return True
         elif any(_breaks(block) for block in blocks(node)):
@@ -178,7 +189,7 @@ class _Lowering:
         lowered: list[Any] = []
         for position, node in enumerate(statements):
             rest = statements[position + 1 :]
-            if isinstance(node, gast.If) and rest and depth < _DEEPEST and (ends(node.body) or ends(node.orelse)):
+            if isinstance(node, ast.If) and rest and depth < _DEEPEST and (ends(node.body) or ends(node.orelse)):
                 made, flags = self.absorbing(node, rest, depth + 1)
                 return [*lowered, made], flags
             made_list, flags = self.statement(node, depth)
@@ -202,11 +213,11 @@ class _Lowering:
     def choice(self, node: Any, body: list[Any], orelse: list[Any], depth: int) -> tuple[Any, Flags]:
         then, flags = self.block(body, depth)
         other, others = self.block(orelse, depth)
-        return _like(node, gast.If(node.test, then, other)), flags | others
+        return _like(node, ast.If(node.test, then, other)), flags | others
 
     def guard(self, node: Any, flags: Flags, body: list[Any]) -> Any:
         """`body`, run unless one of `flags` is set."""
-        return _like(node, gast.If(self.no_flag_set(node, flags), body, []))
+        return _like(node, ast.If(self.no_flag_set(node, flags), body, []))
 
     def no_flag_set(self, node: Any, flags: Flags) -> Any:
         self.tested |= flags
@@ -215,32 +226,32 @@ class _Lowering:
     def statement(self, node: Any, depth: int) -> tuple[list[Any], Flags]:
         """One statement; what it becomes and the flags that it may set."""
         match node:
-            case gast.Return():
-                value = _like(node, gast.Constant(None, None)) if node.value is None else node.value
-                name = _like(node, gast.Name(VALUE, gast.Store(), None, None))
-                return [_like(node, gast.Assign([name], value, None)), *self.leave(node, RETURNED)], frozenset(
+            case ast.Return():
+                value = _like(node, ast.Constant(None)) if node.value is None else node.value
+                name = _like(node, ast.Name(VALUE, ast.Store()))
+                return [_like(node, ast.Assign([name], value, None)), *self.leave(node, RETURNED)], frozenset(
                     {RETURNED}
                 )
-            case gast.Break():
+            case ast.Break():
                 return self.leave(node, f"break@{self.loop}"), frozenset({f"break@{self.loop}"})
-            case gast.Continue():
+            case ast.Continue():
                 return self.leave(node, f"continue@{self.loop}"), frozenset({f"continue@{self.loop}"})
             case LeaveTry():
                 return self.leave(node, _fault(node)), frozenset({_fault(node)})
-            case gast.Raise():
+            case ast.Raise():
                 return [node, *self.leave(node, RETURNED)], frozenset({RETURNED})
-            case gast.For() | gast.While() if any(_jumps(s) for s in (*node.body, *node.orelse)):
+            case ast.For() | ast.While() if any(_jumps(s) for s in (*node.body, *node.orelse)):
                 return self.repetition(node, depth)
-            case gast.If() if _jumps(node):
+            case ast.If() if _jumps(node):
                 made, flags = self.choice(node, node.body, node.orelse, depth)
                 return [made], flags
-            case gast.With() if _jumps(node):
+            case ast.With() if _jumps(node):
                 body, flags = self.block(node.body, depth)
                 first = self.begun(node, flags)
-                return [*first, _like(node, gast.With(node.items, body, None))], flags - {_fault(node)}
-            case gast.Match() if _jumps(node):
+                return [*first, _like(node, ast.With(node.items, body, None))], flags - {_fault(node)}
+            case ast.Match() if _jumps(node):
                 return self.selection(node, depth)
-            case gast.Try() if _jumps(node):
+            case ast.Try() if _jumps(node):
                 return self.attempt(node, depth)
             case _:
                 return [node], _NONE
@@ -257,12 +268,12 @@ class _Lowering:
         self.loop = outer
         leaving = frozenset(flag for flag in flags if flag in (breaking, RETURNED) or _is_fault(flag))
         self.tested |= leaving
-        if isinstance(node, gast.For):
+        if isinstance(node, ast.For):
             made = self.counted(node, leaving, body, breaking.replace("break", "turn"))
         else:
             go = [self.no_flag_set(node.test, leaving)] if leaving else []
-            test = _like(node.test, gast.BoolOp(gast.And(), [*go, node.test])) if go else node.test
-            made = _like(node, gast.While(test, body, []))
+            test = _like(node.test, ast.BoolOp(ast.And(), [*go, node.test])) if go else node.test
+            made = _like(node, ast.While(test, body, []))
         if continuing in self.tested:
             made.body.insert(0, _like(node, AssignFlag(continuing, False)))
         made.leaving = tuple(sorted(leaving))
@@ -275,11 +286,11 @@ class _Lowering:
     def counted(self, node: Any, leaving: Flags, body: list[Any], iteration: str) -> Any:
         """A `for` that something leaves: iterations after that do nothing, and bind nothing."""
         if not leaving:
-            return _like(node, gast.For(node.target, node.iter, body, [], None))
-        read = _like(node.target, gast.Name(iteration, gast.Load(), None, None))
-        bound = _like(node.target, gast.Assign([node.target], read, None))
-        target = _like(node.target, gast.Name(iteration, gast.Store(), None, None))
-        return _like(node, gast.For(target, node.iter, [self.guard(node, leaving, [bound, *body])], [], None))
+            return _like(node, ast.For(node.target, node.iter, body, [], None))
+        read = _like(node.target, ast.Name(iteration, ast.Load()))
+        bound = _like(node.target, ast.Assign([node.target], read, None))
+        target = _like(node.target, ast.Name(iteration, ast.Store()))
+        return _like(node, ast.For(target, node.iter, [self.guard(node, leaving, [bound, *body])], [], None))
 
     def selection(self, node: Any, depth: int) -> tuple[list[Any], Flags]:
         cases: list[Any] = []
@@ -287,8 +298,8 @@ class _Lowering:
         for case in node.cases:
             body, others = self.block(case.body, depth)
             flags |= others
-            cases.append(gast.match_case(case.pattern, case.guard, body))
-        return [_like(node, gast.Match(node.subject, cases))], flags
+            cases.append(ast.match_case(case.pattern, case.guard, body))
+        return [_like(node, ast.Match(node.subject, cases))], flags
 
     def attempt(self, node: Any, depth: int) -> tuple[list[Any], Flags]:
         """A `try`. What staged code raised in its body its handlers take as branches, in place of the `else`."""
@@ -302,12 +313,12 @@ class _Lowering:
         for handler in node.handlers:
             caught, others = self.block(handler.body, depth)
             flags |= others
-            handlers.append(_like(handler, gast.ExceptHandler(handler.type, handler.name, caught)))
+            handlers.append(_like(handler, ast.ExceptHandler(handler.type, handler.name, caught)))
         for position, handler in reversed([*enumerate(getattr(node, "staged", ()))]):
             caught, others = self.block(handler.body, depth)
             flags |= others
-            orelse = [_like(handler, gast.If(_like(handler, Handles(node.number, position)), caught, orelse))]
-        made = _like(node, gast.Try(body, handlers, orelse, node.finalbody))
+            orelse = [_like(handler, ast.If(_like(handler, Handles(node.number, position)), caught, orelse))]
+        made = _like(node, ast.Try(body, handlers, orelse, node.finalbody))
         made.number = getattr(node, "number", 0)
         return [*self.begun(node, set_in_body), made], flags
 

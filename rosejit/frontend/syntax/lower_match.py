@@ -1,21 +1,25 @@
 """Turns `match` statements into `if` statements, which can be staged; Python takes the subject apart."""
 
+import ast
 from dataclasses import field
 from typing import Any
 
-from rosejit.frontend.syntax.gast_convert import gast
 from rosejit.frontend.syntax.lower_jumps import blocks, ends
 from rosejit.lazy_dataclass import dataclass
 
 _POSITIONS = ("lineno", "col_offset", "end_lineno", "end_col_offset")
 
 
-class RuntimeCall(gast.AST):
+class RuntimeCall(ast.AST):
     """An expression: what a method of the run-time object says."""
 
     _fields = ("args",)
     method: str
     args: list[Any]
+
+    def __init__(self, method: str, args: list[Any]) -> None:
+        super().__init__()
+        self.method, self.args = method, args
 
 
 def lower(statements: list[Any]) -> None:
@@ -25,17 +29,17 @@ def lower(statements: list[Any]) -> None:
         node = statements[position]
         for block in blocks(node):
             lower(block)
-        if isinstance(node, gast.Match) and not any(_binds_in_or(case.pattern) for case in node.cases):
+        if isinstance(node, ast.Match) and not any(_binds_in_or(case.pattern) for case in node.cases):
             statements[position : position + 1] = _Match(node).statements()
         position += 1
 
 
 def _binds_in_or(pattern: Any) -> bool:
-    return any(isinstance(p, gast.MatchOr) and _binds(p) for p in gast.walk(pattern))
+    return any(isinstance(p, ast.MatchOr) and _binds(p) for p in ast.walk(pattern))
 
 
 def _binds(pattern: Any) -> bool:
-    return any(getattr(p, "name", None) or getattr(p, "rest", None) for p in gast.walk(pattern))
+    return any(getattr(p, "name", None) or getattr(p, "rest", None) for p in ast.walk(pattern))
 
 
 @dataclass(slots=True)
@@ -66,7 +70,7 @@ class _Match:
         chain: list[Any] = []
         for case in reversed(node.cases):
             chain = self.case(case, subject, chain)
-        return [_assign(node.subject, [subject], node.subject), *(chain or [_like(node, gast.Pass())])]
+        return [_assign(node.subject, [subject], node.subject), *(chain or [_like(node, ast.Pass())])]
 
     def case(self, case: Any, subject: str, otherwise: list[Any]) -> list[Any]:
         """The statements for this case and those after it."""
@@ -75,12 +79,12 @@ class _Match:
         before, tests, bound, body = taken.before, taken.tests, taken.bound, case.body
         if case.guard is not None and bound and tests:  # the guard reads names that only a match binds
             if ends(body):  # what comes next is reached only where the case was not taken
-                inner = [*bound, _like(case.guard, gast.If(case.guard, body, []))]
+                inner = [*bound, _like(case.guard, ast.If(case.guard, body, []))]
                 return [*before, self.choice(place, tests, inner, []), *otherwise]
             done = self.name("matched")
             found = [_assign(place, [done], _constant(place, True)), *body]
-            inner = [*bound, _like(case.guard, gast.If(case.guard, found, []))]
-            rest = _like(place, gast.If(_like(place, gast.UnaryOp(gast.Not(), _read(place, done))), otherwise, []))
+            inner = [*bound, _like(case.guard, ast.If(case.guard, found, []))]
+            rest = _like(place, ast.If(_like(place, ast.UnaryOp(ast.Not(), _read(place, done))), otherwise, []))
             first = _assign(place, [done], _constant(place, False))
             return [*before, first, self.choice(place, tests, inner, []), *([rest] if otherwise else [])]
         if case.guard is None:
@@ -90,32 +94,32 @@ class _Match:
         return [*before, *([self.choice(place, tests, body, otherwise)] if tests else body)]
 
     def choice(self, place: Any, tests: list[Any], body: list[Any], otherwise: list[Any]) -> Any:
-        return _like(place, gast.If(_all(place, tests), body, otherwise))
+        return _like(place, ast.If(_all(place, tests), body, otherwise))
 
     # --- patterns
 
     def take(self, pattern: Any, value: str, taken: _Taken) -> None:
         """Add to `taken` what `pattern` asks of the variable `value`."""
         match pattern:
-            case gast.MatchValue():
-                taken.tests.append(_compare(pattern, value, gast.Eq(), pattern.value))
-            case gast.MatchSingleton():
-                taken.tests.append(_compare(pattern, value, gast.Is(), _constant(pattern, pattern.value)))
-            case gast.MatchAs():
+            case ast.MatchValue():
+                taken.tests.append(_compare(pattern, value, ast.Eq(), pattern.value))
+            case ast.MatchSingleton():
+                taken.tests.append(_compare(pattern, value, ast.Is(), _constant(pattern, pattern.value)))
+            case ast.MatchAs():
                 if pattern.pattern is not None:
                     self.take(pattern.pattern, value, taken)
                 if pattern.name is not None:
                     taken.bound.append(_assign(pattern, [pattern.name], _read(pattern, value)))
-            case gast.MatchOr():
+            case ast.MatchOr():
                 self.alternatives(pattern, value, taken)
-            case gast.MatchSequence():
+            case ast.MatchSequence():
                 self.sequence(pattern, value, taken)
-            case gast.MatchMapping():
-                keys = _like(pattern, gast.Tuple(list(pattern.keys), gast.Load()))
-                rest = [] if pattern.rest is None else [_like(pattern, gast.MatchAs(None, pattern.rest))]
+            case ast.MatchMapping():
+                keys = _like(pattern, ast.Tuple(list(pattern.keys), ast.Load()))
+                rest = [] if pattern.rest is None else [_like(pattern, ast.MatchAs(None, pattern.rest))]
                 wanted = [keys, _constant(pattern, bool(rest))]
                 self.parts(pattern, "mapping", value, wanted, [*pattern.patterns, *rest], taken)
-            case gast.MatchClass():
+            case ast.MatchClass():
                 named = _constant(pattern, tuple(pattern.kwd_attrs))
                 wanted = [pattern.cls, _constant(pattern, len(pattern.patterns)), named]
                 self.parts(pattern, "instance", value, wanted, [*pattern.patterns, *pattern.kwd_patterns], taken)
@@ -129,13 +133,13 @@ class _Match:
             self.take(alternative, value, one)
             taken.before += one.before
             tests.append(_all(alternative, one.tests) if one.tests else _constant(alternative, True))
-        taken.tests.append(_like(pattern, gast.BoolOp(gast.Or(), tests)))
+        taken.tests.append(_like(pattern, ast.BoolOp(ast.Or(), tests)))
 
     def sequence(self, pattern: Any, value: str, taken: _Taken) -> None:
         items = pattern.patterns
-        star = next((k for k, item in enumerate(items) if isinstance(item, gast.MatchStar)), len(items))
+        star = next((k for k, item in enumerate(items) if isinstance(item, ast.MatchStar)), len(items))
         counts = [_constant(pattern, n) for n in (star, star < len(items), max(0, len(items) - star - 1))]
-        parts = [_like(p, gast.MatchAs(None, p.name)) if isinstance(p, gast.MatchStar) else p for p in items]
+        parts = [_like(p, ast.MatchAs(None, p.name)) if isinstance(p, ast.MatchStar) else p for p in items]
         self.parts(pattern, "sequence", value, counts, parts, taken)
 
     def parts(
@@ -143,8 +147,7 @@ class _Match:
     ) -> None:
         """Ask the run-time object whether `value` has the form of `pattern`, and for its parts; go on with them."""
         names = [self.name("fits"), *(self.name("part") for _ in patterns)]
-        ask = _like(pattern, RuntimeCall())
-        ask.method, ask.args = method, [_read(pattern, value), *wanted]
+        ask = _like(pattern, RuntimeCall(method, [_read(pattern, value), *wanted]))
         taken.before.append(_assign(pattern, names, ask))
         taken.tests.append(_read(pattern, names[0]))
         for name, part in zip(names[1:], patterns, strict=True):
@@ -155,29 +158,26 @@ class _Match:
 
 
 def _all(place: Any, tests: list[Any]) -> Any:
-    return tests[0] if len(tests) == 1 else _like(place, gast.BoolOp(gast.And(), tests))
+    return tests[0] if len(tests) == 1 else _like(place, ast.BoolOp(ast.And(), tests))
 
 
 def _compare(place: Any, name: str, op: Any, value: Any) -> Any:
-    return _like(place, gast.Compare(_read(place, name), [op], [value]))
+    return _like(place, ast.Compare(_read(place, name), [op], [value]))
 
 
 def _constant(place: Any, value: Any) -> Any:
-    return _like(place, gast.Constant(value, None))
+    return _like(place, ast.Constant(value, None))
 
 
 def _read(place: Any, name: str) -> Any:
-    return _like(place, gast.Name(name, gast.Load(), None, None))
+    return _like(place, ast.Name(name, ast.Load()))
 
 
 def _assign(place: Any, names: list[str], value: Any) -> Any:
-    stores = [_like(place, gast.Name(name, gast.Store(), None, None)) for name in names]
-    target = (
-        stores[0]
-        if len(stores) == 1 and not isinstance(value, RuntimeCall)
-        else _like(place, gast.Tuple(stores, gast.Store()))
-    )
-    return _like(place, gast.Assign([target], value, None))
+    stores: list[Any] = [_like(place, ast.Name(name, ast.Store())) for name in names]
+    alone = len(stores) == 1 and value.__class__ is not RuntimeCall
+    target = stores[0] if alone else _like(place, ast.Tuple(stores, ast.Store()))
+    return _like(place, ast.Assign([target], value, None))
 
 
 def _like(place: Any, node: Any) -> Any:

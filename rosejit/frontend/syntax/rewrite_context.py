@@ -45,6 +45,11 @@ class Context:
     """The variables of the comprehensions around."""
     plain: bool = False
     """In decorators, annotations and class bodies: names are resolved, nothing else is rewritten."""
+    certain: frozenset[str] = field(init=False)
+    """The function's own names that no other function shares, bound wherever they are read."""
+
+    def __post_init__(self) -> None:
+        self.certain = frozenset(self.scope.bound).difference(self.scope.shared, self.flow.undefined)
 
     def names(self, node: Any) -> Names:
         """The names that the construct `node` can bind."""
@@ -52,5 +57,7 @@ class Context:
 
     def block(self, statements: list[Any]) -> list[Any]:
         """Rewritten statements; never none."""
-        made = [new for node in statements for new in self.statement(self, node)]
+        made: list[Any] = []
+        for node in statements:
+            made += self.statement(self, node)
         return made or [ast.Pass(lineno=1, col_offset=0, end_lineno=1, end_col_offset=0)]

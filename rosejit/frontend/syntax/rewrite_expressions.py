@@ -11,7 +11,6 @@ from types import ModuleType
 from typing import Any
 
 from rosejit.frontend.syntax.ast_build import LOAD, at, constant, hook, load, method, runtime, store, stores
-from rosejit.frontend.syntax.gast_convert import gast
 from rosejit.frontend.syntax.lower_jumps import Handles, NoFlagSet
 from rosejit.frontend.syntax.lower_match import RuntimeCall
 from rosejit.frontend.syntax.rewrite_context import Context
@@ -26,10 +25,10 @@ Rewrite = Callable[[Context, Any], Any]
 def comprehension(context: Context, node: Any, expression: Rewrite) -> Any:
     """`[e for i in a if p]` as `[c.put(e) for c, items in comp(a) for i in items for _ in c.when(p)]`."""
     variable = context.counter.next("comp")
-    binds = any(isinstance(inner, gast.NamedExpr) for inner in gast.walk(node))
+    binds = any(isinstance(inner, ast.NamedExpr) for inner in ast.walk(node))
     clauses = [_opening(node, variable, binds, expression(context, node.generators[0].iter))]
     outer = context.hidden
-    context.hidden |= {n.id for g in node.generators for n in gast.walk(g.target) if isinstance(n, gast.Name)}
+    context.hidden |= {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
     for position, generator in enumerate(node.generators):
         place = generator.iter
         items = load(place, f"{variable}@items")
@@ -37,7 +36,7 @@ def comprehension(context: Context, node: Any, expression: Rewrite) -> Any:
             items = method(place, variable, "over", expression(context, generator.iter))
         clauses.append(ast.comprehension(expression(context, generator.target), items, [], 0))
         for test in generator.ifs:
-            if any(isinstance(inner, gast.NamedExpr) for inner in gast.walk(test)):  # Python allows it in no `for`
+            if any(isinstance(inner, ast.NamedExpr) for inner in ast.walk(test)):  # Python allows it in no `for`
                 clauses[-1].ifs.append(method(test, variable, "holds", expression(context, test)))
                 continue
             guarded = method(test, variable, "when", expression(context, test))
@@ -49,14 +48,14 @@ def comprehension(context: Context, node: Any, expression: Rewrite) -> Any:
     return made
 
 
-_PARTS = (gast.comprehension, gast.Lambda, gast.NamedExpr, gast.Await, gast.Yield, gast.YieldFrom)
+_PARTS = (ast.comprehension, ast.Lambda, ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
 
 
 def _is_simple(node: Any, items: Any) -> bool:
     """Whether a list is made of what a variable holds, by an expression that may be written twice."""
-    if not isinstance(node, gast.ListComp) or len(node.generators) > 1 or not isinstance(items, ast.Name):
+    if not isinstance(node, ast.ListComp) or len(node.generators) > 1 or not isinstance(items, ast.Name):
         return False
-    return not node.generators[0].ifs and not any(isinstance(inner, _PARTS) for inner in gast.walk(node.elt))
+    return not node.generators[0].ifs and not any(isinstance(inner, _PARTS) for inner in ast.walk(node.elt))
 
 
 def _on_host(context: Context, node: Any, items: Any, general: Any, expression: Rewrite) -> Any:
@@ -69,7 +68,7 @@ def _on_host(context: Context, node: Any, items: Any, general: Any, expression: 
 
 def _opening(node: Any, variable: str, binds: bool, items: Any) -> Any:
     """The clause that goes around those of the user once."""
-    lists = isinstance(node, gast.ListComp)
+    lists = isinstance(node, ast.ListComp)
     more = [constant(node, len(node.generators) == 1)] if lists else []
     opened = runtime(node, "listing" if lists else "comprehension", items, constant(node, binds), *more)
     return ast.comprehension(stores(node, (variable, f"{variable}@items")), opened, [], 0)
@@ -77,14 +76,14 @@ def _opening(node: Any, variable: str, binds: bool, items: Any) -> Any:
 
 def _collected(context: Context, node: Any, variable: str, clauses: list[Any], expression: Rewrite) -> Any:
     """The whole of these clauses, its elements rewritten."""
-    if isinstance(node, gast.DictComp):
+    if isinstance(node, ast.DictComp):
         key, value = expression(context, node.key), expression(context, node.value)
         return runtime(node, "record_allocation", at(node, ast.DictComp(key, value, clauses)))
     element = expression(context, node.elt)
-    if isinstance(node, gast.SetComp):
+    if isinstance(node, ast.SetComp):
         return runtime(node, "record_allocation", at(node, ast.SetComp(element, clauses)))
     element = method(node.elt, variable, "put", element)
-    if isinstance(node, gast.GeneratorExp):
+    if isinstance(node, ast.GeneratorExp):
         return runtime(node, "generator", at(node, ast.GeneratorExp(element, clauses)))
     return runtime(node, "listed", at(node, ast.ListComp(element, clauses)))
 
@@ -104,7 +103,7 @@ def expression(context: Context, node: Any) -> Any:
 
 def generic(context: Context, node: Any) -> Any:
     """The same node of the standard `ast`, its parts rewritten."""
-    kind: Any = getattr(ast, type(node).__name__)
+    kind: Any = node.__class__
     made = kind(**{name: _field(context, getattr(node, name)) for name in kind._fields if hasattr(node, name)})
     return at(node, made) if hasattr(node, "lineno") else made
 
@@ -113,7 +112,7 @@ def _field(context: Context, value: Any) -> Any:
     if isinstance(value, list):
         items: list[Any] = value
         return [_field(context, item) for item in items]
-    return expression(context, value) if isinstance(value, gast.AST) else value
+    return expression(context, value) if isinstance(value, ast.AST) else value
 
 
 # --- names
@@ -121,16 +120,17 @@ def _field(context: Context, value: Any) -> Any:
 
 def _name(context: Context, node: Any) -> Any:
     name, scope = node.id, context.scope
-    stored = node.ctx.__class__ is not gast.Load
-    made = node.__dict__.get("parsed") or (store(node, name) if stored else load(node, name))
+    if name in context.certain:
+        return node
+    stored = node.ctx.__class__ is not ast.Load
     if name in context.hidden:
-        return made
+        return node
     owner = scope if name in scope.bound else scope.owner(name)
     if owner is None:
-        return made if stored or context.plain or _is_known(context, name) else runtime(node, "read_outer", made)
+        return node if stored or context.plain or _is_known(context, name) else runtime(node, "read_outer", node)
     if name in owner.shared:
         return at(node, ast.Attribute(load(node, name), "v", ast.Store() if stored else LOAD))
-    return runtime(node, "bound", made, constant(node, name)) if not stored and _unsure(context, owner, node) else made
+    return runtime(node, "bound", node, constant(node, name)) if not stored and _unsure(context, owner, node) else node
 
 
 def _named(context: Context, node: Any) -> Any:
@@ -161,12 +161,12 @@ def _is_known(context: Context, name: str) -> bool:
 
 
 def _attribute(context: Context, node: Any) -> Any:
-    if node.attr == "__class__" and type(node.ctx) is gast.Load and not context.plain:
+    if node.attr == "__class__" and type(node.ctx) is ast.Load and not context.plain:
         return runtime(node, "kind", expression(context, node.value))
     made = at(node, ast.Attribute(expression(context, node.value), node.attr, expression(context, node.ctx)))
     if context.plain:
         return made
-    if type(node.ctx) is not gast.Load:
+    if type(node.ctx) is not ast.Load:
         made.value = runtime(node.value, "owner", made.value)
         return made
     if node.attr.startswith("__"):  # which every object has
@@ -178,10 +178,10 @@ def _is_module_member(context: Context, node: Any) -> bool:
     """Whether `node` is `module.name` or `module.inner.name`, and no array."""
     names: list[str] = []
     base = node
-    while isinstance(base, gast.Attribute):
+    while isinstance(base, ast.Attribute):
         names.append(base.attr)
         base = base.value
-    if not isinstance(base, gast.Name) or context.scope.owner(base.id) is not None:
+    if not isinstance(base, ast.Name) or context.scope.owner(base.id) is not None:
         return False
     value = context.globals.get(base.id)
     for name in reversed(names):
@@ -193,27 +193,28 @@ def _is_module_member(context: Context, node: Any) -> bool:
 
 def _callee(context: Context, node: Any) -> Any:
     """What is called: a name or a method is taken as it is."""
-    if isinstance(node, gast.Attribute) and node.attr != "__class__":
+    if isinstance(node, ast.Attribute) and node.attr != "__class__":
         return at(node, ast.Attribute(expression(context, node.value), node.attr, LOAD))
-    if isinstance(node, gast.Name) and context.scope.owner(node.id) is None:
-        return load(node, node.id)
+    if isinstance(node, ast.Name) and context.scope.owner(node.id) is None:
+        return node
     return expression(context, node)
 
 
 def _call(context: Context, node: Any) -> Any:
     args = [expression(context, argument) for argument in node.args]
     keywords = [at(k, ast.keyword(k.arg, expression(context, k.value))) for k in node.keywords]
-    if context.plain or (isinstance(node.func, gast.Name) and node.func.id in _FRAME_DEPENDENT):
+    if context.plain or (isinstance(node.func, ast.Name) and node.func.id in _FRAME_DEPENDENT):
         return at(node, ast.Call(expression(context, node.func), args, keywords))
     if _is_append(node):
-        return runtime(node, "append", expression(context, node.func.value), *args)
+        items: Any = node.func
+        return runtime(node, "append", expression(context, items.value), *args)
     return at(node, ast.Call(hook(node, "call"), [_callee(context, node.func), *args], keywords))
 
 
 def _is_append(node: Any) -> bool:
     """Whether a call is `items.append(x)`, which is so frequent that there is a hook of its own."""
-    plain = len(node.args) == 1 and not isinstance(node.args[0], gast.Starred) and not node.keywords
-    return plain and isinstance(node.func, gast.Attribute) and node.func.attr == "append"
+    plain = len(node.args) == 1 and not isinstance(node.args[0], ast.Starred) and not node.keywords
+    return plain and isinstance(node.func, ast.Attribute) and node.func.attr == "append"
 
 
 # --- arithmetic (written out because there is so much of it)
@@ -227,33 +228,40 @@ def _binary(context: Context, node: Any) -> Any:
 
 def _may_make(node: Any) -> bool:
     """Whether an operator may make a container: none is made with a number that is written there, but by `2 * [a]`."""
-    if not isinstance(node.op, _MAKING):
+    if node.op.__class__ not in _MAKING:
         return False
-    kinds = {side.value.__class__ for side in (node.left, node.right) if side.__class__ is gast.Constant}
-    return float not in kinds and (int not in kinds or isinstance(node.op, gast.Mult))
+    left, right = node.left.__class__, node.right.__class__
+    if left is not ast.Constant and right is not ast.Constant:
+        return True
+    kinds = {side.value.__class__ for side in (node.left, node.right) if side.__class__ is ast.Constant}
+    return float not in kinds and (int not in kinds or isinstance(node.op, ast.Mult))
 
 
 def _operand(context: Context, node: Any) -> Any:
     """What an operator takes, which changes nothing."""
     kind = node.__class__
-    if kind is not gast.BinOp:
-        return _name(context, node) if kind is gast.Name else expression(context, node)
+    if kind is ast.Name:
+        return node if node.id in context.certain else _name(context, node)
+    if kind is not ast.BinOp:
+        return expression(context, node)
     left, right = _operand(context, node.left), _operand(context, node.right)
-    if isinstance(node.op, gast.Mod) and not context.plain and _is_text(node.left):
+    if node.op.__class__ is ast.Mod and not context.plain and _is_text(node.left):
         return runtime(node, "percent", left, right)
+    if left is node.left and right is node.right:
+        return node
     return at(node, ast.BinOp(left, _operator(node.op), right))
 
 
 def _is_text(node: Any) -> bool:
-    return isinstance(node, gast.JoinedStr) or (isinstance(node, gast.Constant) and isinstance(node.value, str))
+    return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
 
 
-_MAKING = (gast.Add, gast.Mult, gast.Sub, gast.BitOr, gast.BitAnd, gast.BitXor)
+_MAKING = frozenset({ast.Add, ast.Mult, ast.Sub, ast.BitOr, ast.BitAnd, ast.BitXor})
 """Operators of containers."""
 
 
 _OPERATORS: dict[type, Any] = {
-    getattr(gast, name): getattr(ast, name)()
+    getattr(ast, name): getattr(ast, name)()
     for name in (
         *("Add", "Sub", "Mult", "MatMult", "Div", "Mod", "Pow", "LShift", "RShift", "BitOr", "BitXor", "BitAnd"),
         *("FloorDiv", "Eq", "NotEq", "Lt", "LtE", "Gt", "GtE", "Is", "IsNot", "In", "NotIn", "Not", "Invert"),
@@ -271,12 +279,12 @@ def _ready(context: Context, node: Any) -> Any:
 
 
 def _constant(context: Context, node: Any) -> Any:
-    return node.__dict__.get("parsed") or at(node, ast.Constant(node.value, node.kind))
+    return node
 
 
 def _unary(context: Context, node: Any) -> Any:
     operand = _operand(context, node.operand)
-    if type(node.op) is gast.Not and not context.plain:
+    if type(node.op) is ast.Not and not context.plain:
         return runtime(node, "negate", operand)
     return at(node, ast.UnaryOp(_operator(node.op), operand))
 
@@ -287,7 +295,7 @@ def _unary(context: Context, node: Any) -> Any:
 def _bool(context: Context, node: Any) -> Any:
     if context.plain:
         return generic(context, node)
-    is_or = type(node.op) is gast.Or
+    is_or = type(node.op) is ast.Or
     names = context.names(node).names
     made = expression(context, node.values[-1])
     for value in reversed(node.values[:-1]):
@@ -322,14 +330,14 @@ def _compare(context: Context, node: Any) -> Any:
 
 def _text(context: Context, node: Any) -> Any:
     """An f-string: the run-time object puts it together, or makes a text of which running tells a part."""
-    if context.plain or all(isinstance(value, gast.Constant) for value in node.values):
+    if context.plain or all(isinstance(value, ast.Constant) for value in node.values):
         return generic(context, node)
     values = [value for value in node.values if getattr(value, "value", None) != ""]  # Python 3.12 ends formats so
     return runtime(node, "text", *[_text_item(context, value) for value in values])
 
 
 def _text_item(context: Context, node: Any) -> Any:
-    if isinstance(node, gast.Constant):
+    if isinstance(node, ast.Constant):
         return constant(node, node.value)
     how = "" if node.conversion < 0 else chr(node.conversion)
     spec = constant(node, "") if node.format_spec is None else expression(context, node.format_spec)
@@ -337,7 +345,7 @@ def _text_item(context: Context, node: Any) -> Any:
 
 
 _COMPARISONS: dict[type, str] = {
-    gast.Eq: "eq", gast.NotEq: "ne", gast.Lt: "lt", gast.LtE: "le", gast.Gt: "gt", gast.GtE: "ge",
+    ast.Eq: "eq", ast.NotEq: "ne", ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge",
 }  # fmt: skip
 """The hooks for comparisons, but for those with a number or a text that is written there: no items are compared."""
 
@@ -354,10 +362,10 @@ def _chain(context: Context, node: Any, left: Any, position: int) -> Any:
     last = position == len(node.ops) - 1
     if not last:
         right = runtime(node.comparators[position], "save", right)
-    if isinstance(op, (gast.In, gast.NotIn)):
-        made = runtime(node, "member", left, right, constant(node, isinstance(op, gast.NotIn)))
-    elif isinstance(op, (gast.Is, gast.IsNot)):
-        made = runtime(node, "same", left, right, constant(node, isinstance(op, gast.IsNot)))
+    if isinstance(op, (ast.In, ast.NotIn)):
+        made = runtime(node, "member", left, right, constant(node, isinstance(op, ast.NotIn)))
+    elif isinstance(op, (ast.Is, ast.IsNot)):
+        made = runtime(node, "same", left, right, constant(node, isinstance(op, ast.IsNot)))
     elif _is_no_container(left) or _is_no_container(right):
         made = at(node, ast.Compare(left, [_operator(op)], [right]))
     else:
@@ -388,7 +396,7 @@ def _go(context: Context, node: Any) -> Any:
 
 def _subscript(context: Context, node: Any) -> Any:
     base = expression(context, node.value)
-    if context.plain or type(node.ctx) is not gast.Load:
+    if context.plain or type(node.ctx) is not ast.Load:
         if not context.plain:
             base = runtime(node.value, "elements", base)
         return at(node, ast.Subscript(base, expression(context, node.slice), _operator(node.ctx)))
@@ -397,9 +405,9 @@ def _subscript(context: Context, node: Any) -> Any:
 
 def _index(context: Context, node: Any) -> Any:
     """An index as a value: slices become `slice(...)`."""
-    if isinstance(node, gast.Tuple):
+    if isinstance(node, ast.Tuple):
         return at(node, ast.Tuple([_index(context, item) for item in node.elts], LOAD))
-    if not isinstance(node, gast.Slice):
+    if not isinstance(node, ast.Slice):
         return expression(context, node)
     parts = [node.lower, node.upper, node.step]
     return runtime(node, "slice", *(constant(node, None) if p is None else expression(context, p) for p in parts))
@@ -407,14 +415,14 @@ def _index(context: Context, node: Any) -> Any:
 
 def _display(context: Context, node: Any) -> Any:
     made = generic(context, node)
-    stored = not isinstance(getattr(node, "ctx", None), gast.Load | None)
+    stored = not isinstance(getattr(node, "ctx", None), ast.Load | None)
     return made if stored or context.plain else runtime(node, "record_allocation", made)
 
 
 def _starred(context: Context, node: Any) -> Any:
     """`*items`, which goes through them."""
     made = generic(context, node)
-    if not context.plain and type(node.ctx) is gast.Load:
+    if not context.plain and type(node.ctx) is ast.Load:
         made.value = runtime(node, "rows", made.value)
     return made
 
@@ -430,13 +438,6 @@ def _rewrite_lambda(context: Context, node: Any) -> Any:
     return context.function(context, node)
 
 
-def _handler(context: Context, node: Any) -> Any:
-    """In the body of a class; gast's handler has a node where Python's has a string."""
-    name = None if node.name is None else node.name.id
-    kind = None if node.type is None else expression(context, node.type)
-    return at(node, ast.ExceptHandler(kind, name, [expression(context, s) for s in node.body]))
-
-
 def _yield(context: Context, node: Any) -> Any:
     context.generator = True
     value = constant(node, None) if node.value is None else expression(context, node.value)
@@ -445,30 +446,29 @@ def _yield(context: Context, node: Any) -> Any:
 
 
 _RULES: dict[type, Rule] = {
-    gast.Name: _name,
-    gast.Constant: _constant,
-    gast.BinOp: _binary,
-    gast.UnaryOp: _unary,
-    gast.Attribute: _attribute,
-    gast.Call: _call,
-    gast.BoolOp: _bool,
-    gast.Compare: _compare,
-    gast.IfExp: _conditional,
-    gast.Subscript: _subscript,
-    gast.List: _display,
-    gast.Dict: _display,
-    gast.Starred: _starred,
-    gast.Set: _display,
-    gast.ListComp: _comprehension,
-    gast.SetComp: _comprehension,
-    gast.DictComp: _comprehension,
-    gast.GeneratorExp: _comprehension,
-    gast.Lambda: _rewrite_lambda,
-    gast.FunctionDef: _rewrite_lambda,
-    gast.ExceptHandler: _handler,
-    gast.Yield: _yield,
-    gast.JoinedStr: _text,
-    gast.NamedExpr: _named,
+    ast.Name: _name,
+    ast.Constant: _constant,
+    ast.BinOp: _binary,
+    ast.UnaryOp: _unary,
+    ast.Attribute: _attribute,
+    ast.Call: _call,
+    ast.BoolOp: _bool,
+    ast.Compare: _compare,
+    ast.IfExp: _conditional,
+    ast.Subscript: _subscript,
+    ast.List: _display,
+    ast.Dict: _display,
+    ast.Starred: _starred,
+    ast.Set: _display,
+    ast.ListComp: _comprehension,
+    ast.SetComp: _comprehension,
+    ast.DictComp: _comprehension,
+    ast.GeneratorExp: _comprehension,
+    ast.Lambda: _rewrite_lambda,
+    ast.FunctionDef: _rewrite_lambda,
+    ast.Yield: _yield,
+    ast.JoinedStr: _text,
+    ast.NamedExpr: _named,
     NoFlagSet: _go,
     Handles: lambda context, node: runtime(
         node, "handles", load(node, f"attempt@{node.number}"), constant(node, node.handler)

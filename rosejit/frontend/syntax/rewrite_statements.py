@@ -22,7 +22,6 @@ from rosejit.frontend.syntax.ast_build import (
     runtime,
     store,
 )
-from rosejit.frontend.syntax.gast_convert import gast
 from rosejit.frontend.syntax.loop_plan import plan
 from rosejit.frontend.syntax.lower_jumps import VALUE, AssignFlag
 from rosejit.frontend.syntax.rewrite_context import Context
@@ -73,7 +72,7 @@ def _while(context: Context, node: Any) -> list[Any]:
     names = flow.names
     variable = context.counter.next("while")
     held = loads(node, names)
-    tried = {inner.target.id for inner in gast.walk(node.test) if isinstance(inner, gast.NamedExpr)}
+    tried = {inner.target.id for inner in ast.walk(node.test) if isinstance(inner, ast.NamedExpr)}
     unread = sorted(tried - set(names) - context.scope.shared)  # the test runs twice, and must not find what it bound
     tested = method(node.test, variable, "test", expression(context, node.test), held)
     last = node.body[-1]
@@ -172,7 +171,7 @@ def _handler(context: Context, node: Any, attempt: str) -> Any:
     if node.name is None:
         return at(node, ast.ExceptHandler(kind, None, body))
     caught = context.counter.next("caught")
-    name = at(node, gast.Name(node.name.id, gast.Store(), None, None))  # gast gives it no position
+    name = at(node, ast.Name(node.name, ast.Store()))
     bound = assign(node, expression(context, name), load(node, caught))
     unbound = assign(node, expression(context, name), hook(node, "UNDEFINED"))
     return at(node, ast.ExceptHandler(kind, caught, [bound, *body, unbound]))
@@ -189,7 +188,7 @@ def _match(context: Context, node: Any) -> list[Any]:
     cases: list[Any] = []
     for case in node.cases:
         guard = None if case.guard is None else expression(context, case.guard)
-        names = [getattr(part, field, None) for part in gast.walk(case.pattern) for field in ("name", "rest")]
+        names = [getattr(part, field, None) for part in ast.walk(case.pattern) for field in ("name", "rest")]
         _refuse_shared(context, case.pattern, *names)
         outer, context.plain = context.plain, True
         pattern = generic(context, case.pattern)
@@ -202,10 +201,12 @@ def _match(context: Context, node: Any) -> list[Any]:
 
 
 def _assign(context: Context, node: Any) -> list[Any]:
-    value = expression(context, node.value)
-    if isinstance(node.targets[0], gast.Name) and node.targets[0].id == VALUE:
+    value, first = expression(context, node.value), node.targets[0]
+    if first.__class__ is ast.Name and len(node.targets) == 1 and first.id in context.certain and first.id != VALUE:
+        return [node if value is node.value else at(node, ast.Assign(node.targets, value))]
+    if isinstance(first, ast.Name) and first.id == VALUE:
         value = runtime(node.value, "result", value)
-    if any(isinstance(t, gast.Tuple | gast.List) for t in node.targets) and not isinstance(node.value, gast.Tuple):
+    if any(isinstance(t, ast.Tuple | ast.List) for t in node.targets) and not isinstance(node.value, ast.Tuple):
         value = runtime(node.value, "rows", value)
     return [at(node, ast.Assign([expression(context, target) for target in node.targets], value))]
 
@@ -220,7 +221,7 @@ def _annotated(context: Context, node: Any) -> list[Any]:
 def _augmented(context: Context, node: Any) -> list[Any]:
     before: list[Any] = []
     target = node.target
-    if isinstance(target, gast.Name) and id(target) in context.flow.unsure and target.id in context.flow.undefined:
+    if isinstance(target, ast.Name) and id(target) in context.flow.unsure and target.id in context.flow.undefined:
         checked = runtime(target, "bound", load(target, target.id), constant(target, target.id))
         before.append(assign(target, target.id, checked))
     op, method, stored = (
@@ -228,8 +229,8 @@ def _augmented(context: Context, node: Any) -> list[Any]:
         constant(node, _IN_PLACE[type(node.op)]),
         expression(context, target),
     )
-    if isinstance(target, gast.Name):
-        read = expression(context, at(target, gast.Name(target.id, gast.Load(), None, None)))
+    if isinstance(target, ast.Name):
+        read = expression(context, at(target, ast.Name(target.id, ast.Load())))
         before.append(do(node, runtime(node, "grows", read, method)))
     else:
         stored.value = runtime(target, "grown", stored.value, method)
@@ -237,14 +238,14 @@ def _augmented(context: Context, node: Any) -> list[Any]:
 
 
 _IN_PLACE = {
-    getattr(gast, name): f"__i{name.lower()}__" for name in ("Add", "Sub", "Mod", "Pow", "LShift", "RShift", "FloorDiv")
+    getattr(ast, name): f"__i{name.lower()}__" for name in ("Add", "Sub", "Mod", "Pow", "LShift", "RShift", "FloorDiv")
 } | {
-    gast.Mult: "__imul__",
-    gast.MatMult: "__imatmul__",
-    gast.Div: "__itruediv__",
-    gast.BitAnd: "__iand__",
-    gast.BitOr: "__ior__",
-    gast.BitXor: "__ixor__",
+    ast.Mult: "__imul__",
+    ast.MatMult: "__imatmul__",
+    ast.Div: "__itruediv__",
+    ast.BitAnd: "__iand__",
+    ast.BitOr: "__ior__",
+    ast.BitXor: "__ixor__",
 }
 
 
@@ -252,11 +253,11 @@ def _delete(context: Context, node: Any) -> list[Any]:
     """`del x` leaves `x` unbound, which staged code can join; items and attributes go at once."""
     made: list[Any] = []
     for target in node.targets:
-        if isinstance(target, gast.Name):
-            read = gast.Name(target.id, gast.Load(), None, None)
+        if isinstance(target, ast.Name):
+            read = ast.Name(target.id, ast.Load())
             at(target, read)
             checked = runtime(target, "bound", expression(context, read), constant(target, target.id))
-            kept = gast.Name(target.id, gast.Store(), None, None)
+            kept = ast.Name(target.id, ast.Store())
             made += [
                 do(target, checked),
                 assign(target, expression(context, at(target, kept)), hook(target, "UNDEFINED")),
@@ -301,23 +302,23 @@ def _nothing(context: Context, node: Any) -> list[Any]:
 
 
 _RULES: dict[type, Rule] = {
-    gast.If: _if,
-    gast.While: _while,
-    gast.For: _for,
-    gast.Return: _return,
-    gast.Assert: _assert,
-    gast.Raise: _raise,
-    gast.Try: _try,
-    gast.With: _with,
-    gast.Match: _match,
-    gast.Assign: _assign,
-    gast.AnnAssign: _annotated,
-    gast.AugAssign: _augmented,
-    gast.Delete: _delete,
-    gast.Import: _import,
-    gast.ImportFrom: _import,
-    gast.FunctionDef: _rewrite_inner_function,
-    gast.ClassDef: _class,
-    gast.Nonlocal: _nothing,
+    ast.If: _if,
+    ast.While: _while,
+    ast.For: _for,
+    ast.Return: _return,
+    ast.Assert: _assert,
+    ast.Raise: _raise,
+    ast.Try: _try,
+    ast.With: _with,
+    ast.Match: _match,
+    ast.Assign: _assign,
+    ast.AnnAssign: _annotated,
+    ast.AugAssign: _augmented,
+    ast.Delete: _delete,
+    ast.Import: _import,
+    ast.ImportFrom: _import,
+    ast.FunctionDef: _rewrite_inner_function,
+    ast.ClassDef: _class,
+    ast.Nonlocal: _nothing,
     AssignFlag: _set_flag,
 }

@@ -2,15 +2,15 @@
 
 # Values of users are of any type: what they are is asked while staging.
 
+import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import field
 from typing import Any
 
-from rosejit.frontend.syntax.gast_convert import gast
 from rosejit.lazy_dataclass import dataclass
 
-FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda)
-COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 IMMEDIATE = frozenset({"all", "any", "dict", "frozenset", "list", "max", "min", "set", "sorted", "sum", "tuple"})
 """Builtins whose generator argument has run before anything else does."""
@@ -61,13 +61,13 @@ def parameters(node: Any) -> Iterator[str]:
     """The names of the parameters of a function, in the order in which they are written."""
     arguments = node.args
     for param in (*arguments.posonlyargs, *arguments.args):
-        yield param.id
+        yield param.arg
     if arguments.vararg is not None:
-        yield arguments.vararg.id
+        yield arguments.vararg.arg
     for param in arguments.kwonlyargs:
-        yield param.id
+        yield param.arg
     if arguments.kwarg is not None:
-        yield arguments.kwarg.id
+        yield arguments.kwarg.arg
 
 
 def _share(scope: Scope) -> None:
@@ -87,12 +87,22 @@ def _share(scope: Scope) -> None:
 
 def _collect(nodes: Iterable[Any], scope: Scope, hidden: frozenset[str]) -> None:
     """Enter the names of `nodes` into `scope`; `hidden` are the variables of comprehensions around."""
-    for node in nodes:
-        rule = _COLLECTORS.get(type(node))
-        if rule is not None:
-            rule(node, scope, hidden)
+    pending = [*nodes]
+    while pending:
+        node = pending.pop()
+        kind = node.__class__
+        if kind is ast.Name:
+            if node.id not in hidden:
+                (scope.loads if node.ctx.__class__ is ast.Load else scope.bound).add(node.id)
+        elif kind is ast.BinOp:
+            pending += (node.left, node.right)
+        elif kind is ast.Assign:
+            pending += node.targets
+            pending.append(node.value)
+        elif kind in _COLLECTORS:
+            _COLLECTORS[kind](node, scope, hidden)
         elif node is not None:
-            _collect(children(node), scope, hidden)
+            pending += children(node)
 
 
 def children(node: Any) -> list[Any]:
@@ -101,29 +111,16 @@ def children(node: Any) -> list[Any]:
     for name in node._fields:
         below = getattr(node, name, None)
         if below.__class__ is list:
-            found += [item for item in below if isinstance(item, gast.AST) and item._fields]  # type: ignore[union-attr]  # a list
-        elif isinstance(below, gast.AST) and below._fields:  # pyright: ignore[reportOptionalMemberAccess]  # an AST
+            found += [item for item in below if isinstance(item, ast.AST) and item._fields]  # type: ignore[union-attr]  # a list
+        elif isinstance(below, ast.AST) and below._fields:
             found.append(below)
     return found
-
-
-def _name(node: Any, scope: Scope, hidden: frozenset[str]) -> None:
-    if node.id not in hidden:
-        (scope.loads if node.ctx.__class__ is gast.Load else scope.bound).add(node.id)
-
-
-def _binary(node: Any, scope: Scope, hidden: frozenset[str]) -> None:
-    _collect((node.left, node.right), scope, hidden)
-
-
-def _assign(node: Any, scope: Scope, hidden: frozenset[str]) -> None:
-    _collect((*node.targets, node.value), scope, hidden)
 
 
 def _annotated(node: Any, scope: Scope, hidden: frozenset[str]) -> None:
     """Annotations of variables are read by nobody, but where a class is made."""
     _collect((node.target, node.value), scope, hidden)
-    names = scope if isinstance(scope.node, gast.ClassDef) else Scope(scope.node)
+    names = scope if isinstance(scope.node, ast.ClassDef) else Scope(scope.node)
     _collect([node.annotation], names, hidden)
     scope.bound |= names.bound
 
@@ -131,10 +128,10 @@ def _annotated(node: Any, scope: Scope, hidden: frozenset[str]) -> None:
 def _attribute(node: Any, scope: Scope, hidden: frozenset[str]) -> None:
     names: list[str] = []
     base = node
-    while type(base) is gast.Attribute:
+    while type(base) is ast.Attribute:
         names.append(base.attr)
         base = base.value
-    if type(base) is gast.Name and base.id not in hidden:
+    if type(base) is ast.Name and base.id not in hidden:
         names.append(base.id)
         whole = names[::-1]
         scope.chains.update([tuple(whole[:end]) for end in range(2, len(whole) + 1)])
@@ -142,7 +139,7 @@ def _attribute(node: Any, scope: Scope, hidden: frozenset[str]) -> None:
 
 
 def _collect_function(node: Any, scope: Scope, hidden: frozenset[str]) -> None:
-    if not isinstance(node, gast.Lambda):
+    if not isinstance(node, ast.Lambda):
         scope.bound.add(node.name)
         _collect([*node.decorator_list, node.returns], scope, hidden)
         _collect([param.annotation for param in all_parameters(node)], scope, hidden)
@@ -172,12 +169,12 @@ def _class(node: Any, scope: Scope, hidden: frozenset[str]) -> None:
 
 
 def _comprehension(node: Any, scope: Scope, hidden: frozenset[str]) -> None:
-    targets = {n.id for g in node.generators for n in gast.walk(g.target) if isinstance(n, gast.Name)}
+    targets = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
     _collect([node.generators[0].iter], scope, hidden)
     inside = hidden | targets
     _collect([part for g in node.generators for part in (g.target, *g.ifs)], scope, inside)
     _collect([g.iter for g in node.generators[1:]], scope, inside)
-    _collect([node.key, node.value] if isinstance(node, gast.DictComp) else [node.elt], scope, inside)
+    _collect([node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt], scope, inside)
 
 
 def _generator(node: Any, scope: Scope, hidden: frozenset[str]) -> None:
@@ -193,9 +190,9 @@ def _generator(node: Any, scope: Scope, hidden: frozenset[str]) -> None:
 
 def _call(node: Any, scope: Scope, hidden: frozenset[str]) -> None:
     """`sum(e for ...)` runs its generator before anything else happens."""
-    if isinstance(node.func, gast.Name) and node.func.id in IMMEDIATE:
+    if isinstance(node.func, ast.Name) and node.func.id in IMMEDIATE:
         for argument in node.args:
-            (_comprehension if isinstance(argument, gast.GeneratorExp) else _any)(argument, scope, hidden)
+            (_comprehension if isinstance(argument, ast.GeneratorExp) else _any)(argument, scope, hidden)
         _collect([node.func, *node.keywords], scope, hidden)
     else:
         _collect(children(node), scope, hidden)
@@ -207,7 +204,7 @@ def _any(node: Any, scope: Scope, hidden: frozenset[str]) -> None:
 
 def _handler(node: Any, scope: Scope, hidden: frozenset[str]) -> None:
     if node.name is not None:
-        scope.bound.add(node.name.id)
+        scope.bound.add(node.name)
     _collect([node.type, *node.body], scope, hidden)
 
 
@@ -216,7 +213,7 @@ def _nonlocal(node: Any, scope: Scope, hidden: frozenset[str]) -> None:
 
 
 def _pattern(node: Any, scope: Scope, hidden: frozenset[str]) -> None:
-    name = node.rest if isinstance(node, gast.MatchMapping) else node.name
+    name = node.rest if isinstance(node, ast.MatchMapping) else node.name
     if name is not None:
         scope.bound.add(name)
     _collect(children(node), scope, hidden)
@@ -227,25 +224,22 @@ def _import(node: Any, scope: Scope, hidden: frozenset[str]) -> None:
 
 
 _COLLECTORS: dict[type, Any] = {
-    gast.Name: _name,
-    gast.Attribute: _attribute,
-    gast.BinOp: _binary,
-    gast.Assign: _assign,
-    gast.AnnAssign: _annotated,
-    gast.FunctionDef: _collect_function,
-    gast.AsyncFunctionDef: _collect_function,
-    gast.Lambda: _collect_function,
-    gast.ClassDef: _class,
-    gast.ListComp: _comprehension,
-    gast.SetComp: _comprehension,
-    gast.DictComp: _comprehension,
-    gast.GeneratorExp: _generator,
-    gast.Call: _call,
-    gast.ExceptHandler: _handler,
-    gast.Nonlocal: _nonlocal,
-    gast.MatchAs: _pattern,
-    gast.MatchStar: _pattern,
-    gast.MatchMapping: _pattern,
-    gast.Import: _import,
-    gast.ImportFrom: _import,
+    ast.Attribute: _attribute,
+    ast.AnnAssign: _annotated,
+    ast.FunctionDef: _collect_function,
+    ast.AsyncFunctionDef: _collect_function,
+    ast.Lambda: _collect_function,
+    ast.ClassDef: _class,
+    ast.ListComp: _comprehension,
+    ast.SetComp: _comprehension,
+    ast.DictComp: _comprehension,
+    ast.GeneratorExp: _generator,
+    ast.Call: _call,
+    ast.ExceptHandler: _handler,
+    ast.Nonlocal: _nonlocal,
+    ast.MatchAs: _pattern,
+    ast.MatchStar: _pattern,
+    ast.MatchMapping: _pattern,
+    ast.Import: _import,
+    ast.ImportFrom: _import,
 }

@@ -21,10 +21,9 @@ from rosejit.frontend.syntax import (
     lower_match,
     scope,
 )
-from rosejit.frontend.syntax.ast_build import RUNTIME, assign, at, constant, hook, inside, load, runtime
+from rosejit.frontend.syntax.ast_build import RUNTIME, assign, at, constant, copied, hook, inside, load, runtime
 from rosejit.frontend.syntax.code_comparison import FUTURE_FLAGS
 from rosejit.frontend.syntax.code_table import ByCode
-from rosejit.frontend.syntax.gast_convert import gast
 from rosejit.frontend.syntax.lost_files import LOST, find_again
 from rosejit.frontend.syntax.rewrite_context import Context, Counter
 from rosejit.frontend.syntax.rewrite_expressions import expression
@@ -178,28 +177,31 @@ def show(function: FunctionType) -> str:
 def _rewritten(function: FunctionType) -> tuple[Source, Scope, Any]:
     source = find(function)
     fence.check(source, function.__globals__)
-    _lower(source)
+    source = _lowered(source)
     names = scope.analyse(source.node)
     context, body = _context(source, names, function.__globals__, Counter(), None)
     return source, names, _definition(context, source.node, body)
 
 
-def _lower(source: Source) -> None:
+def _lowered(source: Source) -> Source:
     """Without `match`, `try` and `with`, where there are some: they are looked for in the text first."""
-    if isinstance(source.node, gast.Lambda):
-        return
-    if "match" in source.text:
-        lower_match.lower(source.node.body)
-    if "try" in source.text or "with" in source.text:
-        lower_faults.lower(source.node.body)
+    text = source.text
+    if isinstance(source.node, ast.Lambda) or not any(word in text for word in ("match", "try", "with")):
+        return source
+    node = copied(source.node)
+    if "match" in text:
+        lower_match.lower(node.body)
+    if "try" in text or "with" in text:
+        lower_faults.lower(node.body)
+    return Source(source.file, source.name, node, text)
 
 
 def _context(
     source: Source, names: Scope, variables: dict[str, Any], counter: Counter, outer: Context | None
 ) -> tuple[Context, lower_jumps.Body]:
     node = names.node
-    if isinstance(node, gast.Lambda):
-        lowered = lower_jumps.Body([at(node.body, gast.Return(node.body))], frozenset(), returns=False)
+    if isinstance(node, ast.Lambda):
+        lowered = lower_jumps.Body([at(node.body, ast.Return(node.body))], frozenset(), returns=False)
     else:
         lowered = lower_jumps.lower(node)
     facts = liveness.analyse(lowered, names)
@@ -228,7 +230,7 @@ def _plain_parts(outer: Context, node: Any, made: ast.FunctionDef) -> None:
     ]
     was, outer.plain = outer.plain, True
     made.returns = None if node.returns is None else expression(outer, node.returns)
-    annotations = {param.id: param.annotation for param in scope.all_parameters(node)}
+    annotations = {param.arg: param.annotation for param in scope.all_parameters(node)}
     for argument in _arguments(made.args):
         annotation = annotations[argument.arg]
         argument.annotation = None if annotation is None else expression(outer, annotation)
@@ -243,7 +245,7 @@ def _arguments(arguments: ast.arguments) -> list[ast.arg]:
 def _definition(context: Context, node: Any, lowered: lower_jumps.Body) -> Any:
     """The function `node` rewritten, without decorators, defaults and annotations."""
     arguments = _parameters(node.args)
-    if isinstance(node, gast.Lambda):
+    if isinstance(node, ast.Lambda):
         return at(node, ast.Lambda(arguments, expression(context, node.body)))
     body = context.block(lowered.statements)
     if lowered.returns:
@@ -258,10 +260,10 @@ def _definition(context: Context, node: Any, lowered: lower_jumps.Body) -> Any:
 
 def _parameters(arguments: Any) -> ast.arguments:
     def one(param: Any) -> ast.arg | None:
-        return None if param is None else at(param, ast.arg(param.id))
+        return None if param is None else at(param, ast.arg(param.arg))
 
     def many(params: list[Any]) -> list[ast.arg]:
-        return [at(param, ast.arg(param.id)) for param in params]
+        return [at(param, ast.arg(param.arg)) for param in params]
 
     return ast.arguments(
         many(arguments.posonlyargs),
@@ -350,7 +352,7 @@ def _inlined_plan(function: FunctionType) -> tuple[frozenset[str], loop_plan.Pla
         fence.check(source, function.__globals__)
     except UnsupportedSyntax as error:
         return error.message
-    _lower(source)
+    source = _lowered(source)
     names = scope.analyse(source.node)
     context, body = _context(source, names, function.__globals__, Counter(), None)
     made = loop_plan.of_function(context, body)

@@ -1,15 +1,21 @@
 """Finding the source of a function, wherever it was written."""
 
+import ast
 import functools
 import importlib.util
 import linecache
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 
+import rosejit
 from rosejit.errors import UnsupportedSyntax
+from rosejit.frontend.syntax import source
+from rosejit.frontend.syntax.code_comparison import every
 from rosejit.frontend.syntax.source import find
+from rosejit.frontend.syntax.translate import translate
 from tests.frontend.oracle import define
 
 
@@ -131,3 +137,116 @@ def test_text_that_is_no_python_any_more(tmp_path):
     (tmp_path / "breaking.py").write_text("def broken(x:\n    return x, and more\n", encoding="utf-8")
     with pytest.raises(UnsupportedSyntax, match="is not where it was"):
         find(module.broken)
+
+
+# --- a definition from its own lines
+
+ODD = (
+    """
+import os
+
+@a.b(
+    1,
+)
+def decorated(x,
+y): return x
+
+
+class Shape:
+    def inside(self):
+        def inner(): return """
+    + "'''text\nof two lines'''"
+    + """
+        # a comment further in
+    # and one further out
+        x = (1,
+2)
+        y = 3 + \\
+4
+        return inner, x, y
+
+    async def other(self): pass
+	def tab(self):
+		return 1
+    def ends_in_nothing(self):
+        return 1
+        if 0:
+            pass
+
+
+def one_line(x): return x; y: int
+if os:
+    def twice(): return 1
+else:
+    def twice(): return 2
+
+def last(): x = """
+    + "'''\nif this were code\n'''"
+)
+
+
+def assert_alike(text):
+    """Each `def` as it is in the tree of the whole text."""
+    lines = text.splitlines(keepends=True)
+    definitions, _ = source._definitions(text)
+    found = 0
+    for code in every(compile(text, "<text>", "exec")):
+        nodes = definitions.get(code.co_firstlineno, ())
+        whole = [node for node in nodes if getattr(node, "name", "<lambda>") == code.co_name]
+        if whole and code.co_name != "<lambda>":
+            alone = [source._parsed_alone(lines, code)]
+            assert list(map(_dumped, alone)) == list(map(_dumped, whole)), code
+            found += 1
+    return found
+
+
+def _dumped(node):
+    return ast.dump(node, include_attributes=True)
+
+
+def test_a_definition_is_told_from_the_lines_below():
+    assert assert_alike(ODD.replace("\tdef", "    def").replace("\t\t", "        ")) == 10
+
+
+@pytest.mark.parametrize("path", sorted(Path(rosejit.__file__).parent.glob("*/*s.py")), ids=lambda path: path.stem)
+def test_definitions_of_the_package(path):
+    text = path.read_text(encoding="utf-8")
+    assert assert_alike(text) or "\ndef " not in text
+
+
+def all_kinds(x, items, **more):
+    total = 0.0
+    try:
+        with open(x) as file, more:
+            total += sum(item * 2 for item in file if item > 1)
+    except (ValueError, KeyError) as error:
+        raise RuntimeError(f"{error!r:>{x}}") from error
+    match items:
+        case [1, *rest]:
+            total = rest[1:2, 0].y
+        case {"a": rest} if rest:
+            pass
+        case str(a) if a:
+            del total
+
+    def inner(y: float = 1.0, *z, k=2) -> float:
+        nonlocal total
+        total = y
+        while (n := y) < 3 and not z:
+            if n in z:
+                continue
+            break
+        return lambda q=k: [q for q in z for p in q if p]
+
+    for i, j in enumerate(items):
+        items[i].z *= j if j else -j
+        assert i, "text"
+    return inner, total
+
+
+def test_what_the_parser_made_stays_as_it_is():
+    node = find(all_kinds).node
+    before = _dumped(node)
+    translate(all_kinds)
+    assert find(all_kinds).node is node
+    assert _dumped(node) == before
