@@ -104,6 +104,7 @@ def jit(function: Callable[P, R], /) -> Function[P, R]: ...
 def jit(
     *,
     static_argnames: str | tuple[str, ...] = ...,
+    static_argnums: int | tuple[int, ...] = ...,
     cache: bool = ...,
     fastmath: bool = ...,
     tier: Tier = ...,
@@ -116,6 +117,7 @@ def jit(
     /,
     *,
     static_argnames: str | tuple[str, ...] = (),
+    static_argnums: int | tuple[int, ...] = (),
     cache: bool = True,
     fastmath: bool = False,
     tier: Tier = "auto",
@@ -124,7 +126,8 @@ def jit(
 ) -> Any:
     """Compile a function of numbers, arrays and structures of them, when it is called, for the types it is called with.
 
-    `@rose.jit`, `@rose.jit(...)` and `rose.jit(f)` all work. `static_argnames` names parameters that Python keeps;
+    `@rose.jit`, `@rose.jit(...)` and `rose.jit(f)` all work. `static_argnames` names parameters that Python keeps,
+    `static_argnums` counts them, as in JAX;
     `cache=False` keeps compiled code out of the disk cache; `name` is what the function is called in errors and in IR.
     `fastmath=True` lets sums in loops go in another order, divisions share reciprocals, and `x - x` be zero whatever x
     is, in this function and its derivatives.
@@ -148,13 +151,29 @@ def jit(
     )
     options = Options(cache, fastmath, tier, blas)
     if function is not None:
-        return _decorated(function, options, static, name)
+        return _decorated(function, options, static + _counted(function, static_argnums), name)
 
     @public
     def decorate(f: Callable[..., Any]) -> Function:
-        return _decorated(f, options, static, name)
+        return _decorated(f, options, static + _counted(f, static_argnums), name)
 
     return decorate
+
+
+def _counted(f: Any, numbers: int | tuple[int, ...]) -> tuple[str, ...]:
+    """The names of parameters of `f` that are given by their positions, from 0 or, negative, from the end."""
+    numbers = (numbers,) if isinstance(numbers, int) else tuple(numbers)
+    if not numbers or not callable(f):
+        return ()
+    found = inspect.signature(f).parameters.values()
+    names = [each.name for each in found if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
+    for number in numbers:
+        if not -len(names) <= number < len(names):
+            name = getattr(f, "__name__", repr(f))
+            raise StagingTypeError(
+                f"`static_argnums` has {number}, and `{name}` has {len(names)} parameters by position"
+            )
+    return tuple([names[number] for number in numbers])
 
 
 def _decorated(f: Any, options: Options, static: tuple[str, ...], name: str | None) -> Function:

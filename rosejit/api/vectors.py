@@ -1,9 +1,11 @@
 """Structures of numbers to one vector and back: what every solver works on. Staged, like the solvers."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from rosejit.errors import NotDifferentiable
-from rosejit.frontend.values.pytree import parts, staged_leaf, with_parts
+from rosejit import containers
+from rosejit.errors import NotDifferentiable, ShapeError
+from rosejit.frontend.values.pytree import attribute, parts, staged_leaf, with_parts
 from rosejit.numeric import np
 
 
@@ -29,6 +31,34 @@ def is_real(x: Any) -> bool:
     """Whether `x` is a staged Real, or an array of them."""
     leaf = staged_leaf(x)
     return leaf is not None and "real" in (leaf.kind, leaf.element if leaf.kind == "array" else "")
+
+
+def in_order_of(like: Any, y: Any) -> Any:
+    """What is in the structure `y`, in the order of `like`: parts that have names in both stand by their names, not by
+    their places. Raises ShapeError where the names differ.
+    """
+    inside, wanted = parts(y), parts(like)
+    if inside is None or wanted is None:
+        return y
+    (kind, given), (_, names) = _named(y), _named(like)
+    if names and given:
+        if {*names} != {*given}:
+            found = f"the parts {_listed(names)} are needed, given {_listed(given)}"
+            raise ShapeError(found, help="give all of them, by these names")
+        inside = kind.picked(y, names, attribute)
+    if len(inside) != len(wanted):
+        return y
+    return [in_order_of(each, part) for each, part in zip(wanted, inside, strict=True)]
+
+
+def _named(x: Any) -> tuple[Any, tuple[Any, ...]]:
+    """The kind of a structure, and the names of its parts, if they have any."""
+    kind = containers.of_class(type(x))
+    return kind, () if kind is None else kind.keys(x)
+
+
+def _listed(names: Sequence[Any]) -> str:
+    return ", ".join([repr(name) for name in names])
 
 
 def _vector(x: Any) -> Any:

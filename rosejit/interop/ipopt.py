@@ -14,6 +14,7 @@ from rosejit.api.decorators import as_function, jit
 from rosejit.api.derivation.gradients import value_and_grad
 from rosejit.api.function import Function
 from rosejit.api.public_entry import public
+from rosejit.api.vectors import in_order_of
 from rosejit.errors import ShapeError, StagingTypeError
 from rosejit.frontend.values.pytree import parts
 from rosejit.interop.foreign_arguments import leaves_of, required, with_leaves
@@ -84,12 +85,12 @@ def minimize(
     other names are options of IPOPT: `tol=1e-10, max_iter=500, linear_solver="mumps"`.
     """
     cyipopt = required("cyipopt", "ipopt")
-    like, x0 = _varied(x0)
+    given_x0, (like, x0) = x0, _varied(x0)
     rows = _rows(constraints)
     if like is not None:
         f, rows = like.of_vector(f), [(like.of_vector(g), lower, upper) for g, lower, upper in rows]
     problem = _Problem(f, rows, p, callback, progress, x0)
-    low, high = _bounds(bounds, len(x0))
+    low, high = _bounds(bounds, given_x0, len(x0))
     lower, upper = problem.limits(x0)
     solver = cyipopt.Problem(len(x0), len(lower), problem, low, high, lower, upper)
     given = {"print_level": 0, "sb": "yes", **({"warm_start_init_point": "yes"} if start else {}), **options}
@@ -189,9 +190,9 @@ def _rows(constraints: Any) -> list[tuple[Any, Any, Any]]:
     return [tuple(each) for each in found]
 
 
-def _bounds(bounds: Any, count: int) -> tuple[Any, Any]:
+def _bounds(bounds: Any, x: Any, count: int) -> tuple[Any, Any]:
     if hasattr(bounds, "lb") and hasattr(bounds, "ub"):
-        low, high = (np.clip(vector(side), -INFINITE, INFINITE) for side in (bounds.lb, bounds.ub))
+        low, high = (np.clip(vector(in_order_of(x, side)), -INFINITE, INFINITE) for side in (bounds.lb, bounds.ub))
         if {len(low), len(high)} - {1, count}:
             raise ShapeError(f"`bounds` has {len(low)} and {len(high)} numbers for the {count} of x")
         return np.broadcast_to(low, count), np.broadcast_to(high, count)

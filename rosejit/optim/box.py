@@ -48,7 +48,7 @@ def _is_pair(each: Any) -> bool:
 
 
 def box_of(given: Box | None, like: Any) -> Box | None:
-    """The bounds of the vector `like`, as vectors."""
+    """The bounds of the structure `like`, as vectors."""
     return None if given is None else (limits(given[0], like), limits(given[1], like))
 
 

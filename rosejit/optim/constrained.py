@@ -17,7 +17,8 @@ from rosejit.optim.box import box_of, inside, sides
 from rosejit.optim.quasi_newton import remember
 from rosejit.optim.sequential_qp import missing, sequential
 from rosejit.solvers.implicit import solution, still
-from rosejit.solvers.programs import amount, checked, count, option, real, several, solve, vector
+from rosejit.solvers.programs import amount, checked, count, option, real, several, solve, state, vector
+from rosejit.solvers.scipy_keywords import takes_scipy_keywords
 
 MESSAGES = {
     0: "the conditions of a minimum hold, within `tol` or as far as rounding lets one see",
@@ -28,6 +29,7 @@ MESSAGES = {
     5: "a lower bound is above its upper bound",
 }
 METHODS = ("L-BFGS-B", "SLSQP")
+SPELLED = {each.lower().replace("-", ""): each for each in METHODS} | {"lbfgs": "L-BFGS-B"}
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,7 @@ class OptimizeResult:
 
 
 @public
+@takes_scipy_keywords
 def minimize(
     f: Callable[..., Any],
     x0: Any,
@@ -88,12 +91,13 @@ def minimize(
     >>> import rosejit as rose
     >>> square = {"type": "ineq", "fun": lambda x: 2.0 - x[0] ** 2 - x[1] ** 2}
     >>> found = rose.optim.minimize(lambda x: x[0] + x[1], [0.0, 0.0], constraints=square)
-    >>> [round(x, 6) for x in found.x], found.success, round(float(found.multipliers[0][0]), 6)
+    >>> found.x.round(6).tolist(), found.success, round(float(found.multipliers[0][0]), 6)
     ([-1.0, -1.0], True, 0.5)
     """
     rules = [rule for each in _listed(constraints) for rule in _rules(each)]
     kinds, functions = tuple([kind for kind, _, _ in rules]), tuple([function for _, function, _ in rules])
-    word = option(minimize, "method", method or ("SLSQP" if rules else "L-BFGS-B"), METHODS)
+    word = method or ("SLSQP" if rules else "L-BFGS-B")
+    word = option(minimize, "method", SPELLED.get(str(word).lower().replace("-", ""), word), METHODS)
     if rules and word != "SLSQP":
         raise RoseValueError(
             f"`rose.optim.minimize` has no constraints with the method {word!r}", help='the method is "SLSQP"'
@@ -112,7 +116,7 @@ def minimize(
                 return lambda x: function(x, *given)
 
             given = [at(function, each) for function, each in zip(functions, more, strict=True)]
-            return _minimized(objective, real(x0), bounds, kinds, given, *options, *ends)
+            return _minimized(objective, state(base, x0), bounds, kinds, given, *options, *ends)
 
         return minimized
 
@@ -176,7 +180,7 @@ def _between(constraint: Any) -> list[tuple[str, Function, tuple[Any, ...]]]:
 def _minimized(objective, x0, bounds, kinds, given, method, exact, tolerance, limit):
     """The minimum of a function of a structure."""
     v0 = flat(x0)
-    n, box = len(v0), box_of(bounds, v0)
+    n, box = len(v0), box_of(bounds, x0)
     values = _together(lambda v: objective(unflat(x0, v)), [_at(c, x0) for c in given])
     fixed = stop_gradient(box)
     start = inside(stop_gradient(v0), fixed)

@@ -9,11 +9,13 @@ from rosejit.api.decorators import as_function, opaque, wrapped_like
 from rosejit.api.derivation.gradients import value_and_grad
 from rosejit.api.function import Function, FunctionSource, share
 from rosejit.api.specialisation import Staged, positions
-from rosejit.api.vectors import flat, unflat
+from rosejit.api.vectors import flat, in_order_of, unflat
 from rosejit.errors import RoseValueError, StagingTypeError
 from rosejit.frontend.hints.hints import Inferred
 from rosejit.frontend.session.session import Session
-from rosejit.frontend.signature.binding import Call
+from rosejit.frontend.signature.binding import Call, handed_on
+from rosejit.frontend.values.pytree import parts, with_parts
+from rosejit.frontend.values.reachable_state import structural_key
 from rosejit.optim.box import box_of, inside, sides
 from rosejit.solvers.programs import vector
 
@@ -70,7 +72,7 @@ def solver(
         raise StagingTypeError(f"`{transform.__name__}` varies one positional argument, not `{names[k]}`")
     gradient = value_and_grad(base, k)
     report = _reporter(progress)
-    around = None if bounds is None else _numbers(sides(bounds))
+    around = None if bounds is None else _known(sides(bounds))
 
     def solve(*args, **kwargs):
         def evaluate(v):
@@ -81,7 +83,7 @@ def solver(
             return base(*args[:k], unflat(args[k], v), *args[k + 1 :], **kwargs)
 
         start = flat(args[k])
-        box = box_of(around, start)
+        box = box_of(around, args[k])
         v, value, slope, steps, evaluations, converged, values = method(
             evaluate, objective, inside(start, box), report, history, box, *options
         )
@@ -91,7 +93,7 @@ def solver(
     binding = replace(base.binding, result=Inferred(), result_hint=None)
 
     def stage(self: Function, call: Call, at: Session) -> Staged:
-        source = at.stage(solve, binding, call, self.__name__, (self, call.key))
+        source = at.stage(solve, binding, handed_on(call), self.__name__, (self, call.key))
         return Staged(source.function, tuple(call.trees), source.result, tuple(source.statics), source)
 
     def rebuilt(self: Function) -> Any:
@@ -99,16 +101,23 @@ def solver(
 
     made = Function(binding, base.options, FunctionSource(stage, rebuilt))
     wrapped_like(made, base, f"{transform.__name__}_{base.__name__}")
-    share(made, base, transform, argnums, options, report, history, around)
+    share(made, base, transform, argnums, options, report, history, None if around is None else structural_key(around))
     return made
 
 
-def _numbers(bounds: Any) -> Any:
-    """Lower and upper bounds as tuples of numbers, which tell what is compiled."""
-    low, high = [tuple(map(float, vector(bound))) for bound in bounds]
+def _known(bounds: Any) -> Any:
+    """Lower and upper bounds, of which nothing changes any more."""
+    lower, upper = [_kept(bound) for bound in bounds]
+    low, high = [tuple(map(float, vector(side))) for side in (lower, in_order_of(lower, upper))]
     if any([a > b for a, b in zip(low, high, strict=False)]):
         raise RoseValueError(f"a lower bound is above its upper bound: {low} and {high}")
-    return low, high
+    return lower, upper
+
+
+def _kept(bound: Any) -> Any:
+    """A bound as it is now: its numbers in tuples, by the names that it has."""
+    inside = parts(bound)
+    return tuple(map(float, vector(bound))) if inside is None else with_parts(bound, [_kept(part) for part in inside])
 
 
 def _reporter(progress: Progress | bool | None) -> Function | None:

@@ -1,5 +1,6 @@
 """Least squares and curve fits: results that are differentiable by all that the residuals read."""
 
+import inspect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -9,15 +10,16 @@ from rosejit.api import sessions
 from rosejit.api.derivation.gradients import grad
 from rosejit.api.math_functions import stop_gradient
 from rosejit.api.public_entry import public
-from rosejit.api.vectors import flat, unflat
-from rosejit.errors import ShapeError
+from rosejit.api.vectors import flat, in_order_of, unflat
+from rosejit.errors import ShapeError, StagingTypeError
 from rosejit.numeric import np
 from rosejit.solvers.implicit import solution, still
 from rosejit.solvers.levenberg import levenberg
 from rosejit.solvers.linear_least_squares import eliminated
 from rosejit.solvers.linear_models import Dense, Sparse
 from rosejit.solvers.losses import LOSSES
-from rosejit.solvers.programs import amount, check, checked, count, numbers, option, real, several, solve, vector
+from rosejit.solvers.programs import amount, check, checked, count, numbers, option, several, solve, state, vector
+from rosejit.solvers.scipy_keywords import takes_scipy_keywords
 from rosejit.solvers.sparsity import found_structure, given_structure, matrix_of
 
 MESSAGES = {
@@ -29,6 +31,9 @@ MESSAGES = {
     2: "the cost no longer falls by more than `ftol`, relative to itself",
     3: "the steps are no longer than `xtol`, relative to x",
 }
+
+
+METHODS = ("trf", "dogbox", "lm")
 
 
 @dataclass(frozen=True)
@@ -60,12 +65,14 @@ class LeastSquaresResult:
 
 
 @public
+@takes_scipy_keywords
 def least_squares(
     residuals: Callable[..., Any],
     x0: Any,
     args: tuple[Any, ...] = (),
     *,
-    bounds: tuple[Any, Any] = (-math.inf, math.inf),
+    bounds: Any = (-math.inf, math.inf),
+    method: str = "trf",
     loss: str = "linear",
     f_scale: float = 1.0,
     ftol: float | None = 1e-8,
@@ -77,8 +84,9 @@ def least_squares(
 ) -> LeastSquaresResult:
     """The x with the least sum of squares of `residuals(x, *args)`, near `x0`: a number, an array or a structure.
 
-    By the method of Levenberg and Marquardt with exact Jacobians, projected into `bounds`, which are numbers or are
-    structured as `x0`. `loss` is one of SciPy's: "linear", "soft_l1", "huber", "cauchy", "arctan"; `f_scale` is where
+    By the method of Levenberg and Marquardt with exact Jacobians, projected into `bounds`, two of them,
+    which are numbers or are structured as `x0`; this is done for all of SciPy's words for `method`, "trf", "dogbox"
+    and "lm". `loss` is one of SciPy's: "linear", "soft_l1", "huber", "cauchy", "arctan"; `f_scale` is where
     residuals begin to be outliers; a tolerance may be None, which ends nothing. Derivatives of `x` are those of the
     minimum by everything that the residuals read.
 
@@ -89,10 +97,11 @@ def least_squares(
 
     >>> import rosejit as rose
     >>> fit = rose.least_squares(lambda p: [p[0] - 3.0, 2.0 * p[1] + 4.0], [1.0, 1.0])
-    >>> [round(x, 9) for x in fit.x], fit.success
+    >>> fit.x.round(9).tolist(), fit.success
     ([3.0, -2.0], True)
     """
     args = several(args)
+    option(least_squares, "method", method, METHODS)
     word = option(least_squares, "loss", loss, tuple(LOSSES))
     scale, most = amount(least_squares, "f_scale", f_scale), count(least_squares, "max_nfev", max_nfev)
     ends = (scale, _tolerance("ftol", ftol), _tolerance("xtol", xtol), _tolerance("gtol", gtol), most)
@@ -110,11 +119,11 @@ def least_squares(
                 return base(x, *args)
 
             model = Dense() if sparse is None else Sparse(sparse, is_given)
-            return _fit(function, real(x0), bounds, model, word, *ends)
+            return _fit(function, state(base, x0), bounds, model, word, *ends)
 
         return fitted
 
-    found = solve(least_squares, residuals, build, (x0, args, bounds, sparse, ends), word, is_given)
+    found = solve(least_squares, residuals, build, (x0, args, _pair(bounds), sparse, ends), word, is_given)
     if sparse is not None and sessions.current() is None:
         found = replace(found, jac=matrix_of(sparse, found.jac))
     return checked(least_squares, found, raise_on_failure)
@@ -123,7 +132,7 @@ def least_squares(
 def _fit(function, x0, bounds, model, loss, scale, ftol, xtol, gtol, limit):
     """The fit of a function of a structure."""
     start = stop_gradient(flat(x0))
-    low, high = (limits(bound, start) for bound in bounds)
+    low, high = (limits(bound, x0) for bound in bounds)
     lower, upper = stop_gradient(low), stop_gradient(high)
     rho = LOSSES[loss]
 
@@ -153,11 +162,16 @@ def _fit(function, x0, bounds, model, loss, scale, ftol, xtol, gtol, limit):
 
 
 def limits(bound, like, words="there are {} bounds for {} numbers"):
-    """A bound of each number of the vector `like`."""
-    v = vector(bound)
+    """A bound of each number of the structure `like`."""
+    like, v = flat(like), vector(in_order_of(like, bound))
     if len(v) not in (1, len(like)):
         raise ShapeError(words.format(len(v), len(like)), help="give one for all of them, or one for each")
     return v + np.zeros(len(like))
+
+
+def _pair(bounds: Any) -> Any:
+    """Lower and upper bounds, of a pair or of what has `lb` and `ub`."""
+    return (bounds.lb, bounds.ub) if hasattr(bounds, "lb") else bounds
 
 
 def _tolerance(name: str, given: float | None) -> float:
@@ -170,27 +184,40 @@ def _inverse(normal):
     return np.linalg.inv(normal) if regular else np.full(normal.shape, math.inf)
 
 
+def _ones(f: Callable[..., Any]) -> tuple[float, ...]:
+    """Where a fit begins if nobody says where: one for each parameter of `f` but the first."""
+    parameters = list(inspect.signature(f).parameters.values())[1:]
+    if any([each.kind not in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD) for each in parameters]):
+        raise StagingTypeError(
+            "`rose.curve_fit` cannot tell how many parameters there are", help="give `p0`, where the fit begins"
+        )
+    return (1.0,) * len(parameters)
+
+
 def _are_numbers(data: Any) -> bool:
     """Whether `data` is a list or tuple of numbers, of which SciPy makes an array."""
     return isinstance(data, (list, tuple)) and all([isinstance(x, (int, float)) for x in data])
 
 
 @public
+@takes_scipy_keywords
 def curve_fit(
     f: Callable[..., Any],
     xdata: Any,
     ydata: Any,
-    p0: Any,
+    p0: Any = None,
     sigma: Any = None,
     absolute_sigma: bool = False,
     *,
-    bounds: tuple[Any, Any] = (-math.inf, math.inf),
+    bounds: Any = (-math.inf, math.inf),
+    method: str | None = None,
     max_nfev: int = 500,
     raise_on_failure: bool = False,
 ) -> tuple[Any, Any]:
     """The parameters for which `f(xdata, *parameters)` is nearest to `ydata`, and their covariances.
 
-    `p0` is a sequence of numbers where the fit begins. `sigma` are the standard deviations of `ydata`; their size
+    `p0` is a sequence of numbers where the fit begins, ones if it is left out. There is one method, for all of SciPy's
+    words for `method`. `sigma` are the standard deviations of `ydata`; their size
     counts with `absolute_sigma`, else only their proportions. The parameters and covariances are NaN where the fit did
     not converge, the covariances infinite where the data do not tell the parameters. Both are differentiable by the
     data, by `sigma` and by all that `f` reads.
@@ -202,7 +229,9 @@ def curve_fit(
     >>> bool(np.allclose(p, [2.0, 1.0]))
     True
     """
-    limit, known = int(max_nfev), bool(absolute_sigma)
+    option(curve_fit, "method", method or "trf", METHODS)
+    limit = count(curve_fit, "max_nfev", max_nfev)
+    known, start = bool(absolute_sigma), _ones(f) if p0 is None else tuple(p0)
 
     def build(base):
         def fitted(xdata, ydata, p0, sigma, bounds, limit):
@@ -225,7 +254,7 @@ def curve_fit(
         return fitted
 
     deviations = 1.0 if sigma is None else sigma
-    given = (xdata, ydata, tuple(p0), deviations, bounds, limit)
+    given = (xdata, ydata, start, deviations, _pair(bounds), limit)
     found, covariances, status, nfev = solve(curve_fit, f, build, given, known)
     if raise_on_failure:
         check(curve_fit, lambda: (status > 0, MESSAGES[int(status)], nfev))

@@ -8,15 +8,16 @@ from typing import Any
 from rosejit.api import sessions
 from rosejit.api.decorators import as_function
 from rosejit.api.public_entry import public
-from rosejit.api.vectors import flat, unflat
+from rosejit.api.vectors import flat, in_order_of, unflat
 from rosejit.errors import RoseValueError, StagingTypeError
 from rosejit.numeric import np
 from rosejit.solvers.fits import limits
 from rosejit.solvers.interpolants import OdeSolution, over_time
 from rosejit.solvers.ode_events import Occasions
-from rosejit.solvers.programs import check, checked, option, real, several, solve, vector
+from rosejit.solvers.programs import check, checked, option, real, several, solve, state, vector
 from rosejit.solvers.rosenbrock import Rosenbrock
 from rosejit.solvers.runge_kutta import EXPLICIT
+from rosejit.solvers.scipy_keywords import takes_scipy_keywords
 from rosejit.solvers.stepping import Control, integrate
 
 MESSAGES = {
@@ -66,6 +67,7 @@ class OdeResult:
 
 
 @public
+@takes_scipy_keywords
 def solve_ivp(
     f: Callable[..., Any],
     t_span: tuple[Any, Any],
@@ -119,7 +121,7 @@ def solve_ivp(
             def at_vector(g):
                 return lambda t, v: g(t, unflat(y0, v), *args)
 
-            y0 = real(y0)
+            y0 = state(base, y0, 1)
             occasions = Occasions(tuple(at_vector(g) for g in functions), directions, terminal, int(max_events))
             ends = (real(start), real(end))
             return _solution(base, METHODS[method], ends, y0, t_eval, args, occasions, (rtol, atol, *options))
@@ -132,6 +134,7 @@ def solve_ivp(
 
 
 @public
+@takes_scipy_keywords
 def odeint(
     f: Callable[..., Any],
     y0: Any,
@@ -157,14 +160,14 @@ def odeint(
     True
     """
     check_method(method)
-    options = (bool(tfirst), max(1, int(mxstep)))
+    options = (bool(tfirst), max(1, int(mxstep) or 10_000))
 
     def build(base):
         def solved(y0, t, args, rtol, atol):
             def ordered(time, y, *args):
                 return base(time, y, *args) if tfirst else base(y, time, *args)
 
-            times, y0 = 1.0 * vector(t), real(y0)
+            times, y0 = 1.0 * vector(t), state(base, y0, int(bool(tfirst)))
             ends = (times[0], times[len(times) - 1])
             more = (rtol, atol, None, math.inf, options[1], False)
             found = _solution(ordered, METHODS[method], ends, y0, t, args, NO_EVENTS, more, 1)
@@ -214,7 +217,7 @@ def _solution(base, method, ends, y0, t_eval, args, occasions, options, axis=-1)
     start, end = ends
 
     def slope(t, v):
-        return vector(base(t, unflat(y0, v), *args))
+        return vector(in_order_of(y0, base(t, unflat(y0, v), *args)))
 
     v0 = flat(y0)
     if len(slope(start, v0)) != len(v0):
@@ -223,7 +226,7 @@ def _solution(base, method, ends, y0, t_eval, args, occasions, options, axis=-1)
             help="return the derivative in the structure of the state",
         )
     rtol, atol, first, longest, most, dense = options
-    control = Control(tolerance("rtol", rtol, v0), tolerance("atol", atol, v0), first, longest, most, dense)
+    control = Control(tolerance("rtol", rtol, y0), tolerance("atol", atol, y0), first, longest, most, dense)
     times = np.zeros(0) if t_eval is None or _is_empty(t_eval) else 1.0 * vector(t_eval)
     table, t, y, status, tried, nfev, found, knots = integrate(method, slope, start, end, v0, times, occasions, control)
     if t_eval is None:
@@ -243,9 +246,9 @@ def _solution(base, method, ends, y0, t_eval, args, occasions, options, axis=-1)
     return OdeResult(times, over_time(y0, table, axis), solution, happened, where, status >= 0, status, *work)
 
 
-def tolerance(name: str, given: Any, v0: Any) -> Any:
+def tolerance(name: str, given: Any, y0: Any) -> Any:
     """A tolerance for each number of the state."""
-    return limits(given, v0, f"`{name}` has {{}} numbers for a state of {{}}")
+    return limits(given, y0, f"`{name}` has {{}} numbers for a state of {{}}")
 
 
 def _trimmed(found: Any) -> Any:

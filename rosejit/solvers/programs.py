@@ -9,6 +9,7 @@ from rosejit.api.decorators import as_function, from_source
 from rosejit.api.function import Function, made_once
 from rosejit.api.specialisation import NO_RETURN
 from rosejit.errors import RoseError, RoseValueError, ShapeError, StagingTypeError
+from rosejit.frontend.hints.hints import Repeated
 from rosejit.frontend.signature.describe import parameter_span
 from rosejit.frontend.values.pytree import parts, staged_leaf, with_parts
 from rosejit.numeric import np
@@ -57,6 +58,21 @@ def check(transform: Callable[..., Any], outcome: Callable[[], tuple[Any, str, A
 def several(args: Any) -> Any:
     """Further arguments: one that is in no tuple is one, as SciPy has it."""
     return args if isinstance(args, (tuple, list)) else (args,)
+
+
+def state(f: Function, x0: Any, position: int = 0) -> Any:
+    """`x0` as a solver holds it: its integers as Reals, and a list of numbers a vector, as SciPy has it, unless `f` has
+    the hint of a list at that position.
+    """
+    if type(x0) is not list or not x0 or not all([_is_number(each) for each in x0]):
+        return real(x0)
+    hints = f.binding.descriptions[position : position + 1]
+    return real(x0) if isinstance((*hints, None)[0], Repeated) else np.array(real(x0))
+
+
+def _is_number(x: Any) -> bool:
+    leaf = staged_leaf(x)
+    return isinstance(x, (int, float)) if leaf is None else leaf.kind in ("int", "real")
 
 
 def real(x: Any) -> Any:

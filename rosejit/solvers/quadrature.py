@@ -10,6 +10,7 @@ from rosejit.frontend.values.rose_functions import range as iterations
 from rosejit.numeric import np
 from rosejit.solvers.linear_least_squares import EPSILON
 from rosejit.solvers.programs import amount, check, count, numbers, real, several, solve
+from rosejit.solvers.scipy_keywords import takes_scipy_keywords
 
 # Nodes x > 0, their Kronrod weights and their Gauss weights (0: no node of Gauss), then those of the node 0
 # (QUADPACK, qk21).
@@ -30,22 +31,25 @@ _BOTH = (*((-x, kronrod, gauss) for x, kronrod, gauss in _RULE[:-1]), *reversed(
 
 
 @public
+@takes_scipy_keywords
 def quad(
     f: Callable[..., Any],
     a: Any,
     b: Any,
     args: tuple[Any, ...] = (),
     *,
-    epsabs: float = 1.49e-8,
-    epsrel: float = 1.49e-8,
+    tol: float = 1.49e-8,
+    epsabs: float | None = None,
+    epsrel: float | None = None,
     limit: int = 50,
     raise_on_failure: bool = False,
 ) -> tuple[Any, Any]:
     """The integral of `f(x, *args)` from `a` to `b`, and an estimate of its error.
 
     The interval with the largest error is halved until the sum of errors is at most `epsabs`, or `epsrel` of the
-    integral, or there are `limit` intervals: then the error says so. Infinite ends are mapped to finite ones; they must
-    be known when the program is made. The integral is differentiable by `a`, `b` and all that `f` reads.
+    integral (both are `tol` if left out), or there are `limit` intervals: then the error says so. Infinite ends
+    are mapped to finite ones; they must be known when the program is made. The integral is differentiable by `a`, `b`
+    and all that `f` reads.
 
     >>> import math
     >>> import rosejit as rose
@@ -54,8 +58,8 @@ def quad(
     """
     most, absolute, relative = (
         count(quad, "limit", limit),
-        amount(quad, "epsabs", epsabs),
-        amount(quad, "epsrel", epsrel),
+        amount(quad, *(("tol", tol) if epsabs is None else ("epsabs", epsabs))),
+        amount(quad, *(("tol", tol) if epsrel is None else ("epsrel", epsrel))),
     )
     ends = (_infinite(a), _infinite(b))
     given = tuple(0.0 if infinite else end for end, infinite in zip((a, b), ends, strict=True))

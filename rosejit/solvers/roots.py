@@ -9,12 +9,14 @@ from rosejit.api.decorators import as_function
 from rosejit.api.derivation.gradients import jacobian
 from rosejit.api.math_functions import stop_gradient
 from rosejit.api.public_entry import public
-from rosejit.api.vectors import flat, unflat
+from rosejit.api.vectors import flat, in_order_of, unflat
 from rosejit.errors import RoseValueError, ShapeError, StagingTypeError
+from rosejit.numeric import np
 from rosejit.solvers.brent import brent
 from rosejit.solvers.dogleg import broyden, dogleg, line_search, marquardt
 from rosejit.solvers.implicit import solution, still
-from rosejit.solvers.programs import amount, checked, count, option, real, several, solve, vector
+from rosejit.solvers.programs import amount, checked, count, option, real, several, solve, state, vector
+from rosejit.solvers.scipy_keywords import takes_scipy_keywords
 
 MESSAGES = {
     1: "the solution converged",
@@ -51,6 +53,7 @@ UNKNOWN = ("broyden2", "anderson", "linearmixing", "diagbroyden", "excitingmixin
 
 
 @public
+@takes_scipy_keywords
 def root(
     f: Callable[..., Any],
     x0: Any = None,
@@ -99,7 +102,7 @@ def root(
 
     def build(base):
         def searched(x0, args, tolerance, limit):
-            return _searched(base, search, real(x0), args, tolerance, limit)
+            return _searched(base, search, state(base, x0), args, tolerance, limit)
 
         return searched
 
@@ -146,6 +149,7 @@ def _bracketed(base, a, b, args, tolerance, limit):
 
 
 @public
+@takes_scipy_keywords
 def fixed_point(
     f: Callable[..., Any],
     x0: Any,
@@ -156,7 +160,8 @@ def fixed_point(
     maxiter: int = 500,
     raise_on_failure: bool = False,
 ) -> RootResult:
-    """Where `f(x, *args)` is `x`: `f` again and again from `x0` ("iteration"), or the root of `f(x) - x` ("hybr").
+    """Where `f(x, *args)` is `x`: `f` again and again from `x0` ("iteration"; "del2" also extrapolates: Steffensen),
+    or the root of `f(x) - x` ("hybr").
 
     It ends where `f` changes no number by more than `tol`, relative to the largest. Derivatives are those of `root`.
 
@@ -166,12 +171,11 @@ def fixed_point(
     0.739085133
     """
     limit, tolerance = count(fixed_point, "maxiter", maxiter), amount(fixed_point, "tol", tol)
-    chosen = option(fixed_point, "method", method, ("iteration", *METHODS))
-    search = METHODS.get(chosen)
+    chosen = option(fixed_point, "method", method, (*ITERATIONS, *METHODS))
 
     def build(base):
         def searched(x0, args, tolerance, limit):
-            return _fixed(base, search, real(x0), args, tolerance, limit)
+            return _fixed(base, chosen, state(base, x0), args, tolerance, limit)
 
         return searched
 
@@ -179,19 +183,37 @@ def fixed_point(
     return checked(fixed_point, found, raise_on_failure)
 
 
-def _fixed(base, search, x0, args, tolerance, limit):
+def _fixed(base, method, x0, args, tolerance, limit):
     """The fixed point of a function of a structure."""
 
     def residual(v):
-        return vector(base(unflat(x0, v), *args)) - v
+        return vector(in_order_of(x0, base(unflat(x0, v), *args))) - v
 
     start = stop_gradient(flat(x0))
     function = still(residual, start)
-    if search is None:
-        v, status, nit, nfev = iterate(function, start, tolerance, limit)
+    if method in ITERATIONS:
+        v, status, nit, nfev = ITERATIONS[method](function, start, tolerance, limit)
     else:
-        v, status, nit, nfev = search(function, jacobian(function), start, tolerance, limit)
+        v, status, nit, nfev = METHODS[method](function, jacobian(function), start, tolerance, limit)
     return _found(base, args, unflat(x0, solution(residual, v)), v, status, nit, nfev)
+
+
+def accelerated(residual, x, tolerance, limit):
+    """`iterate`, each number extrapolated from three iterates (Steffensen's method with Aitken's process)."""
+    status, nit = 2, 0
+    while nit < limit and status == 2:
+        first = residual(x)
+        second = residual(x + first)
+        bend = second - first
+        step = np.where(bend == 0.0, first + second, -first * first / np.where(bend == 0.0, 1.0, bend))
+        x = x + step
+        nit += 1
+        size, change = abs(x).max(), abs(step).max()
+        if not (size + change < math.inf):
+            status = 4
+        elif change <= tolerance * max(size, tolerance):
+            status = 1
+    return x, status, nit, 2 * nit
 
 
 def iterate(residual, x, tolerance, limit):
@@ -207,6 +229,9 @@ def iterate(residual, x, tolerance, limit):
         elif change <= tolerance * max(size, tolerance):
             status = 1
     return x, status, nit, nit
+
+
+ITERATIONS = {"iteration": iterate, "del2": accelerated}
 
 
 @public

@@ -14,7 +14,7 @@ from rosejit.api.derivation.sparse_derivatives import pattern_of
 from rosejit.errors import RoseError, ShapeError, StagingTypeError
 from rosejit.frontend.values.pytree import parts, staged_leaf
 from rosejit.numeric import np
-from rosejit.solvers.programs import real
+from rosejit.solvers.programs import state
 from rosejit.transforms.jacobians.coloring import column_colours, sources, star_colours
 
 Rows = list[list[int]]
@@ -193,7 +193,8 @@ def found_structure(residuals: Any, x0: Any, args: tuple[Any, ...]) -> Structure
     if count < LEAST:
         return None
     try:
-        found = pattern_of(as_function(residuals), (real(x0), *args), affordable)
+        function = as_function(residuals)
+        found = pattern_of(function, (state(function, x0), *args), affordable)
     except RoseError:  # the fit says what is wrong
         return None
     if "structure" not in found.kept:

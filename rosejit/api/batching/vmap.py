@@ -21,7 +21,7 @@ from rosejit.frontend.control.comprehensions import Comprehension
 from rosejit.frontend.control.optional import holds_optional
 from rosejit.frontend.control.staged_range import StagedRange
 from rosejit.frontend.session.session import Session
-from rosejit.frontend.signature.binding import Call
+from rosejit.frontend.signature.binding import Call, handed_on
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays, map_arrays
 from rosejit.frontend.values.open_lengths import opened
 from rosejit.frontend.values.pytree import parts, with_parts
@@ -73,7 +73,7 @@ def _vmap(base: Function, in_axes: Axes, threads: int) -> Function:
         return rows(*args, **kwargs)
 
     def stage(self: Function, call: Call, at: Session) -> Staged:
-        source = at.stage(every, self.binding, call, self.__name__, (self, call.key))
+        source = at.stage(every, self.binding, handed_on(call), self.__name__, (self, call.key))
         return Staged(source.function, tuple(call.trees), source.result, tuple(source.statics), source)
 
     def rebuilt(self: Function) -> Any:

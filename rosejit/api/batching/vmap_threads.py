@@ -16,7 +16,7 @@ from rosejit.api.batching.axes import Batched
 from rosejit.api.function import Function
 from rosejit.api.programs import interpreted
 from rosejit.errors import StagingTypeError
-from rosejit.frontend.signature.binding import Call
+from rosejit.frontend.signature.binding import Call, handed_on
 from rosejit.frontend.values.pytree import Supply, build, parts, with_parts
 from rosejit.ir.traversal import reachable
 from rosejit.numeric import np
@@ -32,7 +32,7 @@ def spread(batched: Function, binding: Batched, threads: int) -> Callable[[Call]
     def run(call: Call) -> Any:
         if call.sources:
             raise StagingTypeError("a batch that draws random numbers runs on one thread", help="leave out `threads`")
-        length = binding.length(call)
+        length = binding.length(handed_on(call))
         size = -(-length // threads)
         if call.key not in ordered:
             ordered[call.key] = _calls_host(batched, call)

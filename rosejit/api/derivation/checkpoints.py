@@ -11,7 +11,7 @@ from rosejit.api.public_entry import public
 from rosejit.api.specialisation import Staged
 from rosejit.frontend.hints.hints import Inferred
 from rosejit.frontend.session.session import Session
-from rosejit.frontend.signature.binding import Call
+from rosejit.frontend.signature.binding import Call, handed_on
 
 
 @public
@@ -38,7 +38,7 @@ def checkpoint(f: Callable[P, R]) -> Function[P, R]:
         return base(*args, **kwargs)
 
     def stage(self: Function, call: Call, at: Session) -> Staged:
-        source = at.stage(every, self.binding, call, self.__name__, (self, call.key))
+        source = at.stage(every, self.binding, handed_on(call), self.__name__, (self, call.key))
         source.function.checkpoint = True
         return Staged(source.function, tuple(call.trees), source.result, tuple(source.statics), source)
 

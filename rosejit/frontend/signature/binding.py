@@ -22,6 +22,7 @@ from rosejit.frontend.signature.describe import (
 )
 from rosejit.frontend.syntax.code_table import ByCode
 from rosejit.frontend.values.host_scalars import Bound, UnpassedInt
+from rosejit.frontend.values.pytree import host_places
 from rosejit.frontend.values.scalars import Real
 from rosejit.frontend.values.tape import Tape
 from rosejit.lazy_dataclass import dataclass
@@ -100,6 +101,14 @@ class Signature:
             else:
                 args.append(value)
         return function(*args, **kwargs)
+
+
+def handed_on(call: Call) -> Call:
+    """`call`, for a function that only hands its arguments on: an int that nobody has passed is still none."""
+    keys = [place.key for tree in call.trees for place in host_places(tree)]
+    given = zip(keys, call.statics, strict=True)
+    call.statics = [key if key.__class__ is UnpassedInt else value for key, value in given]
+    return call
 
 
 def conform(signature: Signature, dims: dict[str, int], value: Any, place: Span | None = None) -> Call:

@@ -260,6 +260,13 @@ def paths(tree: Tree, name: str) -> list[tuple[Leaf, str]]:
     return [found for key, child in zip(keys, tree.children, strict=True) for found in paths(child, f"{name}_{key}")]
 
 
+def host_places(tree: Tree) -> list[Static]:
+    """Where a tree has values of the host, in order."""
+    if isinstance(tree, Node):
+        return [found for child in tree.children for found in host_places(child)]
+    return [tree] if isinstance(tree, Static) else []
+
+
 def build(tree: Tree, leaves: "Supply", statics: "Supply") -> Any:
     """The structure of `tree`, its leaves taken from `leaves` and its host values from `statics`."""
     if isinstance(tree, Leaf):
