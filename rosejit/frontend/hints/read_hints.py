@@ -2,7 +2,9 @@
 
 import abc
 import dataclasses
+import enum
 import inspect
+import numbers
 import sys
 import types
 import typing
@@ -123,7 +125,7 @@ class Hints:
             return Random()
         if containers.of_type(cls) is not None:
             return Inferred()
-        return self.of_structure(cls) or _of_number_class(cls) or _of_interface(cls) or Static(cls)
+        return self.of_structure(cls) or _of_number_class(cls) or _of_interface(cls) or _of_other(cls, cls)
 
     def of_structure(self, cls: Any) -> Description | None:
         """A class whose instances have parts that are values."""
@@ -154,7 +156,7 @@ class Hints:
         if _is_ndarray(origin):
             return ArrayOf(None, _element(args[-1]) if args else None, "NDArray")
         structure = self.of_structure(origin) if isinstance(origin, type) else None
-        return structure or _of_interface(origin) or Static(hint)
+        return structure or _of_interface(origin) or _of_other(origin, hint)
 
 
 _QUALIFIERS = (typing.ClassVar, typing.Final)
@@ -172,6 +174,14 @@ def _of_interface(cls: Any) -> Description | None:
     """A protocol or an abstract class: whatever the value is; beartype looks at its class, if that can be asked for,
     but not inside: of a list it would look at one item."""
     return Validated(Inferred(), cls) if isinstance(cls, abc.ABCMeta) else None
+
+
+def _of_other(cls: Any, hint: Any) -> Description:
+    """A class that says nothing of parts: classes derived from it may have some, so the value tells. Texts, members of
+    enumerations, and what is no class, are of the host.
+    """
+    is_open = isinstance(cls, type) and not issubclass(cls, (str, bytes, enum.Enum, numbers.Number, type))
+    return Validated(Inferred(), hint) if is_open else Static(hint)
 
 
 def _meant(hint: Any) -> Any:
