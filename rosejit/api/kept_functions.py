@@ -32,7 +32,7 @@ class _Kept:
 def kept(plain: FunctionType, make: Callable[[FunctionType], Function]) -> Function:
     """What `make` makes of `plain`, where nothing is being staged."""
     found: Any = vars(plain).get(KEPT)
-    now = _looked_at(plain)
+    now = looked_at(plain)
     if found.__class__ is _Kept and found.plain is plain and _is_same(found, now):  # `functools.wraps` copies it
         return found.made
     made = make(plain)
@@ -50,7 +50,8 @@ def _is_same(found: _Kept, now: list[Any]) -> bool:
     return (bound.parameters, bound.result) == (known.parameters, known.result)
 
 
-def _looked_at(plain: FunctionType) -> list[Any]:
+def looked_at(plain: FunctionType) -> list[Any]:
+    """What is looked at of a function when it is decorated."""
     seen: list[Any] = [plain.__code__, plain.__defaults__, plain.__name__, plain.__qualname__, plain.__module__]
     for named in (plain.__kwdefaults__ or {}, plain.__annotations__, named_by_users(plain)):
         seen += [len(named), *named, *named.values()]

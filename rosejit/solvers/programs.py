@@ -6,8 +6,9 @@ from typing import Any
 
 from rosejit.api import sessions
 from rosejit.api.decorators import as_function, from_source
-from rosejit.api.function import Function, made_once
+from rosejit.api.function import Function, made_once, ready
 from rosejit.api.specialisation import NO_RETURN
+from rosejit.api.stand_ins import program_of_call
 from rosejit.errors import RoseError, RoseValueError, ShapeError, StagingTypeError
 from rosejit.frontend.hints.hints import Repeated
 from rosejit.frontend.signature.describe import parameter_span
@@ -20,15 +21,35 @@ def solve(transform: Callable[..., Any], f: Any, build: Callable[[Function], Any
 
     Tolerances and limits are for the run, and come with what is given.
     """
-    base = as_function(f)
-    name = f"{transform.__name__}_{base.__name__}"
-    made = made_once(base, (transform, *options), lambda: from_source(build(base), base.options, (), name))
+
+    def program(base: Function) -> Function:
+        name = f"{transform.__name__}_{base.__name__}"
+        return made_once(base, (transform, *options), lambda: from_source(build(base), base.options, (), name))
+
+    def fits(made: Function) -> bool:
+        try:
+            return ready(made, made.binding.bind(given, {})) is not None
+        except RoseError:
+            return False
+
     at = sessions.current()
     try:
-        return made(*given) if at is None else made.__rose_stage__(at, given, {})
+        if at is not None:
+            return program(as_function(f)).__rose_stage__(at, given, {})
+        if not all(map(_is_word, options)):
+            return program(as_function(f))(*given)
+        with program_of_call(f, program, fits) as made:
+            return made(*given)
     except (StagingTypeError, ShapeError) as error:
-        error.span = error.span or parameter_span(base.binding.function, "return")
+        error.span = error.span or parameter_span(as_function(f).binding.function, "return")
         raise
+
+
+def _is_word(option: Any) -> bool:
+    """Whether an option holds no function, which may be another one at each call."""
+    if isinstance(option, tuple):
+        return all(map(_is_word, option))
+    return option is None or isinstance(option, (str, bool, int, float))
 
 
 def checked(transform: Callable[..., Any], result: Any, raise_on_failure: bool) -> Any:
