@@ -60,8 +60,8 @@ CASES = (
         """
         @rose.jit
         def pick(x: float) -> float:
-            weights = {1.0: "one"}
-            return len(weights[x])
+            seen = {1.0, x}
+            return len(seen)
 
         pick(1.0)
         """,
@@ -390,15 +390,15 @@ def refusal_of(statement: str) -> rose.UnsupportedSyntax:
 MEETS: dict[str, str] = {
     "`append` on one side of an `if`": "q = [1.0]; (q.append(x) if x > 0 else None); return sum(q)",
     "`append` in a staged loop": "q = [1.0]\nfor k in rose.range(n):\n    q.append(x)\nreturn q[0]",
-    "`items[n] = x` of a list": "q = [1.0, 2.0]\nfor k in rose.range(2):\n    q[k] = x\nreturn q[0]",
+    "`items[n] = x` of a list": "q = [1.0] * 100\nfor k in rose.range(2):\n    q[k] = x\nreturn q[0]",
     "an array of `n` elements": "return np.zeros(n).sum()",
     "a list of `n` elements": "return [x * k for k in range(n)][0]",
-    "`min` of texts by a key": "d = {'a': x, 'b': 2.0}\nreturn d[min(d, key=d.get)]",
+    "`min` of texts by a key": "d = {'a': x, 'b': 2.0}\nreturn len(min(d, key=d.get) + 'c')",
     "many items in order by a key": "return sorted([x * k for k in range(80)], key=lambda v: -v)[0]",
     "`round` to digits that vary": "return round(x, n)",
     "a `for` of the host over a staged range": "return sum(map(float, range(n)))",
     "an index of a staged range": "return range(n)[1] * x",
-    "a key of a dict": "return {0: x, 1: 2.0}[n]",
+    "a key of a dict": "return {'a': x, 'b': 2.0}[n]",
     "a number from a text": "return float(f'{x:.2f}')",
     "the length of a text": "return len(str(n)) * x",
     "a method of `float`": "return len(x.hex()) * x",
@@ -414,7 +414,7 @@ MEETS: dict[str, str] = {
     "`try` around what can fail": (
         "try:\n    return np.linalg.inv(np.eye(2) * x)[0, 0]\nexcept np.linalg.LinAlgError:\n    return 0.0"
     ),
-    "`try` around an index": "try:\n    return [1.0, 2.0][n] * x\nexcept IndexError:\n    return 0.0",
+    "`try` around an index": "try:\n    return np.array([1.0, x])[[n, 0]].sum()\nexcept IndexError:\n    return 0.0",
     "an iterator as the result": "return (x * k for k in (1.0, 2.0))",
     "a masked array as the result": "return np.ma.array([1.0, 2.0], mask=[0, 1])",
     "a list that is repeated `n` times": "return len([0.0] * n) * x",

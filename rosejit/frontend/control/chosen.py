@@ -137,6 +137,41 @@ def choices_of(value: Any) -> tuple[Sequence[Any], Any] | None:
     return ([value], 0) if is_constant(value) else None
 
 
+def all_of(options: Sequence[Any], others: Sequence[Any]) -> list[Any]:
+    """The values of both."""
+    return [*options, *(each for each in others if place_of(each, options) < 0)]
+
+
+def begun(tape: Tape, before: Any, after: Any, said: Callable[[], tuple[str, str]]) -> Any:
+    """What stands before a loop whose iterations leave another value of the host: one of all of them. What cannot be
+    staged is refused in the words that are `said`."""
+    sides = choices_of(before), choices_of(after)
+    if sides[0] is None or sides[1] is None:
+        return before
+    options = all_of(sides[0][0], sides[1][0])
+    if len(options) == len(sides[0][0]):
+        return before
+    words = after if after.__class__ is Chosen else before
+    is_said = words.__class__ is Chosen and words.__rose_why__
+    why, remedy = (words.__rose_why__, words.__rose_remedy__) if is_said else said()
+    return Chosen(tape, sides[0][1], options, None, why, remedy)
+
+
+def at_position(chosen: Chosen, position: Any) -> Any:
+    """Another of the same values."""
+    if position.__class__ is not Int:
+        return chosen.__rose_options__[position]
+    words = chosen.__rose_why__, chosen.__rose_remedy__
+    return Chosen(chosen.__rose_tape__, position, chosen.__rose_options__, None, *words)
+
+
+def position_in(chosen: Chosen, value: Any) -> Any:
+    """The position of a value that is one of these; None for other ones."""
+    options, position = choices_of(value) or ((), 0)
+    places = [place_of(each, chosen.__rose_options__) for each in options]
+    return None if not places or min(places) < 0 else at_place(position, places)
+
+
 def place_of(option: Any, options: Sequence[Any]) -> int:
     """Where a value is among others, -1 if nowhere."""
     return next((k for k, each in enumerate(options) if each is option or _is_same_text(each, option)), -1)

@@ -287,7 +287,7 @@ class StagedFor:
         self._leaving = () if few else leaving
         self._exposed = exposed
         self._place = tape.here()
-        self._slots: dict[AttributeSlot, None] = {}
+        self._slots: dict[AttributeSlot, Any] = {}
         """The attributes that an iteration is known to change."""
         self._begin()
 

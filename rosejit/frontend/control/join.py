@@ -12,7 +12,7 @@ from rosejit.frontend.arrays.access import variable
 from rosejit.frontend.arrays.array import FIRST, Array, Box, Host, atom_of, fresh, placed, placed_at
 from rosejit.frontend.arrays.asarray import read_like
 from rosejit.frontend.control import optional
-from rosejit.frontend.control.chosen import Chosen, at_place, choices_of, place_of
+from rosejit.frontend.control.chosen import Chosen, all_of, at_place, choices_of, place_of
 from rosejit.frontend.control.undefined import Poison, UninitialisedCarry, as_flag, flag_atom, hint, label, part, split
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays, of_list
 from rosejit.frontend.syntax.lower_jumps import VALUE
@@ -152,8 +152,7 @@ class Join:
         sides = choices_of(a), choices_of(b)
         if sides[0] is None or sides[1] is None:
             return poison
-        options = [*sides[0][0]]
-        options += [each for each in sides[1][0] if place_of(each, options) < 0]
+        options = all_of(sides[0][0], sides[1][0])
         places = [place_of(each, options) for each in sides[1][0]]
         with self.tape.reopened(self.sides[1]):
             there = at_place(sides[1][1], places)
@@ -432,3 +431,10 @@ def both_described(a: Any, b: Any) -> tuple[str, str]:
     if isinstance(a, (tuple, list, dict)) and type(a) is type(b) and len(a) != len(b):
         return f"{described(a)} of {len(a)}", f"{described(b)} of {len(b)}"
     return described(a), described(b)
+
+
+def differing(before: Any, after: Any, name: str) -> tuple[str, str]:
+    """What is said of a name that is one thing before a loop and another after an iteration of it, and what to do."""
+    one, other = both_described(before, after)
+    why = f"{label(name)} is {one} before the loop and {other} after an iteration of it"
+    return why, f"bind {label(name)} to the same kind of value; a host value cannot change in a staged loop"

@@ -5,7 +5,7 @@ that comes back unchanged is no carry: its placeholder is replaced by its value.
 value and a final one. A name without a value before the loop starts from zeros that nobody reads.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import field
 from typing import Any, NoReturn
@@ -14,15 +14,9 @@ from rosejit.errors import ShapeError, StagingTypeError
 from rosejit.frontend.arrays.access import put, store, variable
 from rosejit.frontend.arrays.array import Array, Box, Host, atom_of, fresh, placed, titled
 from rosejit.frontend.arrays.asarray import read_like
-from rosejit.frontend.control import optional
+from rosejit.frontend.control import chosen, optional
 from rosejit.frontend.control.carry_aliases import Handle, after_an_iteration, follow, roots
-from rosejit.frontend.control.join import (
-    as_left,
-    both_described,
-    is_from_around,
-    record_sources,
-    same_number,
-)
+from rosejit.frontend.control.join import as_left, differing, is_from_around, record_sources, same_number
 from rosejit.frontend.control.undefined import (
     MaybeBound,
     Poison,
@@ -253,6 +247,8 @@ class LoopCarries(UninitialisedCarries):
     aliases: dict[Box, tuple[Array, Var]] = field(default_factory=dict[Box, tuple[Array, Var]])
     """The boxes that stand in for arrays whose names are rebound: those arrays, and the content in the body."""
     later: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
+    slots: dict[AttributeSlot, Any] = field(default_factory=dict[AttributeSlot, Any])
+    """The attributes that iterations change, and what they begin with, where that is not what they are before."""
     counted: bool = True
     """Whether it is a `for`, which ends."""
 
@@ -267,17 +263,24 @@ class LoopCarries(UninitialisedCarries):
     def listed(self, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
         """The names before the loop, with lists of the host as lists that staged loops make where iterations leave
         those, and None as an optional value where they leave values; None if there are none."""
-        rows = zip(self.before, self.held, values, strict=True)
-        made = tuple([self._begun(v, p, x) if _is_hole(p) else self._listed(v, x) for v, p, x in rows])
-        return made if any(a is not b for a, b in zip(made, self.before, strict=True)) else None
+        rows = zip(self.before, self.held, values, self.names, strict=True)
+        made = tuple([self._begun(v, p, x) if _is_hole(p) else self._listed(v, x, name) for v, p, x, name in rows])
+        is_other = any(a is not b for a, b in zip(made, self.before, strict=True))
+        for slot, (_, before) in self.frame.entry_values.items():
+            if slot in self.slots:
+                found = self._listed(before, loaded(self.frame.contents[slot]), slot.name)
+                if found is not before:
+                    is_other, self.slots[slot] = True, found
+        return made if is_other else None
 
-    def _listed(self, before: Any, after: Any) -> Any:
+    def _listed(self, before: Any, after: Any, name: str) -> Any:
+        before = chosen.begun(self.tape, before, after, lambda: differing(before, after, name))
         held, _ = optional.alike(self.tape, before, after, lambda _: nullcontext())
         found = of_list(self.tape, widened(read_like(self.tape, held, after), after), after)
         inside = members(found)
         if found is after or not inside or not is_alike(found, after):
             return found
-        made = [self._listed(*pair) for pair in zip(inside, members(after) or (), strict=True)]
+        made = [self._listed(*pair, name) for pair in zip(inside, members(after) or (), strict=True)]
         if all(a is b for a, b in zip(made, inside, strict=True)):
             return found
         if is_mutable(found):
@@ -297,10 +300,11 @@ class LoopCarries(UninitialisedCarries):
         made = optional.Optional(self.tape, False, optional.nothing_like(self.tape, found.__rose_held__))
         return MaybeBound(held.become(made) if held.__class__ is UninitialisedCarry else made, was)
 
-    def know(self, slots: Iterable[AttributeSlot]) -> None:
-        """Let attributes be, in the body, what they are in any iteration."""
-        for slot in slots:
-            found = slot.read()
+    def know(self, slots: dict[AttributeSlot, Any]) -> None:
+        """Let attributes be, in the body, what they are in any iteration; with what they begin, if that is known."""
+        self.slots = slots
+        for slot, begun in slots.items():
+            found = slot.read() if begun is None else begun
             before = self.tape.session.captured(found) if is_array(found) else found
             standing = self.placeholder(before, slot.name)
             self.frame.entry_values[slot] = (standing, before)
@@ -326,6 +330,8 @@ class LoopCarries(UninitialisedCarries):
         if is_row(value):
             why = f"{label(name)} is an element of a list, and another one in later iterations of a staged loop"
             return Poison(self.tape, why, "let the loop carry its index, and take `items[k]` in the loop")
+        if value.__class__ is chosen.Chosen:
+            return chosen.at_position(value, self.placeholder(value.__rose_position__, name))
         inside = members(value)
         if not inside:
             return value
@@ -381,6 +387,8 @@ class LoopCarries(UninitialisedCarries):
             x = optional.alike(self.tape, v, x, lambda _: self.tape.reopened(self.frame))[1]
         if x is UNDEFINED or x.__class__ is MaybeBound:
             return self._unbinding(v, x, name, exposed)
+        if v.__class__ is chosen.Chosen and chosen.choices_of(x) is not None:
+            return self._choice(v, p, x, name, exposed)
         if x is p or (x is v and members(v) and not _holds_array(v)):
             return self._unchanged(v, p)
         kind, new = type_of(v), type_of(x)
@@ -393,6 +401,12 @@ class LoopCarries(UninitialisedCarries):
         if v is x or (v.__class__ is x.__class__ and isinstance(v, (str, bytes)) and v == x):
             return lambda: v
         return self._poison(v, x, name, exposed)
+
+    def _choice(self, v: Any, p: Any, x: Any, name: str, exposed: bool) -> Finaliser:
+        with self.tape.reopened(self.frame):
+            there = chosen.position_in(v, x)
+        finish = self._number(v.__rose_position__, p.__rose_position__, there, INT, INT, name, exposed)
+        return lambda: chosen.at_position(v, finish())
 
     def _unchanged(self, v: Any, p: Any) -> Finaliser:
         """The placeholder stands for the value before the loop."""
@@ -425,11 +439,10 @@ class LoopCarries(UninitialisedCarries):
         if x.box is p.box and x.axes is None:
             return self._unchanged(v, p)
         if x.shape != v.shape or x.type is not v.type:
-            before, after = both_described(v, x)
             reshaped = x.shape != v.shape
             raise self.tape.fault(
                 ShapeError if reshaped else StagingTypeError,
-                f"{label(name)} is {before} before the loop and {after} after an iteration of it",
+                differing(v, x, name)[0],
                 help="an array that a staged loop rebinds keeps its shape: make it as large as it will be before"
                 if reshaped
                 else "an array that a staged loop rebinds keeps its kind of elements: begin with floats, `a + 0.0`",
@@ -499,9 +512,7 @@ class LoopCarries(UninitialisedCarries):
         return lambda: Poison(self.tape, why, f"do not `del {name}` in a staged loop")
 
     def _poison(self, v: Any, x: Any, name: str, exposed: bool) -> Finaliser:
-        before, after = both_described(v, x)
-        why = f"{label(name)} is {before} before the loop and {after} after an iteration of it"
-        remedy = f"bind {label(name)} to the same kind of value; a host value cannot change in a staged loop"
+        why, remedy = differing(v, x, name)
         if isinstance(x, Poison):
             why, remedy = x.__rose_why__, x.__rose_remedy__
         if exposed:

@@ -1,6 +1,5 @@
 """The run-time side of a rewritten `while`: a loop of the host, or one of the IR, as its test turns out."""
 
-from collections.abc import Iterable
 from typing import Any
 
 from rosejit.errors import UnsupportedSyntax
@@ -69,7 +68,7 @@ class WhileLoop:
         self._trial: list[Any] | None = None
         self._host_iterations = 0
         self._loop: _Loop | None = None
-        self._slots: dict[AttributeSlot, None] = {}
+        self._slots: dict[AttributeSlot, Any] = {}
         """The attributes that an iteration is known to change."""
         self.stop = False
         """Whether the loop is over."""
@@ -214,7 +213,9 @@ class _Loop:
         """The names before the loop, if lists of the host among them have to be lists of staged loops, arrays that
         objects hold staged ones, or None an optional value."""
         pairs = zip(names, self._carries.before, strict=True)
-        if all(x is v or (x.__class__ in _AS_BEFORE and v is not None and v.__class__ not in _OPEN) for x, v in pairs):
+        if not self._carries.slots and all(
+            x is v or (x.__class__ in _AS_BEFORE and v is not None and v.__class__ not in _OPEN) for x, v in pairs
+        ):
             return None
         self._tape.close(self._frame)
         before = self._carries.listed(names)
@@ -223,7 +224,7 @@ class _Loop:
             self._tape.lets = self._frame.lets
         return before
 
-    def enter(self, names: Names, slots: Iterable[AttributeSlot]) -> Names:
+    def enter(self, names: Names, slots: dict[AttributeSlot, Any]) -> Names:
         """The names as they are in any iteration, and attributes too."""
         entered = self._carries.enter(names)
         self._carries.know(slots)

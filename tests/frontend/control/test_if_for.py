@@ -230,12 +230,23 @@ def test_a_host_value_cannot_change_in_a_staged_loop():
         mode = "up"
         for _ in rose.range(n):
             x = x + 1 if mode == "up" else x - 1
-            mode = "down"  # changes
+            mode = 2.0  # changes
         return x
 
     error = fault(f, 3, 1.0)
     assert isinstance(error, StagingTypeError)
-    says(error, "`mode`", "'up'", "'down'", line='mode = "down"  # changes', help="same kind of value")
+    says(error, "`mode`", "'up'", "2.0", line="mode = 2.0  # changes", help="same kind of value")
+
+
+def test_a_text_may_be_another_in_a_staged_loop():
+    def f(n: int, x: float):
+        mode = "up"
+        for _ in rose.range(n):
+            x = x + 1 if mode == "up" else x - 1
+            mode = "down"
+        return x
+
+    agrees(f, (0, 1.0), (1, 1.0), (3, 1.0))
 
 
 def test_a_real_that_was_an_int_cannot_index():

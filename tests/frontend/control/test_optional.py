@@ -55,6 +55,8 @@ MADE = {
     "host loop": "    q = None\n    for i in range(3):\n        if i + x > 2.5:\n            q = {value}",
     "unset": "    q = {value}\n    if x <= 1.0:\n        q = None",
     "in a list": "    r = [None, 1.0]\n    if x > 1.0:\n        r[0] = {value}\n    q = r[0]",
+    "attribute in a loop": "    h = Hit(None, 1.0)\n    for i in rose.range(3):\n        if i + x > 2.5:\n            h.time = {value}\n    q = h.time",
+    "item in a while": "    r, k = [None, 1.0], x\n    while k > 1.0:\n        r[0] = {value}\n        k = k - 1.0\n    q = r[0]",
     "attribute": "    h = Hit(None, 1.0)\n    if x > 1.0:\n        h.time = {value}\n    q = h.time",
 }
 USED = {

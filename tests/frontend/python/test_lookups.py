@@ -221,6 +221,11 @@ JOINED = {
     "one side": "q = {0}\n    if x > 1.0:\n        q = {1}",
     "a chain": "if x > 1.5:\n        q = {0}\n    elif x > 1.0:\n        q = {1}\n    else:\n        q = {0}",
     "an unrolled loop": "q = {0}\n    for i in range(3):\n        if x > i:\n            q = {1}\n        if x > 1.0 + i:\n            q = {0}",
+    "a loop": "q = {0}\n    for i in rose.range(3):\n        if x > i + 0.6:\n            q = {1}\n        elif x > 1.0:\n            q = {0}",
+    "a loop that asks": "q, r = {0}, 0.0\n    for i in rose.range(5):\n        r += 1.0 if q == {1} else 0.0\n        q = {1} if x > i else {0}",
+    "a while": "q, j = {0}, x\n    while j > 1.0:\n        q = {1}\n        j = j - 1.0",
+    "an attribute in a loop": "o = Strip({0}, x)\n    for i in rose.range(3):\n        if x > i + 0.6:\n            o.w = {1}\n    q = o.w",
+    "of three": "q = {0}\n    if x > 2.0:\n        q = {1}\n    for i in rose.range(3):\n        if x < 1.5:\n            q = {1} if i == 1 else {0}",
     "a helper": "def made(x):\n        if x > 1.0:\n            return {0}\n        return {1}\n    q = made(x)",
 }
 CONSTANTS = {
