@@ -136,6 +136,8 @@ class Attributes:
             slot = self._slot(owner, name)
             slots[name] = slot
         at = next((k for k in range(len(tape.frames) - 1, -1, -1) if slot in tape.frames[k].contents), -1)
+        if at >= 0 and tape.frames[at].allocated.get(id(owner)) is owner:
+            tape.frames[at].contents[slot] = stored(slot.read())  # its methods, and C, change it there without a word
         for frame in tape.frames[at + 1 :]:
             if frame.kind == "loop":
                 frame.unknown_slots[slot] = None
