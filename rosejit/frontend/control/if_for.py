@@ -2,11 +2,12 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import count, cycle, repeat
 from operator import length_hint
 from time import process_time
 from typing import Any
 
-from rosejit.errors import UnrollWarning
+from rosejit.errors import StagingTypeError, UnrollWarning
 from rosejit.frontend.arrays import host_tables
 from rosejit.frontend.arrays.array import Array
 from rosejit.frontend.arrays.getitem import get
@@ -204,11 +205,11 @@ class HostFor:
 class IteratorFor(HostFor):
     """A loop over an iterator that flags may leave: where one of them is staged, how far it goes only running tells."""
 
-    __slots__ = ("_flags", "_iterator", "_may_leave")
+    __slots__ = ("_flags", "_iterator", "_may_leave", "_turns")
 
     def __init__(self, tape: Tape, items: Any, leaving: tuple[str, ...], names: tuple[str, ...]) -> None:
         super().__init__(tape, items, False)
-        self._iterator, self._may_leave = items, False
+        self._iterator, self._may_leave, self._turns = items, False, 0
         self._flags = [k for k, name in enumerate(names) if name in leaving]
 
     def __iter__(self) -> Iterator[Any]:
@@ -221,7 +222,20 @@ class IteratorFor(HostFor):
     def back(self, names: Names) -> Names:
         """The names as they are."""
         self._may_leave = self._may_leave or not all([names[k].__class__ is bool for k in self._flags])
+        self._turns += self._may_leave
+        endless = self._iterator.__class__ in _ENDLESS and length_hint(self._iterator, -1) < 0
+        if self._turns > (0 if endless else _TURNS):
+            raise self._tape.fault(
+                StagingTypeError,
+                "how often this loop runs only running tells, and what it goes through may have no end",
+                help="count in a `while True:` loop, which is left in the same way",
+            )
         return super().back(names)
+
+
+_ENDLESS = (count, cycle, repeat)
+_TURNS = 10_000
+"""So many items of an iterator are staged where a staged `if` may leave the loop."""
 
 
 def operations(tape: Tape) -> int:
