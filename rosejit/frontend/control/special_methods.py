@@ -4,6 +4,7 @@
 
 import dataclasses
 import functools
+import operator
 import threading
 from collections.abc import Callable
 from types import FunctionType, MethodType
@@ -28,6 +29,7 @@ _DESCRIBING = frozenset({
     "__deepcopy__",
 })  # fmt: skip
 """Methods that describe objects, which our own code calls as well: they run as they are, and are watched."""
+_ORDERS = frozenset({"__lt__", "__le__", "__gt__", "__ge__"})
 _WITHOUT = frozenset({float, int, bool, str, type(None), FunctionType, Array}) | NUMBERS
 """Types whose values need nothing."""
 
@@ -196,6 +198,8 @@ class Methods:
             return _differs
         if name == "__eq__" and type(member) is FunctionType and is_record(cls) and not _is_users(member):
             return _Method(member, lambda: _thread.call and _fields_agree)
+        if name in _ORDERS and type(member) is FunctionType and is_record(cls) and not _is_users(member):
+            return _Method(member, lambda: _thread.call and _fields_in_order)
         if type(member) is property:
             get, put, delete = member.fget, member.fset, member.fdel
             if not any(map(_is_users, (get, put, delete))):
@@ -229,9 +233,24 @@ def _fields_agree(generated: Any, self: Any, other: Any) -> Any:
     found: Any = True
     for field in dataclasses.fields(self):
         if field.compare:
-            equal = attribute(self, field.name) == attribute(other, field.name)
+            equal = _compared(operator.eq, attribute(self, field.name), attribute(other, field.name))
             found = equal if found is True else found & equal if equal is not True else found
     return found
+
+
+def _fields_in_order(generated: Any, self: Any, other: Any) -> Any:
+    """`<` and the like of a dataclass that has an order: that of the fields as tuples."""
+    if other.__class__ is not self.__class__:
+        return generated(self, other)
+    names = [field.name for field in dataclasses.fields(self) if field.compare]
+    pair = [tuple([attribute(each, name) for name in names]) for each in (self, other)]
+    return _compared(getattr(operator, generated.__name__), *pair)
+
+
+def _compared(compare: Call, a: Any, b: Any) -> Any:
+    """What a comparison says in staged code."""
+    assert _thread.call is not None
+    return _thread.call(compare, a, b)
 
 
 def _is_asked_by_us(name: str) -> bool:

@@ -83,6 +83,7 @@ _OPERATORS = frozenset({
     operator.ne, operator.and_, operator.or_, operator.xor, operator.invert, operator.matmul,
 })  # fmt: skip
 """Functions that are operators of Python, which staged numbers have."""
+_COMPARING = frozenset({operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne})
 _OF_REALS = OF_REALS | {
     operator.add: P["add"], operator.sub: P["sub"], operator.mul: P["mul"], operator.truediv: P["div"],
     operator.neg: P["neg"], max: P["max"], min: P["min"],
@@ -326,6 +327,8 @@ class Dispatcher:
 
     def _builtin(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         owner = function.__self__
+        if function in _COMPARING and len(args) == 2 and not kwargs:
+            return getattr(self._session.hooks, function.__name__)(*args)
         if function.__name__ == "append" and owner.__class__ is list and len(args) == 1 and not kwargs:
             return self._session.hooks.append(owner, *args)
         if function.__name__ == "format" and isinstance(owner, str) and has_staged((args, kwargs)):

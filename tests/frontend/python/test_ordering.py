@@ -2,6 +2,8 @@
 
 import heapq
 import math
+import operator
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -167,3 +169,48 @@ def test_a_list_that_its_key_changes():
     for each in f, rose.jit(f):
         with pytest.raises(ValueError, match="list modified during sort"):
             each(1.0)
+
+
+@dataclass(order=True)
+class Ranked:
+    """A record with an order; its name has no part in it."""
+
+    cost: float
+    time: float
+    name: str = field(default="a", compare=False)
+
+
+@dataclass
+class Holding:
+    """A record with containers in it."""
+
+    a: float
+    b: list
+    c: dict
+    d: tuple = ()
+
+
+RECORDS = {
+    "less": "Ranked(x, 1.0) < Ranked(2.0, x)",
+    "less or equal": "Ranked(x, 1.0, 'b') <= Ranked(2.0, x)",
+    "greater": "Ranked(x, x) > Ranked(2.0, 1.0)",
+    "greater or equal": "Ranked(2.0, x) >= Ranked(2.0, 1.0)",
+    "chained": "Ranked(0.0, x) < Ranked(x, 1.0) < Ranked(3.0, x)",
+    "the largest": "max(Ranked(x, 1.0), Ranked(2.0, x)).time",
+    "the least by a generator": "min(Ranked(abs(x - k), k) for k in range(3)).time",
+    "sorted": "sorted([Ranked(x, 1.0), Ranked(0.5, x), Ranked(2.0, 0.0)])[1].cost",
+    "equal with a list": "Holding(x, [x], {}) == Holding(x, [1.0], {})",
+    "unequal with a dict": "Holding(x, [], {'a': x}) != Holding(1.0, [], {'a': 1.0})",
+    "equal with a tuple": "Holding(1.0, [], {}, (x, 2.0)) == Holding(1.0, [], {}, (1.0, x))",
+    "in a list": "Holding(x, [x], {}) in [Holding(0.0, [], {}), Holding(2.0, [2.0], {})]",
+    "operators of tuples": "operator.lt((x, 1.0), (2.0, x)) or operator.eq([x], [3.0])",
+}
+
+
+@pytest.mark.parametrize("text", RECORDS)
+def test_records_are_compared_by_their_fields(text: str) -> None:
+    names = {"Ranked": Ranked, "Holding": Holding, "operator": operator}
+    f = define(f"def f(x: float):\n    return {RECORDS[text]}\n", **names)
+    staged = rose.jit(f)
+    for x in (-1.0, 0.0, 0.75, 1.0, 2.0, 2.5, 3.0):
+        assert staged(x) == f(x), x
