@@ -505,7 +505,29 @@ def _as_int(tape: Tape, value: Any) -> Any:
 def _next(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     if args and hasattr(args[0], "__next__"):
         refuse_outer_iterator(session.tape, args[0])
-    return next(*args)
+    whole = session.hooks.comprehensions.of(args[0]) if len(args) == 2 else None
+    return next(*args) if whole is None else _first(session.tape, whole, *args)
+
+
+def _first(tape: Tape, whole: Any, generator: Any, default: Any) -> Any:
+    """`next(generator, default)` of a generator expression: its staged `if`s say which element is the first."""
+    cell = NonlocalCell(tape, "next", lambda tape, value, name: value)
+    depth, tape.frames[-1].contents[cell] = len(tape.frames), UNDEFINED
+    whole.folds, last = True, default
+    for value in generator:
+        if len(tape.frames) == depth:  # in no staged block: it is there
+            last = value
+            break
+        held, flag = split(cell.v)
+        known = held.become(value) if hasattr(held, "become") else held
+        cell.v = value if held is UNDEFINED else ordering.choose(tape, flag, known, value, "next")
+    whole.folds = False
+    held, flag = split(tape.content(cell))
+    del tape.frames[-1].contents[cell]
+    if held is UNDEFINED:
+        return last
+    tape.left_early[id(generator)] = generator  # the others are computed: how far Python goes only running tells
+    return ordering.choose(tape, flag, held, last, "next")
 
 
 def _unroll(session: Any, function: Any, args: Args, kwargs: Options) -> Any:

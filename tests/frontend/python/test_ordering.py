@@ -214,3 +214,32 @@ def test_records_are_compared_by_their_fields(text: str) -> None:
     staged = rose.jit(f)
     for x in (-1.0, 0.0, 0.75, 1.0, 2.0, 2.5, 3.0):
         assert staged(x) == f(x), x
+
+
+FIRSTS = {
+    "an element": "next((v for v in xs if v > 1.0), 0.0)",
+    "a value": "next((v * v for v in xs if v > 1.0), xs[0])",
+    "its index": "next((k for k, v in enumerate(xs) if v > 1.0), -1)",
+    "by a range": "next((k * xs[k] for k in range(len(xs)) if xs[k] > 1.0), -1.0)",
+    "by a staged range": "next((k * xs[k] for k in rose.range(len(xs)) if xs[k] > 1.0), -1.0)",
+    "of two conditions": "next((v for v in xs if v > 1.0 if v < 2.9), 5.0)",
+    "of two loops": "next((v * w for v in xs for w in xs if v * w > 2.0), 5.0)",
+    "without a condition": "next((v * 2.0 for v in xs), 5.0)",
+    "of nothing": "next((v for v in xs[:0] if v > 1.0), 5.0)",
+    "of a pair": "next(((v, k) for k, v in enumerate(xs) if v > 1.0), (0.0, -1))[0]",
+    "or None": "7.0 if next((v for v in xs if v > 1.0), None) is None else xs[1]",
+}
+
+
+@pytest.mark.parametrize("text", FIRSTS)
+def test_the_first_of_a_generator(text: str) -> None:
+    f = define(f"def f(xs: list[float]):\n    return {FIRSTS[text]}\n", rose=rose)
+    staged = rose.jit(f)
+    for xs in ([1.0, -2.0, 3.0], [2.0, 1.5, 0.0], [0.0, 0.5, 0.2], [0.0, 1.25, 4.0]):
+        assert staged(xs) == f(xs), xs
+
+
+def test_a_generator_that_was_left_is_not_gone_through_again() -> None:
+    f = define("def f(xs):\n    g = (v for v in xs if v > 1.0)\n    return next(g, 0.0) + next(g, 0.0)\n")
+    with pytest.raises(RoseError, match="how far is not known"):
+        rose.jit(f)([2.0, 3.0])
