@@ -117,3 +117,40 @@ def test_sorted_as_python_has_it(length, reverse):
         staged(*[1.0] * (length - 1), math.nan)
     first = define(f"def g({text}) -> float:\n    return sorted([{', '.join(names)}], reverse={reverse})[0]\n")
     assert rose.grad(rose.jit(first), argnums=tuple(range(length)))(*[2.0] * length) == (1.0, *[0.0] * (length - 1))
+
+
+INVERTED = {
+    "a comparison": "~(x > 0)",
+    "a parameter": "~p",
+    "a number of a loop": "~(halved(x) > 0)",
+    "an element": "~(a[0] > 0)",
+    "an element of bools": "~m[0]",
+    "an element and a comparison": "~(m[0] & (x > 0))",
+    "a sum": "~(a.sum() > x)",
+    "a function of NumPy": "~np.any(a > x)",
+    "np.invert": "np.invert(x > 0)",
+    "bool": "~bool(a[0] > 0)",
+    "an array": "(~(a > 0)).sum()",
+    "of a sum in a loop": "~(added(a) > 0)",
+}
+
+
+@pytest.mark.filterwarnings("ignore:Bitwise inversion")
+@pytest.mark.parametrize("case", INVERTED)
+def test_the_inverse_of_a_truth_value(case):
+    text = f"""
+    def halved(x):
+        for i in rose.range(2): x = x / 2
+        return x
+    def added(a):
+        t = 0.0
+        for i in rose.range(2): t = t + a[i]
+        return t
+    def f(x: float, p: bool, a: rose.Vec["n"], m: rose.Array["n", bool]):
+        return {INVERTED[case]}
+    """
+    f = define(text, rose=rose, np=np)
+    for x in (-1.0, 1.0):
+        given = (x, x > 0, np.array([x, 2.0]), np.array([x > 0, True]))
+        found, wanted = rose.jit(f)(*given), f(*given)
+        assert (found, isinstance(found, bool)) == (wanted, isinstance(wanted, np.bool_ | bool))
