@@ -27,6 +27,10 @@ class Var:
         return f"{self.hint}:{self.type!r}"
 
 
+class WholeFloat(float):
+    """The value of a Real constant that is an int in the user's Python."""
+
+
 @final
 @dataclass(slots=True, frozen=True)
 class Lit:

@@ -32,6 +32,7 @@ from rosejit.ir.syntax import (
     Update,
     View,
     While,
+    WholeFloat,
     Zero,
     assert_never,
 )
@@ -56,7 +57,9 @@ from rosejit.ir.types import (
     tangent,
 )
 
-LITERALS: dict[Type, type] = {REAL: float, TAN: float, INT: int, BOOL: bool, UNIT: type(None)}
+LITERALS: dict[Type, tuple[type, ...]] = {
+    REAL: (float, WholeFloat), TAN: (float,), INT: (int,), BOOL: (bool,), UNIT: (type(None),),
+}  # fmt: skip
 
 
 def wrong(message: str) -> NoReturn:
@@ -162,7 +165,7 @@ def _all(atoms: tuple[Atom, ...], wanted: tuple[Type, ...], what: str) -> None:
     for atom, want in zip(atoms, wanted, strict=True):
         if atom.type is not want:
             _same(atom.type, want, what)
-        if type(atom) is Lit and type(atom.value) is not LITERALS[atom.type]:
+        if type(atom) is Lit and type(atom.value) not in LITERALS[atom.type]:
             wrong(f"{atom.value!r} is no {type_text(atom.type)}")
 
 

@@ -25,7 +25,7 @@ from rosejit.frontend.values.scalars import ATOMS, Bool, type_of
 from rosejit.frontend.values.staged_inputs import to_know
 from rosejit.frontend.values.tape import Frame, Tape
 from rosejit.ir.syntax import Atom, Block, Lit, Loop, Var
-from rosejit.ir.types import INT
+from rosejit.ir.types import INT, REAL
 from rosejit.ir.types import Array as ArrayType
 
 _MANY = 1000
@@ -154,6 +154,8 @@ class Comprehension(Tests):
 
     def _emit(self, carries: LoopCarries, loop: Loop, count: int) -> list[Var]:
         for carry in carries.carries:
+            if carry.final.type is INT and carry.phi.type is REAL:
+                self.tape.mixed |= {carry.final, carry.phi}
             carry.final.type = carry.phi.type
         outs = [Var(ArrayType(loop.stacked, atom.type)) for atom in loop.body.results[count:]]
         if loop.body.lets or outs or count:

@@ -101,7 +101,7 @@ def converted(atom: Atom, lets: list[Let], span: Span | None = None) -> Atom:
     if atom.type is not INT:
         return atom
     if isinstance(atom, ir.Lit):
-        return ir.Lit(float(atom.value or 0), REAL)
+        return ir.Lit(ir.WholeFloat(atom.value or 0), REAL)
     var = Var(REAL, atom.hint)
     lets.append(Let((var,), ir.Apply(P["to_real"], (atom,)), span))
     return var

@@ -36,6 +36,7 @@ from rosejit.frontend.scalar_ops.integer_math import MODULAR_POWER
 from rosejit.frontend.scalar_ops.operators import power
 from rosejit.frontend.scalar_ops.origins import pythons
 from rosejit.frontend.scalar_ops.staged_text import Text, text
+from rosejit.frontend.scalar_ops.whole_zeros import surely_float
 from rosejit.frontend.values import rose_functions
 from rosejit.frontend.values.complexes import complex_of, parts_of
 from rosejit.frontend.values.host_scalars import number_kind
@@ -51,7 +52,6 @@ from rosejit.frontend.values.scalars import (
     bool_atom,
     int_atom,
     kind_word,
-    real_atom,
     stage,
     type_of,
     wrap,
@@ -104,7 +104,7 @@ def _float(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
         value.use()
     value = as_staged(value)
     if value.__class__ in (Real, Int, Bool):
-        return pythons(session.tape, Real(session.tape, real_atom(session.tape, value) or value.atom))
+        return pythons(session.tape, Real(session.tape, surely_float(session.tape, value)))
     if value.__class__ is Tan:
         return value
     ask = own(value, "__float__")
@@ -303,7 +303,10 @@ def pick(tape: Tape, name: str, best: Any, x: Any) -> Any:
     if None in kinds:
         raise tape.type_fault(f"`{name}` compares numbers, given {type(best).__name__} and {type(x).__name__}")
     whole = kinds <= {INT, BOOL}
-    return P[f"i{name}" if whole else name].__call__(best, x)
+    made = P[f"i{name}" if whole else name].__call__(best, x)
+    if REAL in kinds and not kinds <= {REAL}:
+        tape.mixed.add(made.atom)
+    return made
 
 
 def _better(tape: Tape, name: str, best: Any, x: Any) -> Any:

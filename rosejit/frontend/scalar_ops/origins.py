@@ -9,6 +9,7 @@ from typing import Any
 
 from rosejit.errors import StagingTypeError, UnsupportedSyntax
 from rosejit.frontend.arrays.zero_dimensional import renewed
+from rosejit.frontend.scalar_ops.whole_zeros import mend_zeros
 from rosejit.frontend.values.scalars import Bool, Int, P, Real, wrap
 from rosejit.frontend.values.tape import Frame, Tape
 from rosejit.ir.syntax import Apply, Atom, Block, If, Index, Let, Lit, Loop, Var, While
@@ -23,6 +24,7 @@ _KEEP = frozenset(P[name] for name in ("add", "sub", "mul", "neg", "abs", "floor
 def check_asked(tape: Tape, root: Frame, params: Iterable[Var]) -> None:
     """Raise if an operand of an operator that was to raise may be NumPy's, or if somebody asked for the class of a
     number that is an int on some paths only."""
+    mend_zeros(tape, root.lets)
     operators, tape.operators = tape.operators, []
     kinds, tape.asked_kinds = tape.asked_kinds, []
     weak, tape.weak = tape.weak, []

@@ -14,7 +14,7 @@ from rosejit.frontend.values.pytree import staged_leaf
 from rosejit.frontend.values.tape import Tape
 from rosejit.ir.lengths import Length
 from rosejit.ir.primitive import Primitive, Staged
-from rosejit.ir.syntax import Apply, Atom, Let, Lit, Var
+from rosejit.ir.syntax import Apply, Atom, Let, Lit, Var, WholeFloat
 from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar, Type, array
 
 P = ops.PRIMITIVES
@@ -166,7 +166,9 @@ def real_atom(tape: Tape, value: Any) -> Atom | None:
         return to_real(tape, Lit(value, INT))
     if _host_kind(value) is None:
         return None
-    return tape.literal(float(value)) if isinstance(value, int) else _literal_of_numpys(tape, float(value), REAL)
+    if isinstance(value, int):
+        return Lit(WholeFloat(value), REAL)
+    return _literal_of_numpys(tape, float(value), REAL)
 
 
 def _literal_of_numpys(tape: Tape, value: float | int | bool, kind: Scalar) -> Lit:
@@ -197,7 +199,7 @@ def reals(tape: Tape, values: tuple[Any, ...]) -> tuple[Atom, ...]:
 def to_real(tape: Tape, atom: Atom) -> Atom:
     """An Int as a Real."""
     if isinstance(atom, Lit) and not isinstance(atom.value, Length):
-        return tape.literal(float(atom.value or 0))
+        return Lit(WholeFloat(atom.value or 0), REAL)
     return tape.apply(P["to_real"], atom)
 
 

@@ -246,8 +246,8 @@ class Tape:
         """What a condition, if it is true or if it is not, says of the flags of optional values."""
         self.asked_kinds, self.weak = list[tuple[Var, Type, Place | None]](), list[tuple[Atom, str, Place | None]]()
         """Numbers whose class somebody asked for, and what it was; Python's numbers beside those of few bits."""
-        self.mixed, self.numpys = set[Var](), set[Var]()
-        """Reals that are ints on some paths; numbers that functions of NumPy have given."""
+        self.mixed, self.numpys, self.floats = set[Var](), set[Var](), set[Var]()
+        """Reals that are ints on some paths; numbers that functions of NumPy have given, and that `float` has made."""
         self.updated = UpdatedNumbers()
         self.pythons, self.literals_of_numpys = dict[int, Any](), dict[int, Lit]()
         """By `id`: numbers that `float`, `int` and `bool` have given; constants that were NumPy's on the host."""
