@@ -136,6 +136,12 @@ def held(staged: Staged) -> tuple[tuple[Tree, ...], Tree]:
     return trees, _holding(staged.result, iter(staged.statics))
 
 
+def slopes_held(staged: Staged) -> tuple[Tree, ...]:
+    """The structures of derivatives by the arguments, with what stands there for their host values."""
+    values = map(slope_of, staged.given)
+    return tuple([_holding(tree, values) for tree in staged.trees])
+
+
 def static_keys(tree: Tree) -> Iterator[Any]:
     """The keys of the host values in a structure, in order."""
     if isinstance(tree, Static):
@@ -149,10 +155,17 @@ def of_arguments(trees: Sequence[Tree], values: Sequence[Any]) -> tuple[tuple[Tr
     """The structures of the arguments in derivatives, and the host values in them: an argument that is one is None."""
     found, kept, rest = [], [], iter(values)
     for tree in trees:
-        own = [value for _, value in zip(static_keys(tree), rest, strict=False)]
+        own = [slope_of(value) for _, value in zip(static_keys(tree), rest, strict=False)]
         found.append(Node("none") if isinstance(tree, Static) else tree)
         kept += [] if isinstance(tree, Static) else own
     return tuple(found), kept
+
+
+def slope_of(value: Any) -> Any:
+    """What stands in a derivative where the host keeps a value: zero for a number, so that `p - rate * gradient` leaves
+    it what it is, and all else itself.
+    """
+    return value.__class__(0) if value.__class__ in (bool, int, float) else value
 
 
 def open_lengths(staged: Staged) -> tuple[str, ...]:

@@ -136,3 +136,33 @@ def test_arguments_that_are_host_values_have_no_cotangent():
     assert rose.vjp(f, 2.0, ("times", 5.0), 3.0)[1](1.0) == found
     inside = rose.jit(lambda x: rose.vjp(f, x, ("times", 5.0), 3.0)[1](1.0))
     assert inside(2.0) == found
+
+
+@dataclass
+class Kept:
+    w: float
+    rate: rose.Static[float] = 0.25
+    count: rose.Static[int] = 3
+    flag: rose.Static[bool] = True
+    name: str = "a"
+
+
+def test_static_numbers_are_zero_in_derivatives():
+    """So that a step along a gradient, number by number, leaves them what they are."""
+    kept, still = Kept(2.0), {"rate": 0.0, "count": 0, "flag": False}
+
+    def f(k: Kept, x: float) -> float:
+        return k.w * x * k.rate + k.count
+
+    slopes = [
+        rose.grad(f)(kept, 4.0),
+        rose.value_and_grad(f)(kept, 4.0)[1],
+        rose.jacobian(f)(kept, 4.0),
+        rose.vjp(f, kept, 4.0)[1](1.0)[0],
+        rose.jit(lambda k: rose.grad(f)(k, 4.0))(kept),
+        rose.jit(lambda k: rose.vjp(f, k, 4.0)[1](1.0)[0])(kept),
+    ]
+    assert slopes == [Kept(1.0, **still)] * len(slopes)
+    assert rose.jvp(lambda k: k, (kept,), (kept,))[1] == Kept(2.0, **still)
+    assert rose.linearize(lambda k: k, kept)[1](kept) == Kept(2.0, **still)
+    assert rose.optim.lbfgs(lambda k: (k.w - 1.0) ** 2 * k.rate)(kept).x == Kept(1.0)

@@ -19,6 +19,7 @@ from rosejit.api.specialisation import (
     refuse_complex,
     require_holomorphic,
     scalar_result,
+    slopes_held,
     tangents_of,
     tree_map,
     with_results,
@@ -42,7 +43,7 @@ def _gathered(tree: Tree, found: Iterator[ir.Atom]) -> list[ir.Atom]:
 
 def _selection(staged: Staged, selected: list[int], single: bool) -> Tree:
     """The structure of the selected arguments: the argument itself, or a tuple."""
-    given, _ = held(staged)
+    given = slopes_held(staged)
     trees = tuple(cotangents_of(given[k]) for k in selected)
     return trees[0] if single else Node("tuple", trees)
 

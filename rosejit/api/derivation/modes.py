@@ -27,6 +27,7 @@ from rosejit.api.specialisation import (
     of_values,
     only_real,
     require_lengths,
+    slope_of,
     tangents_of,
     with_host_values,
     with_results,
@@ -227,7 +228,7 @@ def linear_value(
     atoms: list[ir.Atom] = []
     for leaf, x, dx in zip(leaves(tree), like, found, strict=True):
         atoms.append(zero_of(leaf) if not is_real(leaf) else derivative_programs.zero(b, x) if dx is None else dx)
-    return sessions.value(at, tangents_of(tree), atoms, statics)
+    return sessions.value(at, tangents_of(tree), atoms, [slope_of(value) for value in statics])
 
 
 # --- reverse mode, and forward mode in two steps
@@ -428,7 +429,7 @@ def _maps(base: Function, found: Specialisation, loaded: Loaded, trees: tuple[Tr
     staged = found.staged
     given, kept = of_arguments(trees, staged.given)
     cts = with_host_values(cotangents_of(Node("tuple", given)), iter(kept))
-    dy = with_host_values(tangents_of(staged.result), iter(staged.statics))
+    dy = with_host_values(tangents_of(staged.result), map(slope_of, staged.statics))
     ct, dxs = sessions.positional("ct"), [sessions.positional(f"dx{k}") for k in range(len(trees))]
     pullback = Interface("pullback", [ct], [conjugated(only_real(staged.result))], cts)
     pushforward = Interface("pushforward", dxs, [only_real(tree) for tree in trees], dy)
