@@ -130,7 +130,7 @@ def _searched(base, search, x0, args, tolerance, limit):
 def _found(base, args, x, v, status, nit, nfev):
     """The result; a root is a number, and so is the function there."""
     y = base(x, *args)
-    status = status if abs(v).max() + abs(vector(y)).max() < math.inf else 4
+    status = 4 if status == 1 and not (abs(v).max() + abs(vector(y)).max() < math.inf) else status
     return RootResult(x, y, status == 1, status, nit, nfev)
 
 
@@ -145,6 +145,7 @@ def _bracketed(base, a, b, args, tolerance, limit):
 
     a, b = stop_gradient(a), stop_gradient(b)
     x, status, nit, nfev = brent(still(function, a), a, b, tolerance, limit)
+    x = x if status == 1 else math.nan
     return _found(base, args, solution(residual, vector(x))[0], vector(x), status, nit, nfev)
 
 

@@ -327,3 +327,12 @@ def test_a_failure_can_be_raised():
 def test_wrong_calls_are_refused(call, words):
     with pytest.raises(rose.RoseError, match=words):
         call()
+
+
+def test_no_root_in_a_bracket_is_no_number():
+    def found(a):
+        return rose.root(lambda x: x * x + a, bracket=(0.0, 1.0)).x
+
+    assert math.isnan(rose.jit(found)(1.0))
+    assert math.isnan(rose.grad(found)(1.0))
+    assert rose.grad(found)(-0.25) == pytest.approx(-1.0)
