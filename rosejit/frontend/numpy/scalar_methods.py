@@ -37,10 +37,22 @@ _READ: dict[str, Callable[[Any], Any]] = {
     "tolist": lambda self: lambda: pythons(self.tape, self),
 }  # fmt: skip
 
-for cls in NUMBERS:
+
+def _of_numpys(name: str, read: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """`read`, but where a handler of the user's waits for the `AttributeError` that Python's numbers raise."""
+
+    def asked(self: Any) -> Any:
+        if self.tape.catching:
+            self.tape.refuse_in_try(f"`{name}` of a number, which NumPy's have and Python's have not,", AttributeError)
+        return read(self)
+
+    return asked
+
+
+for cls, python in _PYTHONS.items():
     for attribute, read in _READ.items():  # with a `__getattr__` all attributes would take five times as long
         if not hasattr(cls, attribute):
-            setattr(cls, attribute, property(read))
+            setattr(cls, attribute, property(read if hasattr(python, attribute) else _of_numpys(attribute, read)))
 
 
 def _refused(name: str) -> Callable[[Any], Any]:

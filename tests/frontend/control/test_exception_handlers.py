@@ -266,3 +266,18 @@ def test_what_python_never_comes_to_has_no_slope(behind, caught):
     assert rose.grad(f)(0.0, 0.0) == 9.0
     assert rose.jvp(f, (0.0, 0.0), (1.0, 0.0)) == (0.0, 9.0)
     assert rose.grad(rose.grad(f))(0.0, 0.0) == 0.0
+
+
+@pytest.mark.parametrize("name", ["item()", "T", "dtype", "sum()", "mean()", "astype(float)", "tolist()", "max()"])
+@pytest.mark.parametrize("kind", ["AttributeError", "Exception"])
+def test_what_numpys_numbers_have_and_pythons_have_not(name, kind):
+    """Which of them a staged number is in Python is not known, so a handler that waits for the answer is refused."""
+    f = define(f"""
+    def f(x):
+        try:
+            return 6.0 * x.{name}
+        except {kind}:
+            return 4.0 * x
+    """)
+    with pytest.raises(rose.UnsupportedSyntax, match="inside a `try`"):
+        rose.jit(f)(1.0)

@@ -118,8 +118,6 @@ def test_equality_with_what_is_no_number():
 
 
 HOST_USES = {
-    "[1.0, None][n]": "np.array",
-    "{1: 2}[n]": "`match` or `if`",
     "f'{x}'": "print",
     "'%s' % str(x)": "print",
     "'{}'.format(x)": "print",
