@@ -11,7 +11,7 @@ from rosejit.frontend.arrays.access import element, number
 from rosejit.frontend.arrays.array import Array, fresh
 from rosejit.frontend.numpy.registry import METHODS
 from rosejit.frontend.scalar_ops.origins import pythons
-from rosejit.frontend.values.scalars import NUMBERS, Bool, Int, Real, Tan
+from rosejit.frontend.values.scalars import Bool, Int, Real, Tan
 
 _PYTHONS: dict[type, type] = {Real: float, Int: int, Bool: bool, Tan: object}
 _OF_PYTHON: dict[type, str] = {Real: "float", Int: "int", Bool: "bool", Tan: "tangent"}
