@@ -425,12 +425,24 @@ _ELEMENTS = {REAL: "floats", INT: "ints", BOOL: "bools", TAN: "tangents"}
 
 
 def both_described(a: Any, b: Any) -> tuple[str, str]:
-    """Two values in words that differ, where their lengths do."""
+    """Two values in words that differ, where their lengths, keys or parts do."""
     if a.__class__ is b.__class__ is Array and a.shape == b.shape:
         return f"{described(a)} of {_ELEMENTS[a.type]}", f"{described(b)} of {_ELEMENTS[b.type]}"
     if isinstance(a, (tuple, list, dict)) and type(a) is type(b) and len(a) != len(b):
         return f"{described(a)} of {len(a)}", f"{described(b)} of {len(b)}"
+    if isinstance(a, dict) and type(a) is type(b) and list(a) != list(b):
+        return f"{described(a)} with the keys {_keys_of(a)}", f"one with {_keys_of(b)} (in this order)"
+    if isinstance(a, (tuple, list, dict)) and type(a) is type(b):
+        keys = list(a) if isinstance(a, dict) else range(len(a))
+        for key in keys:
+            one, other = both_described(a[key], b[key])
+            if one != other:
+                return f"{described(a)} with {one} at {key!r}", f"one with {other}"
     return described(a), described(b)
+
+
+def _keys_of(a: dict[Any, Any]) -> str:
+    return ", ".join([repr(key) for key in a])
 
 
 def differing(before: Any, after: Any, name: str) -> tuple[str, str]:

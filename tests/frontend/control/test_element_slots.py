@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import rosejit as rose
-from tests.frontend.oracle import define
+from tests.frontend.oracle import define, fault
 
 KINDS = {
     "list": ("b = [1.0, 2.0, 3.0]", ("b[0]", "b[1]", "b[-1]")),
@@ -171,3 +171,14 @@ def test_copies_of_objects(value, copied):
     f = define(text + "    return b.x, b.items[1]", Held=Held, np=np, copy=copy)
     for got, expected in zip(rose.jit(f)(2.0, 3.0), f(2.0, 3.0), strict=True):
         np.testing.assert_array_equal(got, expected)
+
+
+def test_structures_that_differ_are_told_apart_in_words():
+    def turned(x: float):
+        s = {"a": 1.0, "b": 2.0}
+        if x > 0:
+            s = {"b": x, "a": 2.0}
+        return s
+
+    error = fault(turned, 1.0)
+    assert "a dict with the keys 'b', 'a' on one side of the `if` and one with 'a', 'b' (in this order)" in str(error)
