@@ -41,7 +41,7 @@ from benchmarks.straight_lines import INPUTS, Program, random_program
 from rosejit.abi import Tier
 
 REWRITING = {
-    "parse": "rosejit.frontend.syntax.source:_definitions",
+    "parse": "rosejit.frontend.syntax.source:_definitions rosejit.frontend.syntax.source:_parsed_alone",
     "verify": "rosejit.frontend.syntax.code_comparison:Definition.gave",
     "compile": "rosejit.frontend.syntax.translate:_compile",
     "analysis": "rosejit.frontend.syntax.scope:analyse rosejit.frontend.syntax.liveness:analyse",
