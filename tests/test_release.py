@@ -17,7 +17,7 @@ def test_the_conda_recipe_has_the_versions_of_the_project():
     assert versions[0][1] == versions[1][1]
     listed = re.search(r"^dependencies = \[\n(.*?)^\]", project, re.MULTILINE | re.DOTALL)
     needs = re.findall(r"^    [\"'](\w+)([^;\"']+)", listed[1] if listed else "", re.MULTILINE)
-    assert len(needs) == 4
+    assert len(needs) == 3
     for name, bounds in needs:
         assert f"- {name.replace('wasmtime', 'wasmtime-py')} {bounds}\n" in recipe
 

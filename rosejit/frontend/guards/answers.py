@@ -36,6 +36,7 @@ _KEPT_BY_MODULE = {
     "sys": "getrecursionlimit getswitchinterval",
     "gc": "get_threshold isenabled get_debug",
     "decimal": "getcontext",
+    "_decimal": "getcontext",
     "locale": "getlocale localeconv",
     "logging": "getLogger",
     "importlib": "import_module",
