@@ -249,7 +249,10 @@ def tell(record: Unrolled, cost: str) -> None:
     if record.told:
         return
     record.told = True
-    edit = "let it stay a loop: `for i in rose.range(n)`; if it is to be unrolled, `for i in rose.unroll(range(n))`"
+    edit = (
+        "let it stay a loop, in which names keep their kinds and shapes: `for i in rose.range(n)`; "
+        "if it is to be unrolled, or fast enough as it is, `for i in rose.unroll(range(n))`"
+    )
     facts, place = (f"it was not rolled: {record.why}",), record.place
     warning = UnrollWarning(f"this loop is unrolled: {cost}", place, facts=facts, help=edit)
     warnings.warn_explicit(warning, UnrollWarning, place.file, place.line)
@@ -263,8 +266,9 @@ def tell_of_compilation(unrolled: Sequence[Unrolled], ops: int, seconds: float) 
     is_much = ops > _TELLS or (seconds > _SECONDS and ops > _TELLS // 10)
     if any(record.told for record in unrolled) or 4 * longest.ops < ops or not is_much:
         return
-    part = f"{longest.ops:,} of {ops:,} operations after {longest.iterations:,} iterations"
-    tell(longest, f"{part}, and {seconds:.1f} s of compilation")
+    of_all = f"{longest.ops:,} of {ops:,} operations"
+    part = of_all if longest.ops <= ops else f"{longest.ops:,} operations, of which not all are left,"
+    tell(longest, f"{part} after {longest.iterations:,} iterations, and {seconds:.1f} s of compilation")
 
 
 class StagedFor:

@@ -412,6 +412,9 @@ class AbstractRun(AbstractOperands):
         called = function.value if function.__class__ is Constant else None
         if called is range or (node[0] == "call" and _is_rose_range(self, node[1])):
             return [self._range(node)], False
+        if called is reversed and len(node[2]) == 1 and node[2][0][0] == "call" and not node[3]:
+            forwards = self._range(node[2][0])
+            return [forwards[::-1] if isinstance(forwards, range) else unroll("a range that changes, backwards")], False
         is_tuple = called is enumerate or called is zip
         if is_tuple and (node[3] or not node[2] or (called is enumerate and len(node[2]) > 1)):
             unroll("a loop over something else than a range or arrays")
