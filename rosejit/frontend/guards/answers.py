@@ -66,7 +66,7 @@ def _is_among(function: Any, table: dict[str, frozenset[str]]) -> bool:
     if kind is not BuiltinFunctionType and kind is not FunctionType and kind.__module__ != "numpy":
         return False
     owner = getattr(function, "__self__", None)
-    module = str(function.__module__ or getattr(owner, "__module__", None) or "")
+    module = str(getattr(function, "__module__", None) or getattr(owner, "__module__", None) or "")
     top = module.partition(".")[0]
     return getattr(function, "__qualname__", "") in table.get(top if top in ("numpy", "pathlib") else module, ())
 
