@@ -21,7 +21,6 @@ from rosejit.frontend.numpy import linalg_kernels as kernels
 from rosejit.frontend.numpy import linalg_spectra as spectra
 from rosejit.frontend.numpy.linalg import matrices, real, square, stacked, swapped
 from rosejit.frontend.numpy.linalg_kernels import Site
-from rosejit.frontend.scalar_ops.operators import inverted
 from rosejit.frontend.values.scalars import P, type_of
 from rosejit.frontend.values.tape import Tape
 from rosejit.ir.types import BOOL, INT
@@ -137,7 +136,7 @@ def cond(tape: Tape, x: Any, p: Any = None) -> Any:
             y = mapped(tape, lambda v: chosen(v - v == 0.0, v, 0.0), y) + 0.0 * y
         found = norm(tape, a, p, (-2, -1)) * norm(tape, y, p, (-2, -1))
     spoilt = reductions.some(mapped(tape, lambda v: v != v, a), (-2, -1))
-    return mapped(tape, lambda v, bad: chosen((v != v) & inverted(bad), inf, v), found, spoilt)
+    return mapped(tape, lambda v, bad: chosen((v != v) & ~bad, inf, v), found, spoilt)
 
 
 def matrix_rank(tape: Tape, A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:

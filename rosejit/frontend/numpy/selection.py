@@ -19,7 +19,6 @@ from rosejit.frontend.arrays.reductions import chosen
 from rosejit.frontend.numpy import manipulation, sorting
 from rosejit.frontend.numpy.array_methods import put_all
 from rosejit.frontend.numpy.staged_numpy import array_of, calling, of, vector
-from rosejit.frontend.scalar_ops.operators import inverted
 from rosejit.frontend.values.scalars import type_of
 from rosejit.frontend.values.tape import Tape
 from rosejit.ir.types import BOOL, INT, REAL
@@ -48,7 +47,7 @@ def isin(tape: Tape, element: Any, test_elements: Any, invert: bool = False) -> 
         ranked = xp.sort(among)
         at = xp.minimum(xp.searchsorted(ranked, a), among.shape[0] - 1)
         found = ranked[at] == a
-    return inverted(found) if invert else found
+    return ~found if invert else found
 
 
 # --- along an axis
@@ -173,7 +172,7 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> An
         rest = masks[0]
         for mask in masks[1:]:
             rest = rest | mask
-        masks.append(inverted(rest))
+        masks.append(~rest)
     if len(functions) != len(masks):
         raise tape.fault(
             RoseValueError, f"with {len(masks)} condition(s), {len(masks)} or {len(masks) + 1} functions are expected"
@@ -244,7 +243,7 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
     if where.shape != arr.shape:
         raise arr.tape.fault(RoseValueError, "place: mask and data must be the same size")
     if not given.shape[0]:
-        reductions.require(arr.tape, inverted(xp.any(where)), ValueError("Cannot insert from an empty array!"))
+        reductions.require(arr.tape, ~xp.any(where), ValueError("Cannot insert from an empty array!"))
         return
     counted: Any = manipulation.reshaped(xp.cumsum(where), arr.shape)
     rank = counted - 1

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from rosejit.frontend.scalar_ops import complex_functions
-from rosejit.frontend.scalar_ops.operators import OF_COMPLEX, inverted
+from rosejit.frontend.scalar_ops.operators import OF_COMPLEX
 from rosejit.frontend.values.complexes import Complex, complex_of, parts_of
 from rosejit.frontend.values.host_scalars import number_kind
 from rosejit.frontend.values.scalars import P, Tan, type_of
@@ -150,7 +150,7 @@ def _unequal(self: Any, other: Any) -> Any:
     same = _equal(self, other)
     if same is NotImplemented:
         return same
-    return not same if same.__class__ is bool else inverted(same)
+    return not same if same.__class__ is bool else ~same
 
 
 def _refused(symbol: str) -> Callable[..., NoReturn]:
