@@ -30,7 +30,7 @@ from rosejit.frontend.arrays.host_tables import UNKNOWN, tabled
 from rosejit.frontend.arrays.narrow_array import is_narrow
 from rosejit.frontend.arrays.setitem_cast import assigned
 from rosejit.frontend.numpy import contractions, manipulation
-from rosejit.frontend.scalar_ops.operators import OF_NARROW, inverted
+from rosejit.frontend.scalar_ops.operators import OF_NARROW
 from rosejit.frontend.scalar_ops.origins import pythons
 from rosejit.frontend.scalar_ops.staged_text import require_host_parts
 from rosejit.frontend.values.host_scalars import is_numpys_value, narrow_dtype
@@ -409,7 +409,7 @@ def _install() -> None:
         methods |= {f"__{name}__": _forward(op), f"__r{name}__": _reverse(op), f"__i{name}__": _in_place(op)}
     methods |= {f"__{name}__": _forward(op) for name, op in _COMPARISONS.items()}
     methods |= {"__neg__": _one(operator.neg), "__pos__": _one(operator.pos), "__abs__": _one(abs)}
-    methods |= {"__invert__": _one(inverted), "__divmod__": _both, "__rdivmod__": _both_reversed}
+    methods |= {"__invert__": _one(operator.invert), "__divmod__": _both, "__rdivmod__": _both_reversed}
     methods |= {"__matmul__": _matmul, "__rmatmul__": _rmatmul, "__imatmul__": _imatmul}
     methods |= {"__getitem__": get, "__setitem__": set_, "__len__": _length, "__iter__": _iterate}
     methods |= {"__copy__": _copy, "__deepcopy__": lambda self, memo: _copy(self)}

@@ -53,7 +53,6 @@ from rosejit.frontend.numpy.staged_numpy import array_of
 from rosejit.frontend.numpy.subject_rows import OF_ARRAYS, SUBJECTS
 from rosejit.frontend.python.builtins import BUILTINS
 from rosejit.frontend.scalar_ops.integer_math import STAGED
-from rosejit.frontend.scalar_ops.operators import inverted
 from rosejit.frontend.values.scalars import Bool, P, made_real, reals, type_of
 from rosejit.ir.primitive import Primitive
 from rosejit.ir.types import BOOL, INT, REAL
@@ -129,7 +128,7 @@ _ELEMENTS: dict[str, Make] = {
     "positive": operator.pos, "absolute abs": abs, "power pow": power_of_elements, "less": operator.lt,
     "less_equal": operator.le, "greater": operator.gt, "greater_equal": operator.ge, "equal": operator.eq,
     "not_equal": operator.ne, "bitwise_and": operator.and_, "bitwise_or": operator.or_, "bitwise_xor": operator.xor,
-    "invert bitwise_not": inverted, "left_shift": operator.lshift, "right_shift": operator.rshift,
+    "invert bitwise_not": operator.invert, "left_shift": operator.lshift, "right_shift": operator.rshift,
     "maximum": lambda x, y: larger("max", x, y), "minimum": lambda x, y: larger("min", x, y), "sign": _sign,
     "square": lambda x: x * x,
     "reciprocal": _reciprocal, "fabs": lambda x: abs(_real(x)), "float_power": lambda x, y: _real(x) ** y,

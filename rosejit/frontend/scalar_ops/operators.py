@@ -12,7 +12,6 @@ from rosejit.frontend.arrays.host_tables import UNKNOWN, tabled
 from rosejit.frontend.scalar_ops import comparisons, faults
 from rosejit.frontend.scalar_ops.decimal_rounding import DIGITS, rounded, rounded_whole
 from rosejit.frontend.scalar_ops.integer_math import BIT_COUNT
-from rosejit.frontend.scalar_ops.origins import is_inverted_as_numpys
 from rosejit.frontend.scalar_ops.staged_text import mark
 from rosejit.frontend.scalar_ops.tangent_ops import words
 from rosejit.frontend.syntax.user_code import is_users_class
@@ -337,17 +336,10 @@ def _same(self: Any) -> Any:
     return self if self.__class__ is not Bool else Int(self.tape, self.tape.apply(P["bool_to_int"], self.atom), 0)
 
 
-def inverted(value: Any) -> Any:
-    """`~` of a number of NumPy's: of a truth value its opposite."""
-    if value.__class__ is not Bool:
-        return operator.invert(value)
-    return Bool(value.tape, value.tape.apply(P["not"], value.atom))
-
-
 def _inverted(self: Any) -> Any:
-    if self.__class__ is Bool and is_inverted_as_numpys(self.tape, self):
-        return inverted(self)
-    return Int(self.tape, self.tape.apply(P["inot"], _same(self).atom))
+    if self.__class__ is Bool:
+        return Bool(self.tape, self.tape.apply(P["not"], self.atom))
+    return Int(self.tape, self.tape.apply(P["inot"], self.atom))
 
 
 def _rounding(name: str) -> Callable[[Any], Any]:

@@ -12,7 +12,7 @@ from rosejit.frontend.arrays.zero_dimensional import renewed
 from rosejit.frontend.scalar_ops.whole_zeros import mend_zeros
 from rosejit.frontend.values.scalars import Bool, Int, P, Real, wrap
 from rosejit.frontend.values.tape import Frame, Tape
-from rosejit.ir.syntax import Apply, Atom, Block, If, Index, Let, Lit, Loop, Var, While
+from rosejit.ir.syntax import Apply, Atom, Block, If, Let, Lit, Loop, Var, While
 from rosejit.ir.traversal import lets as every_let
 from rosejit.ir.types import REAL
 from rosejit.numeric import np
@@ -103,13 +103,7 @@ _ROUND_BOOL = (
     ("`round(np.True_)` is an error, and `round(True)` is 1",),
     "say it: `int(p)`",
 )
-_INVERTED = (
-    "`~` of a truth value that may be NumPy's, or Python's",
-    ("`~np.True_` is False, and `~True` is -2",),
-    "say it: `not p`; or `~int(p)`",
-)
 _WEAK = {
-    "invert": _INVERTED,
     "round": _ROUND, "truth values": _BOOLS, "class": _CLASS, "identity": _IDENTITY, "round a truth value": _ROUND_BOOL,
 }  # fmt: skip
 """What is refused of numbers that may be NumPy's, by what was asked; of all else the dtype is."""
@@ -123,18 +117,6 @@ def pythons(tape: Tape, made: Any) -> Any:
         tape.pythons[id(made)] = made
         return made
     return made.item() if isinstance(made, np.generic) else made
-
-
-def is_inverted_as_numpys(tape: Tape, value: Bool) -> bool:
-    """Whether `~` of a truth value is that of NumPy, as far as what was staged so far tells; what comes round in a loop
-    is asked when all is whole."""
-    if id(value) in tape.pythons:
-        return False
-    found = _Origins(tape, [let for frame in tape.frames for let in frame.lets], ())
-    if found.surely_numpys(value.atom):
-        return True
-    tape.weak.append((value.atom, "invert", tape.here()))
-    return False
 
 
 def ask_truth(tape: Tape, *values: Any) -> None:
@@ -151,14 +133,11 @@ class _Origins:
         self._tape = tape
         self._made: dict[Var, Sequence[Atom] | None] = dict.fromkeys(params, ())
         self._ops: dict[Var, Any] = {}
-        self._elements: set[Var] = set()
         for let in every_let(Block(lets, ())):
             self._enter(let)
 
     def _enter(self, let: Let) -> None:
         expr, made = let.expr, self._made
-        if isinstance(expr, Index):
-            self._elements.update(let.binders)
         if isinstance(expr, Apply):
             made[let.binders[0]] = expr.args
             self._ops[let.binders[0]] = expr.op
@@ -166,7 +145,6 @@ class _Origins:
             for binder, then, other in zip(let.binders, expr.then.results, expr.orelse.results, strict=True):
                 made[binder] = (then, other)
         elif isinstance(expr, Loop | While):
-            self._elements.update([scan.param for scan in getattr(expr, "scans", ())])
             made[expr.index if isinstance(expr, Loop) else let.binders[0]] = ()
             results = let.binders if isinstance(expr, Loop) else let.binders[1:]
             for phi, init, after, binder in zip(expr.carries, expr.inits, expr.body.results, results, strict=False):
@@ -204,18 +182,6 @@ class _Origins:
             return False if op is not None and (op.math or op is P["to_int"]) else None
 
         return self._any(start, is_numpys)
-
-    def surely_numpys(self, start: Atom) -> bool:
-        """Whether one of the operands is known to be a number of NumPy's."""
-
-        def is_numpys(var: Var) -> bool | None:
-            if var in self._tape.numpys:
-                return True
-            op = self._ops.get(var)
-            is_pythons = op is not None and (op.math or op is P["to_int"])
-            return False if is_pythons else None if var in self._made else var in self._elements
-
-        return self._any([start], is_numpys)
 
     def may_be_int(self, asked: Var) -> bool:
         """Whether a Real is an int on some path of Python's."""
