@@ -217,7 +217,7 @@ def test_definitions_of_the_package(path):
 def all_kinds(x, items, **more):
     total = 0.0
     try:
-        with open(x) as file, more['lock']:
+        with open(x) as file, more["lock"]:
             total += sum(item * 2 for item in file if item > 1)
     except (ValueError, KeyError) as error:
         raise RuntimeError(f"{error!r:>{x}}") from error
