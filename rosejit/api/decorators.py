@@ -127,8 +127,8 @@ def jit(
     """Compile a function of numbers, arrays and structures of them, when it is called, for the types it is called with.
 
     `@rose.jit`, `@rose.jit(...)` and `rose.jit(f)` all work. `static_argnames` names parameters that Python keeps,
-    `static_argnums` counts them, as in JAX;
-    `cache=False` keeps compiled code out of the disk cache; `name` is what the function is called in errors and in IR.
+    `static_argnums` counts them, as in JAX; `cache=False` keeps compiled code out of the disk cache; `name` is what the
+    function is called in errors and in IR.
     `fastmath=True` lets sums in loops go in another order, divisions share reciprocals, and `x - x` be zero whatever x
     is, in this function and its derivatives.
     `tier` says what a first call waits for: "best" for optimised code, "fast" for code that is made at once, and stays;

@@ -155,7 +155,7 @@ def of_arguments(trees: Sequence[Tree], values: Sequence[Any]) -> tuple[tuple[Tr
     """The structures of the arguments in derivatives, and the host values in them: an argument that is one is None."""
     found, kept, rest = [], [], iter(values)
     for tree in trees:
-        own = [slope_of(value) for _, value in zip(static_keys(tree), rest, strict=False)]
+        own = [value for _, value in zip(static_keys(tree), rest, strict=False)]
         found.append(Node("none") if isinstance(tree, Static) else tree)
         kept += [] if isinstance(tree, Static) else own
     return tuple(found), kept

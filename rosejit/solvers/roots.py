@@ -193,46 +193,43 @@ def _fixed(base, method, x0, args, tolerance, limit):
     start = stop_gradient(flat(x0))
     function = still(residual, start)
     if method in ITERATIONS:
-        v, status, nit, nfev = ITERATIONS[method](function, start, tolerance, limit)
+        step = extrapolated(function) if method == "del2" else function
+        v, status, nit = iterate(step, start, tolerance, limit)
+        nfev = ITERATIONS[method] * nit
     else:
         v, status, nit, nfev = METHODS[method](function, jacobian(function), start, tolerance, limit)
     return _found(base, args, unflat(x0, solution(residual, v)), v, status, nit, nfev)
 
 
-def accelerated(residual, x, tolerance, limit):
-    """`iterate`, each number extrapolated from three iterates (Steffensen's method with Aitken's process)."""
-    status, nit = 2, 0
-    while nit < limit and status == 2:
+def extrapolated(residual):
+    """The step to what three iterates tell of each number, by Aitken's process (Steffensen's method)."""
+
+    def step(x):
         first = residual(x)
         second = residual(x + first)
         bend = second - first
-        step = np.where(bend == 0.0, first + second, -first * first / np.where(bend == 0.0, 1.0, bend))
-        x = x + step
-        nit += 1
-        size, change = abs(x).max(), abs(step).max()
-        if not (size + change < math.inf):
-            status = 4
-        elif change <= tolerance * max(size, tolerance):
-            status = 1
-    return x, status, nit, 2 * nit
+        return np.where(bend == 0.0, first + second, -first * first / np.where(bend == 0.0, 1.0, bend))
+
+    return step
 
 
-def iterate(residual, x, tolerance, limit):
-    """x + residual(x) again and again; status, iterations and evaluations."""
+def iterate(step, x, tolerance, limit):
+    """x + step(x) again and again; status and iterations."""
     status, nit = 2, 0
     while nit < limit and status == 2:
-        step = residual(x)
-        x = x + step
+        change = step(x)
+        x = x + change
         nit += 1
-        size, change = abs(x).max(), abs(step).max()
-        if not (size + change < math.inf):
+        size, moved = abs(x).max(), abs(change).max()
+        if not (size + moved < math.inf):
             status = 4
-        elif change <= tolerance * max(size, tolerance):
+        elif moved <= tolerance * max(size, tolerance):
             status = 1
-    return x, status, nit, nit
+    return x, status, nit
 
 
-ITERATIONS = {"iteration": iterate, "del2": accelerated}
+ITERATIONS = {"iteration": 1, "del2": 2}
+"""How often an iteration of each kind asks the function."""
 
 
 @public

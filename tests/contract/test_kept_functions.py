@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 import rosejit as rose
-from rosejit.frontend.session.session import Session
 
 X = np.array([1.0, 2.0, 3.0])
 V = np.array([1.0, 0.0, 2.0])
@@ -32,19 +31,6 @@ WAYS: dict[str, Callable[[Any], float]] = {
     "grad of grad": lambda f: rose.grad(lambda x: rose.grad(f)(x)[0])(X)[0] / 6.0,
     "of vmap": lambda f: rose.jacobian(rose.vmap(f))(np.array([X, X]))[0, 0, 0] / 3.0,
 }
-
-
-@pytest.fixture
-def stagings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    found: list[str] = []
-    original = Session.stage
-
-    def noted(self: Session, function: Any, *args: Any) -> Any:
-        found.append(function.__name__)
-        return original(self, function, *args)
-
-    monkeypatch.setattr(Session, "stage", noted)
-    return found
 
 
 @pytest.mark.parametrize("way", [way for way in WAYS if way != "grad of grad"])  # that makes a lambda anew

@@ -13,22 +13,8 @@ import pytest
 
 import rosejit as rose
 from rosejit.api import stand_ins
-from rosejit.frontend.session.session import Session
 
 X0 = np.zeros(2)
-
-
-@pytest.fixture
-def stagings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    found: list[str] = []
-    original = Session.stage
-
-    def noted(self: Session, function: Any, *args: Any) -> Any:
-        found.append(function.__name__)
-        return original(self, function, *args)
-
-    monkeypatch.setattr(Session, "stage", noted)
-    return found
 
 
 @dataclasses.dataclass

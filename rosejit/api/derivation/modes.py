@@ -428,7 +428,7 @@ def _maps(base: Function, found: Specialisation, loaded: Loaded, trees: tuple[Tr
     """The forward pass, and the linear maps as functions of a handle."""
     staged = found.staged
     given, kept = of_arguments(trees, staged.given)
-    cts = with_host_values(cotangents_of(Node("tuple", given)), iter(kept))
+    cts = with_host_values(cotangents_of(Node("tuple", given)), map(slope_of, kept))
     dy = with_host_values(tangents_of(staged.result), map(slope_of, staged.statics))
     ct, dxs = sessions.positional("ct"), [sessions.positional(f"dx{k}") for k in range(len(trees))]
     pullback = Interface("pullback", [ct], [conjugated(only_real(staged.result))], cts)
