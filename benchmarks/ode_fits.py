@@ -30,7 +30,7 @@ TIMES = np.linspace(0.0, 10.0, 21)
 MEASURED = np.array([10.0, 5.0]) + np.sin(np.arange(42.0)).reshape(21, 2)
 TOLERANCES = (1e-3, 1e-6, 1e-9)
 OURS = (
-    "rosejit.solvers.ivp",
+    "rosejit.solvers.odes.ivp",
     "rosejit.runtime.engine",
     "rosejit.transforms.pipeline",
     "rosejit.codegen.program.compile",

@@ -81,7 +81,7 @@ def names() -> str:
         "from typing import TYPE_CHECKING",
         "",
         "if TYPE_CHECKING:  # Python finds them in the table when they are first asked for: `rosejit.__getattr__`",
-        "    from rosejit.api.call_types import OfNumber, OfNumbers",
+        "    from rosejit.api.calling.call_types import OfNumber, OfNumbers",
         "",
         *(f"    {name}: {public[name]}" for name in ordered),
         "",

@@ -54,11 +54,11 @@ if TYPE_CHECKING:
     from rosejit.frontend.hints.hints import Dual, ShapeOf
     from rosejit.frontend.values.rose_functions import pure, range, unroll
     from rosejit.interop.sparse import sparse_hessian, sparse_jacobian
-    from rosejit.solvers.fits import curve_fit, least_squares
-    from rosejit.solvers.ivp import odeint, solve_ivp
+    from rosejit.solvers.fitting.fits import curve_fit, least_squares
+    from rosejit.solvers.fitting.row_sums import sum_over
+    from rosejit.solvers.odes.ivp import odeint, solve_ivp
     from rosejit.solvers.quadrature import quad
     from rosejit.solvers.roots import fixed_point, implicit, root
-    from rosejit.solvers.row_sums import sum_over
 
 __version__ = "0.1.0"
 
@@ -168,11 +168,11 @@ _HOMES = {
     "rosejit.frontend.hints.hints": "Dual ShapeOf",
     "rosejit.frontend.values.rose_functions": "pure range unroll",
     "rosejit.interop.sparse": "sparse_hessian sparse_jacobian",
-    "rosejit.solvers.fits": "curve_fit least_squares",
-    "rosejit.solvers.ivp": "odeint solve_ivp",
+    "rosejit.solvers.fitting.fits": "curve_fit least_squares",
+    "rosejit.solvers.odes.ivp": "odeint solve_ivp",
     "rosejit.solvers.quadrature": "quad",
     "rosejit.solvers.roots": "fixed_point implicit root",
-    "rosejit.solvers.row_sums": "sum_over",
+    "rosejit.solvers.fitting.row_sums": "sum_over",
 }
 """Where the names are defined, but for the functions of numbers: they are all in one table."""
 

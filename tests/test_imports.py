@@ -94,9 +94,9 @@ STANDARD = {
     "rosejit/frontend/hints/hints.py": "Dual",
     "rosejit/optim/box.py": "Bounds",
     "rosejit/optim/constrained.py": "OptimizeResult",
-    "rosejit/solvers/fits.py": "LeastSquaresResult",
-    "rosejit/solvers/interpolants.py": "OdeSolution",
-    "rosejit/solvers/ivp.py": "OdeResult",
+    "rosejit/solvers/fitting/fits.py": "LeastSquaresResult",
+    "rosejit/solvers/odes/interpolants.py": "OdeSolution",
+    "rosejit/solvers/odes/ivp.py": "OdeResult",
     "rosejit/solvers/roots.py": "RootResult",
 }
 """Dataclasses that users make or read."""

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any, get_args, overload
 
 from rosejit.abi import Tier
 from rosejit.api import sessions
-from rosejit.api.call_types import P, R
-from rosejit.api.callables import caller, is_plain
+from rosejit.api.calling.call_types import P, R
+from rosejit.api.calling.specialisation import Staged
 from rosejit.api.function import Function, FunctionSource, base_of
-from rosejit.api.kept_functions import kept
-from rosejit.api.opaque_functions import call_directly, stage_opaque
 from rosejit.api.options import Options
-from rosejit.api.pickled_functions import find_all_again, reduced
 from rosejit.api.public_entry import public
-from rosejit.api.specialisation import Staged
+from rosejit.api.wrapping.callables import caller, is_plain
+from rosejit.api.wrapping.kept_functions import kept
+from rosejit.api.wrapping.opaque_functions import call_directly, stage_opaque
+from rosejit.api.wrapping.pickled_functions import find_all_again, reduced
 from rosejit.errors import StagingTypeError
 from rosejit.frontend.session.session import Session
 from rosejit.frontend.signature import binding

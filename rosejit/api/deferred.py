@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rosejit import interp
-    from rosejit.api import decorators, opaque_functions
+    from rosejit.api import decorators
     from rosejit.api.checking import check
     from rosejit.api.programs import compile_and_load, lowered
+    from rosejit.api.wrapping import opaque_functions
     from rosejit.codegen.program import compile as codegen
     from rosejit.codegen.straightline import compile_routines
     from rosejit.frontend.python import assert_raise, print_
@@ -39,7 +40,7 @@ else:
     lowered = _Deferred("rosejit.api.programs.lowered")
     compile_and_load = _Deferred("rosejit.api.programs.compile_and_load")
     decorators = _Deferred("rosejit.api.decorators")
-    opaque_functions = _Deferred("rosejit.api.opaque_functions")
+    opaque_functions = _Deferred("rosejit.api.wrapping.opaque_functions")
     assert_raise = _Deferred("rosejit.frontend.python.assert_raise")
     print_ = _Deferred("rosejit.frontend.python.print_")
     host_scalars = _Deferred("rosejit.frontend.values.host_scalars")

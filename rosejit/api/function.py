@@ -12,17 +12,17 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, TypeVar, overload
 
 from rosejit.api import sessions
-from rosejit.api.call_interface import interface_of, known_as
-from rosejit.api.call_types import Parameters, Result
+from rosejit.api.calling.call_interface import interface_of, known_as
+from rosejit.api.calling.call_types import Parameters, Result
+from rosejit.api.calling.out_argument import placed
+from rosejit.api.calling.specialisation import Staged
+from rosejit.api.calling.specialisation_cache import Key, Known, Specialisation, reckon
 from rosejit.api.checking.plain_calls import PLAIN, PlainRun
 from rosejit.api.deferred import check, lowered
 from rosejit.api.derivation.derivation_recipe import source_of
 from rosejit.api.options import Options
-from rosejit.api.out_argument import placed
 from rosejit.api.programs import interpreted
 from rosejit.api.public_entry import entry, public
-from rosejit.api.specialisation import Staged
-from rosejit.api.specialisation_cache import Key, Known, Specialisation, reckon
 from rosejit.errors import NotDifferentiable, RoseError, StagingTypeError
 from rosejit.frontend.control.if_for import tell_of_compilation
 from rosejit.frontend.guards.guards import Defaults, Guard
@@ -39,7 +39,7 @@ from rosejit.runtime.marshalling.result_buffers import spare
 from rosejit.span import PACKAGE
 
 if TYPE_CHECKING:
-    from rosejit.api.call_types import A, P, R
+    from rosejit.api.calling.call_types import A, P, R
     from rosejit.api.programs.lowered import Lowered
 
 _clock = getattr(time, "thread_time", time.process_time)

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # Python finds them in the table when they are first asked for: `rosejit.__getattr__`
-    from rosejit.api.call_types import OfNumber, OfNumbers
+    from rosejit.api.calling.call_types import OfNumber, OfNumbers
 
     abs: OfNumber
     acos: OfNumber

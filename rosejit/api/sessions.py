@@ -8,10 +8,10 @@ from typing import Any
 
 from rosejit import collector
 from rosejit.abi import SCALAR_OF, Leaf, Node, Static, Tree, leaf_of, leaves
+from rosejit.api.calling.specialisation import open_lengths
+from rosejit.api.calling.specialisation_cache import Known, Specialisation
 from rosejit.api.derivation.derivation_recipe import Recipe
 from rosejit.api.programs import interpreted
-from rosejit.api.specialisation import open_lengths
-from rosejit.api.specialisation_cache import Known, Specialisation
 from rosejit.errors import StagingTypeError
 from rosejit.frontend.arrays.access import variable
 from rosejit.frontend.arrays.array import Array, fresh

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from rosejit.abi import HostSignature, Import, Leaf, Node, Slot, Static, Tree
-from rosejit.api.specialisation import with_host_values
+from rosejit.api.calling.specialisation import with_host_values
 from rosejit.export import js_names
 from rosejit.export.javascript import Writer, indented
 from rosejit.export.js_math import PageFunction

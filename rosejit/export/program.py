@@ -8,9 +8,9 @@ from typing import Any
 from rosejit import collector
 from rosejit.abi import Artifact, Entry, Leaf, Node, Static, Tree
 from rosejit.api import sessions
+from rosejit.api.calling.specialisation import Staged, holds_conjugate, holds_narrow, open_lengths, with_host_values
 from rosejit.api.decorators import as_function
 from rosejit.api.function import Function
-from rosejit.api.specialisation import Staged, holds_conjugate, holds_narrow, open_lengths, with_host_values
 from rosejit.codegen.program.compile import compile_program
 from rosejit.errors import StagingTypeError
 from rosejit.export.example_arguments import completed

@@ -4,13 +4,13 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from rosejit.api.calling.out_argument import placed
+from rosejit.api.calling.specialisation import Argnums
 from rosejit.api.decorators import as_function
 from rosejit.api.derivation.gradients import grad
 from rosejit.api.derivation.sparse_derivatives import Compressed, Entries, structured
 from rosejit.api.function import Function
-from rosejit.api.out_argument import placed
 from rosejit.api.public_entry import public
-from rosejit.api.specialisation import Argnums
 
 
 class SparseFunction:

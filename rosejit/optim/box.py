@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from rosejit.errors import StagingTypeError
-from rosejit.solvers.fits import limits
-from rosejit.solvers.levenberg import within
+from rosejit.solvers.fitting.fits import limits
+from rosejit.solvers.fitting.levenberg import within
 
 Box = tuple[Any, Any]
 """Lower and upper bounds: two vectors, or None where there are none."""

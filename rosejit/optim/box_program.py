@@ -6,7 +6,7 @@ from rosejit.api.decorators import jit
 from rosejit.frontend.values.rose_functions import range as iterations
 from rosejit.numeric import np
 from rosejit.optim.curvature import factored, forward, transposed
-from rosejit.solvers.linear_least_squares import EPSILON
+from rosejit.solvers.fitting.linear_least_squares import EPSILON
 
 
 @jit

@@ -8,7 +8,7 @@ from rosejit.numeric import np
 from rosejit.optim.box import held, left
 from rosejit.optim.descent import converged, largest, note
 from rosejit.optim.search import wolfe
-from rosejit.solvers.linear_least_squares import backward
+from rosejit.solvers.fitting.linear_least_squares import backward
 
 
 def solve_curvature(evaluate, objective, x, report, history, box, steps, tolerance):

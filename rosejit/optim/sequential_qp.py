@@ -19,7 +19,7 @@ from rosejit.optim.box import inside
 from rosejit.optim.box_program import quadratic_program
 from rosejit.optim.curvature import factored
 from rosejit.optim.descent import largest
-from rosejit.solvers.linear_least_squares import EPSILON
+from rosejit.solvers.fitting.linear_least_squares import EPSILON
 
 HIGHEST = 1e7
 """The price, as a multiple of the gradient, from which on constraints are taken for incompatible."""

@@ -5,10 +5,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from rosejit.api.calling.specialisation import Staged, positions
 from rosejit.api.decorators import as_function, opaque, wrapped_like
 from rosejit.api.derivation.gradients import value_and_grad
 from rosejit.api.function import Function, FunctionSource, share
-from rosejit.api.specialisation import Staged, positions
 from rosejit.api.vectors import flat, in_order_of, unflat
 from rosejit.errors import RoseValueError, StagingTypeError
 from rosejit.frontend.hints.hints import Inferred

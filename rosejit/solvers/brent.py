@@ -2,7 +2,7 @@
 
 import math
 
-from rosejit.solvers.linear_least_squares import EPSILON
+from rosejit.solvers.fitting.linear_least_squares import EPSILON
 
 
 def brent(f, a, b, tolerance, limit):

@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
-from rosejit.api.closures import hoisted, pushed
 from rosejit.api.decorators import as_function, from_source
 from rosejit.api.derivation.gradients import jacobian
 from rosejit.api.math_functions import stop_gradient
 from rosejit.api.options import Options
 from rosejit.api.vectors import is_real
+from rosejit.api.wrapping.closures import hoisted, pushed
 from rosejit.frontend.hints.hints import Dual
 from rosejit.numeric import np
 

@@ -5,10 +5,10 @@ from collections.abc import Callable
 from typing import Any
 
 from rosejit.api import sessions
+from rosejit.api.calling.specialisation import NO_RETURN
 from rosejit.api.decorators import as_function, from_source
 from rosejit.api.function import Function, made_once, ready
-from rosejit.api.specialisation import NO_RETURN
-from rosejit.api.stand_ins import program_of_call
+from rosejit.api.wrapping.stand_ins import program_of_call
 from rosejit.errors import RoseError, RoseValueError, ShapeError, StagingTypeError
 from rosejit.frontend.hints.hints import Repeated
 from rosejit.frontend.signature.describe import parameter_span

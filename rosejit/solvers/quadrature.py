@@ -8,7 +8,7 @@ from rosejit.api.math_functions import stop_gradient
 from rosejit.api.public_entry import public
 from rosejit.frontend.values.rose_functions import range as iterations
 from rosejit.numeric import np
-from rosejit.solvers.linear_least_squares import EPSILON
+from rosejit.solvers.fitting.linear_least_squares import EPSILON
 from rosejit.solvers.programs import amount, check, count, numbers, real, several, solve
 from rosejit.solvers.scipy_keywords import takes_scipy_keywords
 

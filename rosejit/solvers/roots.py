@@ -13,7 +13,7 @@ from rosejit.api.vectors import flat, in_order_of, unflat
 from rosejit.errors import RoseValueError, ShapeError, StagingTypeError
 from rosejit.numeric import np
 from rosejit.solvers.brent import brent
-from rosejit.solvers.dogleg import broyden, dogleg, line_search, marquardt
+from rosejit.solvers.fitting.dogleg import broyden, dogleg, line_search, marquardt
 from rosejit.solvers.implicit import solution, still
 from rosejit.solvers.programs import amount, checked, count, option, real, several, solve, state, vector
 from rosejit.solvers.scipy_keywords import takes_scipy_keywords

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import rosejit as rose
-from rosejit.api import stand_ins
+from rosejit.api.wrapping import stand_ins
 
 X0 = np.zeros(2)
 

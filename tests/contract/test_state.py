@@ -15,7 +15,7 @@ import pytest
 
 import rosejit as rose
 from rosejit import Vec
-from rosejit.api import specialisation_cache
+from rosejit.api.calling import specialisation_cache
 from rosejit.text import parse
 
 

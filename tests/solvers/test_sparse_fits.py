@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse
 
 import rosejit as rose
-from rosejit.solvers.linear_models import Dense, Sparse
+from rosejit.solvers.fitting.linear_models import Dense, Sparse
 from rosejit.solvers.sparsity import affordable, found_structure, structure
 from tests.export import machine
 

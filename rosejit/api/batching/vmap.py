@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, overload
 from rosejit.api.batching import axes
 from rosejit.api.batching.axes import Axes, Batched
 from rosejit.api.batching.vmap_threads import spread
+from rosejit.api.calling.specialisation import Staged
 from rosejit.api.decorators import as_function, wrapped_like
 from rosejit.api.function import Function, FunctionSource, made_once
 from rosejit.api.public_entry import public
-from rosejit.api.specialisation import Staged
 from rosejit.errors import StagingTypeError
 from rosejit.frontend.arrays.array import Array, made_outside
 from rosejit.frontend.arrays.getitem import get

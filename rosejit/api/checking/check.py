@@ -15,6 +15,7 @@ from typing import Any
 from rosejit import interp as interpreter
 from rosejit.abi import leaves
 from rosejit.api import sessions
+from rosejit.api.calling.specialisation import conjugated, holds_narrow, is_real, of_values
 from rosejit.api.checking.check_compare import (
     Outcome,
     copied,
@@ -40,7 +41,6 @@ from rosejit.api.derivation.modes import given_trees, jvp, vjp
 from rosejit.api.function import Function, clear_caches, disable_jit, run_plainly
 from rosejit.api.programs import html_views
 from rosejit.api.public_entry import public
-from rosejit.api.specialisation import conjugated, holds_narrow, is_real, of_values
 from rosejit.errors import RoseAssertionError, RoseError, RoseValueError
 from rosejit.lazy_dataclass import dataclass
 from rosejit.numeric import np

@@ -9,7 +9,7 @@ from typing import Any
 
 from rosejit.abi import Leaf, Node, Tree, leaves
 from rosejit.api import sessions
-from rosejit.api.specialisation import is_real
+from rosejit.api.calling.specialisation import is_real
 from rosejit.errors import StagingTypeError
 from rosejit.frontend.values.pytree import with_parts
 from rosejit.lazy_dataclass import dataclass

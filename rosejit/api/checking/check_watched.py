@@ -15,9 +15,9 @@ from itertools import count
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
+from rosejit.api.calling.specialisation import Staged
 from rosejit.api.checking.check_compare import numbers
 from rosejit.api.function import Function, FunctionSource
-from rosejit.api.specialisation import Staged
 from rosejit.errors import RoseError
 from rosejit.frontend.arrays.access import element
 from rosejit.frontend.arrays.array import Array, fresh

@@ -4,11 +4,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from rosejit.api.call_types import P, R
+from rosejit.api.calling.call_types import P, R
+from rosejit.api.calling.specialisation import Staged
 from rosejit.api.decorators import as_function, wrapped_like
 from rosejit.api.function import Function, FunctionSource, made_once
 from rosejit.api.public_entry import public
-from rosejit.api.specialisation import Staged
 from rosejit.frontend.hints.hints import Inferred
 from rosejit.frontend.session.session import Session
 from rosejit.frontend.signature.binding import Call, handed_on

@@ -5,9 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rosejit.abi import Leaf, Node, Tree, leaves
-from rosejit.api.deferred import dense, derivative_programs, numbered_gradient
-from rosejit.api.derivation.derivation_recipe import Recipe
-from rosejit.api.specialisation import (
+from rosejit.api.calling.specialisation import (
     Staged,
     cotangents_of,
     held,
@@ -26,6 +24,8 @@ from rosejit.api.specialisation import (
     with_states,
     zero_of,
 )
+from rosejit.api.deferred import dense, derivative_programs, numbered_gradient
+from rosejit.api.derivation.derivation_recipe import Recipe
 from rosejit.containers import COMPLEX, CONJUGATE
 from rosejit.ir import syntax as ir
 

@@ -5,18 +5,25 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, overload
 
 from rosejit.abi import Node, Tree
+from rosejit.api.calling.specialisation import (
+    Argnums,
+    Staged,
+    normalised_argnums,
+    of_values,
+    positions,
+    require_lengths,
+)
 from rosejit.api.decorators import as_function, from_source, wrapped_like
 from rosejit.api.derivation import derivatives
 from rosejit.api.derivation.modes import jvp
 from rosejit.api.function import Function, FunctionSource, Options, made_once
 from rosejit.api.public_entry import public
-from rosejit.api.specialisation import Argnums, Staged, normalised_argnums, of_values, positions, require_lengths
 from rosejit.errors import NotDifferentiable
 from rosejit.frontend.session.session import Session
 from rosejit.frontend.signature.binding import Call
 
 if TYPE_CHECKING:
-    from rosejit.api.call_types import A, B, C, First, FirstThree, FirstTwo, P, R, Second
+    from rosejit.api.calling.call_types import A, B, C, First, FirstThree, FirstTwo, P, R, Second
     from rosejit.api.public_hints import Mat, Vec
 
 Derive = Callable[[Staged, tuple[str, ...]], Staged]

@@ -7,11 +7,11 @@ from weakref import WeakValueDictionary
 
 from rosejit.abi import Leaf, Node, Static, Tier, Tree, leaves
 from rosejit.api import sessions
+from rosejit.api.calling.specialisation import is_real
 from rosejit.api.programs import compiled, interpreted
 from rosejit.api.programs.compile_and_load import Loaded
 from rosejit.api.programs.program_codec import Program
 from rosejit.api.public_entry import public
-from rosejit.api.specialisation import is_real
 from rosejit.errors import ShapeError, StagingTypeError
 from rosejit.frontend.values.pytree import with_parts
 from rosejit.runtime import loaded_program

@@ -9,16 +9,8 @@ from typing import TYPE_CHECKING, Any, overload
 
 from rosejit.abi import Leaf, Node, Tree, leaves
 from rosejit.api import sessions
-from rosejit.api.call_interface import interface_of
-from rosejit.api.decorators import as_function, from_source
-from rosejit.api.deferred import derivative_programs, pipeline
-from rosejit.api.derivation.derivation_recipe import Recipe
-from rosejit.api.derivation.linear_map import Linear, LinearMap
-from rosejit.api.function import Function, has_code, ready
-from rosejit.api.programs import interpreted
-from rosejit.api.programs.compile_and_load import Loaded
-from rosejit.api.public_entry import public
-from rosejit.api.specialisation import (
+from rosejit.api.calling.call_interface import interface_of
+from rosejit.api.calling.specialisation import (
     Staged,
     conjugated,
     cotangents_of,
@@ -33,7 +25,15 @@ from rosejit.api.specialisation import (
     with_results,
     zero_of,
 )
-from rosejit.api.specialisation_cache import Specialisation, valued
+from rosejit.api.calling.specialisation_cache import Specialisation, valued
+from rosejit.api.decorators import as_function, from_source
+from rosejit.api.deferred import derivative_programs, pipeline
+from rosejit.api.derivation.derivation_recipe import Recipe
+from rosejit.api.derivation.linear_map import Linear, LinearMap
+from rosejit.api.function import Function, has_code, ready
+from rosejit.api.programs import interpreted
+from rosejit.api.programs.compile_and_load import Loaded
+from rosejit.api.public_entry import public
 from rosejit.errors import ShapeError, StagingTypeError
 from rosejit.frontend.arrays.array import Array
 from rosejit.frontend.arrays.asarray import as_array, in_64_bits
@@ -51,7 +51,7 @@ from rosejit.runtime.marshalling.marshal import Mismatch
 from rosejit.runtime.marshalling.marshal import Signature as Interface
 
 if TYPE_CHECKING:
-    from rosejit.api.call_types import A, B, C, Of1, Of2, Of3, R
+    from rosejit.api.calling.call_types import A, B, C, Of1, Of2, Of3, R
 
 Map = Callable[..., Any]
 

@@ -10,14 +10,14 @@ from typing import Any
 
 from rosejit.abi import Leaf, Node, Tree, leaves
 from rosejit.api import sessions
-from rosejit.api.call_interface import interface_of
+from rosejit.api.calling.call_interface import interface_of
+from rosejit.api.calling.specialisation import Argnums, Staged, is_real, mask_of, positions, require_real, tree_map
+from rosejit.api.calling.specialisation_cache import Specialisation, valued
 from rosejit.api.derivation.derivation_recipe import source_of
 from rosejit.api.derivation.gradients import counted
 from rosejit.api.function import Function
 from rosejit.api.programs import interpreted
 from rosejit.api.programs.compile_and_load import Loaded
-from rosejit.api.specialisation import Argnums, Staged, is_real, mask_of, positions, require_real, tree_map
-from rosejit.api.specialisation_cache import Specialisation, valued
 from rosejit.errors import StagingTypeError
 from rosejit.frontend.signature.binding import Call
 from rosejit.frontend.values.pytree import Supply, build

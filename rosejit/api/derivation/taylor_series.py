@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from rosejit.api import sessions
+from rosejit.api.calling.specialisation import of_values, require_lengths
 from rosejit.api.decorators import as_function, from_source
 from rosejit.api.deferred import derivative_programs, pipeline
 from rosejit.api.deferred import taylor as series
 from rosejit.api.derivation.modes import given_trees, linear_atoms, linear_value
 from rosejit.api.function import Function
 from rosejit.api.public_entry import public
-from rosejit.api.specialisation import of_values, require_lengths
 from rosejit.errors import StagingTypeError
 from rosejit.frontend.session.session import Session
 from rosejit.frontend.signature.binding import advanced

@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from rosejit.abi import Tier
-from rosejit.api import argument_words
+from rosejit.api.calling import argument_words
 from rosejit.api.deferred import lowered, wat
 from rosejit.api.programs import program_codec
 from rosejit.api.programs.program_codec import Program

@@ -7,10 +7,10 @@ iterations and the evaluations of the function. All end: every iteration counts.
 import math
 
 from rosejit.numeric import np
-from rosejit.solvers.levenberg import levenberg
-from rosejit.solvers.linear_least_squares import EPSILON, columns, eliminated, norm
-from rosejit.solvers.linear_models import Dense
-from rosejit.solvers.losses import linear
+from rosejit.solvers.fitting.levenberg import levenberg
+from rosejit.solvers.fitting.linear_least_squares import EPSILON, columns, eliminated, norm
+from rosejit.solvers.fitting.linear_models import Dense
+from rosejit.solvers.fitting.losses import linear
 
 
 def dogleg(f, slope, x, tolerance, limit):

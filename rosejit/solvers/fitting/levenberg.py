@@ -3,7 +3,7 @@
 import math
 
 from rosejit.numeric import np
-from rosejit.solvers.linear_least_squares import EPSILON, norm
+from rosejit.solvers.fitting.linear_least_squares import EPSILON, norm
 
 
 def levenberg(residual, model, rho, outlier, x, lower, upper, ftol, xtol, gtol, limit):

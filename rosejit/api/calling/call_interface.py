@@ -4,9 +4,9 @@ import inspect
 from typing import Protocol
 
 from rosejit.api import sessions
+from rosejit.api.calling.specialisation import with_host_values
+from rosejit.api.calling.specialisation_cache import Key, Specialisation
 from rosejit.api.programs import interpreted
-from rosejit.api.specialisation import with_host_values
-from rosejit.api.specialisation_cache import Key, Specialisation
 from rosejit.frontend.session.session import Session
 from rosejit.frontend.signature.binding import Call
 from rosejit.frontend.signature.binding import Signature as Binding

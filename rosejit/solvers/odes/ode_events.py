@@ -9,9 +9,9 @@ from rosejit.api.math_functions import stop_gradient
 from rosejit.lazy_dataclass import dataclass
 from rosejit.numeric import np
 from rosejit.solvers.brent import brent
+from rosejit.solvers.fitting.linear_least_squares import EPSILON
 from rosejit.solvers.implicit import still
-from rosejit.solvers.interpolants import within
-from rosejit.solvers.linear_least_squares import EPSILON
+from rosejit.solvers.odes.interpolants import within
 
 
 @dataclass(frozen=True)

@@ -3,15 +3,15 @@
 import math
 from typing import Any
 
-from rosejit.api.closures import pushed
 from rosejit.api.derivation.gradients import jacobian
 from rosejit.api.derivation.modes import jvp
+from rosejit.api.wrapping.closures import pushed
 from rosejit.errors import ShapeError
 from rosejit.frontend.values.rose_functions import range as iterations
 from rosejit.lazy_dataclass import dataclass
 from rosejit.numeric import np
+from rosejit.solvers.fitting.linear_least_squares import EPSILON, columns, least
 from rosejit.solvers.implicit import dense
-from rosejit.solvers.linear_least_squares import EPSILON, columns, least
 from rosejit.solvers.sparsity import Structure
 
 

@@ -12,8 +12,8 @@ from dataclasses import field
 from typing import Any
 
 from rosejit.abi import Tree
+from rosejit.api.calling.specialisation import Staged, may_be_none, of_values
 from rosejit.api.programs.compile_and_load import Loaded
-from rosejit.api.specialisation import Staged, may_be_none, of_values
 from rosejit.frontend.guards.guards import Guard
 from rosejit.frontend.values.tape import Unrolled
 from rosejit.lazy_dataclass import dataclass

@@ -11,8 +11,8 @@ from rosejit.api.derivation.gradients import jacobian
 from rosejit.frontend.values.rose_functions import range as iterations
 from rosejit.lazy_dataclass import dataclass
 from rosejit.numeric import np
-from rosejit.solvers.linear_least_squares import backward
-from rosejit.solvers.runge_kutta import weighted
+from rosejit.solvers.fitting.linear_least_squares import backward
+from rosejit.solvers.odes.runge_kutta import weighted
 
 GAMMA = 0.21193756319429014
 NODES = (0.0, 0.6358126895828704, 0.4095798393397535, 0.9769306725060716, 0.4288403609558664, 1.0, 1.0, 1.0)

@@ -17,11 +17,11 @@ from types import CellType, FunctionType, MethodType
 from typing import Any
 
 from rosejit.api import sessions
-from rosejit.api.callables import is_plain
 from rosejit.api.decorators import as_function
 from rosejit.api.function import Function
-from rosejit.api.kept_functions import looked_at
 from rosejit.api.programs import interpreted
+from rosejit.api.wrapping.callables import is_plain
+from rosejit.api.wrapping.kept_functions import looked_at
 from rosejit.frontend.syntax.translate import TRANSLATIONS
 from rosejit.frontend.values.host_scalars import is_array
 from rosejit.frontend.values.host_values import KEPT, named_by_users

@@ -11,14 +11,14 @@ from rosejit.api.public_entry import public
 from rosejit.api.vectors import flat, in_order_of, unflat
 from rosejit.errors import RoseValueError, StagingTypeError
 from rosejit.numeric import np
-from rosejit.solvers.fits import limits
-from rosejit.solvers.interpolants import OdeSolution, over_time
-from rosejit.solvers.ode_events import Occasions
+from rosejit.solvers.fitting.fits import limits
+from rosejit.solvers.odes.interpolants import OdeSolution, over_time
+from rosejit.solvers.odes.ode_events import Occasions
+from rosejit.solvers.odes.rosenbrock import Rosenbrock
+from rosejit.solvers.odes.runge_kutta import EXPLICIT
+from rosejit.solvers.odes.stepping import Control, integrate
 from rosejit.solvers.programs import check, checked, option, real, several, solve, state, vector
-from rosejit.solvers.rosenbrock import Rosenbrock
-from rosejit.solvers.runge_kutta import EXPLICIT
 from rosejit.solvers.scipy_keywords import takes_scipy_keywords
-from rosejit.solvers.stepping import Control, integrate
 
 MESSAGES = {
     1: "a terminal event happened",

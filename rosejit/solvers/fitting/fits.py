@@ -13,11 +13,11 @@ from rosejit.api.public_entry import public
 from rosejit.api.vectors import flat, in_order_of, unflat
 from rosejit.errors import ShapeError, StagingTypeError
 from rosejit.numeric import np
+from rosejit.solvers.fitting.levenberg import levenberg
+from rosejit.solvers.fitting.linear_least_squares import eliminated
+from rosejit.solvers.fitting.linear_models import Dense, Sparse
+from rosejit.solvers.fitting.losses import LOSSES
 from rosejit.solvers.implicit import solution, still
-from rosejit.solvers.levenberg import levenberg
-from rosejit.solvers.linear_least_squares import eliminated
-from rosejit.solvers.linear_models import Dense, Sparse
-from rosejit.solvers.losses import LOSSES
 from rosejit.solvers.programs import amount, check, checked, count, numbers, option, several, solve, state, vector
 from rosejit.solvers.scipy_keywords import takes_scipy_keywords
 from rosejit.solvers.sparsity import found_structure, given_structure, matrix_of

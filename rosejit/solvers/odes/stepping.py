@@ -13,9 +13,9 @@ from rosejit.api.math_functions import stop_gradient
 from rosejit.frontend.values.rose_functions import range as iterations
 from rosejit.lazy_dataclass import dataclass
 from rosejit.numeric import np
-from rosejit.solvers.interpolants import within
-from rosejit.solvers.linear_least_squares import EPSILON
-from rosejit.solvers.ode_events import Occasions
+from rosejit.solvers.fitting.linear_least_squares import EPSILON
+from rosejit.solvers.odes.interpolants import within
+from rosejit.solvers.odes.ode_events import Occasions
 
 
 @dataclass(frozen=True)

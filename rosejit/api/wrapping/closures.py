@@ -6,10 +6,10 @@ from typing import Any
 
 from rosejit.abi import leaves
 from rosejit.api import sessions
+from rosejit.api.calling.specialisation import Staged, is_real, require_lengths
 from rosejit.api.decorators import as_function, wrapped_like
 from rosejit.api.deferred import derivative_programs, pipeline
 from rosejit.api.function import Function, FunctionSource
-from rosejit.api.specialisation import Staged, is_real, require_lengths
 from rosejit.errors import StagingTypeError
 from rosejit.frontend.arrays.array import fresh
 from rosejit.frontend.session.session import Session

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rosejit.abi import HostSignature, Leaf, Tree, leaves
-from rosejit.api.specialisation import Staged
+from rosejit.api.calling.specialisation import Staged
 from rosejit.errors import StagingTypeError
 from rosejit.frontend.session.custom_jvp import place_of
 from rosejit.frontend.session.result_inference import tree_of

@@ -6,7 +6,7 @@ from typing import Any
 
 from rosejit.lazy_dataclass import dataclass
 from rosejit.numeric import np
-from rosejit.solvers import dop853
+from rosejit.solvers.odes import dop853
 
 Row = tuple[float, ...]
 

@@ -1,0 +1,1 @@
+"""A call: what its arguments are described by, and the compiled program that serves such a description."""

@@ -1,0 +1,1 @@
+"""Differential equations: methods of one step, the control of its length, events, dense output."""
