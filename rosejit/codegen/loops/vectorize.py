@@ -75,6 +75,7 @@ class SimdBody(Lanes):
         self._elements = StridedElements(e, t)
         self._views: dict[Atom, StridedElement] = {}
         self._negated: dict[Atom, Atom] = {}
+        self._alike: dict[Var, tuple[int, bytes]] = {}  # what all iterations read of the frame: in both lanes, once
         self._held: dict[tuple[bytes, int], int] = {}  # numbers in memory that all iterations add to, and nobody else
         self._beside: dict[
             Var, tuple[StridedElement, tuple[Var, ...]]
@@ -90,6 +91,7 @@ class SimdBody(Lanes):
         """Where rows start, the lanes of sums, two by two, and the numbers that all iterations add to."""
         code = [self._elements.opened()]
         code += [at + f64_load[offset] + local_set[held] for (at, offset), held in self._held.items()]
+        code += [value + local_set[held] for held, value in self._alike.values()]
         for c, pairs in self._sums.items():
             for k, pair in enumerate(pairs):
                 low, high = [load(self._e, "f64", place) for place in self._lanes[c][2 * k : 2 * k + 2]]
@@ -169,6 +171,16 @@ class SimdBody(Lanes):
     def leaves(self) -> bool:
         """Whether iterations may be left for one alone."""
         return br_if[_OUT] in self.code
+
+    def value(self, a: Atom) -> bytes:
+        """What leaves both lanes of an atom. Engines load where a load stands: a body that reads many numbers of the
+        frame would put them aside in each iteration, and double each when it is wanted."""
+        code = super().value(a)
+        if not isinstance(a, Var) or a in self.codes or self._e.where.get(a, 0) >= 0:
+            return code
+        if a not in self._alike:
+            self._alike[a] = self._body.fresh("v128"), code
+        return local_get[self._alike[a][0]]
 
     def _put(self, address: bytes, value: Atom) -> None:
         """The elements of both iterations into a row."""

@@ -6,9 +6,11 @@ import math
 
 import pytest
 
+from rosejit.codegen.core.split_long import CHUNK, LONGEST
 from rosejit.codegen.loops import unroll_legality
 from rosejit.text import parse
 from rosejit.wasm.opcodes import OP
+from rosejit.wasm.wat import wat
 from tests.codegen.machine import Machine, agrees
 
 LENGTHS = (4, 5, 8, 9, 31)
@@ -249,3 +251,23 @@ def f(x: [{n + 1}][3]Real, z: [{n}][3]Real): [{n}][3]Real, [{n}]Real =
     x = [[0.3 * (3 * k + c) * (-1) ** k for c in range(3)] for k in range(n + 1)]
     agrees(text, (x, x[:n]))
     assert paired(text)
+
+
+@pytest.mark.parametrize("n", LENGTHS)
+def test_numbers_of_the_frame_are_doubled_in_front_of_the_loop(n):
+    count, long = 40, LONGEST + CHUNK
+    chain = "".join(f"let c{k + 1} = sin(c{k}) in\n" for k in range(long))
+    numbers = [f"c{k * (long // count)}" for k in range(count)]
+    sums = "".join(f"let s{k + 1} = s{k} * a + {c} in\n" for k, c in enumerate(numbers))
+    text = f"""
+def f(x: [{n}]Real, c0: Real): [{n}]Real, Real =
+  {chain}let ys = loop i < {n} scan (a in x) {{
+    let s0 = a + 1.0 in
+    {sums}s{count}
+  }} in
+  ys, c{long}
+"""
+    machine = agrees(text, (values(n), 0.25), (values(n, -1.0), 0.5))
+    *_, body = wat(machine.artifact.wasm).split("loop\n")
+    assert "f64x2.mul" in body
+    assert "f64x2.splat" not in body.split("br_if")[0]
