@@ -7,6 +7,7 @@ from rosejit.ir.traversal import callees, reachable
 from rosejit.ir.verify import verify
 from rosejit.transforms.autodiff.straightline_reverse import is_flat, is_straight_line
 from rosejit.transforms.loops.fusion import fuse_loops
+from rosejit.transforms.loops.gathered_rows import gather_rows
 from rosejit.transforms.loops.residual_records import pack_residuals
 from rosejit.transforms.loops.select_sinking import sink_selects
 from rosejit.transforms.loops.shifted_fusion import fuse_shifted_loops
@@ -118,7 +119,7 @@ def optimise(*roots: ir.Function) -> tuple[ir.Function, ...]:
         if joined is not made:  # what several iterations read is read once
             made = _checked(dce(_checked(simplify(joined))))
         f.body = _checked(
-            sink_values(dce(_checked(pack_residuals(made))))
+            sink_values(_checked(gather_rows(dce(_checked(pack_residuals(made))))))
         ).body  # `f` is fresh from `inline`: calls of it stay right
     return tuple(new[root] for root in roots)
 
