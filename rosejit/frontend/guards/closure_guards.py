@@ -15,6 +15,7 @@ from rosejit.frontend.guards.change_guards import ChangeGuard
 from rosejit.frontend.guards.guards import AccessPath, AskedAgain, Guard
 from rosejit.frontend.syntax.code_table import names_in
 from rosejit.frontend.syntax.translate import TRANSLATIONS
+from rosejit.frontend.syntax.user_code import users_variables
 from rosejit.frontend.values.host_values import (
     ATOMS,
     ById,
@@ -116,7 +117,7 @@ def numbers_around(function: FunctionType) -> list[Any]:
     """The numbers that `function` reads around it, if staged code has made it; texts and the like count as such."""
     if not TRANSLATIONS.is_translated(function.__code__):
         return []
-    held = map(_cell_content, function.__closure__ or ())
+    held = [_cell_content(cell) for _, cell in users_variables(function)]
     return [_number(value) if value.__class__ in _NUMBERS else None for value in held]
 
 
@@ -151,7 +152,7 @@ _AROUND = _Around()
 
 
 def _reach_function(value: FunctionType) -> Opened:
-    held: list[Any] = [*map(_cell_content, value.__closure__ or ())]
+    held = [_cell_content(cell) for _, cell in users_variables(value)]
     variables = value.__globals__
     for name in names_in(value.__code__):
         if name in variables and not (is_identity(variables[name]) or is_frozen(variables[name])):

@@ -9,6 +9,7 @@ from typing import Any
 from rosejit.errors import StagingTypeError
 from rosejit.frontend.guards.change_guards import Snapshot
 from rosejit.frontend.signature.describe import described, parameter_span
+from rosejit.frontend.syntax.user_code import users_variables
 from rosejit.frontend.values.host_values import ATOMS, is_identity, itself, kind_of
 from rosejit.frontend.values.reachable_state import reachable
 from rosejit.made_anew import anew, renewed
@@ -61,5 +62,5 @@ def _remembered(value: Any) -> list[Any]:
     """What a function keeps that is no copy of what a copy of the function keeps."""
     if isinstance(value, BuiltinFunctionType):
         return [] if isinstance(value.__self__, ModuleType) else [value.__self__]
-    cells = value.__closure__ or () if isinstance(value, FunctionType) else ()
-    return [cell.cell_contents for cell in cells if cell != CellType()]
+    variables = users_variables(value) if isinstance(value, FunctionType) else ()
+    return [cell.cell_contents for _, cell in variables if cell != CellType()]

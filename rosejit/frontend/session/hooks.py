@@ -5,7 +5,7 @@
 import functools
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
-from types import ModuleType
+from types import CellType, ModuleType
 from typing import Any
 
 from rosejit.errors import UnsupportedSyntax
@@ -44,6 +44,7 @@ from rosejit.frontend.rolling.decide import roll
 from rosejit.frontend.scalar_ops.operators import item_of
 from rosejit.frontend.scalar_ops.staged_text import percent, text
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays
+from rosejit.frontend.syntax.ast_build import HOOKS, RUNTIME
 from rosejit.frontend.values.complexes import Complex
 from rosejit.frontend.values.host_scalars import is_array
 from rosejit.frontend.values.locations import frame_at
@@ -364,6 +365,8 @@ class Hooks:
         self.module = ModuleType("rose@")
         """The same for rewritten code: Python finds what is in a module in half the time."""
         vars(self.module).update(vars(self), UNDEFINED=UNDEFINED, slice=slice)
+        own = {name: CellType(getattr(self, hook)) for hook, name in HOOKS.items()}
+        vars(self.module).update(__cells__={RUNTIME: CellType(self.module), **own})
 
     def _control(self, tape: Tape, circuits: Circuits, methods: Methods) -> None:
         attempts = TryStatements(tape, circuits)

@@ -48,7 +48,7 @@ from rosejit.frontend.session.routines import Routines
 from rosejit.frontend.signature.binding import Call, Signature, advanced, conform
 from rosejit.frontend.syntax.code_table import names_in
 from rosejit.frontend.syntax.translate import TRANSLATIONS, instantiate, rebound
-from rosejit.frontend.syntax.user_code import PASSES_ON_TO, is_users_code
+from rosejit.frontend.syntax.user_code import PASSES_ON_TO, is_users_code, users_variables
 from rosejit.frontend.values import generators
 from rosejit.frontend.values.deferred_effects import DeferredEffects
 from rosejit.frontend.values.pytree import Supply, build, objects, paths
@@ -69,7 +69,8 @@ RanFunction = tuple[FunctionType, CodeType, tuple[tuple[str, ...], ...]]
 def _outside_names(function: FunctionType) -> list[str]:
     """The names from outside that a function that runs as it is reads."""
     code = function.__code__
-    return [*code.co_freevars, *[name for name in names_in(code) if name in function.__globals__]]
+    variables = [name for name, _ in users_variables(function)]
+    return [*variables, *[name for name in names_in(code) if name in function.__globals__]]
 
 
 class OpenFunction:

@@ -9,6 +9,9 @@ from typing import Any
 RUNTIME = "rose@"
 """The variable that holds the run-time object. Names with `@` cannot be the user's."""
 
+HOOKS = {name: f"{RUNTIME}{name}" for name in ("append", "call", "fresh", "getitem", "read_outer", "returned")}
+"""Methods of it that most lines call, and the variables that hold them: these are found sooner, by one node less."""
+
 LOAD = ast.Load()
 STORE = ast.Store()
 
@@ -20,6 +23,16 @@ def at(place: Any, node: Any) -> Any:
     node.end_lineno = place.end_lineno
     node.end_col_offset = place.end_col_offset
     return node
+
+
+def changed(node: Any, parts: dict[str, Any]) -> Any:
+    """`node` with other parts, where it stands."""
+    made = _new(node.__class__)
+    made.__dict__ = {**node.__dict__, **parts}
+    return made
+
+
+_new = ast.AST.__new__  # constructors look at each field, and take twice as long
 
 
 def load(place: Any, name: str) -> Any:
@@ -39,32 +52,43 @@ def constant(place: Any, value: Any) -> Any:
 
 def hook(place: Any, method: str) -> Any:
     """The attribute `method` of the run-time object."""
-    return at(place, ast.Attribute(load(place, RUNTIME), method, LOAD))
+    name = HOOKS.get(method)
+    return at(place, ast.Attribute(load(place, RUNTIME), method, LOAD)) if name is None else load(place, name)
 
 
 def runtime(place: Any, method: str, *args: Any) -> Any:
     """A call of a method of the run-time object."""
-    return _method_call(place, RUNTIME, method, args)
+    name = HOOKS.get(method)
+    if name is None:
+        return _call(place, hook(place, method), [*args])
+    holder, own = _new(ast.Name), place.__dict__  # written out: most nodes that are made are these
+    holder.__dict__ = {
+        "id": name,
+        "ctx": LOAD,
+        "lineno": own["lineno"],
+        "col_offset": own["col_offset"],
+        "end_lineno": own["end_lineno"],
+        "end_col_offset": own["end_col_offset"],
+    }
+    return _call(place, holder, [*args])
 
 
 def method(place: Any, variable: str, name: str, *args: Any) -> Any:
     """A call of a method of what is in `variable`."""
-    return _method_call(place, variable, name, args)
+    return _call(place, at(place, ast.Attribute(load(place, variable), name, LOAD)), [*args])
 
 
-def _method_call(place: Any, variable: str, name: str, args: tuple[Any, ...]) -> Any:
-    position = {
-        "lineno": place.lineno,
-        "col_offset": place.col_offset,
-        "end_lineno": place.end_lineno,
-        "end_col_offset": place.end_col_offset,
+def _call(place: Any, function: Any, args: list[Any]) -> Any:
+    made, own = _new(ast.Call), place.__dict__
+    made.__dict__ = {
+        "func": function,
+        "args": args,
+        "keywords": [],
+        "lineno": own["lineno"],
+        "col_offset": own["col_offset"],
+        "end_lineno": own["end_lineno"],
+        "end_col_offset": own["end_col_offset"],
     }
-    holder = ast.Name(variable, LOAD)
-    holder.__dict__.update(position)
-    bound = ast.Attribute(holder, name, LOAD)
-    bound.__dict__.update(position)
-    made = ast.Call(bound, list(args), [])
-    made.__dict__.update(position)
     return made
 
 

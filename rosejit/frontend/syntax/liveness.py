@@ -268,12 +268,20 @@ def analyse(body: Body, scope: Scope) -> Flow:
     uses = Uses(local)
     flow = Flow()
     always = uses.mask(scope.captured)
-    asked = itertools.dropwhile(uses.plain, body.statements)  # what is read before the first construct asks nobody
+    done = scope.straight if _begins_with(body.statements, scope) else 0
+    rest, bound = body.statements[done:], uses.mask(scope.params)
+    asked = itertools.dropwhile(uses.plain, rest)  # what is read before the first construct asks nobody
     _Liveness(uses, flow, always).block([*asked], uses.mask([VALUE]) if body.returns else 0)
     forward = _Definiteness(uses, flow)
-    forward.block(body.statements, uses.mask(scope.params))
+    forward.block(rest, bound | uses.mask([node.targets[0].id for node in body.statements[:done]]))
     flow.undefined = uses.unpack(forward.undefined)
     return flow
+
+
+def _begins_with(statements: list[Any], scope: Scope) -> bool:
+    """Whether the straight statements of the scope were left as they are, in front."""
+    last = scope.straight - 1
+    return last >= 0 and len(statements) > last and statements[last] is scope.node.body[last]
 
 
 class _Liveness:

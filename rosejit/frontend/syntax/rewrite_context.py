@@ -45,6 +45,8 @@ class Context:
     """The variables of the comprehensions around."""
     plain: bool = False
     """In decorators, annotations and class bodies: names are resolved, nothing else is rewritten."""
+    known: dict[str, bool] = field(default_factory=dict[str, bool])
+    """Of globals: whether there is no data behind them."""
     certain: frozenset[str] = field(init=False)
     """The function's own names that no other function shares, bound wherever they are read."""
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from rosejit.frontend.syntax.ast_build import LOAD, at, constant, hook, load, method, runtime, store, stores
+from rosejit.frontend.syntax.ast_build import LOAD, at, changed, constant, hook, load, method, runtime, store, stores
 from rosejit.frontend.syntax.lower_jumps import Handles, NoFlagSet
 from rosejit.frontend.syntax.lower_match import RuntimeCall
 from rosejit.frontend.syntax.rewrite_context import Context
@@ -154,6 +154,13 @@ def _unsure(context: Context, owner: Scope, node: Any) -> bool:
 
 def _is_known(context: Context, name: str) -> bool:
     """Whether a global is something that no data hides behind: a module, a function, a class that no user wrote."""
+    known = context.known.get(name)
+    if known is None:
+        known = context.known[name] = _hides_nothing(context, name)
+    return known
+
+
+def _hides_nothing(context: Context, name: str) -> bool:
     value = context.globals.get(name, getattr(builtins, name, None))
     if isinstance(value, type):
         return not is_users_class(value)
@@ -163,7 +170,7 @@ def _is_known(context: Context, name: str) -> bool:
 def _attribute(context: Context, node: Any) -> Any:
     if node.attr == "__class__" and type(node.ctx) is ast.Load and not context.plain:
         return runtime(node, "kind", expression(context, node.value))
-    made = at(node, ast.Attribute(expression(context, node.value), node.attr, expression(context, node.ctx)))
+    made = changed(node, {"value": expression(context, node.value)})
     if context.plain:
         return made
     if type(node.ctx) is not ast.Load:
@@ -194,7 +201,8 @@ def _is_module_member(context: Context, node: Any) -> bool:
 def _callee(context: Context, node: Any) -> Any:
     """What is called: a name or a method is taken as it is."""
     if isinstance(node, ast.Attribute) and node.attr != "__class__":
-        return at(node, ast.Attribute(expression(context, node.value), node.attr, LOAD))
+        base = expression(context, node.value)
+        return node if base is node.value else changed(node, {"value": base})
     if isinstance(node, ast.Name) and context.scope.owner(node.id) is None:
         return node
     return expression(context, node)
@@ -202,13 +210,14 @@ def _callee(context: Context, node: Any) -> Any:
 
 def _call(context: Context, node: Any) -> Any:
     args = [expression(context, argument) for argument in node.args]
-    keywords = [at(k, ast.keyword(k.arg, expression(context, k.value))) for k in node.keywords]
+    keywords = [changed(k, {"value": expression(context, k.value)}) for k in node.keywords]
     if context.plain or (isinstance(node.func, ast.Name) and node.func.id in _FRAME_DEPENDENT):
-        return at(node, ast.Call(expression(context, node.func), args, keywords))
+        return changed(node, {"func": expression(context, node.func), "args": args, "keywords": keywords})
     if _is_append(node):
         items: Any = node.func
         return runtime(node, "append", expression(context, items.value), *args)
-    return at(node, ast.Call(hook(node, "call"), [_callee(context, node.func), *args], keywords))
+    args.insert(0, _callee(context, node.func))
+    return changed(node, {"func": hook(node, "call"), "args": args, "keywords": keywords})
 
 
 def _is_append(node: Any) -> bool:
@@ -249,7 +258,7 @@ def _operand(context: Context, node: Any) -> Any:
         return runtime(node, "percent", left, right)
     if left is node.left and right is node.right:
         return node
-    return at(node, ast.BinOp(left, _operator(node.op), right))
+    return changed(node, {"left": left, "right": right})
 
 
 def _is_text(node: Any) -> bool:
@@ -286,7 +295,7 @@ def _unary(context: Context, node: Any) -> Any:
     operand = _operand(context, node.operand)
     if type(node.op) is ast.Not and not context.plain:
         return runtime(node, "negate", operand)
-    return at(node, ast.UnaryOp(_operator(node.op), operand))
+    return changed(node, {"operand": operand})
 
 
 # --- short circuits and choices
@@ -399,7 +408,7 @@ def _subscript(context: Context, node: Any) -> Any:
     if context.plain or type(node.ctx) is not ast.Load:
         if not context.plain:
             base = runtime(node.value, "elements", base)
-        return at(node, ast.Subscript(base, expression(context, node.slice), _operator(node.ctx)))
+        return changed(node, {"value": base, "slice": expression(context, node.slice)})
     return runtime(node, "getitem", base, _index(context, node.slice))
 
 

@@ -12,6 +12,7 @@ from rosejit.frontend.syntax.ast_build import (
     assign,
     assign_all,
     at,
+    changed,
     choice,
     constant,
     do,
@@ -203,7 +204,7 @@ def _match(context: Context, node: Any) -> list[Any]:
 def _assign(context: Context, node: Any) -> list[Any]:
     value, first = expression(context, node.value), node.targets[0]
     if first.__class__ is ast.Name and len(node.targets) == 1 and first.id in context.certain and first.id != VALUE:
-        return [node if value is node.value else at(node, ast.Assign(node.targets, value))]
+        return [node if value is node.value else changed(node, {"value": value})]
     if isinstance(first, ast.Name) and first.id == VALUE:
         value = runtime(node.value, "result", value)
     if any(isinstance(t, ast.Tuple | ast.List) for t in node.targets) and not isinstance(node.value, ast.Tuple):

@@ -35,6 +35,9 @@ class Scope:
     """Own names that an inner function rebinds: they live in cells."""
     captured: set[str] = field(default_factory=set[str])
     """Own names that inner functions (or generators) read, at any time."""
+    straight: int = 0
+    """So many statements, from the first, are assignments of plain expressions to one name, which read nothing of the
+    function's own that is not bound by then."""
 
     def owner(self, name: str) -> "Scope | None":
         """The function whose variable `name` is here; None for a global or a variable from outside the source."""
@@ -48,7 +51,12 @@ def analyse(node: Any, parent: Scope | None = None) -> Scope:
     """The scope of the function `node`, and of those inside it."""
     scope = Scope(node, parent, tuple(parameters(node)))
     scope.bound |= set(scope.params)
-    _collect(node.body if isinstance(node.body, list) else [node.body], scope, frozenset())
+    early = set[str]()
+    body: list[Any] = [node.body] if isinstance(node, ast.Lambda) else node.body
+    scope.straight = _collect_straight(body, scope, early)
+    _collect(body[scope.straight :], scope, frozenset())
+    if not early.isdisjoint(scope.bound):
+        scope.straight = 0
     scope.bound -= scope.rebinds
     if parent is None:
         _share(scope)
@@ -83,6 +91,65 @@ def _share(scope: Scope) -> None:
             owner = scope.owner(name)
             if owner is not None and owner is not scope:
                 owner.captured.add(name)
+
+
+def _collect_straight(statements: list[Any], scope: Scope, early: set[str]) -> int:
+    """Enter the names of the first statements, as long as they are assignments of plain expressions to one name; how
+    many there are, and into `early` what they read before it is bound. Most of a long function is such, and is looked
+    at once, here."""
+    bound, read, chains = scope.bound, scope.loads, scope.chains
+    for number, node in enumerate(statements):
+        if node.__class__ is not ast.Assign:
+            return number
+        target, *others = node.targets
+        if others or target.__class__ is not ast.Name:
+            return number
+        pending, names = [node.value], list[str]()
+        while pending:
+            part = pending.pop()
+            kind = part.__class__
+            if kind is ast.Name:
+                names.append(part.id)
+            elif kind is ast.BinOp:
+                pending += (part.left, part.right)
+            elif kind is ast.Call:
+                pending.append(part.func)
+                pending += part.args
+                if part.keywords:
+                    pending += part.keywords
+            elif kind is ast.Attribute:
+                base = part.value
+                if base.__class__ is ast.Name:
+                    names.append(base.id)
+                    chains.add((base.id, part.attr))
+                else:
+                    pending.append(_owner(part, chains))
+            elif kind in _PLAIN:
+                pending += children(part)
+            elif kind is not ast.Constant:
+                return number
+        if not bound.issuperset(names):
+            early.update([name for name in names if name not in bound])
+        read.update(names)
+        bound.add(target.id)
+    return len(statements)
+
+
+_PLAIN = frozenset({ast.UnaryOp, ast.Compare, ast.Subscript, ast.Slice, ast.Tuple, ast.List, ast.keyword})
+"""Expressions that hold names only where they read them."""
+
+
+def _owner(node: Any, chains: set[tuple[str, ...]]) -> Any:
+    """Whose attribute's attribute it is, of any depth; the chains that end in a name are entered."""
+    names: list[str] = []
+    base = node
+    while base.__class__ is ast.Attribute:
+        names.append(base.attr)
+        base = base.value
+    if base.__class__ is ast.Name:
+        whole = [*names, base.id][::-1]
+        chains.update([tuple(whole[:end]) for end in range(2, len(whole) + 1)])
+    return base
 
 
 def _collect(nodes: Iterable[Any], scope: Scope, hidden: frozenset[str]) -> None:
@@ -126,15 +193,10 @@ def _annotated(node: Any, scope: Scope, hidden: frozenset[str]) -> None:
 
 
 def _attribute(node: Any, scope: Scope, hidden: frozenset[str]) -> None:
-    names: list[str] = []
-    base = node
-    while type(base) is ast.Attribute:
-        names.append(base.attr)
-        base = base.value
-    if type(base) is ast.Name and base.id not in hidden:
-        names.append(base.id)
-        whole = names[::-1]
-        scope.chains.update([tuple(whole[:end]) for end in range(2, len(whole) + 1)])
+    chains = set[tuple[str, ...]]()
+    base = _owner(node, chains)
+    if base.__class__ is not ast.Name or base.id not in hidden:
+        scope.chains |= chains
     _collect([base], scope, hidden)
 
 

@@ -6,7 +6,7 @@ import re
 import sys
 import weakref
 from collections.abc import Iterator
-from types import CellType, CodeType, FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 from rosejit.collector import deep_recursion, paused
@@ -21,7 +21,7 @@ from rosejit.frontend.syntax import (
     lower_match,
     scope,
 )
-from rosejit.frontend.syntax.ast_build import RUNTIME, assign, at, constant, copied, hook, inside, load, runtime
+from rosejit.frontend.syntax.ast_build import HOOKS, RUNTIME, assign, at, constant, copied, hook, inside, load, runtime
 from rosejit.frontend.syntax.code_comparison import FUTURE_FLAGS
 from rosejit.frontend.syntax.code_table import ByCode
 from rosejit.frontend.syntax.lost_files import LOST, find_again
@@ -113,7 +113,7 @@ def _too_deep(function: FunctionType) -> UnsupportedSyntax:
 def instantiate(function: FunctionType, translation: Translation, run_time: Any) -> FunctionType:
     """The rewritten `function`, with its live globals and closure, bound to a run-time object."""
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-    cells[RUNTIME] = CellType(run_time)
+    cells |= run_time.__cells__
     code = translation.code
     closure = tuple(cells[name] for name in code.co_freevars)
     made = FunctionType(code, function.__globals__, function.__name__, function.__defaults__, closure)
@@ -124,13 +124,12 @@ def instantiate(function: FunctionType, translation: Translation, run_time: Any)
 
 def rebound(function: FunctionType, run_time: Any) -> FunctionType:
     """A function that was made by rewritten code, bound to another run-time object (itself if it is that one's)."""
-    names = function.__code__.co_freevars
-    if RUNTIME not in names or function.__closure__ is None:
+    names, cells = function.__code__.co_freevars, run_time.__cells__
+    ours = [cells.get(name) for name in names]
+    pairs = [(own, cell) for own, cell in zip(ours, function.__closure__ or (), strict=True) if own is not None]
+    if all([own.cell_contents is cell.cell_contents for own, cell in pairs]):
         return function
-    position = names.index(RUNTIME)
-    if function.__closure__[position].cell_contents is run_time:
-        return function
-    closure = tuple(CellType(run_time) if k == position else cell for k, cell in enumerate(function.__closure__))
+    closure = tuple([own or cell for own, cell in zip(ours, function.__closure__ or (), strict=True)])
     made = FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__, closure)
     made.__kwdefaults__ = function.__kwdefaults__
     return made
@@ -170,7 +169,7 @@ def show(function: FunctionType) -> str:
     for node in inside(made):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "Roll":
             node.args[-1] = ast.Constant(...)
-    text = ast.unparse(ast.fix_missing_locations(made))
+    text = re.sub(rf"\b{RUNTIME}(?=\w)", f"{RUNTIME}.", ast.unparse(ast.fix_missing_locations(made)))
     return re.sub(r"(?m)^( *)\((.*)\) = ", r"\1\2 = ", text)  # 3.10 writes targets in parentheses
 
 
@@ -307,7 +306,7 @@ def _compile(function: FunctionType, made: Any, source: Source) -> CodeType:
     tree = ast.parse(f"def scope({', '.join(function.__code__.co_freevars)}): pass")
     outer = tree.body[0]
     assert isinstance(outer, ast.FunctionDef)
-    outer.args.args.append(at(node, ast.arg(RUNTIME)))
+    outer.args.args += [at(node, ast.arg(name)) for name in (RUNTIME, *HOOKS.values())]
     outer.body = place
     flags = function.__code__.co_flags & FUTURE_FLAGS
     code = compile(tree, source.file, "exec", flags, dont_inherit=True)

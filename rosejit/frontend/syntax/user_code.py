@@ -5,9 +5,11 @@ import linecache
 import os
 import sys
 import sysconfig
-from types import CodeType
+from collections.abc import Iterator
+from types import CellType, CodeType, FunctionType
 from typing import Any
 
+from rosejit.frontend.syntax.ast_build import RUNTIME
 from rosejit.frontend.syntax.source import is_written
 from rosejit.span import PACKAGE
 
@@ -65,3 +67,10 @@ _OF_C = frozenset(sys.builtin_module_names) - {"builtins"}
 """Modules without a file that are made in C; what has no module says `builtins`."""
 _HEAP_TYPE = 1 << 9
 """The flag of classes that a `class` statement made."""
+
+
+def users_variables(function: FunctionType) -> Iterator[tuple[str, CellType]]:
+    """The variables around a function that the user has written, where it is rewritten too."""
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        if not name.startswith(RUNTIME):
+            yield name, cell

@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 import rosejit
+from rosejit.frontend.syntax import liveness
 from rosejit.frontend.syntax.liveness import Uses
-from rosejit.frontend.syntax.scope import parameters
+from rosejit.frontend.syntax.lower_jumps import lower
+from rosejit.frontend.syntax.scope import analyse, parameters
 
 FOLDER = Path(rosejit.__file__).parent
 ODD = """
@@ -48,3 +50,47 @@ def test_functions_of_the_package(path):
 
 def test_odd_ones():
     assert uses_agree(ast.parse(ODD).body[0]) > 0
+
+
+STRAIGHT = """
+def f(a, b):
+    c = a + b
+    d = c.x.y(b, k=-a)[c:d]
+    g = [c, (d, e)] < c
+    e = math.sin(g)
+    {last}
+    return h
+"""
+LAST = ["h = c", "e = [h for h in e]; h = e", "h = lambda: c", "h = (c := 1)", "c += b; h = c", "del c; h = c"]
+LAST += ["for h in e: b = c", "def h(): nonlocal d; d = e", "h = g if a else k", "while (h := c): a = b"]
+
+
+def flows(node):
+    """What is found of a function, its first statements looked at once, and as all others."""
+    found = []
+    for keep in (True, False):
+        names = analyse(node)
+        straight, names.straight = names.straight, names.straight if keep else 0
+        flow = liveness.analyse(lower(node), names)
+        found.append((straight, (flow.undefined, flow.unsure, [*flow.names.values()])))
+    return found
+
+
+@pytest.mark.parametrize("last", LAST)
+@pytest.mark.parametrize("read", [", d, e", ", d", ", e", ""])
+def test_what_begins_straight_is_found_as_all_else(last, read):
+    text = STRAIGHT.format(last=last)
+    for name in ("d", "e"):
+        if name not in read:
+            text = text.replace("[c:d]", "[c:a]") if name == "d" else text.replace("(d, e)", "(d, a)")
+    (straight, once), (_, walked) = flows(ast.parse(text).body[0])
+    assert once == walked
+    assert (straight >= 4) == (read == "")
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("frontend/**/*.py")), ids=lambda path: path.stem)
+def test_functions_that_begin_straight(path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef):
+            (_, once), (_, walked) = flows(node)
+            assert once == walked
