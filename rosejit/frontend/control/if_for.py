@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import count, cycle, repeat
+from itertools import chain, count, cycle, repeat
 from operator import length_hint
 from time import process_time
 from typing import Any
@@ -132,6 +132,7 @@ class HostFor:
         "_asks_at",
         "_before",
         "_began_at",
+        "_counts",
         "_items",
         "_iterations",
         "_peeled",
@@ -165,24 +166,40 @@ class HostFor:
         self._iterations = length_hint(self._items) + self._peeled
         self._began_at = len(self._tape.lets)
         self._asks_at = min(self._began_at + (_LOOKS if self._why else _MANY), self._tape.room)
+        self._counts = self._record is not None
+        if self._record is None:
+            return self._items
+        self._tape.unrolled.append(self._record)
+        self._before = operations(self._tape)
+        if not self._all_iterations or self._iterations == self._peeled:  # nobody knows how many there are
+            return self._items
+        self._counts = False
+        return chain(self._items, self._ended())
+
+    def _ended(self) -> Iterator[Any]:
+        """Nothing more; what a loop that nothing leaves has come to is counted once, here."""
+        self._count(self._iterations)
+        yield from ()
+
+    def _count(self, iterations: int) -> None:
         if self._record is not None:
-            self._tape.unrolled.append(self._record)
-            self._before = operations(self._tape)
-        return self._items
+            self._record.ops = operations(self._tape) - self._before
+            self._record.iterations = iterations
 
     def back(self, names: Names) -> Names:
         """The names as they are, if there is room for another iteration."""
         if len(self._tape.lets) > self._asks_at:
             self._ask()
-        if self._record is not None:
-            self._record.ops = operations(self._tape) - self._before
-            self._record.iterations += 1
+        if self._counts and self._record is not None:
+            self._count(self._record.iterations + 1)
         return names
 
     def _ask(self) -> None:
         """Raise if there is no room, or if there will be none by far: nobody waits a minute to be told."""
         tape, left = self._tape, length_hint(self._items)
         staged, done = len(tape.lets) - self._began_at, self._iterations - left
+        if not self._counts:
+            self._count(done)
         each = staged / max(done, 1)
         if self._why and (staged > _TELLS or process_time() - self._since > _SECONDS):
             self._tell(staged, done)

@@ -53,6 +53,7 @@ from rosejit.frontend.numpy.staged_numpy import array_of
 from rosejit.frontend.numpy.subject_rows import OF_ARRAYS, SUBJECTS
 from rosejit.frontend.python.builtins import BUILTINS
 from rosejit.frontend.scalar_ops.integer_math import STAGED
+from rosejit.frontend.values.locations import frame_at
 from rosejit.frontend.values.scalars import Bool, P, made_real, reals, type_of
 from rosejit.ir.primitive import Primitive
 from rosejit.ir.types import BOOL, INT, REAL
@@ -165,7 +166,7 @@ def _where(row: Row) -> Handler:
         if len(args) == 3 and args[0].__class__ is Bool and not kwargs:
             atoms = reals(session.tape, args[1:])
             if atoms:  # most of them
-                return made_real(session.tape, P["select"], (args[0].atom, *atoms), session.tape.here())
+                return made_real(session.tape, P["select"], (args[0].atom, *atoms), frame_at(0))
         return elements(session, function, args, kwargs)
 
     return handler

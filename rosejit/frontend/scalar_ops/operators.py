@@ -126,6 +126,7 @@ _DIVISIONS = ("/", "//", "%")
 
 def _on_real(symbol: str, op: Primitive, reverse: bool) -> Method:
     """An operator of a Real and any number. Written out: it runs once for each staged operation."""
+    divides, has_remainder = symbol in _DIVISIONS, symbol in _REMAINDERS
 
     def method(self: Real, other: Any) -> Any:
         tape = self.tape
@@ -133,13 +134,14 @@ def _on_real(symbol: str, op: Primitive, reverse: bool) -> Method:
         if atom is None:
             return _other(self, symbol, other, reverse)
         args = (atom, self.atom) if reverse else (self.atom, atom)
-        if tape.rolled is not None and symbol in _REMAINDERS:
-            found = _tabled(self, symbol, other, reverse)
-            if found is not UNKNOWN:
-                return found
-        if tape.faults is not None and symbol in _DIVISIONS:
-            args = (args[0], faults.divisor(tape, symbol, *args))
-        return made_real(tape, op, args, tape.places.of(frame_at(1)))
+        if divides:
+            if has_remainder and tape.rolled is not None:
+                found = _tabled(self, symbol, other, reverse)
+                if found is not UNKNOWN:
+                    return found
+            if tape.faults is not None:
+                args = (args[0], faults.divisor(tape, symbol, *args))
+        return made_real(tape, op, args, frame_at(1))
 
     return method
 

@@ -9,7 +9,7 @@ from typing import Any
 RUNTIME = "rose@"
 """The variable that holds the run-time object. Names with `@` cannot be the user's."""
 
-HOOKS = {name: f"{RUNTIME}{name}" for name in ("append", "call", "fresh", "getitem", "read_outer", "returned")}
+HOOKS = {name: f"{RUNTIME}{name}" for name in ("If", "append", "call", "fresh", "getitem", "read_outer", "returned")}
 """Methods of it that most lines call, and the variables that hold them: these are found sooner, by one node less."""
 
 LOAD = ast.Load()

@@ -79,23 +79,23 @@ class _Table(dict[int, Place]):
 class Places:
     """The places of all instructions that have staged something; one object for each, however often it runs."""
 
-    __slots__ = ("_tables",)
+    __slots__ = ("tables",)
 
     def __init__(self) -> None:
-        self._tables: dict[int, _Table] = {}
+        self.tables: dict[int, _Table] = {}
 
     def enter(self, code: CodeType) -> None:
         """Make the instructions of `code` (and of functions inside it) places, if it is the user's."""
-        if id(code) in self._tables or code.co_filename.startswith(_OURS):
+        if id(code) in self.tables or code.co_filename.startswith(_OURS):
             return
-        self._tables[id(code)] = _Table(code)
+        self.tables[id(code)] = _Table(code)
         for inner in code.co_consts:
             if isinstance(inner, CodeType):
                 self.enter(inner)
 
     def of(self, frame: FrameType | None) -> Place | None:
         """Where `frame` stands, or the innermost frame below it that is the user's."""
-        get = self._tables.get
+        get = self.tables.get
         while frame is not None:
             entry = get(id(frame.f_code))
             if entry is not None:
@@ -108,7 +108,7 @@ class Places:
         found: Place | None = None
         while traceback is not None:
             code = traceback.tb_frame.f_code
-            if id(code) in self._tables and (found is None or _has_begun(code, traceback.tb_lasti)):
+            if id(code) in self.tables and (found is None or _has_begun(code, traceback.tb_lasti)):
                 found = Place(code, traceback.tb_lasti)
             traceback = traceback.tb_next
         return found
@@ -117,7 +117,7 @@ class Places:
         """The calls in the user's code that led to `frame`, outermost first, its own place last."""
         found: list[Place] = []
         while frame is not None:
-            entry = self._tables.get(id(frame.f_code))
+            entry = self.tables.get(id(frame.f_code))
             if entry is not None:
                 found.append(Place(entry.code, frame.f_lasti))
             frame = frame.f_back

@@ -1,6 +1,7 @@
 """Staged numbers, and the conversions between them."""
 
 from collections.abc import Callable
+from types import FrameType
 from typing import Any, NoReturn
 
 from rosejit import ops
@@ -9,7 +10,6 @@ from rosejit.errors import RoseError
 from rosejit.frontend.hints import hints
 from rosejit.frontend.hints.hints import Kind
 from rosejit.frontend.values.host_scalars import LARGEST, PLAIN_KINDS, SMALLEST, narrow_dtype, number_kind
-from rosejit.frontend.values.locations import Place
 from rosejit.frontend.values.pytree import staged_leaf
 from rosejit.frontend.values.tape import Tape
 from rosejit.ir.lengths import Length
@@ -114,8 +114,11 @@ def wrap(tape: Tape, atom: Atom) -> Any:
 _new = object.__new__
 
 
-def made_real(tape: Tape, op: Primitive, args: tuple[Atom, ...], place: Place | None) -> Real:
-    """The result of `op`, staged at `place`. Written out, since to call the classes takes half as long again."""
+def made_real(tape: Tape, op: Primitive, args: tuple[Atom, ...], frame: FrameType) -> Real:
+    """The result of `op`, staged where `frame` stands. Written out, since to call the classes, and for the place, takes
+    half as long again."""
+    table = tape.places.tables.get(id(frame.f_code))  # most often the user's own
+    place = tape.places.of(frame) if table is None else table[frame.f_lasti]
     var, expr, let, made = _new(Var), _new(Apply), _new(Let), _new(Real)
     var.type, var.hint, var.like = op.result, "x", None
     expr.op, expr.args = op, args

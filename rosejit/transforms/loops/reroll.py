@@ -35,17 +35,14 @@ _BASE = 1_000_003
 
 def reroll(body: ir.Block) -> ir.Block:
     """`body` with its repetitions as loops; the same object where none is worth it."""
-    whole = _with_whole_arrays(body)
-    work = _work(whole.lets, 1 if _is_flat(whole) else NESTED)
+    kinds = {let.expr.__class__ for let in body.lets}
+    whole = _with_whole_arrays(body) if ir.MakeArray in kinds else body
+    is_flat = kinds.isdisjoint(_WITH_BLOCKS)
+    work = len(whole.lets) if is_flat else _work(whole.lets, NESTED)
     if work < LEAST:
         return whole
-    made = _Rerolling().block(whole, 1 if _is_flat(whole) else NESTED)
+    made = _Rerolling().block(whole, 1 if is_flat else NESTED)
     return whole if made is None or 2 * _work(made.lets, NESTED) > work else _with_whole_arrays(made)
-
-
-def _is_flat(block: ir.Block) -> bool:
-    """Whether there are no loops and no branches."""
-    return not any([let.expr.__class__ in _WITH_BLOCKS for let in block.lets])
 
 
 def _work(lets: Sequence[ir.Let], each: int) -> int:

@@ -88,7 +88,7 @@ def _captured(f: ir.Function, body: ir.Block) -> OpRows | None:
     if not all([_is_numeric(t) for t in types]):
         return None
     capture = _Capture(f)
-    at, made, literal, codes, var = capture.at, capture.rows, capture.literal, _TOTAL, ir.Var
+    at, made, literal, codes = capture.at, capture.rows, capture.literal, _TOTAL
     append, k = made.append, 0
     for let in body.lets:
         e = let.expr
@@ -102,11 +102,13 @@ def _captured(f: ir.Function, body: ir.Block) -> OpRows | None:
             return None
         at[let.binders[0]] = k
         k += 1
-        if len(args) == 2:
-            a, b = args
-            append((code, at[a] if type(a) is var else literal(a), at[b] if type(b) is var else literal(b)))
-        else:
-            append((code, *[at[a] if type(a) is var else literal(a) for a in args]))
+        try:
+            if len(args) == 2:
+                append((code, at[args[0]], at[args[1]]))
+            else:
+                append((code, *[at[a] for a in args]))
+        except KeyError:  # constants
+            append((code, *[at[a] if type(a) is ir.Var else literal(a) for a in args]))
     results = tuple(capture.places(body.results))
     code = marshal.dumps(([_text(t) for t in types], made, results), _PLAIN)
     return OpRows(f, made, capture.constants, tuple(capture.calls), capture.spans, results, code)
