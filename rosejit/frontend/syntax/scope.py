@@ -97,42 +97,40 @@ def _collect_straight(statements: list[Any], scope: Scope, early: set[str]) -> i
     """Enter the names of the first statements, as long as they are assignments of plain expressions to one name; how
     many there are, and into `early` what they read before it is bound. Most of a long function is such, and is looked
     at once, here."""
-    bound, read, chains = scope.bound, scope.loads, scope.chains
+    bound, read = scope.bound, scope.loads
     for number, node in enumerate(statements):
         if node.__class__ is not ast.Assign:
             return number
         target, *others = node.targets
-        if others or target.__class__ is not ast.Name:
+        names = None if others or target.__class__ is not ast.Name else _read_plainly(node.value, scope.chains)
+        if names is None:
             return number
-        pending, names = [node.value], list[str]()
-        while pending:
-            part = pending.pop()
-            kind = part.__class__
-            if kind is ast.Name:
-                names.append(part.id)
-            elif kind is ast.BinOp:
-                pending += (part.left, part.right)
-            elif kind is ast.Call:
-                pending.append(part.func)
-                pending += part.args
-                if part.keywords:
-                    pending += part.keywords
-            elif kind is ast.Attribute:
-                base = part.value
-                if base.__class__ is ast.Name:
-                    names.append(base.id)
-                    chains.add((base.id, part.attr))
-                else:
-                    pending.append(_owner(part, chains))
-            elif kind in _PLAIN:
-                pending += children(part)
-            elif kind is not ast.Constant:
-                return number
         if not bound.issuperset(names):
             early.update([name for name in names if name not in bound])
         read.update(names)
         bound.add(target.id)
     return len(statements)
+
+
+def _read_plainly(node: Any, chains: set[tuple[str, ...]]) -> list[str] | None:
+    """The names that an expression reads, their attributes going to `chains`; None where a part is not plain."""
+    names, pending = list[str](), [node]
+    while pending:
+        part = pending.pop()
+        kind = part.__class__
+        if kind is ast.Name:
+            names.append(part.id)
+        elif kind is ast.BinOp:
+            pending += (part.left, part.right)
+        elif kind is ast.Call:
+            pending += (part.func, *part.args, *part.keywords)
+        elif kind is ast.Attribute:
+            pending.append(_owner(part, chains))
+        elif kind in _PLAIN:
+            pending += children(part)
+        elif kind is not ast.Constant:
+            return None
+    return names
 
 
 _PLAIN = frozenset({ast.UnaryOp, ast.Compare, ast.Subscript, ast.Slice, ast.Tuple, ast.List, ast.keyword})
