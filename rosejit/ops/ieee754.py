@@ -45,8 +45,8 @@ def nearest(x: float) -> float:
 
 
 def sign(x: float) -> float:
-    """1, -1, or `x` itself where it is a zero or NaN."""
-    return 1.0 if x > 0.0 else -1.0 if x < 0.0 else x
+    """1, -1, 0.0 of either zero, or NaN."""
+    return 1.0 if x > 0.0 else -1.0 if x < 0.0 else x + 0.0
 
 
 def maximum(x: float, y: float) -> float:

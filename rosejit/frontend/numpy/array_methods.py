@@ -288,12 +288,25 @@ def clipped(x: Any, low: Any, high: Any) -> Any:
     return x
 
 
+def _between_numbers(x: Any, low: Any, high: Any) -> Any:
+    """A Real between two numbers, which are the same for all elements: NumPy keeps the sign of a zero there."""
+    if type_of(x) is not REAL:
+        return clipped(x, low, high)
+    for name, bound in (("max", low), ("min", high)):
+        found, is_number = P[name].__call__(x, bound), bound == bound
+        x = found if is_number is True else reductions.chosen(is_number, found, bound)
+    return x
+
+
 def clip(a: Array, min: Any = None, max: Any = None) -> Any:
     """`x.clip(min, max)`."""
     bounds = [bound if bound is None or type_of(bound) is not None else as_array(a.tape, bound) for bound in (min, max)]
     given = [bound for bound in bounds if bound is not None]
+    are_numbers = all(type_of(bound) is not None for bound in bounds)
 
     def make(x: Any, *values: Any) -> Any:
+        if are_numbers:
+            return _between_numbers(x, *values)
         queue = list(values)
         return clipped(x, *(None if bound is None else queue.pop(0) for bound in bounds))
 
@@ -322,7 +335,8 @@ def rounded(x: Any, digits: int = 0) -> Any:
 
 
 def cumulative(op: Op, start: float) -> Op:
-    """`np.cumsum`, `np.cumprod` and their like: along one axis, or of all elements in order."""
+    """`np.cumsum`, `np.cumprod` and their like: along one axis, or of all elements in order. A sum starts from -0.0,
+    which changes no number that is added to it."""
 
     def make(a: Array, axis: Any = None, dtype: Any = None) -> Array:
         a = reductions.as_type(a, dtype)

@@ -87,7 +87,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
         at = array_of(y.tape, "np.trapezoid", x)
         steps = diff(at, axis=axis if at.ndim > 1 else -1)
         steps = steps if at.ndim > 1 else manipulation.reshape(steps, *lone(y, axis, steps.shape[0]))
-    middle = (along(y, axis, slice(1, None)) + along(y, axis, slice(None, -1))) * (0.5 * steps)
+    middle = (along(y, axis, slice(1, None)) + along(y, axis, slice(None, -1))) * steps * 0.5
     return reductions.total(middle, axis)
 
 
@@ -106,7 +106,7 @@ def _running(x: Any, name: str, axis: Any, dtype: Any, include_initial: bool) ->
         raise x.tape.fault(ShapeError, f"`np.cumulative_{name}` of an array of shape {x.shape} needs `axis`")
     start = 0 if name == "sum" else 1
     axis = 0 if axis is None else reductions.one_axis(x, axis)
-    found = cumulative(operator.mul if start else operator.add, start)(x, axis, dtype)
+    found = cumulative(operator.mul if start else operator.add, start or -0.0)(x, axis, dtype)
     if not include_initial:
         return found
     shape = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
@@ -195,11 +195,12 @@ def _edge(f: Any, axis: int, steps: Any, way: int, order: int) -> Any:
 
     first = steps if _is_number(steps) else steps[0]
     if order == 1:
-        return (at(1) - at(0)) / first * way
+        return (at(1) - at(0) if way > 0 else at(0) - at(1)) / first
     second = steps if _is_number(steps) else steps[1]
     a = -(2.0 * first + second) / (first * (first + second))
     b, c = (first + second) / (first * second), -first / (second * (first + second))
-    return (a * at(0) + b * at(1) + c * at(2)) * way
+    left, middle, right = [factor * way * at(k) for k, factor in enumerate((a, b, c))][::way]
+    return left + middle + right
 
 
 # --- interpolation

@@ -52,7 +52,9 @@ def contracted(tape: Tape, operands: Sequence[tuple[Array, Labels]], result: Lab
 
     def cell(indices: tuple[Atom, ...]) -> Atom:
         places = dict(zip(result, indices, strict=True))
-        return level(summed, places, Lit(0 if kind is INT else 0.0, kind)) if summed else atom(tape, term(places), kind)
+        if not summed and (len(operands) == 1 or kind is not REAL):  # what NumPy multiplies it adds to zeros
+            return atom(tape, term(places), kind)
+        return level(summed, places, Lit(0 if kind is INT else 0.0, kind))
 
     def few(indices: tuple[Atom, ...]) -> Atom:
         places, total = dict(zip(result, indices, strict=True)), wrap(tape, Lit(0.0, kind))
@@ -169,7 +171,7 @@ def dot(a: Array, b: Any, name: str = "dot") -> Any:
     if isinstance(other, np.ndarray):
         other = of_host(a.tape, other)
     if other.__class__ is not Array or not other.shape or not a.shape:
-        return _times(a, other)
+        return _times_number(a, other)
     if max(a.ndim, other.ndim) < 3:
         return matmul(a, other, name)
     left = [*(("a", k) for k in range(a.ndim - 1)), "inner"]
@@ -182,7 +184,7 @@ def inner(a: Array, b: Any) -> Any:
     """`np.inner`: sums over the last axes."""
     other = _other(a, b, "inner")
     if not other.shape or not a.shape:
-        return _times(a, other)
+        return _times_number(a, other)
     left = [*(("a", k) for k in range(a.ndim - 1)), "inner"]
     right = [*(("b", k) for k in range(other.ndim - 1)), "inner"]
     return _contracted_two(a, other, left, right, "inner")
@@ -202,6 +204,8 @@ def outer(a: Array, b: Any) -> Any:
 def tensordot(a: Array, b: Any, axes: Any = 2) -> Any:
     """`np.tensordot`."""
     other = _other(a, b, "tensordot")
+    if not a.shape and not other.shape:
+        return _times(a, other)
     pairs: Any = (list(range(-axes, 0)), list(range(axes))) if isinstance(axes, int) else axes
     first, second = ([k] if isinstance(k, int) else list(k) for k in pairs)
     left: list[Any] = [("a", k) for k in range(a.ndim)]
@@ -226,6 +230,12 @@ def kron(a: Array, b: Any) -> Any:
 def _times(a: Array, b: Any) -> Any:
     """Products of elements."""
     return broadcast_map(a.tape, logical(a.tape, operator.mul, a, b), a, b, host=operator.mul)
+
+
+def _times_number(a: Array, b: Any) -> Any:
+    """Products with a number, which NumPy adds to zeros: none is -0.0."""
+    made = _times(a, b)
+    return made + 0.0 if made.__class__ is Array and made.type is REAL and made.shape else made
 
 
 def _other(a: Array, b: Any, name: str) -> Array:

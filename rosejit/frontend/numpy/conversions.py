@@ -52,11 +52,14 @@ def geomspace(tape: Tape, start: Any, stop: Any, num: Any = 50, endpoint: bool =
     xp = of(tape)
     if any(type_of(end) is None for end in (start, stop)):
         raise tape.type_fault("`np.geomspace` is staged between two numbers")
-    reductions.require(tape, start * stop != 0.0, ValueError("Geometric sequence cannot include zero"))
-    reductions.require(tape, start * stop > 0.0, ValueError("a geometric sequence between two signs is complex"))
-    ratio = stop * 1.0 / start
+    signs = xp.sign(start) * xp.sign(stop)  # a product of the numbers may be 0
+    reductions.require(tape, signs != 0, ValueError("Geometric sequence cannot include zero"))
+    reductions.require(
+        tape, (signs > 0) | (signs != signs), ValueError("a geometric sequence between two signs is complex")
+    )
     steps = np.arange(float(num)) / (max(num - 1, 1) if endpoint else max(num, 1))
-    return start * xp.power(ratio, steps)
+    sizes = xp.power(abs(start) * 1.0, 1.0 - steps) * xp.power(abs(stop) * 1.0, steps)  # their ratio may be infinite
+    return sizes * xp.sign(start)
 
 
 def isscalar(tape: Tape, element: Any) -> bool:

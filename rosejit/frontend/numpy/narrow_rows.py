@@ -253,7 +253,7 @@ def _fold(session: Any, row: Any, function: Any, args: Args, kwargs: Options) ->
     return _widely(session, row, function, (a,), options, found, fits=found.itemsize == 8 and found.kind != "u")
 
 
-_RUNNING = {"cumsum": (operator.add, 0), "cumprod": (operator.mul, 1)}
+_RUNNING = {"cumsum": (operator.add, -0.0), "cumprod": (operator.mul, 1)}
 
 
 def _running(session: Any, name: str, a: Any, axis: Any) -> Any:

@@ -222,7 +222,7 @@ _REDUCTIONS = (
         picked=boolean_indexing.some, any_length=True),
     Row("argmax", of_array, reductions.argmax, "a, axis=None, out=None, *, keepdims=False", "a; k; p", is_method=True),
     Row("argmin", of_array, reductions.argmin, "a, axis=None, out=None, *, keepdims=False", "a; k; p", is_method=True),
-    Row("cumsum", of_array, cumulative(operator.add, 0), "a, axis=None, dtype=None, out=None", "a; k; p",
+    Row("cumsum", of_array, cumulative(operator.add, -0.0), "a, axis=None, dtype=None, out=None", "a; k; p",
         is_method=True, any_length=True),
     Row("cumprod", of_array, cumulative(operator.mul, 1), "a, axis=None, dtype=None, out=None", "a; k", is_method=True,
         any_length=True),
@@ -426,9 +426,9 @@ def _methods_of_ufuncs() -> list[Row]:
         found.append(Row(f"{name}.at", writing, at, "a, indices, b, /", "[0, 0, 1], s", "writes"))
         found.append(Row(f"{name}.outer", of_array, outer, f"A, B, /, *, {UFUNC.replace(' *,', '')}", "x, a"))
     folds = (
-        ("add", reductions.total, 0), ("multiply", reductions.product, 1), ("maximum", reductions.largest, -math.inf),
-        ("minimum", reductions.smallest, math.inf), ("logical_and", reductions.every, True),
-        ("logical_or", reductions.some, False),
+        ("add", reductions.total, -0.0), ("multiply", reductions.product, 1),
+        ("maximum", reductions.largest, -math.inf), ("minimum", reductions.smallest, math.inf),
+        ("logical_and", reductions.every, True), ("logical_or", reductions.some, False),
     )  # fmt: skip
     fold = "array, axis=0, dtype=None, out=None, keepdims=False, initial=None, where=True"
     for name, make, start in folds:

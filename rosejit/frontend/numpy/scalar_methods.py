@@ -33,6 +33,7 @@ def _method(name: str) -> Callable[[Any], Any]:
 _READ: dict[str, Callable[[Any], Any]] = {
     **{name: _method(name) for name, row in METHODS.items() if row.gives != "writes"},
     "T": lambda self: self,
+    "is_integer": lambda self: lambda: True,  # before Python 3.12 of NumPy's integers alone
     "dtype": lambda self: fresh(self.tape, self.atom).dtype,  # pyright: ignore[reportAttributeAccessIssue]  # installed as well
     "tolist": lambda self: lambda: pythons(self.tape, self),
 }  # fmt: skip

@@ -32,7 +32,10 @@ def median(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
     ranked = sorting.sort(lined(a, axis), -1)
     n = ranked.shape[-1]
     low, high, last = (get(ranked, (Ellipsis, k)) for k in ((n - 1) // 2, n // 2, n - 1))
-    found = broadcast_map(a.tape, lambda x, y, z: chosen(z != z, nan, (x + y) / 2.0), low, high, last)
+    if n % 2:
+        found = broadcast_map(a.tape, lambda x, z: chosen(z != z, nan, x + 0.0), low, last)  # a mean of one
+    else:
+        found = broadcast_map(a.tape, lambda x, y, z: chosen(z != z, nan, (x + y + 0.0) / 2.0), low, high, last)
     return with_axes(a, found, axis, keepdims)
 
 
@@ -62,8 +65,15 @@ def nanpercentile(a: Any, q: Any, axis: Any = None, method: str = "linear", keep
 
 
 def nanmedian(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """`np.nanmedian`."""
-    return _quantile(a, 0.5, axis, "linear", keepdims, 1.0, True)
+    """`np.nanmedian`: the mean of the two in the middle of those that are no NaN."""
+    if a.type is not REAL:
+        return median(a, axis, keepdims)
+    _require_elements(a, axis, "nanmedian")
+    ranked = sorting.sort(lined(a, axis), -1)
+    xp, (rows, each, top) = of(a.tape), _rows_of_numbers(a.tape, ranked)
+    x, y = rows[each, xp.maximum(top // 2, 0)], rows[each, xp.maximum((top + 1) // 2, 0)]
+    found = xp.where(top % 2 == 0, x, (x + y) / 2.0) + 0.0
+    return with_axes(a, _unrolled(ranked, xp.where(top < 0, nan, found)), axis, keepdims)
 
 
 def _quantile(a: Any, q: Any, axis: Any, method: str, keepdims: bool, whole: float, counted: bool = False) -> Any:
@@ -125,9 +135,10 @@ def _of_method(tape: Tape, ranked: Any, method: str) -> Make:
         except ValueError as error:
             raise tape.fault(RoseValueError, str(error)) from None
         low = floor(place)
-        found = _between(tape, ranked, low, min(low + 1, top), place - low)
-        whole = ranked.type is INT and method in _OF_ELEMENTS
-        return found if not whole else of(tape).array(found, int)
+        if method not in _OF_ELEMENTS:
+            return _between(tape, ranked, low, min(low + 1, top), place - low)
+        one, last = get(ranked, (Ellipsis, low)), get(ranked, (Ellipsis, top))
+        return broadcast_map(tape, lambda x, z: chosen(z != z, nan, x), one, last) if ranked.type is REAL else one
 
     return pick
 
@@ -140,21 +151,30 @@ def _among_numbers(tape: Tape, ranked: Any, method: str) -> Make:
     """Of each row without its NaN, which come last: how many there are only running tells."""
     if method != "linear":
         raise tape.type_fault(f"`method={method!r}` is not staged for NaN-aware quantiles", "take `method='linear'`")
-    xp, shape = of(tape), ranked.shape[:-1]
-    rows: Any = manipulation.reshaped(ranked, (prod(shape), ranked.shape[-1]))
-    top = xp.sum(~xp.isnan(rows), axis=1) - 1
-    each = np.arange(rows.shape[0])
+    xp, (rows, each, top) = of(tape), _rows_of_numbers(tape, ranked)
 
     def pick(q: Any) -> Any:
         place = xp.maximum(q * top, 0.0)
         low = xp.floor(place).astype(int)
         x, y = rows[each, low], rows[each, xp.minimum(low + 1, xp.maximum(top, 0))]
-        apart, part = xp.where(x == y, 0.0, y - x), place - low
+        apart, part = y - x, place - low
         found = xp.where(part >= 0.5, y - apart * (1.0 - part), x + apart * part)
-        found = xp.where(top < 0, nan, found)
-        return manipulation.reshaped(found, shape) if shape else found[0]
+        return _unrolled(ranked, xp.where(top < 0, nan, found))
 
     return pick
+
+
+def _rows_of_numbers(tape: Tape, ranked: Any) -> tuple[Any, Any, Any]:
+    """The rows, their indices, and the place of the last number in each: -1 where there is none."""
+    xp = of(tape)
+    rows: Any = manipulation.reshaped(ranked, (prod(ranked.shape[:-1]), ranked.shape[-1]))
+    return rows, np.arange(rows.shape[0]), xp.sum(~xp.isnan(rows), axis=1) - 1
+
+
+def _unrolled(ranked: Any, found: Any) -> Any:
+    """One number for each row, in the shape of these."""
+    shape = ranked.shape[:-1]
+    return manipulation.reshaped(found, shape) if shape else found[0]
 
 
 # --- without NaN
@@ -445,7 +465,7 @@ def cov(
             each = vector(m.tape, f"np.cov: {what}", given)
             if each.shape[0] != rows.shape[1] or (what == "fweights" and each.type is not INT):
                 raise m.tape.fault(RoseValueError, f"`{what}` is one weight for each of {rows.shape[1]} observations")
-            reductions.require(m.tape, xp.all(each >= 0), ValueError(f"{what} cannot be negative"))
+            reductions.require(m.tape, ~xp.any(each < 0), ValueError(f"{what} cannot be negative"))
             w = each if w is None else w * each
     total = rows.shape[1] if w is None else xp.sum(w)
     if w is not None:

@@ -5,15 +5,19 @@
 from collections.abc import Callable
 from typing import Any
 
+from rosejit.frontend.control.optional import single
 from rosejit.frontend.control.undefined import MaybeBound, UninitialisedCarry, as_flag, check_known, flag_atom
 from rosejit.frontend.python.number_classes import chosen
 from rosejit.frontend.syntax.user_code import is_users_class
+from rosejit.frontend.values.complexes import Complex
 from rosejit.frontend.values.host_values import attributes_of
 from rosejit.frontend.values.scalars import Bool, Int, Real
 from rosejit.frontend.values.tape import Tape, is_computed_once
 from rosejit.numeric import loaded, np
 
 Handler = Callable[[Any, Any, tuple[Any, ...], dict[str, Any]], Any]
+_NUMBERS: dict[type, Any] = {Real: 1.0, Int: 1, Bool: True, Complex: 1j}
+"""A number of each kind."""
 
 
 def _has(session: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -38,6 +42,8 @@ def _get(session: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, A
             return otherwise[0]  # whosever number it is
         if not _of_number(session.tape, owner, name):
             return getattr(_NUMBERS[owner.__class__], *args[1:])  # its error, or the third argument
+    if str(name).startswith("__"):
+        special(owner, name)
     held, hooks = _held(owner, name), session.hooks
     if held.__class__ is not MaybeBound or not otherwise or is_computed_once(owner, name):
         return hooks.read_outer(getattr(*args))
@@ -50,13 +56,43 @@ def _of_number(tape: Tape, number: Any, name: str) -> bool:
     """Whether numbers such as a staged one have an attribute: ours have those of arrays as well."""
     python = _NUMBERS[number.__class__]
     own = hasattr(python, name)
-    return own if loaded() is None else chosen(tape, number, own, hasattr(np.asarray(python)[()], name))
+    numpys = own if loaded() is None else hasattr(np.asarray(python)[()], name)
+    if number.__class__ is Complex and own is not numpys:
+        raise tape.type_fault(
+            f"whether a complex number has `{name}` depends on whose it is: NumPy's have, Python's have not",
+            "ask with `isinstance(z, complex)`",
+        )
+    return chosen(tape, number, own, numpys) if own is not numpys else own
 
 
-_NUMBERS: dict[type, Any] = {Real: 1.0, Int: 1, Bool: True}
-"""A number of each kind."""
 _OF_NO_DIMENSIONS: dict[str, Any] = {"ndim": 0, "shape": (), "size": 1}
 """What NumPy's numbers say of themselves, and users where Python's say nothing."""
+
+
+def special(value: Any, name: str) -> Any:
+    """The owner of an attribute `__name__` that is read: what staged numbers have of their own is no answer of
+    Python's."""
+    value = single(value)
+    cls = value.__class__
+    number = _NUMBERS.get(cls)
+    if number is None or (name in _MEANT[cls] and hasattr(number, name)):
+        return value
+    if hasattr(number, name):
+        raise value.tape.type_fault(
+            f"`{name}` of a number needs the value of a staged {cls.__name__}, which only running tells",
+            "use an operator, or a function of `math` or `numpy`; `rose.opaque` makes a function of your own of it",
+        )
+    if hasattr(value, name):
+        raise AttributeError(f"'{type(number).__name__}' object has no attribute {name!r}")
+    return value
+
+
+_OWN = {"__init__", "__doc__", "__repr__", "__new__", "__slots__", "__module__"}
+_MEANT = {
+    cls: {name for base in cls.__mro__ if base is not object for name in vars(base)} - _OWN | {"__class__"}
+    for cls in _NUMBERS
+}
+"""The operators that are installed: what they do is what Python does."""
 
 
 def _held(owner: Any, name: Any) -> Any:

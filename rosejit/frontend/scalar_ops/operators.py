@@ -596,7 +596,8 @@ def _install() -> None:
     whole |= {name: property(get) for name, get in _WHOLE_PARTS.items()}
     for cls, methods in ((Real, one), (Int, one | whole), (Bool, one | whole)):
         for name, method in methods.items():
-            setattr(cls, name, method)
+            if name != "is_integer" or hasattr({Real: 0.0, Int: 0, Bool: False}[cls], name):
+                setattr(cls, name, method)
     Real.__neg__ = _negative_real  # type: ignore[attr-defined]  # operators are installed, not written in the class
     Int.__neg__ = _negative_int  # type: ignore[attr-defined]  # as above
     Bool.__neg__ = _negative_bool  # type: ignore[attr-defined]  # as above

@@ -23,7 +23,7 @@ from rosejit.frontend.control.exception_handlers import TryStatements
 from rosejit.frontend.control.if_for import branched, choices, iterate, rows
 from rosejit.frontend.control.join import arrive, described
 from rosejit.frontend.control.match_patterns import Patterns
-from rosejit.frontend.control.optional import Optional, required, single
+from rosejit.frontend.control.optional import Optional, required
 from rosejit.frontend.control.short_circuit import Circuits, any_flag_set, negate, no_flag_set
 from rosejit.frontend.control.special_methods import Methods, own
 from rosejit.frontend.control.staged_counts import why_counted
@@ -39,6 +39,7 @@ from rosejit.frontend.control.undefined import (
 from rosejit.frontend.numpy import building
 from rosejit.frontend.python import lookups
 from rosejit.frontend.python.assert_raise import Messages, is_awaited
+from rosejit.frontend.python.attributes import special
 from rosejit.frontend.python.ordering import comparison, is_member
 from rosejit.frontend.rolling.decide import roll
 from rosejit.frontend.scalar_ops.operators import item_of
@@ -414,4 +415,4 @@ class Hooks:
         self.bound, self.cell, self.result, self.returned = names.bound, names.cell, names.result, names.returned
         self.rebound = names.rebound
         self.sequence, self.mapping, self.instance = patterns.sequence, patterns.mapping, patterns.instance
-        self.decided, self.same, self.require_single_value = patterns.decided, patterns.same, single
+        self.decided, self.same, self.special = patterns.decided, patterns.same, special

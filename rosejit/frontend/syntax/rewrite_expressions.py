@@ -177,7 +177,7 @@ def _attribute(context: Context, node: Any) -> Any:
         made.value = runtime(node.value, "owner", made.value)
         return made
     if node.attr.startswith("__"):  # which every object has
-        made.value = runtime(node.value, "require_single_value", made.value)
+        made.value = runtime(node.value, "special", made.value, constant(node, node.attr))
     return made if _is_module_member(context, node) else runtime(node, "read_outer", made)
 
 
@@ -202,6 +202,8 @@ def _callee(context: Context, node: Any) -> Any:
     """What is called: a name or a method is taken as it is."""
     if isinstance(node, ast.Attribute) and node.attr != "__class__":
         base = expression(context, node.value)
+        if node.attr.startswith("__") and node.attr.endswith("__") and node.attr != "__init__":
+            base = runtime(node.value, "special", base, constant(node, node.attr))
         return node if base is node.value else changed(node, {"value": base})
     if isinstance(node, ast.Name) and context.scope.owner(node.id) is None:
         return node

@@ -7,18 +7,15 @@ from typing import Any
 
 from rosejit import containers
 from rosejit.frontend.values.host_scalars import number_kind
-from rosejit.frontend.values.scalars import NUMBERS, Bool, Int, real_atom, type_of, wrap
+from rosejit.frontend.values.scalars import NUMBERS, Bool, Int, NumberOfNoDimensions, real_atom, type_of, wrap
 
 
-class Complex:
+class Complex(NumberOfNoDimensions):
     """A complex number, one of whose parts is staged at least: Reals, tangents or floats."""
 
     __slots__ = ("imag", "real")
     __rose_complex__ = True
     __array_ufunc__ = None  # NumPy leaves operators to us
-    shape: tuple[int, ...] = ()
-    ndim = 0
-    size = 1
 
     def __init__(self, real: Any, imag: Any) -> None:
         self.real = real

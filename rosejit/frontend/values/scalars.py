@@ -1,5 +1,6 @@
 """Staged numbers, and the conversions between them."""
 
+import sys
 from collections.abc import Callable
 from types import FrameType
 from typing import Any, NoReturn
@@ -20,16 +21,37 @@ from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar, Type, array
 P = ops.PRIMITIVES
 
 
-class _Scalar:
+class NumpysAnswer:
+    """An attribute that NumPy's numbers have and Python's have not: where a handler of the user's waits for an
+    `AttributeError`, it is refused."""
+
+    def __init__(self, answer: Any) -> None:
+        self._answer = answer
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, number: Any, owner: Any = None) -> Any:
+        if number is not None and number.tape.catching and not _is_ours(sys._getframe(1)):
+            what = f"`{self._name}` of a number, which NumPy's have and Python's have not,"
+            number.tape.refuse_in_try(what, AttributeError)
+        return self._answer
+
+
+def _is_ours(frame: FrameType) -> bool:
+    return str(frame.f_globals.get("__name__")).startswith("rosejit.")
+
+
+class NumberOfNoDimensions:
     """What NumPy's scalars say of themselves: arrays without dimensions are numbers here."""
 
     __slots__ = ()
-    shape: tuple[int, ...] = ()
-    ndim = 0
-    size = 1
+    shape: Any = NumpysAnswer(())
+    ndim: Any = NumpysAnswer(0)
+    size: Any = NumpysAnswer(1)
 
 
-class Real(Staged, _Scalar, hints.Real):
+class Real(Staged, NumberOfNoDimensions, hints.Real):
     """A staged real number."""
 
     __slots__ = ("atom", "tape")
@@ -46,7 +68,7 @@ class Real(Staged, _Scalar, hints.Real):
         return stage(self.tape, op, args)
 
 
-class Int(Staged, _Scalar, hints.Int):
+class Int(Staged, NumberOfNoDimensions, hints.Int):
     """A staged integer; `low` is a number it is known not to be below."""
 
     __slots__ = ("atom", "low", "tape")
@@ -64,7 +86,7 @@ class Int(Staged, _Scalar, hints.Int):
         return stage(self.tape, op, args)
 
 
-class Bool(Staged, _Scalar, hints.Bool):
+class Bool(Staged, NumberOfNoDimensions, hints.Bool):
     """A staged truth value."""
 
     __slots__ = ("atom", "tape")

@@ -38,7 +38,7 @@ def _min(x: Any, y: Any) -> Any:
 
 
 def _sign(x: Any) -> Any:
-    return select(x == 0.0, x, select(x != x, x, copysign(1.0, x)))
+    return select(x == 0.0, 0.0, select(x != x, x, copysign(1.0, x)))
 
 
 def _isnan(x: Any) -> Any:

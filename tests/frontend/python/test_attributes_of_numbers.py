@@ -38,3 +38,52 @@ def test_code_that_asks_whether_it_has_many(value):
         return sum(x) if hasattr(x, "__iter__") else 10.0 * x
 
     assert rose.jit(total)(value) == total(value)
+
+
+KINDS = VALUES | {"complex": 1.5 + 2.0j}
+SPECIAL = [
+    "__repr__", "__doc__", "__dir__", "__init__", "__iter__", "__sizeof__", "__new__", "__reduce__", "__getnewargs__",
+    "__subclasshook__", "__array__", "__matmul__", "__module__", "__slots__",
+]  # fmt: skip
+WAYS = {
+    "read": "x.{name}",
+    "called": "x.{name}()",
+    "by name": "getattr(x, {name!r})",
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", [*SPECIAL, "shape", "ndim", "size", "T", "dtype", "is_integer", "hex", "nbytes"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_handlers_that_wait_for_an_attribute_error(kind, name, way):
+    """CPython's answer, or a refusal: what our numbers have of their own, and NumPy's have, is no answer."""
+    text = WAYS[way].format(name=name)
+    lines = f"    try:\n        y = {text}\n    except AttributeError:\n        return False\n    return True\n"
+    f = define(f"def f(x: {kind}):\n{lines}")
+    try:
+        wanted = f(KINDS[kind])
+    except TypeError:
+        return  # the call lacks arguments
+    try:
+        assert rose.jit(f)(KINDS[kind]) == wanted
+    except rose.RoseError as error:
+        assert error.span is not None
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", SPECIAL)
+def test_special_attributes_are_pythons(kind, name):
+    f = define(f"def f(x: {kind}):\n    return x.{name}\n")
+    error = rose.RoseError if hasattr(KINDS[kind], name) else AttributeError
+    with pytest.raises(error, match=name):
+        rose.jit(f)(KINDS[kind])
+
+
+@pytest.mark.parametrize("name", ["shape", "ndim", "size", "T", "tolist", "real", "conjugate"])
+def test_complex_numbers_ask_whose_they_are(name):
+    f = define(f"def f(z: complex):\n    return hasattr(z, {name!r})\n")
+    try:
+        assert rose.jit(f)(1.0 + 2.0j) == hasattr(1j, name)
+    except rose.RoseError as error:
+        assert "whose it is" in str(error)
+        assert not hasattr(1j, name)

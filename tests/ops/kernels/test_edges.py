@@ -14,7 +14,7 @@ ODD_FUNCTIONS = "expm1 log1p cbrt sin tan asin atan sinh tanh asinh atanh erf".s
 ONE_OPERAND = {
     "sqrt": [(0.0, 0.0), (-0.0, -0.0), (-1.0, NAN), (INF, INF), (-INF, NAN)],
     "abs": [(-0.0, 0.0), (-INF, INF)],
-    "sign": [(0.0, 0.0), (-0.0, -0.0), (-INF, -1.0), (TINY, 1.0)],
+    "sign": [(0.0, 0.0), (-0.0, 0.0), (-INF, -1.0), (TINY, 1.0)],
     "floor": [(-0.0, -0.0), (0.5, 0.0), (-0.5, -1.0), (-INF, -INF), (2.0**52 + 1.0, 2.0**52 + 1.0)],
     "ceil": [(-0.0, -0.0), (-0.5, -0.0), (0.5, 1.0), (INF, INF)],
     "trunc": [(-0.0, -0.0), (-0.5, -0.0), (-1.5, -1.0), (INF, INF)],
