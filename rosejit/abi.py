@@ -24,7 +24,8 @@ allocated is lost.
 Host functions are imported as ("host", str(index in `Artifact.imports`)). Scalars are passed as f64, i64 and i32 (a
 Bool), arrays as an address of contiguous elements; scalar results are returned (several: multi-value), an array
 result is written to memory whose address the module passes behind the other arguments.
-In memory a Real and a Tan take 8 bytes, an Int 8, a Bool 1.
+In memory a Real and a Tan take 8 bytes, an Int 8, a Bool 1. Elements of arrays that are known to be numbers of one of
+NumPy's smaller dtypes may lie there in that dtype, which `Slot.element` then names.
 """
 
 from collections.abc import Iterable
@@ -33,6 +34,7 @@ from math import prod
 from typing import Any, Literal
 
 from rosejit.ir.syntax import Failure
+from rosejit.ir.types import STORED, Stored
 from rosejit.lazy_dataclass import dataclass
 from rosejit.span import Span
 
@@ -49,10 +51,14 @@ ADDRESS_SPACE: dict[bool, int] = {False: 1 << 32, True: 1 << 38}
 """The bytes that addresses reach: of a wide module, and of others."""
 
 Scalar = Literal["real", "int", "bool"]
+Element = Scalar | Stored
+"""What elements of arrays are in memory: numbers of few bits are called as NumPy calls them."""
 Tier = Literal["auto", "fast", "best"]
 """Which native code a program has: one after the other, what is made at once, or what runs best."""
 
-SCALAR_BYTES: dict[Scalar, int] = {"real": 8, "int": 8, "bool": 1}
+SCALAR_BYTES: dict[Element, int] = {
+    "real": 8, "int": 8, "bool": 1, **{name: int(name.lstrip("uintfloa")) // 8 for name in STORED},
+}  # fmt: skip
 SCALAR_OF: dict[str, Scalar] = {"f": "real", "i": "int", "u": "int", "b": "bool"}
 """By NumPy's letter for a kind of elements."""
 
@@ -65,7 +71,7 @@ class Slot:
     offset: int = 0
     shape: tuple[int, ...] = ()
     """Of an array; of a `dyn` the shape of one element of its outer axis."""
-    element: Scalar = "real"
+    element: Element = "real"
     release: str = ""
     """The export that frees a `dyn` or `handle`."""
 
@@ -88,6 +94,14 @@ class Entry:
     name: str
     params: tuple[Slot, ...]
     results: tuple[Slot, ...]
+
+
+@dataclass(slots=True, frozen=True)
+class Border:
+    """Of the parameters and results of an entry the dtypes that the host has arrays in, by name; "" for all else."""
+
+    params: tuple[str, ...] = ()
+    results: tuple[str, ...] = ()
 
 
 @dataclass(slots=True, frozen=True)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rosejit.transforms import pipeline
     from rosejit.transforms.autodiff import derivative_programs
     from rosejit.transforms.jacobians import dense
-    from rosejit.transforms.passes import apply_fastmath, sincos
+    from rosejit.transforms.passes import apply_fastmath, select_storage, sincos
     from rosejit.transforms.series import taylor
     from rosejit.transforms.straightline import build_routines, merge_clones, numbered_gradient
     from rosejit.wasm import wat
@@ -52,6 +52,7 @@ else:
     derivative_programs = _Deferred("rosejit.transforms.autodiff.derivative_programs")
     dense = _Deferred("rosejit.transforms.jacobians.dense")
     apply_fastmath = _Deferred("rosejit.transforms.passes.apply_fastmath")
+    select_storage = _Deferred("rosejit.transforms.passes.select_storage")
     sincos = _Deferred("rosejit.transforms.passes.sincos")
     taylor = _Deferred("rosejit.transforms.series.taylor")
     build_routines = _Deferred("rosejit.transforms.straightline.build_routines")
@@ -62,5 +63,6 @@ else:
 __all__ = [
     "apply_fastmath", "assert_raise", "build_routines", "check", "codegen", "compile_and_load", "compile_routines",
     "decorators", "dense", "derivative_programs", "describe", "host_scalars", "interp", "lowered", "merge_clones",
-    "numbered_gradient", "opaque_functions", "pipeline", "print_", "reachable_state", "sincos", "taylor", "wat",
+    "numbered_gradient", "opaque_functions", "pipeline", "print_", "reachable_state", "select_storage", "sincos",
+    "taylor", "wat",
 ]  # fmt: skip

@@ -22,6 +22,7 @@ from rosejit.api.deferred import check, lowered
 from rosejit.api.derivation.derivation_recipe import source_of
 from rosejit.api.options import Options
 from rosejit.api.programs import interpreted
+from rosejit.api.programs.borders import borders_of
 from rosejit.api.public_entry import entry, public
 from rosejit.errors import NotDifferentiable, RoseError, StagingTypeError
 from rosejit.frontend.control.if_for import tell_of_compilation
@@ -398,7 +399,8 @@ class Function(Generic[Parameters, Result]):
         found = self.specialisation(call, at)
         with self._lock:
             if found.loaded is None:
-                found.loaded = self._options.load({"main": found.staged.program})
+                borders = borders_of({"main": interface_of(self, found)})
+                found.loaded = self._options.load({"main": found.staged.program}, borders)
                 has_code(self, call)
                 if found.unrolled:
                     ops = sum(map(size, reachable(source_of(found.staged.program))))

@@ -64,6 +64,7 @@ def of_page(imported: Sequence[Import], hosts: Sequence[Callable[..., Any]]) -> 
 def _leaf(slot: Slot) -> Leaf:
     if slot.kind == "handle":
         raise AssertionError("no handle goes to a host function")
+    assert slot.element == "real" or slot.element == "int" or slot.element == "bool", "nor do arrays of few bits"
     return Leaf(slot.kind, slot.shape, slot.element)
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from rosejit.abi import SCALAR_BYTES, Leaf, Node, Scalar, Slot, Static, Tree, leaves
+from rosejit.abi import SCALAR_BYTES, Element, Leaf, Node, Slot, Static, Tree, leaves
 from rosejit.containers import of_node
 from rosejit.lazy_dataclass import dataclass
 
@@ -12,11 +12,11 @@ LEAST = 4
 """So many parts that are alike are written as a loop."""
 
 
-VIEWS: dict[Scalar, str] = {"real": "$f", "int": "$q", "bool": "$u"}
+VIEWS: dict[Element, str] = {"real": "$f", "int": "$q", "bool": "$u"}
 """The memory as numbers of one kind, in JavaScript."""
 
 
-def element_of(slot: Slot) -> Scalar:
+def element_of(slot: Slot) -> Element:
     """The kind of a number, or of the numbers in an array."""
     kind = slot.kind
     if kind == "array" or kind == "dyn" or kind == "handle":
@@ -33,7 +33,7 @@ class Cell:
     terms: tuple[tuple[int, str], ...] = ()
 
     @property
-    def element(self) -> Scalar:
+    def element(self) -> Element:
         """The kind of the number, or of the numbers in the array."""
         return element_of(self.slot)
 
@@ -63,7 +63,7 @@ class Passed:
     variable: str
 
     @property
-    def element(self) -> Scalar:
+    def element(self) -> Element:
         """As for a cell."""
         return element_of(self.slot)
 

@@ -1,5 +1,7 @@
 """The types of the IR and the two maps on them: `tangent` (D in docs/ir.md) and `erased` (E)."""
 
+from typing import Literal, get_args
+
 from rosejit.lazy_dataclass import dataclass
 
 
@@ -21,6 +23,11 @@ BOOL = Scalar("Bool")
 INT = Scalar("Int")
 REAL = Scalar("Real")
 TAN = Scalar("Tan")
+
+Stored = Literal["float32", "int8", "int16", "int32", "uint8", "uint16", "uint32"]
+STORED: dict[Stored, Scalar] = {name: Scalar(name) for name in get_args(Stored)}
+"""How elements of arrays lie in memory that have fewer bits than their Real or Int, by NumPy's name. No variable has
+such a type: what is read is a Real or an Int. Only code generation sees them (`select_storage`)."""
 
 
 @dataclass(slots=True, frozen=True)

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, Protocol
 
-from rosejit.abi import ADDRESS_SPACE, Artifact, Scalar
+from rosejit.abi import ADDRESS_SPACE, Artifact, Element
 from rosejit.lazy_dataclass import dataclass
 
 NO_FAILURE = -(1 << 31)
@@ -67,7 +67,7 @@ class Instance(Protocol):
         """The raw call of an export `() -> ()`; the result is 0, or what `fault` wants to know."""
         ...
 
-    def array(self, address: int, shape: tuple[int, ...], element: Scalar) -> Any:
+    def array(self, address: int, shape: tuple[int, ...], element: Element) -> Any:
         """The elements at `address` in the exchange block, as a NumPy array that shares it."""
         ...
 

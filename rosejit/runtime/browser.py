@@ -13,7 +13,7 @@ import struct
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
-from rosejit.abi import ADDRESS_SPACE, EXCHANGE, FAILURE_NUMBER, Artifact, Import, Scalar, Slot
+from rosejit.abi import ADDRESS_SPACE, EXCHANGE, FAILURE_NUMBER, Artifact, Element, Import, Slot
 from rosejit.errors import RoseMemoryError, WasmTrap
 from rosejit.numeric import np
 from rosejit.runtime.backend import NO_FAILURE, Fault
@@ -145,7 +145,7 @@ class Instance:
 
         return call
 
-    def array(self, address: int, shape: tuple[int, ...], element: Scalar) -> Any:
+    def array(self, address: int, shape: tuple[int, ...], element: Element) -> Any:
         """The elements at `address` of the mirror."""
         count, numpy = math.prod(shape), _numpy()
         if not count:

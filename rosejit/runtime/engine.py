@@ -17,7 +17,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from rosejit.abi import ADDRESS_SPACE, EXCHANGE, FAILURE_NUMBER, INTERRUPT_FLAG, Artifact, Scalar
+from rosejit.abi import ADDRESS_SPACE, EXCHANGE, FAILURE_NUMBER, INTERRUPT_FLAG, Artifact, Element
 from rosejit.errors import RoseMemoryError, WasmTrap
 from rosejit.numeric import np
 from rosejit.runtime import host_callbacks as host_functions
@@ -269,7 +269,7 @@ class Instance:
         """The raw call of an export `() -> ()`; gives 0, or the address of an error."""
         return self._call(name, 0)
 
-    def array(self, address: int, shape: tuple[int, ...], element: Scalar) -> Any:
+    def array(self, address: int, shape: tuple[int, ...], element: Element) -> Any:
         """The elements at `address`, shared with the memory."""
         count = math.prod(shape)
         if not count:

@@ -29,21 +29,23 @@ _ENCODERS: dict[str, Callable[[int], bytes]] = {"i32": partial(_wrapped, 32), "i
 
 
 class Immediate(dict[int, bytes]):
-    """An instruction that takes one integer: `Immediate("local.get")[3]`. Looking up costs what a `dict` does."""
+    """An instruction that takes one integer: `Immediate("local.get")[3]`. Looking up costs what a `dict` does. Others
+    may stand before and after it."""
 
-    __slots__ = ("_encode", "_prefix")
+    __slots__ = ("_after", "_encode", "_prefix")
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, before: bytes = b"", after: bytes = b"") -> None:
         opcode = OPCODES[name]
         if len(opcode.immediates) != 1:
             raise ValueError(f"`{name}` does not take one immediate")
-        self._prefix = opcode.code
+        self._after = after
+        self._prefix = before + opcode.code
         if opcode.alignment:
             self._prefix += unsigned(opcode.alignment.bit_length() - 1)
         self._encode = _ENCODERS.get(opcode.immediates[0], unsigned)
 
     def __missing__(self, n: int) -> bytes:
-        code = self._prefix + self._encode(n)
+        code = self._prefix + self._encode(n) + self._after
         if n in _KEPT:  # large constants and addresses are rarely met twice
             self[n] = code
         return code
@@ -59,6 +61,8 @@ i32_const, i64_const = Immediate("i32.const"), Immediate("i64.const")
 i32_load, i32_store = Immediate("i32.load"), Immediate("i32.store")
 i64_load, i64_store = Immediate("i64.load"), Immediate("i64.store")
 f64_load, f64_store = Immediate("f64.load"), Immediate("f64.store")
+f32_load = Immediate("f32.load", after=OP["f64.promote_f32"])
+f32_store = Immediate("f32.store", before=OP["f32.demote_f64"])
 bool_load, bool_store = Immediate("i32.load8_u"), Immediate("i32.store8")
 v128_load, v128_store = Immediate("v128.load"), Immediate("v128.store")
 

@@ -10,7 +10,15 @@ from typing import Any
 
 from rosejit import collector
 from rosejit.abi import Artifact, Tier
-from rosejit.api.deferred import build_routines, codegen, compile_routines, merge_clones, pipeline, sincos
+from rosejit.api.deferred import (
+    build_routines,
+    codegen,
+    compile_routines,
+    merge_clones,
+    pipeline,
+    select_storage,
+    sincos,
+)
 from rosejit.api.derivation.derivation_recipe import (
     LONG,
     Program,
@@ -21,6 +29,7 @@ from rosejit.api.derivation.derivation_recipe import (
     words_of,
 )
 from rosejit.api.programs import interpreted
+from rosejit.api.programs.borders import NO_BORDERS, Borders
 from rosejit.errors import RoseMemoryError
 from rosejit.ir import syntax as ir
 from rosejit.ir.traversal import callees, forms, lets, reachable, size
@@ -39,8 +48,9 @@ Roots = Mapping[str, Program]
 Loaded = Compiled | interpreted.Interpreted
 
 
-def load(roots: Roots, keep: bool, options: str = "", tier: Tier = "auto") -> Loaded:
-    """The program of `roots`, each an entry under its name. `keep`: look on disk first, and leave it there.
+def load(roots: Roots, keep: bool, options: str = "", tier: Tier = "auto", borders: Borders = NO_BORDERS) -> Loaded:
+    """The program of `roots`, each an entry under its name. `keep`: look on disk first, and leave it there. `borders`
+    say of which entries the arrays of arguments and results may cross in fewer than 64 bits.
 
     Programs that call Python at run time are not kept on disk: what they call has no name that outlives the process.
     """
@@ -51,20 +61,21 @@ def load(roots: Roots, keep: bool, options: str = "", tier: Tier = "auto") -> Lo
         sources = closure(tuple(dict.fromkeys(map(source_of, roots.values()))))
         kept = keep and not any(f.host is not None for f in sources)
         exceptions = _exceptions(sources) if kept else []
-        digest = _digest(roots, sources, options) if kept else ""
+        given = tuple([(name, border.params, border.results) for name, border in borders.items()])
+        digest = _digest(roots, sources, f"{options}{given or ''}") if kept else ""
         found = _recalled(digest, exceptions, tier, _names(roots)) if kept else None
         settled = _keeper(digest, exceptions, _names(roots)) if kept else _keeps_nothing(_names(roots))
-        made = found or _made(roots, tier, settled)
+        made = found or _made(roots, tier, settled, borders)
         note("ir", lambda: show(*map(function_of, roots.values())))
         if not made.artifact.wide:
-            made.wider = partial(_made, roots, tier, settled, wide=True)
+            made.wider = partial(_made, roots, tier, settled, borders, wide=True)
         return made
 
 
-def _made(roots: Roots, tier: Tier, settled: OnFinal, wide: bool = False) -> Compiled:
+def _made(roots: Roots, tier: Tier, settled: OnFinal, borders: Borders, wide: bool = False) -> Compiled:
     """The program, compiled now."""
     started = time.perf_counter()
-    artifact, hosts = compile_program(roots, wide)
+    artifact, hosts = compile_program(roots, wide, borders)
     made = load_artifact(artifact, hosts, tier, settled)
     made.repeats = all(hasattr(host, "routine") for host in hosts)
     seconds = time.perf_counter() - started
@@ -112,7 +123,9 @@ def _names(roots: Roots) -> str:
     return ", ".join(program.name for program in roots.values())
 
 
-def compile_program(roots: Roots, wide: bool = False) -> tuple[Artifact, tuple[Callable[..., Any], ...]]:
+def compile_program(
+    roots: Roots, wide: bool = False, borders: Borders = NO_BORDERS
+) -> tuple[Artifact, tuple[Callable[..., Any], ...]]:
     """The artifact and the host functions that it imports, in order. `wide`, or where sizes that are known need it:
     addresses have 64 bits."""
     if not wide:
@@ -121,7 +134,7 @@ def compile_program(roots: Roots, wide: bool = False) -> tuple[Artifact, tuple[C
             if found is not None:
                 return found, ()
     functions = {name: function_of(program) for name, program in roots.items()}
-    return compile_roots(functions, _is_derived(roots), wide)
+    return compile_roots(functions, _is_derived(roots), wide, borders)
 
 
 def _numbered(roots: Roots) -> Artifact | None:
@@ -151,10 +164,12 @@ def _took(roots: Roots, artifact: Artifact, seconds: float) -> str:
 
 
 def compile_roots(
-    roots: dict[str, ir.Function], derived: bool = False, wide: bool = False
+    roots: dict[str, ir.Function], derived: bool = False, wide: bool = False, borders: Borders = NO_BORDERS
 ) -> tuple[Artifact, tuple[Callable[..., Any], ...]]:
     """As `compile_program`, of functions. `derived`: they compute a derivative."""
     made = _watched(roots, derived) if nan_checks.is_wanted() else _optimised(roots)
+    if borders:
+        made = select_storage.select_storage(made, borders)
     sincos.fuse_sincos(*made.values())
     if not wide and os.environ.get("ROSE_ADDRESS_BITS") != "64":
         try:

@@ -9,6 +9,7 @@ from rosejit.abi import Artifact
 from rosejit.api.derivation.derivation_recipe import Program, function_of, source_of
 from rosejit.api.options import Options
 from rosejit.api.programs import compiled, html_views, program_codec
+from rosejit.api.programs.borders import borders_of
 from rosejit.api.programs.compile_and_load import compile_program
 from rosejit.api.programs.program_codec import ENTRY
 from rosejit.errors import StagingTypeError
@@ -143,7 +144,7 @@ class Lowered:
     def _compiled(self) -> tuple[Artifact, tuple[Callable[..., Any], ...]]:
         """The module with its entry, and the host functions that it imports, in order."""
         require_lengths(self._program)
-        return compile_program({ENTRY: self._program})
+        return compile_program({ENTRY: self._program}, borders=borders_of({ENTRY: self._interface}))
 
     @property
     def wasm(self) -> bytes:

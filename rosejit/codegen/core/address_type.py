@@ -10,8 +10,11 @@ from typing import Literal
 from rosejit.abi import ADDRESS_SPACE
 from rosejit.ir.types import BOOL, INT, REAL, TAN, UNIT, Scalar, Type
 from rosejit.wasm.instructions import (
+    Immediate,
     bool_load,
     bool_store,
+    f32_load,
+    f32_store,
     f64_load,
     f64_store,
     i32_const,
@@ -27,6 +30,11 @@ Kind = Literal["f64", "i64", "i32"]
 
 KINDS: dict[Scalar, Kind | None] = {REAL: "f64", TAN: "f64", INT: "i64", BOOL: "i32", UNIT: None}
 """The Wasm types of scalars."""
+
+_FEW = [("uint" if sign == "u" else "int", bits, sign) for sign in "su" for bits in (8, 16, 32)]
+_LOADS = {"float32": f32_load, **{f"{name}{bits}": Immediate(f"i64.load{bits}_{sign}") for name, bits, sign in _FEW}}
+_STORES = {"float32": f32_store, **{f"{name}{bits}": Immediate(f"i64.store{bits}") for name, bits, _ in _FEW}}
+"""Of elements of few bits: what is loaded becomes a Real or an Int, and what is stored is one that has no more."""
 
 PAGE = 1 << 16
 """Memory grows by so many bytes."""
@@ -65,8 +73,8 @@ class AddressType:
         """The other way round."""
         self.test = self.zero + self.op("ne") if self.wide else b""
         """Takes an address, leaves an i32 that says whether it is not 0."""
-        self.loads = {"real": f64_load, "int": i64_load, "bool": bool_load, "address": self.load}
-        self.stores = {"real": f64_store, "int": i64_store, "bool": bool_store, "address": self.store}
+        self.loads = {"real": f64_load, "int": i64_load, "bool": bool_load, "address": self.load, **_LOADS}
+        self.stores = {"real": f64_store, "int": i64_store, "bool": bool_store, "address": self.store, **_STORES}
         """By offset, of the kinds of cells."""
 
     def op(self, name: str) -> bytes:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from rosejit.abi import EXCHANGE, Entry, Import, Slot
+from rosejit.abi import EXCHANGE, Element, Entry, Import, Slot
 from rosejit.codegen.core.address_type import NARROW, AddressType
 from rosejit.codegen.core.emit_traps import abi_scalar
 from rosejit.codegen.core.function_body import LOADS, STORES
@@ -10,7 +10,7 @@ from rosejit.codegen.core.layout import Rows, elements_of
 from rosejit.codegen.core.module_builder import Callee, ModuleContext
 from rosejit.errors import RoseMemoryError
 from rosejit.ir.syntax import Function, Var
-from rosejit.ir.types import UNIT, Array, Scalar, Type, is_boxed
+from rosejit.ir.types import STORED, UNIT, Array, Scalar, Type, is_boxed
 from rosejit.lazy_dataclass import dataclass
 from rosejit.wasm.instructions import bool_load, i32_store, local_get, local_set, memory_copy
 from rosejit.wasm.module import Export, Locals, ValueType
@@ -25,13 +25,20 @@ def slot_of(t: Type, releases: dict[Type, str]) -> Slot:
     while isinstance(inner, Array) and inner.length is not None:
         shape.append(inner.length)
         inner = inner.element
-    plain = isinstance(inner, Scalar) and inner is not UNIT
-    if plain and isinstance(t, Array) and t.length is not None:
-        return Slot("array", 0, tuple(shape), abi_scalar(inner))
+    if not isinstance(inner, Scalar) or inner is UNIT:
+        return Slot("handle", release=releases.setdefault(t, f"release_{len(releases)}"))
+    if isinstance(t, Array) and t.length is not None:
+        return Slot("array", 0, tuple(shape), _element(inner))
     release = releases.setdefault(t, f"release_{len(releases)}")
-    if plain and isinstance(t, Array):
-        return Slot("dyn", 0, tuple(shape), abi_scalar(inner), release)
-    return Slot("handle", release=release)
+    return Slot("dyn", 0, tuple(shape), _element(inner), release)
+
+
+_STORED: dict[Scalar, Element] = {t: name for name, t in STORED.items()}
+
+
+def _element(t: Scalar) -> Element:
+    """What the host calls the type of elements."""
+    return _STORED.get(t) or abi_scalar(t)
 
 
 @dataclass(slots=True)

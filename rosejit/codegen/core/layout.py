@@ -8,17 +8,17 @@ without being copied.
 
 from typing import Literal
 
-from rosejit.abi import Block, Either, Elements, Inside, Owned
+from rosejit.abi import SCALAR_BYTES, Block, Either, Elements, Inside, Owned
 from rosejit.abi import Rows as Repeated
 from rosejit.codegen.core.address_type import NARROW, AddressType
 from rosejit.errors import RoseMemoryError
-from rosejit.ir.types import BOOL, INT, REAL, TAN, UNIT, Array, Nominal, Ref, Scalar, Sum, Tuple, Type
+from rosejit.ir.types import BOOL, INT, REAL, STORED, TAN, UNIT, Array, Nominal, Ref, Scalar, Stored, Sum, Tuple, Type
 from rosejit.lazy_dataclass import dataclass
 
 INLINE_LIMIT = 512
 """A structure larger than this lies behind an address where it is a field of a tuple or the value of a sum."""
 
-Kind = Literal["real", "int", "bool", "address", "inline", "nothing"]
+Kind = Literal["real", "int", "bool", "address", "inline", "nothing"] | Stored
 
 
 @dataclass(slots=True, frozen=True, eq=False)
@@ -39,6 +39,7 @@ _SCALARS: dict[Type, Cell] = {
     INT: Cell(INT, "int", 8, 8),
     BOOL: Cell(BOOL, "bool", 1, 1),
     UNIT: Cell(UNIT, "nothing", 0, 1),
+    **{t: Cell(t, name, SCALAR_BYTES[name], SCALAR_BYTES[name]) for name, t in STORED.items()},
 }
 
 

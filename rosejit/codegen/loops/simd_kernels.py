@@ -40,6 +40,8 @@ _NATIVE: dict[str, bytes] = {
     "i32.eq": OP["v128.xor"] + OP["v128.not"],
     "i64.extend_i32_u": OP["i64x2.neg"],
     "f64.copysign": f64x2_const(-0.0, -0.0) + OP["v128.bitselect"],
+    "f32.demote_f64": OP["f32x4.demote_f64x2_zero"],
+    "f64.promote_f32": OP["f64x2.promote_low_f32x4"],
 }
 """What stands for an instruction behind its operands, where it has not the same name."""
 _SHIFTS = ("i64.shl", "i64.shr_s", "i64.shr_u")
@@ -64,12 +66,18 @@ _FROM_MASK = OP["i32.wrap_i64"] + i32_const[1] + OP["i32.and"]
 
 def _native(op: Primitive, args: Sequence[Atom]) -> bytes | None:
     """What does to both lanes what `op` does, behind the operands, if there is something."""
-    if not isinstance(op.wasm, Instr) or op.failure or len(op.wasm.names) != 1:
+    if not isinstance(op.wasm, Instr) or op.failure:
         return None
-    (name,) = op.wasm.names
+    if any([name in _SHIFTS for name in op.wasm.names]) and not isinstance(args[1], Lit):
+        return None
+    codes = [_in_lanes(name) for name in op.wasm.names]
+    return None if None in codes else b"".join([code for code in codes if code is not None])
+
+
+def _in_lanes(name: str) -> bytes | None:
+    """What does to both lanes what an instruction does, if there is something."""
     if name in _SHIFTS:
-        count = args[1]
-        return OP[name.replace("i64.", "i64x2.")] if isinstance(count, Lit) else None
+        return OP[name.replace("i64.", "i64x2.")]
     if name in _NATIVE:
         return _NATIVE[name]
     prefix, _, rest = name.partition(".")

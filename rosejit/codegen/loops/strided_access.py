@@ -3,6 +3,7 @@ are.
 """
 
 from rosejit.codegen.core.emitter import Emitter
+from rosejit.codegen.core.layout import Kind
 from rosejit.codegen.loops.unroll_legality import UnrollFacts
 from rosejit.codegen.values.element_access import AccessPath, behind, kept_offset
 from rosejit.ir.syntax import Atom, Field, Lit, Path, Var
@@ -17,11 +18,13 @@ PRODUCT = PRIMITIVES["wmul"]
 
 @dataclass(slots=True)
 class StridedElement:
-    """`code` leaves an address; the element of iteration k lies `offset + k * stride` bytes behind it."""
+    """`code` leaves an address; the element of iteration k, of a kind of cells, lies `offset + k * stride` bytes behind
+    it."""
 
     code: bytes
     offset: int
     stride: int
+    kind: Kind = "real"
 
     def at(self, iteration: int) -> int:
         """The static part of the address in one of the iterations."""
@@ -72,7 +75,7 @@ class StridedElements:
         code = b"".join(
             [item if isinstance(item, bytes) else e.read(base) for item in access.items]
         )  # all else is code
-        return StridedElement((self._start(code) if starts else code) + grows, access.offset, stride)
+        return StridedElement((self._start(code) if starts else code) + grows, access.offset, stride, access.cell.kind)
 
     def _start(self, code: bytes) -> bytes:
         if code not in self._starts:

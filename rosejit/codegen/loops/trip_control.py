@@ -7,12 +7,12 @@ from rosejit.codegen.core.allocator import END
 from rosejit.codegen.core.emitter import Emitter
 from rosejit.codegen.core.layout import Column, Layout, Rows
 from rosejit.codegen.loops.carried_locals import Carry, load, poll, store
-from rosejit.codegen.loops.strided_access import number_at, offset_of
+from rosejit.codegen.loops.strided_access import StridedElement, number_at, offset_of
 from rosejit.codegen.loops.unroll_legality import UnrollFacts
 from rosejit.codegen.loops.unroll_scalar import ScalarUnroller
 from rosejit.codegen.loops.vectorize import SimdBody
 from rosejit.ir.lane_sums import FEWEST as MANY
-from rosejit.ir.syntax import Atom, Let, Loop, Scan, Var
+from rosejit.ir.syntax import Let, Loop, Scan, Var
 from rosejit.lazy_dataclass import dataclass
 from rosejit.wasm.instructions import block, br, br_if, i64_const, if_, local_get, local_set, local_tee
 from rosejit.wasm.instructions import loop as loop_
@@ -118,9 +118,9 @@ def several(e: Emitter, m: LoopEmission, t: UnrollFacts, code: bytes, *, read: b
     places = {carry.var: m.lanes.get(carry.var, [carry.place]) for carry in m.carried}
     writer = SimdBody(e, t, places) if t.wide else ScalarUnroller(e, t, places)
     factor = 4 if t.short else 2
-    scans = [(array.scan.param, _row(e, x.index, array)) for array in m.scans if array.scan is not None]
+    scans = [(array.scan.param, _own_element(e, x.index, array)) for array in m.scans if array.scan is not None]
     results = x.body.results[len(x.carries) :]
-    rows: list[tuple[bytes, Atom]] = [(_row(e, x.index, a), r) for a, r in zip(m.stacks, results, strict=True)]
+    rows = [(_own_element(e, x.index, array), r) for array, r in zip(m.stacks, results, strict=True)]
     while writer.iteration < factor:
         writer.run_iterations(local_get[e.fixed[x.index]], scans, rows)
     body = writer.finish()
@@ -238,8 +238,10 @@ class _Count:
         return start + never + local_set[last], end, local_get[last]
 
 
-def _row(e: Emitter, index: Var, array: StridedPointer) -> bytes:
-    return e.read(array.base) + e.read(offset_of(e, index, array.rows.stride)) + e.module.address.add
+def _own_element(e: Emitter, index: Var, array: StridedPointer) -> StridedElement:
+    rows = array.rows
+    address = e.read(array.base) + e.read(offset_of(e, index, rows.stride)) + e.module.address.add
+    return StridedElement(address, 0, rows.stride, rows.cell.kind)
 
 
 def _poll_at(e: Emitter, m: LoopEmission, depth: int) -> bytes:

@@ -12,7 +12,7 @@ from rosejit.codegen.loops.simd_kernels import can_apply, can_call
 from rosejit.ir.lane_sums import in_lanes
 from rosejit.ir.primitive import Emit, Instr, Kernel
 from rosejit.ir.syntax import Accum, Add, Apply, Atom, Call, Field, Index, Let, Lit, Loop, Path, Update, Var, View
-from rosejit.ir.types import BOOL, REAL, TAN, Array, Ref, Scalar, Type, fields_of
+from rosejit.ir.types import BOOL, REAL, STORED, TAN, Array, Ref, Scalar, Type, fields_of
 from rosejit.lazy_dataclass import dataclass
 from rosejit.ops.kernels import small_kernel
 from rosejit.transforms.analysis.affine_dependence import Access, Affine, Iterations
@@ -93,7 +93,7 @@ def _is_real(t: Type) -> bool:
 
 def is_column_of_reals(t: Type) -> bool:
     """Whether it is an array of numbers."""
-    return isinstance(t, Array) and _is_real(t.element)
+    return isinstance(t, Array) and (_is_real(t.element) or t.element is STORED["float32"])
 
 
 def _is_column(t: Type) -> bool:

@@ -9,16 +9,10 @@ from rosejit.codegen.loops.strided_access import StridedElement, StridedElements
 from rosejit.codegen.loops.unroll_legality import UnrollFacts
 from rosejit.ir.primitive import Emit
 from rosejit.ir.syntax import Add, Apply, Atom, Index, Let, Lit, Path, Update, Var, View
-from rosejit.ir.types import BOOL
 from rosejit.ops.kernels import small_kernel
 from rosejit.transforms.analysis.affine_dependence import Affine
-from rosejit.wasm.instructions import bool_store, f64_load, f64_store, local_get, local_set
+from rosejit.wasm.instructions import f64_load, f64_store, local_get, local_set
 from rosejit.wasm.opcodes import OP
-
-
-def put(value: Atom, iteration: int) -> bytes:
-    """Takes the address of a row and an element; puts that where the row has the one of iteration `iteration`."""
-    return bool_store[iteration] if value.type is BOOL else f64_store[8 * iteration]
 
 
 class ScalarEmitter:
@@ -76,7 +70,7 @@ class ScalarUnroller:
         self.iteration = 0
 
     def run_iterations(
-        self, index: bytes, scans: Iterable[tuple[Var, bytes]], rows: Iterable[tuple[bytes, Atom]]
+        self, index: bytes, scans: Iterable[tuple[Var, StridedElement]], rows: Iterable[tuple[StridedElement, Atom]]
     ) -> None:
         """The next iteration; see `SimdBody`."""
         x = self._t.x
@@ -85,12 +79,12 @@ class ScalarUnroller:
             self._numbers.codes[v] = index + number_at(self._e, iteration) + OP["i64.add"]
         for c in self._t.summed:
             self._numbers.codes[c] = local_get[self._places[c][self.iteration % 4]]
-        for v, address in scans:
-            self._numbers.bind(v, address, f64_load[8 * self.iteration])
+        for v, at in scans:
+            self._read(v, at)
         for let in x.body.lets:
             self._let(let)
-        for address, value in rows:  # some of them what is carried into this iteration
-            self.code += (address, self._numbers.value(value), put(value, self.iteration))
+        for at, value in rows:  # some of them what is carried into this iteration
+            self._write(at, value)
         moved: list[tuple[int, Var]] = []
         for c, new in zip(x.carries, x.body.results, strict=False):
             if c in self._places and c not in self._t.arrays and new is not c:
@@ -117,17 +111,22 @@ class ScalarUnroller:
                 if let.binders[0] not in self._t.own:
                     self._numbers.apply(let.binders[0], x)
             case Index(base=base, path=path):
-                at = self._element(base, path)
-                self._numbers.bind(let.binders[0], at.code, f64_load[at.at(self.iteration)])
+                self._read(let.binders[0], self._element(base, path))
             case View(place=place, path=path):
                 self._views[let.binders[0]] = self._element(place, path)
             case Update(base=base, path=path, value=value):
-                at = self._element(base, path)
-                self.code += (at.code, self._numbers.value(value), f64_store[at.at(self.iteration)])
+                self._write(self._element(base, path), value)
             case Add(place=place, value=value):
                 self._add(place, value)
             case _:
                 raise AssertionError("these iterations cannot be written so")
+
+    def _read(self, v: Var, at: StridedElement) -> None:
+        self._numbers.bind(v, at.code, self._e.module.address.loads[at.kind][at.at(self.iteration)])
+
+    def _write(self, at: StridedElement, value: Atom) -> None:
+        store = self._e.module.address.stores[at.kind][at.at(self.iteration)]
+        self.code += (at.code, self._numbers.value(value), store)
 
     def _element(self, base: Atom, path: Path) -> StridedElement:
         return self._elements.of(base, path)

@@ -13,13 +13,13 @@ from rosejit.codegen.loops.shifted_carries import schedule
 from rosejit.codegen.loops.simd_kernels import COLUMNS, ENDS, MIDDLE, Lanes
 from rosejit.codegen.loops.strided_access import StridedElement, StridedElements
 from rosejit.codegen.loops.unroll_legality import UnrollFacts
-from rosejit.codegen.loops.unroll_scalar import ScalarEmitter, put
+from rosejit.codegen.loops.unroll_scalar import ScalarEmitter
 from rosejit.ir.syntax import Add, Apply, Atom, Index, Let, Lit, Path, Update, Var, View
-from rosejit.ir.types import BOOL
 from rosejit.lazy_dataclass import dataclass
 from rosejit.wasm.instructions import (
     Immediate,
     br_if,
+    f32_load,
     f64_load,
     f64_store,
     i64x2_const,
@@ -32,6 +32,7 @@ from rosejit.wasm.opcodes import OP
 
 _EXTRACT, _REPLACE = Immediate("f64x2.extract_lane"), Immediate("f64x2.replace_lane")
 _SPLAT = OP["f64x2.splat"]
+_PROMOTE, _DEMOTE = OP["f64x2.promote_low_f32x4"], OP["f32x4.demote_f64x2_zero"]
 _THREE = 24
 """Bytes of rows of three, which lie in memory as three vectors for two iterations."""
 _OUT = 1  # blocks from the iterations to where they are left
@@ -119,18 +120,18 @@ class SimdBody(Lanes):
     # --- iterations
 
     def run_iterations(
-        self, index: bytes, scans: Iterable[tuple[Var, bytes]], rows: Iterable[tuple[bytes, Atom]]
+        self, index: bytes, scans: Iterable[tuple[Var, StridedElement]], rows: Iterable[tuple[StridedElement, Atom]]
     ) -> None:
-        """The next two iterations: `index` leaves the number of the first of all, `scans` and `rows` are elements of 8
-        bytes that are read and written at the index."""
+        """The next two iterations: `index` leaves the number of the first of all, `scans` and `rows` are the elements
+        that are read and written at the index."""
         for v, own in self._t.own.items():
             numbers = i64x2_const(self.iteration + own.constant, self.iteration + own.constant + 1)
             first = index if own.start is None else index + self._e.read(own.start) + OP["i64.add"]
             self.codes[v] = first + OP["i64x2.splat"] + numbers + OP["i64x2.add"]  # type: ignore[index]  # a Var
         for c, pairs in self._sums.items():
             self.codes[c] = local_get[pairs[self.iteration // 2 % 2]]
-        for v, address in scans:
-            self.bind(v, address, v128_load[8 * self.iteration])
+        for v, at in scans:
+            self._read(v, at)
         self._chain, self._rows, self._added = [], {}, []
         self._beside, self._read_two = self._neighbours(), set()
         self._body_in_order()
@@ -141,9 +142,9 @@ class SimdBody(Lanes):
         for c, new in self._ends():
             if c in self._sums:
                 self._effects += (self.value(new), local_set[self._sums[c][self.iteration // 2 % 2]])
-        for address, value in rows:
+        for at, value in rows:
             if value not in self._t.serial:
-                self._put(address, value)
+                self._write(at, value)
         self.iteration += 2
 
     def _body_in_order(self) -> None:
@@ -182,16 +183,7 @@ class SimdBody(Lanes):
             self._alike[a] = self._body.fresh("v128"), code
         return local_get[self._alike[a][0]]
 
-    def _put(self, address: bytes, value: Atom) -> None:
-        """The elements of both iterations into a row."""
-        if value.type is not BOOL:
-            self._effects += (address, self.value(value), v128_store[8 * self.iteration])
-            return
-        for lane in (0, 1):
-            one = literal(value) if isinstance(value, Lit) else self._lane(lane, value)
-            self._effects += (address, one, put(value, self.iteration + lane))
-
-    def _one_after_the_other(self, lane: int, rows: list[tuple[bytes, Atom]]) -> None:
+    def _one_after_the_other(self, lane: int, rows: list[tuple[StridedElement, Atom]]) -> None:
         """What depends on the iteration before, in one of the two iterations."""
         numbers = ScalarEmitter(self._e, self._effects, partial(self._lane, lane))
         for let in self._chain:
@@ -199,12 +191,11 @@ class SimdBody(Lanes):
                 case Apply() as x:
                     numbers.apply(let.binders[0], x)
                 case Update(base=base, path=path, value=value):
-                    at = self._element(base, path)
-                    self._effects += (at.code, numbers.value(value), f64_store[at.at(self.iteration + lane)])
+                    self._write_one(self._element(base, path), lane, numbers.value(value))
                 case _:
                     raise AssertionError("this is done to two iterations at a time")
-        for address, value in rows:
-            self._effects += (address, numbers.value(value), put(value, self.iteration + lane))
+        for at, value in rows:
+            self._write_one(at, lane, numbers.value(value))
         nexts = [(new, self._chained[c]) for c, new in self._ends() if c in self._chained]
         self._effects += [numbers.value(new) for new, _ in nexts]
         self._effects += [local_set[place] for _, place in reversed(nexts)]
@@ -261,7 +252,7 @@ class SimdBody(Lanes):
             v, at = let.binders[0], self._element(let.expr.base, let.expr.path)
             before = alone.pop((at.code, at.stride, at.offset - 8), None)
             behind = None if before else alone.pop((at.code, at.stride, at.offset + 8), None)
-            if at.stride in (0, 8):
+            if at.stride in (0, 8) or at.kind != "real":
                 continue
             if before is not None or behind is not None:
                 both = (before[0], before[1], v) if before is not None else (at, v, behind[1])  # type: ignore[index]  # one is there
@@ -292,7 +283,9 @@ class SimdBody(Lanes):
         self._read_two.update(together)
 
     def _read(self, v: Var, at: StridedElement) -> None:
-        if at.stride == 8:
+        if at.kind == "float32":
+            self._read_singles(v, at)
+        elif at.stride == 8:
             self.bind(v, at.code, v128_load[at.at(self.iteration)])
         elif at.stride:
             first = (at.code, _LOAD_FIRST[at.at(self.iteration)])
@@ -300,12 +293,31 @@ class SimdBody(Lanes):
         else:
             self.bind(v, at.code, _LOAD_BOTH[at.at(self.iteration)])
 
+    def _read_singles(self, v: Var, at: StridedElement) -> None:
+        first, second = at.at(self.iteration), at.at(self.iteration + 1)
+        if at.stride == 4:
+            self.bind(v, at.code, _LOAD_FIRST[first], _PROMOTE)
+        elif at.stride:
+            self.bind(v, at.code, f32_load[first], _SPLAT, at.code, f32_load[second], _REPLACE[1])
+        else:
+            self.bind(v, at.code, f32_load[first], _SPLAT)
+
     def _write(self, at: StridedElement, value: Atom) -> None:
-        if at.stride == 8:
-            self._effects += (at.code, self.value(value), v128_store[at.at(self.iteration)])
-            return
-        for lane in (0, 1):
-            self._effects += (at.code, self.value(value), _EXTRACT[lane], f64_store[at.at(self.iteration + lane)])
+        start = at.at(self.iteration)
+        if at.kind == "real" and at.stride == 8:
+            self._effects += (at.code, self.value(value), v128_store[start])
+        elif at.kind == "float32" and at.stride == 4:
+            self._effects += (at.code, self.value(value), _DEMOTE, _EXTRACT[0], f64_store[start])
+        elif at.kind == "bool":
+            for lane in (0, 1):
+                self._write_one(at, lane, literal(value) if isinstance(value, Lit) else self._lane(lane, value))
+        else:
+            for lane in (0, 1):
+                self._write_one(at, lane, self.value(value) + _EXTRACT[lane])
+
+    def _write_one(self, at: StridedElement, lane: int, value: bytes) -> None:
+        """An element into the row of one of the two iterations."""
+        self._effects += (at.code, value, self._e.module.address.stores[at.kind][at.at(self.iteration + lane)])
 
     def _add(self, place: Atom, value: Atom) -> None:
         e, negative = self._e, value in self._negated

@@ -4,11 +4,11 @@ from struct import pack
 
 from rosejit.codegen.core.emitter import Emitter, Item
 from rosejit.codegen.core.function_facts import is_table
-from rosejit.codegen.core.layout import Cell, elements_of, record_of, union_of
+from rosejit.codegen.core.layout import Cell, Kind, elements_of, record_of, union_of
 from rosejit.codegen.core.type_functions import zeroed
 from rosejit.codegen.values.ownership import alive, borrow, buildable, construct, consume, has_home, moved_into, rename
 from rosejit.ir.syntax import Atom, Copy, Extract, Inject, Let, Lit, MakeArray, MakeTuple, Untuple, Var, Zero
-from rosejit.ir.types import BOOL, INT, Scalar, has_dynamic_length, is_boxed
+from rosejit.ir.types import Scalar, has_dynamic_length, is_boxed
 from rosejit.wasm.instructions import (
     bool_store,
     f64_const,
@@ -54,7 +54,7 @@ def make_array(e: Emitter, let: Let) -> None:
         return
     consume(e, x.items)
     if is_table(x):
-        address = e.module.constant(_constants(x.items))
+        address = e.module.constant(_constants(rows.cell, x.items))
         size = const[len(x.items) * rows.stride]
         construct(e, v, [(v, const[address], size, memory_copy)] if rows.stride else [])
     else:
@@ -65,13 +65,19 @@ def make_array(e: Emitter, let: Let) -> None:
 
 def _table(e: Emitter, let: Let) -> None:
     assert isinstance(let.expr, MakeArray)
-    e.push((e.module.address.const[e.module.constant(_constants(let.expr.items))],))
+    cell = elements_of(e.module.layouts.of(let.binders[0].type)).cell
+    e.push((e.module.address.const[e.module.constant(_constants(cell, let.expr.items))],))
 
 
-def _constants(items: tuple[Atom, ...]) -> bytes:
-    letter = "?" if items[0].type is BOOL else "q" if items[0].type is INT else "d"
+_LETTERS: dict[Kind, str] = {
+    "real": "d", "int": "q", "bool": "?", "float32": "f",
+    "int8": "b", "int16": "h", "int32": "i", "uint8": "B", "uint16": "H", "uint32": "I",
+}  # fmt: skip
+
+
+def _constants(cell: Cell, items: tuple[Atom, ...]) -> bytes:
     values = [item.value for item in items if isinstance(item, Lit)]
-    return b"" if values[0] is None else pack(f"<{len(values)}{letter}", *values)
+    return b"" if values[0] is None else pack(f"<{len(values)}{_LETTERS[cell.kind]}", *values)
 
 
 def untuple(e: Emitter, let: Let) -> None:

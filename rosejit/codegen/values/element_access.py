@@ -205,7 +205,7 @@ def _written(e: Emitter, x: Update, span: Span | None, name: Var) -> list[Item]:
         value = e.read(value)
     target = follow(e, name, x.path, tests, span)
     cell, offset = target.cell, target.offset
-    if cell.kind in ("real", "int", "bool"):
+    if cell.kind != "address" and cell.kind in e.module.address.stores:
         return [*target.items, value, e.module.address.stores[cell.kind][offset]]
     if cell.kind == "nothing":
         return [*target.items, DROP]

@@ -106,7 +106,7 @@ def _laid(tape: Tape, parts: list[Array], axis: int, shape: tuple[int, ...], len
     return made
 
 
-_DTYPES: dict[Scalar, str] = {INT: "int64"}
+_DTYPES: dict[Scalar, str] = {INT: "int64", BOOL: "bool"}
 
 
 # --- under NumPy's names

@@ -3,23 +3,24 @@
 import contextlib
 from typing import Any, NoReturn
 
-from rosejit.abi import Scalar
+from rosejit.abi import Element
 from rosejit.containers import is_container
 from rosejit.errors import RoseOverflowError
 from rosejit.numeric import from_foreign, loaded, np
 
 INT_MIN, INT_MAX = -(1 << 63), (1 << 63) - 1
-_KINDS: dict[Scalar, str] = {"real": "fiub", "int": "iu", "bool": "b"}
-_DTYPES: dict[Scalar, str] = {"real": "float64", "int": "int64", "bool": "bool"}
+_KINDS: dict[Element, str] = {"real": "fiub", "int": "iu", "bool": "b"}
+_DTYPES: dict[Element, str] = {"real": "float64", "int": "int64", "bool": "bool"}
+"""Elements of few bits are called as their dtype."""
 
 
 class Mismatch(Exception):
     """A value does not fit the types that a function was specialised to; never seen by users."""
 
 
-def dtype(element: Scalar) -> Any:
+def dtype(element: Element) -> Any:
     """The dtype of arrays of `element`."""
-    return np.dtype(_DTYPES[element])
+    return np.dtype(_DTYPES.get(element, element))
 
 
 def real(value: Any) -> float:
@@ -75,7 +76,7 @@ def too_big(*numbers: Any) -> NoReturn:
     raise AssertionError(numbers)
 
 
-def array(value: Any, shape: tuple[int, ...], element: Scalar) -> Any:
+def array(value: Any, shape: tuple[int, ...], element: Element) -> Any:
     """An array of that shape and dtype from an array, nested lists or what NumPy makes an array of."""
     found = _asarray(value)
     if found.dtype.kind not in _KINDS[element] and (found.size or isinstance(value, np.ndarray)):
@@ -87,7 +88,15 @@ def array(value: Any, shape: tuple[int, ...], element: Scalar) -> Any:
     return found.astype(dtype(element), copy=False)
 
 
-def exact_array(value: Any, shape: tuple[int, ...], element: Scalar) -> Any:
+def stored_array(value: Any, shape: tuple[int, ...], element: Element) -> Any:
+    """An array of that shape from one of that dtype of few bits."""
+    found = _asarray(value)
+    if found.dtype.name != element or found.shape != shape:
+        raise Mismatch(f"an array of {element} and of shape {shape} is needed")
+    return found.astype(dtype(element), copy=False)  # its bytes may be the other way round
+
+
+def exact_array(value: Any, shape: tuple[int, ...], element: Element) -> Any:
     """As `array`, but from no ints or bools where Reals are asked for."""
     found = _asarray(value)
     if element == "real" and found.dtype.kind != "f" and found.size:
@@ -96,13 +105,13 @@ def exact_array(value: Any, shape: tuple[int, ...], element: Scalar) -> Any:
     return array(value, shape, element)
 
 
-def own_array(value: Any, shape: tuple[int, ...], element: Scalar) -> Any:
+def own_array(value: Any, shape: tuple[int, ...], element: Element) -> Any:
     """As `array`, but from no list, nor another container."""
     _require_array(value)
     return array(value, shape, element)
 
 
-def own_exact_array(value: Any, shape: tuple[int, ...], element: Scalar) -> Any:
+def own_exact_array(value: Any, shape: tuple[int, ...], element: Element) -> Any:
     """As `exact_array`, but from no list, nor another container."""
     _require_array(value)
     return exact_array(value, shape, element)
@@ -122,7 +131,7 @@ def _asarray(value: Any, dtype: type | None = None) -> Any:
         raise Mismatch(f"no array: {error}") from None
 
 
-def _of_big_ints(value: Any, element: Scalar) -> Any:
+def _of_big_ints(value: Any, element: Element) -> Any:
     """NumPy makes floats or objects of lists with ints beyond 64 bits; nothing else may be here."""
     found = _asarray(value, object) if isinstance(value, (list, tuple)) else _asarray(value)
     kinds: set[Any] = {type(number) for number in found.flat} if found.dtype.kind == "O" else set()

@@ -4,8 +4,9 @@ import math
 import struct
 from typing import Any
 
-from rosejit.abi import SCALAR_BYTES, Scalar, Slot
+from rosejit.abi import SCALAR_BYTES, Element, Slot
 from rosejit.errors import WasmTrap
+from rosejit.ir.types import STORED
 from rosejit.numeric import np
 from rosejit.runtime.backend import Instance
 from rosejit.runtime.marshalling import convert
@@ -13,12 +14,14 @@ from rosejit.runtime.marshalling import convert
 _RECORDS = {False: struct.Struct("<II"), True: struct.Struct("<QQ")}  # address of the data, length
 
 
-def rows(value: Any, shape: tuple[int, ...], element: Scalar) -> Any:
+def rows(value: Any, shape: tuple[int, ...], element: Element) -> Any:
     """An array of any number of elements of that shape; raises `Mismatch` for other things."""
     try:
         count = len(value)
     except TypeError:
         raise convert.Mismatch(f"an array is needed, not a {type(value).__name__}") from None
+    if element in STORED:
+        return convert.stored_array(value, (count, *shape), element)
     return convert.array(value, (count, *shape), element)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from rosejit.abi import Leaf, Node, Slot, Static, Tree, leaves
 from rosejit.containers import COMPLEX, CONJUGATE, DATACLASS, NARROW, of_argument, of_node
 from rosejit.errors import ShapeError, StagingTypeError
+from rosejit.ir.types import STORED
 from rosejit.made_anew import MadeAnew, renewed
 from rosejit.numeric import np
 from rosejit.runtime.marshalling import convert
@@ -96,11 +97,19 @@ class Results:
                 return "None"
             case Node(children=children):
                 kind, row = of_node(tree), row_of(tree)
+                if kind is NARROW and isinstance(children[0], Leaf) and children[0].kind in ("array", "dyn"):
+                    return self._narrow(tree, children[0])
                 if row is not None and kind.type is not None:
                     return kind.gathered(tree, self._rows(tree, *row), self._constant)
                 if packs(tree) and (not kind.of_any_keys or len(children) >= _MANY_KEYS):
                     return self._block(tree)
                 return kind.literal(tree, [self._read(child) for child in children], self._constant)
+
+    def _narrow(self, tree: Node, leaf: Leaf) -> str:
+        """An array of few bits, which may lie in memory as one of 64."""
+        slot = next_slot(self._slots, leaf)
+        taken = self._leaf(slot)
+        return taken if slot.element in STORED else NARROW.literal(tree, [taken], self._constant)
 
     def _leaf(self, slot: Slot) -> str:
         match slot.kind:

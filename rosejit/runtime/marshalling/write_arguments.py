@@ -5,12 +5,14 @@
 
 import math
 from collections.abc import Callable, Iterator
+from itertools import chain
 from operator import countOf
 from struct import error
 from typing import Any
 
 from rosejit.abi import Leaf, Node, Slot, Static, Tree, leaves
-from rosejit.containers import of_node
+from rosejit.containers import NARROW, of_node
+from rosejit.ir.types import STORED
 from rosejit.numeric import is_at_hand, np
 from rosejit.runtime.marshalling import convert, dynamic_arrays
 from rosejit.runtime.marshalling.rows import MANY, columns_of, floats, is_floats, packing, row_of
@@ -58,6 +60,7 @@ class Arguments:
             "$Mismatch": convert.Mismatch, "$real": convert.real, "$int": convert.integer, "$bool": convert.boolean,
             "$array": convert.array, "$too_big": convert.too_big, "$same": same,
             "$exact_real": convert.exact_real, "$exact_array": convert.exact_array,
+            "$stored_array": convert.stored_array,
             "$own_array": convert.own_array, "$own_exact_array": convert.own_exact_array,
             "$exact_int": convert.exact_integer,
             "$PackingError": error, "$count": countOf, "$rows": dynamic_arrays.rows, "$send": dynamic_arrays.send,
@@ -111,6 +114,9 @@ class Arguments:
             self._check(f"{value} is not None")
             return
         kind = of_node(tree)
+        if kind is NARROW and self._is_stored():
+            self._stored(tree.children[0], value)
+            return
         self._check(kind.unlike(tree, value, self._constant))
         row, each = row_of(tree), kind.each(tree, value)
         if each is not None and not kind.is_named and packs(tree) and len(_kinds(tree)) == 1:
@@ -122,6 +128,22 @@ class Arguments:
             self.checks += kind.take(tree, value, names, self._constant)
             for child, name in zip(tree.children, names, strict=True):
                 self.take(child, name)
+
+    def _is_stored(self) -> bool:
+        """Whether the next slot holds elements of few bits."""
+        slot = next(self._slots)
+        self._slots = chain((slot,), self._slots)
+        return slot.element in STORED
+
+    def _stored(self, leaf: Tree, value: str) -> None:
+        """An array of few bits, which is copied as it is."""
+        slot = next_slot(self._slots, leaf)
+        if slot.kind == "dyn":
+            self._leaves += 1
+            self._dynamic(slot, value)
+        else:
+            self._converter("array")
+            self._array(slot, value, "$stored_array")
 
     def _rows(self, tree: Node, row: Node, width: int, each: str) -> None:
         """Many structures of numbers alone: the numbers of all are one list."""
@@ -268,7 +290,8 @@ def next_slot(slots: Iterator[Slot], leaf: Tree) -> Slot:
     slot = next(slots)
     found = (slot.kind, slot.shape, slot.element) if slot.kind in ("array", "dyn") else (slot.kind,)
     assert isinstance(leaf, Leaf), leaf
-    wanted = (leaf.kind, leaf.shape, leaf.element) if leaf.kind in ("array", "dyn") else (leaf.kind,)
+    element = slot.element if slot.element in STORED else leaf.element
+    wanted = (leaf.kind, leaf.shape, element) if leaf.kind in ("array", "dyn") else (leaf.kind,)
     assert found == wanted, f"the entry has {found} where the signature has {wanted}"
     return slot
 
