@@ -398,9 +398,10 @@ class Function(Generic[Parameters, Result]):
         began = _clock()
         found = self.specialisation(call, at)
         with self._lock:
+            interface = None
             if found.loaded is None:
-                borders = borders_of({"main": interface_of(self, found)})
-                found.loaded = self._options.load({"main": found.staged.program}, borders)
+                interface = interface_of(self, found)
+                found.loaded = self._options.load({"main": found.staged.program}, borders_of({"main": interface}))
                 has_code(self, call)
                 if found.unrolled:
                     ops = sum(map(size, reachable(source_of(found.staged.program))))
@@ -409,7 +410,7 @@ class Function(Generic[Parameters, Result]):
             if found.loaded.outgrown:
                 found.loaded.grow()
             if found.call is None or anew:
-                found.call = found.loaded.function("main", interface_of(self, found))
+                found.call = found.loaded.function("main", interface or interface_of(self, found))
             return found.call
 
     if TYPE_CHECKING:
