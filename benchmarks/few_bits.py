@@ -74,6 +74,11 @@ def instances() -> dict[int, int]:
     return {id(one): one.memory.size() for one in gc.get_objects() if isinstance(one, Instance)}
 
 
+def fresh(f: Callable[..., Any]) -> Callable[..., Any]:
+    """What compiles `f` anew."""
+    return rose.jit(cache=False)(lambda *xs: f(*xs))
+
+
 def cases() -> dict[str, tuple[Callable[..., Any], tuple[Any, ...]]]:
     """Functions with what they are called with."""
     made = np.random.default_rng(0)
@@ -95,7 +100,7 @@ def main() -> None:
     columns = {"program": "", **dict.fromkeys(("ms", "wide_ms", "ratio"), ".3f"), "mib": ".1f", "wide_mib": ".1f"}
     table = Table("few_bits", "one call, and an instance; `wide` in 64 bits", columns)
     for name, (f, args) in cases().items():
-        few, wide = (rose.jit(lambda *xs, f=f: f(*xs), cache=False) for _ in range(2))
+        few, wide = fresh(f), fresh(f)
         before = instances()
         few(*args)
         with_few = instances()
