@@ -4,8 +4,7 @@ another rule, has made. What is not linear only; nothing else changes."""
 from rosejit.ir import syntax as ir
 from rosejit.ir.traversal import rebuild
 from rosejit.ir.types import is_boxed, is_linear
-
-Key = tuple[object, ...]
+from rosejit.transforms.passes.equal_operations import EqualOperations
 
 
 def share_operations(body: ir.Block) -> ir.Block:
@@ -16,10 +15,10 @@ def share_operations(body: ir.Block) -> ir.Block:
 
 
 class _Sharing:
-    """`known` are the operations of the blocks around, `equal` what later variables are."""
+    """`done` are the operations of the blocks around, `equal` what later variables are."""
 
     def __init__(self) -> None:
-        self.known: dict[Key, ir.Var] = {}
+        self.done = EqualOperations()
         self.equal: dict[ir.Atom, ir.Atom] = {}
 
     def atom(self, a: ir.Atom) -> ir.Atom:
@@ -32,8 +31,7 @@ class _Sharing:
             if not isinstance(e, ir.Apply) or not self.equal.keys().isdisjoint(e.args):
                 e = rebuild(e, self.atom, block=self.inner)
             if isinstance(e, ir.Apply) and not is_linear(let.binders[0].type) and not is_boxed(let.binders[0].type):
-                key = (e.op, *[a if isinstance(a, ir.Var) else (a.type, repr(a.value)) for a in e.args])
-                first = self.known.setdefault(key, let.binders[0])
+                first = self.done.first(let.binders[0], e.op, e.args)
                 if first is not let.binders[0]:
                     self.equal[let.binders[0]] = first
                     continue
@@ -41,9 +39,5 @@ class _Sharing:
         return ir.Block(lets, tuple([self.atom(a) for a in block.results]))
 
     def inner(self, block: ir.Block) -> ir.Block:
-        """A block inside: what is known there is forgotten behind it."""
-        outside = len(self.known)
-        made = self.block(block)
-        while len(self.known) > outside:
-            self.known.popitem()
-        return made
+        """A block inside."""
+        return self.done.inside(block, self.block)

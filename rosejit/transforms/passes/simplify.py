@@ -4,7 +4,7 @@ in every bit."""
 from collections.abc import Mapping
 from functools import cache, cached_property
 from math import frexp
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from rosejit.ir import syntax as ir
 from rosejit.ir.facts import steps
@@ -15,8 +15,8 @@ from rosejit.ir.types import Scalar, is_boxed
 from rosejit.ops import PRIMITIVES
 from rosejit.span import Span
 from rosejit.transforms.passes.dce import where
+from rosejit.transforms.passes.equal_operations import EqualOperations
 
-Key = tuple[Any, ...]
 _A = TypeVar("_A")  # how operands that are no constants are known: by variable, or by number
 _LEAST = 2.0**-1022
 """The reciprocals of smaller powers of two are too large for a Real."""
@@ -61,7 +61,8 @@ class _Simplification:
         assert f.body is not None
         self.body = f.body
         self.atoms: dict[ir.Atom, ir.Atom] = {}
-        self.known: dict[Key, ir.Var] = {}
+        self.done = EqualOperations()
+        self.known = self.done.known
         self.negated: dict[ir.Atom, ir.Atom] = {}
         self.tuples: dict[ir.Atom, tuple[ir.Atom, ...]] = {}
         self.uniform: dict[ir.Atom, ir.Lit] = {}
@@ -132,21 +133,15 @@ class _Simplification:
         return NEGATION, (found,)
 
     def inner(self, block: ir.Block) -> ir.Block:
-        """A block inside another: what becomes known there is forgotten."""
-        outside = len(self.known)
-        new = self.block(block)
-        while len(self.known) > outside:
-            self.known.popitem()
-        return new
+        """A block inside another."""
+        return self.done.inside(block, self.block)
 
     def equal(self, binder: ir.Var, op: Primitive, args: tuple[ir.Atom, ...]) -> ir.Atom:
         """What `binder`, bound to `op` of `args`, is equal to: a constant, an operand, an earlier variable, or itself,
         which is then known to later lets of the block."""
         constants = [a for a in args if type(a) is ir.Lit]
-        if constants:
-            found = folded(op, args) if op.neutral or len(constants) == len(args) else None
-            return self.known.setdefault((op, *map(_identity, args)), binder) if found is None else found
-        return self.known.setdefault((op, args), binder)
+        found = folded(op, args) if constants and (op.neutral or len(constants) == len(args)) else None
+        return self.done.first(binder, op, args) if found is None else found
 
     def form(self, let: ir.Let, e: ir.Expr, new: list[ir.Let]) -> None:
         if type(e) is ir.Index and len(e.path) == 1 and type(e.path[0]) is not ir.Var:
@@ -275,13 +270,6 @@ def reduced(op: Primitive, args: tuple[_A | ir.Lit, ...]) -> tuple[Primitive, tu
 def _is_power_of_two(x: float) -> bool:
     """Whether the reciprocal of `x`, and so each product with it, is exact."""
     return abs(frexp(x)[0]) == 0.5 and abs(x) >= _LEAST
-
-
-def _identity(a: ir.Atom) -> Any:
-    """A key that tells 0.0 from -0.0 and 1 from 1.0 and True."""
-    if type(a) is ir.Lit:
-        return a.type, a.value or repr(a.value)
-    return a
 
 
 def folded(op: Primitive, args: tuple[_A | ir.Lit, ...]) -> _A | ir.Lit | None:
