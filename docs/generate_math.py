@@ -33,12 +33,12 @@ Zeros with their signs, infinities, NaN, subnormals and exact cases are those of
 | `logsumexp` | the slope by what is 690 below the largest is 0 | | no bit of a sum; subnormal products are slow |
 | `round` | half to even | `round`: half away from zero | Python and NumPy (C's `rint` does so too) |
 | `max`, `min` | the first of equals; `max(1.0, nan)` is 1.0, `max(nan, 1.0)` NaN | `fmax`: the number | Python |
-| `np.maximum`, `np.minimum` | NaN if one is | `fmax`: the number | NumPy |
+| `np.maximum`, `np.minimum` | NaN if one is; -0.0 is below 0.0 (NumPy: by machine) | `fmax`: the number | NumPy |
 | `%`, `//` | the sign of the divisor | `fmod`: that of the dividend | Python; `fmod` is C's |
 
 `gamma` and `lgamma` are as in C99 where Python's raise. C99 has no `digamma`, `sigmoid`, `softplus`, `sign`:
 `digamma` is -inf at 0.0 and inf at -0.0, NaN at negative integers and -inf; `sigmoid` is 0 at -inf and 1 at inf;
-`softplus` is 0 at -inf and inf at inf; `sign` keeps zeros and NaN.
+`softplus` is 0 at -inf and inf at inf; `sign` is 0.0 at both zeros, as in NumPy, and keeps NaN.
 """
 
 
