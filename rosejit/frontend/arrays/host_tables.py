@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import prod
 from typing import Any
 
+from rosejit.containers import NAMED_TUPLE, of_class
 from rosejit.frontend.arrays.access import copy
 from rosejit.frontend.arrays.array import Array, Host, content, host_data, of_host
 from rosejit.frontend.arrays.getitem import get
@@ -175,6 +176,8 @@ class RolledLoops:
         self.known: dict[Var, HostTable] = {}
         self.stacks: dict[int, Any] = {}
         """Lists of the host whose items were put side by side before the outermost of the loops, by `id`."""
+        self.rows: dict[int, Any] = {}
+        """The rows of such lists that iterations have taken, each with its list and its index, by `id`."""
         self.growing: dict[int, Any] = {}
         """The lists that they append to, by `id`."""
         self.changing: dict[int, Any] = {}
@@ -257,7 +260,7 @@ def arranged(
 ) -> Callable[[Iterator[Any]], Any] | None:
     """What puts leaves back into lists and tuples as they stand in `value`; their tables are appended to `every`. None
     where there is a leaf that has none."""
-    if value.__class__ not in (list, tuple):
+    if not is_pack(value.__class__):
         table = table_of(value)
         if table is None:
             return None
@@ -266,7 +269,17 @@ def arranged(
     parts = [arranged(item, table_of, every) for item in value]
     if None in parts:
         return None
-    return lambda leaves: value.__class__([part(leaves) for part in parts])  # type: ignore[misc]  # none of them is None
+    return lambda leaves: packed(value.__class__, [part(leaves) for part in parts])  # type: ignore[misc]  # none is None
+
+
+def is_pack(cls: Any) -> bool:
+    """Whether a class is that of lists, tuples or named tuples."""
+    return cls in (list, tuple) or of_class(cls) is NAMED_TUPLE
+
+
+def packed(cls: Any, parts: Sequence[Any]) -> Any:
+    """A list, a tuple or a named tuple of these."""
+    return cls(parts) if cls in (list, tuple) else cls._make(parts)
 
 
 def _as_unrolled(tape: Tape, call: Callable[..., Any], args: Sequence[Any], named: dict[str, Any]) -> Any:
@@ -288,8 +301,8 @@ def _as_unrolled(tape: Tape, call: Callable[..., Any], args: Sequence[Any], name
 
 
 def _entering(tape: Tape, value: Any) -> Any:
-    if value.__class__ in (list, tuple):
-        return value.__class__([_entering(tape, item) for item in value])
+    if is_pack(value.__class__):
+        return packed(value.__class__, [_entering(tape, item) for item in value])
     return of_host(tape, value) if value.__class__.__name__ == "ndarray" else value
 
 

@@ -46,7 +46,7 @@ class Optional:
     def __eq__(self, other: Any) -> Any:
         if type_of(self.__rose_held__) is None and not isinstance(self.__rose_held__, (str, bytes)):
             single(self)  # an array is compared element by element, a structure by its class
-        return is_none(self) if other is None else _flag(self) & (self.__rose_held__ == required(other))
+        return is_none(self) if other is None else known_flag(self) & (self.__rose_held__ == required(other))
 
     def __ne__(self, other: Any) -> Any:
         return negation(self == other)
@@ -81,7 +81,7 @@ def is_none(value: Optional) -> Any:
 
 def is_there(value: Optional) -> Any:
     """`value is not None`."""
-    flag = _flag(value)
+    flag = known_flag(value)
     if isinstance(flag, Bool):
         for truth in (True, False):
             flag.tape.implied[flag.atom, truth] = {flag.atom: truth}
@@ -114,7 +114,7 @@ def assume(tape: Tape, condition: Bool, truth: bool) -> None:
     tape.frames[-1].known = tape.implied.get((condition.atom, truth))
 
 
-def _flag(value: Optional) -> Any:
+def known_flag(value: Optional) -> Any:
     """The flag of a value, as far as it is known in the blocks that are open."""
     flag: Any = value.__rose_flag__
     if flag.__class__ is Bool:
@@ -128,7 +128,7 @@ def _told(value: Any) -> Any:
     """A value, or None, where the blocks that are open tell which it is."""
     if value.__class__ is not Optional or value.__rose_flag__.__class__ is bool:  # what a loop begins with stays so
         return value
-    flag = _flag(value)
+    flag = known_flag(value)
     return value if flag.__class__ is not bool else value.__rose_held__ if flag else None
 
 
@@ -136,7 +136,7 @@ def required(value: Any) -> Any:
     """The value of an `Optional`, and anything else itself; where there is none the running code raises."""
     if value.__class__ is not Optional:
         return value
-    flag, tape = _flag(value), value.__rose_tape__
+    flag, tape = known_flag(value), value.__rose_tape__
     if flag is not True:
         words = "a value is needed, which is None on the path that was taken"
         tape.check(flag_atom(flag), Failure("none", words, tape.here(), "ask `is None` before it is used"))

@@ -9,7 +9,6 @@ from typing import Any
 
 from rosejit.frontend.arrays.array import Array, Host
 from rosejit.frontend.arrays.host_tables import is_staged_loop, of_content
-from rosejit.frontend.control.optional import Optional
 from rosejit.frontend.control.undefined import MaybeBound, Poison, UninitialisedCarry
 from rosejit.frontend.rolling import abstract_numbers
 from rosejit.frontend.rolling.abstract_numbers import AbstractNumber, Constant, unroll
@@ -77,8 +76,6 @@ def classified(tape: Tape, value: Any, enter: Callable[[Any, AbstractElements], 
         return _grid(tape, tape.session.captured(value), enter)
     if value is UNDEFINED or kind in (MaybeBound, UninitialisedCarry, Poison):
         return None
-    if kind is Optional:
-        unroll("a value that may be None, which only running tells")
     return unroll("a variable that inner functions rebind") if kind is NonlocalCell else Constant(value)
 
 

@@ -5,13 +5,14 @@
 import builtins
 import inspect
 from collections.abc import Callable, Set
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from rosejit.frontend.rolling.abstract_memo import remembered
 from rosejit.frontend.rolling.abstract_numbers import CannotRoll, Constant, unroll
 from rosejit.frontend.rolling.abstract_records import leaves
-from rosejit.frontend.syntax.loop_plan import Plan, bound_names
+from rosejit.frontend.syntax.loop_plan import Plan, bound_names, parts_in
 from rosejit.frontend.syntax.translate import TRANSLATIONS, inlined_plan
 from rosejit.frontend.syntax.user_code import is_users_code
 from rosejit.frontend.values.tape import UNDEFINED
@@ -102,6 +103,21 @@ def is_helper(called: Any) -> bool:
     if called.__class__ is not Constant or type(called.value) is not FunctionType:
         return False
     return TRANSLATIONS.is_translated(called.value.__code__) or is_users_code(called.value.__code__)
+
+
+_parts: WeakKeyDictionary[CodeType, int] = WeakKeyDictionary()
+
+
+def parts_of(called: Any) -> int:
+    """About how many parts the plan of a helper has, those that it calls among them; 0 of all else."""
+    if type(called) is not FunctionType:
+        return 0
+    code, around = called.__code__, called.__globals__
+    if code not in _parts:
+        _parts[code] = 0  # it may call itself
+        plan = inlined_plan(called) if is_helper(Constant(called)) else ""
+        _parts[code] = 0 if isinstance(plan, str) else parts_in(plan[1:], around.get, parts_of)
+    return _parts[code]
 
 
 def result(at: Any, function: FunctionType, given: list[Any], named: dict[str, Any]) -> Any:

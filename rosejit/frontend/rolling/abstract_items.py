@@ -9,7 +9,7 @@ from typing import Any
 
 from rosejit.frontend.rolling.abstract_arrays import AbstractArray
 from rosejit.frontend.rolling.abstract_numbers import AbstractNumber, Constant, truth, unroll
-from rosejit.frontend.rolling.abstract_records import AbstractStructure, leaves, structured
+from rosejit.frontend.rolling.abstract_records import AbstractStructure, leaves, required, structured
 from rosejit.frontend.syntax.loop_plan import Plan, bound_names
 
 _VIEWS = ("items", "keys", "values")
@@ -27,6 +27,7 @@ def each_of(at: Any, node: Plan) -> list[Any] | None:
 
 
 def _of_value(at: Any, value: Any) -> list[Any] | None:
+    value = required(value)
     if value.__class__ is AbstractStructure and value.made in (list, tuple):
         return value.items
     held: Any = value.value if value.__class__ is Constant else None

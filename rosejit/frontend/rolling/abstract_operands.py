@@ -7,6 +7,8 @@ from dataclasses import field
 from typing import Any
 
 from rosejit.frontend.arrays.getitem import get
+from rosejit.frontend.arrays.host_tables import is_known
+from rosejit.frontend.control.optional import Optional
 from rosejit.frontend.rolling import (
     abstract_arrays,
     abstract_helpers,
@@ -35,6 +37,7 @@ from rosejit.frontend.syntax.loop_plan import Plan
 from rosejit.frontend.syntax.lower_jumps import VALUE
 from rosejit.frontend.values.generators import Generator
 from rosejit.frontend.values.pytree import is_record
+from rosejit.frontend.values.scalars import Int
 from rosejit.frontend.values.tape import Tape
 from rosejit.ir.types import BOOL, INT, REAL
 from rosejit.lazy_dataclass import dataclass
@@ -117,7 +120,12 @@ class AbstractOperands:
             self.reached.setdefault(place, set()).add(name)
             self.memo.met.append(place)
 
-        return abstract_arrays.classified(self.tape, value, enter)
+        found = abstract_arrays.classified(self.tape, value, enter)
+        if value.__class__ is Int and self.tape.rolled is not None and is_known(self.tape, value):
+            self.tables.around[id(found)] = found
+        if value.__class__ is Optional:
+            return abstract_records.structured(found, lambda part: self.classified(part, name))
+        return found
 
     def entered(self, value: Any) -> Any:
         """`value`, which an `if` has given: the arrays that are new in it are staged."""
@@ -170,6 +178,7 @@ class AbstractOperands:
 
 def binary(at: AbstractOperands, op: str, a: Any, b: Any) -> Any:
     """An operation of numbers or arrays."""
+    a, b = abstract_records.required(a), abstract_records.required(b)
     for method, given in abstract_records.operator_of(op, a, b):
         found = abstract_helpers.result(at, method, given, {})
         if found.__class__ is not Constant or found.value is not NotImplemented:
@@ -200,6 +209,7 @@ def _unary(at: AbstractOperands, op: str, operand: Plan) -> Any:
     value = at.value(operand)
     if op == "not":
         return _negated(value)
+    value = abstract_records.required(value)
     method = abstract_records.method_of(value, "__neg__" if op == "-" else "__pos__")
     if method is not None:
         return abstract_helpers.result(at, method, [value], {})
@@ -217,6 +227,8 @@ def _minus(at: AbstractOperands, value: Any) -> Any:
 def _comparison(at: AbstractOperands, ops: tuple[str, ...], items: Plan) -> Any:
     """`a < b < c`."""
     values = [at.value(item) for item in items]
+    if not {*ops} & {"is", "is not"}:
+        values = [abstract_records.required(value) for value in values]
     if any(value.__class__ is AbstractArray for value in values):
         return unroll("a chain of arrays") if len(values) > 2 else binary(at, ops[0], *values)
     found: Any = Constant(True)
@@ -226,9 +238,11 @@ def _comparison(at: AbstractOperands, ops: tuple[str, ...], items: Plan) -> Any:
     return found
 
 
-def _is_none(op: str, left: Any, right: Any) -> Constant | None:
+def _is_none(op: str, left: Any, right: Any) -> Any:
     """`left is None` of what is staged; nothing of other values."""
     for value, other in ((left, right), (right, left)):
+        if other == Constant(None) and abstract_records.is_optional(value):
+            return value.items[0] if op == "is not" else _negated(value.items[0])
         if value.__class__ in (AbstractNumber, AbstractArray, AbstractStructure) and other == Constant(None):
             return Constant(op == "is not")
     return None
@@ -246,7 +260,7 @@ def _circuit(at: AbstractOperands, word: str, items: Plan) -> Any:
 
 def _choice(at: AbstractOperands, test: Plan, first: Plan, second: Plan) -> Any:
     """`first if test else second`."""
-    decided = abstract_numbers.truth(at.value(test))
+    decided = abstract_records.truth(at.value(test))
     if decided.__class__ is Constant:
         return at.value(first if decided.value else second)
     each = at.value(first), at.value(second)
@@ -257,7 +271,7 @@ def _choice(at: AbstractOperands, test: Plan, first: Plan, second: Plan) -> Any:
 
 def _item(at: AbstractOperands, base: Plan, index: Plan) -> Any:
     """`base[index]`."""
-    held, found = at.looked_into(base), at.value(index)
+    held, found = abstract_records.required(at.looked_into(base)), abstract_records.required(at.value(index))
     if held.__class__ is AbstractArray:
         return part(at, held, items_of(found))
     items = held
@@ -309,7 +323,7 @@ def _lambda(at: AbstractOperands, params: Plan, statements: Plan, made: Plan) ->
 
 def _attribute(at: AbstractOperands, base: Plan, name: str) -> Any:
     """`base.name`."""
-    held = at.value(base)
+    held = abstract_records.required(at.value(base))
     if held.__class__ is AbstractArray:
         return abstract_arrays.attribute(at.contents, held, name)
     if held.__class__ is AbstractStructure and name in held.keys:
@@ -327,7 +341,7 @@ def _abstract_call(at: AbstractOperands, function: Plan, args: Plan, keywords: P
     given = [at.looked_into(arg) if function == ("name", "len") else at.value(arg) for arg in args]
     named = {name: at.value(value) for name, value in keywords}
     if function[0] == "attribute":
-        base = at.value(function[1])
+        base = abstract_records.required(at.value(function[1]))
         if isinstance(base, AbstractArray):
             return _method(at, base, function[2], given, named)
         if base.__class__ is Constant and isinstance(base.value, Generator):
@@ -358,6 +372,8 @@ def invoked(at: AbstractOperands, called: Any, given: list[Any], named: dict[str
     method = abstract_records.method_of(called, "__call__")
     if method is not None:
         return abstract_helpers.result(at, method, [called, *given], named)
+    if not hasattr(type(value), "__rose_stage__"):
+        given = [abstract_records.required(each) for each in given]
     rule = lambda: AbstractCalls(at.contents, at.tape.session).call(called, given, named)  # noqa: E731  # one of two
     if not (value is int or is_computed(value)):
         return rule()
@@ -405,11 +421,13 @@ _RULES: dict[str, Callable[..., Any]] = {
 
 def items_of(index: Any) -> list[Any]:
     """The indices of `a[index]`."""
-    return index.items if index.__class__ is AbstractStructure else [index]
+    index = abstract_records.required(index)
+    each = index.items if index.__class__ is AbstractStructure else [index]
+    return [abstract_records.required(part) for part in each]
 
 
 def _negated(value: Any) -> Any:
-    tested = abstract_numbers.truth(value)
+    tested = abstract_records.truth(value)
     decided = abstract_numbers.decision(tested)
     if tested.__class__ is Constant:
         return Constant(not tested.value)
@@ -454,6 +472,9 @@ def either(a: Any, b: Any, by_running: bool) -> Any:
             return a
         third = AbstractArray(a.shape, a.kind, object(), True, True)
         return third if by_running else MaybeBound(third, is_one_of_two=True)  # nothing may read it
+    flags = abstract_records.flag_of(a), abstract_records.flag_of(b)
+    if by_running and None not in flags and not all(flag == Constant(True) for flag in flags):
+        return _optional(a, b, flags)
     if abstract_records.is_like(a, b) and a.made is not list:
         return a.with_items([either(x, y, by_running) for x, y in zip(a.items, b.items, strict=True)])
     if any(value.__class__ is AbstractStructure and value.made is list for value in (a, b)):
@@ -461,3 +482,28 @@ def either(a: Any, b: Any, by_running: bool) -> Any:
     if not all(value.__class__ is AbstractNumber or abstract_numbers.is_known_number(value) for value in (a, b)):
         unroll("one of two values of the host")
     return abstract_numbers.either(abstract_numbers.number(a), abstract_numbers.number(b), by_running)
+
+
+def _optional(a: Any, b: Any, flags: tuple[Any, Any]) -> Any:
+    """What is one of two values of which one may be None, after an `if` that only running decides."""
+    held = [abstract_records.required(value) for value in (a, b) if value != Constant(None)]
+    if any(each.__class__ is AbstractStructure and each.made is list for each in held):
+        unroll("a list or None")
+    flag = flags[0] if flags[0] == flags[1] else abstract_numbers.staged(BOOL)
+    found = _or_nothing(held[0]) if len(held) == 1 else either(*held, True)
+    return abstract_records.optional(flag, found)
+
+
+def _or_nothing(value: Any) -> Any:
+    """A value where it is there, and zeros that nobody reads where it is None."""
+    if value.__class__ is AbstractStructure:
+        return value.with_items([_or_nothing(item) for item in value.items])
+    if value.__class__ is AbstractArray:
+        return AbstractArray(value.shape, value.kind, object(), True, True)
+    if abstract_numbers.is_known_number(value):
+        kind = abstract_numbers.number(value).kind
+        zero = Constant({REAL: 0.0, INT: 0, BOOL: False}[kind])
+        return value if value == zero else abstract_numbers.staged(kind)
+    if value.__class__ is AbstractNumber and value.is_lifted:
+        return AbstractNumber(value.kind, None, value.low, value.high)
+    return value

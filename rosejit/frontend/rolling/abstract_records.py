@@ -4,11 +4,13 @@
 
 import dis
 from collections.abc import Callable, Iterator
+from dataclasses import field
 from types import CodeType, FunctionType
 from typing import Any
 
 from rosejit.abi import Leaf, Node, Tree
-from rosejit.containers import of_class
+from rosejit.containers import OPTIONAL, of_class
+from rosejit.frontend.control.optional import Optional, known_flag
 from rosejit.frontend.control.special_methods import member_of
 from rosejit.frontend.hints.hints import ShapeOf
 from rosejit.frontend.rolling import abstract_arrays, abstract_numbers
@@ -33,6 +35,13 @@ class AbstractStructure:
     items: list[Any]
     made: Any = list
     keys: tuple[Any, ...] = ()
+    taken: Any = field(default=None, compare=False)
+    """The list of the host whose row it is, and the index of that, where it is one."""
+
+    @property
+    def is_optional(self) -> bool:
+        """Whether it is a value that may be None, which only running tells: its flag, and the value."""
+        return self.made is Optional
 
     @property
     def is_mutable(self) -> bool:
@@ -43,6 +52,44 @@ class AbstractStructure:
     def with_items(self, items: list[Any]) -> "AbstractStructure":
         """The same kind of structure, with other items."""
         return AbstractStructure(items, self.made, self.keys)
+
+
+def is_optional(value: Any) -> bool:
+    """Whether only running tells if a value is None."""
+    return value.__class__ is AbstractStructure and value.is_optional
+
+
+def required(value: Any) -> Any:
+    """What is used of a value that may be None: where there is none the code raises, rolled or not."""
+    return value.items[1] if is_optional(value) else value
+
+
+def flag_of(value: Any) -> Any:
+    """Whether a value is there that may be None; None of what cannot be."""
+    if is_optional(value):
+        return value.items[0]
+    if value == Constant(None):
+        return Constant(False)
+    is_value = value.__class__ in (AbstractNumber, AbstractArray, AbstractStructure)
+    return Constant(True) if is_value or abstract_numbers.is_known_number(value) else None
+
+
+def optional(flag: Any, held: Any) -> AbstractStructure:
+    """A value that may be None."""
+    return AbstractStructure([flag, held], Optional)
+
+
+def truth(value: Any) -> Any:
+    """`value` as a test: what may be None is there, and true."""
+    if not is_optional(value):
+        return abstract_numbers.truth(value)
+    flag, held = value.items
+    if held.__class__ is AbstractStructure:
+        asked = ("__bool__",) if issubclass(held.made, (list, tuple)) else ("__bool__", "__len__")
+        is_true = held.items and not any(member_of(held.made, name) for name in asked)
+        return flag if is_true else unroll("a test of a value or None")
+    tested = abstract_numbers.truth(held)
+    return abstract_numbers.staged(BOOL) if tested.__class__ is AbstractNumber else unroll("a test of a value or None")
 
 
 def leaves(value: Any) -> Iterator[Any]:
@@ -63,9 +110,13 @@ class SamePlaces:
     def join(self, third: Any, *each: Any) -> None:
         """After an `if`, `third` is one of `each`."""
         for one in each:
-            for leaf, old in zip(leaves(third), leaves(one), strict=False):
-                if leaf.__class__ is old.__class__ is AbstractArray:
-                    self._first[self.of(old.place)] = self.of(leaf.place)
+            if is_optional(third) and not is_optional(one):
+                self.join(required(third), one)
+            elif third.__class__ is one.__class__ is AbstractStructure:
+                for part, old in zip(third.items, one.items, strict=False):
+                    self.join(part, old)
+            elif third.__class__ is one.__class__ is AbstractArray:
+                self._first[self.of(one.place)] = self.of(third.place)
 
     def of(self, place: Any) -> Any:
         """What stands for all the places that may be this one."""
@@ -89,6 +140,9 @@ def structured(value: Any, classified: Callable[[Any], Any]) -> Any:
     if value.__class__ is AbstractStructure:
         return value.with_items([structured(item, classified) for item in value.items])
     kind = of_class(type(value.value)) if value.__class__ is Constant else None
+    if kind is OPTIONAL:
+        held = structured(classified(value.value.__rose_held__), classified)
+        return optional(classified(known_flag(value.value)), held)
     if kind is None or not (kind.type is tuple or is_record(type(value.value))):
         return value
     held = value.value
@@ -189,6 +243,8 @@ def of_tree(tree: Tree, contents: Contents) -> Any:
         return abstract_arrays.fresh(contents, tree.shape, _KINDS[tree.element])
     if isinstance(tree, Node) and tree.kind == "none":
         return Constant(None)
+    if isinstance(tree, Node) and tree.kind == OPTIONAL.name:
+        return optional(*(of_tree(child, contents) for child in tree.children))
     if isinstance(tree, Node) and tree.kind in ("tuple", "list", "namedtuple", "dataclass"):
         made = {"tuple": tuple, "list": list}.get(tree.kind, tree.cls)
         return AbstractStructure([of_tree(child, contents) for child in tree.children], made, tree.keys)

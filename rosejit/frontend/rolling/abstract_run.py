@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import field
 from typing import Any
 
-from rosejit.frontend.rolling import abstract_arrays, abstract_numbers
+from rosejit.frontend.rolling import abstract_arrays, abstract_helpers, abstract_numbers
 from rosejit.frontend.rolling.abstract_arrays import STAGED, AbstractArray, AbstractElements
 from rosejit.frontend.rolling.abstract_helpers import AbstractClosure
 from rosejit.frontend.rolling.abstract_inductions import before_each, inductions
@@ -26,7 +26,7 @@ from rosejit.frontend.rolling.abstract_operands import (
     operation,
     part,
 )
-from rosejit.frontend.rolling.abstract_records import AbstractStructure, leaves, structured
+from rosejit.frontend.rolling.abstract_records import AbstractStructure, leaves, required, structured, truth
 from rosejit.frontend.rolling.abstract_tables import listed
 from rosejit.frontend.syntax.loop_plan import Plan, bound_names, parts_of
 from rosejit.frontend.values import rose_functions
@@ -198,6 +198,7 @@ class AbstractRun(AbstractOperands):
 
     def _parts(self, value: Any) -> Any:
         """What is bound when a value is taken apart."""
+        value = required(value)
         if value.__class__ is AbstractArray and value.shape:
             return [abstract_arrays.item(self.contents, value, [Constant(k)]) for k in range(value.shape[0])]
         value = structured(value, lambda part: self.classified(part, ""))
@@ -207,6 +208,7 @@ class AbstractRun(AbstractOperands):
 
     def _store(self, base: Any, index: list[Any], value: Any) -> None:
         """`base[index] = value`."""
+        base, value = required(base), required(value)
         if base.__class__ is not AbstractArray or not base.is_whole:
             unroll("a container of the host, or a part of an array, is changed")
         abstract_arrays.element(base, index)
@@ -258,7 +260,7 @@ class AbstractRun(AbstractOperands):
             case ("append", *_):
                 append(self, node)
             case ("if", test, body, orelse):
-                self._if(abstract_numbers.truth(self.value(test)), body, orelse)
+                self._if(truth(self.value(test)), body, orelse)
             case ("for", items, *plan):
                 self._for(items, tuple(plan))
             case ("while", test, body):
@@ -307,14 +309,17 @@ class AbstractRun(AbstractOperands):
                 mine = joined if joined.__class__ is MaybeBound else mine
             self.names[name] = abstract_numbers.number(mine) if mine.__class__ is Constant and not same else mine
 
-    def _third(self, mine: AbstractArray, its: AbstractArray, before: Any, taken: Snapshot) -> AbstractArray:
-        """The array after an `if` that is `mine` where the loop is unrolled, and one of two where it is rolled: it must
-        be made in the `if`, under one name."""
+    def _third(self, mine: AbstractArray, its: AbstractArray, before: Any, taken: Snapshot) -> Any:
+        """The array after an `if` that is `mine` where the loop is unrolled, and one of two where it is rolled: nothing
+        may read it, unless it was made in the `if`, under one name."""
         names = [leaf for value in taken[0].values() for leaf in leaves(value) if leaf.__class__ is AbstractArray]
         is_own = mine.place not in before and mine.place not in self.origins
-        if not is_own or taken[1][mine.place].is_lifted or [leaf.place for leaf in names].count(mine.place) > 1:
-            unroll("one of two arrays")
-        third = either(mine, its, True)
+        is_shared = [leaf.place for leaf in names].count(mine.place) > 1
+        third = either(mine, its, is_own and not is_shared and not taken[1][mine.place].is_lifted)
+        if third.__class__ is MaybeBound:
+            self.entered(third.value)
+            self.same.join(third.value, mine, its)
+            return third
         self.entered(third)
         self.same.join(third, mine, its)
         return third
@@ -430,7 +435,10 @@ class AbstractRun(AbstractOperands):
 
     def _constant(self, name: str) -> Any:
         """What the host knows a name to be; an array stands for its shape."""
-        value: Any = self.names.get(name)
+        try:
+            value: Any = self.names[name] if name in self.names else self.reader(name)
+        except CannotRoll:
+            return None
         return value.value if value.__class__ is Constant else value
 
     def _staged_loop(self, trips: "TripRange", plan: Plan, names: list[str]) -> None:
@@ -454,10 +462,10 @@ class AbstractRun(AbstractOperands):
 
     def _while(self, test: Plan, body: Plan) -> None:
         names = bound_names(body)
-        decided = abstract_numbers.truth(self.value(test))
+        decided = truth(self.value(test))
         while decided.__class__ is Constant and decided.value:
             self.block(body)
-            decided = abstract_numbers.truth(self.value(test))
+            decided = truth(self.value(test))
         if decided.__class__ is Constant:
             return
         for name in names:
@@ -465,7 +473,7 @@ class AbstractRun(AbstractOperands):
         before = self._snapshot()
         self._placeholders(names)
         for _ in range(2):
-            decided = abstract_numbers.truth(self.value(test))
+            decided = truth(self.value(test))
             if decided.__class__ is Constant or decided.is_lifted:
                 unroll("a `while` that the host decides")
             self.inner(body)
@@ -503,7 +511,12 @@ def _is_rose_range(at: AbstractOperands, function: Plan) -> bool:
     return found.__class__ is Constant and found.value is rose_functions.range
 
 
+_SHORTEST = 8
+"""From so many trips on what helpers do counts for the work of a loop."""
+
+
 def is_long(items: range, plan: Plan, known: Callable[[str], Any], work: int) -> bool:
     """Whether a loop is to be rolled, if that is safe: one of fewer trips if it is as much as `FEWEST` of so much work,
-    loops inside counted as often as they are made. `known` tells what names are."""
-    return len(items) > 1 and (len(items) >= FEWEST or parts_of(plan, items, known) >= FEWEST * work)
+    loops inside counted as often as they are made, and helpers by what they do. `known` tells what names are."""
+    called = abstract_helpers.parts_of if len(items) >= _SHORTEST else lambda _: 0
+    return len(items) > 1 and (len(items) >= FEWEST or parts_of(plan, items, known, called) >= FEWEST * work)

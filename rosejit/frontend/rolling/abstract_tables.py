@@ -14,7 +14,7 @@ from dataclasses import field
 from typing import Any
 
 from rosejit.frontend.arrays.array import Array
-from rosejit.frontend.arrays.host_lists import columns, only_item, shape_of_all
+from rosejit.frontend.arrays.host_lists import columns, only_item, rows, shape_of_all
 from rosejit.frontend.arrays.host_tables import (
     PLAIN,
     UNKNOWN,
@@ -25,6 +25,8 @@ from rosejit.frontend.arrays.host_tables import (
     applied,
     arranged,
     constant,
+    is_pack,
+    packed,
 )
 from rosejit.frontend.numpy import registry
 from rosejit.frontend.python.math import MATH
@@ -65,6 +67,8 @@ class Tables:
     tape: Tape
     axes: dict[Any, tuple[Axis, HostTable]] = field(default_factory=dict[Any, Any])
     made: dict[Any, tuple[Any, HostTable]] = field(default_factory=dict[Any, Any])
+    around: dict[int, AbstractNumber] = field(default_factory=dict[int, AbstractNumber])
+    """By `id`: what rolled loops around this one have tables of, their indices among them; they are staged here."""
     relied: set[int] = field(default_factory=set[int])
     """The tables by whose values something was let through, by `id`: what they were computed from may not change."""
 
@@ -144,13 +148,13 @@ class Tables:
 
 def _opened(value: Any) -> Any:
     """Tuples and lists as they are given to functions."""
-    if value.__class__ is AbstractStructure and value.made in (list, tuple):
-        return value.made(map(_opened, value.items))
+    if value.__class__ is AbstractStructure and is_pack(value.made):
+        return packed(value.made, [*map(_opened, value.items)])
     return value
 
 
 def _shape(value: Any) -> Any:
-    return (value.__class__, *map(_shape, value)) if value.__class__ in (list, tuple) else ""
+    return (value.__class__, *map(_shape, value)) if is_pack(value.__class__) else ""
 
 
 def followed(
@@ -209,23 +213,45 @@ def _has_bounds(kind: Any) -> bool:
 
 def listed(at: Any, held: Any, index: Any) -> Any:
     """An item of a list or a tuple of the host at an index that changes with the loop."""
+    if held.__class__ is AbstractStructure and held.taken is not None and index.__class__ is AbstractNumber:
+        return _in_row(at, *held.taken, index)
     items: Any = held.value if held.__class__ is Constant else None
-    if items.__class__ not in (list, tuple) or index.__class__ is not AbstractNumber or index.table is None:
+    is_number = index.__class__ is AbstractNumber and index.kind is INT
+    if items.__class__ not in (list, tuple) or not is_number or (index.is_lifted and index.table is None):
         unroll("the index is an index of a container of the host")
     if _has_texts(items):
         unroll("a text in the items of a container of the host is not the same in all of them")
+    is_of_loops = index.table is not None or id(index) in at.tables.around
+    side = rows(at.tape, items) if is_of_loops else None
+    if side is not None:
+        each = [_in_row(at, items, index, Constant(k)) for k in range(side.length)]
+        return AbstractStructure(each, taken=(items, index))
     beside = columns(at.tape, items)
     if beside is not None:
         return AbstractStructure([listed(at, Constant(c), index) for c in beside.each], beside.cls, beside.keys)
     only = only_item(items)
     if only is not UNKNOWN:
         return Constant(only)
-    found = _of_table(at, table) if (table := _table_of_items(at, items, index)) is not None else None
+    table = None if index.table is None else _table_of_items(at, items, index)
+    found = None if table is None else _of_table(at, table)
     if found is None:
         found = _staged_item(at, items)
     if found.__class__ is AbstractArray:
         at.picked.add(found.place)
     return found
+
+
+def _in_row(at: Any, items: Any, index: AbstractNumber, place: Any) -> Any:
+    """`items[index][place]` of lists in a list of the host."""
+    side = rows(at.tape, items)
+    is_around = id(place) in at.tables.around
+    if place.__class__ is AbstractNumber and not is_around and (place.kind is not INT or place.table is None):
+        unroll("the index is an index of a container of the host")
+    if not side.on_host or index.table is None or is_around:
+        return abstract_numbers.staged(side.kind)
+    table = at.tables.of_numbers(f"row of {id(items)}", lambda i, k: items[i][k], [index, place])
+    found = None if table is None else _of_table(at, table)
+    return unroll("the items of a container of the host are not alike") if found is None else found
 
 
 def _has_texts(items: Any) -> bool:

@@ -9,6 +9,7 @@ certain raises `CannotRoll`.
 
 import builtins
 import linecache
+from collections import ChainMap
 from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
@@ -153,7 +154,7 @@ def _why_unrolled(tape: Tape, items: Sources, names: tuple[str, ...], plan: Plan
         return Refusal(plan if items.length < abstract_run.FEWEST else _noted(tape.here(), items.length, plan))
     numbers = items.each[0] if isinstance(items.each[0], range) else range(items.length)
     work = abstract_run.OUTER if tape.rolled is None else abstract_run.INNER
-    if not abstract_run.is_long(numbers, plan, frame.f_locals.get, work):
+    if not abstract_run.is_long(numbers, plan, ChainMap(frame.f_locals, frame.f_globals).get, work):
         return Refusal(f"loops of less than {abstract_run.FEWEST} iterations are short", is_short=True)
     if tape.catching:
         return Refusal("it is inside a `try`")
@@ -168,6 +169,9 @@ def _noted(place: Place | None, length: int, reason: str) -> str:
 
 def why_not(tape: Tape, items: Sources, names: tuple[str, ...], plan: Plan, frame: FrameType) -> str:
     """What keeps the loop from being rolled; nothing if it may be."""
+    if tape.rolled is None:
+        tape.columns.clear()
+        tape.rows.clear()  # fields and elements may have been assigned since the loop before
     *loop, later = plan
     bound = frozenset(bound_names((("for", (), *loop),)))
     reader = _reader(frame, bound)

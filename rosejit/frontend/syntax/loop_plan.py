@@ -305,28 +305,32 @@ _ARRAYS = 128
 """What a call of a method or of a function of NumPy counts for: it may be of arrays, and is then a loop."""
 
 
-def parts_of(loop: Plan, items: range, known: Callable[[str], Any]) -> int:
+def parts_of(loop: Plan, items: range, known: Callable[[str], Any], called: Callable[[Any], int]) -> int:
     """About how many parts of the plan are gone through when a loop over `items` is unrolled. `known` tells what names
-    are bound to; ranges that are made of more than them, lengths and sums count as one iteration."""
+    are bound to, `called` how many parts a function has; ranges that are made of more than names, lengths and sums
+    count as one iteration."""
     target, body = loop[:2]
     middle = items[len(items) // 2] if items else 0
 
     def inside(name: str) -> Any:
         return middle if target == ("name", name) else known(name)
 
-    return len(items) * _parts(body, inside)
+    return len(items) * parts_in(body, inside, called)
 
 
-def _parts(node: Any, known: Callable[[str], Any]) -> int:
+def parts_in(node: Any, known: Callable[[str], Any], called: Callable[[Any], int]) -> int:
+    """The same of statements or an expression."""
     if node.__class__ is not tuple:
         return 0
     if node[:1] == ("for",):
         items = _range_of(node[1], known)
-        return parts_of(node[2:], range(1) if items is None else items, known)
+        return parts_of(node[2:], range(1) if items is None else items, known, called)
     own = 1 if node and node[0].__class__ is str and node[0] != "line" else 0
     if node[:1] == ("call",) and node[1][0] == "attribute" and node[1][1] != ("name", "math"):
         own = _ARRAYS
-    return own + sum([_parts(part, known) for part in node])
+    elif node[:1] == ("call",) and node[1][0] == "name":
+        own += called(known(node[1][1]))
+    return own + sum([parts_in(part, known, called) for part in node])
 
 
 def _range_of(node: Plan, known: Callable[[str], Any]) -> range | None:

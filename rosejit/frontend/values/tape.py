@@ -219,6 +219,8 @@ class Tape:
     """Whether handlers have waited for errors of arithmetic."""
     columns: dict[int, tuple[tuple[Any, ...], Any]]
     """By `id`: lists of the host as they were, and their items by their parts (`arrays/host_lists.py`)."""
+    rows: dict[int, tuple[tuple[Any, ...], Any]]
+    """The same of lists of lists, and what their rows have in common."""
     told = False
     """Whether somebody was told of a loop that is unrolled to very many operations."""
     host_contents: dict[Var, Any]
@@ -271,7 +273,8 @@ class Tape:
         self.undo, self.unrolled = UndoLog(), list[Unrolled]()
         self.slots: dict[int, dict[Any, AttributeSlot]] = {}
         """The attributes that staged blocks have changed, by `id` of the object and by name."""
-        self._literals, self.host_contents, self.columns = dict[float, Lit](), dict[Var, Any](), {}
+        self._literals, self.host_contents = dict[float, Lit](), dict[Var, Any]()
+        self.columns, self.rows = {}, {}
 
     # --- lets
 

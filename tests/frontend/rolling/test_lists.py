@@ -43,6 +43,16 @@ ROLLED = {
     "a loop over a list by number": "w = [(k % 7, 0.1 * k) for k in range(90)]\nfor i, (a, c) in enumerate(w):\n    s = s * x + v[a] * c - v[i] * i",
     "a loop over a list in a loop": "w = [(k % 7, 0.1 * k) for k in range(40)]\nfor i in range(70):\n    for a, c in w:\n        s = s * 0.01 * x + v[a] * c - v[i]",
     "a loop over a list that is left": "w = [(k % 7, 0.1 * k) for k in range(90)]\nfor a, c in w:\n    if s > x + 1:\n        break\n    s = s * x + v[a] * c",
+    "lists in lists": "w = [[x * k, x + k] for k in range(20)]\nfor i in range(20):\n    s = s * 0.5 + w[i][0] * w[i][-1]",
+    "lists in lists of the host": "w = [[0.1 * k, 1.5, float(k % 3)] for k in range(20)]\nfor i in range(20):\n    for j in range(3):\n        s = s * x + w[i][j] * v[i] - w[19 - i][j]",
+    "lists in lists in a nest": "w = [[x * (k + j) for k in range(20)] for j in range(20)]\nfor i in range(20):\n    for j in range(20):\n        s = s * 0.5 + w[i][j] * w[j][i] + w[i][(j + 1) % 20] * v[j]",
+    "rows of lists": "w = [[x * k, x + k] for k in range(20)]\nfor i in range(20):\n    r = w[i]\n    a, b = r\n    s = s * 0.5 + a * b + sum(r) + len(r) + sum(c * v[i] for c in w[-i])",
+    "a loop over lists": "w = [[x * k, x + k] for k in range(80)]\nfor r in w:\n    s = s * 0.5 + r[0] * r[1]",
+    "a loop over lists that is taken apart": "w = [[k * 0.5, 2.0 - k] for k in range(80)]\nfor a, b in w:\n    s = s * x + a * b",
+    "lists in lists that change afterwards": "w = [[x * k, x + k] for k in range(20)]\nfor i in range(20):\n    s = s * 0.5 + w[i][0]\nw[3][0] = 9.0 * x\nfor i in range(20):\n    s = s * 0.5 + w[i][0]",
+    "fields that change afterwards": "w = [Point(x * k, 1.0) for k in range(80)]\nfor p in w:\n    s = s * 0.5 + p.x * p.y\nw[3].x = 9.0\nw[4].y = x\nfor p in w:\n    s = s * 0.5 + p.x * p.y",
+    "all but the index itself": "y = np.zeros((20, 3))\nfor i in range(20):\n    for j in range(20):\n        if i == j:\n            continue\n        d = m[j] - m[i]\n        y[i] += d * x / (d @ d + 1.0)\ns = y",
+    "all but the index itself, of lists": "w = [[x * k, x + k] for k in range(20)]\nfor i in range(20):\n    for j in range(20):\n        if i != j:\n            a, b = w[i][0] - w[j][0], w[i][1] - w[j][1]\n            s += a * b / (a * a + 1.0)",
     "a list in a nest": "w = [[0.3, x, 2.0] for k in range(20)]\nu = [1.0, 2.5, x]\nfor i in range(20):\n    for j in range(3):\n        s += u[j] * m[i, j]",
 }  # fmt: skip
 
@@ -82,7 +92,10 @@ UNROLLED = {
     "a loop over texts": "w = ['one', 'two'] * 40\nfor name in w:\n    s = s * x + (1.0 if name == 'one' else 2.0)",
     "an item of a loop afterwards": "w = [(k % 7, 0.1 * k) for k in range(90)]\nfor a, c in w:\n    s = s * x + v[a] * c\ns = s * x ** a",
     "the exponents of a loop": "w = [(k % 7, 0.1 * k) for k in range(90)]\nfor a, c in w:\n    s = s * 0.1 + x ** a",
-    "lists in lists": "w = [[x, 1.0], [2.0, x]] * 10\nfor i in range(20):\n    s += w[i][0] * w[i][1]",
+    "lists in lists of staged and other numbers": "w = [[x, 1.0], [2.0, x]] * 10\nfor i in range(20):\n    s += w[i][0] * w[i][1]",
+    "lists in lists of several lengths": "w = [[x, x + 1], [x]] * 10\nfor i in range(20):\n    s += w[i][0] * sum(w[i])",
+    "a row of a list afterwards": "w = [[x * k, x + k] for k in range(20)]\nfor i in range(20):\n    r = w[i]\n    s += r[0] * r[1]\nr[0] = 7.0\ns += w[19][0]",
+    "a row of a list that is changed": "w = [[x * k, x + k] for k in range(20)]\nfor i in range(20):\n    w[i][0] += s\n    s += w[i][1]\ns += w[7][0]",
 }  # fmt: skip
 
 
