@@ -122,7 +122,8 @@ def only_item(items: Sequence[Any]) -> Any:
 def rolled_item(tape: Tape, items: Sequence[Any], index: Int, getitem: Callable[[Any, int], Any]) -> Any:
     """`items[index]`, as `getitem` gives it in unrolled iterations; UNKNOWN for an index that only running tells."""
     if id(items) in tape.rolled.rows:
-        return _in_row(tape, *tape.rolled.rows[id(items)][1:], index)
+        _, whole, at = tape.rolled.rows[id(items)]
+        return _in_row(tape, whole, at, index)
     side = rows(tape, items)
     if side is not None:
         return _rolled_row(tape, items, index, side.length)

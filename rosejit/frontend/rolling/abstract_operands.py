@@ -490,7 +490,7 @@ def _optional(a: Any, b: Any, flags: tuple[Any, Any]) -> Any:
     if any(each.__class__ is AbstractStructure and each.made is list for each in held):
         unroll("a list or None")
     flag = flags[0] if flags[0] == flags[1] else abstract_numbers.staged(BOOL)
-    found = _or_nothing(held[0]) if len(held) == 1 else either(*held, True)
+    found = _or_nothing(held[0]) if len(held) == 1 else either(held[0], held[1], True)
     return abstract_records.optional(flag, found)
 
 

@@ -214,7 +214,8 @@ def _has_bounds(kind: Any) -> bool:
 def listed(at: Any, held: Any, index: Any) -> Any:
     """An item of a list or a tuple of the host at an index that changes with the loop."""
     if held.__class__ is AbstractStructure and held.taken is not None and index.__class__ is AbstractNumber:
-        return _in_row(at, *held.taken, index)
+        items, row = held.taken
+        return _in_row(at, items, row, index)
     items: Any = held.value if held.__class__ is Constant else None
     is_number = index.__class__ is AbstractNumber and index.kind is INT
     if items.__class__ not in (list, tuple) or not is_number or (index.is_lifted and index.table is None):
@@ -244,6 +245,7 @@ def listed(at: Any, held: Any, index: Any) -> Any:
 def _in_row(at: Any, items: Any, index: AbstractNumber, place: Any) -> Any:
     """`items[index][place]` of lists in a list of the host."""
     side = rows(at.tape, items)
+    assert side is not None
     is_around = id(place) in at.tables.around
     if place.__class__ is AbstractNumber and not is_around and (place.kind is not INT or place.table is None):
         unroll("the index is an index of a container of the host")
