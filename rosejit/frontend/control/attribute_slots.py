@@ -6,13 +6,14 @@ if they were names."""
 import inspect
 import operator
 from collections.abc import Callable
-from types import FunctionType, MemberDescriptorType
+from types import MemberDescriptorType
 from typing import Any
 
 from rosejit.errors import UnsupportedSyntax
 from rosejit.frontend.control.if_for import rows
 from rosejit.frontend.control.join import described
 from rosejit.frontend.control.optional import required
+from rosejit.frontend.control.special_methods import own
 from rosejit.frontend.control.undefined import read_bound_attribute
 from rosejit.frontend.soa.element_proxy import put
 from rosejit.frontend.values.pytree import attribute, is_mutable, is_record, is_row, is_staged_deep
@@ -46,11 +47,12 @@ class Attributes:
 
     def elements(self, owner: Any) -> Any:
         """What takes the place of `owner` in `owner[i] = value`, `owner[i] += value` and `del owner[i]`."""
-        owner = required(owner)
+        owner = self._stood_for(required(owner))
         if owner.__class__ in _HOLDERS or isinstance(owner, dict):
             followed = owner.__class__ in _HOLDERS and self._is_followed(owner) and self._home(owner) is not None
             return _Elements(self, owner, followed)
-        return self.written(owner)
+        is_users = any(own(owner, name) is not None for name in ("__setitem__", "__delitem__"))
+        return owner if is_users else self.written(owner)  # what the user's methods change is looked at there
 
     def append(self, owner: list[Any], value: Any) -> bool:
         """`owner.append(value)` in a staged branch, where the other side may do the same; whether it was done."""
@@ -127,6 +129,7 @@ class Attributes:
 
     def _follow(self, owner: Any, name: Any, value: Any) -> None:
         tape = self._tape
+        owner = self._stood_for(owner)
         self._check(owner)
         if owner.__class__ in _HOLDERS:
             tape.undo.note(owner)
@@ -142,6 +145,15 @@ class Attributes:
             if frame.kind == "loop":
                 frame.unknown_slots[slot] = None
         tape.write(slot, value)
+
+    def _stood_for(self, owner: Any) -> Any:
+        """The object that a loop carries under a name, for what stands for it in the body: that the body changes it in
+        place is known from now on, and it stands for itself."""
+        for frame in reversed(self._tape.frames):
+            made, value = (frame.carries.stand_ins if frame.carries else {}).get(id(owner), (None, None))
+            if made is owner and owner is not None:
+                self._tape.changed_in_place[id(value)] = owner = value
+        return owner
 
     def _slot(self, owner: Any, name: str) -> AttributeSlot:
         """The slot of an attribute; the block in which the object was made knows what it was before."""
@@ -232,7 +244,7 @@ class _Elements:
 
 def _sets_itself(owner: Any, name: str) -> bool:
     """Whether setting an attribute runs code of the user's: a property, or a `__setattr__`."""
-    if type(type(owner).__setattr__) is FunctionType:
+    if own(owner, "__setattr__") is not None:  # while code is staged it is a stand-in
         return True
     held = inspect.getattr_static(type(owner), name, None)
     return hasattr(type(held), "__set__") and type(held) is not MemberDescriptorType

@@ -10,7 +10,7 @@ from contextlib import nullcontext
 from dataclasses import field
 from typing import Any, NoReturn
 
-from rosejit.errors import ShapeError, StagingTypeError
+from rosejit.errors import ShapeError, StagingTypeError, UnsupportedSyntax
 from rosejit.frontend.arrays.access import put, store, variable
 from rosejit.frontend.arrays.array import Array, Box, Host, atom_of, fresh, placed, titled
 from rosejit.frontend.arrays.asarray import read_like
@@ -249,6 +249,8 @@ class LoopCarries(UninitialisedCarries):
     later: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
     slots: dict[AttributeSlot, Any] = field(default_factory=dict[AttributeSlot, Any])
     """The attributes that iterations change, and what they begin with, where that is not what they are before."""
+    stand_ins: dict[int, tuple[Any, Any]] = field(default_factory=dict[int, tuple[Any, Any]])
+    """By `id`: what stands in the body for objects that can be changed, and those."""
     counted: bool = True
     """Whether it is a `for`, which ends."""
 
@@ -333,12 +335,18 @@ class LoopCarries(UninitialisedCarries):
         if value.__class__ is chosen.Chosen:
             return chosen.at_position(value, self.placeholder(value.__rose_position__, name))
         inside = members(value)
-        if not inside:
+        if not inside or self._stands_for_itself(value):
             return value
         made = with_parts(value, [self.placeholder(item, name) for item in inside])
         if all(x is y for x, y in zip(members(made) or (), inside, strict=True)):
             return value
+        if is_mutable(value):
+            self.stand_ins[id(made)] = made, value
         return merged(self.tape, made)
+
+    def _stands_for_itself(self, value: Any) -> bool:
+        """Whether iterations are known to change an object in place."""
+        return self.tape.changed_in_place.get(id(value)) is value
 
     def _alias(self, value: Array, name: str) -> Array:
         var = Var(array(value.shape, value.type), hint(name))
@@ -391,6 +399,11 @@ class LoopCarries(UninitialisedCarries):
             return self._choice(v, p, x, name, exposed)
         if x is p or (x is v and members(v) and not _holds_array(v)):
             return self._unchanged(v, p)
+        if p is v and self._stands_for_itself(v):
+            what = f"an iteration changes {label(name)} in place, and leaves another object under that name"
+            raise self.tape.fault(
+                UnsupportedSyntax, what, help="either assign its attributes, or make a new object each time"
+            )
         kind, new = type_of(v), type_of(x)
         if kind is not None and new is not None:
             return self._number(v, p, x, kind, new, name, exposed)

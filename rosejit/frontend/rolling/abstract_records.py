@@ -228,6 +228,11 @@ def operator_of(op: str, left: Any, right: Any) -> Iterator[tuple[FunctionType, 
             yield found, [value, other]
 
 
+def is_changed_by(op: str, value: Any) -> bool:
+    """Whether the class of a value says itself what `value op= other` does."""
+    return op in _DUNDERS and method_of(value, f"__i{_DUNDERS[op]}__") is not None
+
+
 def _is_users_record(cls: Any) -> bool:
     return cls.__module__ != "builtins" and not cls.__module__.startswith("numpy")
 

@@ -26,7 +26,14 @@ from rosejit.frontend.rolling.abstract_operands import (
     operation,
     part,
 )
-from rosejit.frontend.rolling.abstract_records import AbstractStructure, leaves, required, structured, truth
+from rosejit.frontend.rolling.abstract_records import (
+    AbstractStructure,
+    is_changed_by,
+    leaves,
+    required,
+    structured,
+    truth,
+)
 from rosejit.frontend.rolling.abstract_tables import listed
 from rosejit.frontend.syntax.loop_plan import Plan, bound_names, parts_of
 from rosejit.frontend.values import rose_functions
@@ -271,6 +278,8 @@ class AbstractRun(AbstractOperands):
     def _change(self, target: Plan, op: str, expression: Plan) -> None:
         """`target op= expression`."""
         was = self.widened(target)
+        if is_changed_by(op, was):
+            unroll("an operator of the user's changes its operand")
         made = operation(self, op, target, expression)
         if was.__class__ is not AbstractArray or target[0] != "name":
             self.bind(target, made)

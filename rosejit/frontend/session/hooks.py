@@ -262,7 +262,7 @@ class Containers:
     def grows(self, value: Any, method: str) -> None:
         """A name that an augmented assignment changes: `items += [x]` changes the list itself."""
         kind = value.__class__
-        if kind not in _STILL and hasattr(kind, method):
+        if kind not in _STILL and hasattr(kind, method) and own(value, method) is None:
             self.written(value)
 
     def grown(self, owner: Any, method: str) -> Any:

@@ -221,6 +221,8 @@ class Tape:
     """By `id`: lists of the host as they were, and their items by their parts (`arrays/host_lists.py`)."""
     rows: dict[int, tuple[tuple[Any, ...], Any]]
     """The same of lists of lists, and what their rows have in common."""
+    changed_in_place: dict[int, Any]
+    """By `id`: the objects that iterations of staged loops change in place, though they bind a name to them."""
     told = False
     """Whether somebody was told of a loop that is unrolled to very many operations."""
     host_contents: dict[Var, Any]
@@ -274,7 +276,7 @@ class Tape:
         self.slots: dict[int, dict[Any, AttributeSlot]] = {}
         """The attributes that staged blocks have changed, by `id` of the object and by name."""
         self._literals, self.host_contents = dict[float, Lit](), dict[Var, Any]()
-        self.columns, self.rows = {}, {}
+        self.columns, self.rows, self.changed_in_place = {}, {}, {}
 
     # --- lets
 
