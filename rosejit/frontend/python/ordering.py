@@ -7,11 +7,13 @@ An order is made by exchanging neighbours where the right one is less, so equals
 # Values of users are of any type: what they are is asked while staging.
 # pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
 
+import enum
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from rosejit.frontend.arrays.array import Array
+from rosejit.frontend.control.chosen import Chosen, asked
 from rosejit.frontend.control.join import Join, both_described
 from rosejit.frontend.control.special_methods import own
 from rosejit.frontend.control.staged_range import StagedRange
@@ -90,7 +92,7 @@ def comparison(tape: Tape, name: str) -> Callable[[Any, Any], Any]:
 def compared(tape: Tape, name: str, a: Any, b: Any) -> Any:
     """A comparison of any two values."""
     sequences = any(isinstance(a, kind) and isinstance(b, kind) for kind in (tuple, list))
-    if sequences and _is_compared_by_items(a, b) and (is_staged_deep(a) or is_staged_deep(b)):
+    if sequences and _is_compared_by_items(a, b) and (_is_undecided(a) or _is_undecided(b)):
         return _lexicographic(tape, name, a, b) if name not in ("eq", "ne") else _same_items(tape, name, a, b)
     plain: Any = type(a) is type(b) is dict
     if name in ("eq", "ne") and plain and (is_staged_deep(a) or is_staged_deep(b)):
@@ -98,7 +100,32 @@ def compared(tape: Tape, name: str, a: Any, b: Any) -> Any:
         for key in a if found else ():
             found = both(tape, found, equal(tape, a[key], b[key]))
         return found if name == "eq" else differs(tape, found)
+    if Chosen in (a.__class__, b.__class__) and name not in ("eq", "ne"):
+        return _in_order(tape, name, a, b)
     return _OPERATORS[name](a, b)
+
+
+def _in_order(tape: Tape, name: str, a: Any, b: Any) -> Any:
+    """A comparison of values of the host, which only running tells: of all that they may be, by the host."""
+    if a.__class__ is Chosen:
+        return asked(a, [_in_order(tape, name, option, b) for option in a.__rose_options__])
+    if b.__class__ is Chosen:
+        return asked(b, [_in_order(tape, name, a, option) for option in b.__rose_options__])
+    if a is b and isinstance(a, enum.Enum):
+        return name in ("le", "ge")  # it has no order, nor is it asked for: items before it differ, or all are equal
+    try:
+        return _OPERATORS[name](a, b)
+    except TypeError as error:
+        what = f"{error}, which Python would say where the items before them tie: only running tells whether they do"
+        remedy = "make it an `enum.IntEnum`, or put the index of the event there and look it up in a list of events"
+        raise tape.type_fault(what, remedy) from None
+
+
+def _is_undecided(items: Sequence[Any]) -> bool:
+    """Whether only running tells what is in a sequence."""
+    return is_staged_deep(items) or any(
+        item.__class__ is Chosen or (isinstance(item, (tuple, list)) and _is_undecided(item)) for item in items
+    )
 
 
 def _is_compared_by_items(a: Any, b: Any) -> bool:

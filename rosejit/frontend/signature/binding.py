@@ -10,7 +10,7 @@ from typing import Any
 from rosejit.errors import StagingTypeError
 from rosejit.frontend.arrays.access import store
 from rosejit.frontend.arrays.array import Array
-from rosejit.frontend.hints.hints import ArrayOf, Description, Inferred, Repeated, Scalar, Static
+from rosejit.frontend.hints.hints import ArrayOf, Description, Inferred, Repeated, Scalar, Static, Structure
 from rosejit.frontend.hints.read_hints import Hints, parameter_hints
 from rosejit.frontend.signature.describe import (
     Binder,
@@ -243,8 +243,22 @@ def _default(parameter: inspect.Parameter, description: Description | None, hint
     given = parameter.default
     if given.__class__ is Bound and isinstance(description, ArrayOf):  # which converts and checks it
         return given.value
-    of_ints = hint is inspect.Parameter.empty or description == Scalar("int") or (description is None and hint is int)
-    return UnpassedInt(given) if type(given) is int and of_ints else given
+    of_ints = hint is inspect.Parameter.empty or _is_of_ints(description) or (description is None and hint is int)
+    return _unpassed(given) if of_ints else given
+
+
+def _is_of_ints(description: Description | None) -> bool:
+    """Whether a parameter is an int, or a tuple of such."""
+    if isinstance(description, Structure) and description.kind == "tuple":
+        return bool(description.items) and all(map(_is_of_ints, description.items))
+    return description == Scalar("int")
+
+
+def _unpassed(given: Any) -> Any:
+    """A default whose ints nobody has passed: those in tuples too, which do not change."""
+    if type(given) is tuple:
+        return tuple(map(_unpassed, given))
+    return UnpassedInt(given) if type(given) is int else given
 
 
 def _scope(function: Any, extra: dict[str, Any] | None) -> dict[str, Any]:

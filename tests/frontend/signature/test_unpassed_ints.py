@@ -17,6 +17,15 @@ def running(p, n=5):
     return ((x - 1.0) ** 2).sum()
 
 
+def in_tuple(p, sizes=(3, (5, 2))):
+    assert type(sizes[1][0]) is int
+    return running(p, sizes[1][0])
+
+
+def in_hinted_tuple(p: float, sizes: tuple[int, int] = (3, 5)):
+    return running(p, sizes[1])
+
+
 class Model:
     def method(self, p, n=5):
         return running(p, n)
@@ -31,6 +40,9 @@ FUNCTIONS = {
     "lambda": lambda p, n=5: running(p, n),
     "method": Model().method,
     "object": Model(),
+    "tuple": in_tuple,
+    "decorated with a tuple": rose.jit(in_tuple),
+    "tuple with a hint": in_hinted_tuple,
     "partial": functools.partial(running, n=5),
 }
 GRADIENT, POINTS = (running(0.3 + 1e-6) - running(0.3 - 1e-6)) / 2e-6, np.array([0.3, 0.3])
@@ -56,3 +68,15 @@ TRANSFORMATIONS = {
 def test_a_default_is_a_host_value(function, transformation):
     value, expected = TRANSFORMATIONS[transformation]
     assert value(FUNCTIONS[function]) == pytest.approx(expected, rel=1e-6, abs=1e-6)
+
+
+def test_a_tuple_that_is_passed_is_staged():
+    def weighted(p, w=(3, 5)):
+        return p * w[0] + w[1]
+
+    f = rose.jit(weighted)
+    assert f(0.5) == 6.5
+    assert [f(0.5, (k, 1)) for k in (3, 4, 5)] == [2.5, 3.0, 3.5]
+    assert f.cache_info().misses == 2
+    with pytest.raises(rose.StagingTypeError, match="shape"):
+        rose.jit(lambda p, shape=(2, 3): np.sum(np.zeros(shape) + p))(0.5, (4, 5))
