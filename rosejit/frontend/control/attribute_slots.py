@@ -150,8 +150,9 @@ class Attributes:
         """The object that a loop carries under a name, for what stands for it in the body: that the body changes it in
         place is known from now on, and it stands for itself."""
         for frame in reversed(self._tape.frames):
-            made, value = (frame.carries.stand_ins if frame.carries else {}).get(id(owner), (None, None))
-            if made is owner and owner is not None:
+            stand_ins: dict[int, Any] = frame.carries.stand_ins if frame.carries else {}
+            made, value = stand_ins.get(id(owner), (UNDEFINED, None))
+            if made is owner:
                 self._tape.changed_in_place[id(value)] = owner = value
         return owner
 
