@@ -6,9 +6,15 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import field
 from itertools import combinations, product
+from typing import Any
 
-from rosejit.frontend.arrays.array import Box
+from rosejit.errors import UnsupportedSyntax
+from rosejit.frontend.arrays.array import Array, Box, placed
 from rosejit.frontend.arrays.row_aliases import showing
+from rosejit.frontend.control.undefined import label
+from rosejit.frontend.values.pytree import is_alike
+from rosejit.frontend.values.tape import Tape
+from rosejit.ir.syntax import Var
 from rosejit.lazy_dataclass import dataclass
 
 
@@ -79,3 +85,21 @@ def _pairs(handles: list[Handle], by_box: dict[Box, Handle]) -> list[tuple[Handl
         if pair[0] is not pair[1] and found.setdefault(frozenset(pair), pair) is pair:
             queue += product(ends.get(pair[0].box, ()), ends.get(pair[1].box, ()))
     return list(found.values())
+
+
+def is_formed(p: Any, new: Any, inside: Any) -> bool:
+    """Whether what stood for a value without a beginning has the form that it turns out to have."""
+    return is_alike(p, new) if inside else p is new or (isinstance(p, (str, bytes)) and p == new)
+
+
+def moves(a: Array) -> bool:
+    """Whether a view may show another part in each iteration."""
+    return any(isinstance(placed(entry), Var) for entry in a.axes or ())
+
+
+def refuse_other(tape: Tape, value: Any, name: str) -> None:
+    """Refuse another object under the name of one that iterations change in place."""
+    if tape.is_changed_in_place(value):
+        what = f"an iteration changes {label(name)} in place, and leaves another object under that name"
+        help = "either assign its attributes, or make a new object each time"
+        raise tape.fault(UnsupportedSyntax, what, help=help)

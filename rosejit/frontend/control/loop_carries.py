@@ -10,11 +10,11 @@ from contextlib import nullcontext
 from dataclasses import field
 from typing import Any, NoReturn
 
-from rosejit.errors import ShapeError, StagingTypeError, UnsupportedSyntax
+from rosejit.errors import ShapeError, StagingTypeError
 from rosejit.frontend.arrays.access import put, store, variable
-from rosejit.frontend.arrays.array import Array, Box, Host, atom_of, fresh, placed, titled
+from rosejit.frontend.arrays.array import Array, Box, Host, atom_of, fresh, titled
 from rosejit.frontend.arrays.asarray import read_like
-from rosejit.frontend.control import chosen, optional
+from rosejit.frontend.control import carry_aliases, chosen, optional
 from rosejit.frontend.control.carry_aliases import Handle, after_an_iteration, follow, roots
 from rosejit.frontend.control.join import as_left, differing, is_from_around, record_sources, same_number
 from rosejit.frontend.control.undefined import (
@@ -169,7 +169,7 @@ class UninitialisedCarries:
             return lambda: new
         with as_left(self.tape, self.frame, new):
             inside = members(new)
-        if p is not UNDEFINED and not _is_formed(p, new, inside):
+        if p is not UNDEFINED and not carry_aliases.is_formed(p, new, inside):
             self.undecided(name)
         if not inside:
             return lambda: new
@@ -188,7 +188,7 @@ class UninitialisedCarries:
         return finish
 
     def _leaf_array(self, before: Any, p: Any, new: Array, name: str) -> Finaliser:
-        if p is UNDEFINED and self.tape.content(new.box) is not None and not _moves(new):
+        if p is UNDEFINED and self.tape.content(new.box) is not None and not carry_aliases.moves(new):
             return lambda: new  # every iteration binds the name to the same array, from outside of the loop
         if p is not UNDEFINED and (p.__class__ is not Array or p.shape != new.shape or p.type is not new.type):
             self.undecided(name)
@@ -217,19 +217,9 @@ class UninitialisedCarries:
         )
 
 
-def _is_formed(p: Any, new: Any, inside: Any) -> bool:
-    """Whether what stood for a value without a beginning has the form that it turns out to have."""
-    return is_alike(p, new) if inside else p is new or (isinstance(p, (str, bytes)) and p == new)
-
-
 def _is_hole(p: Any) -> bool:
     """Whether what stands for a name in the body stands for one without a beginning."""
     return p.__class__ is MaybeBound and p.value.__class__ is UninitialisedCarry
-
-
-def _moves(a: Array) -> bool:
-    """Whether a view may show another part in each iteration."""
-    return any(isinstance(placed(entry), Var) for entry in a.axes or ())
 
 
 def _zero(kind: Scalar) -> Lit:
@@ -335,18 +325,17 @@ class LoopCarries(UninitialisedCarries):
         if value.__class__ is chosen.Chosen:
             return chosen.at_position(value, self.placeholder(value.__rose_position__, name))
         inside = members(value)
-        if not inside or self._stands_for_itself(value):
+        if not inside or self.tape.is_changed_in_place(value):
             return value
+        return self._holding_placeholders(value, inside, name)
+
+    def _holding_placeholders(self, value: Any, inside: list[Any], name: str) -> Any:
         made = with_parts(value, [self.placeholder(item, name) for item in inside])
         if all(x is y for x, y in zip(members(made) or (), inside, strict=True)):
             return value
         if is_mutable(value):
             self.stand_ins[id(made)] = made, value
         return merged(self.tape, made)
-
-    def _stands_for_itself(self, value: Any) -> bool:
-        """Whether iterations are known to change an object in place."""
-        return self.tape.changed_in_place.get(id(value)) is value
 
     def _alias(self, value: Array, name: str) -> Array:
         var = Var(array(value.shape, value.type), hint(name))
@@ -399,11 +388,6 @@ class LoopCarries(UninitialisedCarries):
             return self._choice(v, p, x, name, exposed)
         if x is p or (x is v and members(v) and not _holds_array(v)):
             return self._unchanged(v, p)
-        if p is v and self._stands_for_itself(v):
-            what = f"an iteration changes {label(name)} in place, and leaves another object under that name"
-            raise self.tape.fault(
-                UnsupportedSyntax, what, help="either assign its attributes, or make a new object each time"
-            )
         kind, new = type_of(v), type_of(x)
         if kind is not None and new is not None:
             return self._number(v, p, x, kind, new, name, exposed)
@@ -478,6 +462,8 @@ class LoopCarries(UninitialisedCarries):
         return finish
 
     def _structure(self, v: Any, p: Any, x: Any, name: str, exposed: bool) -> Finaliser:
+        if p is v:
+            carry_aliases.refuse_other(self.tape, v, name)
         with as_left(self.tape, self.frame, x):
             rows = list(zip(members(v) or (), members(p) or (), members(x) or (), strict=True))
         finishes = [self._value(a, b, c, name, exposed) for a, b, c in rows]

@@ -15,7 +15,7 @@ from rosejit.frontend.python.math import MATH
 from rosejit.frontend.rolling import abstract_arrays, abstract_numbers
 from rosejit.frontend.rolling.abstract_arrays import AbstractArray, AbstractElements, Contents
 from rosejit.frontend.rolling.abstract_numbers import AbstractNumber, Constant, unroll
-from rosejit.frontend.rolling.abstract_records import AbstractStructure, leaves, of_tree, standing_for
+from rosejit.frontend.rolling.abstract_records import AbstractStructure, leaves, of_tree, required, standing_for
 from rosejit.frontend.syntax.user_code import is_users_class
 from rosejit.frontend.values.pytree import is_staged_deep
 from rosejit.frontend.values.scalars import P
@@ -41,6 +41,7 @@ class AbstractCalls:
         called = function.value
         if hasattr(type(called), "__rose_stage__"):
             return self._decorated(called, args, named)
+        args = [required(value) for value in args]
         primitive = getattr(called, "__rose_primitive__", None)
         if primitive is not None:
             return self._primitive(called, primitive, args)

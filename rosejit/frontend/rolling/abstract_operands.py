@@ -372,8 +372,6 @@ def invoked(at: AbstractOperands, called: Any, given: list[Any], named: dict[str
     method = abstract_records.method_of(called, "__call__")
     if method is not None:
         return abstract_helpers.result(at, method, [called, *given], named)
-    if not hasattr(type(value), "__rose_stage__"):
-        given = [abstract_records.required(each) for each in given]
     rule = lambda: AbstractCalls(at.contents, at.tape.session).call(called, given, named)  # noqa: E731  # one of two
     if not (value is int or is_computed(value)):
         return rule()
@@ -472,9 +470,9 @@ def either(a: Any, b: Any, by_running: bool) -> Any:
             return a
         third = AbstractArray(a.shape, a.kind, object(), True, True)
         return third if by_running else MaybeBound(third, is_one_of_two=True)  # nothing may read it
-    flags = abstract_records.flag_of(a), abstract_records.flag_of(b)
-    if by_running and None not in flags and not all(flag == Constant(True) for flag in flags):
-        return _optional(a, b, flags)
+    optional = _optional(a, b) if by_running else None
+    if optional is not None:
+        return optional
     if abstract_records.is_like(a, b) and a.made is not list:
         return a.with_items([either(x, y, by_running) for x, y in zip(a.items, b.items, strict=True)])
     if any(value.__class__ is AbstractStructure and value.made is list for value in (a, b)):
@@ -484,8 +482,11 @@ def either(a: Any, b: Any, by_running: bool) -> Any:
     return abstract_numbers.either(abstract_numbers.number(a), abstract_numbers.number(b), by_running)
 
 
-def _optional(a: Any, b: Any, flags: tuple[Any, Any]) -> Any:
-    """What is one of two values of which one may be None, after an `if` that only running decides."""
+def _optional(a: Any, b: Any) -> Any:
+    """What is one of two values of which one may be None, after an `if` that only running decides; None of others."""
+    flags = abstract_records.flag_of(a), abstract_records.flag_of(b)
+    if None in flags or all(flag == Constant(True) for flag in flags):
+        return None
     held = [abstract_records.required(value) for value in (a, b) if value != Constant(None)]
     if any(each.__class__ is AbstractStructure and each.made is list for each in held):
         unroll("a list or None")
