@@ -459,10 +459,7 @@ def either(a: Any, b: Any, by_running: bool) -> Any:
         one = b if a is None else a
         return one if one.__class__ is MaybeBound else MaybeBound(one)
     if MaybeBound in (a.__class__, b.__class__):
-        first, second = (value.value if value.__class__ is MaybeBound else value for value in (a, b))
-        is_one_of_two = any(value.__class__ is MaybeBound and value.is_one_of_two for value in (a, b))
-        made = either(first, second, by_running)
-        return MaybeBound(made, is_one_of_two) if made.__class__ is not MaybeBound else made
+        return _either_bound(a, b, by_running)
     if a.__class__ is AbstractArray or b.__class__ is AbstractArray:
         if a.__class__ is not b.__class__ or (a.shape, a.kind) != (b.shape, b.kind):
             unroll("one of two arrays of several shapes")
@@ -480,6 +477,13 @@ def either(a: Any, b: Any, by_running: bool) -> Any:
     if not all(value.__class__ is AbstractNumber or abstract_numbers.is_known_number(value) for value in (a, b)):
         unroll("one of two values of the host")
     return abstract_numbers.either(abstract_numbers.number(a), abstract_numbers.number(b), by_running)
+
+
+def _either_bound(a: Any, b: Any, by_running: bool) -> MaybeBound:
+    first, second = (value.value if value.__class__ is MaybeBound else value for value in (a, b))
+    is_one_of_two = any(value.__class__ is MaybeBound and value.is_one_of_two for value in (a, b))
+    made = either(first, second, by_running)
+    return MaybeBound(made, is_one_of_two) if made.__class__ is not MaybeBound else made
 
 
 def _optional(a: Any, b: Any) -> Any:

@@ -272,11 +272,10 @@ class Tape:
         self.frozen_containers: dict[int, tuple[Any, str]] = {}
         """Containers of the host that may not be changed any more, by `id`, and why."""
         self.definitions = Definitions()
-        self.undo, self.unrolled = UndoLog(), list[Unrolled]()
+        self.undo, self.unrolled, self.rows, self.changed_in_place = UndoLog(), list[Unrolled](), {}, {}
         self.slots: dict[int, dict[Any, AttributeSlot]] = {}
         """The attributes that staged blocks have changed, by `id` of the object and by name."""
-        self._literals, self.host_contents = dict[float, Lit](), dict[Var, Any]()
-        self.columns, self.rows, self.changed_in_place = {}, {}, {}
+        self._literals, self.host_contents, self.columns = dict[float, Lit](), dict[Var, Any](), {}
 
     # --- lets
 
