@@ -97,9 +97,14 @@ def moves(a: Array) -> bool:
     return any(isinstance(placed(entry), Var) for entry in a.axes or ())
 
 
+def is_changed_in_place(tape: Tape, value: Any) -> bool:
+    """Whether iterations of a staged loop are known to change an object that they carry under a name."""
+    return tape.changed_in_place.get(id(value)) is value
+
+
 def refuse_other(tape: Tape, value: Any, name: str) -> None:
     """Refuse another object under the name of one that iterations change in place."""
-    if tape.is_changed_in_place(value):
+    if is_changed_in_place(tape, value):
         what = f"an iteration changes {label(name)} in place, and leaves another object under that name"
         help = "either assign its attributes, or make a new object each time"
         raise tape.fault(UnsupportedSyntax, what, help=help)

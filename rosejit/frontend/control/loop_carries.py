@@ -325,7 +325,7 @@ class LoopCarries(UninitialisedCarries):
         if value.__class__ is chosen.Chosen:
             return chosen.at_position(value, self.placeholder(value.__rose_position__, name))
         inside = members(value)
-        if not inside or self.tape.is_changed_in_place(value):
+        if not inside or carry_aliases.is_changed_in_place(self.tape, value):
             return value
         return self._holding_placeholders(value, inside, name)
 

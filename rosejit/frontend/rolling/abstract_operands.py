@@ -461,12 +461,7 @@ def either(a: Any, b: Any, by_running: bool) -> Any:
     if MaybeBound in (a.__class__, b.__class__):
         return _either_bound(a, b, by_running)
     if a.__class__ is AbstractArray or b.__class__ is AbstractArray:
-        if a.__class__ is not b.__class__ or (a.shape, a.kind) != (b.shape, b.kind):
-            unroll("one of two arrays of several shapes")
-        if a.place is b.place:
-            return a
-        third = AbstractArray(a.shape, a.kind, object(), True, True)
-        return third if by_running else MaybeBound(third, is_one_of_two=True)  # nothing may read it
+        return _either_array(a, b, by_running)
     optional = _optional(a, b) if by_running else None
     if optional is not None:
         return optional
@@ -477,6 +472,15 @@ def either(a: Any, b: Any, by_running: bool) -> Any:
     if not all(value.__class__ is AbstractNumber or abstract_numbers.is_known_number(value) for value in (a, b)):
         unroll("one of two values of the host")
     return abstract_numbers.either(abstract_numbers.number(a), abstract_numbers.number(b), by_running)
+
+
+def _either_array(a: Any, b: Any, by_running: bool) -> Any:
+    if a.__class__ is not b.__class__ or (a.shape, a.kind) != (b.shape, b.kind):
+        unroll("one of two arrays of several shapes")
+    if a.place is b.place:
+        return a
+    third = AbstractArray(a.shape, a.kind, object(), True, True)
+    return third if by_running else MaybeBound(third, is_one_of_two=True)  # nothing may read it
 
 
 def _either_bound(a: Any, b: Any, by_running: bool) -> MaybeBound:

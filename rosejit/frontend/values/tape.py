@@ -480,10 +480,6 @@ class Tape:
             if self.faults is not None:
                 self.faults.allocated(item)
 
-    def is_changed_in_place(self, value: Any) -> bool:
-        """Whether iterations of a staged loop are known to change an object that they carry under a name."""
-        return self.changed_in_place.get(id(value)) is value
-
     def freeze(self, why: str, *containers: Any) -> None:
         """From now on changes of these are refused: another container may have to change with them."""
         for container in containers:
