@@ -81,7 +81,7 @@ def staged(f: rose.Function, args: Sequence[Any]) -> tuple[ir.Function, list[Any
 def specialised(f: rose.Function, args: Sequence[Any]) -> tuple[ir.Function, Callable[[Sequence[Any]], list[Any]]]:
     """The IR of `f` for `args`, and what gives its arguments for these and for others of their types."""
     with sessions.session() as at:
-        made = f.specialise(f.binding.bind(tuple(args), {}), at)
+        made = f.specialised(tuple(args), {}, at)[1].staged
 
     def values(args: Sequence[Any]) -> list[Any]:
         captured = [_read(read) for read in sessions.reads(made.source, ()) if read.tree is not None]

@@ -133,7 +133,7 @@ def test_what_users_call_gives_the_bits_of_the_interpreter(program: Program, cal
     f = program.function
     function, args = staged(f, call)
     with sessions.session() as at:
-        trees = given_trees(f, f.specialise(f.binding.bind(call, {}), at), len(call))
+        trees = given_trees(f, f.specialised(call, {}, at)[1].staged, len(call))
     own = sum(len(leaves(tree)) for tree in trees)
     mask = tuple(on and k < own for k, on in enumerate(differentiable(function)))
     tangents = [None if isinstance(tree, Static) else linear(x) for tree, x in zip(trees, call, strict=True)]

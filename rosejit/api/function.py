@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, TypeVar
 from rosejit.api import sessions
 from rosejit.api.calling.call_interface import interface_of, known_as
 from rosejit.api.calling.call_types import Parameters, Result
+from rosejit.api.calling.needed_ints import staged_with_needed
 from rosejit.api.calling.out_argument import placed
 from rosejit.api.calling.specialisation import Staged
 from rosejit.api.calling.specialisation_cache import Key, Known, Specialisation, reckon
@@ -47,6 +48,7 @@ _clock = getattr(time, "thread_time", time.process_time)
 """Seconds of work; in Pyodide threads have no clock of their own."""
 
 Rule = TypeVar("Rule", bound=Callable[..., Any])
+Made = TypeVar("Made")
 
 _STAGING = threading.RLock()
 """One thread stages at a time: two that enter a cycle of functions at two places would wait for each other."""
@@ -203,14 +205,14 @@ class Function(Generic[Parameters, Result]):
         call = self._bound(args, given)
         at = sessions.staging_of(call.values)
         if at is not None:
-            return self._call_inside(at, call)
+            return self._call_inside(at, args, given)
         if "ROSE_CHECK" in os.environ:
             self._check_once(call, args, given)
         found = ready(self, call)
         run = None if found is None or found.outgrown else found.call
         if run is None:
             with sessions.session() as made:
-                run = self._compiled(call, made)
+                call, run = self._staged(args, given, made, lambda call: self._compiled(call, made))
         fits, result = True, None
         try:
             result = run(*args, **kwargs)
@@ -265,11 +267,14 @@ class Function(Generic[Parameters, Result]):
         if self._kind.source is not None and at.cycles.in_rule and "out" not in kwargs and has_tangent((args, kwargs)):
             return at.inlined(self._kind.source, args, kwargs)
         if "out" not in kwargs or "out" in self.__signature__.parameters:
-            return self._call_inside(at, self._binding.bind(args, kwargs))
+            return self._call_inside(at, args, kwargs)
         out = kwargs.pop("out")
-        return sessions.filled(at, self._call_inside(at, self._binding.bind(args, kwargs)), out)
+        return sessions.filled(at, self._call_inside(at, args, kwargs), out)
 
-    def _call_inside(self, at: Session, call: Call) -> Any:
+    def _call_inside(self, at: Session, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return self._staged(args, kwargs, at, lambda call: self._apply_inside(at, call))[1]
+
+    def _apply_inside(self, at: Session, call: Call) -> Any:
         owner = (self, call.key)
         at.gives_statics = at.gives_statics or bool(call.statics)
         unfinished = at.cycles.unfinished(owner)
@@ -312,12 +317,19 @@ class Function(Generic[Parameters, Result]):
         """Its custom derivative."""
         return self._rule
 
-    def specialise(self, call: Call, at: Session) -> Staged:
-        """`self` staged for the arguments of `call`; anew where what it read has changed."""
-        return self.specialisation(call, at).staged
+    def _staged(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], at: Session, stage: Callable[[Call], Made]
+    ) -> tuple[Call, Made]:
+        """The call with these arguments, and what `stage` makes of it in the staging `at`."""
+        return staged_with_needed(self._binding, args, kwargs, at, stage)
+
+    def specialised(self, args: tuple[Any, ...], kwargs: dict[str, Any], at: Session) -> tuple[Call, Specialisation]:
+        """The call with these arguments, and what is staged for it."""
+        return self._staged(args, kwargs, at, lambda call: self.specialisation(call, at))
 
     def specialisation(self, call: Call, at: Session) -> Specialisation:
-        """As `specialise`, with all that was made of it. Raises `NotDifferentiable` where its body has not ended."""
+        """`self` staged for the arguments of `call`, anew where what it read has changed. Raises `NotDifferentiable`
+        where its body has not ended."""
         owner = (self, call.key)
         found = None if at.cycles.unfinished(owner) else self._specialised(call, at)
         unfinished = at.cycles.unfinished(owner)
@@ -433,9 +445,9 @@ class Function(Generic[Parameters, Result]):
     @public
     def lower(self, *args: Any, **kwargs: Any) -> "Lowered":
         """The function for these arguments, or for `rose.ShapeOf(...)` in their place, opened up."""
-        call = self._bound(args, kwargs)
+        self._bound(args, kwargs)
         with sessions.session() as at:
-            found = self.specialisation(call, at)
+            call, found = self.specialised(args, kwargs, at)
         interface = interface_of(self, found, bound=True)
         return lowered.Lowered(found.staged.program, interface, tuple(call.statics), self._options)
 
@@ -534,6 +546,15 @@ def _another(first: Function) -> Function:
     found.__call__ = entry(found, first.binding.function, found._calls)
     FUNCTIONS.add(found)
     return found
+
+
+def with_needed(function: Function, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The arguments of a call from Python for a function that takes them in a tuple: ints that staging has to know are
+    marked."""
+    if function.binding.needed is not None and function.binding.passed_for_defaults(args, {}):
+        with sessions.session() as at:
+            function.specialised(args, {}, at)
+    return function.binding.marked(args)
 
 
 def has_code(function: Function, call: Call) -> None:

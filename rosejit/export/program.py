@@ -123,9 +123,8 @@ def _staged(function: Function, examples: tuple[Any, ...]) -> Staged:
             f"`{function.__name__}` is opaque: it stays Python and has no WebAssembly",
             help="export a function that calls it: the page then gives it to `load({ imports })`",
         )
-    call = function.binding.bind(examples, {})
     with sessions.session() as at:
-        return function.specialisation(call, at).staged
+        return function.specialised(examples, {}, at)[1].staged
 
 
 def _closed(staged: Staged) -> ir.Function:

@@ -94,7 +94,7 @@ def gives_real(function: Any, args: tuple[Any, ...]) -> Literal["number", "array
     where that fails: the call tells why."""
     try:
         with sessions.session() as at:
-            found = function.specialise(function.binding.bind(args, {}), at).result
+            found = function.specialised(args, {}, at)[1].staged.result
     except Exception:
         return None
     if not isinstance(found, Leaf):

@@ -213,7 +213,7 @@ def _bounds(bounds: Any, x: Any, count: int) -> tuple[Any, Any]:
 def _shape(g: Function, args: tuple[Any, ...]) -> tuple[int, ...]:
     """The shape of what a constraint gives, a number being one of one row: known once it is staged."""
     with sessions.session() as at:
-        found = g.specialise(g.binding.bind(args, {}), at).result
+        found = g.specialised(args, {}, at)[1].staged.result
     if not isinstance(found, Leaf):
         raise StagingTypeError(
             f"the constraint `{g.__name__}` returns a structure",

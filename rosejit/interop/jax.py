@@ -200,9 +200,8 @@ class _Wrapped:
     def _program(self, args: tuple[Any, ...]) -> _Program:
         """What is called for such arguments: staged, so that the shapes of its results are known."""
         given = with_leaves(args, _is_slot, (ShapeOf(x.shape, dtype=x.kind()) for x in leaves_of(args, _is_slot)))
-        call = self.base.binding.bind(given, {})
         with sessions.session() as at:
-            staged = self.base.specialise(call, at)
+            staged = self.base.specialised(given, {}, at)[1].staged
         staged.require_no_draws("a function of JAX")
         refuse_complex(self.base, staged.result)
         return _Program(self.base, args, build(staged.result, Supply([*self._slots(staged.result)]), _host(staged)))

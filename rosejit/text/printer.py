@@ -7,6 +7,7 @@ that misses the memory cache, so lets are written by type of form, and what can 
 import json
 import os
 
+from rosejit.errors import VerifyError
 from rosejit.ir.primitive import Primitive
 from rosejit.ir.syntax import (
     Accum,
@@ -69,6 +70,13 @@ def closure(roots: tuple[Function, ...]) -> list[Function]:
         seeds = [*dict.fromkeys(rules), *seeds]
 
 
+class _Bound(dict[Atom, str]):
+    """The names of variables, by variable."""
+
+    def __missing__(self, v: Atom) -> str:
+        raise VerifyError(f"`{v.hint if isinstance(v, Var) else v}` is read, but not in scope")
+
+
 class _Names:
     """Gives out every name once: the hint, then hint1, hint2, ..."""
 
@@ -108,7 +116,7 @@ class _Printer:
         self.styles: dict[Primitive, tuple[str, str, str]] = {}
         self.lines: list[str] = []
         self.local = _Names(KEYWORDS)
-        self.names: dict[Atom, str] = {}
+        self.names = _Bound()
 
     def program(self, functions: list[Function]) -> str:
         for f in functions:
@@ -187,7 +195,7 @@ class _Printer:
     # --- functions and blocks
 
     def _print_function(self, f: Function) -> None:
-        self.local, self.names = _Names(KEYWORDS), {}
+        self.local, self.names = _Names(KEYWORDS), _Bound()
         params = ", ".join([("own " if p in f.own else "") + self._bind(p) for p in f.params])
         results = ": " + ", ".join([self._type(t) for t in f.results]) if f.results else ""
         words = ("checkpoint " if f.checkpoint else "") + ("host " if f.host is not None else "")

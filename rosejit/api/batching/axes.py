@@ -39,7 +39,7 @@ class Batched(Signature):
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
         """The batched call with these arguments. Raises StagingTypeError or ShapeError where they do not fit."""
         call = Call()
-        for k, value in enumerate(self.arrange(*args, **kwargs)):
+        for k, value in enumerate(self.arranged(args, kwargs)):
             parameter = self.parameters[k]
             binder = Binder(self.function, parameter, call)
             call.trees.append(binder.tree(self.describe(k, value), value, parameter.name))
@@ -145,6 +145,7 @@ def batched(signature: Signature, title: str, in_axes: Axes, found: inspect.Sign
     plain = tuple(replace(p, description=_open(p.description)) for p in signature.parameters)
     return Batched(
         signature.function, plain, hints.Inferred(), None, signature.arrange, signature.python, None,
+        None if signature.needed is None else set(),
         signature, title, tuple(axes), tuple(optional),
     )  # fmt: skip
 

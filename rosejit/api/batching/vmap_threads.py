@@ -35,7 +35,9 @@ def spread(batched: Function, binding: Batched, threads: int) -> Callable[[Call]
         length = binding.length(handed_on(call))
         size = -(-length // threads)
         if call.key not in ordered:
-            ordered[call.key] = _calls_host(batched, call)
+            ordered[call.key] = binding.apply(
+                functools.partial(_calls_host, batched), _piece(binding, call, slice(None))
+            )
         alone = sys.platform == "emscripten" or interpreted.is_disabled()
         if size in (0, length) or alone or ordered[call.key]:
             return binding.apply(batched, _piece(binding, call, slice(None)))
@@ -47,11 +49,11 @@ def spread(batched: Function, binding: Batched, threads: int) -> Callable[[Call]
     return run
 
 
-def _calls_host(batched: Function, call: Call) -> bool:
+def _calls_host(batched: Function, *args: Any, **kwargs: Any) -> bool:
     """Whether order matters: the function calls Python, whose effects are in order."""
     with sessions.session() as at:
-        staged = batched.specialise(call, at)
-    return any(f.host is not None for f in reachable(staged.function))
+        found = batched.specialised(args, kwargs, at)[1]
+    return any(f.host is not None for f in reachable(found.staged.function))
 
 
 def _piece(binding: Batched, call: Call, part: slice) -> list[Any]:

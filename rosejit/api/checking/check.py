@@ -258,7 +258,7 @@ class _Check:
     def _rounding(self) -> float:
         """How far rounding may part results: what a change of the last digits of the arguments does to them."""
         with sessions.session() as at:
-            staged = self.base.specialise(self.base.binding.bind(self.args, {}), at)
+            staged = self.base.specialised(self.args, {}, at)[1].staged
         trees = given_trees(self.base, staged, len(self.args))
         scale = max([abs(x) for x in reals(staged.result, self.plain.value)], default=0.0) or 1.0
         worst = 0.0
@@ -312,7 +312,7 @@ class _Check:
     def _derivatives(self, order: int) -> None:
         found = self.report.comparisons
         with sessions.session() as at:
-            staged = of_values(self.base.specialise(self.base.binding.bind(self.args, {}), at))
+            staged = of_values(self.base.specialised(self.args, {}, at)[1].staged)
         trees = given_trees(self.base, staged, len(self.args))
         along = direction(trees, self.args, self.seed)
         if not along or not [*reals(staged.result, self._result())]:

@@ -233,9 +233,9 @@ def reverse_place(point: Point, cotangents_of: Callable[[], list[Any]]) -> Place
 
 def _both_modes(f: Function, recorder: Recorder, point: Point, cts: list[Any]) -> Callable[[int], tuple[float, float]]:
     """By the number of an event: the derivative of the result, against a cotangent, by what is computed there."""
-    call = f.binding.bind(point.args, {})
     with sessions.session() as at:
-        made = f.specialise(call, at)
+        call, found = f.specialised(point.args, {}, at)
+        made = found.staged
     reads = [capture.read() for capture in made.source.captures]
     args = [v.tolist() if isinstance(v, np.ndarray) else v for v in (*call.values, *reads)]
     mask = (*(False for _ in call.values), *(read is recorder.added for read in reads))

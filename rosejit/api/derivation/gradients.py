@@ -38,7 +38,7 @@ def derived(base: Function, name: str, derive: Derive, transform: Callable[..., 
     """A function made of another by a derivation of its staged form; it takes the same arguments."""
 
     def stage(self: Function, call: Call, at: Session) -> Staged:
-        staged = of_values(base.specialise(call, at))
+        staged = of_values(base.specialisation(call, at).staged)
         names = tuple(parameter.name for parameter in base.binding.parameters)
         try:
             return derive(staged, names)  # of the kinds of arguments; what follows from the body shows in `Recipe`

@@ -30,7 +30,7 @@ from rosejit.api.decorators import as_function, from_source
 from rosejit.api.deferred import derivative_programs, pipeline
 from rosejit.api.derivation.derivation_recipe import Recipe
 from rosejit.api.derivation.linear_map import Linear, LinearMap
-from rosejit.api.function import Function, has_code, ready
+from rosejit.api.function import Function, has_code, ready, with_needed
 from rosejit.api.programs import interpreted
 from rosejit.api.programs.compile_and_load import Loaded
 from rosejit.api.public_entry import public
@@ -95,7 +95,7 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
     at = sessions.current()
     if at is not None:
         return _jvp_inside(at, base, tuple(primals), tuple(tangents))
-    return _along(base, len(primals))(tuple(primals), tuple(tangents))
+    return _along(base, len(primals))(with_needed(base, tuple(primals)), tuple(tangents))
 
 
 def _along(base: Function, count: int) -> Function:
@@ -143,8 +143,8 @@ def _of_primals(base: Function, count: int, name: str, function: Callable[..., A
 
 
 def _jvp_inside(at: Session, base: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
-    call = base.binding.bind(primals, {})
-    staged = of_values(base.specialise(call, at))
+    call, found = base.specialised(primals, {}, at)
+    staged = of_values(found.staged)
     require_lengths(staged, "`jvp` in staged code")
     args = sessions.arguments(at, staged, call)
     given = linear_atoms(at, given_trees(base, staged, len(primals)), tangents, len(args))
@@ -303,8 +303,8 @@ def _mask(staged: Staged, trees: tuple[Tree, ...]) -> tuple[bool, ...]:
 
 
 def _vjp_inside(at: Session, base: Function, primals: tuple[Any, ...]) -> tuple[Any, Map]:
-    call = base.binding.bind(primals, {})
-    staged = of_values(base.specialise(call, at))
+    call, found = base.specialised(primals, {}, at)
+    staged = of_values(found.staged)
     require_lengths(staged, "a derivative other than a gradient in staged code")
     args = tuple(sessions.arguments(at, staged, call))
     mask = _mask(staged, given_trees(base, staged, len(primals)))
@@ -336,8 +336,8 @@ def _cotangents_value(
 
 
 def _linearize_inside(at: Session, base: Function, primals: tuple[Any, ...]) -> tuple[Any, Map]:
-    call = base.binding.bind(primals, {})
-    staged = of_values(base.specialise(call, at))
+    call, found = base.specialised(primals, {}, at)
+    staged = of_values(found.staged)
     require_lengths(staged, "a derivative other than a gradient in staged code")
     args = tuple(sessions.arguments(at, staged, call))
     mask = _mask(staged, given_trees(base, staged, len(primals)))
@@ -379,7 +379,8 @@ def _forward(base: Function, primals: Sequence[Any]) -> "tuple[Any, Any, _Maps]"
     found = None if known is None else valued(known)
     if found is None or key not in found.extras:
         with sessions.session() as at:
-            found = valued(base.specialisation(call, at))
+            call, known = base.specialised(tuple(primals), {}, at)
+            found = valued(known)
             found.extras[key] = _compiled(base, found.staged, given_trees(base, found.staged, len(primals)))
         has_code(base, call)
     result, handle, latest = _run_forward(base, found, key, primals)

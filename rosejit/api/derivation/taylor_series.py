@@ -65,8 +65,8 @@ def _of_order(base: Function, order: int) -> Function:
 
 def _inside(at: Session, base: Function, x: Any, v: Any, order: int) -> tuple[Any, ...]:
     primals, directions = (x, v) if _is_several(base, x) else ((x,), (v,))
-    call = base.binding.bind(tuple(primals), {})
-    staged = of_values(base.specialise(call, at))
+    call, found = base.specialised(tuple(primals), {}, at)
+    staged = of_values(found.staged)
     require_lengths(staged, "a Taylor series")
     args = tuple(sessions.arguments(at, staged, call))
     trees = given_trees(base, staged, len(primals))

@@ -30,9 +30,9 @@ from rosejit.api.derivation.derivation_recipe import (
 )
 from rosejit.api.programs import interpreted
 from rosejit.api.programs.borders import NO_BORDERS, Borders
-from rosejit.errors import RoseMemoryError
+from rosejit.errors import RoseMemoryError, VerifyError
 from rosejit.ir import syntax as ir
-from rosejit.ir.traversal import callees, forms, lets, reachable, size
+from rosejit.ir.traversal import callees, forms, free, lets, reachable, size
 from rosejit.logs import note
 from rosejit.numeric import is_at_hand
 from rosejit.runtime import backend
@@ -63,6 +63,8 @@ def load(roots: Roots, keep: bool, options: str = "", tier: Tier = "auto", borde
         exceptions = _exceptions(sources) if kept else []
         given = tuple([(name, border.params, border.results) for name, border in borders.items()])
         digest = _digest(roots, sources, f"{options}{given or ''}") if kept else ""
+        if not kept:  # who prints a program for its digest asks that too
+            _require_bound(sources)
         found = _recalled(digest, exceptions, tier, _names(roots)) if kept else None
         settled = _keeper(digest, exceptions, _names(roots)) if kept else _keeps_nothing(_names(roots))
         made = found or _made(roots, tier, settled, borders)
@@ -202,6 +204,14 @@ def _digest(roots: Roots, sources: list[ir.Function], options: str) -> str:
     return hashlib.sha256(
         f"{options}{os.environ.get('ROSE_ADDRESS_BITS', '')}{nans}\n{words!r}\n".encode() + _text(sources)
     ).hexdigest()
+
+
+def _require_bound(sources: list[ir.Function]) -> None:
+    """Raise for a variable that is read and never bound: in compiled code it would be 0."""
+    for f in sources:
+        unbound = free(f.body, f.params) if f.body is not None else None
+        if unbound:
+            raise VerifyError(f"`{next(iter(unbound)).hint}` of `{f.name}` is read, but not in scope")
 
 
 def _printed(sources: Iterable[ir.Function]) -> bytes:

@@ -295,7 +295,7 @@ def _static_keys(trees: Any) -> Iterator[Any]:
 
 def _static(writer: Writer, key: Any, value: Any) -> Any:
     """A static argument; raises StagingTypeError where it is not what it was when the function was lowered."""
-    is_default = type(key) is host_scalars.UnpassedInt and value == key
+    is_default = type(key) in host_scalars.HOST_INTS and value == int(key)
     if value is not key and not is_default and not _same(value, key):
         raise StagingTypeError(
             f"`{writer.title}` cannot be saved: a static argument, {type(value).__name__}, has been changed",

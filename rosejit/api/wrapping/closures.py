@@ -30,7 +30,7 @@ def hoisted(f: Callable[..., Any], x: Any) -> tuple[Function, tuple[Any, ...]]:
     if at is None:
         raise StagingTypeError("a closure is taken apart in staged code only")
     base = as_function(f)
-    staged = base.specialise(base.binding.bind((x,), {}), at)
+    staged = base.specialisation(base.binding.bind((x,), {}), at).staged
     around = staged.source.outer
     values = tuple([wrap(at.tape, a) if isinstance(a.type, Scalar) else fresh(at.tape, a) for a in around])
     function = _closed_last(staged.function, len(staged.source.captures), len(around))
@@ -55,7 +55,7 @@ def pushed(f: Function, x: Any, closed: tuple[Any, ...], along: tuple[Any, ...] 
     at = sessions.current()
     assert at is not None, "rules are staged"
     call = f.binding.bind((x, closed), {})
-    staged = f.specialise(call, at)
+    staged = f.specialisation(call, at).staged
     require_lengths(staged, "a closure")
     args = sessions.arguments(at, staged, call)
     own, around = (leaves(tree) for tree in staged.trees)

@@ -208,10 +208,10 @@ class Emitter(Variables):
     def _chunk(self, write: Callable[[], None]) -> None:
         """What `write` writes, as a function of the address of the frame."""
         parent, self.body = self.body, Body(1, self.module.address.kind, frame=0)
-        frame, self.where[self._frame] = self.where.get(self._frame), 0
+        frame, self.where[self.frame_variable] = self.where.get(self.frame_variable), 0
         write()
         if frame is not None:
-            self.where[self._frame] = frame
+            self.where[self.frame_variable] = frame
         self._chunks += 1
         index = self.module.builder.declare_function((self.module.address.kind,), (), f"{self.name}.{self._chunks}")
         self.module.builder.define(index, *self.body.finish(b"", b""))

@@ -46,7 +46,8 @@ class Variables:
         """The variables that may live in locals; None for all."""
         self.times = plan.times
         """How often the loops around run what is being written, as far as that is known."""
-        self._frame = Var(module.address.scalar, "frame")
+        self.frame_variable = Var(module.address.scalar, "frame")
+        """What holds the address of the frame, where code reads that as a variable."""
 
     def kind(self, v: Var) -> Kind | None:
         """The Wasm type of what is kept for `v`: of a cell, what it holds."""
@@ -105,8 +106,8 @@ class Variables:
 
     def frame_address(self) -> Var:
         """A variable that holds the address of the frame."""
-        self.where[self._frame] = self.body.frame
-        return self._frame
+        self.where[self.frame_variable] = self.body.frame
+        return self.frame_variable
 
     def release(self, v: Var, place: int) -> None:
         """Above this point `v` is not needed; who gave it a fixed place keeps that."""

@@ -10,6 +10,7 @@ from rosejit.codegen.core.split_long import LONGEST, PARENT
 from rosejit.codegen.loops.carried_locals import poll
 from rosejit.codegen.program.form_table import FORMS
 from rosejit.codegen.values.ownership import consume, free
+from rosejit.errors import VerifyError
 from rosejit.ir.syntax import Block, Function, Var
 from rosejit.ir.types import UNIT
 from rosejit.wasm.instructions import local_get, local_set, memory_copy
@@ -24,9 +25,18 @@ def write_function(module: ModuleContext, f: Function, plan: Plan, *, polls: boo
     e = Emitter(module, FORMS, plan, body, f.name)
     area = _open(e, f, callee)
     code, _ = e.nested(f.body, partial(_results, e, f.body, callee, area))
+    _require_bound(e, f, area)
     free(e, [p for p in f.params if p in f.own and p not in e.where and p.type is not UNIT])
     e.body.out.insert(0, code)
     finish_function(e, callee.index, _prologue(e, f, callee, area), polls=polls)
+
+
+def _require_bound(e: Emitter, f: Function, area: Var | None) -> None:
+    """Raise for a variable that is read and that nothing above has bound: its local would hold 0."""
+    unbound = e.where.keys() - {*f.params, area, e.frame_variable}
+    if unbound:
+        named = ", ".join(sorted({f"`{v.hint}`" for v in unbound}))
+        raise VerifyError(f"{named} of `{f.name}` is read, but not in scope")
 
 
 def finish_function(e: Emitter, index: int, prologue: bytes, *, polls: bool) -> None:

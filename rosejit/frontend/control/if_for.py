@@ -423,7 +423,6 @@ class StagedFor:
         if is_downwards(self._items):
             step, test = Apply(P["wsub"], step.args), Apply(P["ige"], (index, first))
             first = tape.apply(P["wsub"], self._trips, Lit(1, INT))
-        body = [*self._frame.lets, Let((following,), step, place)]
         tests = [Let((goes_on,), test, place)]
         for held, name in zip(carries.held, self._names, strict=True):
             if name in self._leaving:
@@ -432,8 +431,8 @@ class StagedFor:
                 tests.append(Let((both,), Apply(P["and"], (goes_on, stays)), place))
                 goes_on = both
         carries.carry(index, first, following)
-        finishes = carries.finish_carries(names)
-        found = carries.carries
+        finishes = carries.finish_carries(names)  # it may compute what the iteration leaves
+        found, body = carries.carries, [*self._frame.lets, Let((following,), step, place)]
         variables, inits = tuple(carry.phi for carry in found), tuple(carry.init for carry in found)
         loop = WhileForm(variables, inits, Block(tests, (goes_on,)), Block(body, tuple(c.next for c in found)))
         retype.retype_loop(loop, carries.atoms)

@@ -189,7 +189,7 @@ class AbstractCalls:
         tape = self.session.tape
         before = tape.error
         try:
-            return called.specialise(call, self.session).result
+            return called.specialisation(call, self.session).staged.result
         except RoseError as error:
             tape.error = before
             return unroll(f"`{called.__name__}` cannot be staged by itself: {error.message}")

@@ -259,7 +259,7 @@ class Session:
         self._begin(opened)
         self.cycles.enter(member)
         depth = len(tape.frames) - 1
-        trials, tape.trials = tape.trials, DeferredEffects()
+        trials, tape.trials = tape.trials, DeferredEffects(tape.trials.heard)
         try:
             self._note_outside(function, call, opened)
             arguments = self._arguments(signature, call, made)

@@ -21,7 +21,7 @@ from rosejit.frontend.signature.describe import (
     parameter_span,
 )
 from rosejit.frontend.syntax.code_table import ByCode
-from rosejit.frontend.values.host_scalars import Bound, UnpassedInt
+from rosejit.frontend.values.host_scalars import HOST_INTS, Bound, NeededInt, UnpassedInt, is_passed_int
 from rosejit.frontend.values.pytree import host_places
 from rosejit.frontend.values.scalars import Real
 from rosejit.frontend.values.tape import Tape
@@ -47,6 +47,8 @@ class Signature:
     """As Python shows it."""
     unread: Callable[[], tuple[tuple[Parameter, ...], Description]] | None
     """Gives `parameters` and `result` when they are first asked for: a hint named what was not there yet."""
+    needed: set[str] | None
+    """Parameters for which staging has to know the int that is passed; None where none has an int by default."""
 
     def __getattr__(self, name: str) -> Any:
         if name not in ("parameters", "result") or self.unread is None:
@@ -71,7 +73,7 @@ class Signature:
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
         """The call with these arguments; raises StagingTypeError or ShapeError where they do not fit."""
         call = Call()
-        for parameter, value in zip(self.parameters, self.arrange(*args, **kwargs), strict=True):
+        for parameter, value in zip(self.parameters, self.arranged(args, kwargs), strict=True):
             if value.__class__ is Real and admits_reals(parameter.description):  # most of them
                 call.values.append(value)
                 call.trees.append(Real.leaf)
@@ -80,6 +82,25 @@ class Signature:
             call.trees.append(binder.tree(parameter.description, value, parameter.name))
         check_expressions(self.function, call)
         return call
+
+    def arranged(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        """The arguments in the order of the parameters."""
+        return self.marked(self.arrange(*args, **kwargs))
+
+    def marked(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The values of the first parameters, the ints among them that staging has to know as such."""
+        if not self.needed:
+            return values
+        named = (
+            _known(v) if n in self.needed and _is_passed(v) else v
+            for n, v in zip(self.python.parameters, values, strict=False)
+        )
+        return (*named, *values[len(self.python.parameters) :])
+
+    def passed_for_defaults(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[str]:
+        """The parameters that have an int by default, and for which a call passes another, which is staged."""
+        pairs = zip(self.python.parameters.values(), self.arranged(args, kwargs), strict=True)
+        return [p.name for p, value in pairs if _is_int(p.default) and _is_passed(value)]
 
     def returns(self, value: Any) -> Description:
         """What `value`, which the function returns, has to be."""
@@ -104,10 +125,10 @@ class Signature:
 
 
 def handed_on(call: Call) -> Call:
-    """`call`, for a function that only hands its arguments on: an int that nobody has passed is still none."""
+    """`call`, for a function that only hands its arguments on: an int of the host is still one."""
     keys = [place.key for tree in call.trees for place in host_places(tree)]
     given = zip(keys, call.statics, strict=True)
-    call.statics = [key if key.__class__ is UnpassedInt else value for key, value in given]
+    call.statics = [key if key.__class__ in HOST_INTS else value for key, value in given]
     return call
 
 
@@ -146,7 +167,9 @@ class Signatures:
             return signature(function, static)
         if one is None:
             one = known[key] = replace(signature(function, static), function=_nobody)  # or that would live as long
-        return Signature(function, one.parameters, one.result, one.result_hint, one.arrange, one.python, None)
+        return Signature(
+            function, one.parameters, one.result, one.result_hint, one.arrange, one.python, None, one.needed
+        )
 
 
 def _nobody() -> None: ...
@@ -177,7 +200,9 @@ def signature(
     pairs = [*zip(found.parameters.values(), defaults, strict=True)]
     if any(default is not p.default for p, default in pairs):
         found = found.replace(parameters=[p.replace(default=default) for p, default in pairs])
-    made = Signature(target, parameters, result, returned if known else None, _arrange(target, found), found, unread)
+    made = Signature(
+        target, parameters, result, returned if known else None, _arrange(target, found), found, unread, _needed(found)
+    )
     if unread is not None:
         del made.parameters, made.result
     return made
@@ -259,6 +284,25 @@ def _unpassed(given: Any) -> Any:
     if type(given) is tuple:
         return tuple(map(_unpassed, given))
     return UnpassedInt(given) if type(given) is int else given
+
+
+def _is_int(default: Any) -> bool:
+    """Whether a parameter has an int by default, or a tuple of such."""
+    if default.__class__ is tuple:
+        return bool(default) and all(map(_is_int, default))
+    return default.__class__ is UnpassedInt or (default.__class__ is Bound and type(default.value) is int)
+
+
+def _is_passed(value: Any) -> bool:
+    return all(map(_is_passed, value)) if value.__class__ is tuple else is_passed_int(value)
+
+
+def _known(value: Any) -> Any:
+    return tuple(map(_known, value)) if value.__class__ is tuple else NeededInt(value)
+
+
+def _needed(found: inspect.Signature) -> set[str] | None:
+    return set() if any([_is_int(p.default) for p in found.parameters.values()]) else None
 
 
 def _scope(function: Any, extra: dict[str, Any] | None) -> dict[str, Any]:

@@ -50,7 +50,7 @@ from rosejit.frontend.values.generators import (
     node_of,
     words_of,
 )
-from rosejit.frontend.values.host_scalars import LARGEST, Bound, UnpassedInt, as_array, as_number, number_kind
+from rosejit.frontend.values.host_scalars import HOST_INTS, LARGEST, Bound, as_array, as_number, number_kind
 from rosejit.frontend.values.host_values import is_iterator
 from rosejit.frontend.values.open_lengths import OpenLength, as_staged
 from rosejit.frontend.values.pytree import attribute, attributes, flatten, is_staged_deep, members, staged_leaf, told
@@ -184,7 +184,7 @@ class Binder:
 
     def tree(self, description: Description, value: Any, where: str) -> Tree:
         """The tree of `value`, which `where` names; raises where the description does not admit it."""
-        if value.__class__ is UnpassedInt:
+        if value.__class__ in HOST_INTS:
             self.call.statics.append(int(value))
             return StaticTree(value)
         if value.__class__ is Bound:

@@ -6,17 +6,19 @@ Action = Callable[[], None]
 
 
 class DeferredEffects:
-    """The iterations that are tried, innermost last, and what was to be said in each."""
+    """The iterations that are tried, innermost last, and what was to be said in each. `heard` is given what counts:
+    it does it, or keeps it where the whole staging is a trial."""
 
-    def __init__(self) -> None:
+    def __init__(self, heard: Callable[[Action], None] | None = None) -> None:
         self._open: list[list[Action]] = []
+        self.heard = heard or _done
 
     def say(self, action: Action) -> None:
         """Do something that can be heard: now, or when it is known that it counts."""
         if self._open:
             self._open[-1].append(action)
         else:
-            action()
+            self.heard(action)
 
     @property
     def running(self) -> bool:
@@ -40,3 +42,7 @@ class DeferredEffects:
         """Nothing is tried any more."""
         if self._open:
             self.commit_trial(self._open[0], counts=True)
+
+
+def _done(action: Action) -> None:
+    action()

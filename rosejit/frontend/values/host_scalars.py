@@ -26,6 +26,31 @@ class UnpassedInt(int):
         return int(self)
 
 
+class NeededInt(UnpassedInt):
+    """The integer that a call passes for a default, in a function that cannot be staged without knowing it: a host
+    value, and its own key."""
+
+    __slots__ = ()
+
+    def fits(self, value: Any) -> bool:
+        """Whether another argument is this number."""
+        return (value.__class__ is NeededInt or is_passed_int(value)) and int(value) == int(self)
+
+    def __eq__(self, other: object) -> bool:
+        return other.__class__ is NeededInt and int(self) == int(other)  # type: ignore[call-overload]  # an int
+
+    __hash__ = int.__hash__
+
+
+HOST_INTS = frozenset({UnpassedInt, NeededInt})
+"""The classes of integers of the host among the arguments of a call, which stay such wherever they are handed on."""
+
+
+def is_passed_int(value: Any) -> bool:
+    """Whether an argument is an integer of Python's or NumPy's."""
+    return value.__class__ is int or isinstance(value, np.integer)
+
+
 class Bound:
     """Stands for the value that `functools.partial` binds to a parameter: it is closed over, unless the call passes
     another."""

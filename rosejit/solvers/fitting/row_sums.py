@@ -182,11 +182,11 @@ class SumOver:
         if call.key in self.sums:
             return
         rows = given[self.places[0]].shape[0]
-        found = self.base.specialise(call, at).result
+        found = self.base.specialisation(call, at).staged.result
         if _may_have_rows(found, rows):
             longer = [np.zeros((rows + 1, *given[k].shape[1:]), dtype=given[k].dtype) for k in self.places]
             other = self.base.binding.bind(tuple(_replaced(given, self.places, longer)), {})
-            if self.base.specialise(other, at).result != found:
+            if self.base.specialisation(other, at).staged.result != found:
                 raise _no_sum(self.base, found)
         self.sums.add(call.key)
 

@@ -78,5 +78,111 @@ def test_a_tuple_that_is_passed_is_staged():
     assert f(0.5) == 6.5
     assert [f(0.5, (k, 1)) for k in (3, 4, 5)] == [2.5, 3.0, 3.5]
     assert f.cache_info().misses == 2
-    with pytest.raises(rose.StagingTypeError, match="shape"):
-        rose.jit(lambda p, shape=(2, 3): np.sum(np.zeros(shape) + p))(0.5, (4, 5))
+
+
+def test_a_tuple_that_is_passed_is_known_where_it_is_a_shape():
+    f = rose.jit(lambda p, shape=(2, 3): np.sum(np.zeros(shape) + p))
+    assert [f(0.5, shape) for shape in ((4, 5), (1, 2), (4, 5))] == [10.0, 1.0, 10.0]
+    assert f(0.5) == 3.0
+    assert f.cache_info().size == 3
+    assert rose.grad(f)(0.5, (4, 2)) == 8.0
+
+
+# --- ints that are passed for defaults, where staging has to know them
+
+PASSED_GRADIENT = (running(0.3 + 1e-6, 7) - running(0.3 - 1e-6, 7)) / 2e-6
+PASSED_CURVATURE = running(1.3, 7) - 2 * running(0.3, 7) + running(-0.7, 7)  # a square
+PASSED = {
+    "jit": (lambda f: rose.jit(f)(0.3, 7), running(0.3, 7)),
+    "by name": (lambda f: rose.jit(f)(0.3, n=7), running(0.3, 7)),
+    "grad": (lambda f: rose.grad(f)(0.3, 7), PASSED_GRADIENT),
+    "vmap": (lambda f: rose.vmap(f)(POINTS, 7), running(0.3, 7)),
+    "threads": (lambda f: rose.vmap(f, threads=2)(POINTS, 7), running(0.3, 7)),
+    "vmap of grad": (lambda f: rose.vmap(rose.grad(f))(POINTS, 7), PASSED_GRADIENT),
+    "checkpoint": (lambda f: rose.checkpoint(f)(0.3, 7), running(0.3, 7)),
+    "jacobian": (lambda f: rose.jacobian(f)(0.3, 7), PASSED_GRADIENT),
+    "jvp": (lambda f: rose.jvp(f, (0.3, 7), (1.0, None))[1], PASSED_GRADIENT),
+    "vjp": (lambda f: rose.vjp(f, 0.3, 7)[1](1.0)[0], PASSED_GRADIENT),
+    "linearize": (lambda f: rose.linearize(f, 0.3, 7)[1](1.0, None), PASSED_GRADIENT),
+    "hessian": (lambda f: rose.hessian(f)(0.3, 7), PASSED_CURVATURE),
+    "compiled": (lambda f: rose.jit(f).lower(0.3, 7).compile()(0.3, 7), running(0.3, 7)),
+    "staged": (lambda f: rose.jit(lambda p: f(p, 7))(0.3), running(0.3, 7)),
+    "decorated, staged": (lambda f: rose.jit(lambda p: rose.jit(f)(p, 7))(0.3), running(0.3, 7)),
+    "a length": (lambda f: rose.jit(lambda p, xs: rose.jit(f)(p, len(xs)))(0.3, np.ones(7)), running(0.3, 7)),
+    "handed on": (lambda f: rose.jit(lambda p, m=3: rose.jit(f)(p, m))(0.3, 7), running(0.3, 7)),
+    "grad, staged": (lambda f: rose.jit(lambda p: rose.grad(f)(p, 7))(0.3), PASSED_GRADIENT),
+    "jvp, staged": (lambda f: rose.jit(lambda p: rose.jvp(f, (p, 7), (1.0, None))[1])(0.3), PASSED_GRADIENT),
+    "NumPy's": (lambda f: rose.jit(f)(0.3, np.int64(7)), running(0.3, 7)),
+}
+
+
+@pytest.mark.parametrize("transformation", PASSED)
+@pytest.mark.parametrize("function", [name for name in FUNCTIONS if name != "partial"])
+def test_a_passed_int_is_known_where_staging_needs_it(function, transformation):
+    value, expected = PASSED[transformation]
+    assert value(FUNCTIONS[function]) == pytest.approx(expected, rel=1e-6, abs=1e-6)
+
+
+def test_an_int_that_is_bound_and_passed_again():
+    assert rose.jit(FUNCTIONS["partial"])(0.3, n=7) == running(0.3, 7)
+
+
+def test_one_program_for_all_where_staging_need_not_know():
+    f = rose.jit(lambda x, n=2: x**n * n)
+    assert [f(3.0, n) for n in (1, 2, 3, 4)] == [3.0, 18.0, 81.0, 324.0]
+    assert f.cache_info().size == 1
+
+
+def test_only_what_is_needed_is_known():
+    @rose.jit
+    def walk(x: float, steps: int = 4, seed: int = 0) -> float:
+        return sum([x] * steps) + seed
+
+    assert [walk(1.0, 3, seed) for seed in range(5)] == [3.0, 4.0, 5.0, 6.0, 7.0]
+    assert [walk(1.0, steps, 1) for steps in range(3)] == [1.0, 2.0, 3.0]
+    assert walk(2.0) == 8.0
+    assert walk.cache_info().size == 5  # 3, 0, 1 and 2 steps; nothing passed
+
+
+def test_several_that_are_needed_together():
+    @rose.jit
+    def table(x: float, n: int = 2, m: int = 3):
+        return [[x + i * j for j in range(m)] for i in range(n)]
+
+    assert table(1.0, 3, 2) == [[1.0, 1.0], [1.0, 2.0], [1.0, 3.0]]
+    assert table(1.0, m=1) == [[1.0], [1.0]]
+
+
+def test_what_the_refused_staging_did_is_undone(capsys):
+    seen = []
+
+    @rose.jit
+    def f(x: float, n: int = 2) -> float:
+        seen.append(n)
+        print("staged")
+        return sum([x] * n)
+
+    with pytest.warns(rose.StagingWarning):
+        assert f(1.0, 3) == 3.0
+    assert seen == [3]
+    assert capsys.readouterr().out == "staged\n"
+
+
+def test_ints_without_a_default_stay_numbers_of_the_run():
+    @rose.jit
+    def f(x: float, n: int) -> float:
+        return sum([x] * n)
+
+    with pytest.raises(rose.StagingTypeError, match="how often a list is repeated"):
+        f(1.0, 3)
+
+
+def test_the_refusal_that_knowing_does_not_mend():
+    @rose.jit
+    def f(x: float, n: int = 2) -> float:
+        return sum([x] * int(x))
+
+    for _ in range(2):
+        with pytest.raises(rose.StagingTypeError, match="how often a list is repeated"):
+            f(1.0, 3)
+    assert not f.binding.needed
