@@ -18,7 +18,7 @@ from inspect import Parameter
 from itertools import groupby
 from typing import Any, NoReturn, get_args
 
-from rosejit.abi import SCALAR_BYTES, Artifact, Entry, HostSignature, Leaf, Node, Static, Tier, Tree, leaf_of, leaves
+from rosejit.abi import Artifact, Entry, HostSignature, Leaf, Node, Static, Tier, Tree, leaf_of, leaves
 from rosejit.api.deferred import decorators, host_scalars, opaque_functions, print_, reachable_state
 from rosejit.api.programs.value_codec import Reader, Writer
 from rosejit.errors import CacheError, StagingTypeError
@@ -231,7 +231,7 @@ def _tree_of(reader: Reader, words: Any, statics: Iterator[Static]) -> Tree:
     kind, *rest = words
     if kind in ("array", "dyn"):
         element, *shape = rest
-        if element not in SCALAR_BYTES or not all([type(n) is int and n >= 0 for n in shape]):
+        if element not in ("real", "int", "bool") or not all([type(n) is int and n >= 0 for n in shape]):
             raise ValueError("no array")
         return Leaf(kind, tuple(shape), element)
     runs, keys, named, ordered = rest

@@ -117,7 +117,7 @@ PASSED = {
 
 
 @pytest.mark.parametrize("transformation", PASSED)
-@pytest.mark.parametrize("function", [name for name in FUNCTIONS if name != "partial"])
+@pytest.mark.parametrize("function", ["function", "decorated", "lambda", "method", "object"])
 def test_a_passed_int_is_known_where_staging_needs_it(function, transformation):
     value, expected = PASSED[transformation]
     assert value(FUNCTIONS[function]) == pytest.approx(expected, rel=1e-6, abs=1e-6)
