@@ -3,11 +3,14 @@ code, the member of a class, the class or function that it is, or what was not t
 
 # pyright: reportOptionalSubscript=false, reportSelfClsParameterName=false
 
+import collections
+import dataclasses
 import enum
 import functools
 import math
 import operator
 import types
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -792,3 +795,72 @@ def test_names_of_a_class_that_are_no_special_methods_stage_nothing_again():
     Counted.note = "unrelated"
     assert staged(3.0) == 6.0
     assert len(runs) == 1
+
+
+@dataclasses.dataclass
+class Weighed:
+    w: float
+    x: float = 0.0
+
+
+@dataclasses.dataclass
+class ByName:
+    w: float
+    x: float = dataclasses.field(default=0.0, kw_only=True)
+
+
+@dataclasses.dataclass(frozen=True)
+class Frozen:
+    w: float
+    x: float = 0.0
+
+
+@dataclasses.dataclass(slots=True)
+class Slotted:
+    w: float
+    x: float = 0.0
+
+
+class Heir(Weighed):
+    pass
+
+
+class Named(NamedTuple):
+    w: float
+    x: float = 0.0
+
+
+Made = collections.namedtuple("Made", "w x", defaults=(0.0,))
+CONSTRUCTORS = {
+    "dataclass": (Weighed, Weighed.__init__),
+    "by name": (ByName, ByName.__init__),
+    "frozen": (Frozen, Frozen.__init__),
+    "slots": (Slotted, Slotted.__init__),
+    "heir": (Heir, Weighed.__init__),
+    "NamedTuple": (Named, Named.__new__),
+    "namedtuple": (Made, Made.__new__),
+}
+
+
+@pytest.mark.parametrize("where", ["made", "in a helper", "in a staged branch", "gradient"])
+@pytest.mark.parametrize("kind", CONSTRUCTORS)
+def test_defaults_of_constructors_that_python_wrote(kind, where, monkeypatch):
+    cls, constructor = CONSTRUCTORS[kind]
+
+    def value(t):
+        made = cls(t)
+        return made.w * (2.0 + made.x)
+
+    def branch(t):
+        return value(t) if t > 0.0 else 0.0
+
+    f = {"made": value, "in a helper": lambda t: value(t), "in a staged branch": branch}.get(where, value)
+    call = rose.grad(f) if where == "gradient" else rose.jit(f)
+    assert call(1.0) == 2.0
+    if constructor.__kwdefaults__:
+        monkeypatch.setattr(constructor, "__kwdefaults__", {"x": 1.0})
+    else:
+        monkeypatch.setattr(constructor, "__defaults__", (1.0,))
+    assert call(1.0) == 3.0
+    monkeypatch.undo()
+    assert call(1.0) == 2.0

@@ -18,7 +18,7 @@ from rosejit.errors import StagingTypeError
 from rosejit.frontend.control.optional import Optional, nothing_like
 from rosejit.frontend.control.undefined import Poison
 from rosejit.frontend.soa.struct_of_arrays import taken
-from rosejit.frontend.syntax.user_code import is_users_code
+from rosejit.frontend.syntax.user_code import is_users_code, users_variables
 from rosejit.frontend.values.locations import frame_at
 from rosejit.frontend.values.pytree import is_staged_deep
 from rosejit.frontend.values.scalars import Int, P
@@ -124,10 +124,22 @@ def selected(tape: Tape, position: Any, values: Sequence[Any], key: Any = None) 
 
 
 def is_constant(value: Any) -> bool:
-    """Whether a value of the host is what it is wherever it is used: a text, a function of a module, a class."""
+    """Whether a value of the host is what it is wherever it is used: a text, a class, a function that holds nothing
+    staged."""
     if isinstance(value, FunctionType):
-        return value.__closure__ is None and not is_staged_deep([value.__defaults__, value.__kwdefaults__])
+        held = _held(value)
+        return held is not None and not is_staged_deep(held)
     return isinstance(value, (str, bytes, enum.Enum, BuiltinFunctionType, type))
+
+
+def _held(function: FunctionType) -> list[Any] | None:
+    """What a function holds in its defaults and variables; None where one of these has no value yet."""
+    by_name = function.__kwdefaults__ or {}
+    try:
+        held = [cell.cell_contents for _, cell in users_variables(function)]
+    except ValueError:
+        return None
+    return [*held, *(function.__defaults__ or ()), *by_name, *by_name.values()]
 
 
 def choices_of(value: Any) -> tuple[Sequence[Any], Any] | None:
@@ -174,10 +186,15 @@ def position_in(chosen: Chosen, value: Any) -> Any:
 
 def place_of(option: Any, options: Sequence[Any]) -> int:
     """Where a value is among others, -1 if nowhere."""
-    return next((k for k, each in enumerate(options) if each is option or _is_same_text(each, option)), -1)
+    return next((k for k, each in enumerate(options) if each is option or _is_same(each, option)), -1)
 
 
-def _is_same_text(a: Any, b: Any) -> bool:
+def _is_same(a: Any, b: Any) -> bool:
+    """Whether texts are equal, or functions made by one `def` hold the same."""
+    if isinstance(a, FunctionType) and isinstance(b, FunctionType):
+        held = _held(a), _held(b)
+        same_code = a.__code__ is b.__code__ and held[0] is not None and held[1] is not None
+        return same_code and [*map(id, held[0] or ())] == [*map(id, held[1] or ())]
     return a.__class__ is b.__class__ and isinstance(a, (str, bytes)) and a == b
 
 

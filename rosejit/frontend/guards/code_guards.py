@@ -84,15 +84,19 @@ def of_functions(functions: Iterable[FunctionType], view: Outside) -> Iterator[G
         if is_ours(function.__module__):
             continue
         yield _AttributeGuard(function, ("__code__",), function.__code__)
-        if function.__defaults__:
-            yield _AttributeGuard(function, ("__defaults__",), function.__defaults__, view)
-        if function.__kwdefaults__:
-            yield _AttributeGuard(function, ("__kwdefaults__",), function.__kwdefaults__, view)
+        yield from _of_defaults(function, view)
 
 
-def of_classes(classes: Iterable[type], ran: Iterable[FunctionType]) -> Iterator[Guard]:
+def _of_defaults(function: FunctionType, view: Outside) -> Iterator[Guard]:
+    if function.__defaults__:
+        yield _AttributeGuard(function, ("__defaults__",), function.__defaults__, view)
+    if function.__kwdefaults__:
+        yield _AttributeGuard(function, ("__kwdefaults__",), function.__kwdefaults__, view)
+
+
+def of_classes(classes: Iterable[type], ran: Iterable[FunctionType], view: Outside) -> Iterator[Guard]:
     """Guards for those methods of classes that are among the functions that ran, for all of metaclasses, and against
-    special methods that are new."""
+    special methods that are new; for the defaults of constructors that Python wrote, as dataclasses have."""
     known = set(map(id, ran))
     for cls in filter(is_users_class, classes):
         if is_ours(cls.__module__):
@@ -101,6 +105,8 @@ def of_classes(classes: Iterable[type], ran: Iterable[FunctionType]) -> Iterator
         for name in {name for each in cls.__mro__[:-1] for name in vars(each)}:
             member = member_of(cls, name)
             function = _function_of(member)
+            if id(function) not in known and name in _CONSTRUCTORS and isinstance(function, FunctionType):
+                yield from _of_defaults(function, view)
             if id(function) not in known and not (issubclass(cls, type) and isinstance(function, FunctionType)):
                 continue
             if type(member) in _BY_ATTRIBUTE or (name.startswith("__") and name != "__init__"):
@@ -109,6 +115,7 @@ def of_classes(classes: Iterable[type], ran: Iterable[FunctionType]) -> Iterator
                 yield _AttributeGuard(cls, (name, "__func__") if type(member) is classmethod else (name,), function)
 
 
+_CONSTRUCTORS = ("__init__", "__new__")
 _BY_ATTRIBUTE = (property, functools.cached_property)
 
 

@@ -109,12 +109,13 @@ _OF_EACH = frozenset({isinstance, len, type, callable, hasattr})
 """Builtins that are asked of each of several values."""
 _NEEDING = frozenset({abs, float, int, round, pow, divmod})
 """Builtins that refuse None."""
-_HIGHER_ORDER = frozenset({
-    map, filter, functools.reduce, sorted, itertools.accumulate, itertools.starmap, itertools.groupby, re.sub, re.subn,
-    itertools.takewhile, itertools.dropwhile, itertools.filterfalse, heapq.nlargest, heapq.nsmallest, heapq.merge,
-})  # fmt: skip
-"""Functions that call the functions they are given."""
-_CALLED = ("key", "default", "object_hook", "parse_float")
+_HIGHER_ORDER: dict[Any, int] = {
+    map: 0, filter: 0, functools.reduce: 0, itertools.starmap: 0, itertools.takewhile: 0, itertools.dropwhile: 0,
+    itertools.filterfalse: 0, itertools.accumulate: 1, itertools.groupby: 1, re.sub: 1, re.subn: 1,
+    heapq.nlargest: 2, heapq.nsmallest: 2, heapq.merge: -1, sorted: -1,
+}  # fmt: skip
+"""Functions that call the function they are given, and its place; -1 where it is only given by name."""
+_CALLED = ("key", "func", "default", "object_hook", "parse_float")
 """Keywords under which any function of a library calls what it is given."""
 _CONTEXT_MANAGER = contextlib.contextmanager(lambda: iter(())).__code__
 """The code of what `contextlib.contextmanager` gives, which calls a function of the user's."""
@@ -403,7 +404,8 @@ class Dispatcher:
         higher = _is_hashed(function) and function in _HIGHER_ORDER
         if higher:
             self._refuse_ranges(function, args)
-            args = tuple(self._rewritten(arg) for arg in args)
+            place = _HIGHER_ORDER[function]
+            args = tuple([self._rewritten(arg) if k == place else arg for k, arg in enumerate(args)])
         if kwargs:
             kwargs = {name: self._rewritten(x) if name in _CALLED else x for name, x in kwargs.items()}
         if is_numpys(function) and has_staged((args, kwargs)):

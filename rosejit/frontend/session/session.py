@@ -130,7 +130,7 @@ class OpenFunction:
         """Guards for the functions that it runs, itself excepted, and for methods of these classes among them."""
         own = self.member.python if self.member is not None else None
         functions = [function for function, _, _ in self.functions.values() if function is not own]
-        return chain(code_guards.of_functions(functions, view), code_guards.of_classes(classes, functions))
+        return chain(code_guards.of_functions(functions, view), code_guards.of_classes(classes, functions, view))
 
     def begins(self, ran: RanFunction, snapshots: Snapshots) -> None:
         """Note that a function is about to run, and what it reads from outside."""
