@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rosejit.codegen.program import compile as codegen
     from rosejit.codegen.straightline import compile_routines
     from rosejit.frontend.python import assert_raise, print_
-    from rosejit.frontend.signature import describe
+    from rosejit.frontend.signature import value_words
     from rosejit.frontend.values import host_scalars, reachable_state
     from rosejit.transforms import pipeline
     from rosejit.transforms.autodiff import derivative_programs
@@ -44,7 +44,7 @@ else:
     assert_raise = _Deferred("rosejit.frontend.python.assert_raise")
     print_ = _Deferred("rosejit.frontend.python.print_")
     host_scalars = _Deferred("rosejit.frontend.values.host_scalars")
-    describe = _Deferred("rosejit.frontend.signature.describe")
+    value_words = _Deferred("rosejit.frontend.signature.value_words")
     reachable_state = _Deferred("rosejit.frontend.values.reachable_state")
     codegen = _Deferred("rosejit.codegen.program.compile")
     compile_routines = _Deferred("rosejit.codegen.straightline.compile_routines")
@@ -62,7 +62,7 @@ else:
 
 __all__ = [
     "apply_fastmath", "assert_raise", "build_routines", "check", "codegen", "compile_and_load", "compile_routines",
-    "decorators", "dense", "derivative_programs", "describe", "host_scalars", "interp", "lowered", "merge_clones",
+    "decorators", "dense", "derivative_programs", "host_scalars", "interp", "lowered", "merge_clones",
     "numbered_gradient", "opaque_functions", "pipeline", "print_", "reachable_state", "select_storage", "sincos",
-    "taylor", "wat",
+    "taylor", "value_words", "wat",
 ]  # fmt: skip

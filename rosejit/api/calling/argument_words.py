@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from rosejit.abi import Leaf, Node, Static, Tree, leaves
-from rosejit.api.deferred import describe
+from rosejit.api.deferred import value_words
 from rosejit.errors import RoseError, ShapeError, StagingTypeError
 from rosejit.made_anew import plain
 from rosejit.runtime.marshalling import convert
@@ -69,7 +69,7 @@ def _hint(tree: Tree, statics: Iterator[Any]) -> Any:
 def _text(tree: Tree, statics: Iterator[Any]) -> str:
     match tree:
         case Static():
-            return f"Static[{describe.described(next(statics))}]"
+            return f"Static[{value_words.described(next(statics))}]"
         case Leaf(kind="array" | "dyn" as kind, shape=shape, element=element):
             dims = [*(['"n"'] if kind == "dyn" else []), *map(str, shape)]
             name = {1: "Vec", 2: "Mat"}.get(len(dims), "Array") if element == "real" else "Array"
@@ -106,7 +106,7 @@ def misfit(signature: Signature, statics: Sequence[Any], args: tuple[Any, ...], 
             hint = _hint(tree, iter(kept))
             needed = hint.__name__ if isinstance(hint, type) else repr(hint)
             error = (ShapeError if "shape" in reason else StagingTypeError)(
-                f"`{signature.name}` was compiled for another `{where}`, given {describe.described(value)}",
+                f"`{signature.name}` was compiled for another `{where}`, given {value_words.described(value)}",
                 facts=(f"`{parameter.name}` is `{needed}`: {reason}",),
                 help=help,
             )

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, NoReturn
 
 from rosejit.abi import Leaf, Node, Static, Tree, changed, leaves
-from rosejit.api.deferred import apply_fastmath, describe
+from rosejit.api.deferred import apply_fastmath, value_words
 from rosejit.api.derivation.derivation_recipe import Program, Recipe, function_of, source_of
 from rosejit.containers import COMPLEX, CONJUGATE, NARROW, OPTIONAL
 from rosejit.errors import NotDifferentiable, StagingTypeError
@@ -353,7 +353,7 @@ def _is_empty(tree: Tree) -> bool:
 def _words(tree: Tree) -> str:
     if isinstance(tree, Static):
         bound = " that `functools.partial` binds" if tree.key.value.__class__ is Bound else ""
-        return f"a host value{bound}: {describe.described(tree.key.value)}"
+        return f"a host value{bound}: {value_words.described(tree.key.value)}"
     kinds = {_kind(leaf) for leaf in leaves(tree)}
     return f"made of {' and '.join(sorted(kind.capitalize() for kind in kinds))}"
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from rosejit.errors import StagingTypeError
 from rosejit.frontend.guards.change_guards import Snapshot
-from rosejit.frontend.signature.describe import described, parameter_span
+from rosejit.frontend.signature.describe import parameter_span
+from rosejit.frontend.signature.value_words import described
 from rosejit.frontend.syntax.user_code import users_variables
 from rosejit.frontend.values.host_values import ATOMS, is_identity, itself, kind_of
 from rosejit.frontend.values.reachable_state import reachable

@@ -241,8 +241,11 @@ def _widening(
     if not walk.picked.isdisjoint(walk.written):
         unroll("an array of a list is written")
     _require_one_name(walk, names)
+    is_left = any([_is_staged(walk.names.get(flag)) for flag in plan[2]])
     widening = frozenset(
-        name for name in names if name not in items.inductions and _after(walk, name, before, names, name in later)
+        name
+        for name in names
+        if name not in items.inductions and _after(walk, name, before, names, name in later, is_left)
     )
     items.growing = grown(walk, items.length, [name for name in names if name in later])
     items.written = frozenset(place for place in walk.written if place in walk.reached)
@@ -262,10 +265,17 @@ def _require_one_name(walk: AbstractRun, names: tuple[str, ...]) -> None:
         unroll("an array is written that may be another one")
 
 
-def _after(walk: AbstractRun, name: str, before: dict[str, Any], names: tuple[str, ...], is_read: bool) -> bool:
+def _is_staged(flag: Any) -> bool:
+    return flag.__class__ is AbstractNumber and not flag.is_lifted
+
+
+def _after(
+    walk: AbstractRun, name: str, before: dict[str, Any], names: tuple[str, ...], is_read: bool, is_left: bool
+) -> bool:
     """Whether a name widens; raises if it is not after the rolled loop what it is after the unrolled one.
 
-    What the host knows of a name that is not read after the loop may be carried as a number all the same.
+    What the host knows of a name that is not read after the loop may be carried as a number all the same; so may what
+    it knows in each iteration, if only running tells in which one the loop is left.
     """
     was: Any = before[name]
     now: Any = walk.names[name]
@@ -281,7 +291,7 @@ def _after(walk: AbstractRun, name: str, before: dict[str, Any], names: tuple[st
     if now.__class__ is AbstractArray:
         _array_after(walk, name, was, now, names)
         return False
-    if now.__class__ is not AbstractNumber or (is_read and now.is_lifted):
+    if now.__class__ is not AbstractNumber or (is_read and now.is_lifted and not is_left):
         return False if now.__class__ is Constant and now == was else unroll(f"the host knows `{name}` after the loop")
     kind = None if was is None or was.__class__ is MaybeBound else abstract_numbers.number(was).kind
     if kind not in (None, now.kind) and (kind, now.kind) != (INT, REAL):

@@ -16,7 +16,7 @@ from rosejit.frontend.hints.hints import Dual
 from rosejit.frontend.scalar_ops import tangent_ops
 from rosejit.frontend.session.recursion import Captures
 from rosejit.frontend.session.session import Session
-from rosejit.frontend.signature.describe import described
+from rosejit.frontend.signature.value_words import described
 from rosejit.frontend.values.host_scalars import number_kind
 from rosejit.frontend.values.pytree import Supply, build, parts_as, paths
 from rosejit.frontend.values.scalars import ATOMS, TYPES, leaf_type, type_of, wrap

@@ -3,10 +3,8 @@
 The description is what a specialisation is keyed by: types and shapes, and the values of what is static.
 """
 
-import enum
 import functools
 import inspect
-import types
 from collections.abc import Callable
 from typing import Any
 
@@ -38,6 +36,7 @@ from rosejit.frontend.hints.hints import (
 )
 from rosejit.frontend.hints.read_hints import Hints, parts_of
 from rosejit.frontend.signature.numeric_kinds import chosen
+from rosejit.frontend.signature.value_words import described, hint_text, remedy
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays, widened
 from rosejit.frontend.syntax.source import find
 from rosejit.frontend.syntax.user_code import is_users_class
@@ -60,47 +59,6 @@ from rosejit.ir.types import TAN
 from rosejit.lazy_dataclass import dataclass
 from rosejit.numeric import from_foreign, is_foreign, np
 from rosejit.span import Span
-
-
-def described(value: Any) -> str:
-    """A value in the words of an error: its type, and its shape or its value where that is short."""
-    value = value.value if value.__class__ is Bound else value
-    staged = staged_leaf(value)
-    if isinstance(staged, Leaf):
-        return f"a staged {_staged(staged)}"
-    if isinstance(value, np.ndarray):
-        return f"an array of shape {value.shape} and dtype {value.dtype}"
-    if isinstance(value, (list, tuple)):
-        items: Any = value
-        return f"a {type(items).__name__} of {len(items)}"
-    if isinstance(value, types.FunctionType):
-        return f"the function `{value.__qualname__}`"
-    if isinstance(value, int) and value.bit_length() > 128:  # CPython refuses to show ints of 4,300 digits
-        return f"an int of {value.bit_length():,} bits"
-    shown = repr(value)
-    is_short = len(shown) <= 40 and type(value).__repr__ is not object.__repr__
-    return f"{type(value).__name__} {shown}" if is_short else f"a {type(value).__name__}"
-
-
-def _staged(leaf: Leaf) -> str:
-    if leaf.kind in ("array", "dyn"):
-        return f"{leaf.element.capitalize()} array of shape {leaf.shape}"
-    return leaf.kind.capitalize()
-
-
-def hint_text(hint: Any) -> str:
-    """A hint as it was written."""
-    return hint.__name__ if isinstance(hint, type) else str(hint).removeprefix("typing.")
-
-
-def remedy(value: Any) -> str | None:
-    """What to do with a value that is no argument."""
-    if isinstance(value, (str, enum.Enum, types.FunctionType)) or value is None:
-        return "a value that Python needs is hinted `rose.Static[...]` or named in `static_argnames`"
-    if isinstance(value, (complex, np.complexfloating)):
-        return "hint it `complex`, or pass `z.real`, `z.imag` or `abs(z)`"
-    return None
-
 
 # Values of users are of any type: what they are is asked while staging.
 _NUMBERS: dict[Kind, Leaf] = {"real": Leaf("real"), "int": Leaf("int"), "bool": Leaf("bool")}
@@ -547,6 +505,8 @@ class Binder:
         conf = BeartypeConf(violation_type=TypeError, is_pep484_tower=True, is_color=False)
         if is_staged_deep(value):
             return
+        if hasattr(type(value), "__rose_options__"):
+            raise self._error(f"a `{hint_text(hint)}`", value, where)
         try:
             die_if_unbearable(value, hint, conf=conf)
         except BeartypeException:
