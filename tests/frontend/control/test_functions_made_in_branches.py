@@ -7,6 +7,7 @@ import textwrap
 import pytest
 
 import rosejit as rose
+from tests.tables import crossed
 
 MADE = {  # for one side, and for the other
     "lambda": ("g = lambda v: 2.0 * v", "g = lambda v: v * v"),
@@ -30,8 +31,7 @@ PLACES = {
 }
 
 
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("kind", MADE)
+@pytest.mark.parametrize(("kind", "place"), crossed(MADE, PLACES, 2))
 def test_a_function_that_a_side_makes(kind, place, tmp_path):
     one, other = MADE[kind]
     deep = {"in_one": textwrap.indent(one, " " * 8), "in_other": textwrap.indent(other, " " * 8)}

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import rosejit as rose
+from tests.tables import crossed
 
 
 class Mode(enum.Enum):
@@ -74,11 +75,12 @@ def made(kind, loop, way):
     return "def f(x: float, m: int):\n" + textwrap.indent(text, "    ")
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("loop", LOOPS)
-@pytest.mark.parametrize("kind", KINDS)
-def test_what_a_loop_that_is_left_carries(kind, loop, way, tmp_path):
-    text = made(kind, loop, way)
+FORMS = [(loop, way) for loop in LOOPS for way in WAYS]
+
+
+@pytest.mark.parametrize(("kind", "form"), crossed(KINDS, FORMS, 7), ids=str)
+def test_what_a_loop_that_is_left_carries(kind, form, tmp_path):
+    text = made(kind, *form)
     path = tmp_path / "left.py"
     path.write_text(text)
     scope = {"np": np, "rose": rose, "Mode": Mode, "Point": Point, "one": one, "two": two}

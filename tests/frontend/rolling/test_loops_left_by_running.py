@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import rosejit as rose
+from tests.tables import crossed
 
 READ = {  # in an iteration, and after the loop
     "index": ("", "k"),
@@ -35,8 +36,7 @@ LEFT = {
 
 
 @pytest.mark.parametrize("n", [100, 700])
-@pytest.mark.parametrize("left", LEFT)
-@pytest.mark.parametrize("read", READ)
+@pytest.mark.parametrize(("read", "left"), crossed(READ, LEFT, 3))
 def test_a_number_of_the_host_after_a_loop_that_is_left(read, left, n, tmp_path):
     now, told = READ[read]
     body = LEFT[left].format(n=n, now=now or "pass", told=told)
