@@ -182,3 +182,51 @@ def test_structures_that_differ_are_told_apart_in_words():
 
     error = fault(turned, 1.0)
     assert "a dict with the keys 'b', 'a' on one side of the `if` and one with 'a', 'b' (in this order)" in str(error)
+
+
+def extended_by_both(x):
+    out = [1.0]
+    if x > 0.3:
+        out.extend([x, 2.0])
+    else:
+        out.extend((3.0, x * x))
+    return sum(out) + out[1]
+
+
+def extended_by_itself(x):
+    out = [x]
+    if x > 0.3:
+        out.extend(out)
+        out.append(2.0)
+    else:
+        out.append(1.0)
+        out.extend([x, 4.0][:1])
+    return out[0] + 10 * out[1] + 100 * out[2]
+
+
+def extended_inside(x):
+    if x > 0.3:
+        items = [x]
+        items.extend([2.0 * x])
+        x = items[0] * items[1]
+    return x
+
+
+@pytest.mark.parametrize("plain", [extended_by_both, extended_by_itself, extended_inside])
+def test_extend_appends_one_by_one(plain):
+    compiled = rose.jit(plain)
+    for x in (0.5, 0.1, -2.0):
+        assert compiled(x) == plain(x)
+        steps = (plain(x + 1e-6) - plain(x - 1e-6)) / 2e-6
+        assert rose.grad(compiled)(x) == pytest.approx(steps, rel=1e-6)
+
+
+def test_extend_on_one_side_alone_is_refused():
+    def f(x):
+        out = []
+        if x > 0.3:
+            out.extend([x])
+        return sum(out)
+
+    with pytest.raises(rose.UnsupportedSyntax, match="on one side of it alone"):
+        rose.jit(f)(1.0)
