@@ -147,7 +147,9 @@ class Hints:
         container = containers.of_generic(origin)
         item = None if container is None else container.item(args)
         if container is not None and item is not None:
-            return Repeated(container.name, self.description(item))
+            made = Repeated(container.name, self.description(item))
+            is_text = item is str and isinstance(origin, type) and issubclass(str, origin)  # a text is one of texts too
+            return OneOf((made, self.description(str)), hint) if is_text else made
         if container is not None and container.is_fixed:
             return Structure(container.name, tuple([self.description(arg) for arg in args]))
         if _is_ndarray(origin) and args and _is_complex(args[-1]):

@@ -2,6 +2,7 @@
 ours with the user's line, and no library for hints is heard of."""
 
 import abc
+import collections.abc
 import typing
 from dataclasses import dataclass
 from typing import Any, Generic, NewType, Optional, Protocol, TypeVar, Union, runtime_checkable
@@ -201,3 +202,28 @@ def test_a_name_that_stays_unknown():
         f(1.0)
     assert "leave the hint out" in str(caught.value)
     assert caught.value.span is not None
+
+
+@pytest.mark.parametrize(
+    "hint",
+    [
+        collections.abc.Sequence[str],
+        typing.Sequence[str],
+        collections.abc.Iterable[str],
+        collections.abc.Collection[str],
+    ],
+)
+@pytest.mark.parametrize("value", ["abba", "", ["a", "b"], ("b",), []])
+def test_a_text_is_a_sequence_of_texts(hint, value):
+    table = {"a": 1.0, "b": 2.0}
+
+    def total(x, sequence):
+        found = 0.0
+        for each in sequence:
+            found += table[each] * x
+        return found
+
+    total.__annotations__ = {"x": float, "sequence": hint}
+    assert rose.jit(total)(1.5, value) == total(1.5, value)
+    with pytest.raises(rose.StagingTypeError):
+        rose.jit(total)(1.5, [1.0])
