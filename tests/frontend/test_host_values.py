@@ -9,7 +9,7 @@ import linecache
 import math
 import re
 import textwrap
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ PRELUDE = textwrap.dedent('''
     from collections import ChainMap, Counter, OrderedDict, UserDict, UserList, UserString, defaultdict, deque
     from types import MappingProxyType, SimpleNamespace
 
-    MADE, TWO = [], np.float64(2.0)
+    MADE, DIRECTORIES, TWO = [], [], np.float64(2.0)
 
     def keep(value):
         """Something only weak references lead to from elsewhere."""
@@ -102,7 +102,8 @@ PRELUDE = textwrap.dedent('''
         def free(): return Plain(k=1.0)
 
     def file_of(text):
-        made = pathlib.Path(keep(tempfile.TemporaryDirectory()).name, "text")
+        DIRECTORIES.append(tempfile.TemporaryDirectory())
+        made = pathlib.Path(DIRECTORIES[-1].name, "text")
         made.write_text(text)
         return made
 
@@ -541,10 +542,18 @@ OF_ALL = frozenset(
 """Kinds of which a process has one: what the plain program changes, the staged one would find so."""
 
 
+def forget_what_was_kept() -> None:
+    """Let both kinds of programs begin with as much: what is refused in one of them has kept less."""
+    for scope in (PLAIN, STAGED):
+        made: Any = scope["MADE"]
+        made.clear()
+
+
 def cells_of(name: str, where: str) -> list[str]:
     """What is wrong with the cells of a kind in a place."""
     row, place = KINDS[name], PLACES[where]
     text = written(row, place)
+    forget_what_was_kept()
     plain, staged = program(text, **PLAIN), program(text, **STAGED)
     wrong: list[str] = []
     states = ["as it is", *row.changes, *([f"V = {row.other}"] if row.other else [])]
@@ -574,6 +583,7 @@ def inside_of(name: str) -> list[str]:
     wrong: list[str] = []
     for change in [*row.changes, *([f"V = {row.other}"] if row.other else [])]:
         text = INSIDE.replace("<make>", row.make).replace("<read>", f"({row.read})").replace("<change>", change)
+        forget_what_was_kept()
         wanted = program(text, **PLAIN)["f"](2.0)
         try:
             found = program(text, **STAGED)["f"](2.0)

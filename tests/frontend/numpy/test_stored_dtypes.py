@@ -11,6 +11,7 @@ import pytest
 
 import rosejit as rose
 from rosejit.abi import STORED
+from tests.tables import crossed, stride
 
 DTYPES = ("uint8", "int8", "uint16", "int16", "uint32", "int32", "float32", "bool")
 ROWS, COLUMNS = 9, 35
@@ -226,7 +227,8 @@ def elements(f: Any) -> list[str]:
 def test_every_operation_in_every_place_is_numpys(dtype: str, place: str):
     wrong: list[str] = []
     x = array(dtype)
-    for operation in OPERATIONS:
+    first = [*DTYPES].index(dtype) + [*PLACES].index(place)
+    for operation in OPERATIONS[first % stride(4) :: stride(4)]:
         if dtype == "bool" and operation in (added, multiplied, walked):  # elements of them are numbers of Python's
             continue
         f, args = PLACES[place](operation, x)
@@ -241,8 +243,9 @@ def test_every_operation_in_every_place_is_numpys(dtype: str, place: str):
     print(dict(MEMORY))
 
 
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda each: each.__name__)
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(
+    ("dtype", "operation"), crossed(DTYPES, OPERATIONS, 3), ids=lambda each: getattr(each, "__name__", each)
+)
 def test_batches(dtype: str, operation: Any):
     if dtype == "bool" and operation in (added, multiplied, walked):
         return
