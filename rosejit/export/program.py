@@ -19,7 +19,7 @@ from rosejit.export.list_views import listed
 from rosejit.ir import syntax as ir
 from rosejit.ir.builder import Builder
 from rosejit.ir.lengths import Length
-from rosejit.ir.traversal import reachable
+from rosejit.ir.traversal import reachable, require_bound
 from rosejit.ir.types import BOOL, INT, REAL, Array, Scalar, array
 from rosejit.lazy_dataclass import dataclass
 from rosejit.made_anew import plain
@@ -77,6 +77,7 @@ def bundle(given: Mapping[str, tuple[Callable[..., Any], tuple[Any, ...]]], math
             roots[f"f{k}"] = f = _closed(staged)
             _require_flat(name, f)
             functions.append(_exported(name, f"f{k}", function, staged))
+        require_bound(reachable(*roots.values()))
         optimised = optimise(*roots.values())
         if math == "js":
             optimised = with_page_functions(optimised)

@@ -1,9 +1,10 @@
 """The only generic traversals: what an expression reads, what it binds inside, and copies of it under new names."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import get_args
 
+from rosejit.errors import VerifyError
 from rosejit.ir.facts import FACTS, AtomMap, BinderMap, BlockMap, Scope, Views
 from rosejit.ir.syntax import Apply, Atom, Block, Call, Control, Expr, Function, Let, Var
 
@@ -140,6 +141,14 @@ def free(block: Block, bound: tuple[Var, ...] = ()) -> dict[Var, None]:
 
     visit(block)
     return found
+
+
+def require_bound(functions: Iterable[Function]) -> None:
+    """Raise `VerifyError` for a variable that is read and never bound: in compiled code it would be 0."""
+    for f in functions:
+        unbound = free(f.body, f.params) if f.body is not None else None
+        if unbound:
+            raise VerifyError(f"`{next(iter(unbound)).hint}` of `{f.name}` is read, but not in scope")
 
 
 def bound(e: Expr) -> set[Var]:

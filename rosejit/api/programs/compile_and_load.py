@@ -30,9 +30,9 @@ from rosejit.api.derivation.derivation_recipe import (
 )
 from rosejit.api.programs import interpreted
 from rosejit.api.programs.borders import NO_BORDERS, Borders
-from rosejit.errors import RoseMemoryError, VerifyError
+from rosejit.errors import RoseMemoryError
 from rosejit.ir import syntax as ir
-from rosejit.ir.traversal import callees, forms, free, lets, reachable, size
+from rosejit.ir.traversal import callees, forms, lets, reachable, require_bound, size
 from rosejit.logs import note
 from rosejit.numeric import is_at_hand
 from rosejit.runtime import backend
@@ -63,8 +63,6 @@ def load(roots: Roots, keep: bool, options: str = "", tier: Tier = "auto", borde
         exceptions = _exceptions(sources) if kept else []
         given = tuple([(name, border.params, border.results) for name, border in borders.items()])
         digest = _digest(roots, sources, f"{options}{given or ''}") if kept else ""
-        if not kept:  # who prints a program for its digest asks that too
-            _require_bound(sources)
         found = _recalled(digest, exceptions, tier, _names(roots)) if kept else None
         settled = _keeper(digest, exceptions, _names(roots)) if kept else _keeps_nothing(_names(roots))
         made = found or _made(roots, tier, settled, borders)
@@ -130,6 +128,7 @@ def compile_program(
 ) -> tuple[Artifact, tuple[Callable[..., Any], ...]]:
     """The artifact and the host functions that it imports, in order. `wide`, or where sizes that are known need it:
     addresses have 64 bits."""
+    require_bound(closure(tuple(dict.fromkeys(map(source_of, roots.values())))))
     if not wide:
         with contextlib.suppress(RoseMemoryError):  # said again below
             found = _numbered(roots)
@@ -204,14 +203,6 @@ def _digest(roots: Roots, sources: list[ir.Function], options: str) -> str:
     return hashlib.sha256(
         f"{options}{os.environ.get('ROSE_ADDRESS_BITS', '')}{nans}\n{words!r}\n".encode() + _text(sources)
     ).hexdigest()
-
-
-def _require_bound(sources: list[ir.Function]) -> None:
-    """Raise for a variable that is read and never bound: in compiled code it would be 0."""
-    for f in sources:
-        unbound = free(f.body, f.params) if f.body is not None else None
-        if unbound:
-            raise VerifyError(f"`{next(iter(unbound)).hint}` of `{f.name}` is read, but not in scope")
 
 
 def _printed(sources: Iterable[ir.Function]) -> bytes:
