@@ -279,6 +279,23 @@ def test_the_files_used_longest_ago_go_first(tmp_path):
     assert cache.info().bytes <= cache.info().limit
 
 
+def test_few_of_many_stores_look_at_all_files(tmp_path, monkeypatch):
+    """Each looked, once the cache was full: 0.2 s of every first call."""
+    looked: list[int] = []
+    make_room = Cache._make_room
+    monkeypatch.setattr(Cache, "_make_room", lambda self: looked.append(self.info().bytes) or make_room(self))
+    probe = Cache(tmp_path / "probe")
+    compiled = load(product())
+    probe.store("a", compiled)
+    size = probe.info().bytes
+    looked.clear()
+    for k in range(2000):
+        Cache(tmp_path / "cache", limit=1000 * size).store(str(k), compiled)
+    assert 20 < len(looked) < 150  # 64
+    assert 1000 * size < max(looked) < 1250 * size
+    assert Cache(tmp_path / "cache").info().entries > 800
+
+
 def test_a_program_bigger_than_the_cache_is_not_stored(tmp_path):
     cache = Cache(tmp_path / "cache", limit=100)
     cache.store("a", load(product()))
@@ -291,7 +308,7 @@ def test_abandoned_files_go(cache):
     old.write_text("")
     new.write_text("")
     os.utime(old, (1000, 1000))
-    Cache(cache.directory).store("b", load(product()))
+    Cache(cache.directory, limit=10 * cache.info().bytes).store("b", load(product()))
     assert not old.exists()
     assert new.exists()
 
