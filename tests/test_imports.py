@@ -3,6 +3,7 @@
 import ast
 import os
 import pickle
+import platform
 import re
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 import rosejit as rose
 from rosejit.api import scalar_functions
 from rosejit.api.math_functions import FUNCTIONS
+from rosejit.processor import PROCESSOR
 
 ROOT = Path(__file__).parent.parent
 
@@ -63,6 +65,18 @@ def test_what_is_on_disk_needs_no_compiler(tmp_path):
     first, second = run(program, tmp_path), run(program, tmp_path)
     assert set(COMPILER[:-1]) <= set(first)
     assert [name for name in second if name.startswith(COMPILER)] == []
+
+
+def test_numbers_that_are_on_disk_need_little_of_python(tmp_path):
+    """NumPy loads `platform`; each takes 3 ms or more."""
+    program = "import rosejit as rose\nrose.grad(rose.jit(lambda x: x * x))(3.0)\n"
+    program += LOADED.format(names=["numpy", "platform", "tempfile"])
+    run(program, tmp_path)
+    assert run(program, tmp_path) == []
+
+
+def test_the_name_of_the_processor():
+    assert platform.machine() == PROCESSOR
 
 
 def test_checkers_see_what_python_finds():

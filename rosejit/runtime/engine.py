@@ -9,7 +9,6 @@ import ctypes
 import functools
 import math
 import os
-import platform
 import re
 import struct
 import sys
@@ -20,6 +19,7 @@ from typing import Any
 from rosejit.abi import ADDRESS_SPACE, EXCHANGE, FAILURE_NUMBER, INTERRUPT_FLAG, Artifact, Element
 from rosejit.errors import RoseMemoryError, WasmTrap
 from rosejit.numeric import np
+from rosejit.processor import PROCESSOR
 from rosejit.runtime import host_callbacks as host_functions
 from rosejit.runtime import wasmtime_library as wasmtime
 from rosejit.runtime.backend import NO_FAILURE, Fault
@@ -31,7 +31,7 @@ from rosejit.runtime.residency.stack_limit import LEAST, MODEST, MOST, here
 
 _HOST_TRAP = b"a host function raised", 22
 _FRAMES = 20  # of Python, that `wasmtime_library` may need
-_HAS_WINCH = platform.machine() in ("x86_64", "AMD64")
+_HAS_WINCH = PROCESSOR in ("x86_64", "AMD64")
 """Whether wasmtime has a second compiler for this machine, complete enough for our modules. Where it has none, making
 its engine would end the process."""
 
@@ -69,7 +69,7 @@ class Wasmtime:
     @functools.cached_property
     def identity(self) -> str:
         """Engine, version and platform."""
-        return f"wasmtime {_version()} {sys.platform} {platform.machine()}"
+        return f"wasmtime {_version()} {sys.platform} {PROCESSOR}"
 
     @property
     def memory_limit(self) -> int:

@@ -7,11 +7,12 @@ Addresses are integers here; a vector of the interface is a size and an address.
 import ctypes
 import importlib.util
 import os
-import platform
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
+
+from rosejit.processor import PROCESSOR
 
 _LIBRARIES = {"win32": "_wasmtime.dll", "darwin": "_libwasmtime.dylib"}
 _MACHINES = {"AMD64": "x86_64", "arm64": "aarch64", "ARM64": "aarch64"}
@@ -52,7 +53,7 @@ def folder() -> str:
 
 def _opened() -> ctypes.CDLL:
     system = "android" if hasattr(sys, "getandroidapilevel") else sys.platform
-    machine = _MACHINES.get(platform.machine(), platform.machine())
+    machine = _MACHINES.get(PROCESSOR, PROCESSOR)
     return ctypes.CDLL(os.path.join(folder(), f"{system}-{machine}", _LIBRARIES.get(sys.platform, "_libwasmtime.so")))
 
 

@@ -8,7 +8,6 @@ the user's are named.
 # Values of users are of any type.
 
 import keyword
-import platform
 import sys
 import zlib
 from collections import deque
@@ -27,12 +26,13 @@ from rosejit.lazy_dataclass import dataclass
 from rosejit.made_anew import MadeAnew, anew, plain
 from rosejit.narrow_values import HELD, NarrowValue
 from rosejit.numeric import np
+from rosejit.processor import PROCESSOR
 from rosejit.runtime import cache_format
 from rosejit.runtime.marshalling.marshal import Read, Signature
 from rosejit.span import Span
 
 _VERSION = getattr(sys.modules["rosejit"], "__version__", "")
-MADE_BY = f"rosejit {_VERSION} on {sys.platform} {platform.machine()}"
+MADE_BY = f"rosejit {_VERSION} on {sys.platform} {PROCESSOR}"
 """What has to be the same where a program is loaded."""
 ENTRY = "main"
 _SCALARS: dict[str, str] = {"real": "r", "int": "i", "bool": "b"}

@@ -25,13 +25,13 @@ def write_function(module: ModuleContext, f: Function, plan: Plan, *, polls: boo
     e = Emitter(module, FORMS, plan, body, f.name)
     area = _open(e, f, callee)
     code, _ = e.nested(f.body, partial(_results, e, f.body, callee, area))
-    _require_bound(e, f, area)
+    _require_in_scope(e, f, area)
     free(e, [p for p in f.params if p in f.own and p not in e.where and p.type is not UNIT])
     e.body.out.insert(0, code)
     finish_function(e, callee.index, _prologue(e, f, callee, area), polls=polls)
 
 
-def _require_bound(e: Emitter, f: Function, area: Var | None) -> None:
+def _require_in_scope(e: Emitter, f: Function, area: Var | None) -> None:
     """Raise for a variable that is read and that nothing above has bound: its local would hold 0."""
     unbound = e.where.keys() - {*f.params, area, e.frame_variable}
     if unbound:

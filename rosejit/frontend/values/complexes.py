@@ -52,11 +52,6 @@ def is_complex(value: Any) -> bool:
     return cls is Complex or cls is complex or (isinstance(value, complex) and type_of(value) is None)
 
 
-def is_staged_complex(value: Any) -> bool:
-    """Whether a value is a staged complex number."""
-    return value.__class__ is Complex
-
-
 def parts_of(value: Any) -> tuple[Any, Any] | None:
     """The parts of a complex number, or of another one; None for what is none."""
     if value.__class__ is Complex:
