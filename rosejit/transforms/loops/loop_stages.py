@@ -2,6 +2,8 @@
 element that an iteration makes.
 """
 
+from dataclasses import field
+
 from rosejit.ir import syntax as ir
 from rosejit.ir.traversal import operands
 from rosejit.ir.types import BOOL, INT, REAL, Array, Type
@@ -40,6 +42,14 @@ class Stage:
     affine: dict[ir.Atom, int]
     delay: int = 0
     """By how many iterations of the pipeline it is behind the first stage."""
+    reads: list[tuple[ir.Atom, int | None]] = field(init=False)
+    """The arrays that it reads, and which elements."""
+
+    def __post_init__(self) -> None:
+        self.reads = [(scan.array, -self.first) for scan in self.loop.scans]
+        for let in self.loop.body.lets:
+            if isinstance(let.expr, ir.Index):
+                self.reads.append((let.expr.base, self.subscript(let.expr.path)))
 
     @property
     def begin(self) -> int:
@@ -57,14 +67,6 @@ class Stage:
         (step, *rest) = path
         constant = None if rest or isinstance(step, ir.Field) else self.affine.get(step)
         return None if constant is None else constant - self.first
-
-    def reads(self) -> list[tuple[ir.Atom, int | None]]:
-        """The arrays that it reads, and which elements."""
-        found: list[tuple[ir.Atom, int | None]] = [(scan.array, -self.first) for scan in self.loop.scans]
-        for let in self.loop.body.lets:
-            if isinstance(let.expr, ir.Index):
-                found.append((let.expr.base, self.subscript(let.expr.path)))
-        return found
 
 
 def is_column(t: Type) -> bool:

@@ -11,6 +11,7 @@ from rosejit.ir.traversal import forms
 from rosejit.ir.verify import verify_program
 from rosejit.text import parse
 from rosejit.transforms.autodiff.derivative_programs import cotangents, differentiable
+from rosejit.transforms.loops import shifted_fusion
 from rosejit.transforms.loops.shifted_fusion import fuse_shifted_loops
 from rosejit.transforms.passes.insert_copies import insert_copies
 from rosejit.transforms.pipeline import optimise
@@ -228,3 +229,22 @@ def test_running_sums_in_lanes_stay_apart():
     f = parse(text)
     new = fuse_shifted_loops(f)
     assert repr(interp.run(new, [ARGS[0] + ARGS[1][:8]])) == repr(interp.run(f, [ARGS[0] + ARGS[1][:8]]))
+
+
+@pytest.mark.parametrize("read", ["a{}", "x"])
+def test_loops_are_compared_with_those_that_read_them_only(read, monkeypatch):
+    """Many loops, each of which reads the one before it, or of which none reads another."""
+
+    def looks(loops):
+        lets = [
+            f"  let a{k + 1} = loop i < {N} {{ let r = {read.format(k)}@[i] in let e = r * s in e }} in"
+            for k in range(loops)
+        ]
+        text = "\n".join([f"def f(a0: [{N}]Real, x: [{N}]Real, s: Real): [{N}]Real =", *lets, f"  a{loops}"])
+        counted, fits = [], shifted_fusion._fits
+        monkeypatch.setattr(shifted_fusion, "_fits", lambda *given: counted.append(0) or fits(*given))
+        fuse_shifted_loops(parse(text))
+        monkeypatch.undo()
+        return len(counted)
+
+    assert looks(200) <= 2.5 * looks(100)
