@@ -121,7 +121,15 @@ def wasm(f: ir.Function, *, optimised: bool = True, tier: Tier = "best") -> Call
 def _compiled(f: ir.Function, optimised: bool) -> tuple[ir.Function, tuple[Any, ...]]:
     """`f` with numbers and arrays at its border, and its module: the same one for each tier."""
     bordered = _bordered(f)
-    return bordered, compile_program({"main": optimise(bordered)[0] if optimised else bordered}, ADDRESS.wide)
+    main = optimised_of(bordered) if optimised else insert_copies(bordered)
+    return bordered, compile_program({"main": main}, ADDRESS.wide)
+
+
+@lru_cache(4)
+def optimised_of(f: ir.Function) -> ir.Function:
+    """`f` as the optimiser leaves it."""
+    (optimised,) = optimise(f)
+    return optimised
 
 
 def _leaf(t: Type) -> Leaf:
@@ -143,6 +151,8 @@ def _array(t: Type, value: Any) -> Any:
 
 def _bordered(f: ir.Function) -> ir.Function:
     """`f` with the fields of tuples as parameters and results of their own: no tuple crosses the border."""
+    if not any(isinstance(t, Tuple) or t is UNIT for t in (*[p.type for p in f.params], *f.results)):
+        return f
     b = Builder()
     params: list[ir.Var] = []
 
@@ -161,7 +171,7 @@ def _bordered(f: ir.Function) -> ir.Function:
 
     args = tuple([parameter(p.type) for p in f.params])
     given = [r for a in b.bind_all(ir.Call(f, args), f.results, "y") for r in results(a)]
-    return insert_copies(ir.Function("main", tuple(params), tuple(r.type for r in given), b.block(*given)))
+    return ir.Function("main", tuple(params), tuple(r.type for r in given), b.block(*given))
 
 
 def _taken_apart(t: Type, value: Any) -> Iterator[Any]:

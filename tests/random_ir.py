@@ -22,8 +22,7 @@ from rosejit.ir.verify import verify_program
 from rosejit.text import parse, show
 from rosejit.transforms.autodiff.derivative_programs import cotangents, differentiable, pushforward
 from rosejit.transforms.passes.apply_fastmath import apply_fastmath
-from rosejit.transforms.pipeline import optimise
-from tests.backends import bits, flat, wasm
+from tests.backends import bits, flat, optimised_of, wasm
 from tests.generate import FEATURES, random_arguments, random_function
 from tests.laws import check_laws, direction
 
@@ -63,17 +62,11 @@ compiled = lru_cache(16)(wasm)
 """`wasm`, once for a function that is checked at several points."""
 
 
-@lru_cache(4)
-def optimised_of(f: ir.Function) -> ir.Function:
-    (optimised,) = optimise(f)
-    verify_program(optimised)
-    return optimised
-
-
 def check_machines(f: ir.Function, args: Sequence[Any]) -> None:
     """The optimiser changes no bit, and Wasm gives the bits of the interpreter, on both tiers."""
-    wanted = bits(interp.run(f, args))
-    assert bits(interp.run(optimised_of(f), args)) == wanted, "the optimiser changed a bit"
+    wanted, optimised = bits(interp.run(f, args)), optimised_of(f)
+    verify_program(optimised)
+    assert bits(interp.run(optimised, args)) == wanted, "the optimiser changed a bit"
     for on, tier in ((False, "best"), (True, "best"), (True, "fast")):
         given = bits(compiled(f, optimised=on, tier=tier)(args))
         assert given == wanted, f"Wasm ({tier}) gives {given}, the interpreter {wanted}"
