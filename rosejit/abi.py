@@ -217,6 +217,8 @@ class Leaf:
     element: Scalar = "real"
     length: str = ""
     """Of a `dyn` that an exported function takes: the name of its length, which others of that name share."""
+    cls: Any = None
+    """Of a number of which the program asks what class it is: that class, if it is not the one Python's own have."""
 
 
 def leaf_of(shape: tuple[int, ...], kind: Scalar) -> Leaf:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, TypeVar
 from rosejit.api import sessions
 from rosejit.api.calling.call_interface import interface_of, known_as
 from rosejit.api.calling.call_types import Parameters, Result
-from rosejit.api.calling.needed_ints import staged_with_needed
+from rosejit.api.calling.needed_ints import settle_classes, staged_with_needed
 from rosejit.api.calling.out_argument import placed
 from rosejit.api.calling.specialisation import Staged
 from rosejit.api.calling.specialisation_cache import Key, Known, Specialisation, reckon
@@ -353,6 +353,8 @@ class Function(Generic[Parameters, Result]):
             if found is not None and sessions.is_current(found.staged.source, found.guards, at):
                 self._collect(found.guards)
                 at.tape.unrolled += found.unrolled
+                if found.staged.source.asks:
+                    settle_classes(at, self._binding, call)
                 return found
             if found is not None:
                 note("compile", lambda: f"staging {self.__name__} again: {sessions.what_changed(found)}")
@@ -380,6 +382,8 @@ class Function(Generic[Parameters, Result]):
                 self._running.discard(key)
             made.unrolled = tuple(dict.fromkeys(at.tape.unrolled[before:]))
             self._collect(made.guards)
+            if staged.source.asks:
+                settle_classes(at, self._binding, call)
             return made
 
     def _collect(self, guards: tuple[Guard, ...]) -> None:
@@ -565,7 +569,9 @@ def has_code(function: Function, call: Call) -> None:
 def ready(function: Function, call: Call) -> Specialisation | None:
     """What `function` knows for the arguments of `call`, if it is right as it is; where nothing is being staged."""
     found = function.known.get(known_as(call))
-    return found if found is not None and sessions.is_current(found.staged.source, found.guards, None) else None
+    if found is None or (call.classed is not None and found.staged.source.asks):
+        return None
+    return found if sessions.is_current(found.staged.source, found.guards, None) else None
 
 
 def _unstaged(*args: Any, **kwargs: Any) -> Any:

@@ -175,7 +175,7 @@ def of_reals(at: Session, known: Known, args: tuple[Any, ...]) -> Specialisation
     if not _REAL.issuperset(map(type, args)):
         return None
     found = known.get((Real.leaf,) * len(args) + at.marks)
-    if found is None or found.staged.source.captures or found.staged.source.outer:
+    if found is None or found.staged.source.captures or found.staged.source.outer or found.staged.source.asks:
         return None
     return found if is_current(found.staged.source, found.guards, at) else None
 

@@ -145,7 +145,7 @@ def batched(signature: Signature, title: str, in_axes: Axes, found: inspect.Sign
     plain = tuple(replace(p, description=_open(p.description)) for p in signature.parameters)
     return Batched(
         signature.function, plain, hints.Inferred(), None, signature.arrange, signature.python, None,
-        None if signature.needed is None else set(),
+        None if signature.needed is None else set(), signature.asks,
         signature, title, tuple(axes), tuple(optional),
     )  # fmt: skip
 

@@ -1,8 +1,11 @@
 """How a function is seen by those who call it, and what tells one call from another."""
 
 import inspect
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Protocol
 
+from rosejit.abi import Leaf, Node, Static, Tree
 from rosejit.api import sessions
 from rosejit.api.calling.specialisation import with_host_values
 from rosejit.api.calling.specialisation_cache import Key, Specialisation
@@ -33,10 +36,14 @@ def interface_of(function: Called, found: Specialisation, bound: bool = False) -
     staged = found.staged
     described = zip(function.binding.descriptions, staged.trees, strict=True)
     flags = [flag for description, tree in described for flag in exact(description, tree)]
+    trees = staged.trees
+    if staged.source.asks:
+        remaining = iter(flags)
+        trees = tuple([_of_pythons(tree, remaining) for tree in trees])
     return Interface(
         name=function.__name__,
         parameters=tuple(function.__signature__.parameters.values()),
-        trees=staged.trees,
+        trees=trees,
         result=with_host_values(staged.result, iter(staged.statics)),
         reads=sessions.kept(staged.source) if bound else sessions.reads(staged.source, found.guards),
         same=sessions.same_static,
@@ -44,6 +51,21 @@ def interface_of(function: Called, found: Specialisation, bound: bool = False) -
         own=frozenset() if bound else frozenset(k for k, flag in enumerate(flags) if flag & OWN),
         qualname=function.__qualname__,
     )
+
+
+_PYTHONS = {"real": float, "int": int, "bool": bool}
+
+
+def _of_pythons(tree: Tree, flags: Iterator[int]) -> Tree:
+    """The structure of an argument whose numbers have to be of Python's own classes, where no hint converts them."""
+    match tree:
+        case Leaf(kind=kind, cls=cls):
+            is_exact = next(flags) & EXACT
+            return replace(tree, cls=_PYTHONS[kind]) if is_exact and kind in _PYTHONS and cls is None else tree
+        case Node(children=children):
+            return replace(tree, children=tuple([_of_pythons(child, flags) for child in children]))
+        case Static():
+            return tree
 
 
 def known_as(call: Call, at: Session | None = None) -> Key:

@@ -6,12 +6,16 @@ know how long it is, or a number that is multiplied, of which it need not. Which
 it is first refused, and kept with its signature."""
 
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any, TypeVar
 
+from rosejit.abi import leaves
 from rosejit.errors import StagingTypeError, UnsupportedSyntax
+from rosejit.frontend.scalar_ops.origins import class_of_element
 from rosejit.frontend.session.session import Session
 from rosejit.frontend.signature.binding import Call, Signature
+from rosejit.frontend.signature.numeric_kinds import EXACT, exact
+from rosejit.frontend.values.scalars import NUMBERS
 from rosejit.logs import note
 
 Made = TypeVar("Made")
@@ -25,16 +29,14 @@ def staged_with_needed(
     that are passed for defaults."""
     passed = [] if binding.needed is None else binding.passed_for_defaults(args, kwargs)
     if binding.needed is None or not passed:
-        call = binding.bind(args, kwargs)
-        return call, stage(call)
+        return _staged_with_classes(binding, args, kwargs, at, stage)
     before, raised, refusal = at.tape.error, at.tape.error, None
     each = [{name} for name in passed]
     for names in (set[str](), *each, *([set(passed)] if len(passed) > 1 else [])):
         binding.needed |= names
         try:
-            call = binding.bind(args, kwargs)
             with _unheard(at):
-                made = stage(call)
+                call, made = _staged_with_classes(binding, args, kwargs, at, stage)
         except _REFUSED as error:
             binding.needed -= names
             refusal = error
@@ -47,6 +49,42 @@ def staged_with_needed(
     at.tape.error = raised
     assert refusal is not None
     raise refusal
+
+
+class ClassAsked(Exception):
+    """A program that asks what class a number is has been staged for one of Python's, and is given another."""
+
+
+def settle_classes(at: Session, binding: Signature, call: Call) -> None:
+    """Of a program that asks what classes its arguments have, and has answered as for Python's own: raise if one of
+    another class is given, of which the key of the call does not say it; the staging around it asks of its own."""
+    tape = at.tape
+    flags = [flag for p, tree in zip(binding.descriptions, call.trees, strict=True) for flag in exact(p, tree)]
+    given = zip(flags, [leaf for tree in call.trees for leaf in leaves(tree)], call.values, strict=True)
+    open_ones = [v for flag, leaf, v in given if v.__class__ in NUMBERS and flag & EXACT and leaf.cls is None]
+    found = [call.classed] if call.classed is not None else []
+    if not binding.asks[0] and (found or any(class_of_element(tape, v) is not None for v in open_ones)):
+        raise ClassAsked
+    if found:
+        raise StagingTypeError(
+            f"`{binding.function.__name__}` asks what class a number has, and is given a {type(found[0]).__name__}",
+            help="convert it before: `float(x)`, `int(x)` or `bool(x)`",
+        )
+    tape.weak += [(v.atom, "class", tape.here()) for v in open_ones if id(v) not in tape.pythons]
+
+
+def _staged_with_classes(
+    binding: Signature, args: tuple[Any, ...], kwargs: dict[str, Any], at: Session, stage: Callable[[Call], Made]
+) -> tuple[Call, Made]:
+    """As `staged_with_needed`; where the program asks what classes its arguments have, these are part of the key."""
+    call = binding.bind(args, kwargs)
+    try:
+        with _unheard(at) if call.classed is not None or at.tape.frames else nullcontext():
+            return call, stage(call)
+    except ClassAsked:
+        binding.asks[0] = True
+    call = binding.bind(args, kwargs)
+    return call, stage(call)
 
 
 @contextmanager

@@ -201,8 +201,8 @@ def tree_map(tree: Tree, change: Callable[[Leaf], Tree], keeps: bool = True) -> 
     """`tree` with its leaves changed; host values stay, or become `None`, and dicts may have their keys in any
     order."""
     match tree:
-        case Leaf():
-            return change(tree)
+        case Leaf(cls=cls):
+            return change(tree if cls is None else replace(tree, cls=None))
         case Node() if changed((tree,)) and hasattr(tree.cls, "__rose_after__"):
             return change(leaves(tree)[0])
         case Node():

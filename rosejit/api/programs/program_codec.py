@@ -212,6 +212,8 @@ def _tree(writer: Writer, tree: Tree) -> Any:
     match tree:
         case Static():
             return None
+        case Leaf(kind=kind, cls=cls) if cls is not None:
+            return ["of class", _SCALARS[kind], writer.name(cls, "the class")]
         case Leaf(kind=kind, shape=shape, element=element):
             return _SCALARS.get(kind) or [kind, element, *shape]
         case Node(kind=kind, children=children, keys=keys, cls=cls, ordered=ordered, state=state):
@@ -234,6 +236,9 @@ def _tree_of(reader: Reader, words: Any, statics: Iterator[Static]) -> Tree:
         if element not in ("real", "int", "bool") or not all([type(n) is int and n >= 0 for n in shape]):
             raise ValueError("no array")
         return Leaf(kind, tuple(shape), element)
+    if kind == "of class":
+        letter, cls = rest
+        return replace(_LEAVES[letter], cls=reader.named(cls, type))
     runs, keys, named, ordered = rest
     children: list[Tree] = []
     for count, child in runs:

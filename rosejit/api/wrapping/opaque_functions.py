@@ -25,6 +25,7 @@ class Source:
     guards: tuple[Any, ...] = ()
     boxes: tuple[Any, ...] = ()
     codes: tuple[Any, ...] = ()
+    asks: bool = False
 
 
 def stage_opaque(function: Callable[..., Any], signature: Signature, call: Call) -> Staged:

@@ -16,7 +16,7 @@ from rosejit.frontend.arrays.broadcast import broadcast_map, cast, converted
 from rosejit.frontend.values.host_scalars import narrow_dtype
 from rosejit.frontend.values.scalars import P, type_of
 from rosejit.frontend.values.tape import Tape
-from rosejit.ir.syntax import Failure
+from rosejit.ir.syntax import Failure, Var
 from rosejit.ir.types import BOOL, INT, REAL, Scalar
 from rosejit.narrow_values import HELD, STAGED, NarrowValue
 from rosejit.numeric import np
@@ -218,6 +218,8 @@ def stored(tape: Tape, value: Any, dtype: Any) -> Any:
 
 def narrow_of(wide: Any, name: str) -> Any:
     """A value of the dtype of that name, of a part of 64 bits which it has."""
+    if isinstance(getattr(wide, "atom", None), Var):
+        wide.tape.given[wide.atom] = np.dtype(name).type
     if wide.__class__ is Array or hasattr(wide, "atom"):
         return as_dtype(wide.tape, wide, np.dtype(name))
     return narrow_values.narrowed(wide, name)

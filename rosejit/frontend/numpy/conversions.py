@@ -11,7 +11,8 @@ from rosejit.frontend.arrays import reductions
 from rosejit.frontend.arrays.array import Array
 from rosejit.frontend.numpy import array_methods, creation, selection
 from rosejit.frontend.numpy.staged_numpy import array_of, of
-from rosejit.frontend.values.scalars import type_of
+from rosejit.frontend.python.number_classes import answered
+from rosejit.frontend.values.scalars import NUMBERS, type_of
 from rosejit.frontend.values.tape import Tape
 from rosejit.ir.types import BOOL, INT
 from rosejit.numeric import np
@@ -63,7 +64,9 @@ def geomspace(tape: Tape, start: Any, stop: Any, num: Any = 50, endpoint: bool =
 
 
 def isscalar(tape: Tape, element: Any) -> bool:
-    """`np.isscalar`: staged numbers are."""
+    """`np.isscalar`: staged numbers are, and arrays without dimensions are not."""
+    if element.__class__ in NUMBERS:
+        return answered(tape, element, lambda cls: cls is not np.ndarray)
     return type_of(element) is not None
 
 

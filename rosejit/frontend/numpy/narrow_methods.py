@@ -18,6 +18,7 @@ from rosejit.frontend.numpy.narrow_elements import (
 )
 from rosejit.frontend.numpy.narrow_rows import FOLDED, astype, dtype_in
 from rosejit.frontend.scalar_ops import operators
+from rosejit.frontend.scalar_ops.origins import pythons
 from rosejit.numeric import np
 
 Make = Callable[..., Any]
@@ -97,7 +98,7 @@ def _of_wide(name: str) -> Make:
 
 def _as_number(self: Any, *index: Any) -> Any:
     """`x.item()`: a number of Python's."""
-    return self.wide if self.__class__ is Narrow else self.wide.item(*index)
+    return pythons(self.tape, self.wide if self.__class__ is Narrow else self.wide.item(*index))
 
 
 def _fill(self: Any, value: Any) -> None:

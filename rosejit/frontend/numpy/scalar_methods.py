@@ -11,7 +11,9 @@ from rosejit.frontend.arrays.access import element, number
 from rosejit.frontend.arrays.array import Array, fresh
 from rosejit.frontend.numpy.registry import METHODS
 from rosejit.frontend.scalar_ops.origins import pythons
+from rosejit.frontend.values.complexes import Complex
 from rosejit.frontend.values.scalars import Bool, Int, Real, Tan
+from rosejit.numeric import np
 
 _PYTHONS: dict[type, type] = {Real: float, Int: int, Bool: bool, Tan: object}
 _OF_PYTHON: dict[type, str] = {Real: "float", Int: "int", Bool: "bool", Tan: "tangent"}
@@ -54,6 +56,14 @@ for cls, python in _PYTHONS.items():
     for attribute, read in _READ.items():  # with a `__getattr__` all attributes would take five times as long
         if not hasattr(cls, attribute):
             setattr(cls, attribute, property(read if hasattr(python, attribute) else _of_numpys(attribute, read)))
+
+
+_OF_COMPLEX: dict[str, Callable[[Any], Any]] = {
+    "dtype": lambda self: np.dtype(complex),
+    "item": lambda self: lambda: Complex(pythons(self.tape, self.real), pythons(self.tape, self.imag)),
+}
+for attribute, read in _OF_COMPLEX.items():
+    setattr(Complex, attribute, property(_of_numpys(attribute, read)))
 
 
 def _refused(name: str) -> Callable[[Any], Any]:

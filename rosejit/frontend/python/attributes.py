@@ -5,15 +5,17 @@
 from collections.abc import Callable
 from typing import Any
 
+from rosejit.frontend.arrays.array import Array
+from rosejit.frontend.arrays.complex_array import ComplexArray
+from rosejit.frontend.arrays.narrow_array import Narrow, NarrowArray
 from rosejit.frontend.control.optional import single
 from rosejit.frontend.control.undefined import MaybeBound, UninitialisedCarry, as_flag, check_known, flag_atom
-from rosejit.frontend.python.number_classes import chosen
+from rosejit.frontend.python.number_classes import answered, class_of
 from rosejit.frontend.syntax.user_code import is_users_class
 from rosejit.frontend.values.complexes import Complex
 from rosejit.frontend.values.host_values import attributes_of
 from rosejit.frontend.values.scalars import Bool, Int, Real
 from rosejit.frontend.values.tape import Tape, is_computed_once
-from rosejit.numeric import loaded, np
 
 Handler = Callable[[Any, Any, tuple[Any, ...], dict[str, Any]], Any]
 _NUMBERS: dict[type, Any] = {Real: 1.0, Int: 1, Bool: True, Complex: 1j}
@@ -25,6 +27,8 @@ def _has(session: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, A
     owner, name = args
     if owner.__class__ in _NUMBERS:
         return _of_number(session.tape, owner, name)
+    if owner.__class__ is Narrow:
+        return hasattr(owner.dtype.type, name)
     held = _held(owner, name)
     if held.__class__ is not MaybeBound:
         return hasattr(owner, name)
@@ -37,6 +41,8 @@ def _has(session: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, A
 def _get(session: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """`getattr`; its third argument where the attribute is unbound."""
     owner, name, *otherwise = args
+    if name == "__class__" and owner.__class__ in (*_NUMBERS, Array, ComplexArray, Narrow, NarrowArray):
+        return class_of(session, type, (owner,), {})
     if owner.__class__ in _NUMBERS and not hasattr(_NUMBERS[owner.__class__], name):
         if name in _OF_NO_DIMENSIONS and otherwise == [_OF_NO_DIMENSIONS[name]]:
             return otherwise[0]  # whosever number it is
@@ -54,15 +60,7 @@ def _get(session: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, A
 
 def _of_number(tape: Tape, number: Any, name: str) -> bool:
     """Whether numbers such as a staged one have an attribute: ours have those of arrays as well."""
-    python = _NUMBERS[number.__class__]
-    own = hasattr(python, name)
-    numpys = own if loaded() is None else hasattr(np.asarray(python)[()], name)
-    if number.__class__ is Complex and own is not numpys:
-        raise tape.type_fault(
-            f"whether a complex number has `{name}` depends on whose it is: NumPy's have, Python's have not",
-            "ask with `isinstance(z, complex)`",
-        )
-    return chosen(tape, number, own, numpys) if own is not numpys else own
+    return answered(tape, number, lambda cls: any(name in vars(base) for base in cls.__mro__))
 
 
 _OF_NO_DIMENSIONS: dict[str, Any] = {"ndim": 0, "shape": (), "size": 1}

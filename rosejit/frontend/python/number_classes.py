@@ -3,15 +3,18 @@
 A staged Real is a float or a float64, and which of them only NumPy tells apart: an element of an array and what a
 function of NumPy has given are NumPy's, what is computed of them mostly. Where the answer differs, a number that is
 NumPy's at once gets NumPy's, others get Python's, unless they turn out to be made of NumPy's: then the code is refused.
+An argument gets what is true of its class, which is part of the key of the call from then on.
 """
 
 # Values of users are of any type: what they are is asked while staging.
 
+from collections.abc import Callable
 from typing import Any
 
 from rosejit.frontend.arrays.array import Array
 from rosejit.frontend.arrays.complex_array import ComplexArray
 from rosejit.frontend.arrays.narrow_array import Narrow, NarrowArray
+from rosejit.frontend.scalar_ops.origins import class_of_element
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays
 from rosejit.frontend.syntax.user_code import is_users_code
 from rosejit.frontend.values.complexes import Complex
@@ -19,23 +22,25 @@ from rosejit.frontend.values.generators import Generator
 from rosejit.frontend.values.locations import frame_at
 from rosejit.frontend.values.scalars import NUMBERS, Bool, Int, Real
 from rosejit.frontend.values.tape import Tape
-from rosejit.ir.syntax import Atom, Index, Var
+from rosejit.ir.syntax import Atom, Lit, Var
 from rosejit.numeric import loaded, np
 
 Args = tuple[Any, ...]
 Options = dict[str, Any]
 
 _PLAIN: dict[type, type] = {Real: float, Int: int, Bool: bool, Complex: complex, StructOfArrays: list}
-_NUMPYS: dict[type, str] = {Real: "float64", Int: "int64", Bool: "bool_"}
+_NUMPYS: dict[type, str] = {Real: "float64", Int: "int64", Bool: "bool_", Complex: "complex128"}
+_Ask = Callable[[Any], Any]
+"""What is asked of a class."""
 
 
 def is_instance(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     """`isinstance`."""
     value, classes = args
-    if value.__class__ in NUMBERS:
-        if _is_of(Real, classes) != _is_of(Int, classes):
+    if value.__class__ in _NUMPYS:
+        if value.__class__ in NUMBERS and _is_of(Real, classes) != _is_of(Int, classes):
             _ask_kind(session.tape, value.atom)
-        return chosen(session.tape, value, _is_of(value.__class__, classes), _is_numpys_of(value.__class__, classes))
+        return answered(session.tape, value, lambda cls: _is_below(cls, value.__class__, classes))
     cls: Any = _PLAIN.get(value.__class__)
     if value.__class__ in (Array, ComplexArray, NarrowArray):
         cls = np.ndarray
@@ -60,29 +65,32 @@ def class_of(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     value, kind = args[0], args[0].__class__
     if kind in (Real, Int):
         _ask_kind(session.tape, value.atom)
-    if kind in _NUMPYS and loaded() is not None:
-        return chosen(session.tape, value, _PLAIN[kind], getattr(np, _NUMPYS[kind]))
+    if kind in _NUMPYS:
+        return answered(session.tape, value, lambda cls: cls)
     if kind is Narrow:
         return value.dtype.type
     return np.ndarray if kind in (Array, ComplexArray, NarrowArray) else _PLAIN.get(kind, type(value))
 
 
-def chosen(tape: Tape, value: Any, python: Any, numpys: Any) -> Any:
-    """The answer for a number of Python's, or for one of NumPy's."""
-    if python == numpys or id(value) in tape.pythons:
+def answered(tape: Tape, value: Any, ask: _Ask) -> Any:
+    """What is true of the class of a number, which may be one of NumPy's."""
+    kind, python = value.__class__, ask(_PLAIN[value.__class__])
+    if kind is Complex:
+        value = value.real if value.real.__class__ in NUMBERS else value.imag
+    if id(value) in tape.pythons or isinstance(value.atom, Lit):
         return python
-    if _is_element(tape, value.atom):
-        return numpys
-    tape.weak.append((value.atom, "class", tape.here()))
+    found = class_of_element(tape, value)
+    if found is not None:
+        return ask(np.complex128 if kind is Complex and found is np.float64 else found)
+    if loaded() is None or any(ask(cls) != python for cls in _possible(tape, kind, value)):
+        tape.weak.append((value.atom, "class", tape.here()))
     return python
 
 
-def _is_element(tape: Tape, atom: Atom) -> bool:
-    """Whether a number has just come out of an array, or out of a function of NumPy."""
-    if atom in tape.numpys:
-        return True
-    made = next((let.expr for frame in reversed(tape.frames) for let in frame.lets if atom in let.binders), None)
-    return isinstance(made, Index)
+def _possible(tape: Tape, kind: type, value: Any) -> list[Any]:
+    """The classes of NumPy's that a number may have: that of arrays without dimensions an argument only."""
+    found: list[Any] = [getattr(np, _NUMPYS[kind])]
+    return [*found, np.ndarray] if value.atom in tape.unclassed else found
 
 
 def _ask_kind(tape: Tape, atom: Atom) -> None:
@@ -94,13 +102,6 @@ def _ask_kind(tape: Tape, atom: Atom) -> None:
 def _is_of(kind: Any, classes: Any) -> bool:
     """Whether a staged number of a kind is one of these in Python."""
     return _is_below(_PLAIN.get(kind, kind), kind, classes)
-
-
-def _is_numpys_of(kind: Any, classes: Any) -> bool:
-    """Whether one is that is NumPy's."""
-    if kind not in _NUMPYS or loaded() is None:
-        return _is_of(kind, classes)
-    return _is_below(getattr(np, _NUMPYS[kind]), kind, classes)
 
 
 def _is_below(cls: Any, kind: Any, classes: Any) -> bool:

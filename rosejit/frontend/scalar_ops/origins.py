@@ -12,7 +12,7 @@ from rosejit.frontend.arrays.zero_dimensional import renewed
 from rosejit.frontend.scalar_ops.whole_zeros import mend_zeros
 from rosejit.frontend.values.scalars import Bool, Int, P, Real, wrap
 from rosejit.frontend.values.tape import Frame, Tape
-from rosejit.ir.syntax import Apply, Atom, Block, If, Let, Lit, Loop, Var, While
+from rosejit.ir.syntax import Apply, Atom, Block, If, Index, Let, Lit, Loop, Var, While
 from rosejit.ir.traversal import lets as every_let
 from rosejit.ir.types import REAL
 from rosejit.numeric import np
@@ -21,15 +21,16 @@ _KEEP = frozenset(P[name] for name in ("add", "sub", "mul", "neg", "abs", "floor
 """Operations that give an int of ints."""
 
 
-def check_asked(tape: Tape, root: Frame, params: Iterable[Var]) -> None:
-    """Raise if an operand of an operator that was to raise may be NumPy's, or if somebody asked for the class of a
-    number that is an int on some paths only."""
+def check_asked(tape: Tape, root: Frame, params: Iterable[Var]) -> bool:
+    """Whether the answers to what was asked hold for arguments of Python's own classes only. Raise if an operand of an
+    operator that was to raise may be NumPy's, or if somebody asked for the class of a number that is an int on some
+    paths only."""
     mend_zeros(tape, root.lets)
     operators, tape.operators = tape.operators, []
     kinds, tape.asked_kinds = tape.asked_kinds, []
     weak, tape.weak = tape.weak, []
     if not operators and not kinds and not weak:
-        return
+        return False
     origins = _Origins(tape, root.lets, params)
     _check_weak(tape, origins, weak)
     for symbol, operands, place in operators:
@@ -52,12 +53,14 @@ def check_asked(tape: Tape, root: Frame, params: Iterable[Var]) -> None:
             )
             found.span = place or found.span
             raise found
+    asked = [atom for atom, name, _ in weak if name in _WEAK]
+    return origins.is_of_unclassed([*asked, *[operand for _, operands, _ in operators for operand in operands]])
 
 
 def _check_weak(tape: Tape, origins: "_Origins", weak: list[tuple[Atom, str, Any]]) -> None:
     """Raise if a number may be NumPy's on which a dtype, or a rounding, depends."""
     for atom, name, place in weak:
-        if origins.is_of_numpys([atom]):
+        if origins.is_of_numpys([atom], arguments=name in _WEAK):
             words, facts, remedy = _WEAK.get(name, _DTYPE)
             found = tape.fault(StagingTypeError, words.format(name), facts=facts, help=remedy)
             found.span = place or found.span
@@ -106,7 +109,8 @@ _ROUND_BOOL = (
 _WEAK = {
     "round": _ROUND, "truth values": _BOOLS, "class": _CLASS, "identity": _IDENTITY, "round a truth value": _ROUND_BOOL,
 }  # fmt: skip
-"""What is refused of numbers that may be NumPy's, by what was asked; of all else the dtype is."""
+"""What is refused of numbers that may be NumPy's, by what was asked; of all else the dtype is, for which numbers that
+are arguments count as Python's."""
 
 
 def pythons(tape: Tape, made: Any) -> Any:
@@ -124,6 +128,26 @@ def ask_truth(tape: Tape, *values: Any) -> None:
     for value in values:
         if value.__class__ is Bool and id(value) not in tape.pythons:
             tape.weak.append((value.atom, "identity", tape.here()))
+
+
+def is_of_numpy(cls: Any) -> bool:
+    """Whether the numbers of a class are NumPy's."""
+    return cls.__module__ == "numpy"
+
+
+def class_of_element(tape: Tape, value: Any) -> Any:
+    """The class of a staged number that is NumPy's at once, as it came out of an array or of a function of NumPy; or
+    that an argument has, if that is not Python's own. None for others."""
+    atom = value.atom
+    if id(value) in tape.pythons:
+        return None
+    if atom in tape.given:
+        return tape.given[atom]
+    made = next((let.expr for frame in reversed(tape.frames) for let in frame.lets if atom in let.binders), None)
+    return getattr(np, _NUMPYS[value.__class__]) if atom in tape.numpys or isinstance(made, Index) else None
+
+
+_NUMPYS: dict[type, str] = {Real: "float64", Int: "int64", Bool: "bool_"}
 
 
 class _Origins:
@@ -172,16 +196,26 @@ class _Origins:
         """Whether a number of NumPy's may be an operand of what was kept, or has gone into one."""
         return self.is_of_numpys(self._made.get(kept) or ())  # nothing of what was forgotten
 
-    def is_of_numpys(self, start: Iterable[Atom]) -> bool:
-        """Whether one of these may be a number of NumPy's."""
+    def is_of_numpys(self, start: Iterable[Atom], arguments: bool = True) -> bool:
+        """Whether one of these may be a number of NumPy's, or made of `arguments` that are."""
 
         def is_numpys(var: Var) -> bool | None:
+            if var in self._tape.given:
+                return arguments and is_of_numpy(self._tape.given[var])
             if var in self._tape.numpys or var not in self._made:
                 return True
-            op = self._ops.get(var)
-            return False if op is not None and (op.math or op is P["to_int"]) else None
+            return self._is_pythons(var)
 
         return self._any(start, is_numpys)
+
+    def is_of_unclassed(self, start: Iterable[Atom]) -> bool:
+        """Whether one of these is made of an argument that may be a number of NumPy's in another call."""
+        return self._any(start, lambda var: var in self._tape.unclassed or self._is_pythons(var))
+
+    def _is_pythons(self, var: Var) -> bool | None:
+        """False for what is Python's, whatever it is made of."""
+        op = self._ops.get(var)
+        return False if op is not None and (op.math or op is P["to_int"]) else None
 
     def may_be_int(self, asked: Var) -> bool:
         """Whether a Real is an int on some path of Python's."""

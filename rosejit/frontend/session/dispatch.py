@@ -115,6 +115,8 @@ _HIGHER_ORDER: dict[Any, int] = {
     heapq.nlargest: 2, heapq.nsmallest: 2, heapq.merge: -1, sorted: -1,
 }  # fmt: skip
 """Functions that call the function they are given, and its place; -1 where it is only given by name."""
+_OF_NUMBERS = frozenset({type, float, int, bool, complex})
+"""Classes that are asked of numbers, or made of them."""
 _CALLED = ("key", "func", "default", "object_hook", "parse_float")
 """Keywords under which any function of a library calls what it is given."""
 _CONTEXT_MANAGER = contextlib.contextmanager(lambda: iter(())).__code__
@@ -482,7 +484,7 @@ class Dispatcher:
 
     def _rewritten(self, value: Any) -> Any:
         """A function that a builtin will call, so that the call is staged."""
-        if callable(require_single_value(value)) and not isinstance(value, type):
+        if callable(require_single_value(value)) and (not isinstance(value, type) or value in _OF_NUMBERS):
             return functools.partial(self.call, value)
         return value
 

@@ -46,6 +46,7 @@ from rosejit.frontend.session.recursion import CallGraph, Captures, RecursiveFun
 from rosejit.frontend.session.result_inference import stand_in
 from rosejit.frontend.session.routines import Routines
 from rosejit.frontend.signature.binding import Call, Signature, advanced, conform
+from rosejit.frontend.signature.numeric_kinds import exact, note_class
 from rosejit.frontend.syntax.code_table import names_in
 from rosejit.frontend.syntax.translate import TRANSLATIONS, instantiate, rebound
 from rosejit.frontend.syntax.user_code import PASSES_ON_TO, is_users_code, users_variables
@@ -208,6 +209,8 @@ class Staged:
     """Arrays of the staging around this one, and what they held."""
     codes: tuple[CodeType, ...]
     """The rewritten code that ran."""
+    asks: bool = False
+    """Whether it holds for arguments of Python's own classes only: it has asked what class a number is."""
 
 
 _OF_VALUES = (ArithmeticError, LookupError, ValueError)
@@ -412,11 +415,12 @@ class Session:
         values: list[Any] = []
         for p, tree in zip(signature.parameters, call.trees, strict=True):
             if isinstance(tree, Leaf):  # most of them: a number, or an array, which is sealed by itself
-                var, value = self._parameter(tree, p.name)
+                var, value = self._parameter(tree, p.name, *exact(p.description, tree))
                 params.append(var)
                 values.append(value)
                 continue
-            pairs = [self._parameter(leaf, path) for leaf, path in paths(tree, p.name)]
+            named = zip(paths(tree, p.name), exact(p.description, tree), strict=True)
+            pairs = [self._parameter(*found, flag) for found, flag in named]
             params += [var for var, _ in pairs]
             value = self.methods.instrument(build(tree, Supply([value for _, value in pairs]), statics))
             why = f"`{p.name}` is an argument, and arguments are never written"
@@ -429,8 +433,9 @@ class Session:
         made.params = tuple(params)
         return lambda function: signature.apply(function, values)
 
-    def _parameter(self, leaf: Leaf, name: str) -> tuple[Var, Any]:
+    def _parameter(self, leaf: Leaf, name: str, flag: int) -> tuple[Var, Any]:
         var = Var(leaf_type(leaf), name)
+        note_class(self.tape, var, leaf.cls, flag)
         return var, parameter(self.tape, var, name) if leaf.kind == "array" else wrap(self.tape, var)
 
     def returning(self, value: Any, frame: FrameType) -> None:
@@ -464,7 +469,7 @@ class Session:
         if opened.generators:
             results += self._states(opened.generators, checked)
         self._check_writes(root)
-        check_asked(tape, root, member.function.params)
+        asks = check_asked(tape, root, member.function.params)
         check_in_place(tape, root.lets, tuple(results))
         captured, guards = self.outside(opened)
         statics = fresh_each_call(member.python, checked.statics, opened.given, opened.snapshots)
@@ -472,7 +477,7 @@ class Session:
         boxes = tuple((box, held) for box in root.reads_outer if (held := tape.content(box, root)) is not None)
         around = [each if each.holds() else each.changed() for each in opened.arounds]
         self.has_around |= bool(around)
-        member.staged = Staged(member.function, tree, statics, (), (), (*guards, *around), boxes, opened.codes())
+        member.staged = Staged(member.function, tree, statics, (), (), (*guards, *around), boxes, opened.codes(), asks)
         return member.staged
 
     def _states(self, given: list[generators.Generator], result: Call) -> list[Atom]:

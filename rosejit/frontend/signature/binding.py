@@ -49,6 +49,8 @@ class Signature:
     """Gives `parameters` and `result` when they are first asked for: a hint named what was not there yet."""
     needed: set[str] | None
     """Parameters for which staging has to know the int that is passed; None where none has an int by default."""
+    asks: list[bool]
+    """Whether the program asks what classes its arguments have: then these are part of the key of a call."""
 
     def __getattr__(self, name: str) -> Any:
         if name not in ("parameters", "result") or self.unread is None:
@@ -74,11 +76,11 @@ class Signature:
         """The call with these arguments; raises StagingTypeError or ShapeError where they do not fit."""
         call = Call()
         for parameter, value in zip(self.parameters, self.arranged(args, kwargs), strict=True):
-            if value.__class__ is Real and admits_reals(parameter.description):  # most of them
+            if value.__class__ is Real and not self.asks[0] and admits_reals(parameter.description):  # most of them
                 call.values.append(value)
                 call.trees.append(Real.leaf)
                 continue
-            binder = Binder(self.function, parameter, call)
+            binder = Binder(self.function, parameter, call, asks=self.asks[0])
             call.trees.append(binder.tree(parameter.description, value, parameter.name))
         check_expressions(self.function, call)
         return call
@@ -168,7 +170,7 @@ class Signatures:
         if one is None:
             one = known[key] = replace(signature(function, static), function=_nobody)  # or that would live as long
         return Signature(
-            function, one.parameters, one.result, one.result_hint, one.arrange, one.python, None, one.needed
+            function, one.parameters, one.result, one.result_hint, one.arrange, one.python, None, one.needed, one.asks
         )
 
 
@@ -200,9 +202,8 @@ def signature(
     pairs = [*zip(found.parameters.values(), defaults, strict=True)]
     if any(default is not p.default for p, default in pairs):
         found = found.replace(parameters=[p.replace(default=default) for p, default in pairs])
-    made = Signature(
-        target, parameters, result, returned if known else None, _arrange(target, found), found, unread, _needed(found)
-    )
+    hint, arrange = returned if known else None, _arrange(target, found)
+    made = Signature(target, parameters, result, hint, arrange, found, unread, _needed(found), [False])
     if unread is not None:
         del made.parameters, made.result
     return made

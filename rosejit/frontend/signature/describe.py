@@ -6,6 +6,7 @@ The description is what a specialisation is keyed by: types and shapes, and the 
 import functools
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from rosejit import containers, narrow_values
@@ -35,6 +36,7 @@ from rosejit.frontend.hints.hints import (
     aligned,
 )
 from rosejit.frontend.hints.read_hints import Hints, parts_of
+from rosejit.frontend.scalar_ops.origins import class_of_element
 from rosejit.frontend.signature.numeric_kinds import chosen
 from rosejit.frontend.signature.value_words import described, hint_text, remedy
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays, widened
@@ -49,12 +51,20 @@ from rosejit.frontend.values.generators import (
     node_of,
     words_of,
 )
-from rosejit.frontend.values.host_scalars import HOST_INTS, LARGEST, Bound, as_array, as_number, number_kind
+from rosejit.frontend.values.host_scalars import (
+    HOST_INTS,
+    LARGEST,
+    PLAIN_KINDS,
+    Bound,
+    as_array,
+    as_number,
+    number_kind,
+)
 from rosejit.frontend.values.host_values import is_iterator
 from rosejit.frontend.values.open_lengths import OpenLength, as_staged
 from rosejit.frontend.values.pytree import attribute, attributes, flatten, is_staged_deep, members, staged_leaf, told
 from rosejit.frontend.values.reachable_state import structural_key
-from rosejit.frontend.values.scalars import Real, passed_tangent
+from rosejit.frontend.values.scalars import NUMBERS, Real, passed_tangent
 from rosejit.ir.types import TAN
 from rosejit.lazy_dataclass import dataclass
 from rosejit.numeric import from_foreign, is_foreign, np
@@ -73,7 +83,7 @@ class Call:
     """The arguments of one call: `values` are its leaves in order, `trees` their structure, one tree a parameter.
     Written out: every call that is staged makes one."""
 
-    __slots__ = ("dims", "pending", "sources", "statics", "trees", "values")
+    __slots__ = ("classed", "dims", "pending", "sources", "statics", "trees", "values")
 
     def __init__(self, dims: dict[str, int] | None = None) -> None:
         self.dims: dict[str, int] = {} if dims is None else dims
@@ -85,6 +95,8 @@ class Call:
         """Expressions of dimensions that are checked once all names are known."""
         self.sources: list[Any] = []
         """What tells the generators among the arguments apart."""
+        self.classed: Any = None
+        """A number of another class than Python's own, if the key of the call does not say which."""
 
     def states(self) -> list[Any]:
         """Of the values those that the call changes: the states of generators."""
@@ -139,6 +151,8 @@ class Binder:
     call: Call
     place: Span | None = None
     """Where the value comes from, if that is known better than the parameter is."""
+    asks: bool = False
+    """Whether the program asks what classes numbers have."""
 
     def tree(self, description: Description, value: Any, where: str) -> Tree:
         """The tree of `value`, which `where` names; raises where the description does not admit it."""
@@ -209,6 +223,15 @@ class Binder:
             raise self._error("an integer of 64 bits", value, where, kind=RoseOverflowError)
         return self._leaf(_NUMBERS[kind], host)
 
+    def _of_class(self, leaf: Leaf, value: Any) -> Leaf:
+        """The leaf of a number of the host, whose class may matter."""
+        if value.__class__ in PLAIN_KINDS:
+            return leaf
+        if self.asks:
+            return replace(leaf, cls=value.__class__)
+        self.call.classed = value
+        return leaf
+
     def _array(self, wanted: ArrayOf, value: Any, where: str) -> Tree:
         if is_narrow(value) and wanted.element != "real" and value.dtype.name in narrow_values.HELD:
             return Node("narrow", (self._array(wanted, in_64_bits(value), where),), state=value.dtype.name)
@@ -232,7 +255,10 @@ class Binder:
         if host is None:
             raise self._error(f"a `{wanted}`", value, where, fact=element)
         self._dimensions(wanted, host.shape, value, where)
-        return self._leaf(leaf_of(host.shape, element), host if host.shape else host.item())  # type: ignore[arg-type]  # a kind
+        if host.shape:
+            return self._leaf(leaf_of(host.shape, element), host)  # type: ignore[arg-type]  # a kind
+        leaf = self._leaf(Leaf(element), host.item())  # type: ignore[arg-type]  # a kind
+        return self._of_class(leaf, value) if wanted.element in (None, "int") else leaf
 
     def _known(self, value: Any, where: str) -> Any:
         """An array of another library as NumPy's; any other value itself."""
@@ -278,14 +304,15 @@ class Binder:
         """What the value says by itself."""
         staged = staged_leaf(value)
         if isinstance(staged, Leaf):
-            return self._leaf(staged, value)
+            cls = class_of_element(value.tape, value) if self.asks and value.__class__ in NUMBERS else None
+            return self._leaf(staged if cls is None else replace(staged, cls=cls), value)
         if isinstance(value, ShapeOf):
             return self._leaf(leaf_of(value.shape, value.kind), value)
         if is_narrow(value):
             return self._narrow(value, where)
         kind = number_kind(value)
         if kind is not None:
-            return self._number(kind, value, where)
+            return self._of_class(self._number(kind, value, where), value)
         if is_complex(value):
             parts = [self._inferred(part, where) for part in containers.split(value)]
             return Node("complex", tuple(parts))
@@ -439,7 +466,8 @@ class Binder:
             return self._inferred_structure(value, where)
         container = self._own(containers.of_type(type(value)) or container, value, where)
         items = container.parts(value)
-        if admits_reals(item) and _STAGED_REAL.issuperset(map(type, items)):  # of numbers that are being computed
+        are_reals = admits_reals(item) and _STAGED_REAL.issuperset(map(type, items))
+        if are_reals and not self.asks:  # of numbers that are being computed
             self.call.values += items
             return container.node(value, (Real.leaf,) * len(items), ordered=True)
         keys = container.keys(value) or range(len(items))

@@ -19,9 +19,19 @@ from rosejit.frontend.hints.hints import (
     Validated,
 )
 from rosejit.frontend.hints.read_hints import Hints, parts_of
+from rosejit.frontend.values.tape import Tape
+from rosejit.ir.syntax import Var
 
 EXACT, OWN = 1, 2
 """From the same kind of number only, since another asks for other code; an array from an array, and from no list."""
+
+
+def note_class(tape: Tape, var: Var, cls: Any, flag: int) -> None:
+    """Let the program be told what class an argument has, or that no hint settles it."""
+    if cls is not None:
+        tape.given[var] = cls
+    elif flag & EXACT:
+        tape.unclassed.add(var)
 
 
 def exact(description: Description, tree: Tree) -> Iterator[int]:

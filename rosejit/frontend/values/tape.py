@@ -227,6 +227,11 @@ class Tape:
     """Whether somebody was told of a loop that is unrolled to very many operations."""
     host_contents: dict[Var, Any]
     """Arrays that were known to the host until a rolled loop read them at its index."""
+    given: dict[Var, Any]
+    """The classes of numbers that are arguments, where they are not Python's own."""
+    unclassed: set[Var]
+    """Numbers that are arguments, of whose classes the key of the call says nothing."""
+    _literals: dict[float, Lit]
     rolled: Any = None
     """The rolled loops that are open, if there are any (`arrays/host_tables.py`)."""
     rolls_more = False
@@ -275,7 +280,7 @@ class Tape:
         self.undo, self.unrolled, self.rows, self.changed_in_place = UndoLog(), list[Unrolled](), {}, {}
         self.slots: dict[int, dict[Any, AttributeSlot]] = {}
         """The attributes that staged blocks have changed, by `id` of the object and by name."""
-        self._literals, self.host_contents, self.columns = dict[float, Lit](), dict[Var, Any](), {}
+        self._literals, self.host_contents, self.columns, self.given, self.unclassed = {}, {}, {}, {}, set()
 
     # --- lets
 

@@ -51,6 +51,11 @@ def exact_real(value: Any) -> float:
     return float(value) if isinstance(value, float) else float(_scalar(value, "f", "a float"))
 
 
+def of_pythons(value: Any) -> NoReturn:
+    """For a number of another class than Python's own, where the program asks for it: that asks for other code."""
+    raise Mismatch(f"a number of another class, {type(value).__name__}")
+
+
 def integer(value: Any) -> int:
     """An int from an int or an integer of NumPy, but from no bool. Raises RoseOverflowError beyond 64 bits."""
     if isinstance(value, bool):

@@ -29,6 +29,7 @@ _PYTHON: dict[str, Any] = {
 _FEW = 1 << 9
 """So many bytes are copied twice in the time of a look at what order they are in."""
 _EXACT = {"real": "$py_float", "int": "$py_int", "bool": "$py_bool"}
+_PLAIN = (float, int, bool)
 _MEMORY = {"real": ("reals", 8), "int": ("ints", 8), "bool": ("octets", 1)}
 _LINES = 256
 """So many numbers of structures that are alike are written line by line: that is faster, until the code is long."""
@@ -59,6 +60,7 @@ class Arguments:
         self.scope: dict[str, Any] = {
             "$Mismatch": convert.Mismatch, "$real": convert.real, "$int": convert.integer, "$bool": convert.boolean,
             "$array": convert.array, "$too_big": convert.too_big, "$same": same,
+            "$python_real": convert.of_pythons, "$python_int": convert.of_pythons, "$python_bool": convert.of_pythons,
             "$exact_real": convert.exact_real, "$exact_array": convert.exact_array,
             "$stored_array": convert.stored_array,
             "$own_array": convert.own_array, "$own_exact_array": convert.own_exact_array,
@@ -97,8 +99,10 @@ class Arguments:
             case Leaf(kind="dyn"):
                 self._leaves += 1
                 self._dynamic(next_slot(self._slots, tree), value)
-            case Leaf(kind=kind):
-                converter = self._converter(kind)
+            case Leaf(kind=kind, cls=cls):
+                converter = self._converter(kind, cls)
+                if _is_of_class(tree):
+                    self._check(f"$py_type({value}) is not {self._constant(cls)}")
                 self.checks.append(f"if $py_type({value}) is not {_EXACT[kind]}: {value} = {converter}({value})")
                 self._scalars.append((next_slot(self._slots, tree), value))
                 self.ints += [value] * (kind == "int")
@@ -118,7 +122,7 @@ class Arguments:
             self._stored(tree.children[0], value)
             return
         self._check(kind.unlike(tree, value, self._constant))
-        row, each = row_of(tree), kind.each(tree, value)
+        row, each = row_of(tree), None if any(map(_is_of_class, leaves(tree))) else kind.each(tree, value)
         if each is not None and not kind.is_named and packs(tree) and len(_kinds(tree)) == 1:
             self._block(tree, value)
         elif each is not None and row is not None and row[1] * len(tree.children) > _LINES:
@@ -158,7 +162,7 @@ class Arguments:
         if lines:
             self.checks += lines
             if is_floats(slots):
-                self._floats(slots, numbers, names)
+                self._floats(tree, slots, numbers, names)
                 return
             places = ", ".join([f"{numbers}[{k}::{width}]" for k in range(width)])
             self.checks.append(f"{numbers} = [*{', *'.join(names)}]")
@@ -166,8 +170,8 @@ class Arguments:
         else:
             self.checks += [f"{numbers} = []", f"for {one} in {each}:", *(f"    {line}" for line in body)]
             self.checks.append(f"    {numbers} += ({', '.join(names)},)")
-        needed = [(slot.kind, self._converter(slot.kind)) for slot in slots]
-        columns = [max(needed[k::width], key=lambda one: len(one[1])) for k in range(width)]  # the exact one, if one is
+        needed = [(leaf.kind, self._converter(leaf.kind, leaf.cls)) for leaf in leaves(tree)]
+        columns = [max(needed[k::width], key=lambda one: len(one[1])) for k in range(width)]  # the strictest
         if len({*columns}) == 1:
             del columns[1:]
         for k, (kind, converter) in enumerate(columns):
@@ -198,9 +202,9 @@ class Arguments:
         kind, name = slots[0].kind, self._name()
         if is_floats(slots):
             self.checks.append(f"{name} = [*{value}]")
-            self._floats(slots, self._name(), [name])
+            self._floats(tree, slots, self._name(), [name])
             return
-        converter = max({self._converter(kind) for _ in slots}, key=len)  # the exact one, if one is
+        converter = max({self._converter(kind, leaf.cls) for leaf in leaves(tree)}, key=len)  # the strictest
         self.checks.append(f"{name} = {value}")
         self.checks.append(
             f"if $count($py_map($py_type, {name}), {_EXACT[kind]}) != {len(slots)}: "
@@ -209,10 +213,10 @@ class Arguments:
         self.ints += [name] * (kind == "int")
         self._others.append(self._packed(slots, f"*{name}"))
 
-    def _floats(self, slots: list[Slot], name: str, columns: list[str]) -> None:
+    def _floats(self, tree: Node, slots: list[Slot], name: str, columns: list[str]) -> None:
         """Many floats, of which the lists `columns` hold the first, second, ... of each row."""
-        converters = [self._converter("real") for _ in slots]
-        needed = [max(converters[k :: len(columns)], key=len) for k in range(len(columns))]  # the exact one, if one is
+        converters = [self._converter("real", leaf.cls) for leaf in leaves(tree)]
+        needed = [max(converters[k :: len(columns)], key=len) for k in range(len(columns))]  # the strictest
         converted = [f"[*$py_map({one}, {column})]" for one, column in zip(needed, columns, strict=True)]
         self.scope["$floats"] = floats
         self.checks.append(f"{name} = $floats([{', '.join(columns)}])")
@@ -230,9 +234,11 @@ class Arguments:
         self.memories.add("octets")
         return f"{self._constant(packing(slots).pack_into)}($octets, {slots[0].offset}, {values})"
 
-    def _converter(self, kind: str) -> str:
-        """What makes the next leaf of a value of another type."""
+    def _converter(self, kind: str, cls: Any = None) -> str:
+        """What makes the next leaf of a value of another type than Python's own, or than `cls`."""
         self._leaves += 1
+        if cls is not None:
+            return f"$python_{kind}" if cls in _PLAIN else f"${kind}"
         own = "own_" if kind == "array" and self._leaves - 1 in self._own else ""
         return f"${own}exact_{kind}" if self._leaves - 1 in self._exact and kind != "bool" else f"${own}{kind}"
 
@@ -316,6 +322,11 @@ def packs(tree: Node) -> bool:
 
 def _refused(wrong: str) -> str:
     return f'if {wrong}: raise $Mismatch("another type")'
+
+
+def _is_of_class(leaf: Leaf) -> bool:
+    """Whether a number has to be of one class that is none of Python's own."""
+    return leaf.cls is not None and leaf.cls not in _PLAIN
 
 
 def _kinds(tree: Node) -> set[str]:
