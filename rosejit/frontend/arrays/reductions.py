@@ -447,12 +447,12 @@ def position(a: Array, name: str, axis: Axis = None, keepdims: bool = False) -> 
     data = host_data(a)
     if data is not None:
         return _host(a, getattr(np, f"arg{name}")(data, axis=axis, keepdims=keepdims))
-    if 0 in a.shape:
-        raise a.tape.fault(ShapeError, f"`arg{name}` of an array without elements, its shape is {a.shape}")
     if axis is not None:
         axis = one_axis(a, axis)
     a = converted(a, INT) if a.type is BOOL else a
     gone = axes_of(a, axis)
+    if 0 in [a.shape[k] for k in gone]:
+        raise a.tape.fault(ShapeError, f"`arg{name}` of an array without elements, its shape is {a.shape}")
     kept = tuple(k for k in range(a.ndim) if k not in gone)
     atom_of(a.tape, a.box)
 

@@ -74,6 +74,8 @@ def of_elements(op: Op, left: Any, right: Any) -> Any:
         found = tabled(tape, partial(of_elements, op), (left, right))
         if found is not UNKNOWN:
             return found
+    if op is power_of_elements and right.__class__ is Array and not right.shape and host_data(right) is not None:
+        right = host_data(right).item()
     if op in _OF_FEW_BITS and _is_of_bools(left, right):
         if op is power_of_elements and right.__class__ is int and right == 2:
             return tape.session.hooks.call(np.square, left)

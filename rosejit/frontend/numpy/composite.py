@@ -91,6 +91,7 @@ def isclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan:
     """`np.isclose`."""
 
     def close(x: Any, y: Any) -> Any:
+        x, y = (v * 1 if type_of(v) is BOOL else v for v in (x, y))  # truth values are not subtracted
         near = (abs(x - y) <= atol + rtol * abs(y)) & P["isfinite"](y) | (x == y)
         return near | ((x != x) & (y != y)) if equal_nan else near
 

@@ -15,6 +15,7 @@ from rosejit.frontend.arrays.asarray import as_array
 from rosejit.frontend.arrays.broadcast import broadcast_map, cast
 from rosejit.frontend.arrays.narrow_array import (
     DTYPES,
+    Narrow,
     as_dtype,
     converted_to,
     fitted,
@@ -23,7 +24,7 @@ from rosejit.frontend.arrays.narrow_array import (
     require_staged,
 )
 from rosejit.frontend.arrays.reductions import chosen, require
-from rosejit.frontend.values.scalars import NUMBERS, P, type_of
+from rosejit.frontend.values.scalars import NUMBERS, P, Real, type_of
 from rosejit.ir.types import BOOL, INT, REAL, TAN
 from rosejit.numeric import np
 
@@ -226,6 +227,8 @@ def refuse(session: Any, function: Any, how: str) -> Any:
 
 def operate(tape: Any, name: str, *operands: Any) -> Any:
     """A ufunc, as an operator calls it."""
+    if name == "power" and operands[0].__class__ is Narrow and operands[1].__class__ is float:
+        operands = operands[0], Real(tape, tape.literal(operands[1]))  # of one number 0.5 is a power too
     if name == "divmod":
         return tuple([operate(tape, each, *operands) for each in ("floor_divide", "remainder")])
     return tape.session.hooks.call(getattr(np, name), *operands)

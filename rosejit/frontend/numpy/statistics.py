@@ -29,6 +29,7 @@ Make = Callable[..., Any]
 def median(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """`np.median`: the mean of the two in the middle; NaN where one is."""
     _require_elements(a, axis, "median")
+    a = converted(a, INT) if a.type is BOOL else a
     ranked = sorting.sort(lined(a, axis), -1)
     n = ranked.shape[-1]
     low, high, last = (get(ranked, (Ellipsis, k)) for k in ((n - 1) // 2, n // 2, n - 1))
@@ -196,6 +197,7 @@ def nansum(
     a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, initial: Any = 0, where: Any = True
 ) -> Any:
     """`np.nansum`."""
+    a = converted(a, INT) if a.type is BOOL else a
     return reductions.total(_holes(a, 0.0), axis, keepdims, initial, where, dtype)
 
 
@@ -218,6 +220,7 @@ def nancumprod(a: Any, axis: Any = None, dtype: Any = None) -> Any:
 
 def nanmean(a: Any, axis: Any = None, keepdims: bool = False, where: Any = True) -> Any:
     """`np.nanmean`: NaN of no numbers."""
+    a = converted(a, INT) if a.type is BOOL else a
     used = _numbers(a) & (True if where is True else reductions.as_mask(a, where))
     return reductions.mean(a, axis, keepdims, an_array(a.tape, used))
 

@@ -358,11 +358,6 @@ def _rounding(name: str) -> Callable[[Any], Any]:
 
 
 def _rounded(self: Any, digits: Any = None) -> Any:
-    cls = self.tape.given.get(self.atom, float)
-    if not hasattr(cls, "__round__"):
-        raise TypeError(f"type {cls.__module__}.{cls.__name__} doesn't define __round__ method")
-    if self.atom in self.tape.unclassed:
-        self.tape.weak.append((self.atom, "class", self.tape.here()))
     if digits is None:
         if self.__class__ is Bool and id(self) not in self.tape.pythons:
             self.tape.weak.append((self.atom, "round a truth value", self.tape.here()))
