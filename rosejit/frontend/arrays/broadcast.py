@@ -174,7 +174,7 @@ def logical(tape: Tape, op: Make, *operands: Any) -> Make:
 
 
 def power_of_elements(base: Any, exponent: Any) -> Any:
-    """`base ** exponent` of elements of arrays: of whole ones NumPy makes no fractions, and a power of 0.5 is a root."""
+    """`base ** exponent` of elements of arrays: of whole ones NumPy makes no fractions; a power of 0.5 is a root."""
     if type_of(base) is not None and number_kind(exponent) == "real" and exponent == 0.5:
         return P["sqrt"].__call__(base if type_of(base) is REAL else base * 1.0)
     if type_of(base) in (INT, BOOL) and number_kind(exponent) == "int" and exponent < 0:
