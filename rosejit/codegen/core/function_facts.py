@@ -32,6 +32,7 @@ from rosejit.ir.traversal import consumed, operands, scopes, views
 from rosejit.ir.types import INT, Array, Ref, Scalar, Type, fields_of, is_boxed
 from rosejit.lazy_dataclass import dataclass
 from rosejit.ops.kernels import is_kernel
+from rosejit.transforms.analysis.integer_ranges import ANY, Range, range_of, result_range
 
 LONG = 1 << 17
 """A loop that does more lets than this looks at the interrupt flag at each iteration."""
@@ -72,6 +73,8 @@ class Plan:
     """The steps of paths whose index must be tested."""
     polls: set[Let] = field(default_factory=set[Let])
     """The counted loops that may take long."""
+    most: dict[Loop, int] = field(default_factory=dict[Loop, int])
+    """The most iterations of loops of which only the run knows how many, where that is proven."""
     calls: dict[Function, int] = field(default_factory=dict[Function, int])
     """The functions that are called, and how often the loops around run such a call, as far as that is known."""
     times: int = 1
@@ -92,6 +95,9 @@ def plan_function(f: Function, area: Callable[[Function], int]) -> Plan:
     planner.disown([v for v, (let, _) in planner.plan.defined.items() if is_table(let.expr)])
     return planner.plan
 
+
+OPERATIONS = 4
+"""So many operations are followed back from a number of iterations."""
 
 FROM_DATA = 8
 """So many constants are copied from the data of the module instead of being stored one by one."""
@@ -243,6 +249,18 @@ class _Planner:
         self._know(index, length)
         return False
 
+    def _range(self, a: Atom, operations: int) -> Range:
+        """What an Int can be here, by at most so many operations that it is made of."""
+        if isinstance(a, Lit):
+            return range_of(a, {})
+        below, made = self._below.get(a), self.plan.counted.get(a)
+        if below is not None:
+            return 0, below - 1
+        if made is None or not operations:
+            return ANY
+        known = {arg: self._range(arg, operations - 1) for arg in made.args}
+        return result_range(made.op, made.args, known) or ANY
+
     def _know(self, index: Var, length: int) -> None:
         self._trail.append((index, self._below.get(index)))
         self._below[index] = length
@@ -278,8 +296,12 @@ class _Planner:
             self.plan.polls.add(let)
         if isinstance(e, Loop):
             self._rows(e)
-            trips = self._below.get(e.trips, LONG + 1) if isinstance(e.trips, Var) else e.constant_trips or 0
-            work = min(work, LONG) * max(trips, 0)
+            trips = e.constant_trips
+            if trips is None:
+                trips = max(self._range(e.trips, OPERATIONS)[1], 0)
+                if trips <= LONG:
+                    self.plan.most[e] = trips
+            work = min(work, LONG) * min(trips, LONG + 1)
             if work > LONG:
                 self.plan.polls.add(let)
         return weight, work

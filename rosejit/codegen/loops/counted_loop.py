@@ -10,9 +10,9 @@ from rosejit.codegen.core.layout import DATA, Column, Layout, elements_of
 from rosejit.codegen.core.split_long import PARENT
 from rosejit.codegen.loops.carried_locals import close_carries, drop_unread, load, open_carries, poll, store
 from rosejit.codegen.loops.trip_control import PLAIN, LoopEmission, StridedPointer, one_by_one, several
-from rosejit.codegen.loops.unroll_legality import unroll_facts
+from rosejit.codegen.loops.unroll_legality import sums_in_lanes, unroll_facts
 from rosejit.codegen.values.ownership import alive, begin, consume, free, put_row, touch
-from rosejit.ir.lane_sums import EMPTY, LANES, in_lanes
+from rosejit.ir.lane_sums import EMPTY, LANES
 from rosejit.ir.syntax import Let, Loop, Var
 from rosejit.wasm.instructions import (
     f64_const,
@@ -70,7 +70,7 @@ def loop(e: Emitter, let: Let) -> None:
 def _open_lanes(e: Emitter, m: LoopEmission) -> list[Var]:
     """Gives places to the lanes but for the first; the temporaries that hold them."""
     held: list[Var] = []
-    for c, on in zip(m.x.carries, in_lanes(m.x), strict=True):
+    for c, on in zip(m.x.carries, sums_in_lanes(e, m.x), strict=True):
         place = next((carry.place for carry in m.carried if carry.var is c), None) if on else None
         if place is not None:
             lanes = [e.temporary("f64") for _ in range(LANES - 1)]

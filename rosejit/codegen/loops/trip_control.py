@@ -128,30 +128,36 @@ def several(e: Emitter, m: LoopEmission, t: UnrollFacts, code: bytes, *, read: b
     leaves = tested or (isinstance(writer, SimdBody) and writer.leaves)
     known = m.trips if not leaves else None
     left = known % factor if known is not None else 0
+    pairs = m.trips is None and factor == 4 and not (isinstance(writer, SimdBody) and writer.leaves)
     two: list[bytes] = []
-    if isinstance(writer, SimdBody) and left >= 2:
+    if isinstance(writer, SimdBody) and (left >= 2 or pairs):
         writer.again()
         writer.run_iterations(local_get[e.fixed[x.index]], scans, rows)
         two = [*writer.finish(), writer.rotated()]
     before, after = writer.opened(), writer.closed()
     rotated = writer.rotated() if isinstance(writer, SimdBody) and factor == 2 else b""
     count = _Count(e, m, t.counts or (read and known is None), exact=bool(tested))
-    bounds, end, last = count.bounds(factor, _with_many(e, m, tested))
+    bounds, end, last, last_two = count.bounds(factor, _with_many(e, m, tested), pairs=bool(two))
     look = _poll_at(e, m, 1 if known is not None else BULK + m.guarded)
     bulk = (loop_(), look, *body, rotated, count.step(factor), count.at, last, count.most, br_if[0], END)
     if known is not None:
-        done = known - left
-        two = [count.from_iteration(done), *two] if two else []
-        done += 2 if two else 0
-        one = [
-            count.from_iteration(iteration) + block() + block() + code + END + END for iteration in range(done, known)
-        ]
-        return [count.start(), before, *bulk, *two, after, *one]
+        return [count.start(), before, *bulk, *_left(count, known - left, known, two, after, code)]
+    if two:
+        bulk = (count.at, last, count.more, br_if[0], *bulk)
+        two = [block(), count.at, last_two, count.more, br_if[0], *two, count.step(2), END]
     return [
         *(count.start(), bounds, loop_()),
-        *(block(), count.at, last, count.more, br_if[0], before, block(), *bulk, END, after, END),
+        *(block(), count.at, last_two, count.more, br_if[0], before, block(), *bulk, END, *two, after, END),
         *(count.at, end, count.differs, if_(), code, count.step(1), br[1], END, END),
     ]
+
+
+def _left(count: "_Count", done: int, known: int, two: list[bytes], after: bytes, code: bytes) -> list[bytes]:
+    """What is left of a known number of iterations: `two` side by side, the others by `code`."""
+    first = [count.from_iteration(done), *two] if two else []
+    alone = range(done + 2 if two else done, known)
+    one = [count.from_iteration(iteration) + block() + block() + code + END + END for iteration in alone]
+    return [*first, after, *one]
 
 
 def _tested(e: Emitter, m: LoopEmission, t: UnrollFacts) -> bytes:
@@ -219,23 +225,28 @@ class _Count:
             code.append(store(e, "i64", self._index, load(e, "i64", self._index) + i64_const[factor] + OP["i64.add"]))
         return b"".join(code)
 
-    def bounds(self, factor: int, tested: bytes) -> tuple[bytes, bytes, bytes]:
-        """What is done first, and what leaves where the iterations end and where the last `factor` of them begin:
-        before the first where `tested` says that a test fails."""
+    def bounds(self, factor: int, tested: bytes, pairs: bool) -> tuple[bytes, bytes, bytes, bytes]:
+        """What is done first, and what leaves where the iterations end, where the last `factor` of them begin and, for
+        `pairs`, the last two: before the first where `tested` says that a test fails."""
         trips = self._m.trips
         unit, const = (self._stride, self._a.const) if self._stride else (1, i64_const)
         if trips is not None and not tested:
-            return b"", const[unit * trips], const[unit * (trips - factor)]
+            last = const[unit * (trips - factor)]
+            return b"", const[unit * trips], last, last
         body = self._e.body
+        never = const[-1] + tested + OP["select"] if tested else b""
         last = body.fresh(self._kind)  # it lives through iterations that are written already
         if trips is not None:
-            start, end = const[unit * (trips - factor)], const[unit * trips]
-        else:
-            held = body.fresh(self._kind)
-            count = self._m.count(self._e) + (self._a.scaled(unit) if self._stride else b"")
-            start, end = count + local_tee[held] + const[-unit * factor] + OP[f"{self._kind}.add"], local_get[held]
-        never = const[-1] + tested + OP["select"] if tested else b""
-        return start + never + local_set[last], end, local_get[last]
+            start = const[unit * (trips - factor)] + never + local_set[last]
+            return start, const[unit * trips], local_get[last], local_get[last]
+        held = body.fresh(self._kind)
+        count = self._m.count(self._e) + (self._a.scaled(unit) if self._stride else b"")
+        start = count + local_tee[held] + const[-unit * factor] + OP[f"{self._kind}.add"] + never + local_set[last]
+        if not pairs:
+            return start, local_get[held], local_get[last], local_get[last]
+        last_two = body.fresh(self._kind)
+        start += local_get[held] + const[-2 * unit] + OP[f"{self._kind}.add"] + never + local_set[last_two]
+        return start, local_get[held], local_get[last], local_get[last_two]
 
 
 def _own_element(e: Emitter, index: Var, array: StridedPointer) -> StridedElement:

@@ -9,6 +9,7 @@ from functools import partial
 from rosejit.codegen.core.emitter import Emitter
 from rosejit.codegen.loops.shifted_carries import shifted_carries
 from rosejit.codegen.loops.simd_kernels import can_apply, can_call
+from rosejit.ir.lane_sums import FEWEST as MANY
 from rosejit.ir.lane_sums import in_lanes
 from rosejit.ir.primitive import Emit, Instr, Kernel
 from rosejit.ir.syntax import Accum, Add, Apply, Atom, Call, Field, Index, Let, Lit, Loop, Path, Update, Var, View
@@ -65,7 +66,9 @@ class UnrollFacts:
 
 def unroll_facts(e: Emitter, let: Let, x: Loop) -> UnrollFacts | None:
     """The facts of a loop, if several of its iterations can be written as one."""
-    trips = FEWEST_CALLS if x.constant_trips is None else x.constant_trips
+    trips = x.constant_trips
+    if trips is None:
+        trips = min(e.plan.most.get(x, FEWEST_CALLS), FEWEST_CALLS)
     seldom = trips < FEWEST_CALLS and trips * e.times < OFTEN
     if trips < FEWEST or (seldom and _calls(e, x)) or not (x.scans or x.body.lets):
         return None
@@ -78,6 +81,11 @@ def unroll_facts(e: Emitter, let: Let, x: Loop) -> UnrollFacts | None:
     if t.wide:
         return None if x.down and (t.ordered or t.tests) else t  # the last iteration is the first to fail
     return t if t.short and not x.down and look.single else None
+
+
+def sums_in_lanes(e: Emitter, x: Loop) -> list[bool]:
+    """For each carry whether it may be a sum in lanes: never where there are too few iterations, whatever the run."""
+    return in_lanes(x) if e.plan.most.get(x, MANY) >= MANY else [False] * len(x.carries)
 
 
 def _calls(e: Emitter, x: Loop) -> bool:
@@ -120,7 +128,7 @@ class _UnrollAnalysis:
         """What is carried: arrays that stay where they are, sums, and numbers, which have an order."""
         t, x = self.facts, self.x
         t.shifted = shifted_carries(x)
-        for c, new, summed in zip(x.carries, x.body.results, in_lanes(x), strict=False):
+        for c, new, summed in zip(x.carries, x.body.results, sums_in_lanes(self.e, x), strict=False):
             if isinstance(c.type, Array):
                 t.arrays[c] = c
             elif summed:
