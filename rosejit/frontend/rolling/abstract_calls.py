@@ -105,6 +105,8 @@ class AbstractCalls:
             return unroll("a builtin of an array")
         if called in (max, min) and len(args) == 1 and getattr(args[0], "made", None) in (list, tuple):
             args = args[0].items
+            if len(args) == 1 and abstract_numbers.number(args[0]):
+                return args[0]
         if called in (max, min) and len(args) > 1:
             return abstract_numbers.largest(called.__name__, args)
         if len(args) != 1:

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 from rosejit.frontend.rolling.abstract_memo import remembered
 from rosejit.frontend.rolling.abstract_numbers import CannotRoll, Constant, unroll
-from rosejit.frontend.rolling.abstract_records import leaves
+from rosejit.frontend.rolling.abstract_records import AbstractStructure, leaves
 from rosejit.frontend.syntax.loop_plan import Plan, bound_names, parts_in
 from rosejit.frontend.syntax.translate import TRANSLATIONS, inlined_plan
 from rosejit.frontend.syntax.user_code import is_users_code
@@ -147,8 +147,11 @@ def _bound(at: Any, function: FunctionType, given: list[Any], named: dict[str, A
         unroll("arguments that do not fit")
     found: dict[str, Any] = {}
     for name, parameter in bound.signature.parameters.items():
-        if parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
-            unroll("a helper of any number of arguments")
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            found[name] = AbstractStructure([*bound.arguments.get(name, ())], tuple)
+            continue
+        if parameter.kind is parameter.VAR_KEYWORD:
+            unroll("a helper of any keywords")
         is_given = name in bound.arguments
         found[name] = bound.arguments[name] if is_given else at.classified(parameter.default, "*")
     return found

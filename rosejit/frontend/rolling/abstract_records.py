@@ -81,6 +81,8 @@ def optional(flag: Any, held: Any) -> AbstractStructure:
 
 def truth(value: Any) -> Any:
     """`value` as a test: what may be None is there, and true."""
+    if value.__class__ is AbstractStructure and value.made is tuple:
+        return Constant(bool(value.items))
     if not is_optional(value):
         return abstract_numbers.truth(value)
     flag, held = value.items

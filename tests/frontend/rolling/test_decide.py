@@ -256,6 +256,14 @@ ROLLED = {
     "a long body": "for i in range(100):\n" + "\n".join(f"    s = s * x + v[{k}] * i" for k in range(9)),
     "a helper": "def helper(a):\n    return a * 2\nfor i in range(100):\n    s += helper(x)",
     "helpers with everything": "for i in range(100):\n    s += price(v[i], i, rate=x) + smooth(v, i) + twice(smooth, v, i)",
+    "a helper of any number of values": (
+        "def least(g, *values):\n    low = min(values)\n    return low - g * math.log(sum(math.exp((low - a) / g) for a in values))"
+        "\nfor i in range(100):\n    s += least(0.5, v[i], m[i, 0], x * 0.1) - least(x * x, m[i, 1])"
+    ),
+    "a helper of no values": "def more(a, *rest, k=2.0):\n    return a * k + len(rest) if rest else a\n"
+    "for i in range(100):\n    s += more(x) * more(v[i], 1.0, k=0.5)",
+    "a helper of any number of rows": "def dots(a, *rows):\n    return sum([(a * r).sum() for r in rows]) + rows[-1][0]\n"
+    "for i in range(90):\n    s += dots(m[i], m[i + 1], m[i + 2] * x)",
     "a helper of rows": "for row in m:\n    s = s * x + spread(row)[1]",
     "a helper that leaves its loops": "for i in range(100):\n    s += marched(m[i], x) * marched(v[:3], v[i])",
     "a helper beside its own names": "y = np.zeros(100)\nfor i in range(100):\n    y[i] = spread(m[i])[0] + s\n    s = y[i]",
@@ -367,6 +375,7 @@ UNROLLED = {
     "the index afterwards": "for i in range(100):\n    s += x\ns += x ** i",
     "a helper that reads a variable of the loop": "k = 2\ndef helper(a):\n    return a * k\nfor i in range(70):\n    s += helper(x)\n    k = k + 1",
     "a helper that writes": "y = v.copy()\ndef put(a, i):\n    a[i] = x\n    return x\nfor i in range(70):\n    s += put(y, i)",
+    "a helper of any keywords": "def helper(a, **more):\n    return a * more['k']\nfor i in range(70):\n    s += helper(x, k=s)",
     "a helper that prints": "def helper(a):\n    print(a)\n    return a\nfor i in range(70):\n    s += helper(x)",
     "a helper that needs the index": "def helper(a, i):\n    return a ** i\nfor i in range(70):\n    s += helper(x, i)",
     "a list that grows under a test": "for i in range(100):\n    p = [x]\n    if v[i] > 0.0 or i > 200:\n        s += p[0]\n    if i < 200:\n        p.append(v[i])\n    s += p[-1]",
