@@ -145,9 +145,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture
 def never_rerolled(monkeypatch: pytest.MonkeyPatch) -> None:
     """What staging unrolls stays unrolled: for what is told of unrolled loops."""
-    from rosejit.transforms.loops import reroll
+    from rosejit.transforms.loops import outline, reroll
 
     monkeypatch.setattr(reroll, "LEAST", 10**15)
+    monkeypatch.setattr(outline, "LEAST", 10**15)
 
 
 @pytest.fixture

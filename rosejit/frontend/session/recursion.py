@@ -22,6 +22,7 @@ from rosejit.ir import syntax as ir
 from rosejit.ir.traversal import forms, free
 from rosejit.ir.types import INT, REAL, Type
 from rosejit.lazy_dataclass import dataclass
+from rosejit.transforms.loops.outline import outline
 from rosejit.transforms.loops.reroll import reroll
 from rosejit.transforms.passes.insert_copies import insert_copies
 
@@ -210,7 +211,7 @@ class CallGraph:
         del self._waiting[self._heights[-1] :]
         _close(group, nested)
         for each in () if self._session.tape.keeps_unrolled else group:
-            each.function.body = reroll(_body(each))
+            each.function.body = outline(reroll(_body(each)), each.function.name)
         for each in group:
             each.staged.function = insert_copies(each.function)
             each.staged.result = each.result

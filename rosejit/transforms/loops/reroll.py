@@ -7,28 +7,26 @@ read from an array; what is read afterwards is stacked.
 
 from collections.abc import Sequence
 from dataclasses import field
-from typing import Any, get_args
+from typing import Any
 
 from rosejit.ir import syntax as ir
-from rosejit.ir.traversal import captures, fails, operands, rebuild, renamed, scopes, within
-from rosejit.ir.types import BOOL, INT, REAL, Array, Scalar, Type, is_boxed
+from rosejit.ir.traversal import captures, fails, operands, renamed, within
+from rosejit.ir.types import INT, Array, Scalar, Type, is_boxed
 from rosejit.lazy_dataclass import dataclass
 from rosejit.ops import PRIMITIVES
+from rosejit.transforms.loops import let_rows
+from rosejit.transforms.loops.let_rows import WITH_BLOCKS, ZEROS, Row, Rows, Slot, Template, literal_key, work_of
 
 FEWEST = 8
 """Repetitions from which on they are a loop."""
 LEAST = 10_000
 """The work that a loop must save the compiler, in primitives of straight-line code (7 µs each, with a gradient)."""
-NESTED = 16
-"""A let of a block with loops or branches in it is as much work as so many of straight-line code."""
 _WINDOW = 8
 """So many equal lets in a row say how long an iteration may be."""
 _FARTHEST = 3
 """From so many iterations before a value may come."""
 _PEELED = 2
 """So many first iterations may be unlike the others."""
-_WITH_BLOCKS = frozenset(get_args(ir.Control))
-_SCALARS = {REAL: 0.0, INT: 0, BOOL: False}
 _MODULUS = (1 << 61) - 1
 _BASE = 1_000_003
 
@@ -37,20 +35,12 @@ def reroll(body: ir.Block) -> ir.Block:
     """`body` with its repetitions as loops; the same object where none is worth it."""
     kinds = {let.expr.__class__ for let in body.lets}
     whole = _with_whole_arrays(body) if ir.MakeArray in kinds else body
-    is_flat = kinds.isdisjoint(_WITH_BLOCKS)
-    work = len(whole.lets) if is_flat else _work(whole.lets, NESTED)
+    is_flat = kinds.isdisjoint(WITH_BLOCKS)
+    work = len(whole.lets) if is_flat else work_of(whole.lets, let_rows.NESTED)
     if work < LEAST:
         return whole
-    made = _Rerolling().block(whole, 1 if is_flat else NESTED)
-    return whole if made is None or 2 * _work(made.lets, NESTED) > work else _with_whole_arrays(made)
-
-
-def _work(lets: Sequence[ir.Let], each: int) -> int:
-    total = each * len(lets)
-    for let in lets:
-        if let.expr.__class__ in _WITH_BLOCKS:
-            total += sum([each + _work(inner.lets, NESTED) for _, inner in scopes(let.expr)])
-    return total
+    made = _Rerolling().block(whole, 1 if is_flat else let_rows.NESTED)
+    return whole if made is None or 2 * work_of(made.lets, let_rows.NESTED) > work else _with_whole_arrays(made)
 
 
 def _with_whole_arrays(body: ir.Block) -> ir.Block:
@@ -84,19 +74,9 @@ def _reads_whole(read: ir.Index | None, base: ir.Atom, k: int) -> bool:
     return read is not None and read.base is base and len(read.path) == 1 and _value(read.path[0]) == k
 
 
-@dataclass(slots=True)
-class _Row:
-    """A let: a number for its form, what it reads, blocks inside it included, and what it binds, inside them too."""
-
-    letter: int
-    atoms: list[ir.Atom]
-    binders: list[ir.Var]
-    work: int
-
-
 class _Rerolling:
     def __init__(self) -> None:
-        self._letters: dict[Any, int] = {}
+        self._rows = Rows()
         self._unit = 1
 
     def block(self, block: ir.Block, unit: int) -> ir.Block | None:
@@ -107,16 +87,16 @@ class _Rerolling:
             found = self._once(lets, block.results)
             if found is None:
                 break
-            lets, changed, unit = _read(ir.Block(found, block.results)).lets, True, NESTED
+            lets, changed, unit = _read(ir.Block(found, block.results)).lets, True, let_rows.NESTED
         for k, let in enumerate(lets):  # behind that: iterations are looked into once
-            if let.expr.__class__ in _WITH_BLOCKS and _work([let], NESTED) >= LEAST:
-                lets[k] = within(let, lambda inner: self.block(inner, NESTED) or inner)
+            if let.expr.__class__ in WITH_BLOCKS and work_of([let], let_rows.NESTED) >= LEAST:
+                lets[k] = within(let, lambda inner: self.block(inner, let_rows.NESTED) or inner)
                 changed = changed or lets[k].expr is not let.expr
         return ir.Block(lets, block.results) if changed else None
 
     def _once(self, lets: list[ir.Let], results: tuple[ir.Atom, ...]) -> list[ir.Let] | None:
         """The lets of a block with its shortest repetitions as loops; None where there are none."""
-        rows = [self._row(let) for let in lets]
+        rows = [self._rows.row(let, self._unit) for let in lets]
         text = _Text([row.letter for row in rows])
         last: dict[ir.Atom, int] = {}
         for k, row in enumerate(rows):
@@ -142,99 +122,6 @@ class _Rerolling:
                     break
             at += times * length
         return [*made, *lets[done:]] if changed else None
-
-    def _row(self, let: ir.Let) -> _Row:
-        letter = self._letters.setdefault(_form(let), len(self._letters))
-        if isinstance(let.expr, ir.Apply):
-            return _Row(letter, [*let.expr.args], [*let.binders], self._unit)
-        row = _Row(letter, [], [], _work([let], self._unit))
-        _flattened(let, row.atoms, row.binders)
-        return row
-
-
-def _flattened(let: ir.Let, atoms: list[ir.Atom], binders: list[ir.Var]) -> None:
-    """The atoms and the binders of a let, in the order in which `_Template` goes over them."""
-
-    def atom(a: ir.Atom) -> ir.Atom:
-        atoms.append(a)
-        return a
-
-    def binder(var: ir.Var) -> ir.Var:
-        binders.append(var)
-        return var
-
-    def block(inner: ir.Block) -> ir.Block:
-        for each in inner.lets:
-            _flattened(each, atoms, binders)
-        for a in inner.results:
-            atom(a)
-        return inner
-
-    rebuild(let.expr, atom, binder, block)
-    binders += let.binders
-
-
-def _form(let: ir.Let) -> Any:
-    """What two lets have in common that differ in operands alone."""
-    e, kinds = let.expr, tuple([_type(b.type) for b in let.binders])
-    match e:
-        case ir.Apply():
-            fixed = tuple([_fixed(a) for a in e.args]) if e.op in _BY_CONSTANT else ()
-            return ("op", e.op.name, kinds, id(let.span), *fixed, *[a.type.__class__ is Scalar for a in e.args])
-        case ir.Index() | ir.Update():
-            path = tuple([step if isinstance(step, ir.Field) else None for step in e.path])
-            return e.__class__, kinds, id(let.span), path, e.checked, _type(e.base.type)
-        case ir.MakeArray() | ir.Copy() | ir.Zero():
-            return e.__class__, kinds, id(let.span), len(getattr(e, "items", ()))
-        case ir.Call():
-            return "call", id(e.function), kinds, id(let.span), len(e.args)
-        case ir.If():
-            return "if", kinds, id(let.span), _inside(e.then), _inside(e.orelse)
-        case ir.Loop():
-            scans = tuple([(_type(s.param.type), s.consumes) for s in e.scans])
-            head = _fixed(e.trips), e.down, scans, tuple([_type(c.type) for c in e.carries])
-            return "loop", kinds, id(let.span), head, _inside(e.body)
-        case ir.While():
-            head = tuple([_type(c.type) for c in e.carries])
-            return "while", kinds, id(let.span), head, _inside(e.condition), _inside(e.body)
-        case ir.Check():
-            return "check", id(let.span), e.failure.kind, e.failure.message, e.failure.help, _raised(e), len(e.values)
-        case ir.View() | ir.MakeTuple() | ir.Untuple() | ir.Inject() | ir.Extract() | ir.Case():
-            return id(let)  # like no other
-        case ir.Accum() | ir.Add() | ir.Resolve():
-            return id(let)
-        case _:
-            return ir.assert_never(e)
-
-
-def _inside(block: ir.Block) -> Any:
-    return (*[_form(let) for let in block.lets], *[a.type.__class__ is Scalar for a in block.results])
-
-
-def _raised(e: ir.Check) -> Any:
-    """What tells the exception of a check from another."""
-    made = e.failure.exception
-    if isinstance(made, BaseException) and not vars(made) and all(isinstance(a, (str, int, float)) for a in made.args):
-        return made.__class__, repr(made.args)
-    return id(made)
-
-
-def _fixed(a: ir.Atom) -> Any:
-    """What tells a constant from another, zeros by their sign; nothing of a variable."""
-    return (a.type, repr(a.value)) if isinstance(a, ir.Lit) else None
-
-
-def _type(t: Type) -> Any:
-    """What tells one type from another; those that no array of a loop holds are like no other."""
-    lengths: list[int | None] = []
-    while isinstance(t, Array):
-        lengths.append(t.length)
-        t = t.element
-    return (id(t), *lengths) if t in _SCALARS and None not in lengths else object()
-
-
-_BY_CONSTANT = frozenset({op for op in PRIMITIVES.values() if "pow" in op.name})
-"""Ops whose constants are more than values."""
 
 
 class _Text:
@@ -265,10 +152,6 @@ class _Text:
         return count
 
 
-Slot = int | ir.Atom
-"""What an operand is in any iteration: the number of a binder of the same iteration, or an atom."""
-
-
 class _Unlike(Exception):
     """The repetitions differ in what they read."""
 
@@ -278,7 +161,7 @@ class _Run:
     """Repetitions, `times` of them, each of so many lets."""
 
     lets: list[ir.Let]
-    rows: list[_Row]
+    rows: list[Row]
     first: int
     length: int
     times: int
@@ -329,7 +212,7 @@ class _Run:
             raise _Unlike
         if all([a is column[0] for a in column]):
             return column[0]
-        key = tuple([_fixed(a) or id(a) for a in column])
+        key = tuple([literal_key(a) or id(a) for a in column])
         if key.count(key[0]) == len(key):
             return column[0]
         if key not in self.items:
@@ -345,7 +228,7 @@ class _Run:
         _require_stackable(column[-1].type)
         following: int | ir.Var = number
         for back in range(1, distance + 1):
-            starts = tuple([_fixed(a) or a for a in ahead[distance - back :]])
+            starts = tuple([literal_key(a) or a for a in ahead[distance - back :]])
             key = number, starts
             if key not in self.carries:
                 hint = column[-1].hint if isinstance(column[-1], ir.Var) else "x"
@@ -406,7 +289,7 @@ class _Run:
 
     def _built(self, slots: list[Slot], each: list[tuple[list[ir.Atom], list[ir.Var]]]) -> list[ir.Let] | None:
         binders = each[0][1]
-        template = _Template(slots, [ir.Var(b.type, b.hint) for b in binders])
+        template = Template(slots, [ir.Var(b.type, b.hint) for b in binders])
         body = [template.let(let) for let in self.lets[self.first : self.first + self.length]]
         read = self._read_later(each)
         if not all([_is_stackable(binders[number].type) for number in read]):
@@ -446,7 +329,7 @@ class _Run:
 
     def _zero(self, kind: Type) -> ir.Atom:
         if isinstance(kind, Scalar):
-            return ir.Lit(_SCALARS[kind], kind)
+            return ir.Lit(ZEROS[kind], kind)
         self.before.append(ir.Let((zero := ir.Var(kind, "zero"),), ir.Zero()))
         return zero
 
@@ -457,37 +340,9 @@ def _value(a: Any) -> int | None:
 
 
 def _is_stackable(kind: Type) -> bool:
-    return kind in _SCALARS or (is_boxed(kind) and isinstance(kind, Array) and kind.length is not None)
+    return kind in ZEROS or (is_boxed(kind) and isinstance(kind, Array) and kind.length is not None)
 
 
 def _require_stackable(kind: Type) -> None:
     if not _is_stackable(kind):
         raise _Unlike
-
-
-@dataclass(slots=True)
-class _Template:
-    """Copies the lets of the first repetition, operand by operand."""
-
-    slots: list[Slot]
-    binders: list[ir.Var]
-    atoms_done: int = 0
-    binders_done: int = 0
-
-    def let(self, let: ir.Let) -> ir.Let:
-        """The next let."""
-        expr = rebuild(let.expr, self._atom, self._binder, self._block)
-        return ir.Let(tuple([self._binder(b) for b in let.binders]), expr, let.span)
-
-    def _atom(self, _: ir.Atom) -> ir.Atom:
-        slot = self.slots[self.atoms_done]
-        self.atoms_done += 1
-        return self.binders[slot] if isinstance(slot, int) else slot
-
-    def _binder(self, _: ir.Var) -> ir.Var:
-        self.binders_done += 1
-        return self.binders[self.binders_done - 1]
-
-    def _block(self, block: ir.Block) -> ir.Block:
-        lets = [self.let(let) for let in block.lets]
-        return ir.Block(lets, tuple([self._atom(a) for a in block.results]))

@@ -11,6 +11,7 @@ from rosejit import Array, interp
 from rosejit.ir.traversal import lets, size
 from rosejit.ir.verify import verify_program
 from rosejit.text import parse
+from rosejit.transforms.loops import let_rows
 from rosejit.transforms.loops import reroll as rerolling
 from rosejit.transforms.passes.insert_copies import insert_copies
 from tests.backends import bits
@@ -71,7 +72,7 @@ FORMS = {
 def always(monkeypatch):
     """Whatever it saves."""
     monkeypatch.setattr(rerolling, "LEAST", 1)
-    monkeypatch.setattr(rerolling, "NESTED", 1)
+    monkeypatch.setattr(let_rows, "NESTED", 1)
 
 
 M = np.sin(np.arange(60.0)).reshape(30, 2)
