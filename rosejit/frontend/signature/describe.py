@@ -3,10 +3,10 @@
 The description is what a specialisation is keyed by: types and shapes, and the values of what is static.
 """
 
-import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import replace
+from enum import Enum
 from typing import Any
 
 from rosejit import containers, narrow_values
@@ -15,7 +15,7 @@ from rosejit.abi import Static as StaticTree
 from rosejit.errors import RoseError, RoseOverflowError, ShapeError, StagingTypeError
 from rosejit.frontend.arrays.asarray import in_64_bits, staged_items
 from rosejit.frontend.arrays.complex_array import is_complex
-from rosejit.frontend.arrays.narrow_array import is_narrow
+from rosejit.frontend.arrays.narrow_array import Narrow, is_narrow
 from rosejit.frontend.hints.hints import (
     ArrayOf,
     Description,
@@ -38,6 +38,7 @@ from rosejit.frontend.hints.hints import (
 from rosejit.frontend.hints.read_hints import Hints, parts_of
 from rosejit.frontend.scalar_ops.origins import class_of_element
 from rosejit.frontend.signature.numeric_kinds import chosen
+from rosejit.frontend.signature.own_arithmetic import has_own_arithmetic, is_number_of_its_own
 from rosejit.frontend.signature.value_words import described, hint_text, remedy
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays, widened
 from rosejit.frontend.syntax.source import find
@@ -204,7 +205,9 @@ class Binder:
         return leaf
 
     def _number(self, kind: Kind, value: Any, where: str) -> Leaf:
-        """A host number, or a staged one; a Real takes Ints."""
+        """A host number, or a staged one, also of few bits; a Real takes Ints."""
+        if value.__class__ is Narrow and kind in ("real", "int"):
+            value = value.wide
         staged = staged_leaf(value)
         if isinstance(value, ShapeOf) and not value.shape:
             staged = Leaf(value.kind)
@@ -223,10 +226,14 @@ class Binder:
             raise self._error("an integer of 64 bits", value, where, kind=RoseOverflowError)
         return self._leaf(_NUMBERS[kind], host)
 
-    def _of_class(self, leaf: Leaf, value: Any) -> Leaf:
+    def _of_class(self, leaf: Leaf, value: Any, where: str) -> Leaf:
         """The leaf of a number of the host, whose class may matter."""
         if value.__class__ in PLAIN_KINDS:
             return leaf
+        if is_number_of_its_own(value.__class__):
+            error = self._error("a number that computes as Python's do", value, where)
+            error.help = "hand over the number, `float(x)` or `int(x)`, or hint that it is meant: `x: float`"
+            raise error
         if self.asks:
             return replace(leaf, cls=value.__class__)
         self.call.classed = value
@@ -258,7 +265,7 @@ class Binder:
         if host.shape:
             return self._leaf(leaf_of(host.shape, element), host)  # type: ignore[arg-type]  # a kind
         leaf = self._leaf(Leaf(element), host.item())  # type: ignore[arg-type]  # a kind
-        return self._of_class(leaf, value) if wanted.element in (None, "int") else leaf
+        return self._of_class(leaf, value, where) if wanted.element in (None, "int") else leaf
 
     def _known(self, value: Any, where: str) -> Any:
         """An array of another library as NumPy's; any other value itself."""
@@ -278,7 +285,7 @@ class Binder:
 
     def _check_arithmetic(self, value: Any, where: str) -> None:
         """Refuse an array that computes in its own way, where no hint says that its numbers are meant."""
-        if _has_own_arithmetic(type(value)):
+        if has_own_arithmetic(type(value)):
             error = self._error("an array that computes as NumPy's do", value, where)
             error.help = "hand over the numbers, `np.asarray(x)`, or hint that they are meant: `x: Mat`"
             raise error
@@ -311,8 +318,10 @@ class Binder:
         if is_narrow(value):
             return self._narrow(value, where)
         kind = number_kind(value)
+        if kind is not None and isinstance(value, Enum) and self.parameter.name == "return":
+            return self._static(Any, value, where)
         if kind is not None:
-            return self._of_class(self._number(kind, value, where), value)
+            return self._of_class(self._number(kind, value, where), value, where)
         if is_complex(value):
             parts = [self._inferred(part, where) for part in containers.split(value)]
             return Node("complex", tuple(parts))
@@ -583,17 +592,6 @@ def _is_masked(value: Any) -> bool:
     return (
         type(value) is not np.ndarray and isinstance(value, np.ndarray) and bool(np.any(getattr(value, "mask", False)))
     )
-
-
-@functools.lru_cache(256)
-def _has_own_arithmetic(cls: type) -> bool:
-    """Whether a class of arrays computes otherwise than NumPy's arrays: matrices, arrays with units."""
-    if not issubclass(cls, np.ndarray) or cls is np.ndarray or cls.__module__.startswith("numpy.ma"):
-        return False
-    return any(getattr(cls, name) is not getattr(np.ndarray, name) for name in _ARITHMETIC)
-
-
-_ARITHMETIC = ("__add__", "__mul__", "__matmul__", "__pow__", "__array_ufunc__", "__array_function__", "sum")
 
 
 def check_expressions(function: Callable[..., Any], call: Call) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from rosejit.abi import Leaf
 from rosejit.frontend.values.host_scalars import Bound
 from rosejit.frontend.values.pytree import staged_leaf
+from rosejit.narrow_values import NarrowValue
 from rosejit.numeric import np
 
 
@@ -20,6 +21,8 @@ def described(value: Any) -> str:
     staged = staged_leaf(value)
     if isinstance(staged, Leaf):
         return f"a staged {_staged(staged)}"
+    if isinstance(value, NarrowValue):
+        return f"a staged {'array' if hasattr(value, 'shape') and value.shape else 'number'} of {value.dtype}"
     if isinstance(value, np.ndarray):
         return f"an array of shape {value.shape} and dtype {value.dtype}"
     if isinstance(value, (list, tuple)):
