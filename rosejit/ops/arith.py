@@ -10,7 +10,7 @@ from rosejit.ir.primitive import Emit, Instr, Kernel, Primitive
 from rosejit.ir.types import BOOL, REAL
 from rosejit.ops import ieee754
 from rosejit.ops.fastmath import fadd, fdiv, fsqrt, fsub
-from rosejit.ops.linear import tselect
+from rosejit.ops.linear import tratio, tselect
 
 # --- one instruction
 
@@ -247,6 +247,23 @@ sign = Primitive(
 
 # --- exact, by a kernel
 
+ratio = Primitive(
+    name="ratio",
+    params=(REAL, REAL),
+    result=REAL,
+    doc="The quotient; 0 by 0 is 0.",
+    evaluate=ieee754.ratio,
+    tangent=lambda args, r, tangents: _of_ratio(args[1], r, *tangents),
+    wasm=Kernel("ratio"),
+)
+
+
+def _of_ratio(y: Any, r: Any, dx: Any, dy: Any) -> Any:
+    """A slope that nobody asks about is 0 here too."""
+    moved = dx if dy is None else -(r * dy) if dx is None else dx - r * dy
+    return tratio(moved, y)
+
+
 fmod = Primitive(
     name="fmod",
     rose="fmod",
@@ -291,5 +308,5 @@ fma = Primitive(
 
 ALL = (
     *(add, sub, mul, div, neg, abs_, sqrt, floor, ceil, trunc, nearest, single, copysign, maximum, minimum),
-    *(select, max_, min_, sign, fmod, mod, floordiv, fma),
+    *(select, max_, min_, sign, ratio, fmod, mod, floordiv, fma),
 )

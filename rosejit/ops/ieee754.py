@@ -19,6 +19,11 @@ def divide(x: float, y: float) -> float:
     return NAN if x == 0.0 or x != x else math.copysign(INF, x) * math.copysign(1.0, y)
 
 
+def ratio(x: float, y: float) -> float:
+    """The quotient, by zero too: 0 of 0 by 0."""
+    return 0.0 if x == 0.0 and y == 0.0 else divide(x, y)
+
+
 def square_root(x: float) -> float:
     """The square root, NaN below 0."""
     return math.sqrt(x) if x >= 0.0 else NAN

@@ -3,7 +3,7 @@
 # Rules are generic: they run on numbers and on staged values.
 # pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
 
-from rosejit.ir.primitive import Emit, Instr, Primitive
+from rosejit.ir.primitive import Emit, Instr, Kernel, Primitive
 from rosejit.ir.types import BOOL, REAL, TAN
 from rosejit.ops import ieee754
 
@@ -81,6 +81,16 @@ tdiv = Primitive(
     erased="div",
     wasm=Instr("f64.div"),
 )
+tratio = Primitive(
+    name="tratio",
+    params=(TAN, REAL),
+    result=TAN,
+    doc="A tangent divided by a number; 0 by 0 is 0.",
+    evaluate=ieee754.ratio,
+    transpose=lambda ct, t, c: (tratio(ct, c), None),
+    erased="ratio",
+    wasm=Kernel("ratio"),
+)
 tselect = Primitive(
     name="tselect",
     params=(BOOL, TAN, TAN),
@@ -94,4 +104,4 @@ tselect = Primitive(
     cheap=True,
 )
 
-ALL = (tadd, tfadd, tsub, tneg, scale, tdiv, tselect)
+ALL = (tadd, tfadd, tsub, tneg, scale, tdiv, tratio, tselect)

@@ -69,7 +69,9 @@ def test_instructions_have_the_types_of_the_operation(op):
 def test_kernels_have_the_types_of_the_operation(op):
     f = kernel_of(op)
     assert f is kernel_of(op)
-    assert tuple(p.type for p in f.params) == op.params
+    compiled = PRIMITIVES[op.erased] if op.erased else op  # tangents are Reals by then
+    assert tuple(p.type for p in f.params) == compiled.params
+    op = compiled
     assert f.results == ((op.result, INT) if op.failure else (op.result,))
 
 

@@ -1,20 +1,23 @@
 """Eigenvalues, singular values and orthogonal triangles of one matrix, with the rules of their derivatives.
 
-Vectors of values that are equal are not determined: their derivatives divide by zero. Those of the values are right.
+Vectors of values that are equal are not determined: their derivatives divide by zero. Those of the values are right,
+and those of the other vectors.
 """
 
 # Values of users are of any type: what they are is asked while staging. The operators of arrays are installed.
 # pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 # pyright: reportUnknownLambdaType=false
 
+import math
 from typing import Any
 
 from rosejit.frontend.arrays.access import build
 from rosejit.frontend.arrays.array import Array, fresh
+from rosejit.frontend.arrays.broadcast import broadcast_map
 from rosejit.frontend.arrays.reductions import chosen, total
 from rosejit.frontend.numpy import linalg_algorithms as algorithms
 from rosejit.frontend.numpy.linalg_kernels import Site, identity, part, triangle_inverse, upper, zero_tangent
-from rosejit.frontend.values.scalars import wrap
+from rosejit.frontend.values.scalars import P, Tan, wrap
 from rosejit.ir.types import REAL
 
 
@@ -41,20 +44,41 @@ def _eigenvalues(site: Site, a: Any, w: Any, v: Any) -> Any:
 def _eigenvectors(site: Site, a: Any, w: Any, v: Any) -> Any:
     def rule(y: Any, a: Any, w: Any, v: Any, da: Any, dw: Any, dv: Any) -> Any:
         values = _eigenvalues(site, a, w, v)
-        return y @ (_gaps(values) * (y.T @ (da @ y)))
+        change = da @ y
+        return y @ _over_gaps(y.T @ change, values) + _undetermined(change, values)
 
     return site.kernel("eigenvectors", lambda a, w, v: v.copy(), a, w, v, rule=rule)
 
 
-def _gaps(w: Any) -> Any:
-    """One over how far the value of the column is above that of the row; 0 on the diagonal."""
+def _over_gaps(t: Any, w: Any) -> Any:
+    """Tangents divided by how far the value of the column is above that of the row; 0 on the diagonal, and 0 where
+    values are equal and the tangent is 0: on the way back, of vectors that nobody reads."""
+    tape = w.tape
 
     def cell(at: tuple[Any, ...]) -> Any:
-        i, j = (wrap(w.tape, k) for k in at)
-        return chosen(i == j, 0.0, 1.0 / chosen(i == j, 1.0, w[j] - w[i])).atom
+        i, j = (wrap(tape, k) for k in at)
+        return chosen(i == j, math.inf, w[j] - w[i]).atom
 
     n = w.shape[0]
-    return fresh(w.tape, build(w.tape, (n, n), REAL, cell))  # pyright: ignore[reportArgumentType]  # an array
+    return _ratios(t, fresh(tape, build(tape, (n, n), REAL, cell)))  # pyright: ignore[reportArgumentType]  # an array
+
+
+def _undetermined(t: Any, w: Any) -> Any:
+    """0, but no number in the columns of tangents whose values equal one beside them, unless the tangent is 0."""
+    tape, n = w.tape, w.shape[0]
+
+    def cell(at: tuple[Any, ...]) -> Any:
+        (j,) = (wrap(tape, k) for k in at)
+        before, after = w[chosen(j > 0, j - 1, 0)], w[chosen(j < n - 1, j + 1, n - 1)]
+        return chosen(((j > 0) & (before == w[j])) | ((j < n - 1) & (after == w[j])), 0.0, math.inf).atom
+
+    return _ratios(t, fresh(tape, build(tape, (n,), REAL, cell)))  # pyright: ignore[reportArgumentType]  # an array
+
+
+def _ratios(t: Any, divisors: Any) -> Any:
+    """Tangents divided by numbers; 0 by 0 is 0."""
+    tape = t.tape
+    return broadcast_map(tape, lambda x, by: Tan(tape, tape.apply(P["tratio"], x.atom, by.atom)), t, divisors)
 
 
 def singular(site: Site, a: Any) -> tuple[Any, Any, Any]:
@@ -79,7 +103,8 @@ def _left(site: Site, a: Any, u: Any, s: Any, v: Any) -> Any:
         sizes, right = _singular_values(site, a, u, s, v), _right(site, a, u, s, v)
         change = da @ right.T
         inner = y.T @ change
-        found = y @ (_gaps(sizes * sizes) * (inner * sizes + sizes[:, None] * inner.T))
+        found = y @ _over_gaps(inner * sizes + sizes[:, None] * inner.T, sizes * sizes)
+        found = found + _undetermined(change, sizes)
         return found if a.shape[0] == a.shape[1] else found + (change - y @ inner) / sizes
 
     return site.kernel("left_vectors", lambda a, u, s, v: u.copy(), a, u, s, v, rule=rule)
@@ -88,8 +113,10 @@ def _left(site: Site, a: Any, u: Any, s: Any, v: Any) -> Any:
 def _right(site: Site, a: Any, u: Any, s: Any, v: Any) -> Any:
     def rule(y: Any, a: Any, u: Any, s: Any, v: Any, da: Any, *tangents: Any) -> Any:
         sizes, left = _singular_values(site, a, u, s, v), _left(site, a, u, s, v)
-        inner = left.T @ da @ y.T
-        return (_gaps(sizes * sizes) * (sizes[:, None] * inner + inner.T * sizes)).T @ y
+        change = left.T @ da
+        inner = change @ y.T
+        turned = _over_gaps(sizes[:, None] * inner + inner.T * sizes, sizes * sizes)
+        return turned.T @ y + _undetermined(change.T, sizes).T
 
     return site.kernel("right_vectors", lambda a, u, s, v: v.copy(), a, u, s, v, rule=rule)
 

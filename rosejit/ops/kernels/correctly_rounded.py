@@ -37,6 +37,10 @@ def _min(x: Any, y: Any) -> Any:
     return select(y < x, y, x)
 
 
+def _ratio(x: Any, y: Any) -> Any:
+    return select((x == 0.0) & (y == 0.0), 0.0, x / y)
+
+
 def _sign(x: Any) -> Any:
     return select(x == 0.0, 0.0, select(x != x, x, copysign(1.0, x)))
 
@@ -210,7 +214,7 @@ def _plus_zero(x: Any, y: Any, z: Any) -> Any:
 
 
 ALL = (
-    *(Definition(body, REAL, REAL) for body in (_max, _min, _mod, _floordiv)),
+    *(Definition(body, REAL, REAL) for body in (_max, _min, _ratio, _mod, _floordiv)),
     *(Definition(body, REAL) for body in (_sign, _isnan, _isinf, _isfinite)),
     FMOD,
     Definition(_fma, REAL, REAL, REAL),
