@@ -22,7 +22,7 @@ def described(value: Any) -> str:
     if isinstance(staged, Leaf):
         return f"a staged {_staged(staged)}"
     if isinstance(value, NarrowValue):
-        return f"a staged {'array' if hasattr(value, 'shape') and value.shape else 'number'} of {value.dtype}"
+        return f"a staged {'array' if getattr(value, 'shape', ()) else 'number'} of {value.dtype}"
     if isinstance(value, np.ndarray):
         return f"an array of shape {value.shape} and dtype {value.dtype}"
     if isinstance(value, (list, tuple)):
