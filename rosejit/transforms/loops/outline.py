@@ -27,8 +27,8 @@ LONG = 24
 """Lets with loops or branches that are a long word: longer ones are made of it only where all its places agree."""
 COPIED = 64
 """Elements of an array up to which a function may have a copy of its own, to write to."""
-_ROUNDS = 60
-"""So often may the text be gone through for words."""
+_LOOKS = 8, 100_000
+"""So many letters may be gone through for words: so often the text, and so many more."""
 _FRESH = ir.Zero | ir.MakeArray | ir.Copy
 """What makes arrays that nobody else has."""
 
@@ -97,7 +97,8 @@ def _words(rows: list[Row], cuts: set[int]) -> Iterator[_Word]:
 def _joined(text: list[int]) -> tuple[list[int], list[int], dict[int, int]]:
     """The text as words, where they start, and how many letters each has."""
     starts, sizes, fresh = [*range(len(text))], dict.fromkeys(text, 1), max(text, default=0) + 1
-    for _ in range(_ROUNDS):
+    looks = _LOOKS[0] * len(text) + _LOOKS[1]
+    while (looks := looks - len(text)) > 0:
         count = Counter(text)
         pairs = Counter(pairwise(text))
         often = [pair for pair, times in pairs.items() if times >= FEWEST]

@@ -199,3 +199,15 @@ def test_what_was_inlined_becomes_functions_again(seed, always):
     assert repr(interp.run(new, [*args])) == repr(interp.run(flat, [*args])) == repr(wasm(new)([*args]))
     if seed % 5 == 0:
         check_laws(new, args, order=2)
+
+
+def test_a_text_without_words_is_gone_through_a_few_times(monkeypatch):
+    """Of 100,000 letters at random; where they repeat, all is found."""
+    rng, seen = random.Random(0), []
+    monkeypatch.setattr(outlining, "Counter", lambda text: seen.append(0) or Counter(text))
+    text = [rng.randrange(400) for _ in range(100_000)]
+    outlining._joined(text)
+    assert len(seen) < 24
+    words, starts, sizes = outlining._joined([*range(25)] * 400)
+    assert {sizes[word] for word in words} == {25}
+    assert starts == [*range(0, 10_000, 25)]
