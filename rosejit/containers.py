@@ -15,6 +15,7 @@ import numbers
 import typing
 from collections import deque
 from collections.abc import Callable, Sequence
+from functools import partial
 from types import GetSetDescriptorType, MemberDescriptorType
 from typing import Any
 
@@ -389,6 +390,61 @@ class _Optional(Container):
         return f"{constant(_Optional.staged)}(*{parts})"
 
 
+class _Chosen(Container):
+    """One of several values of the host, its position among them being its one part; a node has them all behind that.
+    Of derivatives (the state of the node) it has None in its place. Never an argument from the host."""
+
+    is_fixed = True
+
+    def owns(self, cls: Any) -> bool:
+        return hasattr(cls, "__rose_options__")
+
+    def parts(self, value: Any, read: Read = getattr) -> list[Any]:
+        return [value.__rose_position__]
+
+    def picked(self, value: Any, keys: Sequence[Any], read: Read = getattr) -> list[Any]:
+        return self.parts(value)
+
+    def layout(self, value: Any) -> Any:
+        return [*map(id, value.__rose_options__)]
+
+    def like(self, value: Any, parts: Sequence[Any]) -> Any:
+        return value.__rose_at__(*parts)
+
+    def node(self, value: Any, children: tuple[Tree, ...], ordered: bool = False) -> Node:
+        return Node(self.name, children)
+
+    def make(self, node: Node, parts: list[Any]) -> Any:
+        return None if node.state else _Chosen.staged(*parts)
+
+    staged: Callable[..., Any]
+    """What makes one of a staged position and the values: the frontend knows."""
+
+    def each(self, node: Node, value: str) -> str | None:
+        return None
+
+    def literal(self, node: Node, parts: Sequence[str], constant: Constant) -> str:
+        if node.state:
+            return "None"
+        position, *options = parts
+        if getattr(node.children[0], "shape", ()):
+            return f"{constant(picked_out)}({position}, {', '.join(options)})"
+        return f"({', '.join(options)},)[{position}]"
+
+    def gathered(self, node: Node, parts: str, constant: Constant) -> str:
+        return f"{constant(partial(self.make, node))}([*{parts}])"
+
+
+def picked_out(positions: Any, *options: Any) -> Any:
+    """Of several values the one at a position; at an array of positions a list, along each axis."""
+    if getattr(positions, "shape", ()):
+        return [picked_out(each, *options) for each in positions]
+    return options[positions]
+
+
+_Chosen.staged = staticmethod(picked_out)
+
+
 def is_complex(value: Any, rank: int = 0) -> bool:
     """Whether a value of the host is a complex number, or an array of them."""
     return isinstance(value, complex) or getattr(getattr(value, "dtype", None), "kind", "") == "c"
@@ -466,10 +522,11 @@ COMPLEX = _Complex("complex", 1)
 CONJUGATE = _Complex("conjugate", -1)
 """As cotangents of complex numbers are told: by the convention of JAX that of z is du/dx - i du/dy."""
 OPTIONAL = _Optional("optional")
+CHOSEN = _Chosen("chosen")
 NARROW = _Narrow("narrow", NarrowValue, (NarrowValue,))
 
 KINDS: dict[str, Container] = {kind.name: kind for kind in (
-    TUPLE, LIST, DICT, DEQUE, NAMED_TUPLE, DATACLASS, COMPLEX, CONJUGATE, OPTIONAL, NARROW,
+    TUPLE, LIST, DICT, DEQUE, NAMED_TUPLE, DATACLASS, COMPLEX, CONJUGATE, OPTIONAL, CHOSEN, NARROW,
     *derived_of((TUPLE, LIST, DICT, DEQUE)),
 )}  # fmt: skip
 """The table. Arguments and results of classes derived from those of Python have kinds of their own."""

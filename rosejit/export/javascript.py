@@ -138,6 +138,8 @@ class Writer:
         items = [self.read(child, part) for child, part in zip(tree.children, divided(tree, cells), strict=True)]
         if tree.kind == "optional":
             return f"({items[0]} ? {items[1]} : null)"
+        if tree.kind == "chosen":
+            return _one_of(tree, *items)
         if not by_name:
             return f"[{', '.join(items)}]"
         pairs = [f"{js_names.key(key)}: {item}" for key, item in zip(tree.keys, items, strict=True)]
@@ -150,7 +152,7 @@ class Writer:
                 (cell,) = cells
                 rest = f"{shape_name(cell.slot.shape)}, {out}, {js_names.text(path)}{_AS[cell.element]}"
                 yield f"$fill({VIEWS[cell.element]}, {cell.index()}, {rest});"
-            case Static() | Leaf() | Node(kind="none" | "optional"):
+            case Static() | Leaf() | Node(kind="none" | "optional" | "chosen"):
                 yield f"{out} = {self.read(tree, cells)};"
             case Node():
                 yield from self._filled(tree, cells, out, path)
@@ -171,8 +173,17 @@ class Writer:
             yield from self.fill(child, part, place, inner)
 
 
+def _one_of(tree: Node, position: str, *options: str) -> str:
+    """The expression of the value of the host that a position tells, or of those that an array of positions does."""
+    if tree.state:
+        return "null"
+    if isinstance(tree.children[0], Leaf) and tree.children[0].kind == "array":
+        return f"Array.from({position}, (k) => [{', '.join(options)}][k])"
+    return f"[{', '.join(options)}][{position}]"
+
+
 def can_be_filled(tree: Tree) -> bool:
     """Whether a result can be written to something that the caller gives."""
     if isinstance(tree, Node):
-        return tree.kind != "none" and not any(leaf.kind == "dyn" for leaf in leaves(tree))
+        return tree.kind not in ("none", "chosen") and not any(leaf.kind == "dyn" for leaf in leaves(tree))
     return isinstance(tree, Leaf) and tree.kind == "array"

@@ -153,6 +153,9 @@ def gives(tree: Tree) -> str:
             return _of_host(value)
         case Node(kind="optional", children=(_, held)):
             return f"{gives(held)} | null"
+        case Node(kind="chosen", children=(Leaf() as position, *options)):
+            given = "null" if tree.state else " | ".join(dict.fromkeys(map(gives, options)))
+            return f"{_grouped(given)}[]" if position.kind == "array" else given
         case Node(children=children) if _is_array(tree):
             if _is_uniform(tree):
                 return f"{_grouped(gives(children[0]))}[]"
@@ -169,6 +172,8 @@ def filled(tree: Tree) -> str:
             return flat if len(shape) == 1 else f"({flat}){'[]' * (len(shape) - 1)} | {flat.partition(' |')[0]}"
         case Node(kind="optional", children=(_, held)):
             return f"{gives(held)} | null"
+        case Node(kind="chosen"):
+            return gives(tree)
         case Node(children=children) if _is_array(tree):
             if _is_uniform(tree):
                 return f"{_grouped(filled(children[0]))}[]"

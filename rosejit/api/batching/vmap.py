@@ -17,6 +17,7 @@ from rosejit.api.public_entry import public
 from rosejit.errors import StagingTypeError
 from rosejit.frontend.arrays.array import Array, made_outside
 from rosejit.frontend.arrays.getitem import get
+from rosejit.frontend.control.chosen import none_among
 from rosejit.frontend.control.comprehensions import Comprehension
 from rosejit.frontend.control.optional import holds_optional
 from rosejit.frontend.control.staged_range import StagedRange
@@ -108,6 +109,7 @@ class _Rows:
             mapped, row = iter(self.binding.mapped_axes(call)), partial(_row, at, index)
             given = [axes.pick(t, value, mapped, row) for t, value in zip(call.trees, values, strict=True)]
             result = self.binding.apply(lambda *xs, **named: self.base.__rose_stage__(at, xs, named), given)
+            result = none_among(result)
             if holds_optional(result):
                 raise at.tape.type_fault(
                     f"`{self.base.__name__}` gives a value or None, and `rose.vmap` stacks what it gives",

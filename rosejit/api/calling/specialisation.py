@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 from rosejit.abi import Leaf, Node, Static, Tree, changed, leaves
 from rosejit.api.deferred import apply_fastmath, value_words
 from rosejit.api.derivation.derivation_recipe import Program, Recipe, function_of, source_of
-from rosejit.containers import COMPLEX, CONJUGATE, NARROW, OPTIONAL
+from rosejit.containers import CHOSEN, COMPLEX, CONJUGATE, NARROW, OPTIONAL
 from rosejit.errors import NotDifferentiable, StagingTypeError
 from rosejit.frontend.session.custom_jvp import Primal, Ruled
 from rosejit.frontend.values.host_scalars import Bound, number_kind
@@ -198,18 +198,28 @@ def is_real(leaf: Leaf) -> bool:
 
 
 def tree_map(tree: Tree, change: Callable[[Leaf], Tree], keeps: bool = True) -> Tree:
-    """`tree` with its leaves changed; host values stay, or become `None`, and dicts may have their keys in any
-    order."""
+    """`tree` with its leaves changed; host values stay, or become `None` (what running chose among some does), and
+    dicts may have their keys in any order."""
     match tree:
         case Leaf(cls=cls):
             return change(tree if cls is None else replace(tree, cls=None))
         case Node() if changed((tree,)) and hasattr(tree.cls, "__rose_after__"):
             return change(leaves(tree)[0])
+        case Node() if not keeps and is_of_host(tree):
+            return Node("none")
+        case Node(kind=CHOSEN.name):
+            return replace(tree, state="nothing")
         case Node():
             children = tuple([tree_map(child, change, keeps) for child in tree.children])
             return replace(tree, children=children, ordered=False)
         case Static():
             return tree if keeps else Node("none")
+
+
+def is_of_host(tree: Tree) -> bool:
+    """Whether a part of a result is a value of the host, or one of several, or such a one or None."""
+    told = isinstance(tree, Static) or (isinstance(tree, Node) and tree.kind in (CHOSEN.name, OPTIONAL.name))
+    return told and not any(map(is_real, leaves(tree)))
 
 
 def with_host_values(tree: Tree, values: Iterator[Any]) -> Tree:
@@ -458,7 +468,7 @@ def _remedy_of_result(tree: Tree) -> str:
     """How to make a result one Real."""
     if tree == Node("none"):
         return NO_RETURN
-    if isinstance(tree, Static) or tree == Leaf("bool"):
+    if isinstance(tree, Static) or tree == Leaf("bool") or tree.kind == CHOSEN.name:
         return "return the number that is to be differentiated"
     if isinstance(tree, Leaf):
         return "make it one number, as `.sum()` does; the derivative of each element is `rose.jacobian`, or `rose.vjp`"
@@ -488,6 +498,8 @@ def _shown(tree: Tree) -> str:
             return "complex"
         case Node(kind="optional", children=(_, held)):
             return f"{_shown(held)} or None"
+        case Node(kind="chosen", children=(_, *options)):
+            return f"one of {len(options)} host values"
         case Node(kind="narrow", children=children, state=name):
             return f"{_shown(children[0])}, in {name}"
         case Node(kind=kind, cls=cls):
@@ -515,7 +527,8 @@ def with_states(made: ir.Function, f: ir.Function, count: int) -> ir.Function:
 
 
 def of_values(staged: Staged) -> Staged:
-    """`staged` for derivatives: of a result that may be None the value, without which the running code raises."""
+    """`staged` for derivatives: of what may be None and has numbers with derivatives the value, without which the
+    running code raises."""
     if not may_be_none(staged.result):
         return staged
     f = staged.function
@@ -532,8 +545,10 @@ def of_values(staged: Staged) -> Staged:
 
 
 def may_be_none(tree: Tree) -> bool:
-    """Whether a part of a result is a value or None, which only running tells."""
-    return isinstance(tree, Node) and (tree.kind == OPTIONAL.name or any(map(may_be_none, tree.children)))
+    """Whether a part of a result that has numbers with derivatives is one or None, which only running tells."""
+    if not isinstance(tree, Node):
+        return False
+    return (tree.kind == OPTIONAL.name and any(map(is_real, leaves(tree)))) or any(map(may_be_none, tree.children))
 
 
 def _valued(staged: Staged, tree: Tree, found: Iterator[ir.Var], lets: list[ir.Let], kept: list[ir.Atom]) -> Tree:
@@ -542,7 +557,7 @@ def _valued(staged: Staged, tree: Tree, found: Iterator[ir.Var], lets: list[ir.L
         return tree
     if not isinstance(tree, Node):
         return tree
-    if tree.kind != OPTIONAL.name:
+    if tree.kind != OPTIONAL.name or not may_be_none(tree):
         return replace(tree, children=tuple([_valued(staged, child, found, lets, kept) for child in tree.children]))
     words = f"the derivative of `{_title(staged)}` is taken where its result is None"
     lets.append(ir.Let((), ir.Check(next(found), ir.Failure("none", words, staged.span)), staged.span))

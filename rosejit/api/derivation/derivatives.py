@@ -26,7 +26,7 @@ from rosejit.api.calling.specialisation import (
 )
 from rosejit.api.deferred import dense, derivative_programs, numbered_gradient
 from rosejit.api.derivation.derivation_recipe import Recipe
-from rosejit.containers import COMPLEX, CONJUGATE
+from rosejit.containers import CHOSEN, COMPLEX, CONJUGATE
 from rosejit.ir import syntax as ir
 
 if TYPE_CHECKING:
@@ -150,6 +150,9 @@ class _Blocks:
         if isinstance(tree, Node) and tree.kind in (COMPLEX.name, CONJUGATE.name):
             row, self._row = self._row, self._row + 2
             return self._complex(tree, row, self._selection, iter(range(len(leaves(self._selection)))))
+        if isinstance(tree, Node) and tree.kind == CHOSEN.name:
+            self._row += 1
+            return tangents_of(tree), [(self._row - 1, 0)]
         if isinstance(tree, Node):
             parts = [self.of(child) for child in tree.children]
             whole = replace(tree, children=tuple([part for part, _ in parts]), ordered=False)

@@ -7,7 +7,7 @@ from weakref import WeakValueDictionary
 
 from rosejit.abi import Leaf, Node, Static, Tier, Tree, leaves
 from rosejit.api import sessions
-from rosejit.api.calling.specialisation import is_real
+from rosejit.api.calling.specialisation import is_of_host, is_real
 from rosejit.api.programs import compiled, interpreted
 from rosejit.api.programs.compile_and_load import Loaded
 from rosejit.api.programs.program_codec import Program
@@ -112,8 +112,9 @@ def _only_real_value(tree: Tree, value: Any) -> Any:
     """`value`, structured as `tree`, with `None` for what has no tangent: there anything may stand."""
     if isinstance(tree, Leaf):
         return value if is_real(tree) else None
-    if isinstance(tree, Static):
+    if is_of_host(tree):
         return None
+    assert isinstance(tree, Node)
     if all(is_real(leaf) for leaf in leaves(tree)) and not _has_static(tree):
         return value
     if hasattr(tree.cls, "__rose_after__"):

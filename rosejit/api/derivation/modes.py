@@ -14,6 +14,7 @@ from rosejit.api.calling.specialisation import (
     Staged,
     conjugated,
     cotangents_of,
+    is_of_host,
     is_real,
     of_arguments,
     of_values,
@@ -206,7 +207,7 @@ def linear_atoms(at: Session, trees: Sequence[Tree], values: Sequence[Any], coun
 
 
 def _linear_leaves(at: Session, tree: Tree, value: Any) -> list[ir.Atom | None]:
-    if value is None or hasattr(getattr(tree, "cls", None), "__rose_after__"):
+    if value is None or is_of_host(tree) or hasattr(getattr(tree, "cls", None), "__rose_after__"):
         return [None] * len(leaves(tree))
     if isinstance(tree, Leaf):
         return [_linear_atom(at, tree, value) if is_real(tree) else None]

@@ -49,6 +49,7 @@ _CLASSES: dict[str, Any] = {
     "complex": complex,
     "conjugate": complex,
     "optional": object,
+    "chosen": object,
     "narrow": NarrowValue,
     "derived tuple": tuple,
     "derived list": list,
@@ -221,8 +222,9 @@ def _tree(writer: Writer, tree: Tree) -> Any:
             named = None if cls is None else writer.name(cls, "the class")
             if kind in _KEEPING:
                 state = writer.value(state, "what a container keeps beside its items")
-            ordered = state if kind in ("narrow", *_KEEPING) else ordered or state == "any"  # of complex numbers
-            return [kind, runs, [writer.value(key, "a key") for key in keys], named, ordered]
+            elif kind not in ("narrow", "chosen"):
+                state = ordered or state == "any"  # of complex numbers
+            return [kind, runs, [writer.value(key, "a key") for key in keys], named, state]
 
 
 def _tree_of(reader: Reader, words: Any, statics: Iterator[Static]) -> Tree:
@@ -267,6 +269,8 @@ def _node(kind: Any, children: tuple[Tree, ...], keys: tuple[Any, ...], cls: Any
     known = _CLASSES[kind]
     if kind == "optional" and len(children) == len(("flag", "value")):
         return Node(kind, children)
+    if kind == "chosen" and len(children) > 1 and isinstance(children[0], Leaf):
+        return Node(kind, children, state=ordered)
     if known is NarrowValue:
         if len(children) != 1 or ordered not in HELD:
             raise ValueError("no dtype")

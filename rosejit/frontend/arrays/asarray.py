@@ -127,3 +127,10 @@ def common_type(values: Sequence[Any]) -> Scalar | None:
     if kinds == {INT, REAL}:
         return REAL
     return None if BOOL in kinds else next((k for k in kinds if k not in (INT, REAL, None)), None)
+
+
+def is_masked(value: Any) -> bool:
+    """Whether it is one of NumPy's arrays of which something is masked, without loading what makes them."""
+    return (
+        type(value) is not np.ndarray and isinstance(value, np.ndarray) and bool(np.any(getattr(value, "mask", False)))
+    )

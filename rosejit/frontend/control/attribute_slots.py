@@ -14,12 +14,10 @@ from rosejit.frontend.control.if_for import rows
 from rosejit.frontend.control.join import described
 from rosejit.frontend.control.optional import required
 from rosejit.frontend.control.special_methods import own
-from rosejit.frontend.control.undefined import read_bound_attribute
+from rosejit.frontend.control.undefined import read_bound_attribute, require_single_value
 from rosejit.frontend.soa.element_proxy import put
 from rosejit.frontend.values.pytree import attribute, is_mutable, is_record, is_row, is_staged_deep
-from rosejit.frontend.values.tape import MAPPINGS, SEQUENCES, UNDEFINED, AttributeSlot, Frame, Tape, is_local, stored
-
-_HOLDERS = SEQUENCES | MAPPINGS
+from rosejit.frontend.values.tape import SEQUENCES, UNDEFINED, AttributeSlot, Frame, Tape, base_of, is_local, stored
 
 
 class Attributes:
@@ -35,7 +33,7 @@ class Attributes:
 
     def of(self, owner: Any) -> Any:
         """What takes the place of `owner` in `owner.x = value`, `owner.x += value` and `del owner.x`."""
-        owner = required(owner)
+        owner = require_single_value(required(owner))
         if is_mutable(owner) and (is_row(owner) or self._is_followed(owner)):
             return _Owner(self, owner)
         return owner if is_record(type(owner)) and not is_mutable(owner) else self.written(owner)
@@ -48,11 +46,22 @@ class Attributes:
     def elements(self, owner: Any) -> Any:
         """What takes the place of `owner` in `owner[i] = value`, `owner[i] += value` and `del owner[i]`."""
         owner = self._stood_for(required(owner))
-        if owner.__class__ in _HOLDERS or isinstance(owner, dict):
-            followed = owner.__class__ in _HOLDERS and self._is_followed(owner) and self._home(owner) is not None
-            return _Elements(self, owner, followed)
+        is_kept = base_of(owner.__class__) is not None or isinstance(owner, dict)
+        if is_kept and own(owner, "__setitem__") is None:
+            return _Elements(self, owner, self._are_followed(owner))
         is_users = any(own(owner, name) is not None for name in ("__setitem__", "__delitem__"))
         return owner if is_users else self.written(owner)  # what the user's methods change is looked at there
+
+    def _are_followed(self, owner: Any) -> bool:
+        """Whether the blocks have to know of changes of elements."""
+        return base_of(owner.__class__) is not None and self._is_followed(owner) and self._home(owner) is not None
+
+    def assign_element(self, owner: Any, key: Any, value: Any) -> None:
+        """`dict.__setitem__(owner, key, value)` and the like, which ask no code of the user's."""
+        if self._are_followed(owner):
+            _Elements(self, owner, True)[key] = value
+        else:
+            base_of(owner.__class__).__setitem__(self.written(owner), key, value)
 
     def append(self, owner: list[Any], value: Any) -> bool:
         """`owner.append(value)` in a staged branch, where the other side may do the same; whether it was done."""
@@ -65,8 +74,7 @@ class Attributes:
     def write_element(self, owner: Any, key: Any, value: Any) -> None:
         """`owner[key] = value`, in the innermost block."""
         home = self._home(owner)
-        is_list = owner.__class__ in SEQUENCES
-        if is_list:
+        if base_of(owner.__class__) in SEQUENCES:
             key = self._index(owner, key)
         elif key not in owner and self._loops_since(home):
             self.written(owner)
@@ -85,10 +93,6 @@ class Attributes:
             self.written(owner)
         for k, value in zip(places, given, strict=True):
             self.write_element(owner, k, value)
-
-    def delete_element(self, owner: Any, key: Any) -> None:
-        """`del owner[key]`, which moves others: it is refused in a staged block."""
-        del self.written(owner)[key]
 
     def _loops_since(self, home: Frame | None) -> bool:
         """Whether a staged loop is open that is not around the block `home`."""
@@ -131,7 +135,7 @@ class Attributes:
         tape = self._tape
         owner = self._stood_for(owner)
         self._check(owner)
-        if owner.__class__ in _HOLDERS:
+        if base_of(owner.__class__) is not None:
             tape.undo.note(owner)
         slots = tape.slots.setdefault(id(owner), {})
         slot = slots.get(name)
@@ -175,7 +179,7 @@ class Attributes:
         for frame in reversed(self._tape.frames):
             if frame.allocated.get(id(owner)) is owner:
                 return frame
-            if frame.kind == "function" and owner.__class__ in _HOLDERS:
+            if frame.kind == "function" and base_of(owner.__class__) is not None:
                 break
         return None
 
@@ -224,7 +228,7 @@ class _Elements:
             return self._attributes.looked_up(self._owner, key)
         if not self._followed:
             return self._attributes.written(self._owner)[key]
-        if self._owner.__class__ not in SEQUENCES and key not in self._owner:
+        if base_of(self._owner.__class__) not in SEQUENCES and key not in self._owner:
             self._attributes.written(self._owner)  # it may make what it is asked for
         return self._owner[key]
 
@@ -240,7 +244,7 @@ class _Elements:
             self._attributes.write_element(self._owner, key, value)
 
     def __delitem__(self, key: Any) -> None:
-        self._attributes.delete_element(self._owner, key)
+        del self._attributes.written(self._owner)[key]  # it moves others: it is refused in a staged block
 
 
 def _sets_itself(owner: Any, name: str) -> bool:

@@ -14,22 +14,31 @@ from collections.abc import Callable, Sequence
 from types import BuiltinFunctionType, FunctionType
 from typing import Any, NoReturn
 
+from rosejit import containers
+from rosejit.containers import DATACLASS, of_class
 from rosejit.errors import StagingTypeError
+from rosejit.frontend.arrays.array import Array, of_host
+from rosejit.frontend.arrays.getitem import get
 from rosejit.frontend.control.optional import Optional, nothing_like
 from rosejit.frontend.control.undefined import Poison
 from rosejit.frontend.soa.struct_of_arrays import taken
-from rosejit.frontend.syntax.user_code import is_users_code, users_variables
+from rosejit.frontend.syntax.user_code import is_users_class, is_users_code, users_variables
 from rosejit.frontend.values.locations import frame_at
-from rosejit.frontend.values.pytree import is_staged_deep
-from rosejit.frontend.values.scalars import Int, P
+from rosejit.frontend.values.pytree import attributes, is_object, is_row, is_staged_deep, members, with_parts
+from rosejit.frontend.values.scalars import Bool, Int, P
 from rosejit.frontend.values.staged_inputs import to_know
 from rosejit.frontend.values.tape import Tape, unfailing
 from rosejit.ir.syntax import Failure
+from rosejit.numeric import np
 
 _WHY = "this is one of several values of the host, chosen by a staged {}, which only running tells"
 _REMEDY = (
     "call it, compare it with `==`, or read its attributes, which can be staged; decide all else with `match` or `if`"
 )
+_FEW = 8
+"""So many answers are compared with one by one; of more there is a table."""
+_MOST_NODES = 4096
+"""So many objects a structure may have of which a staged loop goes from one to the next."""
 _COMPUTED = (property, functools.cached_property)
 
 
@@ -49,6 +58,10 @@ class Chosen(Poison):
     def __getattr__(self, name: str) -> Any:
         if (name.startswith("__") and name.endswith("__")) or not is_users_code(frame_at(1).f_code):
             raise AttributeError(name)  # what we ask of any value is no use of it
+        return self.__rose_attribute__(name)
+
+    def __rose_attribute__(self, name: str) -> Any:
+        """What the value has under a name."""
         return _attribute(self, name)
 
     def __rose_use__(self) -> NoReturn:
@@ -65,6 +78,11 @@ class Chosen(Poison):
         return compared(self, lambda option: option != other)
 
     __hash__ = Poison.__hash__
+
+    def __rose_at__(self, position: Any) -> "Chosen":
+        """Another of the same values."""
+        words = self.__rose_why__, self.__rose_remedy__
+        return Chosen(self.__rose_tape__, position, self.__rose_options__, None, *words)
 
     __rose_branched__: Callable[["Chosen", Callable[[Any], Any]], Any]
     """What `use` of the value gives, in a staged branch for each; branches are above."""
@@ -83,9 +101,17 @@ def asked(chosen: Chosen, answers: Sequence[Any]) -> Any:
     true = [k for k, answer in enumerate(answers) if answer]
     if len(true) in (0, len(answers)):
         return bool(true)
+    if len(answers) > _FEW:
+        return looked_up(tape, [bool(answer) for answer in answers], position)
     few = true if 2 * len(true) <= len(answers) else [k for k in range(len(answers)) if k not in true]
     found: Any = functools.reduce(operator.or_, [position == k for k in few])
     return found if few is true else found == False  # noqa: E712  # a staged one
+
+
+def looked_up(tape: Tape, answers: Sequence[Any], position: Any) -> Any:
+    """The number at a position that is known to be in range, from an array of the host."""
+    with unfailing(tape):
+        return get(of_host(tape, np.array(answers), "answers", readonly="it is a table of answers"), position)
 
 
 def _attribute(chosen: Chosen, name: str) -> Any:
@@ -102,6 +128,10 @@ def _attribute(chosen: Chosen, name: str) -> Any:
         tape.check(asked(chosen, there).atom, Failure("attribute", words, tape.here()))
     known = [read(getattr(option, name)) if has else None for option, has in zip(options, there, strict=True)]
     like = known[there.index(True)]
+    if is_node(like):
+        return nodes_at(
+            tape, chosen.__rose_position__, [v if has else like for v, has in zip(known, there, strict=True)]
+        )
     values = [value if has else nothing_like(tape, like) for value, has in zip(known, there, strict=True)]
     return selected(tape, chosen.__rose_position__, values)
 
@@ -121,6 +151,47 @@ def selected(tape: Tape, position: Any, values: Sequence[Any], key: Any = None) 
     with unfailing(tape):
         found = None if any(isinstance(value, Poison) for value in values) else taken(tape, values, position)
     return Chosen(tape, position, values, key) if found is None else found
+
+
+def is_node(value: Any) -> bool:
+    """Whether a value is an object of a class of the user's that holds nothing staged: it may stand beside others."""
+    if is_row(value) or not (
+        is_object(value) or (of_class(value.__class__) is DATACLASS and is_users_class(type(value)))
+    ):
+        return False
+    return not any(map(is_staged_deep, attributes(value).values()))
+
+
+def are_nodes(a: Any, b: Any) -> bool:
+    """Whether two objects belong to one structure of the host, as a tree or a list of links is: one of them holds
+    others, or they differ in their classes."""
+    if a is None or b is None or not (is_node(a) and is_node(b)):
+        return False
+    return a.__class__ is not b.__class__ or any([is_node(v) for each in (a, b) for v in attributes(each).values()])
+
+
+def nodes_at(tape: Tape, position: Any, values: Sequence[Any]) -> Any:
+    """The one at a position of objects of which some may be the same, or None."""
+    there = [value is not None for value in values]
+    some = [value for value in values if value is not None]
+    if not all([is_node(value) for value in some]):
+        return selected(tape, position, values)
+    options = all_of([], some)
+    held = Chosen(tape, at_place(position, [max(place_of(value, options), 0) for value in values]), options)
+    return held if all(there) else Optional(tape, asked(Chosen(tape, position, values), there), held)
+
+
+def _structure_of(value: Any) -> list[Any]:
+    """An object from outside, and those of users' classes that it holds."""
+    found, pending = dict[int, Any](), [value]
+    while pending and len(found) <= _MOST_NODES:
+        each = pending.pop(0)
+        if id(each) not in found and is_node(each):
+            found[id(each)] = each
+            pending += attributes(each).values()
+        elif each.__class__ in (list, tuple, dict):
+            pending += each.values() if each.__class__ is dict else each
+    return list(found.values()) if len(found) <= _MOST_NODES else [value]
 
 
 def is_constant(value: Any) -> bool:
@@ -146,7 +217,7 @@ def choices_of(value: Any) -> tuple[Sequence[Any], Any] | None:
     """The values that a value may be, and its position; None of what cannot be one of several."""
     if value.__class__ is Chosen:
         return value.__rose_options__, value.__rose_position__
-    return ([value], 0) if is_constant(value) else None
+    return ([value], 0) if is_constant(value) or is_node(value) else None
 
 
 def all_of(options: Sequence[Any], others: Sequence[Any]) -> list[Any]:
@@ -157,6 +228,11 @@ def all_of(options: Sequence[Any], others: Sequence[Any]) -> list[Any]:
 def begun(tape: Tape, before: Any, after: Any, said: Callable[[], tuple[str, str]]) -> Any:
     """What stands before a loop whose iterations leave another value of the host: one of all of them. What cannot be
     staged is refused in the words that are `said`."""
+    if after is not before and (after.__class__ is not Chosen or is_node(after.__rose_options__[0])):
+        nodes = _structure_of(before) if is_node(before) else []
+        if len(nodes) > 1:
+            first: Any = 0
+            return Chosen(tape, first, nodes)
     sides = choices_of(before), choices_of(after)
     if sides[0] is None or sides[1] is None:
         return before
@@ -169,12 +245,12 @@ def begun(tape: Tape, before: Any, after: Any, said: Callable[[], tuple[str, str
     return Chosen(tape, sides[0][1], options, None, why, remedy)
 
 
-def at_position(chosen: Chosen, position: Any) -> Any:
-    """Another of the same values."""
+def at_position(chosen: Chosen, position: Any, among: Sequence[Any] = ()) -> Any:
+    """Another of the same values, or of those it is `among`."""
+    options = among or chosen.__rose_options__
     if position.__class__ is not Int:
-        return chosen.__rose_options__[position]
-    words = chosen.__rose_why__, chosen.__rose_remedy__
-    return Chosen(chosen.__rose_tape__, position, chosen.__rose_options__, None, *words)
+        return options[position]
+    return Chosen(chosen.__rose_tape__, position, options, None, chosen.__rose_why__, chosen.__rose_remedy__)
 
 
 def position_in(chosen: Chosen, value: Any) -> Any:
@@ -204,7 +280,42 @@ def at_place(position: Any, places: Sequence[int]) -> Any:
         return places[position]
     if [*places] == [*range(len(places))]:
         return position
+    if len(places) > _FEW:
+        return looked_up(position.tape, places, position)
     found: Any = places[-1]
     for k in range(len(places) - 1):
         found = P["iselect"].__call__(position == k, places[k], found)
     return found
+
+
+def none_among(value: Any) -> Any:
+    """A structure in which what is a value of the host or None is one of several, None the last."""
+    if value.__class__ is Optional:
+        choices, flag = choices_of(value.__rose_held__), value.__rose_flag__
+        if choices is None or flag.__class__ is not Bool:
+            return value
+        options, position = choices
+        return Chosen(flag.tape, P["iselect"].__call__(flag, position, len(options)), [*options, None])
+    inside = members(value)
+    return value if not inside else with_parts(value, [none_among(part) for part in inside])
+
+
+def _or_none(chosen: Chosen) -> Any:
+    """The same as a value or None, where None is the last of the values."""
+    options, position = chosen.__rose_options__, chosen.__rose_position__
+    if options[-1] is not None:
+        return chosen
+    flag, last = position != len(options) - 1, len(options) - 2
+    return Optional(chosen.__rose_tape__, flag, at_position(chosen, P["imin"].__call__(position, last), options[:-1]))
+
+
+def _made(position: Any, *options: Any) -> Any:
+    """The one of some values at a staged position; of an array of positions a list."""
+    if position.__class__ is Int:
+        return _or_none(Chosen(position.tape, position, options))
+    if position.__class__ is Array:
+        return [_made(each, *options) for each in position]
+    return containers.picked_out(position, *options)
+
+
+type(containers.CHOSEN).staged = staticmethod(_made)

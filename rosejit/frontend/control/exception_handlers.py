@@ -15,6 +15,7 @@ from rosejit.frontend.scalar_ops.faults import Faults, Level
 from rosejit.frontend.values.locations import frame_at
 from rosejit.frontend.values.scalars import Int, P
 from rosejit.frontend.values.tape import Frame, Tape
+from rosejit.ir.failure import renewed
 from rosejit.lazy_dataclass import dataclass
 
 
@@ -157,6 +158,8 @@ class TryStatements:
 
     tape: Tape
     circuits: Circuits
+    caught: tuple[Faults | None, tuple[type[BaseException], ...]] = (None, ())
+    """What the handler that begins takes."""
 
     def trying(self, final: bool, *kinds: Any) -> TryState:
         """Begin a `try` whose handlers catch these; with a `finally` that does something if `final`."""
@@ -194,6 +197,7 @@ class TryStatements:
         if attempt.faults is None or attempt.level is None:
             return False
         codes = attempt.level.taken(handler, attempt.faults.codes)
+        self.caught = attempt.faults, tuple([cls for cls, code in attempt.faults.codes.items() if code in codes])
         return _is_one(attempt.faults.code(), codes) if codes else False
 
     def handled(self) -> None:
@@ -202,11 +206,20 @@ class TryStatements:
             self.tape.write(self.tape.faults.cell, 0)
 
     def raised_error(self) -> Any:
-        """What the name in `except E as name` is bound to."""
+        """What the name in `except E as name` is bound to: an error that the user's `raise` made."""
+        faults, classes = self.caught
+        if faults is not None and len(classes) == 1 and classes[0] in faults.kept and classes[0] not in faults.bare:
+            kept = faults.kept[classes[0]]
+            holds: Any = self.tape.read_cell(kept.cell)
+            if not isinstance(holds, Poison):
+                return renewed(classes[0], holds[0], dict(zip(kept.layout[1], holds[1], strict=True)))
+        several = len(classes) > 1
         return Poison(
             self.tape,
-            "an error that staged arithmetic raises has no object: only its class is known",
-            "leave out `as`, and say in the handler what it is",
+            f"which error it is only running tells ({', '.join([cls.__name__ for cls in classes])})"
+            if several
+            else "an error that staged arithmetic raises has no object: only its class is known",
+            "write a handler for each class" if several else "leave out `as`, and say in the handler what it is",
         )
 
     def reraised(self) -> None:

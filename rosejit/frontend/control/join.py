@@ -12,7 +12,7 @@ from rosejit.frontend.arrays.access import variable
 from rosejit.frontend.arrays.array import FIRST, Array, Box, Host, atom_of, fresh, placed, placed_at
 from rosejit.frontend.arrays.asarray import read_like
 from rosejit.frontend.control import optional
-from rosejit.frontend.control.chosen import Chosen, all_of, at_place, choices_of, place_of
+from rosejit.frontend.control.chosen import Chosen, all_of, are_nodes, at_place, choices_of, place_of
 from rosejit.frontend.control.undefined import Poison, UninitialisedCarry, as_flag, flag_atom, hint, label, part, split
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays, of_list
 from rosejit.frontend.syntax.lower_jumps import VALUE
@@ -35,7 +35,7 @@ from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar, Type, array
 from rosejit.narrow_values import NarrowValue
 
 _OR_NOTHING = "give a truth value beside it: `return True, x` and `return False, 0.0`, and make None of it outside"
-_TEXTS = "texts are not chosen when the code runs: choose an index, and look the text up outside"
+_TEXTS = "compare it, use it as a key, or return it; what is computed of a text, choose itself: `'ab' if c else 'ac'`"
 _BY_INDEX = "decide about the index instead: `k = 0 if c else 1`, and take `items[k]` after it"
 
 
@@ -123,8 +123,9 @@ class Join:
         return as_flag(self.tape, self._result(flag_atom(then), flag_atom(orelse), BOOL, f"{name}_bound"))
 
     def _both(self, a: Any, b: Any, name: str) -> Any:
-        if isinstance(a, Poison) or isinstance(b, Poison):
-            return self._chosen(a, b, name, a if isinstance(a, Poison) else b)
+        untold = next((v for v in (a, b) if isinstance(v, Poison) and v.__class__ is not Chosen), None)
+        if untold is not None:
+            return untold
         if a.__class__ is UninitialisedCarry or b.__class__ is UninitialisedCarry:
             if a is b:
                 return a
@@ -134,6 +135,8 @@ class Join:
         a_type, b_type = type_of(a), type_of(b)
         if a_type is not None and b_type is not None:
             return self._numbers(a, b, a_type, b_type, name)
+        if Chosen in (a.__class__, b.__class__) or are_nodes(a, b):
+            return self._chosen(a, b, name)
         if a.__class__ is Array and b.__class__ is Array:
             return self._arrays(a, b, name)
         if StructOfArrays in (a.__class__, b.__class__):
@@ -144,14 +147,15 @@ class Join:
             return self._structures(a, b, parts, name)
         if a.__class__ is b.__class__ and isinstance(a, (str, bytes, NoneType)) and a == b:
             return a
-        return self._chosen(a, b, name, self._poison(name, a, b))
+        return self._chosen(a, b, name)
 
-    def _chosen(self, a: Any, b: Any, name: str, poison: Poison) -> Any:
-        """One of several values of the host that are the same wherever they are used, and `poison` for other ones. What
-        is done with it that cannot be staged is refused in the words of that."""
+    def _chosen(self, a: Any, b: Any, name: str) -> Any:
+        """One of several values of the host that are the same wherever they are used; of others none. What is done with
+        it that cannot be staged is refused in words of how it came to be."""
         sides = choices_of(a), choices_of(b)
         if sides[0] is None or sides[1] is None:
-            return poison
+            return self._poison(name, a, b)
+        poison = a if a.__class__ is Chosen else b if b.__class__ is Chosen else self._poison(name, a, b)
         options = all_of(sides[0][0], sides[1][0])
         places = [place_of(each, options) for each in sides[1][0]]
         with self.tape.reopened(self.sides[1]):
@@ -412,6 +416,8 @@ def described(value: Any) -> str:
         return "unbound"
     if value.__class__ is Array:
         return f"an array of shape {value.shape}"
+    if value.__class__ is Chosen:
+        return f"one of {', '.join([described(option) for option in value.__rose_options__])}"
     if isinstance(value, NarrowValue):
         return f"a staged number of {value.dtype}" if not value.wide.shape else f"an array of {value.dtype}"
     if value.__class__ in NUMBERS or value.__class__ is Complex:

@@ -6,6 +6,7 @@ the flag. It is a container of the two, so that joins, loops and the border of f
 
 # Values of users are of any type: what they are is asked while staging.
 
+import enum
 import operator
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -41,10 +42,12 @@ class Optional:
     def __getattr__(self, name: str) -> Any:
         if (name.startswith("__") and name.endswith("__")) or not is_users_code(frame_at(1).f_code):
             raise AttributeError(name)  # what we ask of any value is no use of it
-        return getattr(required(self), name)
+        held = required(self)
+        ask = getattr(type(held), "__rose_attribute__", getattr)  # of one of several each is asked
+        return ask(held, name)
 
     def __eq__(self, other: Any) -> Any:
-        if type_of(self.__rose_held__) is None and not isinstance(self.__rose_held__, (str, bytes)):
+        if type_of(self.__rose_held__) is None and not isinstance(self.__rose_held__, _COMPARED):
             single(self)  # an array is compared element by element, a structure by its class
         return is_none(self) if other is None else known_flag(self) & (self.__rose_held__ == required(other))
 
@@ -52,6 +55,10 @@ class Optional:
         return negation(self == other)
 
     __hash__ = None  # type: ignore[assignment]  # as a staged number has none
+
+
+_COMPARED = (str, bytes, enum.Enum, Poison)
+"""What compares itself: one of several values of the host asks each."""
 
 
 def _using(apply: Callable[..., Any]) -> Callable[..., Any]:

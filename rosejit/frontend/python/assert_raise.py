@@ -8,13 +8,15 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
 from rosejit.errors import RoseAssertionError
-from rosejit.frontend.control.optional import negation
+from rosejit.frontend.control.optional import negation, nothing_like
 from rosejit.frontend.control.truth import truth
+from rosejit.frontend.control.undefined import Poison
+from rosejit.frontend.python.ordering import choose
 from rosejit.frontend.python.print_ import failing
 from rosejit.frontend.scalar_ops import staged_text
 from rosejit.frontend.scalar_ops.staged_text import Field, Form, Text, filled
 from rosejit.frontend.values.pytree import parts, with_parts
-from rosejit.frontend.values.scalars import NUMBERS, Bool
+from rosejit.frontend.values.scalars import NUMBERS, Bool, Int
 from rosejit.frontend.values.tape import Tape
 from rosejit.ir.failure import renewed
 from rosejit.ir.syntax import FALSE, Atom, Block, Failure, If
@@ -146,6 +148,7 @@ class Messages:
         if not values and not self.tape.is_staged:
             return error
         if self.tape.is_staged and is_awaited(self.tape, type(made)):
+            self._keep(self.tape.faults, made, quoted)
             self.tape.faults.record(type(made), True, "raise")
             return None
         emit = functools.partial(self._raise_later, made, args, attributes, values, quoted, self.tape.here())
@@ -154,6 +157,22 @@ class Messages:
             return None
         self.tape.raising = (made, emit)
         return made
+
+    def _keep(self, faults: Any, error: BaseException, quoted: Sequence[Field]) -> None:
+        """Keep what an error holds for the handler that waits for it."""
+        args = tuple([self._without_text(arg, quoted) for arg in error.args])
+        holds = args, tuple([self._without_text(value, ()) for value in vars(error).values()])
+        cell, code = faults.keep(error, holds, functools.partial(nothing_like, self.tape)).cell, faults.code()
+        before = self.tape.read_cell(cell)
+        known = code == 0 if code.__class__ is Int else not code
+        self.tape.write(cell, choose(self.tape, known, holds, before, "raise"))
+
+    def _without_text(self, value: Any, quoted: Sequence[Field]) -> Any:
+        """A value that an error holds; a text with staged numbers in it has no place in staged code."""
+        if isinstance(value, str) and isinstance(staged_text.message(self.tape, value, quoted), Text):
+            words = "the text of the error has numbers in it which only running tells"
+            return Poison(self.tape, words, "give the numbers to the error, as its arguments or attributes")
+        return value
 
     def raised_here(self, now: bool, error: Any, *cause: Any) -> None:
         """`raise error` in the body of a `try`: if only running tells, what comes behind is left out there."""

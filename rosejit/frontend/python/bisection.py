@@ -37,13 +37,33 @@ def of_bisect(session: Any, function: Any, args: tuple[Any, ...], kwargs: dict[s
     return low
 
 
+def of_insort(session: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """A number put into a list, before the first that is greater, or that is not less."""
+    items, x, *others = args
+    if not is_staged_deep(args):
+        session.plain(function, args, kwargs)
+        return
+    tape, find = session.tape, bisect.bisect_left if function is bisect.insort_left else bisect.bisect_right
+    if items.__class__ is not list:
+        raise tape.type_fault("`bisect.insort` is staged of a list", "make it one before: `items = list(items)`")
+    at = of_bisect(session, find, (items, x, *others), kwargs) if items else 0
+    grown = [*items, x]
+    made = [choose(tape, at > k, each, x, "insort") for k, each in enumerate(grown)]
+    for k in range(1, len(grown)):
+        made[k] = choose(tape, at < k, items[k - 1], made[k], "insort")
+    session.hooks.append(items, x)
+    items[:] = made
+
+
 def _is_before(tape: Any, function: Any, item: Any, x: Any) -> Any:
     if function is bisect.bisect_left:
         return truth(tape, compared(tape, "lt", item, x))
     return differs(tape, truth(tape, compared(tape, "lt", x, item)))
 
 
+_SIGNATURE = "a, x, lo=0, hi=None, *, key=None"
 BISECTIONS: dict[Any, tuple[Any, str]] = {
-    function: (of_bisect, "a, x, lo=0, hi=None, *, key=None") for function in (bisect.bisect_left, bisect.bisect_right)
+    **dict.fromkeys((bisect.bisect_left, bisect.bisect_right), (of_bisect, _SIGNATURE)),
+    **dict.fromkeys((bisect.insort_left, bisect.insort_right), (of_insort, _SIGNATURE)),
 }
 """What `bisect` does with staged values, and the signatures."""

@@ -398,7 +398,7 @@ def _side_by_side(session: Any, function: Any, args: Args, kwargs: Options) -> A
 def _has_items(value: Any) -> bool:
     if value.__class__ is StagedRange:
         return not is_downwards(value)
-    return isinstance(value, (range, list, tuple)) or (value.__class__ is Array and bool(value.shape))
+    return isinstance(value, (range, list, tuple, str, bytes)) or (value.__class__ is Array and bool(value.shape))
 
 
 def whole_count(numbers: StagedRange) -> Any:
@@ -578,6 +578,7 @@ _STAGED: dict[Any, tuple[Handler, str]] = {
     next: (_next, "iterator, default=..., /"), sorted: (_sorted, "iterable, /, *, key=None, reverse=False"),
     contextlib.suppress: (_suppress, "*exceptions"),
     callable: (_asked, "obj, /"), rose_functions.unroll: (_unroll, "items"), **HEAPS, **BISECTIONS, **ATTRIBUTES,
+    **ordering.KEYS,
 }  # fmt: skip
 """What builtins, and our functions for loops, do with staged values, and their signatures."""
 

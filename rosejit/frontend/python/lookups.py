@@ -200,8 +200,10 @@ def of_sequence_at(tape: Tape, items: Sequence[Any], index: Any, read: Read) -> 
     found = taken(tape, items, index)
     if found is not None or not items:
         return found
-    places = of_host(tape, np.arange(len(items)), "places", readonly="it is a table of places")
-    return selected(tape, get(places, index), [read(value) for value in items], index)
+    known = [*dict.fromkeys(items)] if all([isinstance(value, (str, bytes)) for value in items]) else items
+    table = np.array([known.index(value) for value in items]) if known is not items else np.arange(len(items))
+    at = get(of_host(tape, table, "places", readonly="it is a table of places"), index)
+    return selected(tape, at, [read(value) for value in known], index)
 
 
 def element(tape: Tape, a: Any, index: Any) -> Any:

@@ -8,6 +8,7 @@ An order is made by exchanging neighbours where the right one is less, so equals
 # pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 import enum
+import functools
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -30,6 +31,36 @@ _VIEWS = (type({}.keys()), type({}.values()))
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     name: getattr(operator, name) for name in ("eq", "ne", "lt", "le", "gt", "ge")
 }
+
+
+class ComparedKey:
+    """What `functools.cmp_to_key(compare)` makes of an item: `ask(a, b)` is the number that `compare` gives."""
+
+    def __init__(self, item: Any, ask: Callable[[Any, Any], Any]) -> None:
+        self.item, self.ask = item, ask
+
+
+def _order_of_key(name: str) -> Callable[[Any, Any], Any]:
+    return lambda self, other: _OPERATORS[name](self.ask(self.item, other.item), 0)
+
+
+for _name, _compare in _OPERATORS.items():
+    setattr(ComparedKey, f"__{_name}__", _order_of_key(_name))
+
+
+def _keys_of_comparison(session: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """`functools.cmp_to_key(compare)`."""
+    (compare,) = args
+
+    def ask(a: Any, b: Any) -> Any:
+        found = session.hooks.call(compare, a, b)
+        _refuse_nan(session.tape, found)
+        return found
+
+    return lambda item: ComparedKey(item, ask)
+
+
+KEYS = {functools.cmp_to_key: (_keys_of_comparison, "mycmp")}
 
 
 # --- logic
@@ -61,6 +92,8 @@ def choose(tape: Tape, condition: Any, a: Any, b: Any, name: str) -> Any:
     """`a if condition else b` of two values; `name` says in messages who chooses."""
     if condition.__class__ is not Bool:
         return a if condition else b
+    if a.__class__ is b.__class__ is ComparedKey:
+        return ComparedKey(choose(tape, condition, a.item, b.item, name), a.ask)
     sides = []
     for _ in range(2):
         sides.append(tape.open("branch"))
@@ -201,6 +234,8 @@ def ordered(tape: Tape, items: list[Any], key: Callable[[Any], Any] | None, reve
 
 def is_staged(key: Any) -> bool:
     """Whether only running tells how a key compares: it holds staged numbers, which a class of the user's compares."""
+    if key.__class__ is ComparedKey:
+        return is_staged_deep(key.item)
     return is_staged_deep(key) or (own(key, "__lt__") is not None and any(map(is_staged_deep, members(key) or ())))
 
 

@@ -81,6 +81,15 @@ class Level:
         return [code for cls, code in codes.items() if code in self.recorded and first(cls) == handler]
 
 
+@dataclass(slots=True, frozen=True)
+class Kept:
+    """What errors of a class hold: their arguments and the values of their attributes."""
+
+    cell: NonlocalCell
+    layout: tuple[int, tuple[str, ...]]
+    """How many arguments, and the names of the attributes."""
+
+
 class Faults:
     """The `try` statements of one function that wait for errors of arithmetic."""
 
@@ -92,6 +101,11 @@ class Faults:
         tape.frames[-1].contents[self.cell] = 0
         self.count = 0
         """How many operations may have raised."""
+        self.kept: dict[Raised, Kept] = {}
+        """Of the classes that the user's `raise` raises what the errors hold."""
+        self.bare: set[Raised] = set()
+        """Those that something else raises too: of such an error nothing but the class is known."""
+        self._around = tape.frames[-1]
 
     @property
     def pending(self) -> bool:
@@ -121,10 +135,28 @@ class Faults:
         """Whether a handler waits for an error of a class."""
         return any(level.catches(cls) for level in self.levels)
 
+    def keep(self, error: BaseException, holds: Any, nothing: Callable[[Any], Any]) -> Kept:
+        """Where is kept what an error `holds` that is about to be raised: `nothing` of the kind until one was."""
+        layout = len(error.args), tuple(vars(error))
+        found = self.kept.get(type(error))
+        if found is None:
+            cell = NonlocalCell(self.tape, f"the {type(error).__name__}", lambda tape, value, name: value)
+            found = self.kept[type(error)] = Kept(cell, layout)
+            with self.tape.reopened(self._around):
+                self._around.contents[cell] = nothing(holds)
+        if found.layout != layout:
+            self.bare.add(type(error))
+        return found
+
+    def _is_own(self, key: Any) -> bool:
+        return key is self.cell or any(key is kept.cell for kept in self.kept.values())
+
     def record(self, cls: Raised, condition: Any, word: str) -> None:
         """An error is raised where `condition` holds."""
         if condition is False:
             return
+        if word != "raise":
+            self.bare.add(cls)
         self.count += 1
         current, code, tape = self.code(), self.codes.setdefault(cls, len(self.codes) + 1), self.tape
         if condition is True:
@@ -148,14 +180,14 @@ class Faults:
                 continue
             if frame.carries is None or not frame.carries.counted:
                 self.refuse(f"`{word}` may raise in a `while` of a function that is called in the `try`")
-            if any(key in level.known and key is not self.cell for key in frame.contents) or any(
+            if any(key in level.known and not self._is_own(key) for key in frame.contents) or any(
                 isinstance(let.expr, Call) for let in every_let(Block(frame.lets, ()))
             ):
                 self.refuse(f"`{word}` may raise in a loop that has an effect, in a function called in the `try`")
 
     def wrote(self, key: Any) -> None:
         """Something was written: no statement may do so behind what may have raised."""
-        if key is self.cell:
+        if self._is_own(key):
             return
         for level in self.levels:
             slot = key.__class__ is AttributeSlot

@@ -61,6 +61,8 @@ def _powered(base: Any, exponent: Any) -> Any:
     tape = exponent.tape
     if type_of(base) in (INT, BOOL) and type_of(exponent) in (INT, BOOL):
         atom = int_atom(tape, exponent)
+        if _is_negation(tape, atom):
+            return _fraction(tape, base, exponent)
         natural(exponent, atom, "a negative exponent makes a fraction of an integer power", "use a float as base")
         whole = int_atom(tape, base)
         assert whole is not None
@@ -70,6 +72,21 @@ def _powered(base: Any, exponent: Any) -> Any:
     if left is None or right is None:
         return NotImplemented
     return Real(tape, tape.apply(P["pow"], left, right))
+
+
+def _is_negation(tape: Any, atom: Any) -> bool:
+    """Whether an Int was written `-n` in the place where it is used."""
+    last = tape.lets[-1] if tape.lets else None
+    return last is not None and last.binders[:1] == (atom,) and getattr(last.expr, "op", None) is P["ineg"]
+
+
+def _fraction(tape: Any, base: Any, exponent: Any) -> Any:
+    """`base ** -n` of Ints, which is a float in Python where n is positive, and else a whole number that is one too."""
+    found = Real(tape, tape.apply(P["pow"], real_atom(tape, base), real_atom(tape, exponent)))
+    held: Any = (exponent <= 0) | (P["abs"].__call__(found) <= 2.0**53)
+    words = "a whole power above 2**53, of an exponent that is written `-n`"
+    tape.check(held.atom, Failure("overflow", words, tape.here(), "write the exponent without `-`"))
+    return found
 
 
 def _constant_power(base: Any, exponent: Any) -> Any:

@@ -70,7 +70,7 @@ from rosejit.frontend.values.pytree import (
 from rosejit.frontend.values.reachable_state import Look, View, is_container, is_object, reachable
 from rosejit.frontend.values.rose_functions import is_declared_pure
 from rosejit.frontend.values.scalars import NUMBERS, Bool, Int, P, Real, kind_word, made_real, reals
-from rosejit.frontend.values.tape import kind_fault, waits_on_host
+from rosejit.frontend.values.tape import base_of, kind_fault, waits_on_host
 from rosejit.ir.syntax import Var
 from rosejit.numeric import loaded
 
@@ -381,6 +381,9 @@ class Dispatcher:
             return self.call(function.__func__, *args, **kwargs)
         if function.__class__ is MethodWrapperType and function.__name__ == "__setattr__":
             return self.call(object.__setattr__, function.__self__, *args, **kwargs)
+        if _sets_element(function, args):
+            owner = (function.__self__,) if function.__class__ is MethodWrapperType else ()
+            return self._session.hooks.assign_element(*owner, *args)
         if function.__class__ is operator.methodcaller and len(args) == 1 and not kwargs:
             return self._method_called(function, args[0])
         if (type(function).__module__, type(function).__name__) == ("numpy", "vectorize"):
@@ -487,6 +490,15 @@ class Dispatcher:
         if callable(require_single_value(value)) and (not isinstance(value, type) or value in _OF_NUMBERS):
             return functools.partial(self.call, value)
         return value
+
+
+def _sets_element(function: Any, args: tuple[Any, ...]) -> bool:
+    """Whether a call is one of `dict.__setitem__`, or of a list's, as methods of classes derived from these write."""
+    given = {MethodWrapperType: 2, WrapperDescriptorType: 3}.get(function.__class__)
+    if given != len(args) or function.__name__ != "__setitem__":
+        return False
+    owner = function.__self__ if function.__class__ is MethodWrapperType else args[0]
+    return base_of(owner.__class__) not in (None, owner.__class__)
 
 
 def _may_ask(kind: Any, function: Any) -> bool:

@@ -92,6 +92,8 @@ _STILL = NUMBERS | {Array, ComplexArray, NarrowArray, Narrow, Complex, float, in
 _JOINERS = {"RClass": building.along_rows, "CClass": building.along_columns}
 """`np.r_` and `np.c_`, by their classes."""
 _SEQUENCES = frozenset({list, tuple})
+_UNCHANGING = frozenset({str, bytes, range})
+"""Sequences whose items are known by themselves."""
 _CONTAINERS = frozenset({list, dict, set, deque, OrderedDict, defaultdict, Counter, bytearray})
 """Types of which operators make new objects."""
 
@@ -165,6 +167,8 @@ class Containers:
             return value if type(value) in self.known else self.read_outer(value)
         if type(index) is Int and type(container) in _SEQUENCES:
             return self._of_sequence(container, index)
+        if type(index) is Int and type(container) in _UNCHANGING:
+            return self._of_sequence(tuple(container), index)
         if container.__class__ is Chosen or lookups.is_looked_up(container, index):
             return self._looked_up(container, index)
         if container.__class__ is Array and self.tape.faults is not None and is_awaited(self.tape, IndexError):
@@ -412,6 +416,7 @@ class Hooks:
         self.fresh, self.append = containers.fresh, containers.append
         self.grows, self.grown = containers.grows, containers.grown
         self.owner, self.elements, self.assign = attributes.of, attributes.elements, attributes.assign
+        self.assign_element = attributes.assign_element
         self.bound, self.cell, self.result, self.returned = names.bound, names.cell, names.result, names.returned
         self.rebound = names.rebound
         self.sequence, self.mapping, self.instance = patterns.sequence, patterns.mapping, patterns.instance

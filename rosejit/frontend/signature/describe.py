@@ -3,6 +3,7 @@
 The description is what a specialisation is keyed by: types and shapes, and the values of what is static.
 """
 
+import enum
 import inspect
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,7 +14,7 @@ from rosejit import containers, narrow_values
 from rosejit.abi import Leaf, Node, Tree, leaf_of, leaves
 from rosejit.abi import Static as StaticTree
 from rosejit.errors import RoseError, RoseOverflowError, ShapeError, StagingTypeError
-from rosejit.frontend.arrays.asarray import in_64_bits, staged_items
+from rosejit.frontend.arrays.asarray import in_64_bits, is_masked, staged_items
 from rosejit.frontend.arrays.complex_array import is_complex
 from rosejit.frontend.arrays.narrow_array import Narrow, is_narrow
 from rosejit.frontend.hints.hints import (
@@ -37,6 +38,7 @@ from rosejit.frontend.hints.hints import (
 )
 from rosejit.frontend.hints.read_hints import Hints, parts_of
 from rosejit.frontend.scalar_ops.origins import class_of_element
+from rosejit.frontend.signature.int_members import member
 from rosejit.frontend.signature.numeric_kinds import chosen
 from rosejit.frontend.signature.own_arithmetic import has_own_arithmetic, is_number_of_its_own
 from rosejit.frontend.signature.value_words import described, hint_text, remedy
@@ -63,9 +65,18 @@ from rosejit.frontend.values.host_scalars import (
 )
 from rosejit.frontend.values.host_values import is_iterator
 from rosejit.frontend.values.open_lengths import OpenLength, as_staged
-from rosejit.frontend.values.pytree import attribute, attributes, flatten, is_staged_deep, members, staged_leaf, told
+from rosejit.frontend.values.pytree import (
+    attribute,
+    attributes,
+    flatten,
+    hides_staged,
+    is_staged_deep,
+    members,
+    staged_leaf,
+    told,
+)
 from rosejit.frontend.values.reachable_state import structural_key
-from rosejit.frontend.values.scalars import NUMBERS, Real, passed_tangent
+from rosejit.frontend.values.scalars import NUMBERS, Int, Real, passed_tangent
 from rosejit.ir.types import TAN
 from rosejit.lazy_dataclass import dataclass
 from rosejit.numeric import from_foreign, is_foreign, np
@@ -154,6 +165,8 @@ class Binder:
     """Where the value comes from, if that is known better than the parameter is."""
     asks: bool = False
     """Whether the program asks what classes numbers have."""
+    present: Any = True
+    """Whether the value is there that is described: that of one which may be None."""
 
     def tree(self, description: Description, value: Any, where: str) -> Tree:
         """The tree of `value`, which `where` names; raises where the description does not admit it."""
@@ -165,6 +178,8 @@ class Binder:
             return StaticTree(value)
         if value.__class__ is OpenLength:
             value = as_staged(value)
+        if containers.CHOSEN.owns(value.__class__):
+            return self._chosen(description, value, where)
         match description:
             case Scalar(kind):
                 return self._number(kind, value, where)
@@ -203,6 +218,30 @@ class Binder:
             raise passed_tangent(value.tape, self.function.__name__)
         self.call.values.append(value)
         return leaf
+
+    def _optional(self, description: Description, value: Any, where: str) -> Tree:
+        """A value that the description admits, or None."""
+        flag, held = containers.OPTIONAL.parts(value)
+        around = self.present
+        first, self.present = self._inferred(flag, where), flag if around is True else flag & around
+        try:
+            return Node("optional", (first, self.tree(description, held, where)))
+        finally:
+            self.present = around
+
+    def _chosen(self, description: Description, value: Any, where: str) -> Tree:
+        """One of several values of the host, each of which the description admits."""
+        children = [self.tree(Inferred(), value.__rose_position__, where)]
+        for option in value.__rose_options__:
+            marks = self._marks()
+            found = self.tree(description, option, where)
+            if not isinstance(found, StaticTree) and option is not None:  # it is itself, and no structure of its parts
+                self._back_to(marks)
+                found = self._static(Any, option, where)
+            if isinstance(found, Leaf) or (isinstance(found, Node) and option is not None):
+                raise self._error("a value of one kind", value, where)
+            children.append(found)
+        return Node("chosen", tuple(children))
 
     def _number(self, kind: Kind, value: Any, where: str) -> Leaf:
         """A host number, or a staged one, also of few bits; a Real takes Ints."""
@@ -269,7 +308,7 @@ class Binder:
 
     def _known(self, value: Any, where: str) -> Any:
         """An array of another library as NumPy's; any other value itself."""
-        if _is_masked(value):
+        if is_masked(value):
             error = self._error("an array without a mask", value, where)
             error.help = "hand over what is not masked, `x.compressed()`, or put numbers in its place: `x.filled(0.0)`"
             raise error
@@ -331,7 +370,7 @@ class Binder:
         if value is None:
             return Node("none")
         if containers.OPTIONAL.owns(type(value)):
-            return Node("optional", tuple([self._inferred(part, where) for part in containers.OPTIONAL.parts(value)]))
+            return self._optional(Inferred(), value, where)
         if isinstance(value, Generator) or is_numpys(value):
             return self._generator(value, where)
         return self._inferred_structure(value, where)
@@ -362,6 +401,8 @@ class Binder:
         return self._static(Any, value, where)
 
     def _static(self, hint: Any, value: Any, where: str) -> Tree:
+        if value.__class__ is Int and isinstance(hint, type) and issubclass(hint, enum.IntEnum):
+            return self._chosen(Static(hint), member(hint, value, self.present), where)
         if staged_leaf(value) is not None:
             raise self._error("a host value (it is static)", value, where)
         if hint is not Any:
@@ -370,11 +411,11 @@ class Binder:
             error = self._error("a value that does not change", value, where)
             error.help = "return a list or a tuple of what it gives: `list(...)`"
             raise error
-        if _hides_staged(value) and members(value) is not None and containers.of_argument(value) is None:
+        if hides_staged(value) and members(value) is not None and containers.of_argument(value) is None:
             found = attributes(value, read=True)
             children = tuple(self._inferred(part, f"{where}.{name}") for name, part in found.items())
             return Node("dataclass", children, tuple(found), type(value))
-        if _hides_staged(value):
+        if hides_staged(value):
             raise self._error("a number, an array or a structure of them", value, where)
         self.call.statics.append(told(value))
         return StaticTree(structural_key(value))
@@ -497,9 +538,8 @@ class Binder:
     def _one_of(self, union: OneOf, value: Any, where: str) -> Tree:
         """The first part that fits; numbers keep the kind they have where the union names it."""
         if containers.OPTIONAL.owns(type(value)) and Nothing() in union.parts:
-            flag, held = containers.OPTIONAL.parts(value)
             others = OneOf(tuple([part for part in union.parts if part != Nothing()]), union.hint)
-            return Node("optional", (self._inferred(flag, where), self.tree(others, held, where)))
+            return self._optional(others, value, where)
         parts = union.of_lists if isinstance(value, (list, tuple)) else union.parts
         if _is_number(value):
             parts = union.of_numbers
@@ -542,8 +582,6 @@ class Binder:
         conf = BeartypeConf(violation_type=TypeError, is_pep484_tower=True, is_color=False)
         if is_staged_deep(value):
             return
-        if hasattr(type(value), "__rose_options__"):
-            raise self._error(f"a `{hint_text(hint)}`", value, where)
         try:
             die_if_unbearable(value, hint, conf=conf)
         except BeartypeException:
@@ -573,25 +611,12 @@ class Binder:
         )
 
 
-def _hides_staged(value: Any) -> bool:
-    """Whether an object, which the host would keep, has something staged inside."""
-    held = getattr(value, "__dict__", None)
-    return isinstance(held, dict) and any(is_staged_deep(part) for part in list(held.values()))
-
-
 def _is_number(value: Any) -> bool:
     """Whether a value, of the host or staged, is a number, maybe a complex one."""
     staged = staged_leaf(value)
     if isinstance(staged, Leaf):
         return staged.kind not in ("array", "dyn")
     return number_kind(value) is not None or (is_complex(value) and not getattr(value, "shape", ()))
-
-
-def _is_masked(value: Any) -> bool:
-    """Whether it is one of NumPy's arrays of which something is masked, without loading what makes them."""
-    return (
-        type(value) is not np.ndarray and isinstance(value, np.ndarray) and bool(np.any(getattr(value, "mask", False)))
-    )
 
 
 def check_expressions(function: Callable[..., Any], call: Call) -> None:

@@ -85,7 +85,8 @@ class _Lowering:
             return
         node.staged = [copied(handler) for handler in node.handlers]
         for handler in node.staged:
-            handler.body = [*self.begun(handler), *(_Reraise().visit(each) for each in handler.body)]
+            body = [_Reraise().visit(each) for each in handler.body]
+            handler.body = [*self.begun(handler), *body, *self.ended(handler)]
         bodies = [node.orelse, node.finalbody, *(handler.body for handler in (*node.handlers, *node.staged))]
         if not self.open:
             for block in bodies:
@@ -103,6 +104,11 @@ class _Lowering:
             return [over]
         name = _like(handler, ast.Name(handler.name, ast.Store()))
         return [over, _like(handler, ast.Assign([name], _called(handler, "raised_error"), None))]
+
+    def ended(self, handler: Any) -> list[Any]:
+        """What it ends with: Python deletes the name."""
+        name = ast.Name(handler.name, ast.Del())
+        return [] if handler.name is None else [_like(handler, ast.Delete([_like(handler, name)]))]
 
     def guarded(self, statements: list[Any]) -> list[Any]:
         """The statements of the body of a `try`, and the tests between them."""

@@ -40,8 +40,15 @@ def is_users(file: str) -> bool:
     return bool(linecache.getlines(file)) if file.startswith("<") else _is_users(file)
 
 
+_ORDERS: Any = vars(functools).get("_convert", {})
+_OF_ORDERS = frozenset([function.__code__ for pairs in _ORDERS.values() for _, function in pairs])
+"""What `functools.total_ordering` makes of one comparison the others by: staged as if their users had written them."""
+
+
 def is_users_code(code: CodeType) -> bool:
     """Whether code is the user's. `<string>` is where much generated code says it comes from, and `python -c` too."""
+    if code in _OF_ORDERS:
+        return True
     return is_users(code.co_filename) and (not code.co_filename.startswith("<") or is_written(code))
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from rosejit.abi import Leaf, Node, Static, Tree
-from rosejit.containers import COMPLEX, DATACLASS, NARROW, derived, is_complex, of_class, of_node
+from rosejit.containers import CHOSEN, COMPLEX, DATACLASS, NARROW, derived, is_complex, of_class, of_node
 from rosejit.frontend.syntax.user_code import is_users_class
 from rosejit.frontend.values.host_scalars import narrow_dtype
 from rosejit.frontend.values.host_values import attributes_of
@@ -176,6 +176,12 @@ def is_staged_deep(value: Any) -> bool:
     return any(True for _ in staged_inside(value))
 
 
+def hides_staged(value: Any) -> bool:
+    """Whether an object, which the host would keep, has something staged inside."""
+    held = getattr(value, "__dict__", None)
+    return isinstance(held, dict) and any(is_staged_deep(part) for part in list(held.values()))
+
+
 def staged_inside(value: Any) -> Iterator[Any]:
     """The staged numbers and arrays in `value`, itself or inside structures."""
     pending, seen = [value], set[int]()
@@ -237,7 +243,10 @@ def flatten(value: Any, found: list[Any], statics: list[Any]) -> Tree:
     if kind is None:
         statics.append(told(value))
         return Static(structural_key(value))
-    return kind.node(value, tuple([flatten(part, found, statics) for part in kind.parts(value, attribute)]))
+    inside = kind.parts(value, attribute)
+    if kind is CHOSEN:
+        inside += value.__rose_options__
+    return kind.node(value, tuple([flatten(part, found, statics) for part in inside]))
 
 
 def told(value: Any) -> Any:

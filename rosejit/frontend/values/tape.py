@@ -10,10 +10,11 @@ import re
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Literal
 
 from rosejit.errors import RoseError, StagingTypeError, UnrollLimit, UnsupportedSyntax
+from rosejit.frontend.syntax.user_code import is_users_class
 from rosejit.frontend.values.affine import Definitions
 from rosejit.frontend.values.deferred_effects import DeferredEffects
 from rosejit.frontend.values.locations import Place, Places, frame_at
@@ -57,7 +58,17 @@ class NonlocalCell:
 
 SEQUENCES = frozenset({list})
 MAPPINGS = frozenset({dict, defaultdict, OrderedDict, Counter})
-"""Containers whose elements staged blocks may change, one by one."""
+"""Containers whose elements staged blocks may change, one by one; those of classes derived from them as well."""
+
+
+@lru_cache(2048)
+def base_of(cls: Any) -> Any:
+    """The class of Python's that keeps the elements of the lists and dicts of a class; None of other ones."""
+    if cls in SEQUENCES or cls in MAPPINGS:
+        return cls
+    if not isinstance(cls, type) or not is_users_class(cls):
+        return None
+    return next((each for each in cls.__mro__ if each in SEQUENCES or each in MAPPINGS), None)
 
 
 @dataclass(slots=True, eq=False)
@@ -76,7 +87,7 @@ class AttributeSlot:
     @property
     def is_element(self) -> bool:
         """Whether it is an element of a list or a dict."""
-        return self.owner.__class__ in SEQUENCES or self.owner.__class__ in MAPPINGS
+        return base_of(self.owner.__class__) is not None
 
     @property
     def name(self) -> str:
@@ -87,11 +98,11 @@ class AttributeSlot:
 
     def read(self) -> Any:
         """What the object has; UNDEFINED if nothing."""
-        owner, key = self.owner, self.attribute
-        if owner.__class__ in SEQUENCES:
-            return owner[key] if key < len(owner) else UNDEFINED
-        if owner.__class__ in MAPPINGS:
-            return owner.get(key, UNDEFINED)
+        owner, key, base = self.owner, self.attribute, base_of(self.owner.__class__)
+        if base in SEQUENCES:
+            return base.__getitem__(owner, key) if key < base.__len__(owner) else UNDEFINED
+        if base in MAPPINGS:
+            return base.get(owner, key, UNDEFINED)
         if is_computed_once(owner, key):
             return vars(owner).get(key, UNDEFINED)
         return getattr(owner, key, UNDEFINED)
@@ -110,16 +121,16 @@ class AttributeSlot:
 
     def _put_element(self, value: Any) -> None:
         """Elements that were added are taken away from the end."""
-        owner, key = self.owner, self.attribute
+        owner, key, base = self.owner, self.attribute, base_of(self.owner.__class__)
         if value is UNDEFINED:
-            if owner.__class__ in SEQUENCES:
-                del owner[key:]
+            if base in SEQUENCES:
+                base.__delitem__(owner, slice(key, None))
             else:
-                owner.pop(key, None)
-        elif owner.__class__ in SEQUENCES and key == len(owner):
-            owner.append(value)
+                base.pop(owner, key, None)
+        elif base in SEQUENCES and key == base.__len__(owner):
+            base.append(owner, value)
         else:
-            owner[key] = value
+            base.__setitem__(owner, key, value)
 
 
 def is_computed_once(owner: Any, name: str) -> bool:

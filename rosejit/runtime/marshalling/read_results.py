@@ -6,7 +6,7 @@ from itertools import combinations
 from typing import Any
 
 from rosejit.abi import Leaf, Node, Slot, Static, Tree, leaves
-from rosejit.containers import COMPLEX, CONJUGATE, DATACLASS, NARROW, of_argument, of_node
+from rosejit.containers import CHOSEN, COMPLEX, CONJUGATE, DATACLASS, NARROW, of_argument, of_node
 from rosejit.errors import ShapeError, StagingTypeError
 from rosejit.ir.types import STORED
 from rosejit.made_anew import MadeAnew, renewed
@@ -226,6 +226,8 @@ def _flatten(tree: Tree, out: Any, found: list[Any]) -> None:
     match tree:
         case Leaf(kind="array", shape=shape, element=element):
             found.append(checked(out, shape, convert.dtype(element)))
+        case Node(kind=CHOSEN.name, children=(positions, *_)):
+            found += [None] * (getattr(positions, "kind", "") == "array")  # what is written is its own
         case Node(children=children) if children:
             for child, part in zip(children, _parts(tree, out), strict=True):
                 _flatten(child, part, found)

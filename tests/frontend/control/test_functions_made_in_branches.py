@@ -1,7 +1,6 @@
 """Functions that the sides of a staged `if`, or iterations of a staged loop, make and do not hold anything staged: one
 is called afterwards, as in Python."""
 
-import enum
 import textwrap
 
 import pytest
@@ -112,32 +111,3 @@ def test_a_function_that_holds_what_is_staged_is_refused_in_words():
 
     with pytest.raises(rose.StagingTypeError, match="is a function on one side"):
         f(1.0)
-
-
-class Mode(enum.Enum):
-    A = 1
-    B = 2
-
-
-@pytest.mark.parametrize(
-    ("f", "said"),
-    [
-        (lambda: _mode(1.0), "`_mode` should return a `Mode`, and returns one of <Mode.A: 1>, <Mode.B: 2>, which only"),
-        (lambda: _best({"a": 1.0, "b": 2.0}), "`_best` should return a `str`, and returns one of 'b', 'a', which only"),
-    ],
-)
-def test_a_result_that_is_one_of_several(f, said):
-    with pytest.raises(rose.StagingTypeError) as caught:
-        f()
-    assert said in str(caught.value)
-    assert "give a number that tells which it is" in str(caught.value)
-
-
-@rose.jit
-def _mode(x: float) -> Mode:
-    return Mode.A if x > 0 else Mode.B
-
-
-@rose.jit
-def _best(s: dict[str, float]) -> str:
-    return max(s, key=s.get)
