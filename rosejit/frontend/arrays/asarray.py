@@ -134,3 +134,9 @@ def is_masked(value: Any) -> bool:
     return (
         type(value) is not np.ndarray and isinstance(value, np.ndarray) and bool(np.any(getattr(value, "mask", False)))
     )
+
+
+def hides_staged(value: Any) -> bool:
+    """Whether an object, which the host would keep, has something staged inside."""
+    held = getattr(value, "__dict__", None)
+    return isinstance(held, dict) and any(is_staged_deep(part) for part in list(held.values()))

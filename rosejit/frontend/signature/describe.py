@@ -3,18 +3,17 @@
 The description is what a specialisation is keyed by: types and shapes, and the values of what is static.
 """
 
-import enum
 import inspect
 from collections.abc import Callable
 from dataclasses import replace
-from enum import Enum
+from enum import Enum, IntEnum
 from typing import Any
 
 from rosejit import containers, narrow_values
 from rosejit.abi import Leaf, Node, Tree, leaf_of, leaves
 from rosejit.abi import Static as StaticTree
 from rosejit.errors import RoseError, RoseOverflowError, ShapeError, StagingTypeError
-from rosejit.frontend.arrays.asarray import in_64_bits, is_masked, staged_items
+from rosejit.frontend.arrays.asarray import hides_staged, in_64_bits, is_masked, staged_items
 from rosejit.frontend.arrays.complex_array import is_complex
 from rosejit.frontend.arrays.narrow_array import Narrow, is_narrow
 from rosejit.frontend.hints.hints import (
@@ -65,16 +64,7 @@ from rosejit.frontend.values.host_scalars import (
 )
 from rosejit.frontend.values.host_values import is_iterator
 from rosejit.frontend.values.open_lengths import OpenLength, as_staged
-from rosejit.frontend.values.pytree import (
-    attribute,
-    attributes,
-    flatten,
-    hides_staged,
-    is_staged_deep,
-    members,
-    staged_leaf,
-    told,
-)
+from rosejit.frontend.values.pytree import attribute, attributes, flatten, is_staged_deep, members, staged_leaf, told
 from rosejit.frontend.values.reachable_state import structural_key
 from rosejit.frontend.values.scalars import NUMBERS, Int, Real, passed_tangent
 from rosejit.ir.types import TAN
@@ -369,8 +359,6 @@ class Binder:
             return self._array(ArrayOf(None, None), value, where)
         if value is None:
             return Node("none")
-        if containers.OPTIONAL.owns(type(value)):
-            return self._optional(Inferred(), value, where)
         if isinstance(value, Generator) or is_numpys(value):
             return self._generator(value, where)
         return self._inferred_structure(value, where)
@@ -386,6 +374,8 @@ class Binder:
         return Node("narrow", (self._inferred(in_64_bits(value), where),), state=value.dtype.name)
 
     def _inferred_structure(self, value: Any, where: str) -> Tree:
+        if containers.OPTIONAL.owns(type(value)):
+            return self._optional(Inferred(), value, where)
         if value.__class__ is StructOfArrays:
             return self._columns(Inferred(), value, where)
         structure = Hints().of_structure(type(value))
@@ -401,7 +391,7 @@ class Binder:
         return self._static(Any, value, where)
 
     def _static(self, hint: Any, value: Any, where: str) -> Tree:
-        if value.__class__ is Int and isinstance(hint, type) and issubclass(hint, enum.IntEnum):
+        if value.__class__ is Int and isinstance(hint, type) and issubclass(hint, IntEnum):
             return self._chosen(Static(hint), member(hint, value, self.present), where)
         if staged_leaf(value) is not None:
             raise self._error("a host value (it is static)", value, where)

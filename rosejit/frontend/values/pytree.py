@@ -176,12 +176,6 @@ def is_staged_deep(value: Any) -> bool:
     return any(True for _ in staged_inside(value))
 
 
-def hides_staged(value: Any) -> bool:
-    """Whether an object, which the host would keep, has something staged inside."""
-    held = getattr(value, "__dict__", None)
-    return isinstance(held, dict) and any(is_staged_deep(part) for part in list(held.values()))
-
-
 def staged_inside(value: Any) -> Iterator[Any]:
     """The staged numbers and arrays in `value`, itself or inside structures."""
     pending, seen = [value], set[int]()
