@@ -8,6 +8,7 @@ is handed in at each call, as one that has a name. What is another thing each ti
 
 import abc
 import functools
+import sys
 import warnings
 from collections.abc import Iterable
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
@@ -87,20 +88,43 @@ def _is_abstract(cls: Any) -> bool:
     return isinstance(cls, abc.ABCMeta)
 
 
+def _tells(function: Any, args: tuple[Any, ...]) -> bool:
+    """Whether a call shows a text to somebody: a warning, a message of a logger that is heard, standard output."""
+    owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
+    if function is warnings.warn or function is warnings.warn_explicit:
+        return True
+    if getattr(function, "__module__", "") == "logging" and name in _LEVELS:
+        found: list[Any] = [each for each in (owner, *args[:1]) if hasattr(each, "isEnabledFor")]
+        logger: Any = found[0] if found else function.__globals__["root"]
+        return bool(logger.isEnabledFor(_LEVELS[name]))
+    return owner is not None and (owner is sys.stdout or owner is sys.stderr) and name in ("write", "writelines")
+
+
+_LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40, "exception": 40, "critical": 50}
+"""By their names the levels of messages of `logging`."""
+_GIVES = (
+    "`{}` is called once, while the function is staged: later calls have what it gave then",
+    "call it outside, and pass what it gives; or call it in a function of your own with `rose.opaque`",
+)
+_SHOWS = (
+    "`{}` is called once, while the function is staged: later calls show nothing",
+    "show a number of the call with `print`, which does so each time; or call it in a function of your own with "
+    "`rose.opaque`",
+)
+
+
 def warn_of_once(tape: Tape, function: Any, args: tuple[Any, ...]) -> None:
-    """Warn of a call that gives another thing each time, and here is made once for each staging."""
-    if not _is_among(function, _OTHER) or (args and function.__name__ in ("localtime", "gmtime", "ctime")):
+    """Warn of a call that gives or shows another thing each time, and here is made once for each staging."""
+    gives = _is_among(function, _OTHER) and not (args and function.__name__ in ("localtime", "gmtime", "ctime"))
+    if not gives and not _tells(function, args):
         return
+    words, remedy = _GIVES if gives else _SHOWS
     place, frame = tape.here(), frame_at(1)
     while frame is not None and not is_users_code(frame.f_code):
         frame = frame.f_back
     if place is None or frame is None:
         return
-    found = StagingWarning(
-        f"`{function.__qualname__}` is called once, while the function is staged: later calls have what it gave then",
-        place,
-        help="call it outside, and pass what it gives; or call it in a function of your own with `rose.opaque`",
-    )
+    found = StagingWarning(words.format(getattr(function, "__qualname__", function.__name__)), place, help=remedy)
     registry = frame.f_globals.setdefault("__warningregistry__", {})
     warnings.warn_explicit(found, None, place.file, place.line, registry=registry)
 
