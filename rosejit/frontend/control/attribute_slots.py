@@ -10,6 +10,7 @@ from types import MemberDescriptorType
 from typing import Any
 
 from rosejit.errors import UnsupportedSyntax
+from rosejit.frontend.control.identities import Identities
 from rosejit.frontend.control.if_for import rows
 from rosejit.frontend.control.join import described
 from rosejit.frontend.control.optional import required
@@ -26,6 +27,9 @@ class Attributes:
     def __init__(self, tape: Tape, written: Callable[[Any], Any]) -> None:
         self._tape = tape
         self.written = written
+        self.identities = tape.identities = Identities(tape)
+        self.chosen: Callable[[Any, Any, Any, Any], Any]
+        """`a if number == k else b`, which the session makes."""
         self.is_staged_key: Callable[[Any], bool] = lambda key: False
         self.looked_up: Callable[[Any, Any], Any]
         self.keys_for: Callable[[Any, Any, Any], list[tuple[Any, Any]]]
@@ -41,7 +45,9 @@ class Attributes:
     def _is_followed(self, owner: Any) -> bool:
         """Whether the blocks have to know of a change."""
         tape = self._tape
-        return tape.trials.running or id(owner) in tape.slots or (tape.is_staged and not is_local(tape, owner))
+        if tape.trials.running or id(owner) in tape.slots or self.identities.view_of(owner) is not None:
+            return True
+        return tape.is_staged and not is_local(tape, owner)
 
     def elements(self, owner: Any) -> Any:
         """What takes the place of `owner` in `owner[i] = value`, `owner[i] += value` and `del owner[i]`."""
@@ -73,6 +79,7 @@ class Attributes:
 
     def write_element(self, owner: Any, key: Any, value: Any) -> None:
         """`owner[key] = value`, in the innermost block."""
+        self._write_through(owner, lambda one: one[key], lambda one, new: self.write_element(one, key, new), value)
         home = self._home(owner)
         if base_of(owner.__class__) in SEQUENCES:
             key = self._index(owner, key)
@@ -118,7 +125,22 @@ class Attributes:
         elif is_row(owner):
             put(owner, name, value, self._tape)
         else:
+            self._write_through(
+                owner, lambda one: self.read(one, name), lambda one, new: self.write(one, name, new), value
+            )
             self._follow(owner, name, value)
+
+    def _write_through(
+        self, owner: Any, read: Callable[[Any], Any], write: Callable[[Any, Any], None], value: Any
+    ) -> None:
+        """A change of an element that was taken by a staged index, before it: that of those that it may be."""
+        view = self.identities.view_of(owner)
+        if view is None:
+            return
+        with self.identities.apart(view):
+            places = {id(one): (one, [k for k, each in enumerate(view.options) if each is one]) for one in view.options}
+            for one, at in places.values():
+                write(one, self.chosen(view, at, value, read(one)))
 
     def keep(self, owner: Any, name: str, value: Any) -> None:
         """`value`, which `owner` has computed of itself, becomes its attribute. What is from outside keeps nothing that
@@ -158,6 +180,7 @@ class Attributes:
             made, value = stand_ins.get(id(owner), (UNDEFINED, None))
             if made is owner:
                 self._tape.changed_in_place[id(value)] = owner = value
+                frame.carries.again = True
         return owner
 
     def _slot(self, owner: Any, name: str) -> AttributeSlot:
@@ -176,17 +199,12 @@ class Attributes:
 
     def _home(self, owner: Any) -> Frame | None:
         """The block that made an object; None if it is from outside. A list that another function has made is."""
-        for frame in reversed(self._tape.frames):
-            if frame.allocated.get(id(owner)) is owner:
-                return frame
-            if frame.kind == "function" and base_of(owner.__class__) is not None:
-                break
-        return None
+        return self.identities.home(owner)
 
     def _check(self, owner: Any) -> None:
         """Raise for what may never be changed."""
         frozen = self._tape.frozen_containers.get(id(owner))
-        if frozen is not None and frozen[0] is owner:
+        if frozen is not None and frozen[0] is owner and not self.identities.may_change(owner):
             self.written(owner)
 
 

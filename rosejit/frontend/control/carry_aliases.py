@@ -8,12 +8,9 @@ from dataclasses import field
 from itertools import combinations, product
 from typing import Any
 
-from rosejit.errors import UnsupportedSyntax
 from rosejit.frontend.arrays.array import Array, Box, placed
 from rosejit.frontend.arrays.row_aliases import showing
-from rosejit.frontend.control.undefined import label
 from rosejit.frontend.values.pytree import is_alike
-from rosejit.frontend.values.tape import Tape
 from rosejit.ir.syntax import Var
 from rosejit.lazy_dataclass import dataclass
 
@@ -95,16 +92,3 @@ def is_formed(p: Any, new: Any, inside: Any) -> bool:
 def moves(a: Array) -> bool:
     """Whether a view may show another part in each iteration."""
     return any(isinstance(placed(entry), Var) for entry in a.axes or ())
-
-
-def is_changed_in_place(tape: Tape, value: Any) -> bool:
-    """Whether iterations of a staged loop are known to change an object that they carry under a name."""
-    return tape.changed_in_place.get(id(value)) is value
-
-
-def refuse_other(tape: Tape, value: Any, name: str) -> None:
-    """Refuse another object under the name of one that iterations change in place."""
-    if is_changed_in_place(tape, value):
-        what = f"an iteration changes {label(name)} in place, and leaves another object under that name"
-        help = "either assign its attributes, or make a new object each time"
-        raise tape.fault(UnsupportedSyntax, what, help=help)

@@ -162,6 +162,7 @@ class Comprehension(Tests):
             self.tape.bind_all(loop, (*(carry.final for carry in carries.carries), *outs), carries.frame.place)
         for write in carries.later:
             write()
+        carries.joined()
         return outs
 
     # --- elements

@@ -459,7 +459,9 @@ def finished(
         tape.bind_all(loop, (*extra, *(carry.final for carry in carries.carries)), carries.frame.place)
     for write in carries.later:
         write()
-    return tuple(finish() for finish in finishes)
+    made = tuple([finish() for finish in finishes])
+    carries.joined()
+    return made
 
 
 def iterate(

@@ -67,6 +67,9 @@ class Join:
         self._results: tuple[list[Atom], list[Atom]] = ([], [])
         self._binders: list[Var] = []
         self._made: dict[tuple[int, int], tuple[Any, Any, Any]] = {}
+        self._objects: list[tuple[Any, tuple[Any, Any]]] = []
+        """Structures that were made, each with those of the sides."""
+        self._why = ""
         self._written: dict[Any, Any] = {}
         """What arrays and cells hold after the branch; set at the end: the sides still see what they held before."""
 
@@ -235,13 +238,11 @@ class Join:
         known = self._made.get((id(a), id(b)))
         if known is not None:
             return known[2]
-        allocated = id(a) in self.sides[0].allocated and id(b) in self.sides[1].allocated
         made = merged(self.tape, self._again(a, 0, [self.join(x, y, name) for x, y in zip(*parts, strict=True)]))
         self._made[id(a), id(b)] = (a, b, made)
-        if is_mutable(made) and allocated:
-            self.tape.frames[-1].allocated[id(made)] = made
-        elif is_mutable(made):
-            self.tape.freeze(f"{label(name)} may be one of two after a staged `if`", a, b, made)
+        if is_mutable(made):
+            self._objects.append((made, (a, b)))
+            self._why = self._why or f"{label(name)} may be one of two after a staged `if`"
         return made
 
     def _half(self, value: Any, side: int, name: str) -> Any:
@@ -263,7 +264,15 @@ class Join:
             inside = members(value)
         if inside is None or not inside:
             return value
-        return merged(self.tape, self._again(value, side, [self._half(item, side, name) for item in inside]))
+        known = self._made.get((id(value), side))
+        if known is not None:
+            return known[2]
+        made = merged(self.tape, self._again(value, side, [self._half(item, side, name) for item in inside]))
+        if is_mutable(made):
+            self._made[id(value), side] = (value, None, made)
+            self._objects.append((made, (UNDEFINED, value) if side else (value, UNDEFINED)))
+            self._why = self._why or f"{label(name)} may be one of two after a staged `if`"
+        return made
 
     def _again(self, value: Any, side: int, parts: list[Any]) -> Any:
         """A structure with other parts, as many as a side has left in it."""
@@ -356,6 +365,7 @@ class Join:
         if then.lets or orelse.lets or self._binders:
             blocks = (Block(side.lets, tuple(r)) for side, r in zip(self.sides, self._results, strict=True))
             self.tape.bind_all(If(self.condition, *blocks), tuple(self._binders), then.place)
+        self.tape.identities.joined(self._objects, self.sides, self._why)
         for key, value in self._written.items():
             self.tape.write(key, value)
 

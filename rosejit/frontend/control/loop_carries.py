@@ -8,26 +8,26 @@ value and a final one. A name without a value before the loop starts from zeros 
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import field
-from typing import Any, NoReturn
+from typing import Any
 
 from rosejit.errors import ShapeError, StagingTypeError
 from rosejit.frontend.arrays.access import put, store, variable
 from rosejit.frontend.arrays.array import Array, Box, Host, atom_of, fresh, titled
 from rosejit.frontend.arrays.asarray import read_like
-from rosejit.frontend.control import carry_aliases, chosen, optional
+from rosejit.frontend.control import carried_objects, chosen, optional
 from rosejit.frontend.control.carry_aliases import Handle, after_an_iteration, follow, roots
-from rosejit.frontend.control.join import as_left, differing, is_from_around, record_sources, same_number
+from rosejit.frontend.control.join import as_left, differing, record_sources, same_number
 from rosejit.frontend.control.undefined import (
     MaybeBound,
     Poison,
     UninitialisedCarry,
-    as_flag,
     flag_atom,
     hint,
     label,
     part,
     split,
 )
+from rosejit.frontend.control.uninitialised_carries import Carry, Finaliser, UninitialisedCarries
 from rosejit.frontend.soa.struct_of_arrays import of_list
 from rosejit.frontend.values.complexes import widened
 from rosejit.frontend.values.host_scalars import is_array
@@ -36,194 +36,20 @@ from rosejit.frontend.values.scalars import ATOMS, NUMBERS, type_of, wrap
 from rosejit.frontend.values.tape import (
     UNDEFINED,
     AttributeSlot,
-    Frame,
     Invalidated,
     NonlocalCell,
     Tape,
     loaded,
     merged,
 )
-from rosejit.ir.syntax import FALSE, TRUE, Atom, Block, Let, Lit, Var, Zero
-from rosejit.ir.traversal import free
+from rosejit.ir.syntax import Var
 from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar, array
 from rosejit.lazy_dataclass import dataclass
-
-# Values of users are of any type: what they are is asked while staging.
-Finaliser = Callable[[], Any]
-"""Gives the value after the loop, once the results of the loop are there."""
-
-
-@dataclass(slots=True)
-class Carry:
-    """One loop-carried variable: what it is in the body, what it starts from, what an iteration leaves, what comes
-    out.
-    """
-
-    phi: Var
-    init: Atom
-    next: Atom
-    final: Var
-
-
-@dataclass(slots=True)
-class UninitialisedCarries:
-    """The loop-carried variables of one loop. A name without a value starts from zeros that nobody reads."""
-
-    tape: Tape
-    frame: Frame
-    exposed: int
-    """How many of the names are read in an iteration before they are bound: a change of theirs must be carried."""
-    names: tuple[str, ...]
-    ran: Callable[[], Any] = lambda: False
-    """Whether the loop made an iteration at all, asked after it."""
-    carries: list[Carry] = field(default_factory=list[Carry])
-    atoms: dict[Var, Atom] = field(default_factory=dict[Var, Atom])
-    """What placeholders stand for that turned out to be no carries."""
-    zeros: bool = False
-    """Whether a name is zero before the loop: what it is in the body may turn out a tangent."""
-    rebound: dict[Box, Box] = field(default_factory=dict[Box, Box])
-    """What stands for arrays whose names are other arrays after an iteration, and those."""
-    peers: dict[Box, tuple[set[Box], set[Box]]] = field(default_factory=dict[Box, tuple[set[Box], set[Box]]])
-    """With what the arrays that come out are linked, by what stood for them in the body: where there may have been no
-    iteration, and where there has been one."""
-    placed: dict[Box, Var] = field(default_factory=dict[Box, Var])
-    """The boxes of arrays that stand for nothing yet, and their content in the body."""
-    test: list[Let] = field(default_factory=list[Let])
-    """The test of a `while`, once it is staged; the frame holds the body."""
-
-    def carry(self, var: Var, init: Atom, back: Atom) -> Carry:
-        """Let the loop carry `var`."""
-        carry = Carry(var, init, back, Var(var.type, var.hint))
-        self.carries.append(carry)
-        return carry
-
-    def used(self) -> dict[Var, None]:
-        """The variables that the test and the body read and do not bind."""
-        return free(Block([*self.test, *self.frame.lets], ()))
-
-    def flag(self, was: Any, flag: Any, now: Any) -> Finaliser:
-        """Whether the name is bound after the loop."""
-        if was is True and now is True:
-            return lambda: True
-        if now is True and was is False:
-            if flag.__class__ is not bool and flag.atom in self.used():
-                self.carry(flag.atom, FALSE, TRUE)
-            return self.ran
-        if now is flag:
-            self.atoms[flag.atom] = flag_atom(was)
-            return lambda: was
-        var = flag.atom if flag.__class__ is not bool else Var(BOOL, "bound")
-        carry = self.carry(var, flag_atom(was), flag_atom(now))
-        return lambda: as_flag(self.tape, carry.final)
-
-    def filled(self, held: Any, hole: Any, new: Any, name: str) -> Finaliser:
-        """The value of a name that was unbound before the loop, or may have been in the loop around it."""
-        if new is hole:
-            self.emptied(held, hole)
-            return lambda: held
-        before = held.become(new) if held.__class__ is UninitialisedCarry else UNDEFINED
-        return self._leaf(before, hole.held, new, name)
-
-    def emptied(self, held: Any, hole: UninitialisedCarry) -> None:
-        """A hole that was read and never filled: what it was before the loop, or anything if it was nothing."""
-        if hole.held is not UNDEFINED:
-            before = held.become(hole.held) if held.__class__ is UninitialisedCarry else UNDEFINED
-            self._substitute(before, hole.held)
-
-    def _substitute(self, before: Any, held: Any) -> None:
-        if held.__class__ in NUMBERS:
-            atom = _zero(held.type) if before is UNDEFINED else ATOMS[held.type](self.tape, before)
-            assert atom is not None
-            self.atoms[held.atom] = atom
-        elif held.__class__ is Array:
-            self.atoms[self.placed[held.box]] = self._array_before(before, held)
-        else:
-            rows = members(held) or []
-            befores = [UNDEFINED] * len(rows) if before is UNDEFINED else members(before) or []
-            for one, inner in zip(befores, rows, strict=True):
-                self._substitute(one, inner)
-
-    def _array_before(self, before: Any, like: Array) -> Var:
-        if before is UNDEFINED:
-            return self.tape.bind(Zero(), array(like.shape, like.type))
-        return variable(before)
-
-    def _leaf(self, before: Any, p: Any, new: Any, name: str) -> Finaliser:
-        """The carry of a value without a beginning: zeros that nobody reads, or what the loop around carries."""
-        kind = type_of(new)
-        if kind is not None:
-            if p is not UNDEFINED and (p.__class__ not in NUMBERS or {kind, p.type} not in ({kind}, {INT, REAL})):
-                self.undecided(name)
-            init = _zero(kind) if before is UNDEFINED else ATOMS[before.type](self.tape, before)
-            back = ATOMS[kind](self.tape, new)
-            assert init is not None
-            assert back is not None
-            carry = self.carry(Var(kind, hint(name)) if p is UNDEFINED else p.atom, init, back)
-            return lambda: wrap(self.tape, carry.final)
-        if new.__class__ is Array:
-            return self._leaf_array(before, p, new, name)
-        if is_row(new):
-            why = f"{label(name)} is an element of a list that was taken in a loop that is over"
-            return lambda: Poison(self.tape, why, "take it again: `items[i]`")
-        if p is UNDEFINED and is_from_around(self.tape, new):
-            return lambda: new
-        with as_left(self.tape, self.frame, new):
-            inside = members(new)
-        if p is not UNDEFINED and not carry_aliases.is_formed(p, new, inside):
-            self.undecided(name)
-        if not inside:
-            return lambda: new
-        empty = [UNDEFINED] * len(inside)
-        befores, held = (empty if x is UNDEFINED else members(x) or empty for x in (before, p))
-        if not len(befores) == len(held) == len(inside):
-            self.undecided(name)
-        finishes = [self._leaf(b, h, x, name) for b, h, x in zip(befores, held, inside, strict=True)]
-
-        def finish() -> Any:
-            made = merged(self.tape, with_parts(new, [finish() for finish in finishes]))
-            if is_mutable(new) and is_from_around(self.tape, new):
-                self.tape.freeze(f"{label(name)} may be one of two after a staged loop", new, made)
-            return made
-
-        return finish
-
-    def _leaf_array(self, before: Any, p: Any, new: Array, name: str) -> Finaliser:
-        if p is UNDEFINED and self.tape.content(new.box) is not None and not carry_aliases.moves(new):
-            return lambda: new  # every iteration binds the name to the same array, from outside of the loop
-        if p is not UNDEFINED and (p.__class__ is not Array or p.shape != new.shape or p.type is not new.type):
-            self.undecided(name)
-        with self.tape.reopened(self.frame):
-            back = variable(new)
-        var = Var(back.type, hint(name)) if p is UNDEFINED else self.placed[p.box]
-        key = Box(name) if p is UNDEFINED else p.box
-        self.rebound[key] = new.box
-        init = self._array_before(before, new)
-        carry = self.carry(var, init, back)
-
-        def finish() -> Array:
-            made = fresh(self.tape, carry.final, name)
-            merged(self.tape, made.box)
-            record_sources(name, made.box, *self.peers[key][True])
-            return made
-
-        return finish
-
-    def undecided(self, name: str) -> NoReturn:
-        """Raise: there is nothing that an iteration could start from."""
-        raise self.tape.fault(
-            StagingTypeError,
-            f"{label(name)} is read in a staged loop before anything says what it is",
-            help=f"bind {label(name)} before the loop",
-        )
 
 
 def _is_hole(p: Any) -> bool:
     """Whether what stands for a name in the body stands for one without a beginning."""
     return p.__class__ is MaybeBound and p.value.__class__ is UninitialisedCarry
-
-
-def _zero(kind: Scalar) -> Lit:
-    return Lit({REAL: 0.0, INT: 0, BOOL: False}.get(kind, 0.0), kind)
 
 
 # Values of users are of any type: what they are is asked while staging.
@@ -239,8 +65,14 @@ class LoopCarries(UninitialisedCarries):
     later: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
     slots: dict[AttributeSlot, Any] = field(default_factory=dict[AttributeSlot, Any])
     """The attributes that iterations change, and what they begin with, where that is not what they are before."""
-    stand_ins: dict[int, tuple[Any, Any]] = field(default_factory=dict[int, tuple[Any, Any]])
-    """By `id`: what stands in the body for objects that can be changed, and those."""
+    again: bool = False
+    """Whether an object is changed in place of which the body did not know: it is staged again."""
+    owned: dict[int, Any] = field(default_factory=dict[int, Any])
+    """By `id`: what stands in the body for objects that nothing else is."""
+    began: dict[int, list[Any]] = field(default_factory=dict[int, list[Any]])
+    """By `id`: with which parts those began."""
+    moving: dict[int, Any] = field(default_factory=dict[int, Any])
+    """By `id`: the objects that have to be such."""
     counted: bool = True
     """Whether it is a `for`, which ends."""
 
@@ -255,6 +87,9 @@ class LoopCarries(UninitialisedCarries):
     def listed(self, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
         """The names before the loop, with lists of the host as lists that staged loops make where iterations leave
         those, and None as an optional value where they leave values; None if there are none."""
+        moved = self._moved(values)
+        if moved is not None:
+            return moved
         rows = zip(self.before, self.held, values, self.names, strict=True)
         made = tuple([self._begun(v, p, x) if _is_hole(p) else self._listed(v, x, name) for v, p, x, name in rows])
         is_other = any(a is not b for a, b in zip(made, self.before, strict=True))
@@ -325,7 +160,7 @@ class LoopCarries(UninitialisedCarries):
         if value.__class__ is chosen.Chosen:
             return chosen.at_position(value, self.placeholder(value.__rose_position__, name))
         inside = members(value)
-        if not inside or carry_aliases.is_changed_in_place(self.tape, value):
+        if not inside or carried_objects.is_changed_in_place(self.tape, value):
             return value
         return self._holding_placeholders(value, inside, name)
 
@@ -333,9 +168,36 @@ class LoopCarries(UninitialisedCarries):
         made = with_parts(value, [self.placeholder(item, name) for item in inside])
         if all(x is y for x, y in zip(members(made) or (), inside, strict=True)):
             return value
-        if is_mutable(value):
+        if self.tape.moved.get(id(value)) is value:
+            self.owned[id(made)], self.began[id(made)] = made, members(made) or []
+            self.frame.allocated[id(made)] = made
+        elif is_mutable(value):
             self.stand_ins[id(made)] = made, value
         return merged(self.tape, made)
+
+    def move(self, value: Any) -> None:
+        """An iteration changes what stands for `value`, and may leave another object in its place."""
+        self.moving[id(value)] = value
+        self.again = True
+
+    def _moved(self, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        """The names before the loop with copies of the objects that iterations change and exchange: nothing else is one
+        of those, and the objects themselves are given up. None if there is nothing to stage again."""
+        rows = [*zip(self.before, self.held, values, self.names, strict=True)]
+        slots = [(slot, *entry) for slot, entry in self.frame.entry_values.items()]
+        rows += [(v, p, loaded(self.frame.contents[slot]), slot.name) for slot, p, v in slots]
+        if self.owned:
+            carried_objects.check_apart(self.tape, self.frame, self.owned, rows)
+        copy = carried_objects.copier(self.tape, rows, self.moving)
+        if copy is None:
+            return self.before if self.again or self.frame.unknown_slots else None
+        self.slots |= {slot: copy(v) for slot, _, v in slots if slot in self.slots and copy(v) is not v}
+        return tuple([copy(v) for v in self.before])
+
+    def joined(self) -> None:
+        """Note which objects those that came out may be."""
+        if self.objects:
+            self.tape.identities.joined(self.objects, (self.frame,), "it may be one of two after a staged loop")
 
     def _alias(self, value: Array, name: str) -> Array:
         var = Var(array(value.shape, value.type), hint(name))
@@ -386,7 +248,7 @@ class LoopCarries(UninitialisedCarries):
             return self._unbinding(v, x, name, exposed)
         if v.__class__ is chosen.Chosen and chosen.choices_of(x) is not None:
             return self._choice(v, p, x, name, exposed)
-        if x is p or (x is v and members(v) and not _holds_array(v)):
+        if (x is p and id(p) not in self.owned) or (x is v and members(v) and not _holds_array(v)):
             return self._unchanged(v, p)
         kind, new = type_of(v), type_of(x)
         if kind is not None and new is not None:
@@ -463,15 +325,15 @@ class LoopCarries(UninitialisedCarries):
 
     def _structure(self, v: Any, p: Any, x: Any, name: str, exposed: bool) -> Finaliser:
         if p is v:
-            carry_aliases.refuse_other(self.tape, v, name)
+            carried_objects.refuse_other(self.tape, v, name)
         with as_left(self.tape, self.frame, x):
-            rows = list(zip(members(v) or (), members(p) or (), members(x) or (), strict=True))
+            begun = self.began[id(p)] if id(p) in self.owned else members(p) or ()
+            rows = list(zip(members(v) or (), begun, members(x) or (), strict=True))
         finishes = [self._value(a, b, c, name, exposed) for a, b, c in rows]
 
         def finish() -> Any:
             made = merged(self.tape, with_parts(v, [finish() for finish in finishes]))
-            if is_mutable(v):
-                self.tape.freeze(f"{label(name)} may be one of two after a staged loop", v, x, made)
+            self.came_out(made, v, x)
             return made
 
         return finish

@@ -137,7 +137,7 @@ class WhileLoop:
     def _tested(self, loop: "_Loop", decided: Any, names: Names) -> Names:
         atom = decided.atom if decided.__class__ is Bool else Lit(bool(decided), BOOL)
         if loop.first is not None:
-            if loop.unknown_slots:
+            if loop.is_again:
                 self._slots |= loop.unknown_slots
                 return self._rotated(loop.first, loop.forget())
             self.stop = True
@@ -204,6 +204,11 @@ class _Loop:
         """The attributes that an iteration has changed and that were not known: it is to be staged again."""
         return self._frame.unknown_slots
 
+    @property
+    def is_again(self) -> bool:
+        """Whether it is to be staged again for these, or for an object that it changes in place."""
+        return bool(self._frame.unknown_slots) or (self._carries.again and not self._carries.moving)
+
     def forget(self) -> Names:
         """Forget the iteration: the names as they were before."""
         self._tape.close(self._frame)
@@ -213,8 +218,12 @@ class _Loop:
         """The names before the loop, if lists of the host among them have to be lists of staged loops, arrays that
         objects hold staged ones, or None an optional value."""
         pairs = zip(names, self._carries.before, strict=True)
-        if not self._carries.slots and all(
-            x is v or (x.__class__ in _AS_BEFORE and v is not None and v.__class__ not in _OPEN) for x, v in pairs
+        if (
+            not self._carries.slots
+            and not self._carries.again
+            and all(
+                x is v or (x.__class__ in _AS_BEFORE and v is not None and v.__class__ not in _OPEN) for x, v in pairs
+            )
         ):
             return None
         self._tape.close(self._frame)

@@ -478,9 +478,7 @@ def of_sequence(session: Any, owner: Any, method: Any, args: Args, kwargs: Optio
     """The methods of lists and tuples that compare, where only running tells, and `extend`, which appends one by one in
     staged branches; NotImplemented for others."""
     tape, name = session.tape, method.__name__
-    if name == "extend" and tape.is_staged and not kwargs and [*map(type, args)] in ([list], [tuple]):
-        for item in list(args[0]):
-            session.hooks.append(owner, item)
+    if name == "extend" and not kwargs and len(args) == 1 and session.hooks.containers.extended(owner, args[0]):
         return None
     if name == "sort" and not args and owner.__class__ is list:
         _sort(session, owner, kwargs)

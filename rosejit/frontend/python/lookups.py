@@ -6,6 +6,7 @@ The keys are those that the dict has while staging. What it does not have raises
 # Values of users are of any type: what they are is asked while staging.
 
 import enum
+import functools
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Sequence
 from types import MappingProxyType
@@ -16,12 +17,14 @@ from rosejit.frontend.arrays.asarray import in_64_bits
 from rosejit.frontend.arrays.getitem import get
 from rosejit.frontend.arrays.narrow_array import is_narrow
 from rosejit.frontend.control.chosen import Chosen, compared, selected
+from rosejit.frontend.control.identities import objects_in
 from rosejit.frontend.control.if_for import branched
 from rosejit.frontend.control.optional import Optional, required
 from rosejit.frontend.control.special_methods import own
 from rosejit.frontend.python.assert_raise import is_awaited, raised_unless
-from rosejit.frontend.python.ordering import choose, equal
-from rosejit.frontend.soa.struct_of_arrays import taken
+from rosejit.frontend.python.ordering import choose, either, equal
+from rosejit.frontend.soa.element_proxy import arrays_in
+from rosejit.frontend.soa.struct_of_arrays import detached_at, taken
 from rosejit.frontend.values.host_scalars import number_kind
 from rosejit.frontend.values.scalars import NUMBERS, Bool, Int
 from rosejit.frontend.values.staged_inputs import to_know
@@ -178,7 +181,39 @@ def written_at(tape: Tape, container: Any, key: Any, value: Any) -> list[tuple[A
         words = "a dict would get a new key, which only running tells: it has to have all of them before"
         raised_unless(tape, found, KeyError, words)
     hits = [compared(key, lambda option, k=k: option == k) if at is None else at == k for k in keys]
-    return [(k, choose(tape, hit, value, container[k], _WRITTEN_NAME)) for k, hit in zip(keys, hits, strict=True)]
+    with tape.identities.one_at_most():
+        return [(k, choose(tape, hit, value, container[k], _WRITTEN_NAME)) for k, hit in zip(keys, hits, strict=True)]
+
+
+def exchanged(tape: Tape, items: list[Any], i: Any, j: Any) -> list[Any]:
+    """The elements of a list after `items[i], items[j] = items[j], items[i]` at places that only running tells; none if
+    they are no objects that can be changed, for these are assigned like any other."""
+    held = [any(True for _ in objects_in(item)) and not any(True for _ in arrays_in(item)) for item in items]
+    if not held or len(held) > _WRITTEN or not all(held):
+        return []
+    places = of_host(tape, np.arange(len(items)), "places", readonly="it is a table of places")
+    at = [get(places, k) if k.__class__ is Int else range(len(items))[k] for k in (i, j)]
+    with unfailing(tape):
+        found = [detached_at(tape, items, k) if k.__class__ is Int else items[k] for k in at]
+    if any(each is None for each in found):
+        return []
+    hits = [[k == place for k in range(len(items))] for place in at]
+    with tape.identities.forgotten():
+        made = [
+            choose(tape, hits[0][k], found[1], choose(tape, hits[1][k], found[0], item, _WRITTEN_NAME), _WRITTEN_NAME)
+            for k, item in enumerate(items)
+        ]
+    tape.identities.permuted(made, items, f"{_WRITTEN_NAME} may be one of two after an exchange")
+    return made
+
+
+def written_through(tape: Tape, view: Any, places: Sequence[int], value: Any, old: Any) -> Any:
+    """What a part of an object is after a change of one that was taken of some by a staged index, if it is at these."""
+    whole = of_host(tape, np.arange(len(view.options)), "places", readonly="it is a table of places")
+    with unfailing(tape):
+        at = get(whole, view.index)
+    hit = functools.reduce(lambda found, k: either(tape, found, at == k), places, False)
+    return choose(tape, hit, value, old, _WRITTEN_NAME)
 
 
 _WRITTEN = 64

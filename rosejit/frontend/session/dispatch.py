@@ -480,9 +480,9 @@ class Dispatcher:
         found = function(*args, **kwargs)
         for value, before in held:
             if _is_changed(value, before):
-                value.clear()
-                value.extend(before) if isinstance(value, list) else value.update(before)
-                self._session.hooks.written(value)
+                after = value.copy()
+                _fill(value, before)
+                _fill(self._session.hooks.written(value), after)
         return found
 
     def _rewritten(self, value: Any) -> Any:
@@ -499,6 +499,12 @@ def _sets_element(function: Any, args: tuple[Any, ...]) -> bool:
         return False
     owner = function.__self__ if function.__class__ is MethodWrapperType else args[0]
     return base_of(owner.__class__) not in (None, owner.__class__)
+
+
+def _fill(container: Any, items: Any) -> None:
+    """Let a list, dict or set hold these."""
+    container.clear()
+    container.extend(items) if isinstance(container, list) else container.update(items)
 
 
 def _may_ask(kind: Any, function: Any) -> bool:

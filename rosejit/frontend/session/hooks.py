@@ -49,6 +49,7 @@ from rosejit.frontend.syntax.ast_build import HOOKS, RUNTIME
 from rosejit.frontend.values.complexes import Complex
 from rosejit.frontend.values.host_scalars import is_array
 from rosejit.frontend.values.locations import frame_at
+from rosejit.frontend.values.open_lengths import has_open
 from rosejit.frontend.values.pytree import FieldProxy, is_staged_deep
 from rosejit.frontend.values.scalars import NUMBERS, Int
 from rosejit.frontend.values.tape import UNDEFINED, NonlocalCell, Tape, is_local, refuse_outer_iterator, stored
@@ -141,6 +142,7 @@ class Containers:
         self.attributes = Attributes(tape, self.written)
         self.attributes.is_staged_key = lookups.is_staged_key
         self.attributes.looked_up = self.getitem
+        self.attributes.chosen = functools.partial(lookups.written_through, tape)
         self.attributes.keys_for = functools.partial(lookups.written_at, tape)
         methods.keep = self.attributes.keep
         methods.check = lambda attributes: check_known(tape, attributes)
@@ -209,6 +211,15 @@ class Containers:
         if container.default_factory is not None and index not in container:
             self.written(container)[index] = self.call(container.default_factory)
 
+    def exchange(self, items: Any, i: Any, j: Any) -> bool:
+        """Whether `items[i], items[j] = items[j], items[i]` is left to do."""
+        if type(items) is not list or (i.__class__ is not Int and j.__class__ is not Int):
+            return True
+        made = lookups.exchanged(self.tape, items, i, j)
+        for k, each in enumerate(made):
+            self.attributes.elements(items)[k] = each
+        return not made
+
     def fresh(self, value: Any) -> Any:
         """What an operator has made."""
         return self.record_allocation(value) if value.__class__ in _CONTAINERS else value
@@ -225,6 +236,14 @@ class Containers:
                 return None
             self._change(container)
         return container.append(value)
+
+    def extended(self, items: list[Any], added: Any) -> bool:
+        """`items.extend(added)` in a staged branch, which appends one by one; whether it was done."""
+        is_known = added.__class__ in _SEQUENCES or (added.__class__ is Array and not has_open(added.shape[:1]))
+        if self.tape.is_staged and is_known:
+            for item in [*rows(self.tape, added)]:
+                self.append(items, item)
+        return self.tape.is_staged and is_known
 
     def written(self, container: Any) -> Any:
         """A container that is about to be changed: in staged code it must have been made in the same block."""
@@ -243,11 +262,11 @@ class Containers:
         ):
             return container
         frozen = tape.frozen_containers.get(id(container))
-        if frozen is not None and frozen[0] is container:
+        if frozen is not None and frozen[0] is container and not tape.identities.may_change(container):
             made = type(container).__name__ if type(container) in _CONTAINERS else "copy.copy"
             raise tape.fault(
                 UnsupportedSyntax,
-                f"{described(container)} cannot be changed: {frozen[1]}",
+                f"{described(container)} cannot be changed: {tape.identities.why(container)}",
                 help=f"change a copy, made first (`a = {made}(a)`), or use an array (`np.zeros(n)`)",
             )
         if tape.is_staged and not is_local(tape, container):
@@ -268,6 +287,14 @@ class Containers:
         kind = value.__class__
         if kind not in _STILL and hasattr(kind, method) and own(value, method) is None:
             self.written(value)
+
+    def addend(self, value: Any, added: Any) -> Any:
+        """What is added in `value += added`: nothing more, where that has been appended to a list one by one."""
+        if value.__class__ is list and self.extended(value, added):
+            return ()
+        if value.__class__ not in _STILL:
+            self.grows(value, "__iadd__")
+        return added
 
     def grown(self, owner: Any, method: str) -> Any:
         """What takes the place of `owner` in `owner[i] += value` and `owner.name += value`, which may change a list in
@@ -414,7 +441,8 @@ class Hooks:
         self.read_outer, self.getitem, self.written = containers.read_outer, containers.getitem, containers.written
         self.record_allocation, self.member = containers.record_allocation, containers.member
         self.fresh, self.append = containers.fresh, containers.append
-        self.grows, self.grown = containers.grows, containers.grown
+        self.grows, self.grown, self.addend = containers.grows, containers.grown, containers.addend
+        self.exchange = containers.exchange
         self.owner, self.elements, self.assign = attributes.of, attributes.elements, attributes.assign
         self.assign_element = attributes.assign_element
         self.bound, self.cell, self.result, self.returned = names.bound, names.cell, names.result, names.returned

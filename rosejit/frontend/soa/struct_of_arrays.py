@@ -14,7 +14,7 @@ from rosejit.frontend.arrays.asarray import stacked
 from rosejit.frontend.arrays.getitem import get
 from rosejit.frontend.arrays.row_aliases import HELD, hold, same_rows
 from rosejit.frontend.soa.element_proxy import arrays_in, assign, row_of, uses_of
-from rosejit.frontend.values.pytree import detached, is_alike, members, objects, with_parts
+from rosejit.frontend.values.pytree import is_alike, members, objects, with_parts
 from rosejit.frontend.values.scalars import type_of
 from rosejit.frontend.values.tape import Tape, merged
 from rosejit.ir.types import INT
@@ -159,17 +159,25 @@ def widened(columns: StructOfArrays, wanted: Sequence[Leaf]) -> StructOfArrays:
 def taken(tape: Tape, items: Sequence[Any], index: Any) -> Any:
     """The element of a list of the host at a staged index; None where the elements are not alike.
 
-    It is another object than the one in the list, so neither may be changed from now on.
+    It is another object than the one in the list: a change of it is one of that.
     """
+    element = detached_at(tape, items, index)
+    if element is None:
+        return None
+    tape.identities.view(element, items, index, _TAKEN)
+    for array in (*arrays_in(element), *(found for item in items for found in arrays_in(item))):
+        array.box.readonly = array.box.readonly or _TAKEN
+    return element
+
+
+def detached_at(tape: Tape, items: Sequence[Any], index: Any) -> Any:
+    """A copy of the element at a staged index; None where the elements are not alike."""
     value = _side_by_side(tape, items) if items else None
     if value is None:
         return None
-    element = detached(row_of(value, index))
+    element = map_arrays(value, lambda column: get(column, index))
     for found in objects(element):
         merged(tape, found)
-    tape.freeze(_TAKEN, *objects(element), *(found for item in items for found in objects(item)))
-    for array in (*arrays_in(element), *(found for item in items for found in arrays_in(item))):
-        array.box.readonly = array.box.readonly or _TAKEN
     return element
 
 

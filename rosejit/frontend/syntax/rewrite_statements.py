@@ -15,8 +15,10 @@ from rosejit.frontend.syntax.ast_build import (
     changed,
     choice,
     constant,
+    copied,
     do,
     hook,
+    inside,
     load,
     loads,
     method,
@@ -209,7 +211,39 @@ def _assign(context: Context, node: Any) -> list[Any]:
         value = runtime(node.value, "result", value)
     if any(isinstance(t, ast.Tuple | ast.List) for t in node.targets) and not isinstance(node.value, ast.Tuple):
         value = runtime(node.value, "rows", value)
-    return [at(node, ast.Assign([expression(context, target) for target in node.targets], value))]
+    made = at(node, ast.Assign([expression(context, target) for target in node.targets], value))
+    exchanged = _exchanged(node)
+    if exchanged is None:
+        return [made]
+    test = runtime(node, "exchange", *[expression(context, copied(part)) for part in exchanged])
+    return [choice(node, test, [made])]
+
+
+def _exchanged(node: Any) -> tuple[Any, Any, Any] | None:
+    """The container and the two indices of `items[i], items[j] = items[j], items[i]`, if asking for these twice shows
+    nobody anything."""
+    target, value = node.targets[0], node.value
+    pair = (ast.Tuple, ast.Subscript, ast.Subscript)
+    if len(node.targets) != 1 or any(_classes(side) != pair for side in (target, value)):
+        return None
+    first, second = value.elts[1], value.elts[0]
+    if not (_is_same(first, target.elts[0]) and _is_same(second, target.elts[1])):
+        return None
+    if not _is_same(first.value, second.value):
+        return None
+    is_plain = all(isinstance(part, _PLAIN) for each in (first, second) for part in inside(each))
+    return (first.value, first.slice, second.slice) if is_plain else None
+
+
+_PLAIN = (ast.Subscript, ast.Name, ast.Attribute, ast.Constant, ast.BinOp, ast.UnaryOp)
+
+
+def _classes(node: Any) -> tuple[type, ...]:
+    return (type(node), *map(type, getattr(node, "elts", ())))
+
+
+def _is_same(a: Any, b: Any) -> bool:
+    return ast.dump(a).replace("Store()", "Load()") == ast.dump(b).replace("Store()", "Load()")
 
 
 def _annotated(context: Context, node: Any) -> list[Any]:
@@ -230,12 +264,16 @@ def _augmented(context: Context, node: Any) -> list[Any]:
         constant(node, _IN_PLACE[type(node.op)]),
         expression(context, target),
     )
+    value = expression(context, node.value)
     if isinstance(target, ast.Name):
         read = expression(context, at(target, ast.Name(target.id, ast.Load())))
-        before.append(do(node, runtime(node, "grows", read, method)))
+        if isinstance(node.op, ast.Add):
+            value = runtime(node, "addend", read, value)
+        else:
+            before.append(do(node, runtime(node, "grows", read, method)))
     else:
         stored.value = runtime(target, "grown", stored.value, method)
-    return [*before, at(node, ast.AugAssign(stored, op, expression(context, node.value)))]
+    return [*before, at(node, ast.AugAssign(stored, op, value))]
 
 
 _IN_PLACE = {

@@ -251,6 +251,8 @@ class Tape:
     """Whether somebody has asked for a loop to be unrolled."""
     has_open = False
     """Whether there are arrays whose length stays open."""
+    identities: Any = None
+    """Which objects may be the same (`control/identities.py`)."""
 
     def __init__(self) -> None:
         self.frames: list[Frame] = []
@@ -287,6 +289,10 @@ class Tape:
         """An error of the user's whose message running tells, on its way out, and what stages it."""
         self.frozen_containers: dict[int, tuple[Any, str]] = {}
         """Containers of the host that may not be changed any more, by `id`, and why."""
+        self.moved: dict[int, Any] = {}
+        """By `id`: copies of objects that loops carry, which were given up for these."""
+        self.shared: dict[int, Any] = {}
+        """Those of them that may be one with others: a change decides which go on (`control/identities.py`)."""
         self.definitions = Definitions()
         self.undo, self.unrolled, self.rows, self.changed_in_place = UndoLog(), list[Unrolled](), {}, {}
         self.slots: dict[int, dict[Any, AttributeSlot]] = {}
@@ -500,6 +506,7 @@ class Tape:
         """From now on changes of these are refused: another container may have to change with them."""
         for container in containers:
             self.frozen_containers[id(container)] = (container, why)
+            self.shared.pop(id(container), None)
 
     # --- errors
 

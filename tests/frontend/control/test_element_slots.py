@@ -115,10 +115,6 @@ def test_one_side_changes_what_the_other_binds_anew(held, way):
     body = f"    {made}\n    {_WAYS[way].format(changed, bound)}\n    return {read}\n"
     f = define(f"def f(x: float, y: float) -> float:\n{body}", Pair=Pair, math=math)
     staged = rose.jit(f)
-    if held == "two" and way in ("nested", "handler"):
-        with pytest.raises(rose.UnsupportedSyntax, match="may be one of two"):
-            staged(2.0, 3.0)
-        return
     for x, y in ((2.0, 3.0), (-2.0, 1.5), (1.5, 2.0)):
         assert staged(x, y) == f(x, y)
         slope = (f(x + 1e-6, y) - f(x - 1e-6, y)) / 2e-6
@@ -152,7 +148,8 @@ def test_an_object_that_a_block_names_is_that_object(named, changed):
     try:
         assert staged(2.0, 3.0) == f(2.0, 3.0)
     except rose.UnsupportedSyntax as error:
-        assert "may be one of two" in str(error) or "from outside of a staged" in str(error)
+        words = ("may be one of two", "from outside of a staged", "whether this is one with another that was changed")
+        assert any(word in str(error) for word in words)
         assert changed != "nothing"
         return
     assert [staged(x, 1.5) for x in (0.5, -2.0)] == [f(x, 1.5) for x in (0.5, -2.0)]

@@ -1,0 +1,346 @@
+"""Objects of which only running tells which one a name, an element or an attribute holds: which may be the same.
+
+What is joined of several objects is a copy of the one that it is. While none of them is changed, all can be read. The
+first change decides: what goes on is either what was joined, or what that was joined of; the others are given up, and
+read no more. An element that was taken by a staged index (a view) is changed together with the one that it is.
+"""
+
+# Values of users are of any type: what they are is asked while staging.
+
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import field
+from typing import Any, NoReturn
+
+from rosejit.errors import UnsupportedSyntax
+from rosejit.frontend.control.undefined import Poison
+from rosejit.frontend.values.pytree import attributes, is_mutable, members, parts
+from rosejit.frontend.values.tape import MAPPINGS, SEQUENCES, UNDEFINED, AttributeSlot, Frame, Tape, stored
+from rosejit.lazy_dataclass import dataclass
+
+_HOLDERS = SEQUENCES | MAPPINGS
+_GIVEN_UP = "only running tells whether this is one with another that was changed since, {}"
+_REMEDY = "read it from where it was changed, or make a copy first (`row[:]`, `copy.copy(it)`)"
+
+
+@dataclass(slots=True, eq=False)
+class Origin:
+    """What one object may be: one of `sources`. With `replaces`, objects that are joined of the same ones are surely
+    other ones, so that they can take the place of those."""
+
+    made: Any
+    sources: list[Any]
+    frame: Frame
+    why: str
+    replaces: bool
+    options: Sequence[Any] = field(default_factory=tuple[Any, ...])
+    """Of a view: the objects that it may be, by `index`."""
+    index: Any = None
+    decided: list[Frame] = field(default_factory=list[Frame])
+    """The blocks in which it is known what goes on."""
+
+
+class Identities:
+    """What may be the same as what, in the blocks that are open."""
+
+    def __init__(self, tape: Tape) -> None:
+        self._tape = tape
+        self._origins: dict[int, Origin] = {}
+        self._uses: dict[int, list[Origin]] = {}
+        """By `id` of an object: what was joined of it."""
+        self._given_up: dict[int, tuple[Any, Frame, str]] = {}
+        self._gathered: list[tuple[Any, Sequence[Any]]] | None = None
+
+    # --- what is noted
+
+    def joined(self, found: Iterable[tuple[Any, Sequence[Any]]], made_in: Sequence[Frame], why: str) -> None:
+        """Note objects, each with those that it is one of, one a side: on the paths of blocks that are over, of which
+        objects that they have made are reached by nothing else."""
+        pairs = [(made, sides) for made, sides in found if is_mutable(made)]
+        if self._gathered is not None:
+            self._gathered += pairs
+        elif pairs:
+            self._joined(pairs, made_in, why, self._columns(pairs))
+
+    def _columns(self, pairs: Sequence[tuple[Any, Sequence[Any]]]) -> list[list[Any]]:
+        return [[*column] for column in zip(*(sides for _, sides in pairs), strict=True)]
+
+    def _joined(
+        self, pairs: Sequence[tuple[Any, Sequence[Any]]], made_in: Sequence[Frame], why: str, columns: list[list[Any]]
+    ) -> None:
+        named = [[id(item) for item in column if item is not UNDEFINED] for column in columns]
+        distinct = all(len(set(column)) == len(column) for column in named)
+        sources = {id(item): item for _, sides in pairs for item in sides if item is not UNDEFINED}
+        fresh = {key for frame in made_in for key in frame.allocated}
+        outer = self._outside(sources.values(), fresh)
+        if distinct and not outer:
+            for made, _ in pairs:
+                self._tape.frames[-1].allocated[id(made)] = made
+            return
+        self.bind([made for made, _ in pairs], outer, why, distinct)
+
+    @contextmanager
+    def forgotten(self) -> Generator[list[tuple[Any, Sequence[Any]]]]:
+        """What is joined in it is noted by whoever asks."""
+        outer, self._gathered = self._gathered, []
+        try:
+            yield self._gathered
+        finally:
+            self._gathered = outer
+
+    @contextmanager
+    def one_at_most(self) -> Generator[None]:
+        """Of what is joined in it one object at most is what it was joined of first, the others are what they were."""
+        with self.forgotten() as found:
+            yield
+        if found:
+            self._joined(found, (), "an element may be one of two", self._columns(found)[1:])
+
+    def permuted(self, made: Sequence[Any], items: Sequence[Any], why: str) -> None:
+        """Note that `made` are `items` in another order."""
+        sources = [found for item in items for found in objects_in(item)]
+        distinct = len({*map(id, sources)}) == len(sources)
+        self.bind([found for item in made for found in objects_in(item)], sources, why, distinct)
+
+    def _outside(self, sources: Iterable[Any], fresh: set[int]) -> list[Any]:
+        """The objects from outside of the blocks that made `fresh` ones, which these may be."""
+        pending, found, seen = [*sources], dict[int, Any](), set[int]()
+        while pending:
+            item = pending.pop()
+            if id(item) in seen:
+                continue
+            seen.add(id(item))
+            if id(item) not in fresh:
+                found[id(item)] = item
+            elif self._origin(item) is not None:
+                pending += self._origins[id(item)].sources
+        return [*found.values()]
+
+    def bind(self, made: Sequence[Any], sources: Sequence[Any], why: str, distinct: bool) -> None:
+        """Note that each of `made` is one of `sources`; they are `distinct` objects if those are."""
+        replaced = self._replaced([origin for item in sources for origin in self._uses_of(item)])
+        replaces = distinct and not any(id(item) in replaced or not self._is_own(item) for item in sources)
+        for value in made:
+            self._note(Origin(value, [*sources], self._tape.frames[-1], why, replaces))
+
+    def _is_own(self, item: Any) -> bool:
+        """Whether an object is surely another one than those that it may have been joined of."""
+        origin = self._origin(item)
+        return origin is None or origin.replaces or not self._is_open(origin)
+
+    def view(self, element: Any, items: Sequence[Any], index: Any, why: str) -> None:
+        """Note an element that was taken of `items`, and the objects in it."""
+        if is_mutable(element):
+            self._note(Origin(element, [*items], self._tape.frames[-1], why, False, tuple(items), index))
+        inside = [members(item) or () for item in items]
+        for part, options in zip(members(element) or (), zip(*inside, strict=True), strict=True):
+            self.view(part, options, index, why)
+
+    def _note(self, origin: Origin) -> None:
+        tape = self._tape
+        self._origins[id(origin.made)] = origin
+        if self.home(origin.made) is None:
+            tape.frames[-1].allocated[id(origin.made)] = origin.made
+        for item in origin.sources:
+            uses = self._uses.setdefault(id(item), [])
+            if origin not in uses:
+                uses.append(origin)
+        for item in (origin.made, *origin.sources):
+            if id(item) not in tape.frozen_containers or tape.frozen_containers[id(item)][0] is not item:
+                tape.frozen_containers[id(item)] = (item, origin.why)
+                tape.shared[id(item)] = item
+
+    @contextmanager
+    def apart(self, view: Origin) -> Generator[None]:
+        """What it was taken of is changed without giving it up."""
+        view.decided.append(self._tape.frames[-1])
+        try:
+            yield
+        finally:
+            view.decided.pop()
+            self._note(view)
+
+    # --- what is asked
+
+    def _origin(self, item: Any) -> Origin | None:
+        found = self._origins.get(id(item))
+        return found if found is not None and found.made is item else None
+
+    def _uses_of(self, item: Any) -> list[Origin]:
+        uses = self._uses.get(id(item), ())
+        return [use for use in uses if self._is_open(use) and any(source is item for source in use.sources)]
+
+    def _is_open(self, origin: Origin) -> bool:
+        frames = self._tape.frames
+        return origin.frame in frames and not any(frame in frames for frame in origin.decided)
+
+    def _replaced(self, origins: Iterable[Origin]) -> set[int]:
+        return {id(item) for origin in origins if origin.replaces for item in origin.sources}
+
+    def view_of(self, owner: Any) -> Origin | None:
+        """How an element was taken by a staged index; None of any other object."""
+        found = self._origin(owner)
+        return found if found is not None and found.index is not None and self._is_open(found) else None
+
+    def is_shared(self, owner: Any) -> bool:
+        """Whether a change of it has to be asked for."""
+        return self._tape.shared.get(id(owner)) is owner
+
+    def may_change(self, owner: Any) -> bool:
+        """Whether what is frozen may be changed: then nothing else is it from now on."""
+        if not self.is_shared(owner):
+            return False
+        if self.view_of(owner) is not None:
+            return not self._lost(owner) and not [use for use in self._uses_of(owner) if self._is_open(use)]
+        return self.settle(owner)
+
+    def settle(self, owner: Any) -> bool:
+        """Decide that `owner` goes on, since it is about to be changed; whether that can be."""
+        tape = self._tape
+        if self._lost(owner):
+            return False
+        found, origins = self._component(owner)
+        replaced, own = self._replaced(origins), self._origin(owner)
+        is_root = own is None or not self._is_open(own)
+        if not is_root and (own is None or not own.replaces or id(owner) in replaced):
+            return False
+        stays = [item for item in found if self._goes_on(item, replaced, is_root)]
+        over = [item for item in found if not any(item is other for other in stays)]
+        if any(not self._can_be_given_up(item) for item in over):
+            return False
+        level = self._level(origins)
+        for item in over:
+            self.give_up(item, level)
+        for origin in origins:
+            origin.decided.append(tape.frames[level])
+        return True
+
+    def _level(self, origins: Iterable[Origin]) -> int:
+        """The block in which it is decided: the innermost, but none in a loop for what is older than that."""
+        frames = self._tape.frames
+        first = min([frames.index(origin.frame) for origin in origins], default=len(frames))
+        loops = [k for k in range(first + 1, len(frames)) if frames[k].kind == "loop"]
+        return loops[0] - 1 if loops else len(frames) - 1
+
+    def _goes_on(self, item: Any, replaced: set[int], is_root: bool) -> bool:
+        origin = self._origin(item)
+        if origin is None or not self._is_open(origin):
+            return is_root or id(item) not in replaced
+        return not is_root and origin.replaces and id(item) not in replaced
+
+    def _lost(self, owner: Any) -> str:
+        item, frame, why = self._given_up.get(id(owner), (None, None, ""))
+        return why if item is owner and frame in self._tape.frames else ""
+
+    def _component(self, owner: Any) -> tuple[list[Any], list[Origin]]:
+        """The objects that are linked with one by what may be the same, and by what they are."""
+        found, origins, pending = dict[int, Any](), dict[int, Origin](), [owner]
+        while pending:
+            item = pending.pop()
+            if id(item) in found:
+                continue
+            found[id(item)] = item
+            own = self._origin(item)
+            for origin in (*self._uses_of(item), *([own] if own is not None and self._is_open(own) else [])):
+                origins[id(origin)] = origin
+                pending += [origin.made, *origin.sources]
+        return [*found.values()], [*origins.values()]
+
+    def why(self, owner: Any) -> str:
+        """Why an object cannot be changed."""
+        return self._lost(owner) or self._tape.frozen_containers[id(owner)][1]
+
+    # --- what is given up
+
+    def take(self, item: Any) -> bool:
+        """Give up an object of which a copy was made; whether that can be."""
+        if self._tape.frozen_containers.get(id(item), (None,))[0] is item and not self.may_change(item):
+            return False
+        if self.home(item) is None or _keys(item) is None:
+            return False
+        self._tape.frozen_containers[id(item)] = (item, "")
+        self._tape.shared[id(item)] = item
+        self.give_up(item, len(self._tape.frames) - 1)
+        return True
+
+    def home(self, owner: Any) -> Frame | None:
+        """The block that made an object; None if it is from outside. A list that another function has made is."""
+        for frame in reversed(self._tape.frames):
+            if frame.allocated.get(id(owner)) is owner:
+                return frame
+            if frame.kind == "function" and owner.__class__ in _HOLDERS:
+                break
+        return None
+
+    def stood_for(self, owner: Any) -> tuple[Any, Any]:
+        """The loop that carries an object, and that object, for what stands for it in the body."""
+        for frame in reversed(self._tape.frames):
+            made, value = frame.carries.stand_ins.get(id(owner), (UNDEFINED, None)) if frame.carries else (None, None)
+            if made is owner:
+                return frame.carries, value
+        return None, None
+
+    def _can_be_given_up(self, item: Any) -> bool:
+        if not self.is_shared(item):
+            return False
+        return self.stood_for(item)[0] is not None or (self.home(item) is not None and _keys(item) is not None)
+
+    def give_up(self, item: Any, level: int) -> None:
+        """Let nobody read an object any more, in the block at `level` and those inside it."""
+        carries, carried = self.stood_for(item)
+        if carries is not None:
+            carries.move(carried)
+            return
+        tape, home = self._tape, self.home(item)
+        assert home is not None
+        place = tape.here()
+        why = _GIVEN_UP.format("" if place is None else f"in line {place.line}")
+        self._given_up[id(item)] = (item, tape.frames[level], why)
+        tape.undo.note(item)
+        first = tape.frames.index(home)
+        for key in _keys(item) or ():
+            slots = tape.slots.setdefault(id(item), {})
+            slot = slots.get(key)
+            if slot is None or slot.owner is not item:
+                slot = slots[key] = AttributeSlot(item, key, UNDEFINED, tape.here())
+                slot.first = slot.read()
+                home.contents[slot] = stored(slot.first)
+            self._poison(slot, GivenUp(tape, why, _REMEDY), first, level)
+
+    def _poison(self, slot: AttributeSlot, poison: Poison, first: int, level: int) -> None:
+        frames = self._tape.frames
+        for k, frame in enumerate(frames[first:], first):
+            if frame.kind == "loop" and k > first and (k > level or slot not in frame.entry_values):
+                frame.unknown_slots[slot] = None
+            if k == max(level, first) or (k > level and slot in frame.contents):
+                frame.contents[slot] = poison
+        slot.put(poison)
+
+
+class GivenUp(Poison):
+    """A part of an object that was given up."""
+
+    __slots__ = ()
+
+    def __rose_use__(self) -> NoReturn:
+        raise self.__rose_tape__.fault(UnsupportedSyntax, self.__rose_why__, help=self.__rose_remedy__)
+
+
+def objects_in(value: Any) -> Iterator[Any]:
+    """The objects in a value that can be changed, each as often as it is there."""
+    if is_mutable(value):
+        yield value
+    for part in members(value) or ():
+        yield from objects_in(part)
+
+
+def _keys(item: Any) -> list[Any] | None:
+    """The places in an object that are read."""
+    if item.__class__ in SEQUENCES:
+        return [*range(len(item))]
+    if item.__class__ in MAPPINGS:
+        return [*item]
+    inside = parts(item)
+    if inside is not None and not hasattr(item, "__dataclass_fields__"):
+        return None
+    return [*attributes(item)]
