@@ -6,6 +6,7 @@ if they were names."""
 import inspect
 import operator
 from collections.abc import Callable
+from contextlib import ExitStack
 from types import MemberDescriptorType
 from typing import Any
 
@@ -45,7 +46,7 @@ class Attributes:
     def _is_followed(self, owner: Any) -> bool:
         """Whether the blocks have to know of a change."""
         tape = self._tape
-        if tape.trials.running or id(owner) in tape.slots or self.identities.view_of(owner) is not None:
+        if tape.trials.running or id(owner) in tape.slots or self.identities.is_shared(owner):
             return True
         return tape.is_staged and not is_local(tape, owner)
 
@@ -85,7 +86,7 @@ class Attributes:
             key = self._index(owner, key)
         elif key not in owner and self._loops_since(home):
             self.written(owner)
-        self._follow(owner, key, value)
+        self._follow_all(owner, key, value, lambda one: one[key])
 
     def _index(self, owner: list[Any], index: Any) -> int:
         k = operator.index(index)
@@ -128,7 +129,21 @@ class Attributes:
             self._write_through(
                 owner, lambda one: self.read(one, name), lambda one, new: self.write(one, name, new), value
             )
-            self._follow(owner, name, value)
+            self._follow_all(owner, name, value, lambda one: self.read(one, name))
+
+    def _follow_all(self, owner: Any, key: Any, value: Any, read: Callable[[Any], Any]) -> None:
+        """A change of an object, and of the last elements that were taken by a staged index and may be this one."""
+        views = self.identities.views_of(owner)
+        if not views:
+            self._follow(owner, key, value)
+            return
+        with ExitStack() as apart:
+            for view in views:
+                apart.enter_context(self.identities.apart(view))
+            self._follow(owner, key, value)
+            for view in views:
+                places = [k for k, each in enumerate(view.options) if each is owner]
+                self._follow(view.made, key, self.chosen(view, places, value, read(view.made)))
 
     def _write_through(
         self, owner: Any, read: Callable[[Any], Any], write: Callable[[Any, Any], None], value: Any

@@ -23,7 +23,7 @@ Row = tuple[Any, Any, Any, str]
 
 def is_changed_in_place(tape: Tape, value: Any) -> bool:
     """Whether iterations of a staged loop are known to change an object that they carry under a name."""
-    return tape.changed_in_place.get(id(value)) is value
+    return value is not None and tape.changed_in_place.get(id(value)) is value
 
 
 def leaves_another(tape: Tape, v: Any, p: Any, x: Any) -> bool:

@@ -7,7 +7,7 @@ read no more. An element that was taken by a staged index (a view) is changed to
 
 # Values of users are of any type: what they are is asked while staging.
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field
 from typing import Any, NoReturn
@@ -19,6 +19,9 @@ from rosejit.frontend.values.tape import MAPPINGS, SEQUENCES, UNDEFINED, Attribu
 from rosejit.lazy_dataclass import dataclass
 
 _HOLDERS = SEQUENCES | MAPPINGS
+_NOTHING: Mapping[int, tuple[Any, Any]] = {}
+_FOLLOWED = 4
+"""So many elements that were taken by staged indices, the last ones, are changed with what they were taken of."""
 _GIVEN_UP = "only running tells whether this is one with another that was changed since, {}"
 _REMEDY = "read it from where it was changed, or make a copy first (`row[:]`, `copy.copy(it)`)"
 
@@ -53,26 +56,37 @@ class Identities:
 
     # --- what is noted
 
-    def joined(self, found: Iterable[tuple[Any, Sequence[Any]]], made_in: Sequence[Frame], why: str) -> None:
+    def joined(
+        self,
+        found: Iterable[tuple[Any, Sequence[Any]]],
+        made_in: Sequence[Frame],
+        why: str,
+        stand_ins: Mapping[int, tuple[Any, Any]] = _NOTHING,
+    ) -> None:
         """Note objects, each with those that it is one of, one a side: on the paths of blocks that are over, of which
-        objects that they have made are reached by nothing else."""
+        objects that they have made are reached by nothing else. In these `stand_ins` stood for some."""
         pairs = [(made, sides) for made, sides in found if is_mutable(made)]
         if self._gathered is not None:
             self._gathered += pairs
         elif pairs:
-            self._joined(pairs, made_in, why, self._columns(pairs))
+            self._joined(pairs, made_in, why, self._columns(pairs), stand_ins)
 
     def _columns(self, pairs: Sequence[tuple[Any, Sequence[Any]]]) -> list[list[Any]]:
         return [[*column] for column in zip(*(sides for _, sides in pairs), strict=True)]
 
     def _joined(
-        self, pairs: Sequence[tuple[Any, Sequence[Any]]], made_in: Sequence[Frame], why: str, columns: list[list[Any]]
+        self,
+        pairs: Sequence[tuple[Any, Sequence[Any]]],
+        made_in: Sequence[Frame],
+        why: str,
+        columns: list[list[Any]],
+        stand_ins: Mapping[int, tuple[Any, Any]] = _NOTHING,
     ) -> None:
         named = [[id(item) for item in column if item is not UNDEFINED] for column in columns]
         distinct = all(len(set(column)) == len(column) for column in named)
         sources = {id(item): item for _, sides in pairs for item in sides if item is not UNDEFINED}
         fresh = {key for frame in made_in for key in frame.allocated}
-        outer = self._outside(sources.values(), fresh)
+        outer = self._outside(sources.values(), fresh, stand_ins)
         if distinct and not outer:
             for made, _ in pairs:
                 self._tape.frames[-1].allocated[id(made)] = made
@@ -102,7 +116,7 @@ class Identities:
         distinct = len({*map(id, sources)}) == len(sources)
         self.bind([found for item in made for found in objects_in(item)], sources, why, distinct)
 
-    def _outside(self, sources: Iterable[Any], fresh: set[int]) -> list[Any]:
+    def _outside(self, sources: Iterable[Any], fresh: set[int], stand_ins: Mapping[int, tuple[Any, Any]]) -> list[Any]:
         """The objects from outside of the blocks that made `fresh` ones, which these may be."""
         pending, found, seen = [*sources], dict[int, Any](), set[int]()
         while pending:
@@ -110,7 +124,10 @@ class Identities:
             if id(item) in seen:
                 continue
             seen.add(id(item))
-            if id(item) not in fresh:
+            stood, value = stand_ins.get(id(item), (UNDEFINED, None))
+            if stood is item:
+                pending.append(value)
+            elif id(item) not in fresh:
                 found[id(item)] = item
             elif self._origin(item) is not None:
                 pending += self._origins[id(item)].sources
@@ -159,6 +176,11 @@ class Identities:
         finally:
             view.decided.pop()
             self._note(view)
+
+    def views_of(self, item: Any) -> list[Origin]:
+        """The last elements that were taken by a staged index and may be this one: they are changed with it."""
+        views = [use for use in self._uses_of(item) if use.index is not None and not self._lost(use.made)]
+        return [use for use in views if not self._uses_of(use.made)][-_FOLLOWED:]
 
     # --- what is asked
 

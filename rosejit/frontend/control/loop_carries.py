@@ -197,7 +197,9 @@ class LoopCarries(UninitialisedCarries):
     def joined(self) -> None:
         """Note which objects those that came out may be."""
         if self.objects:
-            self.tape.identities.joined(self.objects, (self.frame,), "it may be one of two after a staged loop")
+            self.tape.identities.joined(
+                self.objects, (self.frame,), "it may be one of two after a staged loop", self.stand_ins
+            )
 
     def _alias(self, value: Array, name: str) -> Array:
         var = Var(array(value.shape, value.type), hint(name))

@@ -196,8 +196,7 @@ class UninitialisedCarries:
     def came_out(self, made: Any, before: Any, after: Any) -> None:
         """Note a structure that is what it was `before` the loop, or what an iteration has left."""
         if is_mutable(made):
-            stood, value = self.stand_ins.get(id(after), (None, None))
-            self.objects.append((made, (before, value if stood is after else after)))
+            self.objects.append((made, (before, after)))
 
     def undecided(self, name: str) -> NoReturn:
         """Raise: there is nothing that an iteration could start from."""
