@@ -196,6 +196,9 @@ class Attributes:
             if made is owner:
                 self._tape.changed_in_place[id(value)] = owner = value
                 frame.carries.again = True
+            elif any([value is owner for _, value in stand_ins.values()]):  # it is changed under another name
+                self._tape.changed_in_place[id(owner)] = owner
+                frame.carries.again = True
         return owner
 
     def _slot(self, owner: Any, name: str) -> AttributeSlot:

@@ -15,7 +15,7 @@ from rosejit.frontend.arrays.array import Array
 from rosejit.frontend.control.undefined import label
 from rosejit.frontend.values.pytree import is_alike, members, objects, with_parts
 from rosejit.frontend.values.scalars import NUMBERS
-from rosejit.frontend.values.tape import Frame, Tape
+from rosejit.frontend.values.tape import UNDEFINED, AttributeSlot, Frame, Tape, loaded
 
 Row = tuple[Any, Any, Any, str]
 """What a place holds before the loop, in the body and after an iteration, and what it is called."""
@@ -88,6 +88,27 @@ def copier(tape: Tape, rows: list[Row], moving: dict[int, Any]) -> Callable[[Any
     return Moved(tape, [row[0] for row in rows], [*exchanged, *moving.values()], rows[0][3]).copy
 
 
+def check_changed(tape: Tape, frame: Frame, rows: list[Row]) -> None:
+    """Refuse an iteration that changes an object under one name, and leaves it under another, which it reads."""
+    changed = {
+        id(slot.owner)
+        for slot, content in frame.contents.items()
+        if slot.__class__ is AttributeSlot
+        and frame.allocated.get(id(slot.owner)) is not slot.owner
+        and loaded(content) is not frame.entry_values.get(slot, (UNDEFINED,))[0]
+    }
+    if not changed:
+        return
+    for v, p, x, name in rows:
+        if x is p or x is v:
+            continue
+        known = {id(found) for found in objects(p)}
+        reached = [found for item in objects(x) for found in (item, *tape.identities.outside_of(item, frame))]
+        if any([id(found) in changed and id(found) not in known for found in reached]):
+            what = f"an iteration changes an object, and leaves it as {label(name)}, which is read in the next one"
+            raise tape.fault(UnsupportedSyntax, what, help="leave a copy of it there: `copy.copy(it)`, `items[:]`")
+
+
 def check_apart(tape: Tape, frame: Frame, owned: dict[int, Any], rows: list[Row]) -> None:
     """Refuse an iteration that leaves objects under two names, or others than those that it began with or has made."""
     left = Counter([id(found) for _, _, x, _ in rows for found in objects(x)])
@@ -95,8 +116,7 @@ def check_apart(tape: Tape, frame: Frame, owned: dict[int, Any], rows: list[Row]
         if id(p) not in owned:
             continue
         for found in objects(x):
-            is_own = frame.allocated.get(id(found)) is found and left[id(found)] == 1
-            if not is_own or (tape.identities.is_shared(found) and not tape.identities.may_change(found)):
+            if left[id(found)] != 1 or tape.identities.outside_of(found, frame):
                 raise _other(tape, name)
 
 

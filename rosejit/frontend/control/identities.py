@@ -43,8 +43,8 @@ class Origin:
     """The blocks in which it is known what goes on."""
 
 
-class Identities:
-    """What may be the same as what, in the blocks that are open."""
+class Joined:
+    """What was joined of what, in the blocks that are open."""
 
     def __init__(self, tape: Tape) -> None:
         self._tape = tape
@@ -84,8 +84,10 @@ class Identities:
     ) -> None:
         named = [[id(item) for item in column if item is not UNDEFINED] for column in columns]
         distinct = all(len(set(column)) == len(column) for column in named)
+        distinct = distinct and not any(self._are_made_of_another(column) for column in columns)
         sources = {id(item): item for _, sides in pairs for item in sides if item is not UNDEFINED}
         fresh = {key for frame in made_in for key in frame.allocated}
+        distinct = distinct and all(self._was_own(item) for key, item in sources.items() if key in fresh)
         outer = self._outside(sources.values(), fresh, stand_ins)
         if distinct and not outer:
             for made, _ in pairs:
@@ -145,6 +147,31 @@ class Identities:
         origin = self._origin(item)
         return origin is None or origin.replaces or not self._is_open(origin)
 
+    def _are_made_of_another(self, column: Iterable[Any]) -> bool:
+        """Whether one of some objects may have been joined of another of them."""
+        items = {id(item): item for item in column if item is not UNDEFINED}
+        return any(not items.keys().isdisjoint(self._ancestors(item)) for item in items.values())
+
+    def _ancestors(self, item: Any) -> set[int]:
+        """By `id`, the objects that one was joined of, and so on."""
+        pending, found = [item], set[int]()
+        while pending:
+            origin = self._origin(pending.pop())
+            for source in () if origin is None else origin.sources:
+                if id(source) not in found:
+                    found.add(id(source))
+                    pending.append(source)
+        return found
+
+    def outside_of(self, item: Any, frame: Frame) -> list[Any]:
+        """The objects from outside of a block that is over, which one may be, or itself."""
+        return self._outside([item], {*frame.allocated}, _NOTHING)
+
+    def _was_own(self, item: Any) -> bool:
+        """The same of an object that was made in a block that is over."""
+        origin = self._origin(item)
+        return origin is None or origin.replaces
+
     def view(self, element: Any, items: Sequence[Any], index: Any, why: str) -> None:
         """Note an element that was taken of `items`, and the objects in it."""
         if is_mutable(element):
@@ -177,13 +204,6 @@ class Identities:
             view.decided.pop()
             self._note(view)
 
-    def views_of(self, item: Any) -> list[Origin]:
-        """The last elements that were taken by a staged index and may be this one: they are changed with it."""
-        views = [use for use in self._uses_of(item) if use.index is not None and not self._lost(use.made)]
-        return [use for use in views if not self._uses_of(use.made)][-_FOLLOWED:]
-
-    # --- what is asked
-
     def _origin(self, item: Any) -> Origin | None:
         found = self._origins.get(id(item))
         return found if found is not None and found.made is item else None
@@ -198,6 +218,26 @@ class Identities:
 
     def _replaced(self, origins: Iterable[Origin]) -> set[int]:
         return {id(item) for origin in origins if origin.replaces for item in origin.sources}
+
+    def home(self, owner: Any) -> Frame | None:
+        """The block that made an object; None if it is from outside. A list that another function has made is."""
+        for frame in reversed(self._tape.frames):
+            if frame.allocated.get(id(owner)) is owner:
+                return frame
+            if frame.kind == "function" and owner.__class__ in _HOLDERS:
+                break
+        return None
+
+
+class Identities(Joined):
+    """What may be the same as what: what is asked before a change, and what a change gives up."""
+
+    def views_of(self, item: Any) -> list[Origin]:
+        """The last elements that were taken by a staged index and may be this one: they are changed with it."""
+        views = [use for use in self._uses_of(item) if use.index is not None and not self._lost(use.made)]
+        return [use for use in views if not self._uses_of(use.made)][-_FOLLOWED:]
+
+    # --- what is asked
 
     def view_of(self, owner: Any) -> Origin | None:
         """How an element was taken by a staged index; None of any other object."""
@@ -214,9 +254,9 @@ class Identities:
             return False
         if self.view_of(owner) is not None:
             return not self._lost(owner) and not [use for use in self._uses_of(owner) if self._is_open(use)]
-        return self.settle(owner)
+        return self._settle(owner)
 
-    def settle(self, owner: Any) -> bool:
+    def _settle(self, owner: Any) -> bool:
         """Decide that `owner` goes on, since it is about to be changed; whether that can be."""
         tape = self._tape
         if self._lost(owner):
@@ -232,7 +272,7 @@ class Identities:
             return False
         level = self._level(origins)
         for item in over:
-            self.give_up(item, level)
+            self._give_up(item, level)
         for origin in origins:
             origin.decided.append(tape.frames[level])
         return True
@@ -278,21 +318,12 @@ class Identities:
         """Give up an object of which a copy was made; whether that can be."""
         if self._tape.frozen_containers.get(id(item), (None,))[0] is item and not self.may_change(item):
             return False
-        if self.home(item) is None or _keys(item) is None:
+        if self.home(item) is None or _keys(item) is None or self.view_of(item) is not None:
             return False
         self._tape.frozen_containers[id(item)] = (item, "")
         self._tape.shared[id(item)] = item
-        self.give_up(item, len(self._tape.frames) - 1)
+        self._give_up(item, len(self._tape.frames) - 1)
         return True
-
-    def home(self, owner: Any) -> Frame | None:
-        """The block that made an object; None if it is from outside. A list that another function has made is."""
-        for frame in reversed(self._tape.frames):
-            if frame.allocated.get(id(owner)) is owner:
-                return frame
-            if frame.kind == "function" and owner.__class__ in _HOLDERS:
-                break
-        return None
 
     def stood_for(self, owner: Any) -> tuple[Any, Any]:
         """The loop that carries an object, and that object, for what stands for it in the body."""
@@ -307,7 +338,7 @@ class Identities:
             return False
         return self.stood_for(item)[0] is not None or (self.home(item) is not None and _keys(item) is not None)
 
-    def give_up(self, item: Any, level: int) -> None:
+    def _give_up(self, item: Any, level: int) -> None:
         """Let nobody read an object any more, in the block at `level` and those inside it."""
         carries, carried = self.stood_for(item)
         if carries is not None:

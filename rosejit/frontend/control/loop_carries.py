@@ -189,8 +189,11 @@ class LoopCarries(UninitialisedCarries):
         if self.owned:
             carried_objects.check_apart(self.tape, self.frame, self.owned, rows)
         copy = carried_objects.copier(self.tape, rows, self.moving)
+        if copy is None and (self.again or self.frame.unknown_slots):
+            return self.before
         if copy is None:
-            return self.before if self.again or self.frame.unknown_slots else None
+            carried_objects.check_changed(self.tape, self.frame, [*rows[: self.exposed], *rows[len(self.names) :]])
+            return None
         self.slots |= {slot: copy(v) for slot, _, v in slots if slot in self.slots and copy(v) is not v}
         return tuple([copy(v) for v in self.before])
 

@@ -478,7 +478,7 @@ def of_sequence(session: Any, owner: Any, method: Any, args: Args, kwargs: Optio
     """The methods of lists and tuples that compare, where only running tells, and `extend`, which appends one by one in
     staged branches; NotImplemented for others."""
     tape, name = session.tape, method.__name__
-    if name == "extend" and not kwargs and len(args) == 1 and session.hooks.containers.extended(owner, args[0]):
+    if name == "extend" and not kwargs and len(args) == 1 and session.hooks.extended(owner, args[0]):
         return None
     if name == "sort" and not args and owner.__class__ is list:
         _sort(session, owner, kwargs)

@@ -211,15 +211,6 @@ class Containers:
         if container.default_factory is not None and index not in container:
             self.written(container)[index] = self.call(container.default_factory)
 
-    def exchange(self, items: Any, i: Any, j: Any) -> bool:
-        """Whether `items[i], items[j] = items[j], items[i]` is left to do."""
-        if type(items) is not list or (i.__class__ is not Int and j.__class__ is not Int):
-            return True
-        made = lookups.exchanged(self.tape, items, i, j)
-        for k, each in enumerate(made):
-            self.attributes.elements(items)[k] = each
-        return not made
-
     def fresh(self, value: Any) -> Any:
         """What an operator has made."""
         return self.record_allocation(value) if value.__class__ in _CONTAINERS else value
@@ -236,14 +227,6 @@ class Containers:
                 return None
             self._change(container)
         return container.append(value)
-
-    def extended(self, items: list[Any], added: Any) -> bool:
-        """`items.extend(added)` in a staged branch, which appends one by one; whether it was done."""
-        is_known = added.__class__ in _SEQUENCES or (added.__class__ is Array and not has_open(added.shape[:1]))
-        if self.tape.is_staged and is_known:
-            for item in [*rows(self.tape, added)]:
-                self.append(items, item)
-        return self.tape.is_staged and is_known
 
     def written(self, container: Any) -> Any:
         """A container that is about to be changed: in staged code it must have been made in the same block."""
@@ -288,14 +271,6 @@ class Containers:
         if kind not in _STILL and hasattr(kind, method) and own(value, method) is None:
             self.written(value)
 
-    def addend(self, value: Any, added: Any) -> Any:
-        """What is added in `value += added`: nothing more, where that has been appended to a list one by one."""
-        if value.__class__ is list and self.extended(value, added):
-            return ()
-        if value.__class__ not in _STILL:
-            self.grows(value, "__iadd__")
-        return added
-
     def grown(self, owner: Any, method: str) -> Any:
         """What takes the place of `owner` in `owner[i] += value` and `owner.name += value`, which may change a list in
         it as well."""
@@ -329,6 +304,34 @@ class Containers:
         if found is not None:
             return negate(self.tape, found) if negated else found
         return (item not in container) if negated else (item in container)
+
+
+def exchange(containers: Containers, items: Any, i: Any, j: Any) -> bool:
+    """Whether `items[i], items[j] = items[j], items[i]` is left to do."""
+    if type(items) is not list or (i.__class__ is not Int and j.__class__ is not Int):
+        return True
+    made = lookups.exchanged(containers.tape, items, i, j)
+    for k, each in enumerate(made):
+        containers.attributes.elements(items)[k] = each
+    return not made
+
+
+def extended(containers: Containers, items: list[Any], added: Any) -> bool:
+    """`items.extend(added)` in a staged branch, which appends one by one; whether it was done."""
+    is_known = added.__class__ in _SEQUENCES or (added.__class__ is Array and not has_open(added.shape[:1]))
+    if containers.tape.is_staged and is_known:
+        for item in [*rows(containers.tape, added)]:
+            containers.append(items, item)
+    return containers.tape.is_staged and is_known
+
+
+def addend(containers: Containers, value: Any, added: Any) -> Any:
+    """What is added in `value += added`: nothing more, where that has been appended to a list one by one."""
+    if value.__class__ is list and extended(containers, value, added):
+        return ()
+    if value.__class__ not in _STILL:
+        containers.grows(value, "__iadd__")
+    return added
 
 
 @dataclass(slots=True)
@@ -441,8 +444,9 @@ class Hooks:
         self.read_outer, self.getitem, self.written = containers.read_outer, containers.getitem, containers.written
         self.record_allocation, self.member = containers.record_allocation, containers.member
         self.fresh, self.append = containers.fresh, containers.append
-        self.grows, self.grown, self.addend = containers.grows, containers.grown, containers.addend
-        self.exchange = containers.exchange
+        self.grows, self.grown = containers.grows, containers.grown
+        self.exchange = functools.partial(exchange, containers)
+        self.addend, self.extended = functools.partial(addend, containers), functools.partial(extended, containers)
         self.owner, self.elements, self.assign = attributes.of, attributes.elements, attributes.assign
         self.assign_element = attributes.assign_element
         self.bound, self.cell, self.result, self.returned = names.bound, names.cell, names.result, names.returned

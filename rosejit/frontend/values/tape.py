@@ -251,6 +251,10 @@ class Tape:
     """Whether somebody has asked for a loop to be unrolled."""
     has_open = False
     """Whether there are arrays whose length stays open."""
+    moved: dict[int, Any]
+    """By `id`: copies of objects that loops carry, which were given up for these."""
+    shared: dict[int, Any]
+    """By `id`: what may not be changed before it is decided which of those go on that it may be one with."""
     identities: Any = None
     """Which objects may be the same (`control/identities.py`)."""
 
@@ -289,15 +293,12 @@ class Tape:
         """An error of the user's whose message running tells, on its way out, and what stages it."""
         self.frozen_containers: dict[int, tuple[Any, str]] = {}
         """Containers of the host that may not be changed any more, by `id`, and why."""
-        self.moved: dict[int, Any] = {}
-        """By `id`: copies of objects that loops carry, which were given up for these."""
-        self.shared: dict[int, Any] = {}
-        """Those of them that may be one with others: a change decides which go on (`control/identities.py`)."""
         self.definitions = Definitions()
         self.undo, self.unrolled, self.rows, self.changed_in_place = UndoLog(), list[Unrolled](), {}, {}
         self.slots: dict[int, dict[Any, AttributeSlot]] = {}
         """The attributes that staged blocks have changed, by `id` of the object and by name."""
         self._literals, self.host_contents, self.columns, self.given, self.unclassed = {}, {}, {}, {}, set()
+        self.moved, self.shared = {}, {}
 
     # --- lets
 

@@ -100,19 +100,20 @@ def test_changes(change, place):
     assert rosejit.grad(compiled, argnums=1)(3, 1.25) == pytest.approx(slope, rel=1e-6, abs=1e-8)
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        "for i in range(n):\n        p += q\n        p = P(p.x, t)",
-        "for i in range(n):\n        p += q\n        p, q = q, p",
-        "for i in range(n):\n        given += q\n    p = given",
-    ],
-)
-def test_what_is_changed_in_place_and_is_another_object_is_refused(body):
-    f = define(
-        f"{CLASSES}\ndef f(n: int, t: float, given: P) -> float:\n    p, q = P(t, 1.0), P(t, t)\n    {body}\n    return p.x",
-        __name__=__name__,
-    )
-    space = f.__globals__
+def of_given(body):
+    text = f"def f(n: int, t: float, given: P) -> float:\n    p, q = P(t, 1.0), P(t, t)\n    {body}\n    return p.x"
+    f = define(f"{CLASSES}\n{text}", __name__=__name__)
+    return f, f.__globals__["P"]
+
+
+@pytest.mark.parametrize("body", ["p += q\n        p = P(p.x, t)", "p += q\n        p, q = q, p"])
+def test_what_is_changed_in_place_may_become_another_object(body):
+    f, cls = of_given(f"for i in range(n):\n        {body}")
+    for n, t in ((3, 1.25), (0, 0.25), (2, -0.5)):
+        assert rosejit.jit(f)(n, t, cls(1.0, 2.0)) == pytest.approx(f(n, t, cls(1.0, 2.0)), rel=1e-14)
+
+
+def test_an_argument_that_is_changed_in_place_is_refused():
+    f, cls = of_given("for i in range(n):\n        given += q\n    p = given")
     with pytest.raises(RoseError):
-        rosejit.jit(f)(3, 1.25, space["P"](1.0, 2.0))
+        rosejit.jit(f)(3, 1.25, cls(1.0, 2.0))

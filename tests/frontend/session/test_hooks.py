@@ -86,13 +86,22 @@ def test_lists_that_differ_between_sides():
         pair = [x, 1.0]
         if x > 0:
             pair = [0.0, x]
-        pair.append(1.0)  # sealed
+        pair.append(1.0)
         return pair
 
+    def h(x: float):
+        pair = [x, 1.0]
+        other = pair
+        if x > 0:
+            pair = [0.0, x]
+        pair.append(1.0)
+        return other[0]  # given up
+
     agrees(f, (1.0,), (-2.0,))
-    error = fault(g, 1.0)
+    agrees(g, (1.0,), (-2.0,))
+    error = fault(h, 1.0)
     assert isinstance(error, UnsupportedSyntax)
-    says(error, "`pair` may be one of two", line="pair.append(1.0)  # sealed")
+    says(error, "only running tells whether this is one with another", line="return other[0]  # given up")
 
 
 # --- cells
