@@ -88,6 +88,7 @@ class Joined:
         sources = {id(item): item for _, sides in pairs for item in sides if item is not UNDEFINED}
         fresh = {key for frame in made_in for key in frame.allocated}
         distinct = distinct and all(self._was_own(item) for key, item in sources.items() if key in fresh)
+        distinct = distinct and not (stand_ins and self._come_again(pairs, fresh, stand_ins))
         outer = self._outside(sources.values(), fresh, stand_ins)
         if distinct and not outer:
             for made, _ in pairs:
@@ -146,6 +147,19 @@ class Joined:
         """Whether an object is surely another one than those that it may have been joined of."""
         origin = self._origin(item)
         return origin is None or origin.replaces or not self._is_open(origin)
+
+    def _come_again(
+        self, pairs: Iterable[tuple[Any, Sequence[Any]]], fresh: set[int], stand_ins: Mapping[int, tuple[Any, Any]]
+    ) -> bool:
+        """Whether iterations leave an object from outside of the loop, and move what they have found to other places:
+        the next one would leave it twice."""
+        moves, comes = False, False
+        for _, (before, after) in pairs:
+            for item in self._outside([after], fresh, _NOTHING):
+                stood, value = stand_ins.get(id(item), (UNDEFINED, None))
+                comes = comes or stood is not item
+                moves = moves or (stood is item and value is not before)
+        return moves and comes
 
     def _are_made_of_another(self, column: Iterable[Any]) -> bool:
         """Whether one of some objects may have been joined of another of them."""
