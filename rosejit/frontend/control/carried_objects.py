@@ -113,7 +113,7 @@ def check_apart(tape: Tape, frame: Frame, owned: dict[int, Any], rows: list[Row]
     """Refuse an iteration that leaves objects under two names, or others than those that it began with or has made."""
     left = Counter([id(found) for _, _, x, _ in rows for found in objects(x)])
     for _, p, x, name in rows:
-        if id(p) not in owned:
+        if not any([id(found) in owned for found in objects(p)]):
             continue
         for found in objects(x):
             if left[id(found)] != 1 or tape.identities.outside_of(found, frame):

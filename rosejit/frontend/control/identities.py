@@ -48,6 +48,7 @@ class Joined:
 
     def __init__(self, tape: Tape) -> None:
         self._tape = tape
+        tape.moved, tape.shared = {}, {}
         self._origins: dict[int, Origin] = {}
         self._uses: dict[int, list[Origin]] = {}
         """By `id` of an object: what was joined of it."""

@@ -31,7 +31,7 @@ from rosejit.frontend.control.uninitialised_carries import Carry, Finaliser, Uni
 from rosejit.frontend.soa.struct_of_arrays import of_list
 from rosejit.frontend.values.complexes import widened
 from rosejit.frontend.values.host_scalars import is_array
-from rosejit.frontend.values.pytree import is_alike, is_mutable, is_row, members, with_parts
+from rosejit.frontend.values.pytree import is_alike, is_mutable, is_row, members, objects, with_parts
 from rosejit.frontend.values.scalars import ATOMS, NUMBERS, type_of, wrap
 from rosejit.frontend.values.tape import (
     UNDEFINED,
@@ -253,7 +253,7 @@ class LoopCarries(UninitialisedCarries):
             return self._unbinding(v, x, name, exposed)
         if v.__class__ is chosen.Chosen and chosen.choices_of(x) is not None:
             return self._choice(v, p, x, name, exposed)
-        if (x is p and id(p) not in self.owned) or (x is v and members(v) and not _holds_array(v)):
+        if (x is p and not self._holds_owned(p)) or (x is v and members(v) and not _holds_array(v)):
             return self._unchanged(v, p)
         kind, new = type_of(v), type_of(x)
         if kind is not None and new is not None:
@@ -265,6 +265,9 @@ class LoopCarries(UninitialisedCarries):
         if v is x or (v.__class__ is x.__class__ and isinstance(v, (str, bytes)) and v == x):
             return lambda: v
         return self._poison(v, x, name, exposed)
+
+    def _holds_owned(self, p: Any) -> bool:
+        return bool(self.owned) and any([id(found) in self.owned for found in objects(p)])
 
     def _choice(self, v: Any, p: Any, x: Any, name: str, exposed: bool) -> Finaliser:
         with self.tape.reopened(self.frame):

@@ -298,7 +298,6 @@ class Tape:
         self.slots: dict[int, dict[Any, AttributeSlot]] = {}
         """The attributes that staged blocks have changed, by `id` of the object and by name."""
         self._literals, self.host_contents, self.columns, self.given, self.unclassed = {}, {}, {}, {}, set()
-        self.moved, self.shared = {}, {}
 
     # --- lets
 
