@@ -15,10 +15,9 @@ from typing import Any, NoReturn
 from rosejit.errors import UnsupportedSyntax
 from rosejit.frontend.control.undefined import Poison
 from rosejit.frontend.values.pytree import attributes, is_mutable, members, parts
-from rosejit.frontend.values.tape import MAPPINGS, SEQUENCES, UNDEFINED, AttributeSlot, Frame, Tape, stored
+from rosejit.frontend.values.tape import MAPPINGS, SEQUENCES, UNDEFINED, AttributeSlot, Frame, Tape, base_of, stored
 from rosejit.lazy_dataclass import dataclass
 
-_HOLDERS = SEQUENCES | MAPPINGS
 _NOTHING: Mapping[int, tuple[Any, Any]] = {}
 _FOLLOWED = 4
 """So many elements that were taken by staged indices, the last ones, are changed with what they were taken of."""
@@ -239,7 +238,7 @@ class Joined:
         for frame in reversed(self._tape.frames):
             if frame.allocated.get(id(owner)) is owner:
                 return frame
-            if frame.kind == "function" and owner.__class__ in _HOLDERS:
+            if frame.kind == "function" and base_of(owner.__class__) is not None:
                 break
         return None
 
@@ -409,6 +408,8 @@ def _keys(item: Any) -> list[Any] | None:
     if item.__class__ in MAPPINGS:
         return [*item]
     inside = parts(item)
+    if base_of(item.__class__) is not None:  # of a class of the user's: it has elements, and attributes too
+        return None
     if inside is not None and not hasattr(item, "__dataclass_fields__"):
         return None
     return [*attributes(item)]
