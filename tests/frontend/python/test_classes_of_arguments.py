@@ -164,6 +164,7 @@ def outcome(f, *args):
         return None, error
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of `round`, by old versions of NumPy
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize(("question", "value"), crossed(QUESTIONS, VALUES, 7))
 def test_the_answer_is_of_its_class(place, question, value):
