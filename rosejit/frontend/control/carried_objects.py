@@ -109,14 +109,15 @@ def check_changed(tape: Tape, frame: Frame, rows: list[Row]) -> None:
             raise tape.fault(UnsupportedSyntax, what, help="leave a copy of it there: `copy.copy(it)`, `items[:]`")
 
 
-def check_apart(tape: Tape, frame: Frame, owned: dict[int, Any], rows: list[Row]) -> None:
+def check_apart(tape: Tape, frame: Frame, owned: dict[int, Any], rows: list[Row], read: list[Row]) -> None:
     """Refuse an iteration that leaves objects under two names, or others than those that it began with or has made."""
     left = Counter([id(found) for _, _, x, _ in rows for found in objects(x)])
+    apart = tape.identities.are_apart([found for _, _, x, _ in read for found in objects(x)])
     for _, p, x, name in rows:
         if not any([id(found) in owned for found in objects(p)]):
             continue
         for found in objects(x):
-            if left[id(found)] != 1 or tape.identities.outside_of(found, frame):
+            if not apart or left[id(found)] != 1 or tape.identities.outside_of(found, frame):
                 raise _other(tape, name)
 
 

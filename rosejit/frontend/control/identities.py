@@ -84,7 +84,7 @@ class Joined:
     ) -> None:
         named = [[id(item) for item in column if item is not UNDEFINED] for column in columns]
         distinct = all(len(set(column)) == len(column) for column in named)
-        distinct = distinct and not any(self._are_made_of_another(column) for column in columns)
+        distinct = distinct and all(self.are_apart(column) for column in columns)
         sources = {id(item): item for _, sides in pairs for item in sides if item is not UNDEFINED}
         fresh = {key for frame in made_in for key in frame.allocated}
         distinct = distinct and all(self._was_own(item) for key, item in sources.items() if key in fresh)
@@ -161,10 +161,10 @@ class Joined:
                 moves = moves or (stood is item and value is not before)
         return moves and comes
 
-    def _are_made_of_another(self, column: Iterable[Any]) -> bool:
-        """Whether one of some objects may have been joined of another of them."""
+    def are_apart(self, column: Iterable[Any]) -> bool:
+        """Whether some objects are other ones: none of them was joined of another."""
         items = {id(item): item for item in column if item is not UNDEFINED}
-        return any(not items.keys().isdisjoint(self._ancestors(item)) for item in items.values())
+        return all(items.keys().isdisjoint(self._ancestors(item)) for item in items.values())
 
     def _ancestors(self, item: Any) -> set[int]:
         """By `id`, the objects that one was joined of, and so on."""

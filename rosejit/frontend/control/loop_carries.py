@@ -186,13 +186,14 @@ class LoopCarries(UninitialisedCarries):
         rows = [*zip(self.before, self.held, values, self.names, strict=True)]
         slots = [(slot, *entry) for slot, entry in self.frame.entry_values.items()]
         rows += [(v, p, loaded(self.frame.contents[slot]), slot.name) for slot, p, v in slots]
+        read = [*rows[: self.exposed], *rows[len(self.names) :]]
         if self.owned:
-            carried_objects.check_apart(self.tape, self.frame, self.owned, rows)
+            carried_objects.check_apart(self.tape, self.frame, self.owned, rows, read)
         copy = carried_objects.copier(self.tape, rows, self.moving)
         if copy is None and (self.again or self.frame.unknown_slots):
             return self.before
         if copy is None:
-            carried_objects.check_changed(self.tape, self.frame, [*rows[: self.exposed], *rows[len(self.names) :]])
+            carried_objects.check_changed(self.tape, self.frame, read)
             return None
         self.slots |= {slot: copy(v) for slot, _, v in slots if slot in self.slots and copy(v) is not v}
         return tuple([copy(v) for v in self.before])
