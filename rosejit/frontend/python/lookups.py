@@ -180,7 +180,9 @@ def written_at(tape: Tape, container: Any, key: Any, value: Any) -> list[tuple[A
     if found is not True:
         words = "a dict would get a new key, which only running tells: it has to have all of them before"
         raised_unless(tape, found, KeyError, words)
-    hits = [compared(key, lambda option, k=k: option == k) if at is None else at == k for k in keys]
+    hits = [
+        compared(key, lambda option, k=k: option == k) if at is None else at == place for place, k in enumerate(keys)
+    ]
     with tape.identities.one_at_most():
         return [(k, choose(tape, hit, value, container[k], _WRITTEN_NAME)) for k, hit in zip(keys, hits, strict=True)]
 

@@ -175,6 +175,51 @@ def test_writes(made, write):
         _agrees(plain, k, 1.25)
 
 
+KEYED = {
+    "out of order": ("{2: 1.5, 0: x, 1: 2.0}", "k"),
+    "not from zero": ("{5: 1.5, 3: x, 4: 2.0}", "k + 3"),
+    "negative": ("{-1: 1.5, 0: x, 1: 2.0}", "k - 1"),
+    "truths": ("{True: 1.5, False: x}", "k > 0"),
+    "one truth": ("{True: x}", "k >= 0"),
+    "floats": ("{1.5: 1.5, 0.5: x, 2.5: 2.0}", "k + 0.5"),
+    "many": ("{11 * j: x * j for j in range(9)}", "11 * k"),
+    "some": ("{'a': 1.5, 2: x, 0: 2.0, 1: x * x, None: 3.0}", "k"),
+    "pairs": ("{('u', 2): 1.5, ('u', 0): x, ('u', 1): 2.0}", "('u', k)"),
+    "pairs of numbers": ("{(i, j): x * j for i in range(3) for j in range(3)}", "(k, 2 - k)"),
+    "pairs of a member": ("{(a, j): x * j for a in Side for j in range(3)}", "(Side.B, k)"),
+    "pairs with a text": ("{(a, j): x * j for j in range(3) for a in 'uv'}", "('u' if k > 0 else 'v', k)"),
+    "chosen pairs": ("{(1, 'u'): x, (0, 'u'): 2.0}", "((0, 'u') if k > 0 else (1, 'u'))"),
+    "texts": ("{'b': 1.5, 'a': x, 'c': 2.0}", "('a' if k == 0 else 'b' if k == 1 else 'c')"),
+    "members": ("{Kind.C: 1.5, Kind.A: x}", "(Kind.A if k > 0 else Kind.C)"),
+    "members that are no numbers": ("{Side.B: 1.5, Side.A: x}", "(Side.A if k > 0 else Side.B)"),
+}
+WRITES_OF_KEYS = {
+    "added": "t[{0}] += x",
+    "assigned": "t[{0}] = x * x",
+    "a key in a name": "q = {0}\n    t[q] = t[q] * x + 1.0",
+    "in a branch": "if x > 1.0:\n        t[{0}] -= x",
+    "in a loop": "for i in rose.range(3):\n        t[{0}] += x * i",
+    "by the user's index": "for k in range(3):\n        t[{0}] += x * (k + 1)",
+    "by update": "t.update({{{0}: x * x}})",
+    "by setdefault": "t[{0}] += t.setdefault({0}, 1.0) * x",
+    "in an object": "d = Disc(t)\n    d.r[{0}] *= x\n    t = d.r",
+}
+
+
+@pytest.mark.parametrize("write", WRITES_OF_KEYS)
+@pytest.mark.parametrize("keys", KEYED)
+def test_writes_at_keys_of_every_kind(keys, write):
+    made, key = KEYED[keys]
+    total = "sum(v * (j + 1.0) for j, v in enumerate(t.values()))"
+    body = f"    t = {made}\n    {WRITES_OF_KEYS[write].format(key)}\n    return {total}"
+    plain = define(f"def f(k: int, x: float) -> float:\n{body}", **NAMES)
+    for k in (0, 1, 2):
+        try:
+            _agrees(plain, k, 1.25)
+        except (rose.UnsupportedSyntax, rose.StagingTypeError):
+            assert write in ("by update", "by setdefault"), "a write is refused"
+
+
 REFUSED = {
     "t = {}\n    t[k] = x": "make|keys",
     "t = defaultdict(float)\n    t[k] += x": "keys",
