@@ -178,7 +178,7 @@ def test_overflow():
 
 WORDS: dict[str, Callable[[int, float], int]] = {
     "abs": lambda n, x: abs(n),
-    "**": lambda n, x: 3 ** -(n + 1),
+    "**": lambda n, x: 3 ** abs(n + 1),
     "<<": lambda n, x: n << 1,
     "-": lambda n, x: -n,
     "int": lambda n, x: int(x) + math.floor(x),

@@ -375,5 +375,5 @@ print(found.function("f", PRODUCT)(6.0, 7.0), names)
 """
     done = python(code, str(cache.directory))
     expected = "abi beside_bytecode container_kind containers errors ir lazy_dataclass made_anew narrow_values numeric "
-    expected += "runtime span"
+    expected += "processor runtime span"
     assert done.stdout.strip() == f"42.0 {expected.split()}", done

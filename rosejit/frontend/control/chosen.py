@@ -39,6 +39,8 @@ _FEW = 8
 """So many answers are compared with one by one; of more there is a table."""
 _MOST_NODES = 4096
 """So many objects a structure may have of which a staged loop goes from one to the next."""
+_LOOKED_AT = 64
+"""So many objects are looked at for something staged inside: what staged code makes is small, or from outside."""
 _COMPUTED = (property, functools.cached_property)
 
 
@@ -116,7 +118,6 @@ def looked_up(tape: Tape, answers: Sequence[Any], position: Any) -> Any:
 
 def _attribute(chosen: Chosen, name: str) -> Any:
     tape, options = chosen.__rose_tape__, chosen.__rose_options__
-    read = tape.session.hooks.read_outer
     if any(isinstance(inspect.getattr_static(type(option), name, None), _COMPUTED) for option in options):
         return Chosen.__rose_branched__(chosen, lambda option: getattr(option, name))
     there = [hasattr(option, name) for option in options]
@@ -126,14 +127,21 @@ def _attribute(chosen: Chosen, name: str) -> Any:
         if not any(there):
             raise AttributeError(words)
         tape.check(asked(chosen, there).atom, Failure("attribute", words, tape.here()))
-    known = [read(getattr(option, name)) if has else None for option, has in zip(options, there, strict=True)]
-    like = known[there.index(True)]
+    known = [getattr(option, name) if has else None for option, has in zip(options, there, strict=True)]
+    return of_those(chosen, known, there)
+
+
+def of_those(chosen: Chosen, known: Sequence[Any], there: Sequence[bool]) -> Any:
+    """What is known for the value, of one for each; where there is nothing, it is not asked for."""
+    tape, position = chosen.__rose_tape__, chosen.__rose_position__
+    read = tape.session.hooks.read_outer
+    given = [read(value) if has else None for value, has in zip(known, there, strict=True)]
+    like = given[[*there].index(True)]
     if is_node(like):
-        return nodes_at(
-            tape, chosen.__rose_position__, [v if has else like for v, has in zip(known, there, strict=True)]
-        )
-    values = [value if has else nothing_like(tape, like) for value, has in zip(known, there, strict=True)]
-    return selected(tape, chosen.__rose_position__, values)
+        return nodes_at(tape, position, [v if has else like for v, has in zip(given, there, strict=True)])
+    return selected(
+        tape, position, [v if has else nothing_like(tape, like) for v, has in zip(given, there, strict=True)]
+    )
 
 
 def selected(tape: Tape, position: Any, values: Sequence[Any], key: Any = None) -> Any:
@@ -155,11 +163,23 @@ def selected(tape: Tape, position: Any, values: Sequence[Any], key: Any = None) 
 
 def is_node(value: Any) -> bool:
     """Whether a value is an object of a class of the user's that holds nothing staged: it may stand beside others."""
-    if is_row(value) or not (
-        is_object(value) or (of_class(value.__class__) is DATACLASS and is_users_class(type(value)))
-    ):
+    if is_row(value) or not _has_attributes(value):
         return False
-    return not any(map(is_staged_deep, attributes(value).values()))
+    pending, seen = [value], set[int]()
+    while pending and len(seen) < _LOOKED_AT:
+        each = pending.pop(0)
+        if id(each) in seen or not _has_attributes(each):
+            continue
+        seen.add(id(each))
+        inside = attributes(each).values()
+        if any(map(is_staged_deep, inside)):
+            return False
+        pending += inside
+    return True
+
+
+def _has_attributes(value: Any) -> bool:
+    return is_object(value) or (of_class(value.__class__) is DATACLASS and is_users_class(type(value)))
 
 
 def are_nodes(a: Any, b: Any) -> bool:
@@ -228,8 +248,8 @@ def all_of(options: Sequence[Any], others: Sequence[Any]) -> list[Any]:
 def begun(tape: Tape, before: Any, after: Any, said: Callable[[], tuple[str, str]]) -> Any:
     """What stands before a loop whose iterations leave another value of the host: one of all of them. What cannot be
     staged is refused in the words that are `said`."""
-    if after is not before and (after.__class__ is not Chosen or is_node(after.__rose_options__[0])):
-        nodes = _structure_of(before) if is_node(before) else []
+    if after is not before and is_node(before) and _may_be_of_it(tape, after):
+        nodes = _structure_of(before)
         if len(nodes) > 1:
             first: Any = 0
             return Chosen(tape, first, nodes)
@@ -243,6 +263,13 @@ def begun(tape: Tape, before: Any, after: Any, said: Callable[[], tuple[str, str
     is_said = words.__class__ is Chosen and words.__rose_why__
     why, remedy = (words.__rose_why__, words.__rose_remedy__) if is_said else said()
     return Chosen(tape, sides[0][1], options, None, why, remedy)
+
+
+def _may_be_of_it(tape: Tape, after: Any) -> bool:
+    """Whether an iteration may have gone to another object of a structure of the host: it has made none."""
+    if after.__class__ is Chosen:
+        return is_node(after.__rose_options__[0])
+    return after is None or isinstance(after, Poison) or is_node(after) or tape.merged.get(id(after)) is after
 
 
 def at_position(chosen: Chosen, position: Any, among: Sequence[Any] = ()) -> Any:

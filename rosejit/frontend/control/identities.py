@@ -10,6 +10,7 @@ read no more. An element that was taken by a staged index (a view) is changed to
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field
+from itertools import combinations
 from typing import Any, NoReturn
 
 from rosejit.errors import UnsupportedSyntax
@@ -38,6 +39,10 @@ class Origin:
     options: Sequence[Any] = field(default_factory=tuple[Any, ...])
     """Of a view: the objects that it may be, by `index`."""
     index: Any = None
+    distinct: bool = False
+    """Whether those that were joined together, of one list of sources, are as many objects."""
+    age: int = 0
+    """The younger an object is, the greater."""
     decided: list[Frame] = field(default_factory=list[Frame])
     """The blocks in which it is known what goes on."""
 
@@ -48,11 +53,14 @@ class Joined:
     def __init__(self, tape: Tape) -> None:
         self._tape = tape
         tape.moved, tape.shared = {}, {}
+        self._count = 0
         self._origins: dict[int, Origin] = {}
         self._uses: dict[int, list[Origin]] = {}
         """By `id` of an object: what was joined of it."""
         self._given_up: dict[int, tuple[Any, Frame, str]] = {}
         self._gathered: list[tuple[Any, Sequence[Any]]] | None = None
+        self._apart: dict[tuple[int, int], tuple[Any, Any, bool]] = {}
+        """Of two objects, by `id`: whether they are surely two."""
 
     # --- what is noted
 
@@ -111,12 +119,14 @@ class Joined:
         with self.forgotten() as found:
             yield
         if found:
-            self._joined(found, (), "an element may be one of two", self._columns(found)[1:])
+            put, *columns = self._columns(found)
+            put = [*{id(item): item for item in put}.values()]
+            self._joined(found, (), "an element may be one of two", [[*put, *column] for column in columns])
 
     def permuted(self, made: Sequence[Any], items: Sequence[Any], why: str) -> None:
         """Note that `made` are `items` in another order."""
         sources = [found for item in items for found in objects_in(item)]
-        distinct = len({*map(id, sources)}) == len(sources)
+        distinct = len({*map(id, sources)}) == len(sources) and self.are_apart(sources)
         self.bind([found for item in made for found in objects_in(item)], sources, why, distinct)
 
     def _outside(self, sources: Iterable[Any], fresh: set[int], stand_ins: Mapping[int, tuple[Any, Any]]) -> list[Any]:
@@ -140,8 +150,9 @@ class Joined:
         """Note that each of `made` is one of `sources`; they are `distinct` objects if those are."""
         replaced = self._replaced([origin for item in sources for origin in self._uses_of(item)])
         replaces = distinct and not any(id(item) in replaced or not self._is_own(item) for item in sources)
+        sources = [*sources]
         for value in made:
-            self._note(Origin(value, [*sources], self._tape.frames[-1], why, replaces))
+            self._note(Origin(value, sources, self._tape.frames[-1], why, replaces, distinct=distinct))
 
     def _is_own(self, item: Any) -> bool:
         """Whether an object is surely another one than those that it may have been joined of."""
@@ -162,19 +173,25 @@ class Joined:
         return moves and comes
 
     def are_apart(self, column: Iterable[Any]) -> bool:
-        """Whether some objects are other ones: none of them was joined of another."""
+        """Whether some objects are surely as many."""
         items = {id(item): item for item in column if item is not UNDEFINED}
-        return all(items.keys().isdisjoint(self._ancestors(item)) for item in items.values())
+        return all(self._are_two(one, other) for one, other in combinations(items.values(), 2))
 
-    def _ancestors(self, item: Any) -> set[int]:
-        """By `id`, the objects that one was joined of, and so on."""
-        pending, found = [item], set[int]()
-        while pending:
-            origin = self._origin(pending.pop())
-            for source in () if origin is None else origin.sources:
-                if id(source) not in found:
-                    found.add(id(source))
-                    pending.append(source)
+    def _are_two(self, one: Any, other: Any) -> bool:
+        """Whether two objects are surely not one: they were joined together of as many, or what the younger one was
+        joined of is not the other."""
+        key = id(one), id(other)
+        known = self._apart.get(key)
+        if known is not None and known[0] is one and known[1] is other:
+            return known[2]
+        of_one, of_other = self._origin(one), self._origin(other)
+        if one is other or (of_one is None and of_other is None):
+            return one is not other
+        if of_one is None or (of_other is not None and of_other.age > of_one.age):
+            return self._are_two(other, one)
+        together = of_other is not None and of_one.distinct and of_one.sources is of_other.sources
+        found = together or all(self._are_two(source, other) for source in of_one.sources)
+        self._apart[key] = one, other, found
         return found
 
     def outside_of(self, item: Any, frame: Frame) -> list[Any]:
@@ -196,6 +213,9 @@ class Joined:
 
     def _note(self, origin: Origin) -> None:
         tape = self._tape
+        if not origin.age:
+            self._count += 1
+            origin.age = self._count
         self._origins[id(origin.made)] = origin
         if self.home(origin.made) is None:
             tape.frames[-1].allocated[id(origin.made)] = origin.made

@@ -9,7 +9,7 @@ from typing import Any
 
 from rosejit.errors import UnsupportedSyntax
 from rosejit.frontend.arrays.array import Array
-from rosejit.frontend.control.chosen import Chosen, compared
+from rosejit.frontend.control.chosen import Chosen, asked, compared, of_those
 from rosejit.frontend.control.optional import Optional, is_none, single
 from rosejit.frontend.control.short_circuit import negate
 from rosejit.frontend.control.undefined import Poison, require_single_value
@@ -57,6 +57,10 @@ class Patterns:
         unfit = (False, *[None] * (count + len(names)))
         if not isinstance(cls, type):
             raise TypeError("called match pattern must be a class")
+        if value.__class__ is Chosen:
+            return self._of_several(
+                value, [self.instance(option, cls, count, names) for option in value.__rose_options__]
+            )
         if not self.call(isinstance, value, cls):
             return unfit
         if count == 1 and issubclass(cls, _WHOLE) and not hasattr(cls, "__match_args__"):
@@ -71,6 +75,14 @@ class Patterns:
                 return unfit
             parts.append(getattr(value, name))
         return (True, *parts)
+
+    def _of_several(self, value: Chosen, each: list[tuple[Any, ...]]) -> tuple[Any, ...]:
+        """What fits of several values, and the parts of those that do."""
+        fits = [found[0] for found in each]
+        if not any(fits):
+            return each[0]
+        parts = [*zip(*[found[1:] for found in each], strict=True)]
+        return (asked(value, fits), *[of_those(value, known, fits) for known in parts])
 
     def decided(self, value: Any) -> Any:
         """The subject of a `match` that stays with Python."""

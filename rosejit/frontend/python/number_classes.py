@@ -14,7 +14,7 @@ from typing import Any
 from rosejit.frontend.arrays.array import Array
 from rosejit.frontend.arrays.complex_array import ComplexArray
 from rosejit.frontend.arrays.narrow_array import Narrow, NarrowArray
-from rosejit.frontend.scalar_ops.origins import class_of_element
+from rosejit.frontend.scalar_ops.origins import CLASS_BEFORE_NUMPY, class_of_element
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays
 from rosejit.frontend.syntax.user_code import is_users_code
 from rosejit.frontend.values.complexes import Complex
@@ -82,7 +82,9 @@ def answered(tape: Tape, value: Any, ask: _Ask) -> Any:
     found = class_of_element(tape, value)
     if found is not None:
         return ask(np.complex128 if kind is Complex and found is np.float64 else found)
-    if loaded() is None or any(ask(cls) != python for cls in _possible(tape, kind, value)):
+    if loaded() is None:
+        tape.weak.append((value.atom, CLASS_BEFORE_NUMPY, tape.here()))
+    elif any(ask(cls) != python for cls in _possible(tape, kind, value)):
         tape.weak.append((value.atom, "class", tape.here()))
     return python
 

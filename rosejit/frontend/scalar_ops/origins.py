@@ -21,6 +21,10 @@ _KEEP = frozenset(P[name] for name in ("add", "sub", "mul", "neg", "abs", "floor
 """Operations that give an int of ints."""
 
 
+CLASS_BEFORE_NUMPY = "class before NumPy"
+"""What is asked where nobody has loaded NumPy: of arguments alone, which may be NumPy's in a later call."""
+
+
 def check_asked(tape: Tape, root: Frame, params: Iterable[Var]) -> bool:
     """Whether the answers to what was asked hold for arguments of Python's own classes only. Raise if an operand of an
     operator that was to raise may be NumPy's, or if somebody asked for the class of a number that is an int on some
@@ -53,14 +57,14 @@ def check_asked(tape: Tape, root: Frame, params: Iterable[Var]) -> bool:
             )
             found.span = place or found.span
             raise found
-    asked = [atom for atom, name, _ in weak if name in _WEAK]
+    asked = [atom for atom, name, _ in weak if name in _WEAK or name == CLASS_BEFORE_NUMPY]
     return origins.is_of_unclassed([*asked, *[operand for _, operands, _ in operators for operand in operands]])
 
 
 def _check_weak(tape: Tape, origins: "_Origins", weak: list[tuple[Atom, str, Any]]) -> None:
     """Raise if a number may be NumPy's on which a dtype, or a rounding, depends."""
     for atom, name, place in weak:
-        if origins.is_of_numpys([atom], arguments=name in _WEAK):
+        if name != CLASS_BEFORE_NUMPY and origins.is_of_numpys([atom], arguments=name in _WEAK):
             words, facts, remedy = _WEAK.get(name, _DTYPE)
             found = tape.fault(StagingTypeError, words.format(name), facts=facts, help=remedy)
             found.span = place or found.span

@@ -41,6 +41,7 @@ KINDS = {
     "named": (Named, mu),
     "plain": (Plain, mu),
     "nested": (lambda a: Record(Record(a)), lambda m: m.mu.mu),
+    "nested plain": (lambda a: Plain(Plain(Plain(a))), lambda m: m.mu.mu.mu),
     "tuple": (lambda a: (a, 0.5), lambda m: m[0]),
     "list": (lambda a: [a, 0.5], lambda m: m[0]),
     "dict": (lambda a: {"mu": a}, lambda m: m["mu"]),

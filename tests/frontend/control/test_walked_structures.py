@@ -192,3 +192,26 @@ def test_what_is_chosen_is_not_changed(tmp_path):
     plain = made("s = Circle(2.0) if x < 1.0 else Square(1.0)\ns.r = x\nreturn s.r", tmp_path / "changed.py")
     with pytest.raises(rose.RoseError):
         rose.jit(plain)(0.5, 0)
+
+
+MATCHED = {
+    "named": "match node:\n    case Split(threshold=t):\n        return t * x\nreturn -1.0",
+    "classes": "match node:\n    case Leaf():\n        return x\n    case Split():\n        return 2.0 * x\nreturn -1.0",
+    "positional": "match node:\n    case Leaf(v):\n        return v * x\n    case Split(k, t):\n        return t * x + k\nreturn -1.0",
+    "inner": "match node:\n    case Split(left=Leaf(v), right=Leaf(w)):\n        return v * x + w\n    case Split(right=Split(threshold=t)):\n"
+    "        return t * x\n    case Leaf(value=v):\n        return v\nreturn -1.0",
+    "value": "match node:\n    case Split(name='s1', threshold=t):\n        return t * x\n    case Split(feature=0):\n        return 3.0 * x\nreturn -1.0",
+    "guard": "match node:\n    case Leaf(v) if v * x > 1.0:\n        return v * x\n    case Split(threshold=t) if t < x:\n        return t + x\n    case _:\n        return -x",
+    "alternatives": "match node:\n    case Leaf() | Split(feature=1):\n        return x\n    case _:\n        return 2.0 * x",
+    "walk": "while True:\n    match node:\n        case Leaf(value=v):\n            return v * x\n        case Split(feature=k, threshold=t, left=a, right=b):\n"
+    "            node = a if xs[k] < t else b",
+}
+
+
+@pytest.mark.parametrize("way", MATCHED)
+@pytest.mark.parametrize("tree", TREES)
+def test_patterns_of_what_was_chosen(tmp_path, tree, way):
+    body = f"xs = [x, x * x]\nnode = TREE\n{STEP}\n{MATCHED[way]}"
+    plain = made(body, tmp_path / "matched.py")
+    plain.__globals__["TREE"] = eval(TREES[tree])  # noqa: S307
+    agree(plain)
