@@ -97,6 +97,16 @@ def _formatted(field: re.Match[str], values: Sequence[float | int | bool]) -> st
     return format(repr(value) if conversion in ("r", "a") else str(value) if conversion else value, spec)
 
 
+def raised_by(failure: Failure) -> tuple[type[BaseException], ...]:
+    """The class of the exception of `failure`; none where the values decide."""
+    made = failure.exception
+    if isinstance(made, BaseException):
+        return (type(made),)
+    if isinstance(made, type):
+        return (made,)
+    return () if made is not None else (KINDS.get(failure.kind, WasmTrap),)
+
+
 def renewed(cls: type[BaseException], args: Sequence[Any], attributes: Mapping[str, Any]) -> BaseException:
     """An exception with these arguments and attributes. Its constructor is not asked: it may want others."""
     made = cls.__new__(cls, *args)

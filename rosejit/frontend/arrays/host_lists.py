@@ -49,9 +49,9 @@ def _columns(items: Sequence[Any]) -> Columns | None:
     kind = of_class(cls)
     if kind is None or not (kind.type is tuple or is_record(cls)) or any(type(item) is not cls for item in items):
         return None
-    layouts = {kind.keys(item) or len(item) for item in items}
+    layouts = {kind.keys(item) or (len(item) if kind.type is tuple else 0) for item in items}
     if len(layouts) > 1 or layouts == {0}:
-        return None
+        return None  # of what may be None, too: to ask for its length would be a use
     return Columns(cls, kind.keys(items[0]), [[*column] for column in zip(*map(kind.parts, items), strict=True)])
 
 

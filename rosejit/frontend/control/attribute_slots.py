@@ -14,7 +14,7 @@ from rosejit.errors import UnsupportedSyntax
 from rosejit.frontend.control.identities import Identities
 from rosejit.frontend.control.if_for import rows
 from rosejit.frontend.control.join import described
-from rosejit.frontend.control.optional import required
+from rosejit.frontend.control.optional import Optional, required, told
 from rosejit.frontend.control.special_methods import own
 from rosejit.frontend.control.undefined import read_bound_attribute, require_single_value
 from rosejit.frontend.soa.element_proxy import put
@@ -259,7 +259,16 @@ class _Elements:
         self._owner = owner
         self._followed = followed
 
+    def _key(self, key: Any) -> Any:
+        """A key that may be None, and surely is not, as the key; a number or a text where None would be an error."""
+        key = told(key)
+        if key.__class__ is Optional and not isinstance(self._owner, list) and None in self._owner:
+            what = "an item is assigned at a key that may be None, as only running tells, and None is one of the keys"
+            raise key.__rose_tape__.type_fault(what, "ask `is None` before, and assign in both branches")
+        return required(key)
+
     def __getitem__(self, key: Any) -> Any:
+        key = self._key(key)
         if self._attributes.is_staged_key(key):
             return self._attributes.looked_up(self._owner, key)
         if not self._followed:
@@ -269,6 +278,7 @@ class _Elements:
         return self._owner[key]
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        key = self._key(key)
         if self._attributes.is_staged_key(key):
             for known, chosen in self._attributes.keys_for(self._owner, key, value):
                 self[known] = chosen  # what it was, or the value

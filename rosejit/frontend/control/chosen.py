@@ -27,7 +27,7 @@ from rosejit.frontend.values.locations import frame_at
 from rosejit.frontend.values.pytree import attributes, is_object, is_row, is_staged_deep, members, with_parts
 from rosejit.frontend.values.scalars import Bool, Int, P
 from rosejit.frontend.values.staged_inputs import to_know
-from rosejit.frontend.values.tape import Tape, unfailing
+from rosejit.frontend.values.tape import Frame, Tape, unfailing
 from rosejit.ir.syntax import Failure
 from rosejit.numeric import np
 
@@ -156,9 +156,21 @@ def selected(tape: Tape, position: Any, values: Sequence[Any], key: Any = None) 
         return Optional(tape, asked(Chosen(tape, position, values), there), held)
     if all(isinstance(value, (str, bytes)) and value == first for value in values):
         return first
+    if any(value.__class__ is Chosen for value in values) and all(choices_of(value) for value in values):
+        return _among_all(tape, position, values)
     with unfailing(tape):
         found = None if any(isinstance(value, Poison) for value in values) else taken(tape, values, position)
     return Chosen(tape, position, values, key) if found is None else found
+
+
+def _among_all(tape: Tape, position: Any, values: Sequence[Any]) -> Chosen:
+    """The one at a position of values of which some are one of several themselves."""
+    sides = [choices_of(value) or ((), 0) for value in values]
+    options: list[Any] = []
+    for each, _ in sides:
+        options = all_of(options, each)
+    places = [at_place(at, [place_of(option, options) for option in each]) for each, at in sides]
+    return Chosen(tape, selected(tape, position, places), options)
 
 
 def is_node(value: Any) -> bool:
@@ -245,16 +257,16 @@ def all_of(options: Sequence[Any], others: Sequence[Any]) -> list[Any]:
     return [*options, *(each for each in others if place_of(each, options) < 0)]
 
 
-def begun(tape: Tape, before: Any, after: Any, said: Callable[[], tuple[str, str]]) -> Any:
-    """What stands before a loop whose iterations leave another value of the host: one of all of them. What cannot be
-    staged is refused in the words that are `said`."""
-    if after is not before and is_node(before) and _may_be_of_it(tape, after):
+def begun(tape: Tape, body: Frame, before: Any, after: Any, said: Callable[[], tuple[str, str]]) -> Any:
+    """What stands before a loop whose iterations, of a `body`, leave another value of the host: one of all of them.
+    What cannot be staged is refused in the words that are `said`."""
+    if after is not before and is_node(before) and _may_be_of_it(tape, body, after):
         nodes = _structure_of(before)
         if len(nodes) > 1:
             first: Any = 0
             return Chosen(tape, first, nodes)
     sides = choices_of(before), choices_of(after)
-    if sides[0] is None or sides[1] is None:
+    if sides[0] is None or sides[1] is None or any([_is_made_in(body, each) for each in sides[1][0]]):
         return before
     options = all_of(sides[0][0], sides[1][0])
     if len(options) == len(sides[0][0]):
@@ -265,11 +277,18 @@ def begun(tape: Tape, before: Any, after: Any, said: Callable[[], tuple[str, str
     return Chosen(tape, sides[0][1], options, None, why, remedy)
 
 
-def _may_be_of_it(tape: Tape, after: Any) -> bool:
+def _may_be_of_it(tape: Tape, body: Frame, after: Any) -> bool:
     """Whether an iteration may have gone to another object of a structure of the host: it has made none."""
     if after.__class__ is Chosen:
         return is_node(after.__rose_options__[0])
-    return after is None or isinstance(after, Poison) or is_node(after) or tape.merged.get(id(after)) is after
+    if after is None or isinstance(after, Poison) or tape.merged.get(id(after)) is after:
+        return True
+    return is_node(after) and not _is_made_in(body, after)
+
+
+def _is_made_in(body: Frame, value: Any) -> bool:
+    """Whether an iteration has made an object, as each would make another one."""
+    return body.allocated.get(id(value)) is value
 
 
 def at_position(chosen: Chosen, position: Any, among: Sequence[Any] = ()) -> Any:

@@ -101,7 +101,7 @@ class LoopCarries(UninitialisedCarries):
         return made if is_other else None
 
     def _listed(self, before: Any, after: Any, name: str) -> Any:
-        before = chosen.begun(self.tape, before, after, lambda: differing(before, after, name))
+        before = chosen.begun(self.tape, self.frame, before, after, lambda: differing(before, after, name))
         held, _ = optional.alike(self.tape, before, after, lambda _: nullcontext())
         found = of_list(self.tape, widened(read_like(self.tape, held, after), after), after)
         inside = members(found)

@@ -101,7 +101,7 @@ class Patterns:
                 found = is_none(value)
                 return negate(self.tape, found) if negated else found
         for value, other in ((a, b), (b, a)):
-            if value.__class__ is Chosen and not isinstance(other, Poison):
+            if value.__class__ is Chosen and (other.__class__ is Chosen or not isinstance(other, Poison)):
                 found = compared(value, lambda option, other=other: self.same(option, other, False))
                 return negate(self.tape, found) if negated else found
         if any(x.__class__ in NUMBERS and isinstance(y, enum.Enum) for x, y in ((a, b), (b, a))):

@@ -131,7 +131,7 @@ def known_flag(value: Optional) -> Any:
     return flag
 
 
-def _told(value: Any) -> Any:
+def told(value: Any) -> Any:
     """A value, or None, where the blocks that are open tell which it is."""
     if value.__class__ is not Optional or value.__rose_flag__.__class__ is bool:  # what a loop begins with stays so
         return value
@@ -161,7 +161,7 @@ def alike(tape: Tape, a: Any, b: Any, side: Callable[[int], AbstractContextManag
         return a, b
     for k, value in enumerate(pair):
         with side(k):
-            pair[k] = _told(value)
+            pair[k] = told(value)
     if not any(map(_may_be_none, pair)):
         return pair[0], pair[1]
     held = next((_held(value) for value in pair if value is not None and _held(value) is not None), None)
@@ -195,6 +195,17 @@ def _is_like(value: Any, other: Any) -> bool:
 def holds_optional(value: Any) -> bool:
     """Whether a part of a structure may be None, which only running tells."""
     return value.__class__ is Optional or any(map(holds_optional, members(value) or ()))
+
+
+def told_inside(value: Any) -> Any:
+    """A structure with the values, or None, where the blocks that are open tell which it is."""
+    if value.__class__ is Optional:
+        return told(value)
+    if not holds_optional(value):
+        return value
+    inside = members(value) or ()
+    parts = [told_inside(part) for part in inside]
+    return value if all(map(operator.is_, parts, inside)) else with_parts(value, parts)
 
 
 def single(value: Any) -> Any:

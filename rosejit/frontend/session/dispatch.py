@@ -3,6 +3,7 @@
 # Values of users are of any type: what they are is asked while staging.
 
 import contextlib
+import dataclasses
 import functools
 import heapq
 import itertools
@@ -31,7 +32,7 @@ from rosejit.frontend.arrays.narrow_array import Narrow, NarrowArray, is_narrow
 from rosejit.frontend.control.chosen import Chosen, compared
 from rosejit.frontend.control.if_for import branched
 from rosejit.frontend.control.join import described
-from rosejit.frontend.control.optional import Optional, required
+from rosejit.frontend.control.optional import Optional, required, told
 from rosejit.frontend.control.special_methods import member_of
 from rosejit.frontend.control.staged_counts import why_counted
 from rosejit.frontend.control.staged_range import StagedRange
@@ -242,7 +243,11 @@ class Dispatcher:
             return compared(args[0], lambda option: self.call(function, option, *args[1:], **kwargs))
         for value in untold:
             require_single_value(value)
-        if function not in MATH and function not in _NEEDING and type(function).__name__ != "ufunc":
+        known = [told(value) for value in args]
+        if any(value is not arg for value, arg in zip(known, args, strict=True)):
+            return self.call(function, *known, **kwargs)
+        needs = function in MATH or function in _NEEDING or (function in (max, min) and not kwargs)
+        if not needs and type(function).__name__ != "ufunc":
             name = getattr(function, "__name__", function)
             raise self._tape.type_fault(
                 f"`{name}` is given a value that may be None, which only running tells",
@@ -511,7 +516,9 @@ def _may_ask(kind: Any, function: Any) -> bool:
     """Whether a function may ask what its arguments are; those of users are staged, others may only keep them."""
     if kind is BuiltinFunctionType:
         return function is not setattr and isinstance(function.__self__, ModuleType)
-    return function is type or (kind is FunctionType and not is_users_code(function.__code__)) or is_numpys(function)
+    if kind is FunctionType:
+        return not is_users_code(function.__code__) and function is not dataclasses.replace
+    return function is type or is_numpys(function)
 
 
 def _is_users(function: Any) -> bool:

@@ -11,6 +11,7 @@ from rosejit.abi import Leaf, Node, Tree, leaves
 from rosejit.containers import KINDS
 from rosejit.frontend.arrays.array import of_host
 from rosejit.frontend.control.if_for import StagedIf
+from rosejit.frontend.control.optional import told_inside
 from rosejit.frontend.control.undefined import Poison, UninitialisedCarry, split
 from rosejit.frontend.hints.hints import ArrayOf, Description, Nothing, Scalar, Structure, Validated
 from rosejit.frontend.hints.read_hints import parts_of
@@ -45,9 +46,10 @@ def tree_of(description: Description, dims: dict[str, int]) -> Tree | None:
 
 
 def stand_in(tape: Tape, root: Frame, signature: Signature, dims: dict[str, int], value: Any) -> Any:
-    """What a function returns; of one that raises on every path something of the kind that its hint names."""
+    """What a function returns, without None where a test has ruled it out; of one that raises on every path something
+    of the kind that its hint names."""
     if not root.diverges:
-        return value
+        return told_inside(value)
     tree = tree_of(signature.result, dims)
     if tree is None:
         return 0.0 if value is None or value is UNDEFINED else value

@@ -20,7 +20,7 @@ from rosejit.frontend.values.deferred_effects import DeferredEffects
 from rosejit.frontend.values.locations import Place, Places, frame_at
 from rosejit.frontend.values.undo_log import UndoLog
 from rosejit.frontend.values.updated_numbers import UpdatedNumbers
-from rosejit.ir.failure import KINDS
+from rosejit.ir.failure import KINDS, raised_by
 from rosejit.ir.primitive import Primitive
 from rosejit.ir.syntax import TRUE, Apply, Atom, Check, Expr, Failure, Let, Lit, Var
 from rosejit.ir.types import REAL, Type
@@ -337,7 +337,7 @@ class Tape:
         """Fail at run time unless `condition` holds."""
         if self.catching:
             what = "this index" if failure.kind == "index" else "this check"
-            self.refuse_in_try(what, *([KINDS[failure.kind]] if failure.kind in KINDS else []))
+            self.refuse_in_try(what, *raised_by(failure))
         if condition is not TRUE:
             self.lets.append(Let((), Check(condition, failure, values), failure.span))
 

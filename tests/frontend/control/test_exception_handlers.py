@@ -281,3 +281,35 @@ def test_what_numpys_numbers_have_and_pythons_have_not(name, kind):
     """)
     with pytest.raises(rose.UnsupportedSyntax, match="inside a `try`"):
         rose.jit(f)(1.0)
+
+
+class Degenerate(ArithmeticError):
+    """The user's own: no error of NumPy's is one."""
+
+
+SOLVED = {
+    "solve": "np.linalg.solve(np.array([[x, 1.0], [0.0, 2.0]]), np.ones(2))[0]",
+    "inv": "np.linalg.inv(np.array([[x, 1.0], [0.0, 2.0]]))[0, 0]",
+    "element": "np.array([x, 2.0])[int(x)]",
+}
+
+
+@pytest.mark.parametrize("solved", SOLVED)
+@pytest.mark.parametrize("caught", ["Degenerate", "(Degenerate, KeyError)", "LookupError", "Exception"])
+def test_what_no_handler_waits_for_is_raised(solved, caught):
+    text = f"def f(x):\n    try:\n        y = {SOLVED[solved]}\n        if y > 3.0:\n            raise Degenerate('large')\n"
+    f = define(f"{text}    except {caught}:\n        return -1.0\n    return y", np=np, Degenerate=Degenerate)
+    is_caught = caught == "Exception" or (caught == "LookupError" and solved == "element")
+    for x in (2.0, 0.125, 0.0):
+        try:
+            wanted = f(x)
+        except (ArithmeticError, LookupError, ValueError) as error:
+            wanted = type(error)
+        if is_caught and solved != "element":
+            with pytest.raises(UnsupportedSyntax, match="can fail at run time"):
+                rose.jit(f)(x)
+        elif isinstance(wanted, type):
+            with pytest.raises(wanted):
+                rose.jit(f)(x)
+        else:
+            assert rose.jit(f)(x) == pytest.approx(wanted, rel=1e-15)

@@ -215,3 +215,29 @@ def test_patterns_of_what_was_chosen(tmp_path, tree, way):
     plain = made(body, tmp_path / "matched.py")
     plain.__globals__["TREE"] = eval(TREES[tree])  # noqa: S307
     agree(plain)
+
+
+ANEW = {
+    "a name": "o = {0}\nfor _ in range(n):\n    o = {1}\nreturn o.r * x",
+    "while": "o = {0}\nwhile n > 0:\n    n -= 1\n    o = {1}\nreturn o.r * x",
+    "an element": "a = [{0}, {1}]\nfor _ in range(n):\n    a[1] = {2}\nreturn a[1].r * x + a[0].r",
+    "an item": "d = {{'a': {0}, 'b': {1}}}\nfor _ in range(n):\n    d['b'] = {2}\nreturn d['b'].r * x",
+    "an attribute": "b = Circle({0})\nfor _ in range(n):\n    b.r = {1}\nreturn b.r.r * x",
+    "exchanged": "a, b = {0}, {1}\nfor _ in range(n):\n    a, b = b, {2}\nreturn a.r * x + b.r",
+    "inside another": "a = Circle({0})\nfor _ in range(n):\n    a = Circle({1})\nreturn a.r.r * x",
+    "changed then": "a = Circle({0})\nfor _ in range(n):\n    a = Circle(a.r)\n    a.r.r += x\nreturn a.r.r",
+    "in a branch": "o = {0}\nfor k in range(n):\n    if k > 0:\n        o = {1}\nreturn o.r * x",
+}
+
+
+@dataclass
+class Round:
+    r: float
+    n: int = 0
+
+
+@pytest.mark.parametrize("way", ANEW)
+@pytest.mark.parametrize("cls", ["Circle", "Round"])
+def test_an_object_of_constants_is_made_in_each_iteration(tmp_path, cls, way):
+    """It was staged for ever: each iteration left another one."""
+    agree(made(ANEW[way].format(*[f"{cls}({r})" for r in (0.7, 0.2, 0.1)]), tmp_path / "anew.py"))
