@@ -3,9 +3,10 @@
 # Values of users are of any type: what they are is asked while staging.
 
 import functools
+import sys
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
-from types import CellType, ModuleType
+from types import CellType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 from rosejit.errors import UnsupportedSyntax
@@ -46,6 +47,7 @@ from rosejit.frontend.scalar_ops.operators import item_of
 from rosejit.frontend.scalar_ops.staged_text import percent, text
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays
 from rosejit.frontend.syntax.ast_build import HOOKS, RUNTIME
+from rosejit.frontend.syntax.user_code import is_users_code
 from rosejit.frontend.values.complexes import Complex
 from rosejit.frontend.values.host_scalars import is_array
 from rosejit.frontend.values.locations import frame_at
@@ -97,6 +99,16 @@ _UNCHANGING = frozenset({str, bytes, range})
 """Sequences whose items are known by themselves."""
 _CONTAINERS = frozenset({list, dict, set, deque, OrderedDict, defaultdict, Counter, bytearray})
 """Types of which operators make new objects."""
+
+
+def _is_of_caller(tape: Tape, made: Any) -> bool:
+    """Whether the function that is being staged has made a function, outside of its staged blocks."""
+    if made.__class__ is not FunctionType or tape.frames[-1].kind != "function":
+        return False
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and made.__code__ not in frame.f_code.co_consts:
+        frame = frame.f_back if not is_users_code(frame.f_code) else None
+    return frame is not None
 
 
 class _Grown:
@@ -252,7 +264,7 @@ class Containers:
                 f"{described(container)} cannot be changed: {tape.identities.why(container)}",
                 help=f"change a copy, made first (`a = {made}(a)`), or use an array (`np.zeros(n)`)",
             )
-        if tape.is_staged and not is_local(tape, container):
+        if tape.is_staged and not is_local(tape, container) and not _is_of_caller(tape, container):
             raise tape.fault(
                 UnsupportedSyntax,
                 f"{described(container)} from outside of a staged branch or loop is changed in it",

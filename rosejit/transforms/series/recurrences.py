@@ -8,6 +8,7 @@ half the multiplications (Griewank and Walther, Evaluating Derivatives, section 
 """
 
 from collections.abc import Callable
+from functools import partial
 
 from rosejit.ir import syntax as ir
 from rosejit.ir.builder import Builder
@@ -183,16 +184,16 @@ def _product(s: Series, y: ir.Atom, args: tuple[ir.Atom, ...], k: int) -> Coeffi
     return s.sum([s.times(s.at(a, j), s.at(b, k - j)) for j in range(k + 1)])
 
 
-def _quotient(s: Series, y: ir.Atom, args: tuple[ir.Atom, ...], k: int) -> Coefficient:
+def _quotient(s: Series, y: ir.Atom, args: tuple[ir.Atom, ...], k: int, divided: Primitive = P["div"]) -> Coefficient:
     a, b = args
     top, taken = s.coefficient(a, k), s.sum([s.times(s.coefficient(b, j), s.at(y, k - j)) for j in range(1, k + 1)])
     if top is None and taken is None:
         return None
     if taken is None:
         assert top is not None
-        return s.plain(P["div"], top, b)
+        return s.plain(divided, top, b)
     left = s.plain(P["neg"], taken) if top is None else s.plain(P["sub"], top, taken)
-    return s.plain(P["div"], left, b)
+    return s.plain(divided, left, b)
 
 
 def _power(s: Series, y: ir.Atom, args: tuple[ir.Atom, ...], k: int) -> Coefficient:
@@ -216,5 +217,6 @@ def _power(s: Series, y: ir.Atom, args: tuple[ir.Atom, ...], k: int) -> Coeffici
 _SPECIAL: dict[Primitive, Callable[[Series, ir.Atom, tuple[ir.Atom, ...], int], Coefficient]] = {
     P["mul"]: _product,
     P["div"]: _quotient,
+    P["ratio"]: partial(_quotient, divided=P["ratio"]),
     P["pow"]: _power,
 }

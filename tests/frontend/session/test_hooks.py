@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from rosejit import vmap
 from rosejit.errors import RoseAssertionError, StagingTypeError, UnsupportedSyntax
 from rosejit.frontend.hints.hints import Vec
 from rosejit.frontend.values import rose_functions as rose
@@ -287,3 +288,14 @@ def test_yield_in_a_staged_block():
     error = fault(f, 1.0)
     assert isinstance(error, UnsupportedSyntax)
     says(error, "`yield`", line="yield x  # in a branch")
+
+
+def test_a_function_that_was_made_gets_attributes_in_a_batch():
+    def scaled(x, y):
+        def event(t):
+            return t * y
+
+        event.direction = -1
+        return event(x) * event.direction
+
+    assert vmap(scaled, (0, None))(np.array([1.0, 2.0]), 3.0) == pytest.approx([-3.0, -6.0])
