@@ -81,10 +81,10 @@ class Chosen(Poison):
 
     __hash__ = Poison.__hash__
 
-    def __rose_at__(self, position: Any) -> "Chosen":
-        """Another of the same values."""
+    def __rose_at__(self, position: Any, among: Sequence[Any] = ()) -> "Chosen":
+        """Another of the same values, or of those it is `among`."""
         words = self.__rose_why__, self.__rose_remedy__
-        return Chosen(self.__rose_tape__, position, self.__rose_options__, None, *words)
+        return Chosen(self.__rose_tape__, position, among or self.__rose_options__, None, *words)
 
     __rose_branched__: Callable[["Chosen", Callable[[Any], Any]], Any]
     """What `use` of the value gives, in a staged branch for each; branches are above."""
@@ -293,10 +293,9 @@ def _is_made_in(body: Frame, value: Any) -> bool:
 
 def at_position(chosen: Chosen, position: Any, among: Sequence[Any] = ()) -> Any:
     """Another of the same values, or of those it is `among`."""
-    options = among or chosen.__rose_options__
     if position.__class__ is not Int:
-        return options[position]
-    return Chosen(chosen.__rose_tape__, position, options, None, chosen.__rose_why__, chosen.__rose_remedy__)
+        return (among or chosen.__rose_options__)[position]
+    return chosen.__rose_at__(position, among)
 
 
 def position_in(chosen: Chosen, value: Any) -> Any:

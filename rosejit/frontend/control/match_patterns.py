@@ -1,4 +1,5 @@
-"""Takes the subjects of `match` statements apart: whether they have the form of a pattern is known while staging."""
+"""Takes the subjects of `match` statements apart. Whether they have the form of a pattern is known while staging; of
+one of several values of the host only running tells."""
 
 # Values of users are of any type: what they are is asked while staging.
 

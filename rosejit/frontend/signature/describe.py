@@ -291,10 +291,9 @@ class Binder:
         if host is None:
             raise self._error(f"a `{wanted}`", value, where, fact=element)
         self._dimensions(wanted, host.shape, value, where)
-        if host.shape:
-            return self._leaf(leaf_of(host.shape, element), host)  # type: ignore[arg-type]  # a kind
-        leaf = self._leaf(Leaf(element), host.item())  # type: ignore[arg-type]  # a kind
-        return self._of_class(leaf, value, where) if wanted.element in (None, "int") else leaf
+        leaf = self._leaf(leaf_of(host.shape, element), host if host.shape else host.item())  # type: ignore[arg-type]  # a kind
+        is_open = not host.shape and wanted.element in (None, "int")
+        return self._of_class(leaf, value, where) if is_open else leaf
 
     def _known(self, value: Any, where: str) -> Any:
         """An array of another library as NumPy's; any other value itself."""

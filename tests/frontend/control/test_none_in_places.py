@@ -149,7 +149,14 @@ def is_same(s):
     return after is before, after is not before, after == before
 
 
-@pytest.mark.parametrize("use", [heated, is_same])
+def one_of_ones(s):
+    first = "a" if s.t < 1 else "b"
+    some = [first, "c", "b"]
+    k = 0 if s.t < 0.5 else 1 if s.t < 2 else 2
+    return some[k], {"a": 1.0, "b": 2.0, "c": 3.0}[some[k]] * s.t
+
+
+@pytest.mark.parametrize("use", [heated, is_same, one_of_ones])
 def test_chosen_members_are_kept_and_compared(use: Any) -> None:
     for t in (0.25, 0.75, 1.5, 2.5):
         assert rose.jit(use)(State(t)) == use(State(t))

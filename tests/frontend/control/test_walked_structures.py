@@ -137,7 +137,7 @@ def agree(plain):
 def test_walks_through_trees(tree, walk, tmp_path):
     path = tmp_path / "walked.py"
     plain = made(f"xs = [x, x * x]\nnode = TREE\n{WALKS[walk]}", path)
-    plain.__globals__["TREE"] = eval(TREES[tree])  # noqa: S307
+    plain.__globals__["TREE"] = eval(TREES[tree])  # noqa: S307 - a row of the table above
     agree(plain)
 
 
@@ -213,7 +213,7 @@ MATCHED = {
 def test_patterns_of_what_was_chosen(tmp_path, tree, way):
     body = f"xs = [x, x * x]\nnode = TREE\n{STEP}\n{MATCHED[way]}"
     plain = made(body, tmp_path / "matched.py")
-    plain.__globals__["TREE"] = eval(TREES[tree])  # noqa: S307
+    plain.__globals__["TREE"] = eval(TREES[tree])  # noqa: S307 - a row of the table above
     agree(plain)
 
 
