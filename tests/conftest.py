@@ -1,6 +1,7 @@
 """Fixtures and settings that all tests share: golden texts, and how many random examples are tried."""
 
 import gc
+import math
 import os
 import re
 import shutil
@@ -34,10 +35,13 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 def pytest_configure() -> None:
-    """What goes wrong while a loop is followed keeps it from being rolled, elsewhere; here it is a failure."""
+    """What goes wrong while a loop is followed keeps it from being rolled, elsewhere; here it is a failure. And none is
+    warned of for the seconds that it takes to unroll: they are the machine's affair."""
+    from rosejit.frontend.control import if_for
     from rosejit.frontend.rolling import decide
 
     decide.STRICT = True
+    if_for.SECONDS = math.inf
 
 
 def pytest_unconfigure() -> None:

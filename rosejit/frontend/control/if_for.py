@@ -33,7 +33,7 @@ from rosejit.ir.types import BOOL, INT, REAL
 Names = tuple[Any, ...]
 _MANY = 100_000
 """After so many operations a loop of the host asks how many there will be."""
-_TELLS, _SECONDS = 20_000, 1.0
+_TELLS, SECONDS = 20_000, 1.0
 """After so many operations, or so many seconds of work, a loop of the host says that it is unrolled."""
 _LOOKS = 5_000
 """After so many operations it looks whether it should."""
@@ -201,7 +201,7 @@ class HostFor:
         if not self._counts:
             self._count(done)
         each = staged / max(done, 1)
-        if self._why and (staged > _TELLS or process_time() - self._since > _SECONDS):
+        if self._why and (staged > _TELLS or process_time() - self._since > SECONDS):
             self._tell(staged, done)
         following = staged + _LOOKS if self._why else _MANY if staged < _MANY else staged + _MANY
         self._asks_at = min(self._began_at + following, tape.room)
@@ -280,7 +280,7 @@ def tell_of_compilation(unrolled: Sequence[Unrolled], ops: int, seconds: float) 
     seconds of work from its text to its code, if it is much and a good part of it (the elements of arrays count there
     only). A slow machine alone is no reason: few operations do not take long because of a loop."""
     longest = max(unrolled, key=lambda record: record.ops)
-    is_much = ops > _TELLS or (seconds > _SECONDS and ops > _TELLS // 10)
+    is_much = ops > _TELLS or (seconds > SECONDS and ops > _TELLS // 10)
     if any(record.told for record in unrolled) or 4 * longest.ops < ops or not is_much:
         return
     of_all = f"{longest.ops:,} of {ops:,} operations"
