@@ -22,7 +22,7 @@ _CALM = (HealthCheck.too_slow, HealthCheck.data_too_large)
 settings.register_profile("full", deadline=None, suppress_health_check=_CALM)
 settings.register_profile("quick", settings.get_profile("full"), max_examples=15)
 settings.register_profile("product", settings.get_profile("full"))  # all of each table, for an hour
-settings.register_profile("between", settings.get_profile("quick"))
+settings.register_profile("gate", settings.get_profile("full"))
 settings.load_profile(os.environ.get("ROSE_TEST_PROFILE", "full"))
 
 # Before anything is imported: no test reads or fills the cache of the person who runs it.
@@ -105,8 +105,8 @@ SAMPLED = (
     "tests/wasm/",
 )
 """What reads no source and nothing of the host is the same on every version of Python, and tables are of many cases:
-one interpreter runs them all, the others one in sixteen, and all calls at kinks: what is chosen there is wrong where
-nothing else is. (The documents run once more by `tox -e docs`.)"""
+one interpreter runs them all, the others one in sixty-four, and a quarter of the calls at kinks: what is chosen there is
+wrong where nothing else is. (The documents run once more by `tox -e docs`.)"""
 
 ONCE = (
     "tests/codegen/core/test_split_long.py::test_a_hundred_thousand_operations",
@@ -125,18 +125,74 @@ ONCE = (
 """What takes seconds and does not depend on the version of Python: one interpreter runs it."""
 
 
+LONG = {
+    "tests/contract/test_changes_outside.py::test_at_each_call": 4,
+    "tests/contract/test_random.py::test_derivatives_draw_once": 4,
+    "tests/contract/test_random.py::test_draws_are_those_of_numpy": 3,
+    "tests/contract/test_range_checkpoint.py::test_second_derivatives": 3,
+    "tests/contract/test_registry.py::test_calls": 8,
+    "tests/contract/test_registry.py::test_derivatives": 8,
+    "tests/contract/test_rose_check.py::test_programs_agree": 8,
+    "tests/contract/test_rose_check.py::test_second_derivatives_of_programs_agree": 3,
+    "tests/contract/test_special_values.py::test_special_values": 3,
+    "tests/contract/test_stand_ins.py::test_a_lambda_reads_what_it_holds": 3,
+    "tests/docs/test_check.py::test_every_document_is_as_it_says": 4,
+    "tests/export/test_es_module.py::test_node_gives_the_bits_of_wasmtime": 3,
+    "tests/frontend/arrays/test_arrays_reached.py::test_what_is_computed_with_them": 4,
+    "tests/frontend/control/test_arrays_that_may_be_one.py::test_arrays_that_may_be_one": 3,
+    "tests/frontend/control/test_chosen_results.py::test_what_running_chooses_leaves_as_itself": 3,
+    "tests/frontend/control/test_elements_moved_between.py::test_moved_between_two_blocks": 3,
+    "tests/frontend/control/test_one_of_several_objects.py::test_no_change_is_lost": 3,
+    "tests/frontend/control/test_optional.py::test_as_in_python": 4,
+    "tests/frontend/numpy/test_equal_values.py::test_modes_agree_on_what_is_determined": 3,
+    "tests/frontend/numpy/test_equal_values.py::test_the_vector_that_is_determined": 3,
+    "tests/frontend/numpy/test_stored_dtypes.py::test_every_operation_in_every_place_is_numpys": 3,
+    "tests/frontend/python/test_augmented_targets.py::test_as_python_or_refused": 3,
+    "tests/frontend/python/test_lookups.py::test_one_of_two_behind_a_branch": 3,
+    "tests/frontend/python/test_lookups.py::test_writes_at_keys_of_every_kind": 3,
+    "tests/frontend/rolling/test_accumulations.py::test_accumulations": 8,
+    "tests/frontend/rolling/test_decide.py::test_rolled": 5,
+    "tests/frontend/rolling/test_lists.py::test_rolled": 3,
+    "tests/frontend/rolling/test_tables.py::test_tabled": 3,
+    "tests/frontend/rolling/test_tables.py::test_what_a_loop_writes_is_in_no_table": 7,
+    "tests/frontend/session/test_host_effects.py::test_what_changes_the_host_is_refused": 3,
+    "tests/frontend/test_helpers_in_places.py::test_as_in_python": 4,
+    "tests/frontend/test_host_values.py::test_what_is_read_from_outside": 8,
+    "tests/solvers/test_bad_input.py::test_equations": 3,
+    "tests/solvers/test_bad_input.py::test_fits": 3,
+    "tests/solvers/test_bad_input.py::test_searches_for_roots": 3,
+    "tests/solvers/test_solver_table.py::test_derivatives": 8,
+    "tests/test_laws.py::test_derivatives_have_the_bits_of_the_interpreter": 6,
+    "tests/test_laws.py::test_second_derivatives_agree_in_all_modes": 4,
+    "tests/test_laws.py::test_the_answer_is_the_known_one": 3,
+    "tests/test_laws.py::test_the_laws_hold_to_order_2": 6,
+    "tests/test_laws.py::test_wasm_gives_the_bits_of_the_interpreter": 3,
+    "tests/test_laws.py::test_what_users_call_gives_the_bits_of_the_interpreter": 5,
+    "tests/transforms/autodiff/test_mixed_mode.py::test_programs": 4,
+    "tests/transforms/jacobians/test_multi_tangent.py::test_programs": 5,
+    "tests/transforms/jacobians/test_sparse_program.py::test_nothing_is_missed_in_gradients": 3,
+    "tests/transforms/jacobians/test_sparse_program.py::test_nothing_is_missed_in_programs": 3,
+    "tests/transforms/test_laws.py::test_laws_hold_to_order_3": 3,
+}
+"""Tables that take longest, and of how many rows `tox` runs one (`ROSE_TEST_PROFILE=product` runs all, and parts that
+tests leave out themselves: `tests/tables.py`)."""
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """With the profile `quick`, deselect what one interpreter runs for all; with `between`, for an interpreter between
-    others that run all the rest, also three in four of that."""
+    """With the profile `gate`, deselect most rows of the longest tables; with `quick`, for the interpreters beside the
+    one of `gate`, also what one interpreter runs for all, and three in four of the rest."""
     profile = os.environ.get("ROSE_TEST_PROFILE")
-    if profile not in ("quick", "between"):
+    if profile not in ("gate", "quick"):
         return
-    sampled = [item for item in items if item.nodeid.startswith(SAMPLED) and "-kink" not in item.nodeid]
-    left_out = {item for k, item in enumerate(sampled) if k % 16}
-    left_out |= {item for item in items if item.nodeid.startswith(ONCE)}
-    if profile == "between":
-        part = sys.version_info.minor // 2 % 4  # another for each such interpreter
-        left_out |= {item for k, item in enumerate(items) if k % 4 != part}
+    left_out: set[pytest.Item] = set()
+    for table, every in LONG.items():
+        rows = [item for item in items if item.nodeid.startswith(table)]
+        left_out.update(row for k, row in enumerate(rows) if k % every)
+    if profile == "quick":
+        sampled = [item for item in items if item.nodeid.startswith(SAMPLED) and "-kink" not in item.nodeid]
+        left_out.update(item for k, item in enumerate(sampled) if k % 16)
+        left_out.update(item for item in items if item.nodeid.startswith(ONCE))
+        left_out.update(item for k, item in enumerate(items) if (k + sys.version_info.minor) % 4)  # to each its own
     config.hook.pytest_deselected(items=list(left_out))
     items[:] = [item for item in items if item not in left_out]
 

@@ -10,7 +10,7 @@ S = TypeVar("S")
 
 PROFILE = os.environ.get("ROSE_TEST_PROFILE", "full")
 IS_WHOLE = PROFILE == "product"
-IS_QUICK = PROFILE in ("quick", "between")
+IS_QUICK = PROFILE == "quick"
 """Whether another interpreter runs all the rest."""
 
 
