@@ -105,8 +105,8 @@ SAMPLED = (
     "tests/wasm/",
 )
 """What reads no source and nothing of the host is the same on every version of Python, and tables are of many cases:
-one interpreter runs them all, the others one in sixty-four, and a quarter of the calls at kinks: what is chosen there is
-wrong where nothing else is. (The documents run once more by `tox -e docs`.)"""
+one interpreter runs them all, the others one in sixty-four, and a quarter of the calls at kinks: what is chosen there
+is wrong where nothing else is. (The documents run once more by `tox -e docs`.)"""
 
 ONCE = (
     "tests/codegen/core/test_split_long.py::test_a_hundred_thousand_operations",
