@@ -60,8 +60,6 @@ class LoopCarries(UninitialisedCarries):
 
     before: tuple[Any, ...] = ()
     held: tuple[Any, ...] = ()
-    aliases: dict[Box, tuple[Array, Var]] = field(default_factory=dict[Box, tuple[Array, Var]])
-    """The boxes that stand in for arrays whose names are rebound: those arrays, and the content in the body."""
     later: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
     slots: dict[AttributeSlot, Any] = field(default_factory=dict[AttributeSlot, Any])
     """The attributes that iterations change, and what they begin with, where that is not what they are before."""
@@ -98,6 +96,7 @@ class LoopCarries(UninitialisedCarries):
                 found = self._listed(before, loaded(self.frame.contents[slot]), slot.name)
                 if found is not before:
                     is_other, self.slots[slot] = True, found
+        is_other = is_other or self.refuted(zip(self.before, self.held, values, self.names, strict=True))
         return made if is_other else None
 
     def _listed(self, before: Any, after: Any, name: str) -> Any:

@@ -194,6 +194,7 @@ class _Loop:
         self._carries = LoopCarries(tape, self._frame, exposed, names, ran)
         self._frame.carries = self._carries
         self._carries.counted = False
+        self._carries.is_rotated = first is not None
         self._names: Names = ()
         self._condition: Atom = TRUE
         self._test = self._frame.lets

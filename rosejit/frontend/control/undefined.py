@@ -18,7 +18,9 @@ Flag = bool | Bool
 class UninitialisedCarry:
     """What a name that was unbound before a loop holds in its later iterations.
 
-    It takes the form of the first value that it is joined with, or of a number when it is read.
+    It takes the form of the first value that it is joined with, or of a number when it is read. Arrays in it from
+    outside of the loop are the same ones: if iterations turn out to bind the name to others (`refuted`), the loop is
+    staged again.
     """
 
     __slots__ = ("_frame", "_name", "held", "tape")
@@ -44,6 +46,8 @@ class UninitialisedCarry:
         if kind is not None:
             return wrap(self.tape, Var(kind, hint(self._name)))
         if like.__class__ is Array:
+            if self._frame.carries.is_same(like, self._name):
+                return like
             box = Box(self._name)
             var = Var(array(like.shape, like.type), hint(self._name))
             self._frame.contents[box] = self._frame.carries.placed[box] = var

@@ -1,6 +1,6 @@
 """Carries of names that are bound to nothing before a loop: they start from zeros that nobody reads."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field
 from typing import Any, NoReturn
 
@@ -16,6 +16,7 @@ from rosejit.frontend.control.undefined import (
     flag_atom,
     hint,
     label,
+    split,
 )
 from rosejit.frontend.values.pytree import is_mutable, is_row, members, with_parts
 from rosejit.frontend.values.scalars import ATOMS, NUMBERS, type_of, wrap
@@ -74,6 +75,10 @@ class UninitialisedCarries:
     """The test of a `while`, once it is staged; the frame holds the body."""
     objects: list[tuple[Any, tuple[Any, Any]]] = field(default_factory=list[tuple[Any, tuple[Any, Any]]])
     """Structures that come out, each with what it was before, and after an iteration."""
+    aliases: dict[Box, tuple[Array, Var]] = field(default_factory=dict[Box, tuple[Array, Var]])
+    """The boxes that stand in for arrays whose names are rebound: those arrays, and the content in the body."""
+    is_rotated: bool = False
+    """Whether it is a `while` that begins with its body: it is not staged again."""
     stand_ins: dict[int, tuple[Any, Any]] = field(default_factory=dict[int, tuple[Any, Any]])
     """By `id`: what stands in the body for objects that can be changed, and those."""
 
@@ -122,7 +127,8 @@ class UninitialisedCarries:
             assert atom is not None
             self.atoms[held.atom] = atom
         elif held.__class__ is Array:
-            self.atoms[self.placed[held.box]] = self._array_before(before, held)
+            if held.box in self.placed:
+                self.atoms[self.placed[held.box]] = self._array_before(before, held)
         else:
             rows = members(held) or []
             befores = [UNDEFINED] * len(rows) if before is UNDEFINED else members(before) or []
@@ -175,6 +181,9 @@ class UninitialisedCarries:
     def _leaf_array(self, before: Any, p: Any, new: Array, name: str) -> Finaliser:
         if p is UNDEFINED and self.tape.content(new.box) is not None and not carry_aliases.moves(new):
             return lambda: new  # every iteration binds the name to the same array, from outside of the loop
+        if p.__class__ is Array and p.box not in self.placed and are_one(p, new):
+            original = self.aliases[p.box][0] if p.box in self.aliases else new
+            return lambda: original if new.axes is None else replaced(new, original.box)
         if p is not UNDEFINED and (p.__class__ is not Array or p.shape != new.shape or p.type is not new.type):
             self.undecided(name)
         with self.tape.reopened(self.frame):
@@ -193,6 +202,37 @@ class UninitialisedCarries:
 
         return finish
 
+    def is_same(self, value: Array, name: str) -> bool:
+        """Whether a name without a beginning that an iteration binds to an array is taken to be that one in the later
+        ones."""
+        if self.is_rotated or (self.frame.place, name) in self.tape.copied:
+            return False
+        frames = self.tape.frames
+        if self.frame not in frames or carry_aliases.moves(value):
+            return False
+        if value.box in self.aliases:
+            return value.axes is None or self.aliases[value.box][0].axes is None
+        return self.tape.content(value.box, self.frame) is not None
+
+    def refuted(self, rows: Iterable[tuple[Any, Any, Any, str]]) -> bool:
+        """Whether a name was taken to be bound to one array in all iterations, and is not: of names, what they hold
+        before the loop, in an iteration and after it. The loop is then staged again, in which it is bound to copies."""
+        rows = [*rows]
+        kept = {p.box for _, p, x, _ in rows for p, x in _arrays_of(p, x) if p.box in self.aliases and are_one(p, x)}
+        copied = [name for v, p, x, name in rows if self._is_refuted(split(v)[0], split(p)[0], split(x)[0], kept)]
+        self.tape.copied |= {(self.frame.place, name) for name in copied}
+        return bool(copied)
+
+    def _is_refuted(self, before: Any, hole: Any, new: Any, kept: set[Box]) -> bool:
+        if hole.__class__ is not UninitialisedCarry or hole.held is UNDEFINED or new is hole:
+            return False
+        around = before.become(new) if before.__class__ is UninitialisedCarry else new
+        for same in (new, around):
+            for p, x in _arrays_of(hole.held, same):
+                if p.box not in self.placed and not (are_one(p, x) and (p.box not in self.aliases or p.box in kept)):
+                    return True
+        return False
+
     def came_out(self, made: Any, before: Any, after: Any) -> None:
         """Note a structure that is what it was `before` the loop, or what an iteration has left."""
         if is_mutable(made):
@@ -205,6 +245,26 @@ class UninitialisedCarries:
             f"{label(name)} is read in a staged loop before anything says what it is",
             help=f"bind {label(name)} before the loop",
         )
+
+
+def _arrays_of(p: Any, x: Any) -> Iterator[tuple[Array, Any]]:
+    """The arrays in a structure, each with what is in its place in another."""
+    if p.__class__ is Array:
+        yield p, x
+        return
+    inside = [*(members(x) or ())]
+    for k, item in enumerate(members(p) or ()):
+        yield from _arrays_of(item, inside[k] if k < len(inside) else None)
+
+
+def are_one(p: Array, x: Any) -> bool:
+    """Whether two arrays are the same one, or the same part of one."""
+    return x.__class__ is Array and x.box is p.box and x.axes == p.axes
+
+
+def replaced(part: Array, box: Box) -> Array:
+    """The same part of another array."""
+    return Array(part.tape, box, part.shape, part.type, part.axes)
 
 
 def _zero(kind: Scalar) -> Lit:

@@ -240,6 +240,8 @@ class Tape:
     """Arrays that were known to the host until a rolled loop read them at its index."""
     given: dict[Var, Any]
     """The classes of numbers that are arguments, where they are not Python's own."""
+    copied: frozenset[tuple[Place | None, str]] = frozenset()
+    """Loops and names that iterations bind to several arrays, nothing being bound to them before."""
     unclassed: set[Var]
     """Numbers that are arguments, of whose classes the key of the call says nothing."""
     _literals: dict[float, Lit]
