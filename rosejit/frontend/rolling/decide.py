@@ -38,7 +38,8 @@ from rosejit.lazy_dataclass import dataclass
 from rosejit.logs import note
 
 STRICT = False
-"""Whether an error while a loop is followed goes to the user: so that tests find what is not thought of."""
+"""Whether an error while a loop is followed goes to the user, and nothing may be staged meanwhile: so that tests find
+what is not thought of."""
 
 
 def roll(
@@ -56,7 +57,9 @@ def roll(
         return iterate(tape, items, names, exposed, leaving)
     if hasattr(items, "__next__"):
         refuse_outer_iterator(tape, items)
+    before = len(tape.lets)
     why = _why_unrolled(tape, found, names, plan, frame)
+    assert not STRICT or len(tape.lets) == before, f"following a loop has staged {tape.lets[before:]}"
     if not why.reason:
         if hasattr(items, "__next__"):
             use_up(tape, items, bool(leaving))
