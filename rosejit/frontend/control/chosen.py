@@ -18,16 +18,18 @@ from rosejit import containers
 from rosejit.containers import DATACLASS, of_class
 from rosejit.errors import StagingTypeError
 from rosejit.frontend.arrays.array import Array, of_host
+from rosejit.frontend.arrays.asarray import stacked
 from rosejit.frontend.arrays.getitem import get
 from rosejit.frontend.control.optional import Optional, nothing_like
 from rosejit.frontend.control.undefined import Poison
-from rosejit.frontend.soa.struct_of_arrays import taken
+from rosejit.frontend.soa.element_proxy import arrays_in
+from rosejit.frontend.soa.struct_of_arrays import TAKEN, detached_at, taken
 from rosejit.frontend.syntax.user_code import is_users_class, is_users_code, users_variables
 from rosejit.frontend.values.locations import frame_at
-from rosejit.frontend.values.pytree import attributes, is_object, is_row, is_staged_deep, members, with_parts
+from rosejit.frontend.values.pytree import attributes, is_alike, is_object, is_row, is_staged_deep, members, with_parts
 from rosejit.frontend.values.scalars import Bool, Int, P
 from rosejit.frontend.values.staged_inputs import to_know
-from rosejit.frontend.values.tape import Frame, Tape, unfailing
+from rosejit.frontend.values.tape import UNDEFINED, Frame, Tape, merged, unfailing
 from rosejit.ir.syntax import Failure
 from rosejit.numeric import np
 
@@ -159,8 +161,48 @@ def selected(tape: Tape, position: Any, values: Sequence[Any], key: Any = None) 
     if any(value.__class__ is Chosen for value in values) and all(choices_of(value) for value in values):
         return _among_all(tape, position, values)
     with unfailing(tape):
-        found = None if any(isinstance(value, Poison) for value in values) else taken(tape, values, position)
+        found = None if any(isinstance(value, Poison) for value in values) else taken_of(tape, values, position)
     return Chosen(tape, position, values, key) if found is None else found
+
+
+def taken_of(tape: Tape, items: Sequence[Any], index: Any) -> Any:
+    """The element of a list of the host at a staged index, as an object whose changes are changes of that in the list;
+    None where they are not alike. Texts and members of an `Enum` in objects of staged code may differ."""
+    found = taken(tape, items, index)
+    if found is not None or not items or not all([tape.identities.home(item) is not None for item in items]):
+        return found
+    at = get(of_host(tape, np.arange(len(items)), "places", readonly="it is a table of places"), index)
+    with unfailing(tape):
+        element = _part_by_part(tape, items, at)
+    if element is UNDEFINED:
+        return None
+    tape.identities.view(element, items, index, TAKEN)
+    return element
+
+
+def _part_by_part(tape: Tape, items: Sequence[Any], index: Any) -> Any:
+    """A copy of the element at a staged index, in which what differs is one of several values; UNDEFINED if they are
+    not alike."""
+    first = items[0]
+    if all([item is None for item in items]):
+        return None
+    if all([item.__class__ is Chosen or is_constant(item) for item in items]):
+        options, places = list[Any](), list[Any]()
+        for item in items:
+            options = all_of(options, (choices_of(item) or ((),))[0])
+        for item in items:
+            each, at = choices_of(item) or ((), 0)
+            places.append(at_place(at, [place_of(option, options) for option in each]))
+        column: Any = stacked(tape, places)
+        return options[0] if len(options) == 1 else Chosen(tape, get(column, index), options)
+    inside = [members(item) or () for item in items]
+    if not inside[0] or any(arrays_in(first)) or not all([is_alike(first, item) for item in items]):
+        found = detached_at(tape, items, index)
+        return UNDEFINED if found is None else found
+    parts = [_part_by_part(tape, column, index) for column in zip(*inside, strict=True)]
+    if any([part is UNDEFINED for part in parts]):
+        return UNDEFINED
+    return merged(tape, with_parts(first, parts))
 
 
 def _among_all(tape: Tape, position: Any, values: Sequence[Any]) -> Chosen:

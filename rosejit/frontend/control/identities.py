@@ -205,6 +205,8 @@ class Joined:
 
     def view(self, element: Any, items: Sequence[Any], index: Any, why: str) -> None:
         """Note an element that was taken of `items`, and the objects in it."""
+        if isinstance(element, Poison):  # one of several values of the host, which are not changed
+            return
         if is_mutable(element):
             self._note(Origin(element, [*items], self._tape.frames[-1], why, False, tuple(items), index))
         inside = [members(item) or () for item in items]

@@ -16,7 +16,7 @@ from rosejit.frontend.arrays.array import of_host
 from rosejit.frontend.arrays.asarray import in_64_bits
 from rosejit.frontend.arrays.getitem import get
 from rosejit.frontend.arrays.narrow_array import is_narrow
-from rosejit.frontend.control.chosen import Chosen, compared, selected
+from rosejit.frontend.control.chosen import Chosen, compared, selected, taken_of
 from rosejit.frontend.control.identities import objects_in
 from rosejit.frontend.control.if_for import branched
 from rosejit.frontend.control.optional import Optional, required
@@ -24,7 +24,7 @@ from rosejit.frontend.control.special_methods import own
 from rosejit.frontend.python.assert_raise import is_awaited, raised_unless
 from rosejit.frontend.python.ordering import choose, either, equal
 from rosejit.frontend.soa.element_proxy import arrays_in
-from rosejit.frontend.soa.struct_of_arrays import detached_at, taken
+from rosejit.frontend.soa.struct_of_arrays import detached_at
 from rosejit.frontend.values.host_scalars import number_kind
 from rosejit.frontend.values.scalars import NUMBERS, Bool, Int
 from rosejit.frontend.values.staged_inputs import to_know
@@ -61,7 +61,8 @@ def item(tape: Tape, table: Any, key: Any, read: Read) -> Any:
 
 def _item(tape: Tape, table: Any, key: Any, read: Read) -> Any:
     if key.__class__ is Chosen:
-        return branched(key, lambda option: read(table[option]))
+        found = _object_at(tape, table, key, read)
+        return branched(key, lambda option: read(table[option])) if found is None else found
     keys, at, found = _found(tape, table, key)
     if isinstance(table, Counter):
         return _or_default(tape, table, keys, at, 0, key, read)
@@ -81,6 +82,18 @@ def _item(tape: Tape, table: Any, key: Any, read: Read) -> Any:
     if found is not True and raised_unless(tape, found, KeyError, key):
         at = choose(tape, found, at, 0, "index")
     return selected(tape, at, [read(table[k]) for k in keys], _number_in(key))
+
+
+def _object_at(tape: Tape, table: Any, key: Chosen, read: Read) -> Any:
+    """The object that can be changed at one of several keys, as an element is at a staged index; None if there are
+    other things at them."""
+    if not all([option in table for option in key.__rose_options__]):
+        return None
+    values = [table[option] for option in key.__rose_options__]
+    if not all([any(True for _ in objects_in(value)) for value in values]):
+        return None
+    with unfailing(tape):
+        return taken_of(tape, [*map(read, values)], key.__rose_position__)
 
 
 def got(tape: Tape, table: Any, key: Any, default: Any, read: Read) -> Any:
@@ -234,7 +247,7 @@ def of_sequence_at(tape: Tape, items: Sequence[Any], index: Any, read: Read) -> 
         with unfailing(tape):
             at = choose(tape, index < 0, index + len(items), index, "index")
             return selected(tape, at, [*map(read, items)], index)
-    found = taken(tape, items, index)
+    found = taken_of(tape, items, index)
     if found is not None or not items:
         return found
     known = [*dict.fromkeys(items)] if all([isinstance(value, (str, bytes)) for value in items]) else items

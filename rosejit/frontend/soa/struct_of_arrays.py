@@ -21,7 +21,7 @@ from rosejit.ir.types import INT
 from rosejit.lazy_dataclass import dataclass
 from rosejit.numeric import np
 
-_TAKEN = "an element was taken from a list of the host by a staged index"
+TAKEN = "an element was taken from a list of the host by a staged index"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -164,9 +164,9 @@ def taken(tape: Tape, items: Sequence[Any], index: Any) -> Any:
     element = detached_at(tape, items, index)
     if element is None:
         return None
-    tape.identities.view(element, items, index, _TAKEN)
+    tape.identities.view(element, items, index, TAKEN)
     for array in (*arrays_in(element), *(found for item in items for found in arrays_in(item))):
-        array.box.readonly = array.box.readonly or _TAKEN
+        array.box.readonly = array.box.readonly or TAKEN
     return element
 
 
