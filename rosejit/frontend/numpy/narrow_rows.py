@@ -156,6 +156,11 @@ def _of_first(session: Any, row: Any, function: Any, args: Args, kwargs: Options
     return _widely(session, row, function, args, kwargs, dtype_in(args[0]))
 
 
+def _of_second(session: Any, row: Any, function: Any, args: Args, kwargs: Options) -> Any:
+    """A function that picks elements of its second argument."""
+    return _widely(session, row, function, args, kwargs, dtype_in(args[1]))
+
+
 def _of_list(session: Any, row: Any, function: Any, args: Args, kwargs: Options) -> Any:
     """A function of several arrays, which are put together."""
     dtype, casting = kwargs.pop("dtype", None), kwargs.pop("casting", "same_kind")
@@ -173,8 +178,8 @@ def _of_list(session: Any, row: Any, function: Any, args: Args, kwargs: Options)
 
 def _of_all(session: Any, row: Any, function: Any, args: Args, kwargs: Options) -> Any:
     """A product or a function that is a sum of products: modulo the bits, or rounded once."""
-    if kwargs:
-        return refuse(session, function, f" with `{next(iter(kwargs))}`")
+    if others := kwargs.keys() - {"mode", "axes"}:
+        return refuse(session, function, f" with `{min(others)}`")
     operands = [arg for arg in args if not isinstance(arg, (str, int))]
     return _widely(session, row, function, args, kwargs, dtype_in(operands), fits=False)
 
@@ -232,6 +237,102 @@ def _counted(session: Any, row: Any, function: Any, args: Args, kwargs: Options)
 
 
 _PLACES = ("axis", "dtype")
+
+
+def _of_ints(session: Any, row: Any, function: Any, args: Args, kwargs: Options) -> Any:
+    """A function that NumPy computes in 64 bits for integers, and in 32 for float32, where it is not staged."""
+    dtypes = [dtype_in(arg) for arg in (*args, *kwargs.values()) if holds_narrow(arg)]
+    if any(dtype.kind == "f" or dtype.name == "uint64" for dtype in dtypes):
+        return refuse(session, function, f" of {dtypes[0]}")
+    return _wide(session, row, function, args, kwargs)
+
+
+def _filling(session: Any, row: Any, function: Any, args: Args, kwargs: Options) -> Any:
+    """A function that moves elements of its first argument, and puts others beside them."""
+    dtype = dtype_in(args[0])
+    for arg in (*args[1:], *kwargs.values()):
+        if is_staged_deep(arg) and (not is_narrow(arg) or dtype_in(arg) != dtype):
+            return refuse(session, function, " with other staged numbers")
+    others = [kwargs["constant_values"]] if "constant_values" in kwargs else args[2:] if len(args) > 2 else []
+    for value in others if function.__name__ in ("pad", "insert") else ():
+        if not is_staged_deep(value) and not isinstance(value, str) and np.any(np.asarray(value) != _cut(value, dtype)):
+            return refuse(session, function, f" with {value!r}, which is no {dtype},")
+    return _widely(session, row, function, args, kwargs, dtype)
+
+
+def _cut(value: Any, dtype: Any) -> Any:
+    with np.errstate(all="ignore"):
+        return np.asarray(value).astype(dtype)
+
+
+def _as_sampled(session: Any, row: Any, function: Any, args: Args, kwargs: Options) -> Any:
+    """A function of an array whose dtype is asked of NumPy, by arrays of ones; it is computed in 64 bits, and rounded
+    once."""
+    given = (*args, *kwargs.values())
+    if any(is_staged_deep(arg) and not is_narrow(arg) and arg.__class__ is not Array for arg in given):
+        return refuse(session, function, " with staged options")
+    few = [_few(arg) for arg in args]
+    found = np.asarray(function(*few, **{key: _few(arg) for key, arg in kwargs.items()})).dtype
+    return _widely(session, row, function, args, kwargs, found, fits=found.itemsize == 8 and found.kind != "u")
+
+
+def _quantile(session: Any, row: Any, function: Any, args: Args, kwargs: Options) -> Any:
+    if holds_narrow(args[0]) and dtype_in(args[0]).kind == "i":
+        return refuse(session, function, " of signed integers, whose differences wrap around in NumPy,")
+    require_staged(session.tape, dtype_in(args[0]))
+    return _as_sampled(session, row, function, args, kwargs)
+
+
+def _few(value: Any) -> Any:
+    """Three ones along each axis of an array; of anything else itself."""
+    staged = is_narrow(value) or value.__class__ is Array
+    return np.ones([min(n, 3) for n in value.shape], dtype_in(value)) if staged else value
+
+
+def _unless_ints(session: Any, row: Any, function: Any, args: Args, kwargs: Options) -> Any:
+    """A function that NumPy computes in the few bits of integers, where what it is of wraps around."""
+    if any(holds_narrow(arg) and dtype_in(arg).kind in "iu" for arg in args):
+        return refuse(session, function, " of integers, of which sums wrap around,")
+    return _as_sampled(session, row, function, args, kwargs)
+
+
+def _unless_floats(session: Any, row: Any, function: Any, args: Args, kwargs: Options) -> Any:
+    """What leaves integers as they are."""
+    if dtype_in(args[0]).kind == "f":
+        return refuse(session, function, f" of {dtype_in(args[0])}")
+    return _widely(session, row, function, args, kwargs, dtype_in(args[0]))
+
+
+def _meshgrid(session: Any, row: Any, function: Any, args: Args, kwargs: Options) -> Any:
+    found = row(session, function, tuple([wide_of(session.tape, arg) for arg in args]), kwargs)
+    return type(found)([as_dtype(session.tape, each, dtype_in(arg)) for each, arg in zip(found, args, strict=True)])
+
+
+def _outer(session: Any, row: Any, function: Any, args: Args, kwargs: Options) -> Any:
+    """`np.subtract.outer(a, b)`."""
+    ufunc, (a, b) = function.__self__, args
+    if kwargs or not (hasattr(a, "shape") and hasattr(b, "shape")):
+        return refuse(session, function, " of others than two arrays")
+    return operate(session.tape, ufunc.__name__, a.reshape(*a.shape, *[1] * len(b.shape)), b)
+
+
+def _select(session: Any, row: Any, function: Any, args: Args, kwargs: Options) -> Any:
+    tape, (conditions, choices, *rest) = session.tape, args
+    default = rest[0] if rest else kwargs.pop("default", 0)
+    if kwargs:
+        return refuse(session, function, f" with `{next(iter(kwargs))}`")
+    operands = [Operand(tape, "select", value) for value in (*choices, default)]
+
+    def resolve(kinds: list[Any]) -> list[Any]:
+        found = np.result_type(*[np.ones(1, kind) if isinstance(kind, np.dtype) else kind(1) for kind in kinds])
+        require_staged(tape, found)
+        return [found]
+
+    dtypes = resolve([operand.kind for operand in operands])
+    note_weak(tape, "select", operands, dtypes, resolve)
+    *wide, other = [in_dtype(tape, operand, dtypes[0], False) for operand in operands]
+    holds = [wide_of(tape, condition) for condition in conditions]
+    return as_dtype(tape, row(session, function, (holds, wide, other), {}), dtypes[0])
 
 
 def _fold(session: Any, row: Any, function: Any, args: Args, kwargs: Options) -> Any:
@@ -390,18 +491,30 @@ def scalar_classes() -> dict[Any, Handler]:
 _MOVED = (  # noqa: SIM905 - a list of words is longer
     "reshape ravel transpose swapaxes moveaxis squeeze expand_dims broadcast_to flip fliplr flipud rot90 diagonal diag "
     "atleast_1d atleast_2d atleast_3d copy take repeat roll tile tril triu delete resize split array_split hsplit "
-    "vsplit dsplit sort partition max min real rollaxis matrix_transpose take_along_axis"
+    "vsplit dsplit sort partition max min real rollaxis matrix_transpose take_along_axis nanmax nanmin "
+    "lib.stride_tricks.sliding_window_view minimum.reduce maximum.reduce minimum.accumulate maximum.accumulate"
 ).split()
 FOLDED = ["sum", "prod", "mean", "var", "std", "cumsum", "cumprod", "trace", "median", "ptp"]
-_PRODUCTS = ["dot", "matmul", "inner", "outer", "vdot", "vecdot", "kron", "convolve", "cross", "tensordot"]
+_PRODUCTS = ["dot", "matmul", "inner", "outer", "vdot", "vecdot", "kron", "convolve", "cross", "tensordot", "correlate"]
 _LINALG = ["linalg.solve", "linalg.inv", "linalg.det", "linalg.cholesky", "linalg.norm", "linalg.pinv"]
 _SAME = (  # noqa: SIM905 - a list of words is longer
     "argmax argmin argsort lexsort any all count_nonzero nonzero flatnonzero argwhere shape ndim size array_equal isin "
     "searchsorted digitize interp cov corrcoef"
 ).split()
-_JOINED = ["concatenate", "stack", "vstack", "hstack", "column_stack", "dstack"]
+_SAMPLED = (  # noqa: SIM905 - a list of words is longer
+    "nanmedian nanmean nanstd nanvar nansum nanprod average gradient cumulative_sum cumulative_prod add.reduce "
+    "multiply.reduce add.accumulate multiply.accumulate"
+).split()
+_JOINED = ["concatenate", "stack", "vstack", "hstack", "column_stack", "dstack", "block"]
 TABLE: dict[str, Make] = {
     **dict.fromkeys(_MOVED, _of_first), **dict.fromkeys(FOLDED, _fold), **dict.fromkeys(_PRODUCTS, _of_all),
+    **dict.fromkeys(_SAMPLED, _as_sampled), **dict.fromkeys(("pad", "insert"), _filling),
+    **dict.fromkeys(("histogram", "isclose", "allclose", "array_equiv", "fft.fft", "fft.rfft"), _of_ints),
+    **dict.fromkeys(("percentile", "quantile", "nanpercentile", "nanquantile"), _quantile),
+    **dict.fromkeys(("compress", "extract"), _of_second),
+    **dict.fromkeys(("trapezoid", "trapz", "ediff1d"), _unless_ints), "nan_to_num": _unless_floats,
+    "meshgrid": _meshgrid, "select": _select,
+    **dict.fromkeys(("add.outer", "subtract.outer", "multiply.outer", "maximum.outer", "minimum.outer"), _outer),
     **dict.fromkeys(_SAME, _wide), "bincount": _counted, **dict.fromkeys(_JOINED, _of_list), "append": _append,
     "diff": _difference, **dict.fromkeys(_LINALG, _of_matrices), "einsum": _einsum, "divmod": _divmod,
     "result_type": _result_type, "where": _where, "clip": _clip, "round": _round, "array": _array, "asarray": _array,

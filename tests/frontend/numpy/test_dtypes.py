@@ -65,6 +65,27 @@ np.isin(a, [7, 3]) ; np.isin(w, a) ; np.isin(a, a[1:]) ; np.searchsorted(np.sort
 np.searchsorted(np.sort(a), a[2]) ; np.lexsort((a, w)) ; np.argwhere(a) ; np.flatnonzero(a) ; np.nonzero(a)[0]
 np.corrcoef(a, w) ; np.cov(m) ; np.interp(w, np.sort(a), a) ; np.interp(a[2], w[:2], w[:2])
 a | p ; np.where(a > 2, a, a)[0] + a[1]
+np.meshgrid(a, a[:3])[0] ; np.meshgrid(a, w)[1] ; np.lib.stride_tricks.sliding_window_view(a, 2)
+np.lib.stride_tricks.sliding_window_view(m, (2, 2)).sum(axis=(2, 3)) ; np.correlate(a, a[:2]) ; np.quantile(a, 0.3)
+np.quantile(m, [0.1, 0.9], axis=1) ; np.percentile(m, 50, axis=0) ; np.histogram(a, bins=4, range=(0, 255))[0]
+np.histogram(a, 3)[1] ; np.nanmean(a) ; np.nanmax(a) ; np.nanmin(a) ; np.nanstd(a) ; np.nanprod(a)
+np.pad(a, 2, mode='edge') ; np.pad(m, ((1, 1), (0, 2)), constant_values=7) ; np.pad(a, 1, mode='reflect')
+np.pad(a, (1, 0), mode='wrap') ; np.average(a, weights=w) ; np.average(m, axis=0) ; np.allclose(a, a)
+np.isclose(a, w) ; np.select([a > 2, a < 1], [a, a * 2], 0) ; np.choose([0, 1, 0, 1], [a, a]) ; np.block([a, a])
+np.insert(a, 1, 3) ; np.vander(a, 3) ; np.ediff1d(a) ; np.cumulative_sum(a) ; np.logaddexp(a * 0, a * 0)
+np.nanmedian(a) ; np.polyval([1.0, 2.0], a) ; np.heaviside(a, 0.5) ; np.fft.fft(a) ; np.partition(a, 2)
+np.argpartition(a, 2) ; np.minimum.reduce(a) ; np.maximum.accumulate(a) ; np.subtract.outer(a, a) ; np.add.outer(a, w)
+np.multiply.reduce(a) ; np.r_[a, a] ; np.c_[a, a] ; np.extract(a > 2, a).sum()
+np.compress([True, False, True, True], a) ; np.trapezoid(a, dx=0.5) ; np.real(a) ; a.astype('float32') / 255
+np.linspace(0, 1, 4) * a ; a[:, None] - a[None] ; np.matmul(m, m.T) ; m.sum(axis=1, keepdims=True) ; np.rot90(m)
+np.indices((2, 2))[0] * a[0] ; np.fliplr(m) ; np.triu(m) ; np.argsort(a)[::-1] ; a[np.argsort(a)]
+np.bitwise_or.reduce(a) ; np.logical_or(a, p) ; np.cbrt(a) ; np.deg2rad(a) ; np.exp2(a * 0) ; np.expm1(a * 0)
+np.log1p(a * 0) ; np.sinc(a) ; np.pad(a, 1, constant_values=300) ; np.pad(a, 1, constant_values=a[0])
+np.insert(a, 0, a[1:3]) ; np.insert(m, 1, 7, axis=1) ; np.histogram(a, bins=[0, 5, 300])[0] ; np.gradient(m)[0]
+np.percentile(a, [25, 75]) ; np.nanpercentile(m, 10, axis=1) ; np.select([a > 2, p], [a, k], 0.5)
+np.select([a > 2], [w], a) ; np.meshgrid(a, a, indexing='ij')[0] * 2 ; np.add.reduce(m, axis=1) ; np.maximum.reduce(m)
+np.average(a, weights=a) ; np.correlate(a, a, mode='full') ; np.convolve(a, a[:2], mode='same') ; np.gradient(a, 0.5)
+np.block([[a, a], [m[0], a]]) ; np.concatenate((a, a)).astype(np.uint8)
 """
 BLOCKS = (
     "b = a.copy()\nb[0] = 5\nreturn b",
@@ -123,7 +144,7 @@ PLACES = {
 CASES = [*(f"return {text.strip()}" for line in EXPRESSIONS.split("\n") for text in line.split(" ; ") if text), *BLOCKS]
 ROUNDED = (
     "exp sin cos tanh log hypot arctan2 sum mean std var median @ dot inner tensordot vdot norm convolve prod power ** "
-    "trace einsum cov corrcoef"
+    "trace einsum cov corrcoef correlate cbrt quantile percentile"
 ).split()
 """What NumPy computes in float32, or by other kernels, and we in 64 bits: equal but for rounding."""
 OF_TRUTH = ("a[0] + a[1]", "-a[0]", "round(", "max(a", "min(a", "abs(a[", "np.generic", "+ a[1]")
