@@ -158,7 +158,7 @@ def selected(tape: Tape, position: Any, values: Sequence[Any], key: Any = None) 
         return Optional(tape, asked(Chosen(tape, position, values), there), held)
     if all(isinstance(value, (str, bytes)) and value == first for value in values):
         return first
-    if any(value.__class__ is Chosen for value in values) and all(choices_of(value) for value in values):
+    if any(value.__class__ is Chosen for value in values):
         return _among_all(tape, position, values)
     with unfailing(tape):
         found = None if any(isinstance(value, Poison) for value in values) else taken_of(tape, values, position)
@@ -207,7 +207,7 @@ def _part_by_part(tape: Tape, items: Sequence[Any], index: Any) -> Any:
 
 def _among_all(tape: Tape, position: Any, values: Sequence[Any]) -> Chosen:
     """The one at a position of values of which some are one of several themselves."""
-    sides = [choices_of(value) or ((), 0) for value in values]
+    sides = [choices_of(value) or ([value], 0) for value in values]
     options: list[Any] = []
     for each, _ in sides:
         options = all_of(options, each)

@@ -162,13 +162,13 @@ class Joined:
     def _come_again(
         self, pairs: Iterable[tuple[Any, Sequence[Any]]], fresh: set[int], stand_ins: Mapping[int, tuple[Any, Any]]
     ) -> bool:
-        """Whether iterations leave an object from outside of the loop, and move what they have found to other places:
-        the next one would leave it twice."""
-        moves, comes = False, False
+        """Whether iterations leave an object from outside of the loop, or one that stays in its place as well, and move
+        what they have found to other places: the next one would leave it twice."""
+        moves, comes, carried = False, False, {id(before) for _, (before, _) in pairs}
         for _, (before, after) in pairs:
             for item in self._outside([after], fresh, _NOTHING):
                 stood, value = stand_ins.get(id(item), (UNDEFINED, None))
-                comes = comes or stood is not item
+                comes = comes or stood is not item or id(value) not in carried
                 moves = moves or (stood is item and value is not before)
         return moves and comes
 

@@ -250,7 +250,7 @@ class LoopCarries(UninitialisedCarries):
         if v.__class__ is optional.Optional:
             x = optional.alike(self.tape, v, x, lambda _: self.tape.reopened(self.frame))[1]
         if x is UNDEFINED or x.__class__ is MaybeBound:
-            return self._unbinding(v, x, name, exposed)
+            return self._unbinding(v, p, name, exposed)
         if v.__class__ is chosen.Chosen and chosen.choices_of(x) is not None:
             return self._choice(v, p, x, name, exposed)
         if (x is p and not self._holds_owned(p)) or (x is v and members(v) and not _holds_array(v)):
@@ -264,7 +264,7 @@ class LoopCarries(UninitialisedCarries):
             return self._structure(v, p, x, name, exposed)
         if v is x or (v.__class__ is x.__class__ and isinstance(v, (str, bytes)) and v == x):
             return lambda: v
-        return self._poison(v, x, name, exposed)
+        return self._poison(v, p, x, name, exposed)
 
     def _holds_owned(self, p: Any) -> bool:
         return bool(self.owned) and any([id(found) in self.owned for found in objects(p)])
@@ -294,11 +294,11 @@ class LoopCarries(UninitialisedCarries):
             return self._unchanged(v, p)
         kinds = {kind, new}
         if kind is not new and kinds != {INT, REAL} and (TAN not in kinds or BOOL in kinds):
-            return self._poison(v, x, name, exposed)
+            return self._poison(v, p, x, name, exposed)
         both = (TAN, TAN) if TAN in kinds else (kind, new)
         init, back = ATOMS[both[0]](self.tape, v), ATOMS[both[1]](self.tape, x)
         if init is None or back is None:
-            return self._poison(v, x, name, exposed)
+            return self._poison(v, p, x, name, exposed)
         carry = self.carry(p.atom, init, back)
         return lambda: wrap(self.tape, carry.final)
 
@@ -373,19 +373,20 @@ class LoopCarries(UninitialisedCarries):
             self._unchanged(held, inner)
         return lambda: v
 
-    def _unbinding(self, v: Any, x: Any, name: str, exposed: bool) -> Finaliser:
+    def _unbinding(self, v: Any, p: Any, name: str, exposed: bool) -> Finaliser:
         """A name that was bound before the loop, and that an iteration may unbind."""
         why = f"{label(name)} is bound before the loop and may be unbound after an iteration of it"
         if exposed:
             raise self.tape.fault(StagingTypeError, why, help=f"do not `del {name}` in a staged loop")
+        self._unchanged(v, p)  # loops inside may begin with it, and no iteration reads it
         return lambda: Poison(self.tape, why, f"do not `del {name}` in a staged loop")
 
-    def _poison(self, v: Any, x: Any, name: str, exposed: bool) -> Finaliser:
-        why, remedy = differing(v, x, name)
-        if isinstance(x, Poison):
-            why, remedy = x.__rose_why__, x.__rose_remedy__
+    def _poison(self, v: Any, p: Any, x: Any, name: str, exposed: bool) -> Finaliser:
+        untold = next((value for value in (x, v) if isinstance(value, Poison)), None)
+        why, remedy = differing(v, x, name) if untold is None else (untold.__rose_why__, untold.__rose_remedy__)
         if exposed:
             raise self.tape.fault(StagingTypeError, why, help=remedy)
+        self._unchanged(v, p)  # loops inside may begin with it, and no iteration reads it
         return lambda: Poison(self.tape, why, remedy)
 
     # --- arrays and cells

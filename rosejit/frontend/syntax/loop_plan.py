@@ -240,7 +240,7 @@ def _lambda(context: Context, node: Any) -> Plan:
         raise _Unlisted(node)
     defaults = [None] * (len(plain) - len(parameters.defaults)) + parameters.defaults
     given = tuple((p.arg, None if d is None else _expression(context, d)) for p, d in zip(plain, defaults, strict=True))
-    names = next(inner for inner in context.scope.inner if inner.node is node)
+    names = context.scope.of(node)
     if names.shared or names.rebinds:
         raise _Unlisted(node)
     facts = liveness.analyse(body, names)

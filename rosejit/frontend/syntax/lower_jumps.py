@@ -318,7 +318,9 @@ class _Lowering:
             caught, others = self.block(handler.body, depth)
             flags |= others
             orelse = [_like(handler, ast.If(_like(handler, Handles(node.number, position)), caught, orelse))]
-        made = _like(node, ast.Try(body, handlers, orelse, node.finalbody))
+        final, others = self.block(node.finalbody, depth)  # a loop or a `try` in it is left, but not it
+        flags |= others
+        made = _like(node, ast.Try(body, handlers, orelse, final))
         made.number = getattr(node, "number", 0)
         return [*self.begun(node, set_in_body), made], flags
 

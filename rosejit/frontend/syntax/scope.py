@@ -46,6 +46,12 @@ class Scope:
             scope = scope.parent
         return scope
 
+    def of(self, node: Any) -> "Scope":
+        """The scope of a function that stands in this one. Handlers of errors stand twice."""
+        where = node.lineno, node.col_offset
+        there = [each for each in self.inner if (each.node.lineno, each.node.col_offset) == where]
+        return next((each for each in there if each.node is node), there[0])
+
 
 def analyse(node: Any, parent: Scope | None = None) -> Scope:
     """The scope of the function `node`, and of those inside it."""

@@ -209,9 +209,7 @@ def _context(
 
 
 def _inner_function(outer: Context, node: Any) -> Any:
-    where = node.lineno, node.col_offset
-    at_place = [inner for inner in outer.scope.inner if (inner.node.lineno, inner.node.col_offset) == where]
-    names = next((inner for inner in at_place if inner.node is node), at_place[0])  # handlers of errors stand twice
+    names = outer.scope.of(node)
     context, body = _context(outer.source, names, outer.globals, outer.counter, outer)
     context.hidden = outer.hidden - names.bound
     made = _definition(context, node, body)

@@ -11,17 +11,10 @@ from typing import Any
 import pytest
 
 import rosejit as rose
-from tests.frontend.oracle import define, run, stage
+from tests.frontend.oracle import define
+from tests.frontend.outcomes import CALLS, HEAD, KINDS, outcome
+from tests.tables import part
 
-KINDS = {
-    "list": ("[{0}, {1}]", "{0}[0]", "{0}[1]"),
-    "dict": ("{{'u': {0}, 'w': {1}}}", "{0}['u']", "{0}['w']"),
-    "object": ("P({0}, {1})", "{0}.u", "{0}.w"),
-    "nested": ("[[{0}], [{1}]]", "{0}[0][0]", "{0}[1][0]"),
-    "holder": ("P([{0}], {1})", "{0}.u[0]", "{0}.w"),
-    "pairs": ("([{0}], {1}, [{1}])", "{0}[0][0]", "{0}[2][0]"),
-}
-"""How one is made of two numbers, and the two places that are changed."""
 MIXED = {
     "made anew": "if x > y:\n    a = {new}",
     "made anew on both sides": "if x > y:\n    a = {new}\nelse:\n    a = {other}",
@@ -56,8 +49,6 @@ PLACES = {
 }
 READ = {"names": "{a} + 10 * {b} + 3 * {aw} - {bw}", "rows": "{m0} + 10 * {m1} + 100 * {m2} + 3 * {m0w} - {m1w}", "alias": "{c} - 3 * {cw}",
         "all": "{a} + 10 * {b} + 100 * {m0} + 7 * {m1} + 11 * {m2} + 13 * {c} + 3 * {aw} - {cw}"}  # fmt: skip
-CALLS = ((0.75, 0.25, 1, 2), (-0.5, 1.5, 0, 3), (1.25, 2.0, 2, 0), (2.0, 1.0, 1, 1))
-HEAD = "class P:\n    def __init__(self, u, w):\n        self.u = u\n        self.w = w\n\n"
 
 
 def written(kind: str, mixed: str, changed: str, place: str, read: str) -> str:
@@ -78,29 +69,6 @@ def written(kind: str, mixed: str, changed: str, place: str, read: str) -> str:
     ]
     body = "\n    ".join(lines)
     return f"{HEAD}def f(x: float, y: float, i: int, n: int) -> float:\n    {body}\n"
-
-
-def outcome(source: str) -> str:
-    """`right` or `wrong`, or what it is refused for."""
-    f: Any = define(source, rose=rose)
-    try:
-        staged = stage(f, *CALLS[0])
-    except rose.RoseError as error:
-        return str(error).splitlines()[0]
-    for call in CALLS:
-        try:
-            wanted = f(*call)
-        except Exception as error:
-            wanted = type(error)
-        try:
-            found = run(staged, f, *call)
-        except Exception as error:
-            if not isinstance(wanted, type) or not isinstance(error, wanted):
-                return f"wrong: {error!r} for {wanted!r}"
-            continue
-        if isinstance(wanted, type) or abs(found - wanted) > 1e-12 * max(1.0, abs(wanted)):
-            return f"wrong: {found!r} for {wanted!r} at {call}"
-    return "right"
 
 
 def cells() -> list[tuple[str, ...]]:
@@ -138,3 +106,34 @@ def test_what_nothing_else_reads_may_be_changed(kind: str, mixed: str) -> None:
             slope = (f(*other(at + 1e-6)) - f(*other(at - 1e-6))) / 2e-6
             found = rose.jvp(lambda v, other=other: f(*other(v)), (at,), (1.0,))[1]
             assert found == pytest.approx(slope, rel=1e-6, abs=1e-6)
+
+
+LEFT = {
+    "another and itself": "b, m[1] = m[1], b\nb, m[1] = m[1], b\nb, a = a, m[1]",
+    "one place and the next": "m[1] = m[1]\nb = a\na = m[1]",
+    "three places": "m[0], m[1] = m[1], m[0]\nm[0], m[1] = m[1], m[0]\nc = b\nb = a\na = m[0]",
+    "of a list": "m[0] = m[1]\nm[1] = m[2]\na = m[0]\nb = m[1]",
+    "of a list and a name": "m[0] = a\na = m[1]\nb = m[0]",
+}
+"""Iterations that move what they find, and leave an object that stays where it was too: the next one leaves it twice."""
+
+
+LOOPS = ("for k in rose.range(2):", "for k in rose.range(n):", "while k < n:")
+
+
+@pytest.mark.parametrize(("kind", "left", "loop"), part([*itertools.product(KINDS, LEFT, LOOPS)], 7))
+def test_what_an_iteration_leaves_and_keeps_comes_again(kind: str, left: str, loop: str) -> None:
+    made, one, two = KINDS[kind]
+    pairs = {"a": "xy", "b": ("y", "2.0"), "c": ("3.0", "x")}
+    lines = [f"{name} = {made.format(*pair)}" for name, pair in pairs.items()]
+    lines.append(f"m = [{made.format('0.5', 'x')}, {made.format('y', '7.0')}, {made.format('x * y', '1.0')}]")
+    body = LEFT[left].split("\n")
+    loops = [loop, *body] if loop.startswith("for") else ["k = 0", "while k < n:", "k += 1", *body]
+    at = 1 if loop.startswith("for") else 2
+    lines += [*loops[:at], *(f"    {line}" for line in loops[at:])]
+    for changed, kept in itertools.permutations("abc", 2):
+        for place in (one, two):
+            change = f"{place.format(changed)} *= x + y"
+            text = "\n    ".join([*lines, change, f"return {place.format(changed)} + 3 * {place.format(kept)}"])
+            source = f"{HEAD}def f(x: float, y: float, i: int, n: int) -> float:\n    {text}\n"
+            assert not outcome(source).startswith("wrong"), source
