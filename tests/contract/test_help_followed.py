@@ -50,10 +50,11 @@ FOLLOWED: dict[str, tuple[str, list[str], list[str]]] = {
         "rose.grad(lambda x: f(x).sum())(np.ones(2))", "rose.jacobian(f)(np.ones(2))"
     ]),
     "a key that is an argument": (
-        "def f(kind, x):\n    return sum({0: (1.0,), 1: (x, x)}[kind])\nrose.jit(f)(1, 2.0)",
+        "def f(kind, x):\n    return sum(v for v in {0: (1.0,), 1: (x, x)}[kind])\nrose.jit(f)(1, 2.0)",
         ["hint it as `kind: rose.Static[int]`", "`static_argnames`", "`lambda x: f(kind, x)`", "`match` or `if`"],
         [
-            "def f(kind: rose.Static[int], x):\n    return sum({0: (1.0,), 1: (x, x)}[kind])\nrose.jit(f)(1, 2.0)",
+            "def f(kind: rose.Static[int], x):\n    return sum(v for v in {0: (1.0,), 1: (x, x)}[kind])\n"
+            "rose.jit(f)(1, 2.0)",
             "rose.jit(static_argnames='kind')(f)(1, 2.0)",
             "kind = 1\nrose.jit(lambda x: f(kind, x))(2.0)",
             "def f(kind, x):\n    match kind:\n        case 0:\n            return 1.0\n        case _:\n"

@@ -61,7 +61,7 @@ CASES = {
     "a number is called": ("return x(1)", (X,), "StagingTypeError", "a staged Real is called", "", False),
     "a number is taken apart": ("a, b = x\nreturn a", (X,), "StagingTypeError", "Python iterates", "a, b = x", True),
     "a number is indexed": ("return x[0]", (X,), "StagingTypeError", "no elements", "", True),
-    "two texts": ("y = 'a' if x > 0 else 'b'\nreturn y + 'c'", (X,), "StagingTypeError", "'a'", "", True),
+    "two texts": ("y = 'a' if x > 0 else 'b'\nreturn y + x", (X,), "StagingTypeError", "'a'", "", True),
     "two kinds": ("y = 0\nif x > 0:\n    y = [x]\nreturn y", (X,), "StagingTypeError", "a list on one", "", True),
     "a list grows in a loop": (
         "y = []\nfor i in rose.range(3):\n    y.append(x)\nreturn y",

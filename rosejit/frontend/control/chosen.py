@@ -25,6 +25,7 @@ from rosejit.frontend.control.undefined import Poison
 from rosejit.frontend.soa.element_proxy import arrays_in
 from rosejit.frontend.soa.struct_of_arrays import TAKEN, detached_at, taken
 from rosejit.frontend.syntax.user_code import is_users_class, is_users_code, users_variables
+from rosejit.frontend.values.host_scalars import number_kind
 from rosejit.frontend.values.locations import frame_at
 from rosejit.frontend.values.pytree import attributes, is_alike, is_object, is_row, is_staged_deep, members, with_parts
 from rosejit.frontend.values.scalars import Bool, Int, P
@@ -49,7 +50,7 @@ _COMPUTED = (property, functools.cached_property)
 class Chosen(Poison):
     """The one of `__rose_options__` at `__rose_position__`, a staged Int."""
 
-    __slots__ = ("__rose_key__", "__rose_options__", "__rose_position__")
+    __slots__ = ("__rose_computed__", "__rose_key__", "__rose_options__", "__rose_position__")
 
     def __init__(
         self, tape: Tape, position: Int, options: Sequence[Any], key: Any = None, why: str = "", remedy: str = _REMEDY
@@ -58,6 +59,8 @@ class Chosen(Poison):
         self.__rose_key__ = position if key is None else key
         self.__rose_position__ = position
         self.__rose_options__ = tuple(options)
+        self.__rose_computed__ = False
+        """Whether they are computed of other ones: a loop might compute more and more."""
 
     def __getattr__(self, name: str) -> Any:
         if (name.startswith("__") and name.endswith("__")) or not is_users_code(frame_at(1).f_code):
@@ -90,6 +93,8 @@ class Chosen(Poison):
 
     __rose_branched__: Callable[["Chosen", Callable[[Any], Any]], Any]
     """What `use` of the value gives, in a staged branch for each; branches are above."""
+    __rose_decided__: Callable[[Tape, "Chosen"], Any]
+    """Its truth."""
 
 
 def compared(chosen: Chosen, test: Callable[[Any], Any]) -> Any:
@@ -294,6 +299,14 @@ def choices_of(value: Any) -> tuple[Sequence[Any], Any] | None:
     return ([value], 0) if is_constant(value) or is_node(value) else None
 
 
+def fixed(tape: Tape, value: Any) -> tuple[Sequence[Any], Any] | None:
+    """The same of a tuple or a set of the host that is never changed, as it is beside one of another length."""
+    is_outer = value.__class__ in (list, set) and tape.identities.home(value) is None
+    if not (is_outer or value.__class__ in (tuple, frozenset)):
+        return None
+    return ([value], 0) if all([is_constant(item) or number_kind(item) is not None for item in value]) else None
+
+
 def all_of(options: Sequence[Any], others: Sequence[Any]) -> list[Any]:
     """The values of both."""
     return [*options, *(each for each in others if place_of(each, options) < 0)]
@@ -313,6 +326,8 @@ def begun(tape: Tape, body: Frame, before: Any, after: Any, said: Callable[[], t
     options = all_of(sides[0][0], sides[1][0])
     if len(options) == len(sides[0][0]):
         return before
+    if after.__class__ is before.__class__ is Chosen and after.__rose_computed__:
+        before.__rose_use__()
     words = after if after.__class__ is Chosen else before
     is_said = words.__class__ is Chosen and words.__rose_why__
     why, remedy = (words.__rose_why__, words.__rose_remedy__) if is_said else said()

@@ -12,7 +12,7 @@ from rosejit.frontend.arrays.access import variable
 from rosejit.frontend.arrays.array import FIRST, Array, Box, Host, atom_of, fresh, placed, placed_at
 from rosejit.frontend.arrays.asarray import read_like
 from rosejit.frontend.control import optional
-from rosejit.frontend.control.chosen import Chosen, all_of, are_nodes, at_place, choices_of, place_of
+from rosejit.frontend.control.chosen import Chosen, all_of, are_nodes, at_place, choices_of, fixed, place_of
 from rosejit.frontend.control.undefined import Poison, UninitialisedCarry, as_flag, flag_atom, hint, label, part, split
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays, of_list
 from rosejit.frontend.syntax.lower_jumps import VALUE
@@ -155,7 +155,7 @@ class Join:
     def _chosen(self, a: Any, b: Any, name: str) -> Any:
         """One of several values of the host that are the same wherever they are used; of others none. What is done with
         it that cannot be staged is refused in words of how it came to be."""
-        sides = choices_of(a), choices_of(b)
+        sides = choices_of(a) or fixed(self.tape, a), choices_of(b) or fixed(self.tape, b)
         if sides[0] is None or sides[1] is None:
             return self._poison(name, a, b)
         poison = a if a.__class__ is Chosen else b if b.__class__ is Chosen else self._poison(name, a, b)

@@ -5,6 +5,7 @@ from typing import Any
 from rosejit.errors import ShapeError
 from rosejit.frontend.arrays.access import element, number
 from rosejit.frontend.arrays.array import Array, host_data
+from rosejit.frontend.control.chosen import Chosen
 from rosejit.frontend.control.optional import Optional, combined, is_there
 from rosejit.frontend.control.special_methods import own
 from rosejit.frontend.control.undefined import Poison
@@ -37,10 +38,16 @@ def truth(tape: Tape, value: Any) -> Any:
         return _of_optional(tape, value)
     if isinstance(value, NarrowValue):
         return truth(tape, value.wide)
-    if isinstance(value, Poison) and value.__rose_truth__ is not None:
-        return value.__rose_truth__
+    if isinstance(value, Poison):
+        return _of_untold(tape, value)
     ask = own(value, "__bool__") or own(value, "__len__")
     return bool(value) if ask is None else truth(tape, ask())
+
+
+def _of_untold(tape: Tape, value: Poison) -> Any:
+    if value.__rose_truth__ is not None:
+        return value.__rose_truth__
+    return Chosen.__rose_decided__(tape, value) if isinstance(value, Chosen) else bool(value)
 
 
 def _of_optional(tape: Tape, value: Optional) -> Any:

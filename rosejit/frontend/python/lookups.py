@@ -180,6 +180,8 @@ def written_at(tape: Tape, container: Any, key: Any, value: Any) -> list[tuple[A
     """What the elements are after `container[key] = value`: those that it may be, by their keys."""
     is_list = isinstance(container, list)
     key = _plain(key)
+    if is_list and key.__class__ is Bool:
+        key = number_of(tape, key)
     if key.__class__ is Chosen:
         keys, at, found = [*dict.fromkeys(key.__rose_options__)], None, True
     elif is_list:
@@ -254,6 +256,12 @@ def of_sequence_at(tape: Tape, items: Sequence[Any], index: Any, read: Read) -> 
     table = np.array([known.index(value) for value in items]) if known is not items else np.arange(len(items))
     at = get(of_host(tape, table, "places", readonly="it is a table of places"), index)
     return selected(tape, at, [read(value) for value in known], index)
+
+
+def number_of(tape: Tape, truth: Bool) -> Any:
+    """The place in a list at which a truth value is an index: Python's is, and NumPy's is not."""
+    tape.weak.append((truth.atom, "index", tape.here()))
+    return choose(tape, truth, 1, 0, "index")
 
 
 def element(tape: Tape, a: Any, index: Any) -> Any:

@@ -110,8 +110,14 @@ _ROUND_BOOL = (
     ("`round(np.True_)` is an error, and `round(True)` is 1",),
     "say it: `int(p)`",
 )
+_INDEX = (
+    "a list or a tuple is asked for the element at a truth value that may be NumPy's, which is no index",
+    ("`[1, 2][np.True_]` is an error, and `[1, 2][True]` is 2", "what elements of arrays are compared with is NumPy's"),
+    "say it: `items[int(p)]`",
+)
 _WEAK = {
-    "round": _ROUND, "truth values": _BOOLS, "class": _CLASS, "identity": _IDENTITY, "round a truth value": _ROUND_BOOL,
+    "index": _INDEX, "round": _ROUND, "truth values": _BOOLS, "class": _CLASS, "identity": _IDENTITY,
+    "round a truth value": _ROUND_BOOL,
 }  # fmt: skip
 """What is refused of numbers that may be NumPy's, by what was asked; of all else the dtype is, for which numbers that
 are arguments count as Python's."""

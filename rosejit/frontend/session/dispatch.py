@@ -29,6 +29,7 @@ from rosejit.frontend.arrays.asarray import in_64_bits
 from rosejit.frontend.arrays.complex_array import ComplexArray, made_outside
 from rosejit.frontend.arrays.host_tables import UNKNOWN, tabled
 from rosejit.frontend.arrays.narrow_array import Narrow, NarrowArray, is_narrow
+from rosejit.frontend.control import chosen_operators
 from rosejit.frontend.control.chosen import Chosen, compared
 from rosejit.frontend.control.if_for import branched
 from rosejit.frontend.control.join import described
@@ -216,7 +217,7 @@ class Dispatcher:
             said = f"'{kind_word(function)}' object is not callable"
             raise kind_fault(self._session.tape, said, f"{described(function)} is called, and is no function")
         untold = [value for value in (*args, *kwargs.values()) if value.__class__ in _UNTOLD]
-        if untold and _may_ask(kind, function):
+        if untold and (_may_ask(kind, function) or chosen_operators.is_asked(function, untold)):
             return self._of_untold(untold, function, args, kwargs)
         handler = (_handler(function) or random.handler_of(function)) if _is_hashed(function) else None
         if handler is not None:
@@ -241,6 +242,9 @@ class Dispatcher:
         """A call, with values of which only running tells what they are, of what may ask: who computes needs values."""
         if len(untold) == 1 and args and args[0].__class__ is Chosen and function in _OF_EACH:
             return compared(args[0], lambda option: self.call(function, option, *args[1:], **kwargs))
+        found = chosen_operators.called(self.call, function, args, kwargs)
+        if found is not NotImplemented:
+            return found
         for value in untold:
             require_single_value(value)
         known = [told(value) for value in args]
@@ -335,6 +339,10 @@ class Dispatcher:
 
     def _builtin(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         owner = function.__self__
+        if owner.__class__ is str:
+            found = chosen_operators.method(function, args, kwargs)
+            if found is not NotImplemented:
+                return found
         if function in _COMPARING and len(args) == 2 and not kwargs:
             return getattr(self._session.hooks, function.__name__)(*args)
         if function.__name__ == "append" and owner.__class__ is list and len(args) == 1 and not kwargs:

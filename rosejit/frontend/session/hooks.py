@@ -16,6 +16,7 @@ from rosejit.frontend.arrays.complex_array import ComplexArray
 from rosejit.frontend.arrays.host_lists import rolled_item
 from rosejit.frontend.arrays.host_tables import UNKNOWN
 from rosejit.frontend.arrays.narrow_array import Narrow, NarrowArray
+from rosejit.frontend.control import chosen_operators
 from rosejit.frontend.control.attribute_slots import Attributes
 from rosejit.frontend.control.chosen import Chosen, compared
 from rosejit.frontend.control.comprehensions import Comprehensions
@@ -53,7 +54,7 @@ from rosejit.frontend.values.host_scalars import is_array
 from rosejit.frontend.values.locations import frame_at
 from rosejit.frontend.values.open_lengths import has_open
 from rosejit.frontend.values.pytree import FieldProxy, is_staged_deep
-from rosejit.frontend.values.scalars import NUMBERS, Int
+from rosejit.frontend.values.scalars import NUMBERS, Bool, Int
 from rosejit.frontend.values.tape import UNDEFINED, NonlocalCell, Tape, is_local, refuse_outer_iterator, stored
 from rosejit.lazy_dataclass import dataclass
 
@@ -95,6 +96,7 @@ _STILL = NUMBERS | {Array, ComplexArray, NarrowArray, Narrow, Complex, float, in
 _JOINERS = {"RClass": building.along_rows, "CClass": building.along_columns}
 """`np.r_` and `np.c_`, by their classes."""
 _SEQUENCES = frozenset({list, tuple})
+_PLACES = frozenset({Int, Bool})
 _UNCHANGING = frozenset({str, bytes, range})
 """Sequences whose items are known by themselves."""
 _CONTAINERS = frozenset({list, dict, set, deque, OrderedDict, defaultdict, Counter, bytearray})
@@ -179,7 +181,7 @@ class Containers:
         if type(index) is int and type(container) in _SEQUENCES:  # most of them
             value = container[index]
             return value if type(value) in self.known else self.read_outer(value)
-        if type(index) is Int and type(container) in _SEQUENCES:
+        if type(index) in _PLACES and type(container) in _SEQUENCES:
             return self._of_sequence(container, index)
         if type(index) is Int and type(container) in _UNCHANGING:
             return self._of_sequence(tuple(container), index)
@@ -198,7 +200,9 @@ class Containers:
             return self.record_allocation(value)
         return value if type(value) in self.known else self.read_outer(value)
 
-    def _of_sequence(self, items: Any, index: Int) -> Any:
+    def _of_sequence(self, items: Any, index: Any) -> Any:
+        if type(index) is Bool:
+            index = lookups.number_of(self.tape, index)
         if self.tape.rolled is not None:
             found = rolled_item(self.tape, items, index, self.getitem)
             if found is not UNKNOWN:
@@ -230,7 +234,8 @@ class Containers:
     def append(self, container: Any, value: Any) -> Any:
         """`container.append(value)`, by far the most frequent method of the host's."""
         if type(container) is not list:
-            return self.call(container.append, value)
+            is_one = container.__class__ is Chosen
+            return self.call(container.__rose_attribute__("append") if is_one else container.append, value)
         if self.tape.rolled is not None and id(container) in self.tape.rolled.growing:
             return self.tape.rolled.growing[id(container)].put(self.tape, value)
         key, frames = id(container), self._frames
@@ -305,6 +310,9 @@ class Containers:
         """`item in container`: compared one by one where something staged is involved."""
         if item.__class__ is Chosen:
             found = compared(item, lambda option: self.member(option, container, False))
+            return negate(self.tape, found) if negated else found
+        if container.__class__ is Chosen:
+            found = chosen_operators.member(container, item, lambda option: self.member(item, option, False))
             return negate(self.tape, found) if negated else found
         ask = own(container, "__contains__")
         if ask is not None:
@@ -447,8 +455,10 @@ class Hooks:
         self.comprehension, self.listing = made.open, made.open_list
         self.listed, self.few, self.generator = made.listed, made.few, made.generator
         self.holds, self.unless = messages.holds, messages.unless
-        self.text = lambda *items: text(tape, *items)
-        self.percent = lambda pattern, values: percent(tape, pattern, values)
+        self.text = lambda *items: chosen_operators.shown(items, lambda *known: text(tape, *known))
+        self.percent = lambda pattern, values: chosen_operators.filled(
+            pattern, values, lambda pattern, values: percent(tape, pattern, values)
+        )
         self.raises, self.raised, self.raised_here = messages.raises, messages.raised, messages.raised_here
 
     def _names(self, tape: Tape, containers: Containers, patterns: Patterns) -> None:
