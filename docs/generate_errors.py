@@ -393,7 +393,7 @@ MEETS: dict[str, str] = {
     "`items[n] = x` of a list": "q = [1.0] * 100\nfor k in rose.range(2):\n    q[k] = x\nreturn q[0]",
     "an array of `n` elements": "return np.zeros(n).sum()",
     "a list of `n` elements": "return [x * k for k in range(n)][0]",
-    "`min` of texts by a key": "d = {'a': x, 'b': 2.0}\nreturn len(min(d, key=d.get) + 'c')",
+    "`min` of texts by a key": "d = {'a': x, 'b': 2.0}\nreturn min(d, key=d.get) + x",
     "many items in order by a key": "return sorted([x * k for k in range(80)], key=lambda v: -v)[0]",
     "`round` to digits that vary": "return round(x, n)",
     "a `for` of the host over a staged range": "return sum(map(float, range(n)))",

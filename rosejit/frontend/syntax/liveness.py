@@ -114,9 +114,17 @@ class Uses:
                 pending += (node.left, node.right)
             elif kind in _NOT_PLAIN:
                 return -1
+            elif kind in COMPREHENSIONS:
+                found |= self._read_inside(node)
             elif kind is not ast.Constant:
                 pending += children(node)
         return found
+
+    def _read_inside(self, node: Any) -> Mask:
+        """The names that a comprehension reads; -1 where it is not plain."""
+        first, own, inside = self._parts(node)
+        masks = self._reads(first), self._reads(ast.Tuple(inside, ast.Load()))
+        return -1 if min(masks) < 0 else masks[0] | (masks[1] & ~own)
 
     def _gather(self, node: Any, use: Use, maybe: bool) -> None:
         kind = type(node)
@@ -138,12 +146,34 @@ class Uses:
         elif kind in FUNCTIONS:
             for default in _around(node):
                 self._gather(default, use, maybe)
+        elif kind in COMPREHENSIONS:
+            self._gather_inside(node, use, maybe)
         elif kind is not ast.Constant:
-            first = kind in (ast.BoolOp, ast.IfExp, ast.Compare)
-            inside = maybe or kind in COMPREHENSIONS
-            for child in _evaluated(node) if first else children(node):
-                self._gather(child, use, inside)
-                inside = inside or first
+            self._gather_parts(node, use, maybe)
+
+    def _gather_parts(self, node: Any, use: Use, maybe: bool) -> None:
+        first = node.__class__ in (ast.BoolOp, ast.IfExp, ast.Compare)
+        for child in _evaluated(node) if first else children(node):
+            self._gather(child, use, maybe)
+            maybe = maybe or first
+
+    def _gather_inside(self, node: Any, use: Use, maybe: bool) -> None:
+        """What a comprehension reads and binds: its own variables are others than those of the function."""
+        first, own, parts = self._parts(node)
+        self._gather(first, use, maybe)
+        inside = Use(kills=use.kills)
+        for part in parts:
+            self._gather(part, inside, True)
+        use.reads |= inside.reads & ~own
+        use.binds |= inside.binds & ~own
+        use.sites += [site for site in inside.sites if not site[0] & own]
+
+    def _parts(self, node: Any) -> tuple[Any, Mask, list[Any]]:
+        """Of a comprehension: what it goes through first, its variables, and what is computed in it."""
+        own = self.targets(*(generator.target for generator in node.generators))
+        made = [node.key, node.value] if node.__class__ is ast.DictComp else [node.elt]
+        others = [generator.iter for generator in node.generators[1:]]
+        return node.generators[0].iter, own, [*others, *(c for g in node.generators for c in g.ifs), *made]
 
     def binds(self, statements: list[Any]) -> Mask:
         """The names that `statements` can bind."""
@@ -179,6 +209,9 @@ class Uses:
                 found |= 0 if isinstance(child.ctx, ast.Load) else self.bits.get(child.id, 0)
             elif isinstance(child, ast.pattern):
                 found |= self.pattern(child)
+            elif child.__class__ in COMPREHENSIONS:
+                first, _, inside = self._parts(child)
+                pending += [first, *inside]
             elif not isinstance(child, ast.Lambda):
                 if isinstance(child, ast.ExceptHandler) and child.name is not None:
                     found |= self.bits.get(child.name, 0)

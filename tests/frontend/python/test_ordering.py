@@ -134,7 +134,7 @@ def test_a_chosen_text_is_a_key() -> None:
 
 
 def test_a_chosen_text_is_told_by_its_function() -> None:
-    f = define("def f(x: float) -> float:\n    d = {'a': x, 'b': 1.0}\n    return min(d, key=d.get) + 'c'\n")
+    f = define("def f(x: float) -> float:\n    d = {'a': x, 'b': 1.0}\n    return min(d, key=d.get) + x\n")
     with pytest.raises(RoseError, match="what `min` chooses is 'b' or 'a'"):
         rose.jit(f)(3.0)
 
