@@ -216,7 +216,8 @@ class HostFor:
         if record is None or self._tape.told or self._tape.catching:
             return
         self._tape.told = True
-        tell(record, f"{staged:,} operations after {done:,} of {self._iterations:,} iterations")
+        turns = f"{done:,} of {self._iterations:,}" if self._iterations else f"{record.iterations:,}"  # of a generator
+        tell(record, f"{staged:,} operations after {turns} iterations")
 
 
 class IteratorFor(HostFor):

@@ -35,7 +35,7 @@ from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar, Type, array
 from rosejit.narrow_values import NarrowValue
 
 _OR_NOTHING = "give a truth value beside it: `return True, x` and `return False, 0.0`, and make None of it outside"
-_TEXTS = "compare it, use it as a key, or return it; what is computed of a text, choose itself: `'ab' if c else 'ac'`"
+_TEXTS = "compare it, use it as a key, or return it; make texts of it with `+` or an f-string: `s + 'c'`"
 _BY_INDEX = "decide about the index instead: `k = 0 if c else 1`, and take `items[k]` after it"
 
 

@@ -225,7 +225,7 @@ REFUSED = {
     "t = defaultdict(float)\n    t[k] += x": "keys",
     "t = {'a': 1.0}\n    x = t[k]": "none of its keys",
     "t = [0.0] * 100\n    t[k] = x": "np.zeros",
-    "t = {0: 'a', 1: 'b'}\n    return t[k] + 'c'": "several values",
+    "t = {0: 'a', 1: 'b'}\n    return t[k] + x": "several values",
     "t = {0: [1.0], 1: [x, x]}\n    for v in t[k]:\n        x += v": "several values",
     "t = [Disc(x), Disc(2.0)]\n    return float(t[k] is t[1])": "one object",
     "k = Kind.A if x > 1.0 else Kind.B\n    return 1.0 if k is Kind.A else 2.0": "==",
@@ -294,8 +294,8 @@ def test_one_of_two_behind_a_branch(join, kind):
         _agrees(plain, 0, x)
 
 
-def test_what_is_chosen_has_no_text():
-    plain = define("def f(k: int, x: float):\n    q = 'a' if x > 1.0 else 'b'\n    return q + 'c'", **NAMES)
+def test_a_chosen_text_is_no_number():
+    plain = define("def f(k: int, x: float):\n    q = 'a' if x > 1.0 else 'b'\n    return q + x", **NAMES)
     with pytest.raises(StagingTypeError, match="compare it, use it as a key") as refused:
         rose.jit(plain)(0, 1.0)
     assert refused.value.span is not None
