@@ -388,7 +388,7 @@ def refusal_of(statement: str) -> rose.UnsupportedSyntax:
 
 
 MEETS: dict[str, str] = {
-    "`append` on one side of an `if`": "q = [1.0]; (q.append(x) if x > 0 else None); return sum(q)",
+    "an array of a list that grows on one side": "q = [1.0]; (q.append(x) if x > 0 else None); return np.sum(q)",
     "`append` in a staged loop": "q = [1.0]\nfor k in rose.range(n):\n    q.append(x)\nreturn q[0]",
     "`items[n] = x` of a list": "q = [1.0] * 100\nfor k in rose.range(2):\n    q[k] = x\nreturn q[0]",
     "an array of `n` elements": "return np.zeros(n).sum()",

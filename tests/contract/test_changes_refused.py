@@ -53,7 +53,7 @@ def faulty(statements: str) -> RoseError:
 
 CHANGES = {
     "l = []\nfor j in rose.range(3): l.append(x[j])\nreturn l": "a list",
-    "l = []\nif s > 1: l.append(s)\nreturn l": "a list",
+    "l = []\nif s > 1: l.insert(0, s)\nreturn l": "a list",
     "l = [s]\nfor j in rose.range(3): append(l, x[j])\nreturn l": "a list",
     "l = [s]\nfor j in rose.range(3): l += [x[j]]\nreturn l": "a list",
     "l = [1, 2]\nfor j in rose.range(3): del l[0]\nreturn l": "a list",

@@ -11,19 +11,30 @@ from types import MemberDescriptorType
 from typing import Any
 
 from rosejit.errors import UnsupportedSyntax
+from rosejit.frontend.control.grown_lists import is_grown, refuse
 from rosejit.frontend.control.identities import Identities
-from rosejit.frontend.control.if_for import rows
+from rosejit.frontend.control.if_for import StagedIf, rows
 from rosejit.frontend.control.join import described
 from rosejit.frontend.control.optional import Optional, required, told
 from rosejit.frontend.control.special_methods import own
 from rosejit.frontend.control.undefined import read_bound_attribute, require_single_value
 from rosejit.frontend.soa.element_proxy import put
 from rosejit.frontend.values.pytree import attribute, is_mutable, is_record, is_row, is_staged_deep
-from rosejit.frontend.values.tape import SEQUENCES, UNDEFINED, AttributeSlot, Frame, Tape, base_of, is_local, stored
+from rosejit.frontend.values.tape import (
+    MAPPINGS,
+    SEQUENCES,
+    UNDEFINED,
+    AttributeSlot,
+    Frame,
+    Tape,
+    base_of,
+    is_local,
+    stored,
+)
 
 
-class Attributes:
-    """The attributes that staged blocks have changed."""
+class Followed:
+    """What the staged blocks know of that changes: attributes, elements, and how long lists are."""
 
     def __init__(self, tape: Tape, written: Callable[[Any], Any]) -> None:
         self._tape = tape
@@ -31,17 +42,55 @@ class Attributes:
         self.identities = tape.identities = Identities(tape)
         self.chosen: Callable[[Any, Any, Any, Any], Any]
         """`a if number == k else b`, which the session makes."""
+        self.is_at: Callable[[Any, Any], Any]
+        """Whether an element taken by a staged index is one of those at some places, which the session asks."""
+        self.appended: Callable[[Any, Any], Any]
+        """`owner.append(value)`, anywhere."""
         self.is_staged_key: Callable[[Any], bool] = lambda key: False
         self.looked_up: Callable[[Any, Any], Any]
         self.keys_for: Callable[[Any, Any, Any], list[tuple[Any, Any]]]
         """Look-ups by keys that only running tells, which the session makes."""
 
-    def of(self, owner: Any) -> Any:
-        """What takes the place of `owner` in `owner.x = value`, `owner.x += value` and `del owner.x`."""
-        owner = require_single_value(required(owner))
-        if is_mutable(owner) and (is_row(owner) or self._is_followed(owner)):
-            return _Owner(self, owner)
-        return owner if is_record(type(owner)) and not is_mutable(owner) else self.written(owner)
+    def append(self, owner: list[Any], value: Any) -> bool:
+        """`owner.append(value)` in a staged branch, where the other side may do the same; whether it was done."""
+        view = self.identities.view_of(owner) if self.identities.is_shared(owner) else None
+        if view is not None:
+            self._append_through(view, value)
+            return True
+        if not self.grows_in_branch(owner):
+            return False
+        self._follow(owner, len(owner), value)
+        return True
+
+    def _append_through(self, view: Any, value: Any) -> None:
+        """The same of a list that was taken by a staged index: the one that it is gets the item as well."""
+        places = {id(one): (one, [k for k, each in enumerate(view.options) if each is one]) for one in view.options}
+        if self.identities.is_lost(view.made):
+            self.written(view.made)
+        with self.identities.apart(view):
+            for one, at in places.values():
+                opened = StagedIf(self._tape, self.is_at(view, at), (), (), 0)
+                self.appended(one, value)
+                opened.end(())
+            self._tape.undo.note(view.made)
+            if self.grows_in_branch(view.made):
+                self._follow_slot(view.made, len(view.made), value)
+            else:
+                list.append(view.made, value)
+
+    def grows_in_branch(self, owner: Any) -> bool:
+        """Whether a list is from outside of a staged branch, in which it may get items and lose them."""
+        home = self._home(owner) if self._is_followed(owner) and self._tape.is_staged else None
+        return home is not None and not (home in self._tape.frames and self._loops_since(home))
+
+    def replace(self, owner: list[Any], k: int, value: Any) -> None:
+        """`owner[k] = value`; UNDEFINED: there are no items from `k` on."""
+        if self.grows_in_branch(owner):
+            self._follow(owner, k, value)
+        elif value is UNDEFINED:
+            del self.written(owner)[k:]
+        else:
+            self.written(owner)[k] = value
 
     def _is_followed(self, owner: Any) -> bool:
         """Whether the blocks have to know of a change."""
@@ -50,9 +99,91 @@ class Attributes:
             return True
         return tape.is_staged and not is_local(tape, owner)
 
+    def _loops_since(self, home: Frame | None) -> bool:
+        """Whether a staged loop is open that is not around the block `home`."""
+        frames = self._tape.frames
+        at = frames.index(home) if home in frames else -1
+        return any(frame.kind == "loop" for frame in frames[at + 1 :])
+
+    def _follow(self, owner: Any, name: Any, value: Any) -> None:
+        tape = self._tape
+        owner = self._stood_for(owner)
+        base = base_of(owner.__class__)
+        grows = base is not None and (name not in owner if base in MAPPINGS else name >= len(owner))
+        self._check(owner, grows or (base is not None and value is UNDEFINED))
+        if base is not None:
+            tape.undo.note(owner)
+        self._follow_slot(owner, name, value)
+
+    def _follow_slot(self, owner: Any, name: Any, value: Any) -> None:
+        tape = self._tape
+        slots = tape.slots.setdefault(id(owner), {})
+        slot = slots.get(name)
+        if slot is None or slot.owner is not owner:
+            slot = self._slot(owner, name)
+            slots[name] = slot
+        at = next((k for k in range(len(tape.frames) - 1, -1, -1) if slot in tape.frames[k].contents), -1)
+        if at >= 0 and tape.frames[at].allocated.get(id(owner)) is owner:
+            tape.frames[at].contents[slot] = stored(slot.read())  # its methods, and C, change it there without a word
+        for frame in tape.frames[at + 1 :]:
+            if frame.kind == "loop":
+                frame.unknown_slots[slot] = None
+        tape.write(slot, value)
+
+    def _stood_for(self, owner: Any) -> Any:
+        """The object that a loop carries under a name, for what stands for it in the body: that the body changes it in
+        place is known from now on, and it stands for itself."""
+        for frame in reversed(self._tape.frames):
+            stand_ins: dict[int, Any] = frame.carries.stand_ins if frame.carries else {}
+            made, value = stand_ins.get(id(owner), (UNDEFINED, None))
+            if made is owner:
+                self._tape.changed_in_place[id(value)] = owner = value
+                frame.carries.again = True
+            elif any([value is owner for _, value in stand_ins.values()]):  # it is changed under another name
+                self._tape.changed_in_place[id(owner)] = owner
+                frame.carries.again = True
+        return owner
+
+    def _slot(self, owner: Any, name: str) -> AttributeSlot:
+        """The slot of an attribute; the block in which the object was made knows what it was before."""
+        slot = AttributeSlot(owner, name, UNDEFINED, self._tape.here())
+        slot.first = slot.read()
+        home = self._home(owner)
+        if home is None:
+            raise self._tape.fault(
+                UnsupportedSyntax,
+                f"{described(owner)} from outside of a staged branch or loop is changed in it",
+                help="make it in the staged function (`copy.copy(it)`), or return the new value",
+            )
+        home.contents[slot] = stored(slot.first)
+        return slot
+
+    def _home(self, owner: Any) -> Frame | None:
+        """The block that made an object; None if it is from outside. A list that another function has made is."""
+        return self.identities.home(owner)
+
+    def _check(self, owner: Any, grows: bool) -> None:
+        """Raise for what may never be changed."""
+        frozen = self._tape.frozen_containers.get(id(owner))
+        if frozen is not None and frozen[0] is owner and not self.identities.may_change(owner, grows):
+            self.written(owner)
+
+
+class Attributes(Followed):
+    """The attributes that staged blocks have changed."""
+
+    def of(self, owner: Any) -> Any:
+        """What takes the place of `owner` in `owner.x = value`, `owner.x += value` and `del owner.x`."""
+        owner = require_single_value(required(owner))
+        if is_mutable(owner) and (is_row(owner) or self._is_followed(owner)):
+            return _Owner(self, owner)
+        return owner if is_record(type(owner)) and not is_mutable(owner) else self.written(owner)
+
     def elements(self, owner: Any) -> Any:
         """What takes the place of `owner` in `owner[i] = value`, `owner[i] += value` and `del owner[i]`."""
         owner = self._stood_for(required(owner))
+        if self._tape.has_grown and is_grown(owner):
+            refuse(self._tape, "an item is assigned in")
         is_kept = base_of(owner.__class__) is not None or isinstance(owner, dict)
         if is_kept and own(owner, "__setitem__") is None:
             return _Elements(self, owner, self._are_followed(owner))
@@ -70,22 +201,15 @@ class Attributes:
         else:
             base_of(owner.__class__).__setitem__(self.written(owner), key, value)
 
-    def append(self, owner: list[Any], value: Any) -> bool:
-        """`owner.append(value)` in a staged branch, where the other side may do the same; whether it was done."""
-        home = self._home(owner) if self._is_followed(owner) and self._tape.is_staged else None
-        if home is None or (home in self._tape.frames and self._loops_since(home)):
-            return False
-        self._follow(owner, len(owner), value)
-        return True
-
     def write_element(self, owner: Any, key: Any, value: Any) -> None:
         """`owner[key] = value`, in the innermost block."""
-        self._write_through(owner, lambda one: one[key], lambda one, new: self.write_element(one, key, new), value)
-        home = self._home(owner)
-        if base_of(owner.__class__) in SEQUENCES:
-            key = self._index(owner, key)
-        elif key not in owner and self._loops_since(home):
+        is_list = base_of(owner.__class__) in SEQUENCES
+        is_new = not is_list and key not in owner
+        if is_new and (self._loops_since(self._home(owner)) or self.identities.view_of(owner) is not None):
             self.written(owner)
+        self._write_through(owner, lambda one: one[key], lambda one, new: self.write_element(one, key, new), value)
+        if is_list:
+            key = self._index(owner, key)
         self._follow_all(owner, key, value, lambda one: one[key])
 
     def _index(self, owner: list[Any], index: Any) -> int:
@@ -101,12 +225,6 @@ class Attributes:
             self.written(owner)
         for k, value in zip(places, given, strict=True):
             self.write_element(owner, k, value)
-
-    def _loops_since(self, home: Frame | None) -> bool:
-        """Whether a staged loop is open that is not around the block `home`."""
-        frames = self._tape.frames
-        at = frames.index(home) if home in frames else -1
-        return any(frame.kind == "loop" for frame in frames[at + 1 :])
 
     def assign(self, owner: Any, name: str, value: Any) -> None:
         """`object.__setattr__(owner, name, value)`, which asks no code of the user's."""
@@ -167,63 +285,6 @@ class Attributes:
             self._follow(owner, name, value)
             return
         vars(self.written(owner))[name] = value
-
-    def _follow(self, owner: Any, name: Any, value: Any) -> None:
-        tape = self._tape
-        owner = self._stood_for(owner)
-        self._check(owner)
-        if base_of(owner.__class__) is not None:
-            tape.undo.note(owner)
-        slots = tape.slots.setdefault(id(owner), {})
-        slot = slots.get(name)
-        if slot is None or slot.owner is not owner:
-            slot = self._slot(owner, name)
-            slots[name] = slot
-        at = next((k for k in range(len(tape.frames) - 1, -1, -1) if slot in tape.frames[k].contents), -1)
-        if at >= 0 and tape.frames[at].allocated.get(id(owner)) is owner:
-            tape.frames[at].contents[slot] = stored(slot.read())  # its methods, and C, change it there without a word
-        for frame in tape.frames[at + 1 :]:
-            if frame.kind == "loop":
-                frame.unknown_slots[slot] = None
-        tape.write(slot, value)
-
-    def _stood_for(self, owner: Any) -> Any:
-        """The object that a loop carries under a name, for what stands for it in the body: that the body changes it in
-        place is known from now on, and it stands for itself."""
-        for frame in reversed(self._tape.frames):
-            stand_ins: dict[int, Any] = frame.carries.stand_ins if frame.carries else {}
-            made, value = stand_ins.get(id(owner), (UNDEFINED, None))
-            if made is owner:
-                self._tape.changed_in_place[id(value)] = owner = value
-                frame.carries.again = True
-            elif any([value is owner for _, value in stand_ins.values()]):  # it is changed under another name
-                self._tape.changed_in_place[id(owner)] = owner
-                frame.carries.again = True
-        return owner
-
-    def _slot(self, owner: Any, name: str) -> AttributeSlot:
-        """The slot of an attribute; the block in which the object was made knows what it was before."""
-        slot = AttributeSlot(owner, name, UNDEFINED, self._tape.here())
-        slot.first = slot.read()
-        home = self._home(owner)
-        if home is None:
-            raise self._tape.fault(
-                UnsupportedSyntax,
-                f"{described(owner)} from outside of a staged branch or loop is changed in it",
-                help="make it in the staged function (`copy.copy(it)`), or return the new value",
-            )
-        home.contents[slot] = stored(slot.first)
-        return slot
-
-    def _home(self, owner: Any) -> Frame | None:
-        """The block that made an object; None if it is from outside. A list that another function has made is."""
-        return self.identities.home(owner)
-
-    def _check(self, owner: Any) -> None:
-        """Raise for what may never be changed."""
-        frozen = self._tape.frozen_containers.get(id(owner))
-        if frozen is not None and frozen[0] is owner and not self.identities.may_change(owner):
-            self.written(owner)
 
 
 class _Owner:

@@ -20,6 +20,7 @@ from rosejit.errors import StagingTypeError
 from rosejit.frontend.arrays.array import Array, of_host
 from rosejit.frontend.arrays.asarray import stacked
 from rosejit.frontend.arrays.getitem import get
+from rosejit.frontend.control.grown_lists import is_grown
 from rosejit.frontend.control.optional import Optional, nothing_like
 from rosejit.frontend.control.undefined import Poison
 from rosejit.frontend.soa.element_proxy import arrays_in
@@ -173,6 +174,8 @@ def selected(tape: Tape, position: Any, values: Sequence[Any], key: Any = None) 
 def taken_of(tape: Tape, items: Sequence[Any], index: Any) -> Any:
     """The element of a list of the host at a staged index, as an object whose changes are changes of that in the list;
     None where they are not alike. Texts and members of an `Enum` in objects of staged code may differ."""
+    if tape.has_grown and any(map(is_grown, items)):
+        return None
     found = taken(tape, items, index)
     if found is not None or not items or not all([tape.identities.home(item) is not None for item in items]):
         return found

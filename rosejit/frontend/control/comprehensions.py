@@ -2,7 +2,7 @@
 
 # Values of users are of any type: what they are is asked while staging.
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import GeneratorType
 from typing import Any
 
@@ -12,9 +12,11 @@ from rosejit.frontend.arrays.array import Array, fresh
 from rosejit.frontend.arrays.asarray import stacked
 from rosejit.frontend.arrays.row_aliases import spread
 from rosejit.frontend.control import retype
-from rosejit.frontend.control.if_for import rows, rows_of_open, runs_at_all
+from rosejit.frontend.control.grown_lists import each, is_grown
+from rosejit.frontend.control.if_for import StagedIf, rows, rows_of_open, runs_at_all
 from rosejit.frontend.control.join import Join
 from rosejit.frontend.control.loop_carries import LoopCarries
+from rosejit.frontend.control.optional import assume
 from rosejit.frontend.control.staged_range import StagedRange, item_at, trip_count
 from rosejit.frontend.control.truth import truth
 from rosejit.frontend.soa.element_proxy import arrays_in, owned, share_outside
@@ -23,7 +25,7 @@ from rosejit.frontend.values.open_lengths import has_open
 from rosejit.frontend.values.pytree import members, with_parts
 from rosejit.frontend.values.scalars import ATOMS, Bool, type_of
 from rosejit.frontend.values.staged_inputs import to_know
-from rosejit.frontend.values.tape import Frame, Tape
+from rosejit.frontend.values.tape import UNDEFINED, Frame, Tape
 from rosejit.ir.syntax import Atom, Block, Lit, Loop, Var
 from rosejit.ir.types import INT, REAL
 from rosejit.ir.types import Array as ArrayType
@@ -39,6 +41,10 @@ class Tests:
         self.tape = tape
         self.folds = False
         """Whether somebody takes the values one by one and adds them up in variables that loops carry."""
+        self.elements: list[Any] | None = None
+        """Those of a list so far, of which some may be there on some paths only."""
+        self.into: Tests | None = None
+        """The comprehension that goes through this one."""
 
     def when(self, condition: Any) -> Iterable[Any]:
         """One iteration if the condition holds: the `if` of a comprehension as a `for`."""
@@ -58,19 +64,28 @@ class Tests:
             )
         return decided
 
-    def _branch(self, condition: Bool) -> Iterator[Any]:
-        tape = self.tape
-        if not self.folds:
+    def _branch(self, condition: Bool, item: Any = None) -> Iterator[Any]:
+        tape, whole = self.tape, self
+        while whole.into is not None:
+            whole = whole.into
+        elements = whole.elements
+        if not whole.folds and elements is None:
             raise tape.fault(
                 UnsupportedSyntax,
-                "a staged `if` in a comprehension leaves the length of the list open",
-                help="use `a if c else b` for the element, or `sum(... if c ...)`",
+                "a staged `if` in a comprehension leaves open how much it gives",
+                help="a list over what the host goes through (`[v for v in xs if c]`) may have one; else use "
+                "`a if c else b` for the element, or `sum(... if c ...)`",
             )
+        count = len(elements or ())
         frame = tape.open("branch")
-        yield None
+        assume(tape, condition, True)
+        yield item
         tape.close(frame)
         join = Join(tape, condition.atom, frame, Frame("branch", place=frame.place))
         join.contents()
+        if elements is not None and not whole.folds:
+            tape.has_grown = True
+            elements[count:] = [join.join(element, UNDEFINED, "an element") for element in elements[count:]]
         join.emit()
 
 
@@ -80,6 +95,7 @@ class Comprehension(Tests):
     def __init__(self, tape: Tape, items: Any, binds: bool = False, lists: bool = True) -> None:
         super().__init__(tape)
         self._lists = lists
+        self.elements = [] if lists else None
         self.result: Any = None
         if items.__class__ is Array and has_open(items.shape[:1]):
             items = rows_of_open(tape, items)
@@ -98,10 +114,23 @@ class Comprehension(Tests):
         """What a `for` goes through: the items themselves, or one staged number."""
         if items.__class__ is StagedRange:
             return self._loop(items)
+        if self.tape.has_grown and is_grown(items):
+            return self._through(items)
+        inner = self.tape.session.hooks.comprehensions.of(items)
+        if inner is not None:
+            inner.into = self
         return rows(self.tape, items)
 
+    def _through(self, items: Any) -> Iterator[Any]:
+        """The items of a list that has grown on some paths only, each where it is there."""
+        for value, flag in each(list(items)):
+            if flag is True:
+                yield value
+            else:
+                yield from self._branch(flag, value)
+
     def _loop(self, items: StagedRange) -> Iterator[Any]:
-        tape = self.tape
+        tape, self.elements = self.tape, None
         if self._binds:
             raise tape.fault(
                 UnsupportedSyntax,
@@ -171,6 +200,8 @@ class Comprehension(Tests):
         """The element of an iteration."""
         if self._rows and not self.folds:
             self._rows[-1].append(value)
+        if self.elements is not None:
+            self.elements.append(value)
         if len(self.tape.lets) > self.tape.room:
             self.tape.unroll_limit()
         return value
@@ -255,6 +286,22 @@ def _begun(made: Comprehension) -> Iterator[Opened]:
     yield made, made.first
 
 
+def _passing(whole: Comprehension, test: Callable[[Any], Any], stops: bool) -> Iterator[Any]:
+    """The items that pass a test; with `stops` those before the first that does not."""
+    passes: Any = True
+    for item in whole.first:
+        if not stops or passes is True:
+            passes = truth(whole.tape, test(item))
+        else:
+            opened = StagedIf(whole.tape, passes, (UNDEFINED,), ("whether it goes on",), 1)
+            opened.to_else((truth(whole.tape, test(item)),))
+            passes = opened.join((False,))[0]
+        if stops and passes is False:
+            return
+        for _ in whole.when(passes):
+            yield whole.put(item)
+
+
 class Comprehensions:
     """The comprehensions of one tape."""
 
@@ -271,7 +318,7 @@ class Comprehensions:
         return _begun(self._opened)
 
     def open_list(self, items: Any, binds: bool, single: bool) -> Iterable[Opened]:
-        """Begin one that makes a list; `single`: with one `for`."""
+        """Begin one that makes a list; `single`: with one `for` and no `if`."""
         if single and self.few(items):
             return ((self._on_host, items),)
         return self._once(Comprehension(self._tape, items, binds))
@@ -280,6 +327,8 @@ class Comprehensions:
         """Whether a list over these is what Python makes."""
         kind = items.__class__
         if (kind is not tuple and kind is not list) or len(items) >= _MANY:
+            return False
+        if self._tape.has_grown and is_grown(items):
             return False
         self._tape.session.opened.goes_through(items)
         return True
@@ -296,6 +345,8 @@ class Comprehensions:
             self._last = None
             if whole.result is not None:
                 return whole.result
+            if tape.has_grown and whole.elements is not None:
+                made = whole.elements
         frame = tape.frames[-1]
         if whole is None and len(tape.lets) > frame.room:
             tape.unroll_limit()
@@ -308,6 +359,31 @@ class Comprehensions:
         self._generators[id(made)] = (made, self._opened)
         self._tape.record_allocation(made)
         return made
+
+    def through(self, items: Any, function: Callable[[Any], Any] | None = None) -> Any:
+        """A generator that goes through a list that has grown on some paths only, or what a function makes of it."""
+        whole = Comprehension(self._tape, items, lists=False)
+        made = (whole.put(item if function is None else function(item)) for item in whole.first)
+        self._generators[id(made)] = (made, whole)
+        self._tape.record_allocation(made)
+        return made
+
+    def filtered(self, items: Any, test: Callable[[Any], Any], stops: bool) -> Any:
+        """`filter(test, items)`, or with `stops` `itertools.takewhile(test, items)`, as a generator expression."""
+        whole = Comprehension(self._tape, items, lists=False)
+        made = _passing(whole, test, stops)
+        self._generators[id(made)] = (made, whole)
+        self._tape.record_allocation(made)
+        return made
+
+    def all_of(self, generator: Any) -> list[Any]:
+        """What a generator expression gives, all of it: some may be there on some paths only."""
+        whole = self.of(generator)
+        if whole is None:
+            return [*generator]
+        whole.elements = []
+        made = [*generator]
+        return made if whole.elements is None else whole.elements
 
     def of(self, generator: Any) -> Comprehension | None:
         """The comprehension that a generator of staged code runs."""

@@ -16,7 +16,17 @@ from typing import Any, NoReturn
 from rosejit.errors import UnsupportedSyntax
 from rosejit.frontend.control.undefined import Poison
 from rosejit.frontend.values.pytree import attributes, is_mutable, members, parts
-from rosejit.frontend.values.tape import MAPPINGS, SEQUENCES, UNDEFINED, AttributeSlot, Frame, Tape, base_of, stored
+from rosejit.frontend.values.tape import (
+    MAPPINGS,
+    SEQUENCES,
+    UNDEFINED,
+    AttributeSlot,
+    Frame,
+    MaybeBound,
+    Tape,
+    base_of,
+    stored,
+)
 from rosejit.lazy_dataclass import dataclass
 
 _NOTHING: Mapping[int, tuple[Any, Any]] = {}
@@ -280,19 +290,25 @@ class Identities(Joined):
         found = self._origin(owner)
         return found if found is not None and found.index is not None and self._is_open(found) else None
 
+    def is_lost(self, owner: Any) -> bool:
+        """Whether it was given up."""
+        return bool(self._lost(owner))
+
     def is_shared(self, owner: Any) -> bool:
         """Whether a change of it has to be asked for."""
         return self._tape.shared.get(id(owner)) is owner
 
-    def may_change(self, owner: Any) -> bool:
-        """Whether what is frozen may be changed: then nothing else is it from now on."""
+    def may_change(self, owner: Any, grows: bool = False) -> bool:
+        """Whether what is frozen may be changed: then nothing else is it from now on. `grows`: in length, too."""
         if not self.is_shared(owner):
             return False
         if self.view_of(owner) is not None:
-            return not self._lost(owner) and not [use for use in self._uses_of(owner) if self._is_open(use)]
-        return self._settle(owner)
+            return (
+                not grows and not self._lost(owner) and not [use for use in self._uses_of(owner) if self._is_open(use)]
+            )
+        return self._settle(owner, grows)
 
-    def _settle(self, owner: Any) -> bool:
+    def _settle(self, owner: Any, grows: bool) -> bool:
         """Decide that `owner` goes on, since it is about to be changed; whether that can be."""
         tape = self._tape
         if self._lost(owner):
@@ -304,11 +320,11 @@ class Identities(Joined):
             return False
         stays = [item for item in found if self._goes_on(item, replaced, is_root)]
         over = [item for item in found if not any(item is other for other in stays)]
-        if any(not self._can_be_given_up(item) for item in over):
+        if any(not self._can_be_given_up(item, grows) for item in over):
             return False
         level = self._level(origins)
         for item in over:
-            self._give_up(item, level)
+            self._give_up(item, level, grows)
         for origin in origins:
             origin.decided.append(tape.frames[level])
         return True
@@ -369,13 +385,14 @@ class Identities(Joined):
                 return frame.carries, value
         return None, None
 
-    def _can_be_given_up(self, item: Any) -> bool:
-        if not self.is_shared(item):
+    def _can_be_given_up(self, item: Any, grows: bool) -> bool:
+        if not self.is_shared(item) or (grows and item.__class__ not in SEQUENCES):
             return False
         return self.stood_for(item)[0] is not None or (self.home(item) is not None and _keys(item) is not None)
 
-    def _give_up(self, item: Any, level: int) -> None:
-        """Let nobody read an object any more, in the block at `level` and those inside it."""
+    def _give_up(self, item: Any, level: int, grows: bool = False) -> None:
+        """Let nobody read an object any more, in the block at `level` and those inside it; with `grows` nobody asks how
+        long it is either."""
         carries, carried = self.stood_for(item)
         if carries is not None:
             carries.move(carried)
@@ -387,16 +404,19 @@ class Identities(Joined):
         self._given_up[id(item)] = (item, tape.frames[level], why)
         tape.undo.note(item)
         first = tape.frames.index(home)
-        for key in _keys(item) or ():
+        keys = _keys(item) or []
+        for key in [*keys, len(keys)] if grows else keys:
             slots = tape.slots.setdefault(id(item), {})
             slot = slots.get(key)
             if slot is None or slot.owner is not item:
                 slot = slots[key] = AttributeSlot(item, key, UNDEFINED, tape.here())
                 slot.first = slot.read()
                 home.contents[slot] = stored(slot.first)
-            self._poison(slot, GivenUp(tape, why, _REMEDY), first, level)
+            poison = GivenUp(tape, why, _REMEDY)
+            self._poison(slot, MaybeBound(poison, poison) if grows and key == len(keys) else poison, first, level)
+        tape.has_grown = tape.has_grown or grows
 
-    def _poison(self, slot: AttributeSlot, poison: Poison, first: int, level: int) -> None:
+    def _poison(self, slot: AttributeSlot, poison: Any, first: int, level: int) -> None:
         frames = self._tape.frames
         for k, frame in enumerate(frames[first:], first):
             if frame.kind == "loop" and k > first and (k > level or slot not in frame.entry_values):

@@ -14,13 +14,14 @@ from rosejit.frontend.arrays.getitem import get
 from rosejit.frontend.control import retype
 from rosejit.frontend.control.checkpointed_loop import in_blocks
 from rosejit.frontend.control.chosen import Chosen
+from rosejit.frontend.control.grown_lists import is_grown, refuse
 from rosejit.frontend.control.join import Join
 from rosejit.frontend.control.loop_carries import Finaliser, LoopCarries
 from rosejit.frontend.control.optional import assume
 from rosejit.frontend.control.row_iterators import RowIterator, Sources, leave_early
 from rosejit.frontend.control.staged_range import StagedRange, is_downwards, item_at, number_at, trip_count
 from rosejit.frontend.control.truth import truth
-from rosejit.frontend.control.undefined import as_flag
+from rosejit.frontend.control.undefined import as_flag, split
 from rosejit.frontend.values.locations import Place
 from rosejit.frontend.values.open_lengths import has_open
 from rosejit.frontend.values.scalars import Bool, P
@@ -139,6 +140,7 @@ class HostFor:
         "_record",
         "_since",
         "_tape",
+        "_through",
         "_why",
     )
     staged = False
@@ -154,6 +156,7 @@ class HostFor:
     ) -> None:
         self._tape = tape
         self._items = items
+        self._through = items
         self._all_iterations = all_iterations
         self._why = why
         here = place or (tape.here() if why else None)
@@ -190,6 +193,8 @@ class HostFor:
         """The names as they are, if there is room for another iteration."""
         if len(self._tape.lets) > self._asks_at:
             self._ask()
+        if self._tape.has_grown and is_grown(self._through):
+            refuse(self._tape, "a loop goes through, and changes,")
         if self._counts and self._record is not None:
             self._count(self._record.iterations + 1)
         return names
@@ -218,6 +223,44 @@ class HostFor:
         self._tape.told = True
         turns = f"{done:,} of {self._iterations:,}" if self._iterations else f"{record.iterations:,}"  # of a generator
         tell(record, f"{staged:,} operations after {turns} iterations")
+
+
+class GrownFor(HostFor):
+    """A loop over a list that has grown on some paths only: each iteration is a staged branch."""
+
+    __slots__ = ("_flag", "_if", "_last", "_length", "_names", "_whole")
+    staged = True
+
+    def __init__(self, tape: Tape, items: Any, names: tuple[str, ...], leaving: tuple[str, ...]) -> None:
+        super().__init__(tape, list(items), not leaving)
+        self._through = ()
+        self._names = names
+        self._whole, self._length, self._last = items, len(items), items[-1]
+        self._flag: Any = True
+        self._if: StagedIf | None = None
+
+    def __iter__(self) -> Iterator[Any]:
+        for item in super().__iter__():
+            value, self._flag = split(item)
+            if not self._names:  # the text does not call it
+                self.enter(())
+            yield value
+
+    def enter(self, names: Names) -> Names:
+        """Begin the body, in a branch."""
+        is_open = self._flag is not True
+        self._if = StagedIf(self._tape, self._flag, names, self._names, len(names)) if is_open else None
+        return names
+
+    def back(self, names: Names) -> Names:
+        """The names after the branch."""
+        made = super().back(names if self._if is None else self._if.end(names))
+        self._check()
+        return made
+
+    def _check(self) -> None:
+        if len(self._whole) != self._length or (self._length and self._whole[-1] is not self._last):
+            refuse(self._tape, "a loop goes through, and changes,")
 
 
 class IteratorFor(HostFor):
@@ -474,6 +517,8 @@ def iterate(
         return StagedFor(items, names, exposed, leaving, rolled=Sources((), 0, False) if in_table else None)
     if items.__class__ is Array and has_open(items.shape[:1]):
         return StagedFor(rows_of_open(tape, items), names, exposed, leaving)
+    if tape.has_grown and is_grown(items):
+        return GrownFor(tape, items, names, leaving)
     found = rows(tape, items)
     if leaving and hasattr(items, "__next__"):
         return IteratorFor(tape, found, leaving, names)
@@ -489,6 +534,8 @@ def rows_of_open(tape: Tape, items: Array) -> StagedRange:
 def rows(tape: Tape, items: Any) -> Any:
     """What Python iterates over; arrays give their elements, or their rows as views."""
     if items.__class__ is not Array:
+        if tape.has_grown and is_grown(items):
+            refuse(tape, "what is done here needs each item of")
         if hasattr(items, "__next__"):
             refuse_outer_iterator(tape, items)
         else:

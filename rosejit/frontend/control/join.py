@@ -4,6 +4,7 @@
 
 from collections.abc import Generator
 from contextlib import contextmanager
+from itertools import zip_longest
 from types import NoneType
 from typing import Any
 
@@ -25,6 +26,7 @@ from rosejit.frontend.values.tape import (
     AttributeSlot,
     Frame,
     Invalidated,
+    MaybeBound,
     NonlocalCell,
     Tape,
     loaded,
@@ -100,6 +102,8 @@ class Join:
                 return self._survivor((orelse, then)[side], 1 - side, name)
         a, a_flag = split(then)
         b, b_flag = split(orelse)
+        if isinstance(a_flag, Poison) or isinstance(b_flag, Poison):  # of a list that was given up
+            return then if isinstance(a_flag, Poison) else orelse
         if a_flag is True and b_flag is True:
             return self._both(a, b, name)
         flag = self._flag(a_flag, b_flag, name)
@@ -152,12 +156,26 @@ class Join:
             return a
         return self._chosen(a, b, name)
 
+    def _lists(self, a: Any, b: Any, name: str) -> Any:
+        """One of two lists of which one has more items: some may be there."""
+        known = self._made.get((id(a), id(b)))
+        if known is not None:
+            return known[2]
+        with as_left(self.tape, self.sides[0], a), as_left(self.tape, self.sides[1], b):
+            parts = [[*a], [*b]]
+        self.tape.has_grown = True
+        made: list[Any] = [self.join(x, y, name) for x, y in zip_longest(*parts, fillvalue=UNDEFINED)]
+        self._made[id(a), id(b)] = (a, b, merged(self.tape, made))
+        self._objects.append((made, (a, b)))
+        self._why = self._why or f"{label(name)} may be one of two after a staged `if`"
+        return made
+
     def _chosen(self, a: Any, b: Any, name: str) -> Any:
         """One of several values of the host that are the same wherever they are used; of others none. What is done with
         it that cannot be staged is refused in words of how it came to be."""
         sides = choices_of(a) or fixed(self.tape, a), choices_of(b) or fixed(self.tape, b)
         if sides[0] is None or sides[1] is None:
-            return self._poison(name, a, b)
+            return self._lists(a, b, name) if a.__class__ is b.__class__ is list else self._poison(name, a, b)
         poison = a if a.__class__ is Chosen else b if b.__class__ is Chosen else self._poison(name, a, b)
         options = all_of(sides[0][0], sides[1][0])
         places = [place_of(each, options) for each in sides[1][0]]
@@ -247,6 +265,10 @@ class Join:
 
     def _half(self, value: Any, side: int, name: str) -> Any:
         """A value of one side only, which leaves its block as a result all the same."""
+        if value.__class__ is MaybeBound:  # an item of a list
+            flags: list[Any] = [False, False]
+            flags[side] = value.flag
+            return part(self._half(value.value, side, name), self._flag(flags[0], flags[1], name))
         if value.__class__ in NUMBERS:
             kind: Scalar = value.type
             atoms: list[Atom] = [value.atom, value.atom]
@@ -320,7 +342,8 @@ class Join:
                 continue
             then, orelse = (side.contents.get(key, before) for side in self.sides)
             if key.__class__ in (NonlocalCell, AttributeSlot):
-                self._written[key] = self.join(loaded(then), loaded(orelse), key.name)
+                made = self._written[key] = self.join(loaded(then), loaded(orelse), key.name)
+                self.tape.has_grown = self.tape.has_grown or (made.__class__ is MaybeBound and _is_item(key))
             else:
                 self._written[key] = self._content(key, before, then, orelse)
 
@@ -330,6 +353,8 @@ class Join:
         if any(side.diverges for side in self.sides) or added[0] == added[1]:
             return
         single = [key for key in (*added[0], *added[1]) if key not in added[0] or key not in added[1]]
+        if single and all(key.owner.__class__ is list for key in single):
+            return
         one = (single or added[0])[0]
         error = self.tape.fault(
             UnsupportedSyntax,
@@ -368,6 +393,10 @@ class Join:
         self.tape.identities.joined(self._objects, self.sides, self._why)
         for key, value in self._written.items():
             self.tape.write(key, value)
+
+
+def _is_item(key: Any) -> bool:
+    return key.__class__ is AttributeSlot and key.owner.__class__ is list
 
 
 def _are_parallel(a: Array, b: Array) -> bool:

@@ -6,6 +6,7 @@ from rosejit.errors import ShapeError
 from rosejit.frontend.arrays.access import element, number
 from rosejit.frontend.arrays.array import Array, host_data
 from rosejit.frontend.control.chosen import Chosen
+from rosejit.frontend.control.grown_lists import any_there, is_grown
 from rosejit.frontend.control.optional import Optional, combined, is_there
 from rosejit.frontend.control.special_methods import own
 from rosejit.frontend.control.undefined import Poison
@@ -40,6 +41,10 @@ def truth(tape: Tape, value: Any) -> Any:
         return truth(tape, value.wide)
     if isinstance(value, Poison):
         return _of_untold(tape, value)
+    return any_there(tape, value) if tape.has_grown and is_grown(value) else _asked(tape, value)
+
+
+def _asked(tape: Tape, value: Any) -> Any:
     ask = own(value, "__bool__") or own(value, "__len__")
     return bool(value) if ask is None else truth(tape, ask())
 

@@ -99,6 +99,47 @@ for _name in (
     setattr(Poison, f"__{_name}__", _using)
 
 
+def _item_used(self: MaybeBound, *args: Any) -> NoReturn:
+    """An item of a list that has grown on some paths only is no value."""
+    raise self.flag.tape.fault(
+        StagingTypeError,
+        "what is done here needs each item of a list whose length only running tells",
+        help="go through it with `for`, or index it",
+    )
+
+
+for _name in (
+    "bool",
+    "iter",
+    "str",
+    "repr",
+    "format",
+    "hash",
+    "eq",
+    "ne",
+    "lt",
+    "gt",
+    "add",
+    "radd",
+    "mul",
+    "rmul",
+    "call",
+):
+    setattr(MaybeBound, f"__{_name}__", _item_used)
+
+
+def _item_leaves(self: MaybeBound) -> NoReturn:
+    """It does not leave the function either."""
+    raise self.flag.tape.fault(
+        StagingTypeError,
+        "a list whose length only running tells is a result, or an argument of a function that is staged by itself",
+        help="give all items, with None for those that are not there: `[v if v <= t else None for v in xs]`",
+    )
+
+
+MaybeBound.__rose_use__ = _item_leaves  # pyright: ignore[reportAttributeAccessIssue]  # asked of what the host keeps
+
+
 def require_single_value(value: Any) -> Any:
     """`value`, unless it differs between paths: Python itself would take that for an object like any other."""
     if isinstance(value, Poison):

@@ -26,8 +26,10 @@ from rosejit.frontend.control.staged_range import StagedRange, is_downwards, ite
 from rosejit.frontend.control.truth import truth
 from rosejit.frontend.control.undefined import MaybeBound, read_bound, split
 from rosejit.frontend.python import ordering
+from rosejit.frontend.python.assert_raise import raised_unless
 from rosejit.frontend.python.attributes import ATTRIBUTES
 from rosejit.frontend.python.bisection import BISECTIONS
+from rosejit.frontend.python.grown_items import is_popped, popped
 from rosejit.frontend.python.heaps import HEAPS
 from rosejit.frontend.python.number_classes import class_of, is_instance
 from rosejit.frontend.python.print_ import staged_print
@@ -363,6 +365,8 @@ def _finished_extreme(session: Any, name: str, best: Any, kwargs: Options, item:
 
 def _with_rows(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     """A builtin that iterates: arrays give their rows."""
+    if (function is list or function is tuple) and args and session.hooks.comprehensions.of(args[0]) is not None:
+        return session.hooks.record_allocation(function(session.hooks.comprehensions.all_of(args[0])))
     if any(a.__class__ is StagedRange for a in args) and (function is zip or function is enumerate):
         return _side_by_side(session, function, args, kwargs)
     rows_of = [_items(session, a) if a.__class__ is Array else a for a in args]
@@ -434,6 +438,8 @@ def _text(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
 
 def _sorted(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     """Numbers in ascending order, equals in theirs; with a key of the host, as Python sorts."""
+    if session.hooks.comprehensions.of(args[0]) is not None:
+        return session.hooks.call(function, session.hooks.comprehensions.all_of(args[0]), **kwargs)
     items = list(_items(session, *args))
     key = kwargs.get("key")
     numbers = [item.__class__ in NUMBERS for item in items]
@@ -478,8 +484,8 @@ def of_sequence(session: Any, owner: Any, method: Any, args: Args, kwargs: Optio
     """The methods of lists and tuples that compare, where only running tells, and `extend`, which appends one by one in
     staged branches; NotImplemented for others."""
     tape, name = session.tape, method.__name__
-    if name == "extend" and not kwargs and len(args) == 1 and session.hooks.extended(owner, args[0]):
-        return None
+    if name in ("extend", "pop") and not kwargs and owner.__class__ is list:
+        return _changed_length(session, owner, method, args)
     if name == "sort" and not args and owner.__class__ is list:
         _sort(session, owner, kwargs)
         return None
@@ -504,18 +510,37 @@ def of_sequence(session: Any, owner: Any, method: Any, args: Args, kwargs: Optio
     return None
 
 
+def _changed_length(session: Any, owner: list[Any], method: Any, args: Args) -> Any:
+    """`extend` and `pop`."""
+    hooks = session.hooks
+    if method.__name__ == "pop":
+        return popped(session, owner, *args) if is_popped(args) and hooks.grows_in_branch(owner) else NotImplemented
+    if len(args) == 1 and hooks.comprehensions.of(args[0]) is not None:
+        return hooks.call(method, hooks.comprehensions.all_of(args[0]))
+    return None if len(args) == 1 and hooks.extended(owner, args[0]) else NotImplemented
+
+
 def _as_int(tape: Tape, value: Any) -> Any:
     return Int(tape, int_atom(tape, value) or value.atom, 0) if value.__class__ is Bool else int(value)
+
+
+def _filter(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
+    """`filter` and `itertools.takewhile`, of items that are staged as a generator expression."""
+    test, items = args
+    if items.__class__ not in (list, tuple) or not callable(test) or not is_staged_deep(items):
+        return session.plain(function, args, kwargs)
+    asked = functools.partial(session.hooks.call, test)
+    return session.hooks.comprehensions.filtered(items, asked, function is itertools.takewhile)
 
 
 def _next(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     if args and hasattr(args[0], "__next__"):
         refuse_outer_iterator(session.tape, args[0])
-    whole = session.hooks.comprehensions.of(args[0]) if len(args) == 2 else None
+    whole = session.hooks.comprehensions.of(args[0]) if args else None
     return next(*args) if whole is None else _first(session.tape, whole, *args)
 
 
-def _first(tape: Tape, whole: Any, generator: Any, default: Any) -> Any:
+def _first(tape: Tape, whole: Any, generator: Any, default: Any = UNDEFINED) -> Any:
     """`next(generator, default)` of a generator expression: its staged `if`s say which element is the first."""
     cell = NonlocalCell(tape, "next", lambda tape, value, name: value)
     depth, tape.frames[-1].contents[cell] = len(tape.frames), UNDEFINED
@@ -531,7 +556,13 @@ def _first(tape: Tape, whole: Any, generator: Any, default: Any) -> Any:
     held, flag = split(tape.content(cell))
     del tape.frames[-1].contents[cell]
     if held is UNDEFINED:
+        if last is UNDEFINED:
+            raise StopIteration
         return last
+    if last is UNDEFINED:
+        if isinstance(flag, Bool):
+            raised_unless(tape, flag, StopIteration)
+        last = held
     tape.left_early[id(generator)] = generator  # the others are computed: how far Python goes only running tells
     return ordering.choose(tape, flag, held, last, "next")
 
@@ -574,6 +605,7 @@ _STAGED: dict[Any, tuple[Handler, str]] = {
     format: (_text, "value, format_spec='', /"),
     print: (staged_print, "*args, sep=' ', end='\\n', file=None, flush=False"),
     next: (_next, "iterator, default=..., /"), sorted: (_sorted, "iterable, /, *, key=None, reverse=False"),
+    filter: (_filter, "function, iterable, /"), itertools.takewhile: (_filter, "predicate, iterable, /"),
     contextlib.suppress: (_suppress, "*exceptions"),
     callable: (_asked, "obj, /"), rose_functions.unroll: (_unroll, "items"), **HEAPS, **BISECTIONS, **ATTRIBUTES,
     **ordering.KEYS,

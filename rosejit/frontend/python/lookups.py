@@ -92,6 +92,8 @@ def _object_at(tape: Tape, table: Any, key: Chosen, read: Read) -> Any:
     values = [table[option] for option in key.__rose_options__]
     if not all([any(True for _ in objects_in(value)) for value in values]):
         return None
+    if all([value.__class__ is list for value in values]):  # of any lengths
+        return selected(tape, key.__rose_position__, values)
     with unfailing(tape):
         return taken_of(tape, [*map(read, values)], key.__rose_position__)
 
@@ -226,11 +228,15 @@ def exchanged(tape: Tape, items: list[Any], i: Any, j: Any) -> list[Any]:
 
 def written_through(tape: Tape, view: Any, places: Sequence[int], value: Any, old: Any) -> Any:
     """What a part of an object is after a change of one that was taken of some by a staged index, if it is at these."""
+    return choose(tape, is_at(tape, view, places), value, old, _WRITTEN_NAME)
+
+
+def is_at(tape: Tape, view: Any, places: Sequence[int]) -> Any:
+    """Whether an object that was taken of some by a staged index is the one at one of these places."""
     whole = of_host(tape, np.arange(len(view.options)), "places", readonly="it is a table of places")
     with unfailing(tape):
         at = get(whole, view.index)
-    hit = functools.reduce(lambda found, k: either(tape, found, at == k), places, False)
-    return choose(tape, hit, value, old, _WRITTEN_NAME)
+    return functools.reduce(lambda found, k: either(tape, found, at == k), places, False)
 
 
 _WRITTEN = 64

@@ -15,6 +15,7 @@ from typing import Any
 
 from rosejit.frontend.arrays.array import Array
 from rosejit.frontend.control.chosen import Chosen, asked
+from rosejit.frontend.control.grown_lists import each, is_grown, ranks, refuse
 from rosejit.frontend.control.join import Join, both_described
 from rosejit.frontend.control.special_methods import own
 from rosejit.frontend.control.staged_range import StagedRange
@@ -124,6 +125,8 @@ def comparison(tape: Tape, name: str) -> Callable[[Any, Any], Any]:
 
 def compared(tape: Tape, name: str, a: Any, b: Any) -> Any:
     """A comparison of any two values."""
+    if tape.has_grown and (is_grown(a) or is_grown(b)):
+        return _compared_grown(tape, name, a, b)
     sequences = any(isinstance(a, kind) and isinstance(b, kind) for kind in (tuple, list))
     if sequences and _is_compared_by_items(a, b) and (_is_undecided(a) or _is_undecided(b)):
         return _lexicographic(tape, name, a, b) if name not in ("eq", "ne") else _same_items(tape, name, a, b)
@@ -136,6 +139,25 @@ def compared(tape: Tape, name: str, a: Any, b: Any) -> Any:
     if Chosen in (a.__class__, b.__class__) and name not in ("eq", "ne"):
         return _in_order(tape, name, a, b)
     return _OPERATORS[name](a, b)
+
+
+def _compared_grown(tape: Tape, name: str, a: Any, b: Any) -> Any:
+    """`a == b` of a list that has grown on some paths only."""
+    if name not in ("eq", "ne"):
+        refuse(tape, "the order is asked of")
+    if a.__class__ is not b.__class__:
+        return name == "ne"
+    known, other = (a, b) if not is_grown(a) else (b, a)
+    if is_grown(known):
+        refuse(tape, "another such list is compared with")
+    before = ranks(tape, other)
+    found = truth(tape, before.pop() == len(known))
+    for (value, flag), rank in zip(each(other), before, strict=True):
+        for k, wanted in enumerate(known):
+            here = both(tape, flag, truth(tape, rank == k))
+            if here is not False:
+                found = both(tape, found, either(tape, differs(tape, here), equal(tape, value, wanted)))
+    return found if name == "eq" else differs(tape, found)
 
 
 def _in_order(tape: Tape, name: str, a: Any, b: Any) -> Any:
@@ -222,8 +244,8 @@ def ordered(tape: Tape, items: list[Any], key: Callable[[Any], Any] | None, reve
             f"{len(items)} items are put in order by keys that only running tells: at most {_MOST} are",
             "make the keys an array, and use `np.sort` or `np.argsort`",
         )
-    for each in keys:
-        _refuse_nan(tape, each)
+    for found in keys:
+        _refuse_nan(tape, found)
     pairs = list(zip(keys, items, strict=True))
     pairs = pairs[::-1] if reverse else pairs
     for last in range(len(pairs) - 1, 0, -1):
@@ -280,7 +302,12 @@ def is_member(tape: Tape, item: Any, container: Any) -> Any:
     if isinstance(container, (set, frozenset, dict, *_VIEWS)):
         if not is_staged_deep(item) and not is_staged_deep(list(items)):
             return None
-    elif not isinstance(container, (list, tuple)) or not (is_staged_deep(item) or is_staged_deep(container)):
+    elif not isinstance(container, (list, tuple)):
+        return None
+    elif tape.has_grown and is_grown(container):
+        hits = [both(tape, flag, equal(tape, other, item)) for other, flag in each(container)]
+        return functools.reduce(lambda found, hit: either(tape, hit, found), hits, False)
+    elif not (is_staged_deep(item) or is_staged_deep(container)):
         return None
     found: Any = False
     for other in items:

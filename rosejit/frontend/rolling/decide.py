@@ -17,6 +17,7 @@ from typing import Any
 from rosejit.frontend.arrays.array import Array
 from rosejit.frontend.arrays.getitem import get
 from rosejit.frontend.arrays.host_lists import rolled_item
+from rosejit.frontend.control.grown_lists import is_grown
 from rosejit.frontend.control.if_for import HostFor, StagedFor, iterate, operations
 from rosejit.frontend.control.row_iterators import Sources, as_staged, sources, use_up
 from rosejit.frontend.control.staged_range import StagedRange, number_at
@@ -52,7 +53,7 @@ def roll(
     frame: FrameType,
 ) -> "HostFor | StagedFor | PeeledFor":
     """The `for` over `items` in the user's `frame`: staged once where that gives the same. A text says why not."""
-    found = sources(tape, items)
+    found = None if tape.has_grown and is_grown(items) else sources(tape, items)
     if found is None:
         return iterate(tape, items, names, exposed, leaving)
     if hasattr(items, "__next__"):

@@ -42,6 +42,7 @@ from rosejit.frontend.guards.answers import warn_of_once
 from rosejit.frontend.guards.change_guards import check_unchanged
 from rosejit.frontend.numpy import building, random, refusals, registry, scipy_linalg, scipy_special
 from rosejit.frontend.numpy.row_kinds import of_elements
+from rosejit.frontend.python import grown_calls
 from rosejit.frontend.python.builtins import BUILTINS, of_sequence
 from rosejit.frontend.python.cmath import CMATH
 from rosejit.frontend.python.lookups import got, is_looked_up
@@ -165,6 +166,9 @@ class Dispatcher:
     def call(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
         """`function(*args, **kwargs)` in staged code."""
         kind = type(function)
+        called = grown_calls.called(self._session, function, args, kwargs) if self._tape.has_grown else NotImplemented
+        if called is not NotImplemented:
+            return called
         if kind is FunctionType:
             known = self._macros.get(id(function))
             if known is not None and known[0] is function:

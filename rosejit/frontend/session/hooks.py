@@ -22,6 +22,7 @@ from rosejit.frontend.control.chosen import Chosen, compared
 from rosejit.frontend.control.comprehensions import Comprehensions
 from rosejit.frontend.control.computed_once import computing
 from rosejit.frontend.control.exception_handlers import TryStatements
+from rosejit.frontend.control.grown_lists import is_grown
 from rosejit.frontend.control.if_for import branched, choices, iterate, rows
 from rosejit.frontend.control.join import arrive, described
 from rosejit.frontend.control.match_patterns import Patterns
@@ -39,7 +40,7 @@ from rosejit.frontend.control.undefined import (
     require_single_value,
 )
 from rosejit.frontend.numpy import building
-from rosejit.frontend.python import lookups
+from rosejit.frontend.python import grown_items, lookups
 from rosejit.frontend.python.assert_raise import Messages, is_awaited
 from rosejit.frontend.python.attributes import special
 from rosejit.frontend.python.ordering import comparison, is_member
@@ -157,6 +158,8 @@ class Containers:
         self.attributes.is_staged_key = lookups.is_staged_key
         self.attributes.looked_up = self.getitem
         self.attributes.chosen = functools.partial(lookups.written_through, tape)
+        self.attributes.is_at = functools.partial(lookups.is_at, tape)
+        self.attributes.appended = self.append
         self.attributes.keys_for = functools.partial(lookups.written_at, tape)
         methods.keep = self.attributes.keep
         methods.check = lambda attributes: check_known(tape, attributes)
@@ -178,6 +181,8 @@ class Containers:
 
     def getitem(self, container: Any, index: Any) -> Any:
         """`container[index]`."""
+        if self.tape.has_grown and is_grown(container):
+            return self.fresh(grown_items.item(self.tape, container, required(index), self.read_outer))
         if type(index) is int and type(container) in _SEQUENCES:  # most of them
             value = container[index]
             return value if type(value) in self.known else self.read_outer(value)
@@ -191,10 +196,6 @@ class Containers:
             return lookups.element(self.tape, container, index)
         if index.__class__ is Optional:
             return self.getitem(container, required(index))
-        if container.__class__ is defaultdict:
-            self._fill(container, index)
-        if container.__class__.__name__ in _JOINERS and is_staged_deep(index):
-            return _JOINERS[container.__class__.__name__](self.tape, index)
         value = self._item(container, index)
         if index.__class__ is slice and value.__class__ is list:
             return self.record_allocation(value)
@@ -218,6 +219,10 @@ class Containers:
     def _item(self, container: Any, index: Any) -> Any:
         if container.__class__ in NUMBERS:
             return item_of(container, index)
+        if container.__class__ is defaultdict:
+            self._fill(container, index)
+        if container.__class__.__name__ in _JOINERS and is_staged_deep(index):
+            return _JOINERS[container.__class__.__name__](self.tape, index)
         if is_array(container):
             self.tape.session.opened.goes_through(container)
         return container[index]
@@ -235,6 +240,8 @@ class Containers:
         """`container.append(value)`, by far the most frequent method of the host's."""
         if type(container) is not list:
             is_one = container.__class__ is Chosen
+            if is_one and all(option.__class__ is list for option in container.__rose_options__):
+                return branched(container, lambda option: self.append(option, value))
             return self.call(container.__rose_attribute__("append") if is_one else container.append, value)
         if self.tape.rolled is not None and id(container) in self.tape.rolled.growing:
             return self.tape.rolled.growing[id(container)].put(self.tape, value)
@@ -262,7 +269,7 @@ class Containers:
         ):
             return container
         frozen = tape.frozen_containers.get(id(container))
-        if frozen is not None and frozen[0] is container and not tape.identities.may_change(container):
+        if frozen is not None and frozen[0] is container and not tape.identities.may_change(container, True):
             made = type(container).__name__ if type(container) in _CONTAINERS else "copy.copy"
             raise tape.fault(
                 UnsupportedSyntax,
@@ -274,7 +281,8 @@ class Containers:
                 UnsupportedSyntax,
                 f"{described(container)} from outside of a staged branch or loop is changed in it",
                 help="bind a new value to a name, or use an array (`np.zeros(n)`), which can be changed anywhere; a "
-                "loop whose count staging knows (an `int` as `rose.Static`, a length, elements of a list) Python runs",
+                "loop whose count staging knows (an `int` as `rose.Static`, a length, elements of a list, `range(100)` "
+                "with a `break`) Python runs",
                 facts=next((why_counted(f.counts) for f in reversed(tape.frames) if f.counts is not None), ()),
             )
         if id(container) not in tape.undo.places:
@@ -339,10 +347,11 @@ def exchange(containers: Containers, items: Any, i: Any, j: Any) -> bool:
 def extended(containers: Containers, items: list[Any], added: Any) -> bool:
     """`items.extend(added)` in a staged branch, which appends one by one; whether it was done."""
     is_known = added.__class__ in _SEQUENCES or (added.__class__ is Array and not has_open(added.shape[:1]))
-    if containers.tape.is_staged and is_known:
-        for item in [*rows(containers.tape, added)]:
+    if (containers.tape.is_staged or containers.tape.identities.is_shared(items)) and is_known:
+        for item in [*added] if containers.tape.has_grown and is_grown(added) else [*rows(containers.tape, added)]:
             containers.append(items, item)
-    return containers.tape.is_staged and is_known
+        return True
+    return False
 
 
 def addend(containers: Containers, value: Any, added: Any) -> Any:
@@ -440,6 +449,7 @@ class Hooks:
         self.raised_error, self.reraised = attempts.raised_error, attempts.reraised
         self.suspension = lambda: GeneratorGuard(tape)
         self.rows = lambda items: rows(tape, items)
+        self.starred = lambda items: items if tape.has_grown and is_grown(items) else rows(tape, items)
 
     def _expressions(self, tape: Tape, circuits: Circuits) -> None:
         made, messages = Comprehensions(tape), Messages(tape)
@@ -470,7 +480,8 @@ class Hooks:
         self.exchange = functools.partial(exchange, containers)
         self.addend, self.extended = functools.partial(addend, containers), functools.partial(extended, containers)
         self.owner, self.elements, self.assign = attributes.of, attributes.elements, attributes.assign
-        self.assign_element = attributes.assign_element
+        self.assign_element, self.replace = attributes.assign_element, attributes.replace
+        self.grows_in_branch = attributes.grows_in_branch
         self.bound, self.cell, self.result, self.returned = names.bound, names.cell, names.result, names.returned
         self.rebound = names.rebound
         self.sequence, self.mapping, self.instance = patterns.sequence, patterns.mapping, patterns.instance

@@ -69,7 +69,7 @@ def _on_host(context: Context, node: Any, items: Any, general: Any, expression: 
 def _opening(node: Any, variable: str, binds: bool, items: Any) -> Any:
     """The clause that goes around those of the user once."""
     lists = isinstance(node, ast.ListComp)
-    more = [constant(node, len(node.generators) == 1)] if lists else []
+    more = [constant(node, len(node.generators) == 1 and not node.generators[0].ifs)] if lists else []
     opened = runtime(node, "listing" if lists else "comprehension", items, constant(node, binds), *more)
     return ast.comprehension(stores(node, (variable, f"{variable}@items")), opened, [], 0)
 
@@ -434,7 +434,7 @@ def _starred(context: Context, node: Any) -> Any:
     """`*items`, which goes through them."""
     made = generic(context, node)
     if not context.plain and type(node.ctx) is ast.Load:
-        made.value = runtime(node, "rows", made.value)
+        made.value = runtime(node, "starred", made.value)
     return made
 
 

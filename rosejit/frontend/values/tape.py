@@ -127,7 +127,8 @@ class AttributeSlot:
                 base.__delitem__(owner, slice(key, None))
             else:
                 base.pop(owner, key, None)
-        elif base in SEQUENCES and key == base.__len__(owner):
+        elif base in SEQUENCES and key >= base.__len__(owner):  # those before it follow
+            base.extend(owner, [UNDEFINED] * (key - base.__len__(owner)))
             base.append(owner, value)
         else:
             base.__setitem__(owner, key, value)
@@ -253,6 +254,8 @@ class Tape:
     """Whether somebody has asked for a loop to be unrolled."""
     has_open = False
     """Whether there are arrays whose length stays open."""
+    has_grown = False
+    """Whether there are lists that have grown on some paths only (`control/grown_lists.py`)."""
     moved: dict[int, Any]
     """By `id`: copies of objects that loops carry, which were given up for these."""
     shared: dict[int, Any]

@@ -218,12 +218,12 @@ def test_extend_appends_one_by_one(plain):
         assert rose.grad(compiled)(x) == pytest.approx(steps, rel=1e-6)
 
 
-def test_extend_on_one_side_alone_is_refused():
+def test_a_dict_gets_no_key_on_one_side_alone():
     def f(x):
-        out = []
+        out = {}
         if x > 0.3:
-            out.extend([x])
-        return sum(out)
+            out["a"] = x
+        return sum(out.values())
 
     with pytest.raises(rose.UnsupportedSyntax, match="on one side of it alone"):
         rose.jit(f)(1.0)

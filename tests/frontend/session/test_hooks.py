@@ -22,8 +22,26 @@ CHANGES = {
 }
 
 
-@pytest.mark.parametrize("change", CHANGES)
-@pytest.mark.parametrize("block", ["if x > 0:", "for k in rose.range(3):", "while x > 1:"])
+APPENDS = ("items.append(x)", "items += [x]", "helper(items, x)")
+BLOCKS = ["if x > 0:", "for k in rose.range(3):", "while x > 1:"]
+
+
+@pytest.mark.parametrize("change", APPENDS)
+def test_a_list_grows_in_a_branch(change):
+    source = f"""
+        def helper(a, b): a.append(b)
+        def f(x: float):
+            items = [1.0]
+            if x > 0:
+                {change}
+            return len(items) + items[-1]
+    """
+    agrees(define(source), (4.0,), (-4.0,))
+
+
+@pytest.mark.parametrize(
+    ("block", "change"), [(b, c) for b in BLOCKS for c in CHANGES if not (b.startswith("if") and c in APPENDS)]
+)
 def test_changes_of_the_host_in_staged_blocks(change, block):
     source = f"""
         class Thing: table = {{}}
