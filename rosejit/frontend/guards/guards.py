@@ -13,21 +13,25 @@ from typing import Any
 
 from rosejit.errors import UnsupportedSyntax
 from rosejit.frontend.control.special_methods import as_written, member_of
-from rosejit.frontend.syntax.user_code import is_users_code
+from rosejit.frontend.syntax.user_code import is_users_class, is_users_code
 from rosejit.frontend.values.host_scalars import is_array
 from rosejit.frontend.values.host_values import (
     ATOMS,
     ById,
     Opened,
     Opener,
+    fact_of,
+    globals_of,
     has_data,
     held_in,
     is_frozen,
     is_identity,
     is_iterator,
     is_users_module,
+    itself,
     named_by_users,
     open_class,
+    open_function,
     open_module,
 )
 from rosejit.frontend.values.pytree import attributes, is_object, parts, staged_leaf
@@ -184,11 +188,15 @@ def aliases(names: list[AccessPath]) -> list[Guard]:
 class Outside(View):
     """What staged code reads from outside. Arrays of `live` are handed in at each call, and those in attributes of the
     user's objects are when they are read: of these the layout counts. `names` are all that can have been asked of
-    classes and modules, None where that is not known."""
+    functions, classes and modules, None where that is not known."""
 
     def __init__(self, live: Set[int] = frozenset(), names: Set[str] | None = None) -> None:
-        self.asks = names is not None and not names.isdisjoint(_ASKING)
-        self.names = None if self.asks else names
+        self._asked = frozenset[str]() if names is None else frozenset(names)
+        self._is_inspecting = not _INSPECTING.isdisjoint(self._asked)
+        self._is_asking = self._is_inspecting or not _ASKING.isdisjoint(self._asked)
+        self.facts = _TOLD if self._is_inspecting else _FACTS & self._asked
+        self.asks = self._is_asking or bool(self.facts)
+        self.names = None if self._is_asking else names
         self.live = live
 
     def opener(self, value: Any, met: Set[int]) -> Opener | None:
@@ -198,17 +206,45 @@ class Outside(View):
             return open_layout if is_handed else None
         if isinstance(value, type):
             return self._class
-        return self._module if isinstance(value, ModuleType) else None
+        if isinstance(value, ModuleType):
+            return self._module
+        return self._function if self.facts and type(value) is FunctionType else None
 
     def _class(self, value: Any) -> Opened:
-        return open_class(value, self.names)
+        return self._with_facts(value, open_class(value, self.names)) if is_users_class(value) else itself(value)
 
     def _module(self, value: Any) -> Opened:
-        return open_module(value, self.names)
+        if not is_users_module(value):
+            return itself(value)
+        what, inside = self._with_facts(value, open_module(value, self.names))
+        return what, [*inside, vars(value).get("__getattr__")] if self._is_asking else inside
+
+    def _function(self, value: Any) -> Opened:
+        return self._with_facts(value, open_function(value))
+
+    def _with_facts(self, value: Any, opened: Opened) -> Opened:
+        if not self.asks:
+            return opened
+        what, inside = opened
+        held = vars(value) if isinstance(value, type) else {}
+        asked = [name for name in held if self._is_inspecting or name in self._asked]
+        methods = [each for name in asked if isinstance(each := member_of(value, name), _METHODS)]
+        facts = [fact_of(value, name) for name in self.facts if name != "__globals__"]
+        return (what, globals_of(value) if "__globals__" in self.facts else ()), [*inside, *methods, *facts]
 
 
+_METHODS = (FunctionType, staticmethod, classmethod)
 _ASKING = frozenset({"getattr", "hasattr", "vars", "dir", "__dict__", "attrgetter", "methodcaller", "getmembers"})
 """Names of what asks by names that are data."""
+_INSPECTING = frozenset(
+    {"signature", "get_type_hints", "get_annotations", "getfullargspec", "getdoc", "fields", "repr"}
+)
+"""Names of what asks functions and classes what they are."""
+_DESCRIBING = "__name__ __qualname__ __doc__ __module__ __annotations__ __type_params__"
+_CALLING = "__defaults__ __kwdefaults__ __code__ __dataclass_fields__ __version__ __slots__ __match_args__"
+_TOLD = frozenset(f"{_DESCRIBING} {_CALLING}".split())
+_FACTS = _TOLD | {"__globals__", "__closure__"}
+"""Names of what a function, a class or a module is, which are none of its data."""
 
 
 def open_layout(value: Any) -> Opened:
@@ -412,7 +448,9 @@ def guard(
         if not _is_guarded(chain, value.__self__):
             return Guard(chain, value, Look(value, view))
         whose = AccessPath(chain.root, (*chain.names, "__func__"))  # the class may be given another method
-        return Guard(whose, value.__func__) if isinstance(value, MethodType) else None
+        if not isinstance(value, MethodType):
+            return None
+        return Guard(whose, value.__func__, Look(value.__func__, view) if view.asks else None)
     if is_iterator(value):
         raise consumed(chain, value)
     if is_identity(value) and not view.asks and not _holds_data(value):
@@ -454,6 +492,8 @@ def _holds_data(value: Any) -> bool:
     """Whether a function, or a class, has data that staged code may have read by another name of it."""
     if isinstance(value, type):
         return has_data(value)
+    if isinstance(value, ModuleType):
+        return is_users_module(value)
     return _is_bound(value) or (isinstance(value, FunctionType) and bool(named_by_users(value)))
 
 

@@ -47,7 +47,7 @@ from rosejit.frontend.session.result_inference import stand_in
 from rosejit.frontend.session.routines import Routines
 from rosejit.frontend.signature.binding import Call, Signature, advanced, conform
 from rosejit.frontend.signature.numeric_kinds import exact, note_class
-from rosejit.frontend.syntax.code_table import names_in
+from rosejit.frontend.syntax.code_table import names_in, texts_in
 from rosejit.frontend.syntax.translate import TRANSLATIONS, instantiate, rebound
 from rosejit.frontend.syntax.user_code import PASSES_ON_TO, is_users_code, users_variables
 from rosejit.frontend.values import generators
@@ -505,7 +505,8 @@ class Session:
             within = [reachable(list(each.values()), into) for into, each in opened.gone_through.items()]
             opened.read_elements.update({id(a): a for a in chain(*within) if id(a) in opened.captured})
         live = opened.captured.keys() - opened.read_elements.keys()
-        names = None if self.gives_statics else opened.names()
+        texts = [texts_in(code.co_consts) for code in opened.codes()]
+        names = None if self.gives_statics else opened.names().union(*texts)
         view, by_content = Outside(live, names), Outside(names=names)
         kept = opened.static_arrays | opened.unnamed
         guarded = [guard(read, view, kept, opened.read_elements, self.snapshots.unchanged) for read in reads]

@@ -48,3 +48,14 @@ def _every_name(code: CodeType) -> Iterator[str]:
     for inner in code.co_consts:
         if isinstance(inner, CodeType):
             yield from _every_name(inner)
+
+
+def texts_in(constants: tuple[object, ...]) -> Iterator[str]:
+    """The texts among the constants of code, and of functions inside, that may be names."""
+    for each in constants:
+        if isinstance(each, CodeType):
+            yield from texts_in(each.co_consts)
+        elif isinstance(each, tuple):
+            yield from texts_in(each)
+        elif isinstance(each, str) and each.isidentifier():
+            yield each

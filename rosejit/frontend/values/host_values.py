@@ -113,13 +113,19 @@ def _own_data(cls: type) -> dict[str, Any]:
     return {
         name: each
         for name, each in held
-        if not name.startswith(hidden) and (not hasattr(each, "__get__") or is_users_class(type(each)))
+        if not name.startswith(hidden) and (not hasattr(each, "__get__") or _is_data(each))
     }
 
 
+def _is_data(descriptor: Any) -> bool:
+    return isinstance(descriptor, functools.partialmethod) or is_users_class(type(descriptor))
+
+
 def has_data(cls: type) -> bool:
-    """Whether a class of the user's holds what can be set: that of an enumeration cannot."""
-    return is_users_class(cls) and not issubclass(cls, enum.Enum) and any(map(_own_data, cls.__mro__[:-1]))
+    """Whether a class of the user's, or the class of it, holds what can be set: that of an enumeration cannot."""
+    above = type(cls).__mro__ if is_users_class(type(cls)) else ()
+    is_open = is_users_class(cls) and not issubclass(cls, enum.Enum)
+    return is_open and any([_own_data(each) for each in (*cls.__mro__[:-1], *above) if is_users_class(each)])
 
 
 # --- the table
@@ -146,12 +152,12 @@ def open_class(value: type, names: Set[str] | None = None) -> Opened:
     if not is_users_class(value):
         return ById(value), []
     what, inside = _named(ById(value), _among(_own_data(value), names))
-    return what, [*inside, *filter(is_users_class, value.__bases__)]
+    return what, [*inside, *filter(is_users_class, (*value.__bases__, type(value)))]
 
 
 def is_users_module(value: ModuleType) -> bool:
     """Whether a module is the user's, also one that no file has made."""
-    file = getattr(value, "__file__", None)
+    file = vars(value).get("__file__")  # it may have a `__getattr__`
     return value.__name__ not in sys.builtin_module_names if file is None else is_users(file)
 
 
@@ -159,8 +165,11 @@ def open_module(value: ModuleType, names: Set[str] | None = None) -> Opened:
     """A module of the user's is itself, with its data of these names."""
     if not is_users_module(value):
         return ById(value), []
-    held = {name: each for name, each in vars(value).items() if name[:2] != "__" and not is_identity(each)}
-    return _named(ById(value), _among(held, names))
+    held = {name: each for name, each in vars(value).items() if name[:2] != "__"}
+    if names is not None:
+        return _named(ById(value), _among(held, names))
+    what, inside = _named(ById(value), {name: each for name, each in held.items() if not is_identity(each)})
+    return (what, *[(name, ById(each)) for name, each in held.items() if is_identity(each)]), inside
 
 
 def _among(named: dict[str, Any], names: Set[str] | None) -> dict[str, Any]:
@@ -177,10 +186,24 @@ def named_by_users(function: FunctionType) -> dict[str, Any]:
     return {name: held for name, held in named.items() if name != KEPT} if KEPT in named else named
 
 
-def _function(value: FunctionType) -> Opened:
+def open_function(value: FunctionType) -> Opened:
     """A function is itself, with its attributes and defaults; what it reads is guarded where it runs."""
     what, named = _named(ById(value), named_by_users(value))
     return what, [*named, value.__defaults__, value.__kwdefaults__]
+
+
+def fact_of(value: Any, name: str) -> Any:
+    """What a function, a class or a module says that it is, under a name such as `__doc__`; None where it says
+    nothing."""
+    if isinstance(value, type) and name not in ("__name__", "__qualname__"):
+        return vars(value).get(name)  # what is not there may be made when it is asked for
+    return vars(value).get(name) if isinstance(value, ModuleType) else getattr(value, name, None)
+
+
+def globals_of(value: Any) -> tuple[tuple[str, ById], ...]:
+    """The globals of a function, by which objects they are."""
+    held: dict[str, Any] = getattr(value, "__globals__", None) or {}
+    return tuple([(name, ById(each)) for name, each in held.items() if name[:2] != "__"])
 
 
 def _builtin(value: Any) -> Opened:
@@ -266,7 +289,7 @@ ROWS: tuple[tuple[Any, Opener, str], ...] = (
     (functools.partial, lambda value: (None, [value.func, value.args, value.keywords, vars(value)]), "any"),
     (MethodType, lambda value: (None, [value.__func__, value.__self__]), "never"),
     (BuiltinFunctionType, _builtin, "never"),
-    (FunctionType, _function, "any"),
+    (FunctionType, open_function, "any"),
     ((staticmethod, classmethod), lambda value: (None, [value.__func__]), "never"),
     (property, lambda value: (None, [value.fget, value.fset, value.fdel]), "never"),
     (CellType, _cell, "any"),

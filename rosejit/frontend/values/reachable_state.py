@@ -47,6 +47,8 @@ class View:
     """Types of which `atom` tells one value from others."""
     asks = True
     """Whether what functions have not yet been given may have been asked for."""
+    facts: Set[str] = frozenset()
+    """Names of what functions, classes and modules are that may have been asked for."""
 
     def atom(self, value: Any) -> Any:
         """What tells an atom from others."""
@@ -255,7 +257,8 @@ def _watch(watch: Watch, value: Any, kind: Kind, opener: Opener, found: Opened, 
     if kind.open is open_class:
         if is_users_class(value):
             watch.classes.append(value)
-        return
+        if not view.facts:
+            return
     is_table = opener is kind.open
     if is_table and watch.note(value, kind):
         return
