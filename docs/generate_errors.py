@@ -317,6 +317,7 @@ REFUSALS: dict[str, str] = {
     "`return` in `finally`": "try: pass\n    finally: return x",
     "`break` in `finally`": "for y in x:\n        try: pass\n        finally: break",
     "`continue` in `finally`": "for y in x:\n        try: pass\n        finally: continue",
+    "`raise` alone, outside of an `except`": "raise",
     "`globals()`": "y = globals()",
     "`locals()`": "y = locals()",
     "`vars()`": "y = vars()",

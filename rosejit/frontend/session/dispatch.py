@@ -403,6 +403,9 @@ class Dispatcher:
             return self._session.hooks.assign_element(*owner, *args)
         if function.__class__ is operator.methodcaller and len(args) == 1 and not kwargs:
             return self._method_called(function, args[0])
+        if function.__class__ is operator.attrgetter and len(args) == 1 and args[0].__class__ is Chosen:
+            found = [self._attribute_of(args[0], name) for name in function.__reduce__()[1]]
+            return found[0] if len(found) == 1 else tuple(found)
         if (type(function).__module__, type(function).__name__) == ("numpy", "vectorize"):
             return building.vectorized(self._tape, function, args, kwargs)
         origin = getattr(function, "__origin__", None)
@@ -419,7 +422,14 @@ class Dispatcher:
         make, rest = caller.__reduce__()
         name, *args = (*make.args, *rest) if isinstance(make, functools.partial) else rest
         kwargs = make.keywords if isinstance(make, functools.partial) else {}
-        return self.call(getattr(owner, name), *args, **kwargs)
+        method = self._attribute_of(owner, name) if owner.__class__ is Chosen else getattr(owner, name)
+        return self.call(method, *args, **kwargs)
+
+    def _attribute_of(self, owner: Any, path: str) -> Any:
+        """`owner.a.b` for the path "a.b"."""
+        for name in path.split("."):
+            owner = self.call(getattr, owner, name)
+        return owner
 
     def plain(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call that Python makes. Arrays that are known go in as NumPy's, and come out as ours."""

@@ -32,17 +32,33 @@ class Surroundings:
     final: bool = False
     """In a `finally` block, outside the loops inside it."""
     loop: bool = False
+    handler: bool = False
+    """In the body of an `except`."""
 
 
 Rule = Callable[[Any, Surroundings], Iterator[Fault]]
 
-_WORDS = ("async", "await", "finally", "except", "global", "local", "yield", ":=", "eval", "exec", "vars", "dir")
+_WORDS = (
+    "async",
+    "await",
+    "finally",
+    "except",
+    "raise",
+    "global",
+    "local",
+    "yield",
+    ":=",
+    "eval",
+    "exec",
+    "vars",
+    "dir",
+)
 """Every fault has one of these in its text, but for names in letters that are no ASCII ones."""
 _ASYNC = "remove `async` and `await`: staged code runs from beginning to end"
 _FRAME_READERS = {"eval", "exec", "globals", "locals", "vars", "dir"}
 _FUNCTIONS = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda})
 _LOOPS = frozenset({ast.For, ast.While, ast.AsyncFor})
-_SURROUNDING = _FUNCTIONS | _LOOPS | {ast.IfExp, ast.Try}
+_SURROUNDING = _FUNCTIONS | _LOOPS | {ast.IfExp, ast.Try, ast.ExceptHandler}
 _CHILDLESS = frozenset(
     {ast.Name, ast.Constant, ast.Load, ast.Store, ast.Add, ast.Sub, ast.Mult, ast.Div, str, type(None)}
 )
@@ -88,11 +104,13 @@ def _inside(node: Any, kind: type, name: str, around: Surroundings, root: Any) -
     if kind in _FUNCTIONS:
         return around if node is root else Surroundings(nested=True)
     if kind is ast.IfExp and name != "test":
-        return Surroundings(around.nested, True, around.final, around.loop)
+        return Surroundings(around.nested, True, around.final, around.loop, around.handler)
     if kind is ast.Try and name == "finalbody":
-        return Surroundings(around.nested, around.choice, True, False)
+        return Surroundings(around.nested, around.choice, True, False, around.handler)
     if kind in _LOOPS and name == "body":
-        return Surroundings(around.nested, around.choice, around.final, True)
+        return Surroundings(around.nested, around.choice, around.final, True, around.handler)
+    if kind is ast.ExceptHandler:
+        return Surroundings(around.nested, around.choice, around.final, around.loop, True)
     return around
 
 
@@ -147,6 +165,15 @@ def _leaving(word: str) -> Rule:
     return rule
 
 
+def _raise(node: Any, around: Surroundings) -> Iterator[Fault]:
+    if node.exc is None and not around.handler:
+        yield Fault(
+            "a `raise` without an error, outside of an `except`, cannot be staged",
+            node,
+            "name the error: `raise ValueError(...)`; or move the `raise` into the `except`",
+        )
+
+
 def _comprehension(node: Any, around: Surroundings) -> Iterator[Fault]:
     if node.is_async:
         yield Fault("`async for` cannot be staged", node.target, _ASYNC)
@@ -179,6 +206,7 @@ _RULES: dict[type, Rule] = {
     ast.Return: _leaving("return"),
     ast.Break: _leaving("break"),
     ast.Continue: _leaving("continue"),
+    ast.Raise: _raise,
     ast.comprehension: _comprehension,
 }
 if sys.version_info >= (3, 11):

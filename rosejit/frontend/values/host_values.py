@@ -123,7 +123,8 @@ def _is_data(descriptor: Any) -> bool:
 
 def has_data(cls: type) -> bool:
     """Whether a class of the user's, or the class of it, holds what can be set: that of an enumeration cannot."""
-    above = type(cls).__mro__ if is_users_class(type(cls)) else ()
+    kind: Any = type(cls)
+    above = kind.__mro__ if is_users_class(kind) else ()
     is_open = is_users_class(cls) and not issubclass(cls, enum.Enum)
     return is_open and any([_own_data(each) for each in (*cls.__mro__[:-1], *above) if is_users_class(each)])
 

@@ -3,6 +3,7 @@ Python gives, or refused (the chosen one survived alone, in silence)."""
 
 import inspect
 import math
+import operator
 import textwrap
 from dataclasses import dataclass
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import rosejit as rose
+from tests.frontend.oracle import define
 from tests.tables import crossed
 
 
@@ -95,3 +97,40 @@ def test_a_chosen_value_beside_one_of_another_kind_is_python_s_or_refused(sides,
             continue
         assert found == wanted
         assert rose.grad(compiled)(x, k) == pytest.approx(wanted / x, rel=1e-12)
+
+
+class Square:
+    def __init__(self, side):
+        self.side = side
+        self.at = Point(2.0 * side)
+
+    def grown(self, by=1.0, *, times=2.0):
+        return self.side * by * times
+
+
+class Disc(Square):
+    def grown(self, by=1.0, *, times=2.0):
+        return self.side + by + times
+
+
+SHAPES = [Square(2.0), Disc(3.0)]
+GETTERS = (
+    "operator.attrgetter('side')(o)",
+    "sum(operator.attrgetter('side', 'at.x')(o))",
+    "operator.attrgetter('at.x')(o)",
+    "operator.methodcaller('grown', x)(o)",
+    "operator.methodcaller('grown', times=x)(o)",
+    "getattr(o, 'side')",
+    "getattr(o, 'grown')(x)",
+    "sum(map(operator.attrgetter('side'), [o, SHAPES[0]]))",
+    "max([o, SHAPES[0]], key=operator.attrgetter('side')).side",
+)
+
+
+@pytest.mark.parametrize("way", ["SHAPES[0] if x < 2.0 else SHAPES[1]", "SHAPES[int(x) % 2]", "SHAPES[0]"])
+@pytest.mark.parametrize("getter", GETTERS)
+def test_attributes_that_are_asked_for_by_name(getter, way):
+    """An error of ours of a value that is one of several: it has no attributes, but those that it may be have."""
+    f = define(f"def f(x):\n    o = {way}\n    return x * {getter}", SHAPES=SHAPES, operator=operator)
+    for x in (0.5, 1.5, 2.5):
+        assert rose.jit(f)(x) == f(x)

@@ -15,6 +15,7 @@ REFUSED = {
     "eval('x')": ("`eval()`", "eval('x')", "name the variables"),
     "exec('x = 1')": ("`exec()`", "exec('x = 1')", ""),
     "vars()": ("`vars()`", "vars()", ""),
+    "raise": ("`raise` without an error", "raise", "move the `raise`"),
     "y = (t := x) if x else 1": ("`t := ...`", "t := x", "`if` statement"),
     "y = 1 if x else (t := x)": ("`t := ...`", "t := x", "`if` statement"),
 }
@@ -53,6 +54,11 @@ def test_leaving_a_finally_block(word):
     with pytest.raises(UnsupportedSyntax) as caught:
         Translations().of(define(source))
     says(caught.value, f"`{word.split()[0]}`", line=f"{word}  # leave", at=word, help="behind the `try`")
+
+
+def test_an_error_raised_again_in_its_handler():
+    text = "def f(x):\n    try:\n        return g(x)\n    except ValueError:\n        for k in range(2):\n            raise"
+    Translations().of(define(text))
 
 
 def test_a_variable_of_the_function_around():
