@@ -371,6 +371,7 @@ class Function(Generic[Parameters, Result]):
                     sessions.collecting() as inherited,
                 ):
                     staged = self._kind.stage(self, call, at)
+                    at.tape.tries.settle()
                     staged.given = tuple(call.statics)
                     read = sessions.lasting(at, staged.source, inherited)
                     made = Specialisation(staged, sessions.owned(sessions.distinct(staged.source.guards, *read)))

@@ -51,9 +51,9 @@ def test_a_loop_that_is_left_early_is_not_judged_by_its_range(monkeypatch):
 
 LONG = {
     "for i in range(9_000):\n    x = x * 0.5 + {0: i}[0] + 1.0\nreturn x": "holds a dict",
-    "for i in range(90):\n    for j in range(100):\n        x = x * 0.5 + x ** j\nreturn x": "the index is an exponent",
-    "for i in range(30):\n    for j in rose.unroll(range(900)):\n        x = x * 0.5\nreturn x": "a call of `unroll`",
-    "for i in range(9_000):\n    import math\n    x = x * 0.5 + 1.0 + x\nreturn x": "line 3 holds",
+    "for i in range(90):\n    for j in range(100):\n        x = x * 0.5 + x ** j + i\nreturn x": "index is an exponent",
+    "for i in range(30):\n    for j in rose.unroll(range(900)):\n        x = x * 0.5 + i\nreturn x": "call of `unroll`",
+    "for i in range(9_000):\n    import math\n    x = x * 0.5 + i + x\nreturn x": "line 3 holds",
 }
 
 

@@ -16,6 +16,7 @@ from rosejit.frontend.session.session import Session
 from rosejit.frontend.signature.binding import Call, Signature
 from rosejit.frontend.signature.numeric_kinds import EXACT, exact
 from rosejit.frontend.values.scalars import NUMBERS
+from rosejit.frontend.values.tries import InVain, Tries
 from rosejit.logs import note
 
 Made = TypeVar("Made")
@@ -23,6 +24,39 @@ _REFUSED = (StagingTypeError, UnsupportedSyntax)
 
 
 def staged_with_needed(
+    binding: Signature, args: tuple[Any, ...], kwargs: dict[str, Any], at: Session, stage: Callable[[Call], Made]
+) -> tuple[Call, Made]:
+    """As `_staged_with_needed`; where loops were tried in vain, it is staged again without."""
+    tape = at.tape
+    if tape.undo.is_open:
+        return _staged_with_needed(binding, args, kwargs, at, stage)
+    never = frozenset[Any]()
+    for _ in range(_TRIES):
+        before = tape.error, tape.rolls_more, len(tape.unrolled)
+        tries = tape.tries = Tries(True, never)
+        try:
+            with _unheard(at, lambda tries=tries: not tries.made):
+                return _staged_with_needed(binding, args, kwargs, at, stage)
+        except (Exception, InVain) as error:
+            if not tries.made:
+                raise
+            place = error.place if isinstance(error, InVain) else tries.made[-1] if tries.is_open else None
+            note("compile", lambda place=place: f"{place}: this loop is not rolled, and all is staged again")
+        finally:
+            tape.tries = Tries()
+        never = never | {place}
+        tape.error, tape.rolls_more, left = before
+        del tape.unrolled[left:]
+        if place is None:
+            break
+    return _staged_with_needed(binding, args, kwargs, at, stage)
+
+
+_TRIES = 4
+"""So often a function is staged with loops that are tried."""
+
+
+def _staged_with_needed(
     binding: Signature, args: tuple[Any, ...], kwargs: dict[str, Any], at: Session, stage: Callable[[Call], Made]
 ) -> tuple[Call, Made]:
     """The call with these arguments, and what `stage` makes of it. Raises what `stage` raises when it knows all ints
@@ -37,8 +71,12 @@ def staged_with_needed(
         try:
             with _unheard(at):
                 call, made = _staged_with_classes(binding, args, kwargs, at, stage)
-        except _REFUSED as error:
+        except (Exception, InVain) as error:
             binding.needed -= names
+            if at.tape.tries.made:
+                raise InVain from error
+            if not isinstance(error, _REFUSED):
+                raise
             refusal = error
             at.tape.error, raised = before, at.tape.error
         else:
@@ -88,14 +126,16 @@ def _staged_with_classes(
 
 
 @contextmanager
-def _unheard(at: Session) -> Generator[None]:
-    """What is printed inside is heard when it ends, and never if it fails."""
+def _unheard(at: Session, is_heard: Callable[[], bool] = lambda: False) -> Generator[None]:
+    """What is printed inside is heard when it ends; if it fails, only if `is_heard` says so then."""
     trials = at.tape.trials
     heard, kept = trials.heard, list[Callable[[], None]]()
     trials.heard = kept.append
+    fails = True
     try:
         yield
+        fails = False
     finally:
         trials.heard = heard
-    for action in kept:
-        heard(action)
+        for action in kept if not fails or is_heard() else ():
+            heard(action)

@@ -179,6 +179,10 @@ class HostFor:
         self._counts = False
         return chain(self._items, self._ended())
 
+    def stops_after(self, iterations: int) -> None:
+        """No more of them are unrolled."""
+        self._count(iterations)
+
     def _ended(self) -> Iterator[Any]:
         """Nothing more; what a loop that nothing leaves has come to is counted once, here."""
         self._count(self._iterations)
@@ -378,9 +382,7 @@ class StagedFor:
         for each in () if rolled is None else rolled.growing:
             each.open(tape, self._trips, self._index)
         self._frame = tape.open("loop")
-        self._carries = LoopCarries(
-            tape, self._frame, self._exposed, self._names, lambda: runs_at_all(tape, self._trips)
-        )
+        self._carries = LoopCarries(tape, self._frame, self._exposed, self._names, lambda: self._runs())
         self._frame.carries, self._frame.counts = self._carries, self._items
         if rolled is not None:
             host_tables.enter(tape, self._index, self._trips, self._frame, rolled.growing, rolled.written)
@@ -442,6 +444,7 @@ class StagedFor:
         if any(value is not False and name in self._leaving for value, name in zip(names, self._names, strict=True)):
             return self._left(names)
         finishes = carries.finish_carries(names)
+        self._look(carries)
         found = carries.carries
         body = Block(self._frame.lets, tuple(carry.next for carry in found))
         variables = tuple(carry.phi for carry in found)
@@ -452,6 +455,13 @@ class StagedFor:
         schedule = self._items.checkpoint
         made, passed = (loop, ()) if schedule is None else in_blocks(tape, loop, schedule)
         return finished(tape, carries, finishes, made, passed)
+
+    def _runs(self) -> Any:
+        """Whether it makes an iteration."""
+        return runs_at_all(self._tape, self._trips)
+
+    def _look(self, carries: LoopCarries) -> None:
+        """What is asked of the body and of what it carries before it is made a loop."""
 
     def _left(self, names: Names) -> Names:
         """The loop as one that ends when its count is reached or a flag is set."""
@@ -476,6 +486,7 @@ class StagedFor:
                 goes_on = both
         carries.carry(index, first, following)
         finishes = carries.finish_carries(names)  # it may compute what the iteration leaves
+        self._look(carries)
         found, body = carries.carries, [*self._frame.lets, Let((following,), step, place)]
         variables, inits = tuple(carry.phi for carry in found), tuple(carry.init for carry in found)
         loop = WhileForm(variables, inits, Block(tests, (goes_on,)), Block(body, tuple(c.next for c in found)))

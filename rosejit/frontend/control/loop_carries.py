@@ -42,7 +42,8 @@ from rosejit.frontend.values.tape import (
     loaded,
     merged,
 )
-from rosejit.ir.syntax import Var
+from rosejit.frontend.values.tries import InVain
+from rosejit.ir.syntax import Lit, Var
 from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar, array
 from rosejit.lazy_dataclass import dataclass
 
@@ -73,6 +74,12 @@ class LoopCarries(UninitialisedCarries):
     """By `id`: the objects that have to be such."""
     counted: bool = True
     """Whether it is a `for`, which ends."""
+    tried: Any = None
+    """Of a loop that is tried, its place: numbers that the host knows stay what they are, or it was in vain."""
+    of_host: list[Var] = field(default_factory=list[Var])
+    """What stands in the body for arrays that the host knows before it."""
+    changes_hosts: bool = False
+    """Whether an iteration changes such an array, or leaves one in a name."""
 
     # --- entering
 
@@ -140,6 +147,8 @@ class LoopCarries(UninitialisedCarries):
         """What stands for `value` in any iteration."""
         kind = type_of(value)
         if kind is not None:
+            if self.tried is not None and (value.__class__ not in NUMBERS or value.atom.__class__ is Lit):
+                return value
             self.zeros = self.zeros or (value.__class__ not in NUMBERS and value == 0)
             return wrap(self.tape, Var(kind, hint(name)))
         if value.__class__ is Array:
@@ -206,6 +215,8 @@ class LoopCarries(UninitialisedCarries):
 
     def _alias(self, value: Array, name: str) -> Array:
         var = Var(array(value.shape, value.type), hint(name))
+        if self.tape.content(value.box).__class__ is Host:
+            self.of_host.append(var)
         box = Box(name, value.box.readonly, value.box.held)
         self.frame.contents[box] = var
         self.aliases[box] = (value, var)
@@ -292,6 +303,8 @@ class LoopCarries(UninitialisedCarries):
     def _number(self, v: Any, p: Any, x: Any, kind: Scalar, new: Scalar, name: str, exposed: bool) -> Finaliser:
         if same_number(x, p) or same_number(x, v):
             return self._unchanged(v, p)
+        if self.tried is not None and (p.__class__ not in NUMBERS or p.atom.__class__ is Lit):
+            raise InVain(self.tried)
         kinds = {kind, new}
         if kind is not new and kinds != {INT, REAL} and (TAN not in kinds or BOOL in kinds):
             return self._poison(v, p, x, name, exposed)
@@ -316,6 +329,7 @@ class LoopCarries(UninitialisedCarries):
             )
         var = self.aliases[p.box][1]
         self.rebound[p.box] = x.box
+        self._note_host(self.frame.contents.get(x.box) or self.tape.content(x.box))
         with self.tape.reopened(self.frame):
             back = variable(x)
         carry = self.carry(var, variable(v), back)
@@ -411,6 +425,9 @@ class LoopCarries(UninitialisedCarries):
             made = handle.peers | (handle.end - own)
             self.peers[handle.box] = made | (handle.arrays - lost), made | (after_an_iteration(handle, handles) - lost)
 
+    def _note_host(self, held: Any) -> None:
+        self.changes_hosts = self.changes_hosts or held.__class__ is Host
+
     def _handle(self, box: Box, var: Var, start: set[Box], read: bool) -> Handle:
         end = roots(self.rebound[box]) if box in self.rebound else {box}
         written = self.frame.contents[box] is not var
@@ -439,6 +456,7 @@ class LoopCarries(UninitialisedCarries):
                 if var in read:
                     self.atoms[var] = variable(original)
                 continue
+            self._note_host(now)
             self._alone(original, box, read)
             if now.__class__ is Invalidated:
                 put(original, now)
@@ -475,6 +493,8 @@ class LoopCarries(UninitialisedCarries):
                     raise self.tape.type_fault(f"{titled(key)} cannot be used here: {now.reason}", now.help)
                 self.tape.write(key, now)
                 continue
+            self._note_host(before)
+            self._note_host(now)
             start = atom_of(self.tape, key) if before.__class__ is Host else before
             carry = self.carry(Var(start.type, key.name), start, now)
             self.atoms[start] = carry.phi

@@ -25,6 +25,8 @@ def staged_print(session: Any, function: Any, args: tuple[Any, ...], kwargs: dic
     statics: list[Any] = []
     forms = {k: arg.form for k, arg in enumerate(args) if isinstance(arg, Text)}
     tree = flatten(tuple([tuple(arg.values) if isinstance(arg, Text) else arg for arg in args]), found, statics)
+    if not found:
+        tape.tries.says()
     if not found and not tape.is_staged:
         tape.trials.say(lambda: print(*args, **kwargs))
         return

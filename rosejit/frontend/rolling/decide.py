@@ -30,6 +30,7 @@ from rosejit.frontend.rolling.abstract_operands import MaybeBound
 from rosejit.frontend.rolling.abstract_records import AbstractStructure, is_like, is_stored_to, leaves
 from rosejit.frontend.rolling.abstract_run import AbstractRun
 from rosejit.frontend.rolling.abstract_tables import Tables
+from rosejit.frontend.rolling.tried_loops import TriedFor
 from rosejit.frontend.syntax.loop_plan import Plan, bound_names
 from rosejit.frontend.values.locations import Place
 from rosejit.frontend.values.tape import UNDEFINED, Tape, refuse_outer_iterator
@@ -51,7 +52,7 @@ def roll(
     plan: Plan | str,
     leaving: tuple[str, ...],
     frame: FrameType,
-) -> "HostFor | StagedFor | PeeledFor":
+) -> "HostFor | StagedFor | PeeledFor | TriedFor":
     """The `for` over `items` in the user's `frame`: staged once where that gives the same. A text says why not."""
     found = None if tape.has_grown and is_grown(items) else sources(tape, items)
     if found is None:
@@ -70,16 +71,23 @@ def roll(
         reason = _noted(tape.here(), found.length, why.reason) if why.by_values else why.reason
         if why.is_short and any(isinstance(a, (list, tuple)) for a in found.each):
             reason = ""  # nothing that could be written would keep it a loop
-        return iterate(tape, items, names, exposed, leaving, reason)
+        host = iterate(tape, items, names, exposed, leaving, reason)
+        if items.__class__ is not range or not reason or not isinstance(host, HostFor):
+            return host
+        return TriedFor(tape, host, items, plan, names, exposed, leaving, place=tape.here())
     place = tape.here()
 
-    def rest(items: range, ops: int) -> HostFor | StagedFor:
+    def unrolled(items: range, reason: str) -> TriedFor:
+        host = HostFor(tape, items, True, reason, place, peeled=1)
+        return TriedFor(tape, host, items, plan, names, exposed, leaving, place=place)
+
+    def rest(items: range, ops: int) -> TriedFor | StagedFor:
         if why.is_short and ops * len(items) < _MUCH:
-            return HostFor(tape, items, True, why.reason, place, peeled=1)
+            return unrolled(items, why.reason)
         left = Sources((items,), len(items), False)
         reason = _noted(place, found.length, why_not(tape, left, names, plan, frame))
         if reason:
-            return HostFor(tape, items, True, reason, place, peeled=1)
+            return unrolled(items, reason)
         return _rolled(tape, left, names, exposed, leaving)
 
     return PeeledFor(tape, items, rest)
@@ -102,24 +110,26 @@ class PeeledFor:
     """A loop over a range whose first iteration is staged by itself (loop peeling): what the host knows before it is
     staged after it, and `rest` may roll the others."""
 
-    staged = False
-
-    def __init__(self, tape: Tape, items: range, rest: Callable[[range, int], HostFor | StagedFor]) -> None:
+    def __init__(self, tape: Tape, items: range, rest: Callable[[range, int], TriedFor | StagedFor]) -> None:
         self._tape = tape
         self._items = items
         self._decide = rest
-        self._rest: HostFor | StagedFor | None = None
+        self._rest: TriedFor | StagedFor | None = None
+
+    @property
+    def staged(self) -> bool:
+        """Whether the others are rolled."""
+        return self._rest is not None and self._rest.staged
 
     def __iter__(self) -> Iterator[Any]:
         before = operations(self._tape)
         yield self._items[0]
         self._rest = rest = self._decide(self._items[1:], operations(self._tape) - before)
-        self.staged = rest.staged
         yield from rest
 
     def enter(self, names: tuple[Any, ...]) -> tuple[Any, ...]:
         """Begin the body of the staged loop."""
-        assert isinstance(self._rest, StagedFor)
+        assert self._rest is not None
         return self._rest.enter(names)
 
     def back(self, names: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -41,6 +41,7 @@ class HostEffects:
         if effect is None and self._tape.is_staged:
             raise self._unknown(function)
         if effect is None:
+            self._tape.tries.acts()
             here = self._tape.here()
             for each in (getattr(function, "__self__", None), *args):
                 self._tape.undo.may_change(each, here)

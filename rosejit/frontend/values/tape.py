@@ -18,6 +18,7 @@ from rosejit.frontend.syntax.user_code import is_users_class
 from rosejit.frontend.values.affine import Definitions
 from rosejit.frontend.values.deferred_effects import DeferredEffects
 from rosejit.frontend.values.locations import Place, Places, frame_at
+from rosejit.frontend.values.tries import Tries
 from rosejit.frontend.values.undo_log import UndoLog
 from rosejit.frontend.values.updated_numbers import UpdatedNumbers
 from rosejit.ir.failure import KINDS, raised_by
@@ -290,8 +291,8 @@ class Tape:
         self.limit = int(os.environ.get("ROSE_UNROLL_LIMIT", UNROLL_LIMIT))
         self.session: Any = None
         """What owns the tape: it knows the functions that are being staged."""
-        self.trials = DeferredEffects()
-        """Iterations of the function that is being staged that may be forgotten."""
+        self.tries, self.trials = Tries(), DeferredEffects()
+        """Loops, and iterations of the function that is being staged, that may be forgotten."""
         self.quoted: list[Any] | None = None
         """While the message of a staged `assert` or `raise` is made: the staged values that it shows."""
         self.raising: tuple[BaseException, Callable[[], None]] | None = None
@@ -612,6 +613,8 @@ def refuse_outer_iterator(tape: Tape, iterator: Any) -> None:
             "this iterator was gone through by a loop that only running leaves, early or not, so how far is not known",
             help="go through a list or an array by an index, and keep the index",
         )
+    if not is_local(tape, iterator):
+        tape.tries.acts()
     if tape.is_staged and not is_local(tape, iterator):
         raise tape.fault(
             UnsupportedSyntax,

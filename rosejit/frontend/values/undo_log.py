@@ -27,6 +27,11 @@ class UndoLog:
         self._alive: list[Any] = []
         self._depth = 0
 
+    @property
+    def is_open(self) -> bool:
+        """Whether something is being staged."""
+        return self._depth > 0
+
     def __enter__(self) -> None:
         self._depth += 1
 
