@@ -17,7 +17,7 @@ from rosejit.frontend.control.undefined import Poison, require_single_value
 from rosejit.frontend.scalar_ops.origins import ask_truth
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays
 from rosejit.frontend.values.pytree import is_staged_deep
-from rosejit.frontend.values.scalars import NUMBERS, Bool
+from rosejit.frontend.values.scalars import NUMBERS, Bool, type_of
 from rosejit.frontend.values.tape import Tape
 from rosejit.lazy_dataclass import dataclass
 from rosejit.numeric import np
@@ -112,10 +112,17 @@ class Patterns:
             )
         bools = [require_single_value(value).__class__ is Bool or value is True or value is False for value in (a, b)]
         if not all(bools) or not (a.__class__ in NUMBERS or b.__class__ in NUMBERS):
+            if a.__class__ in NUMBERS or b.__class__ in NUMBERS:
+                self._check_numbers(a, b)
             self._check_identity(a, b)
             return (a is not b) if negated else (a is b)
         ask_truth(self.tape, a, b)
         return a != b if negated else a == b
+
+    def _check_numbers(self, a: Any, b: Any) -> None:
+        """Refuse to say whether two numbers of one kind are one object: staged ones have none."""
+        if a is not b and type_of(a) is not None and type_of(a) is type_of(b):
+            raise self.tape.type_fault("`is` asks whether two numbers are one object", "compare them with `==`")
 
     def _check_identity(self, a: Any, b: Any) -> None:
         """Refuse to say whether these are one object where only running tells which they are."""

@@ -176,8 +176,13 @@ def detached_at(tape: Tape, items: Sequence[Any], index: Any) -> Any:
     if value is None:
         return None
     element = map_arrays(value, lambda column: get(column, index))
-    for found in objects(element):
-        merged(tape, found)
+    pending = [element]
+    while pending:  # tuples too: `is` asks for them
+        found = pending.pop()
+        inside = members(found)
+        if inside is not None:
+            merged(tape, found)
+            pending += inside
     return element
 
 
