@@ -8,9 +8,11 @@ says whether it is there. What is not there takes no place: the index of an item
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from types import GeneratorType
 from typing import Any, NoReturn
 
 from rosejit.errors import StagingTypeError
+from rosejit.frontend.control.row_iterators import RowIterator
 from rosejit.frontend.control.undefined import Poison, split
 from rosejit.frontend.values.pytree import is_object, members
 from rosejit.frontend.values.scalars import Bool, Int, P
@@ -46,6 +48,25 @@ def holds_grown(value: Any) -> bool:
             seen.add(id(item))
             pending += (members(item) if is_object(item) or hasattr(item, "__len__") else None) or ()
     return False
+
+
+def goes_through_grown(iterator: Any) -> bool:
+    """Whether such a list is gone through, by an iterator of Python's of iterators."""
+    pending = [iterator]
+    while pending:
+        item = pending.pop()
+        if is_grown(item):
+            return True
+        if isinstance(item, _ITERATORS):
+            pending += item.__reduce__()[1]
+        elif item.__class__ is RowIterator:
+            pending.append(item.source)
+        elif item.__class__ is GeneratorType and item.gi_frame is not None:
+            pending += item.gi_frame.f_locals.values()
+    return False
+
+
+_ITERATORS = (enumerate, zip, map, filter, reversed, type(iter([])), type(iter(())), type(reversed([])))
 
 
 def refuse(tape: Tape, what: str) -> NoReturn:

@@ -14,7 +14,7 @@ from rosejit.frontend.arrays.getitem import get
 from rosejit.frontend.control import retype
 from rosejit.frontend.control.checkpointed_loop import in_blocks
 from rosejit.frontend.control.chosen import Chosen
-from rosejit.frontend.control.grown_lists import is_grown, refuse
+from rosejit.frontend.control.grown_lists import goes_through_grown, is_grown, refuse
 from rosejit.frontend.control.join import Join
 from rosejit.frontend.control.loop_carries import Finaliser, LoopCarries
 from rosejit.frontend.control.optional import assume
@@ -197,7 +197,7 @@ class HostFor:
         """The names as they are, if there is room for another iteration."""
         if len(self._tape.lets) > self._asks_at:
             self._ask()
-        if self._tape.has_grown and is_grown(self._through):
+        if self._tape.has_grown and goes_through_grown(self._through):
             refuse(self._tape, "a loop goes through, and changes,")
         if self._counts and self._record is not None:
             self._count(self._record.iterations + 1)

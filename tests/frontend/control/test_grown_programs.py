@@ -115,3 +115,30 @@ def test_what_is_refused_has_a_place(title):
         staged(*CALLS[0])
     assert caught.value.span is not None
     assert caught.value.help
+
+
+WALKS = {
+    "the list": "v in out", "enumerate": "k, v in enumerate(out)", "unused": "_, _ in enumerate(out)",
+    "zip": "v, _ in zip(out, range(9))", "reversed": "v in reversed(out)", "iter": "v in iter(out)",
+    "map": "v in map(abs, out)", "generator": "v in (q * 2 for q in out)", "filter": "v in filter(None, out)",
+    "zip of enumerate": "(_, v), _ in zip(enumerate(out), 'abcdefgh')", "a slice": "v in out[:]",
+}  # fmt: skip
+CHANGES = (
+    "out.append(1.5)", "out.pop()", "out.insert(0, 1.5)", "out.clear()", "out += [1.5, t]", "del out[-1]", "pass",
+    "out.extend([t])", "out[0] = 2.5", "out = out + [1.5]", "out.reverse()",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("walk", WALKS)
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_list_that_changes_while_a_loop_goes_through_it(walk, change):
+    plain = define(
+        f"def f(xs: list[float], t: float):\n    out, n = [xs[0], xs[1] + 1.0, 3.0, 4.0], 0\n    for {WALKS[walk]}:\n"
+        f"        n += 1\n        if t > 1.1 and n < 4:\n            {change}\n    return n + sum(out) + 10 * len(out)"
+    )
+    staged = rose.jit(plain)
+    for args in CALLS[:1] + CALLS[-1:]:
+        try:
+            assert staged(*args) == pytest.approx(plain(*args), rel=1e-12)
+        except rose.RoseError:
+            assert change != "pass" or walk == "filter"
