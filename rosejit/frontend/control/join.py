@@ -130,6 +130,8 @@ class Join:
         return as_flag(self.tape, self._result(flag_atom(then), flag_atom(orelse), BOOL, f"{name}_bound"))
 
     def _both(self, a: Any, b: Any, name: str) -> Any:
+        if a is b:  # what the sides have changed in it is joined
+            return a
         untold = next((v for v in (a, b) if isinstance(v, Poison) and v.__class__ is not Chosen), None)
         if untold is not None:
             return untold

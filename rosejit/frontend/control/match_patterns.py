@@ -5,13 +5,13 @@ one of several values of the host only running tells."""
 
 import enum
 from collections.abc import Callable, Mapping
-from types import NoneType
+from types import FunctionType, NoneType
 from typing import Any
 
 from rosejit.errors import UnsupportedSyntax
 from rosejit.frontend.arrays.array import Array
 from rosejit.frontend.control.chosen import Chosen, asked, compared, of_those
-from rosejit.frontend.control.optional import Optional, is_none, single
+from rosejit.frontend.control.optional import Optional, is_none, known_flag, single
 from rosejit.frontend.control.short_circuit import negate
 from rosejit.frontend.control.undefined import Poison, require_single_value
 from rosejit.frontend.scalar_ops.origins import ask_truth
@@ -101,6 +101,9 @@ class Patterns:
             if value.__class__ is Optional and other is None:
                 found = is_none(value)
                 return negate(self.tape, found) if negated else found
+        if Optional in (a.__class__, b.__class__) and all([_is_unique(_held(value)) for value in (a, b)]):
+            found = self._same_or_none(a, b)
+            return negate(self.tape, found) if negated else found
         for value, other in ((a, b), (b, a)):
             if value.__class__ is Chosen and (other.__class__ is Chosen or not isinstance(other, Poison)):
                 found = compared(value, lambda option, other=other: self.same(option, other, False))
@@ -118,6 +121,13 @@ class Patterns:
             return (a is not b) if negated else (a is b)
         ask_truth(self.tape, a, b)
         return a != b if negated else a == b
+
+    def _same_or_none(self, a: Any, b: Any) -> Any:
+        """`a is b` of two of which one may be None."""
+        flags = [known_flag(value) if value.__class__ is Optional else True for value in (a, b)]
+        held = self.same(_held(a), _held(b), False)
+        there = flags[0] & flags[1] & held if held is not False else False
+        return there | (negate(self.tape, flags[0]) & negate(self.tape, flags[1]))
 
     def _check_numbers(self, a: Any, b: Any) -> None:
         """Refuse to say whether two numbers of one kind are one object: staged ones have none."""
@@ -139,6 +149,16 @@ class Patterns:
 
 
 _VALUES = NUMBERS | {int, float, bool, str, bytes, NoneType}
+
+
+def _held(value: Any) -> Any:
+    return value.__rose_held__ if value.__class__ is Optional else value
+
+
+def _is_unique(value: Any) -> bool:
+    """Whether a value is one of those of which Python has one each: members of an `Enum`, classes, functions."""
+    options = value.__rose_options__ if value.__class__ is Chosen else (value,)
+    return all([isinstance(option, (enum.Enum, type, FunctionType, NoneType)) for option in options])
 
 
 def _identified(value: Any) -> Any:

@@ -17,7 +17,7 @@ from rosejit.frontend.arrays.array import Array, fresh
 from rosejit.frontend.control.undefined import Flag, Poison, UninitialisedCarry, flag_atom, require_single_value
 from rosejit.frontend.syntax.user_code import is_users_code
 from rosejit.frontend.values.locations import frame_at
-from rosejit.frontend.values.pytree import is_row, members, with_parts
+from rosejit.frontend.values.pytree import is_row, members, objects, with_parts
 from rosejit.frontend.values.scalars import Bool, P, type_of
 from rosejit.frontend.values.tape import UNDEFINED, MaybeBound, Tape
 from rosejit.ir.syntax import Failure, Zero
@@ -170,7 +170,9 @@ def alike(tape: Tape, a: Any, b: Any, side: Callable[[int], AbstractContextManag
     for k, value in enumerate(pair):
         if value is None:
             with side(k):
-                pair[k] = Optional(tape, False, nothing_like(tape, held))
+                nothing = nothing_like(tape, held)
+                tape.record_allocation(*objects(nothing))
+            pair[k] = Optional(tape, False, nothing)
         elif value.__class__ is not Optional:
             pair[k] = Optional(tape, True, value)
     return pair[0], pair[1]

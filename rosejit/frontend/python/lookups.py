@@ -16,7 +16,7 @@ from rosejit.frontend.arrays.array import of_host
 from rosejit.frontend.arrays.asarray import in_64_bits
 from rosejit.frontend.arrays.getitem import get
 from rosejit.frontend.arrays.narrow_array import is_narrow
-from rosejit.frontend.control.chosen import Chosen, compared, selected, taken_of
+from rosejit.frontend.control.chosen import Chosen, asked, compared, looked_up, selected, taken_of
 from rosejit.frontend.control.identities import objects_in
 from rosejit.frontend.control.if_for import branched
 from rosejit.frontend.control.optional import Optional, required
@@ -38,6 +38,7 @@ _SPAN = 100_000
 _DICTS: frozenset[type] = frozenset({dict, OrderedDict, defaultdict, Counter, MappingProxyType})
 _AS_SUCH = NUMBERS | {Chosen}
 Read = Callable[[Any], Any]
+_NEW_KEY = "a dict would get a new key, which only running tells: it has to have all of them before"
 
 
 def is_looked_up(container: Any, key: Any) -> bool:
@@ -61,6 +62,7 @@ def item(tape: Tape, table: Any, key: Any, read: Read) -> Any:
 
 def _item(tape: Tape, table: Any, key: Any, read: Read) -> Any:
     if key.__class__ is Chosen:
+        key = _known_in(tape, table, key)
         found = _object_at(tape, table, key, read)
         return branched(key, lambda option: read(table[option])) if found is None else found
     keys, at, found = _found(tape, table, key)
@@ -82,6 +84,23 @@ def _item(tape: Tape, table: Any, key: Any, read: Read) -> Any:
     if found is not True and raised_unless(tape, found, KeyError, key):
         at = choose(tape, found, at, 0, "index")
     return selected(tape, at, [read(table[k]) for k in keys], _number_in(key))
+
+
+def _known_in(tape: Tape, table: Any, key: Chosen, words: str = "") -> Chosen:
+    """The key among those that a dict has: that it is one of them is checked when the code runs, else there is a
+    KeyError with these words, or the key."""
+    there = [option in table for option in key.__rose_options__]
+    if all(there) or not any(there) or table.__class__ is defaultdict or hasattr(type(table), "__missing__"):
+        return key
+    lacking = [option for option, has in zip(key.__rose_options__, there, strict=True) if not has]
+    raised_unless(tape, asked(key, there), KeyError, *([words] if words else lacking if len(lacking) == 1 else ()))
+    known = [option for option, has in zip(key.__rose_options__, there, strict=True) if has]
+    if len(known) == 1:
+        return Chosen(tape, key.__rose_position__, [known[0]] * len(there))
+    places = looked_up(
+        tape, [known.index(option) if option in table else 0 for option in key.__rose_options__], key.__rose_position__
+    )
+    return key.__rose_at__(places, known)
 
 
 def _object_at(tape: Tape, table: Any, key: Chosen, read: Read) -> Any:
@@ -185,6 +204,7 @@ def written_at(tape: Tape, container: Any, key: Any, value: Any) -> list[tuple[A
     if is_list and key.__class__ is Bool:
         key = number_of(tape, key)
     if key.__class__ is Chosen:
+        key = key if is_list else _known_in(tape, container, key, _NEW_KEY)
         keys, at, found = [*dict.fromkeys(key.__rose_options__)], None, True
     elif is_list:
         keys, found = [*range(len(container))], True
@@ -195,8 +215,7 @@ def written_at(tape: Tape, container: Any, key: Any, value: Any) -> list[tuple[A
         what = f"a {type(container).__name__} of {len(container)} gets an element at a place that only running tells"
         raise tape.type_fault(what, _WRITE_REMEDY)
     if found is not True:
-        words = "a dict would get a new key, which only running tells: it has to have all of them before"
-        raised_unless(tape, found, KeyError, words)
+        raised_unless(tape, found, KeyError, _NEW_KEY)
     hits = [
         compared(key, lambda option, k=k: option == k) if at is None else at == place for place, k in enumerate(keys)
     ]
