@@ -130,14 +130,12 @@ class Join:
         return as_flag(self.tape, self._result(flag_atom(then), flag_atom(orelse), BOOL, f"{name}_bound"))
 
     def _both(self, a: Any, b: Any, name: str) -> Any:
-        if a is b:  # what the sides have changed in it is joined
+        if a is b:  # and what the sides have changed in it is joined
             return a
         untold = next((v for v in (a, b) if isinstance(v, Poison) and v.__class__ is not Chosen), None)
         if untold is not None:
             return untold
         if a.__class__ is UninitialisedCarry or b.__class__ is UninitialisedCarry:
-            if a is b:
-                return a
             a, b = (v.become(other) if v.__class__ is UninitialisedCarry else v for v, other in ((a, b), (b, a)))
         a, b = widened(read_like(self.tape, a, b), b), widened(read_like(self.tape, b, a), a)
         a, b = optional.alike(self.tape, a, b, lambda side: self.tape.reopened(self.sides[side]))
