@@ -6,7 +6,7 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from types import CodeType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, TypeVar, overload
@@ -29,9 +29,11 @@ from rosejit.errors import NotDifferentiable, RoseError, StagingTypeError
 from rosejit.frontend.control.if_for import tell_of_compilation
 from rosejit.frontend.guards.guards import Defaults, Guard
 from rosejit.frontend.session.custom_jvp import stage_rule
+from rosejit.frontend.session.result_identity import restored
 from rosejit.frontend.session.session import Session
 from rosejit.frontend.signature.binding import Call
 from rosejit.frontend.signature.binding import Signature as Binding
+from rosejit.frontend.values.argument_identity import Questions, ask_of_callee
 from rosejit.frontend.values.pytree import has_tangent
 from rosejit.ir.traversal import reachable, size
 from rosejit.lazy_dataclass import dataclass
@@ -272,9 +274,9 @@ class Function(Generic[Parameters, Result]):
         return sessions.filled(at, self._call_inside(at, args, kwargs), out)
 
     def _call_inside(self, at: Session, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        return self._staged(args, kwargs, at, lambda call: self._apply_inside(at, call))[1]
+        return self._staged(args, kwargs, at, lambda call: self._apply_inside(at, call, args, kwargs))[1]
 
-    def _apply_inside(self, at: Session, call: Call) -> Any:
+    def _apply_inside(self, at: Session, call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         owner = (self, call.key)
         at.gives_statics = at.gives_statics or bool(call.statics)
         unfinished = at.cycles.unfinished(owner)
@@ -284,9 +286,26 @@ class Function(Generic[Parameters, Result]):
             unfinished = at.cycles.unfinished(owner)  # it may call one that is
             if unfinished is None:
                 sessions.used(found.guards)
+                self._ask_inside(at, staged.source.objects.asks, args, kwargs)
                 atoms = sessions.arguments(at, staged, call)
-                return at.apply(staged.function, atoms, staged.result, staged.statics, call)
+                value = at.apply(staged.function, atoms, staged.result, staged.statics, call)
+                return self._restored(at, value, staged.source.objects.aliases, args, kwargs)
+        self._ask_inside(at, unfinished.objects.asks, args, kwargs)
         return at.cycles.apply(unfinished, call)
+
+    def _ask_inside(self, at: Session, asks: Questions | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Ask of staged arguments what the code asks of its own: which of their places hold one object."""
+        if asks:
+            ask_of_callee(at.tape, at.hooks.same, self.__name__, asks, self._named(args, kwargs))
+
+    def _restored(self, at: Session, value: Any, aliases: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """What a call in staged code gave, with the caller's objects in it: that of a function of the user's."""
+        if not aliases or self._kind.source is None:
+            return value
+        return restored(at.tape, self.__name__, value, aliases, self._named(args, kwargs), self._rule is not None)
+
+    def _named(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+        return zip(self.__signature__.parameters, self._binding.arrange(*args, **kwargs), strict=True)
 
     # --- specialising
 

@@ -177,6 +177,8 @@ def of_reals(at: Session, known: Known, args: tuple[Any, ...]) -> Specialisation
     found = known.get((Real.leaf,) * len(args) + at.marks)
     if found is None or found.staged.source.captures or found.staged.source.outer or found.staged.source.asks:
         return None
+    if found.staged.source.objects.aliases:
+        return None
     return found if is_current(found.staged.source, found.guards, at) else None
 
 

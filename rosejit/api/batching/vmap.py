@@ -108,6 +108,7 @@ class _Rows:
         for index in made.first:
             mapped, row = iter(self.binding.mapped_axes(call)), partial(_row, at, index)
             given = [axes.pick(t, value, mapped, row) for t, value in zip(call.trees, values, strict=True)]
+            at.opened.objects.note(at.tape, call.trees, self.base.__signature__.parameters, given)
             result = self.binding.apply(lambda *xs, **named: self.base.__rose_stage__(at, xs, named), given)
             result = none_among(result)
             if holds_optional(result):

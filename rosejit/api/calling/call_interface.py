@@ -14,6 +14,7 @@ from rosejit.frontend.session.session import Session
 from rosejit.frontend.signature.binding import Call
 from rosejit.frontend.signature.binding import Signature as Binding
 from rosejit.frontend.signature.numeric_kinds import EXACT, OWN, exact
+from rosejit.frontend.values.argument_identity import check_apart
 from rosejit.runtime.marshalling.marshal import Signature as Interface
 
 
@@ -50,6 +51,7 @@ def interface_of(function: Called, found: Specialisation, bound: bool = False) -
         exact=frozenset(k for k, flag in enumerate(flags) if flag & EXACT),
         own=frozenset() if bound else frozenset(k for k, flag in enumerate(flags) if flag & OWN),
         qualname=function.__qualname__,
+        apart=check_apart(function.__name__, staged.source.objects.asks) if staged.source.objects.asks else None,
     )
 
 

@@ -89,6 +89,8 @@ class Interpreted:
             bound = parameters.bind(*args[1 if handles else 0 :], **kwargs)
             bound.apply_defaults()
             values = [*kept, *_arguments(signature, bound.arguments), *_read(signature.reads)]
+            if signature.apart is not None:
+                signature.apart(bound.arguments)
             found = interp.run(f, values)
             result = _result(signature.result, found[:given], out)
             for holder, state in zip(_changing(signature, bound.arguments), found[given:states], strict=True):

@@ -1,6 +1,7 @@
 """Functions that stay Python, as functions of the IR: how compiled code calls them back."""
 
 from collections.abc import Callable
+from dataclasses import field
 from typing import Any
 
 from rosejit.abi import HostSignature, Leaf, Tree, leaves
@@ -9,6 +10,7 @@ from rosejit.errors import StagingTypeError
 from rosejit.frontend.session.custom_jvp import place_of
 from rosejit.frontend.session.result_inference import tree_of
 from rosejit.frontend.signature.binding import Call, Signature, conform
+from rosejit.frontend.values.argument_identity import ArgumentObjects
 from rosejit.frontend.values.pytree import Supply, build
 from rosejit.frontend.values.scalars import leaf_type
 from rosejit.ir import syntax as ir
@@ -26,6 +28,7 @@ class Source:
     boxes: tuple[Any, ...] = ()
     codes: tuple[Any, ...] = ()
     asks: bool = False
+    objects: ArgumentObjects = field(default_factory=ArgumentObjects)
 
 
 def stage_opaque(function: Callable[..., Any], signature: Signature, call: Call) -> Staged:

@@ -16,6 +16,7 @@ from rosejit.frontend.control.short_circuit import negate
 from rosejit.frontend.control.undefined import Poison, require_single_value
 from rosejit.frontend.scalar_ops.origins import ask_truth
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays
+from rosejit.frontend.values.argument_identity import ask_same
 from rosejit.frontend.values.pytree import is_staged_deep
 from rosejit.frontend.values.scalars import NUMBERS, Bool, type_of
 from rosejit.frontend.values.tape import Tape
@@ -118,6 +119,8 @@ class Patterns:
             if a.__class__ in NUMBERS or b.__class__ in NUMBERS:
                 self._check_numbers(a, b)
             self._check_identity(a, b)
+            if a is not b:
+                ask_same(self.tape, a, b, "`is`")
             return (a is not b) if negated else (a is b)
         ask_truth(self.tape, a, b)
         return a != b if negated else a == b

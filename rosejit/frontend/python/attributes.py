@@ -10,6 +10,7 @@ from rosejit.frontend.arrays.complex_array import ComplexArray
 from rosejit.frontend.arrays.narrow_array import Narrow, NarrowArray
 from rosejit.frontend.control.optional import single
 from rosejit.frontend.control.undefined import MaybeBound, UninitialisedCarry, as_flag, check_known, flag_atom
+from rosejit.frontend.python.identity import IDENTITIES
 from rosejit.frontend.python.number_classes import answered, class_of
 from rosejit.frontend.syntax.user_code import is_users_class
 from rosejit.frontend.values.complexes import Complex
@@ -119,6 +120,6 @@ def _names(session: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str,
 ATTRIBUTES: dict[Any, tuple[Handler, str]] = {
     getattr: (_get, "obj, name, default=..., /"), hasattr: (_has, "obj, name, /"),
     setattr: (_change, "obj, name, value, /"), delattr: (_change, "obj, name, /"), dir: (_names, "obj, /"),
-    object.__setattr__: (_assign, "obj, name, value, /"),
+    object.__setattr__: (_assign, "obj, name, value, /"), **IDENTITIES,
 }  # fmt: skip
 """What they do in staged code, and their signatures."""

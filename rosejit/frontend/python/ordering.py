@@ -21,6 +21,7 @@ from rosejit.frontend.control.special_methods import own
 from rosejit.frontend.control.staged_range import StagedRange
 from rosejit.frontend.control.truth import truth
 from rosejit.frontend.control.undefined import Poison
+from rosejit.frontend.values.argument_identity import ask_equal
 from rosejit.frontend.values.pytree import is_staged_deep, members
 from rosejit.frontend.values.scalars import NUMBERS, Bool, Int, P, Real
 from rosejit.frontend.values.tape import Tape
@@ -118,6 +119,7 @@ def comparison(tape: Tape, name: str) -> Callable[[Any, Any], Any]:
     def hook(a: Any, b: Any) -> Any:
         if isinstance(a, (tuple, list)) or a.__class__ is dict:
             return compared(tape, name, a, b)
+        ask_equal(tape, a, b)
         return compare(a, b)
 
     return hook

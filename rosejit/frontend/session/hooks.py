@@ -50,6 +50,7 @@ from rosejit.frontend.scalar_ops.staged_text import percent, text
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays
 from rosejit.frontend.syntax.ast_build import HOOKS, RUNTIME
 from rosejit.frontend.syntax.user_code import is_users_code
+from rosejit.frontend.values.argument_identity import ask_equal
 from rosejit.frontend.values.complexes import Complex
 from rosejit.frontend.values.host_scalars import is_array
 from rosejit.frontend.values.locations import frame_at
@@ -326,6 +327,9 @@ class Containers:
         if ask is not None:
             decided = truth(self.tape, ask(item))
             return negate(self.tape, decided) if negated else decided
+        if type(item).__eq__ is object.__eq__ and isinstance(container, (list, tuple, set, dict, frozenset)):
+            for each in container:
+                ask_equal(self.tape, item, each)
         if hasattr(container, "__next__"):  # it is gone through as far as the item
             refuse_outer_iterator(self.tape, container)
         found = is_member(self.tape, item, container)

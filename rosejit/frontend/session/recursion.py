@@ -15,6 +15,7 @@ from rosejit.frontend.guards.guards import Capture
 from rosejit.frontend.session.result_inference import returned_yet, returns_nothing, returns_truth, running, tree_of
 from rosejit.frontend.signature.binding import Call, Signature, conform
 from rosejit.frontend.signature.describe import parameter_span
+from rosejit.frontend.values.argument_identity import ArgumentObjects
 from rosejit.frontend.values.locations import frame_at
 from rosejit.frontend.values.scalars import leaf_type
 from rosejit.frontend.values.tape import UNDEFINED
@@ -46,6 +47,8 @@ class RecursiveFunction:
     """The function of the user."""
     signature: Signature
     call: Call
+    objects: ArgumentObjects = field(default_factory=ArgumentObjects)
+    """Those that are built for its arguments."""
     code: CodeType | None = None
     """The rewritten code that runs."""
     depth: int = 0

@@ -43,14 +43,16 @@ from rosejit.frontend.scalar_ops.origins import check_asked
 from rosejit.frontend.session.dispatch import Dispatcher
 from rosejit.frontend.session.hooks import Hooks
 from rosejit.frontend.session.recursion import CallGraph, Captures, RecursiveFunction
+from rosejit.frontend.session.result_identity import note_result
 from rosejit.frontend.session.result_inference import stand_in
 from rosejit.frontend.session.routines import Routines
 from rosejit.frontend.signature.binding import Call, Signature, advanced, conform
 from rosejit.frontend.signature.numeric_kinds import exact, note_class
 from rosejit.frontend.syntax.code_table import names_in, texts_in
-from rosejit.frontend.syntax.translate import TRANSLATIONS, instantiate, rebound
-from rosejit.frontend.syntax.user_code import PASSES_ON_TO, is_users_code, users_variables
+from rosejit.frontend.syntax.translate import TRANSLATIONS, instantiate, rebound, written_at
+from rosejit.frontend.syntax.user_code import is_users_code, outside_names
 from rosejit.frontend.values import generators
+from rosejit.frontend.values.argument_identity import ArgumentObjects, note_new
 from rosejit.frontend.values.deferred_effects import DeferredEffects
 from rosejit.frontend.values.pytree import Supply, build, objects, paths
 from rosejit.frontend.values.reachable_state import Look, is_container, is_object, reachable
@@ -65,13 +67,6 @@ from rosejit.span import Span
 
 RanFunction = tuple[FunctionType, CodeType, tuple[tuple[str, ...], ...]]
 """A plain function that staged code runs, the code that runs, and the outside names that it reads."""
-
-
-def _outside_names(function: FunctionType) -> list[str]:
-    """The names from outside that a function that runs as it is reads."""
-    code = function.__code__
-    variables = [name for name, _ in users_variables(function)]
-    return [*variables, *[name for name in names_in(code) if name in function.__globals__]]
 
 
 class OpenFunction:
@@ -113,6 +108,7 @@ class OpenFunction:
         """The handlers that wait in the function around it, and what is asked there of numbers."""
         self.handed: dict[int, list[AccessPath]] = {}
         """By `id` of an array where those that are called find it."""
+        self.objects = ArgumentObjects() if member is None else member.objects
         self.answers = Answers()
         """What calls have given that is kept elsewhere."""
 
@@ -148,7 +144,7 @@ class OpenFunction:
         code, inside = function.__code__, function.__globals__
         if id(function) in self.functions or not is_users_code(code):
             return
-        names = _outside_names(function)
+        names = outside_names(function)
         self.begins((function, code, tuple([(name,) for name in names])), snapshots)
         for name in names:
             if isinstance(inside.get(name), FunctionType):
@@ -157,7 +153,7 @@ class OpenFunction:
     def unchanged_around(self, function: FunctionType, snapshots: Snapshots) -> list[Snapshot]:
         """What a function that runs as it is can read from outside, as far as nobody has changed it yet."""
         self.begins_as_it_is(function, snapshots)
-        found = snapshots.of(function, [(name,) for name in _outside_names(function)])
+        found = snapshots.of(function, [(name,) for name in outside_names(function)])
         return [each for each in found if each.look is not None and not each.is_changed()]
 
     def runs(self, made: FunctionType) -> FunctionType:
@@ -209,8 +205,10 @@ class Staged:
     """Arrays of the staging around this one, and what they held."""
     codes: tuple[CodeType, ...]
     """The rewritten code that ran."""
-    asks: bool = False
+    asks: bool
     """Whether it holds for arguments of Python's own classes only: it has asked what class a number is."""
+    objects: ArgumentObjects
+    """What it has asked of the objects in its arguments, and which are in its result."""
 
 
 _OF_VALUES = (ArithmeticError, LookupError, ValueError)
@@ -255,7 +253,7 @@ class Session:
         tape = self.tape
         label = name or function.__name__
         made = ir.Function(label if label.isidentifier() else "lambda_", (), ())
-        made.span = _written_at(function)
+        made.span = written_at(function)
         member = RecursiveFunction(owner, made, function, signature, call)
         member.around = numbers_around(function)
         opened = OpenFunction(tape.open("function"), member)
@@ -300,7 +298,9 @@ class Session:
         """What the function gives; an error that leaves it, and shows values that running tells, is raised then."""
         tape = self.tape
         try:
-            return self._run(opened.runs(made), arguments)
+            value = self._run(opened.runs(made), arguments)
+            note_result(tape, opened.objects, value)
+            return value
         except Exception as error:
             raising, inside = tape.raising, tape.frames[-1] is not opened.root
             if raising is None or raising[0] is not error or len(self._open) > 1 or inside:
@@ -419,8 +419,8 @@ class Session:
                 params.append(var)
                 values.append(value)
                 continue
-            named = zip(paths(tree, p.name), exact(p.description, tree), strict=True)
-            pairs = [self._parameter(*found, flag) for found, flag in named]
+            flags = exact(p.description, tree)
+            pairs = [self._parameter(*found, flag) for found, flag in zip(paths(tree, p.name), flags, strict=True)]
             params += [var for var, _ in pairs]
             value = self.methods.instrument(build(tree, Supply([value for _, value in pairs]), statics))
             why = f"`{p.name}` is an argument, and arguments are never written"
@@ -430,6 +430,7 @@ class Session:
                 generator.state.box.name = generator.state.box.name.removesuffix("_state")
                 self.opened.generators.append(generator)
             values.append(value)
+        self.opened.objects.note(self.tape, call.trees, [p.name for p in signature.parameters], values)
         made.params = tuple(params)
         return lambda function: signature.apply(function, values)
 
@@ -477,7 +478,8 @@ class Session:
         boxes = tuple((box, held) for box in root.reads_outer if (held := tape.content(box, root)) is not None)
         around = [each if each.holds() else each.changed() for each in opened.arounds]
         self.has_around |= bool(around)
-        member.staged = Staged(member.function, tree, statics, (), (), (*guards, *around), boxes, opened.codes(), asks)
+        facts = (*guards, *around), boxes, opened.codes(), asks, opened.objects
+        member.staged = Staged(member.function, tree, statics, (), (), *facts)
         return member.staged
 
     def _states(self, given: list[generators.Generator], result: Call) -> list[Atom]:
@@ -631,10 +633,4 @@ class Session:
         if arguments is not None and arguments.sources:
             binders = advanced(self.tape, arguments, binders)
         values = [wrap(tape, b) if isinstance(b.type, Scalar) else fresh(tape, b) for b in binders]
-        return values[0] if result.__class__ is Leaf else build(result, Supply(values), Supply(statics))
-
-
-def _written_at(function: FunctionType) -> Span | None:
-    """Where the user wrote a function, or the one that it passes all on to; nowhere, if that is Python's."""
-    written = vars(function).get(PASSES_ON_TO, function)
-    return None if written is None else TRANSLATIONS.of(written).span
+        return values[0] if result.__class__ is Leaf else note_new(tape, build(result, Supply(values), Supply(statics)))

@@ -30,6 +30,7 @@ from rosejit.frontend.syntax.rewrite_expressions import expression
 from rosejit.frontend.syntax.rewrite_statements import statement
 from rosejit.frontend.syntax.scope import Scope
 from rosejit.frontend.syntax.source import Source, find
+from rosejit.frontend.syntax.user_code import PASSES_ON_TO
 from rosejit.lazy_dataclass import dataclass
 from rosejit.span import Span
 
@@ -372,3 +373,9 @@ def _chains(names: Scope) -> Iterator[tuple[str, ...]]:
             yield chain
     for inner in names.inner:
         yield from _chains(inner)
+
+
+def written_at(function: FunctionType) -> Span | None:
+    """Where the user wrote a function, or the one that it passes all on to; nowhere, if that is Python's."""
+    written = vars(function).get(PASSES_ON_TO, function)
+    return None if written is None else TRANSLATIONS.of(written).span

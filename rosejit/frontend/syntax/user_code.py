@@ -10,6 +10,7 @@ from types import CellType, CodeType, FunctionType
 from typing import Any
 
 from rosejit.frontend.syntax.ast_build import RUNTIME
+from rosejit.frontend.syntax.code_table import names_in
 from rosejit.frontend.syntax.source import is_written
 from rosejit.span import PACKAGE
 
@@ -81,3 +82,9 @@ def users_variables(function: FunctionType) -> Iterator[tuple[str, CellType]]:
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         if not name.startswith(RUNTIME):
             yield name, cell
+
+
+def outside_names(function: FunctionType) -> list[str]:
+    """The names from outside that a function that runs as it is reads."""
+    variables = [name for name, _ in users_variables(function)]
+    return [*variables, *[name for name in names_in(function.__code__) if name in function.__globals__]]

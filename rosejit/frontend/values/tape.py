@@ -261,6 +261,10 @@ class Tape:
     """By `id`: copies of objects that loops carry, which were given up for these."""
     shared: dict[int, Any]
     """By `id`: what may not be changed before it is decided which of those go on that it may be one with."""
+    argument_objects: dict[int, tuple[Any, Any, str]]
+    """By `id`: objects that were built for arguments, whose, and where."""
+    identified: dict[Any, Any]
+    """By class: of whose objects the `id` was asked."""
     identities: Any = None
     """Which objects may be the same (`control/identities.py`)."""
 
@@ -299,7 +303,7 @@ class Tape:
         """An error of the user's whose message running tells, on its way out, and what stages it."""
         self.frozen_containers: dict[int, tuple[Any, str]] = {}
         """Containers of the host that may not be changed any more, by `id`, and why."""
-        self.definitions = Definitions()
+        self.definitions, self.argument_objects, self.identified = Definitions(), {}, {}
         self.undo, self.unrolled, self.rows, self.changed_in_place = UndoLog(), list[Unrolled](), {}, {}
         self.slots: dict[int, dict[Any, AttributeSlot]] = {}
         """The attributes that staged blocks have changed, by `id` of the object and by name."""

@@ -7,7 +7,7 @@ raises `Mismatch`. The text of the function is in its attribute `__source__`.
 
 import functools
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from inspect import Parameter
 from threading import get_ident
 from types import CodeType
@@ -67,6 +67,8 @@ class Signature:
     qualname: str = ""
     own: frozenset[int] = frozenset()
     """The leaves that arrays alone fit, and no lists."""
+    apart: Callable[[Mapping[str, Any]], None] | None = None
+    """Raises where the arguments of these names hold an object twice that the program takes for two."""
 
 
 def entry_function(
@@ -183,7 +185,12 @@ class _Writer:
 
     def checks(self) -> list[str]:
         """Whatever can be wrong with the arguments, before an instance is touched."""
-        return [*self.arguments.checks, *(self.results.given() if self.takes_out else [])]
+        apart: list[str] = []
+        if self.signature.apart is not None:
+            self.scope["$apart"] = self.signature.apart
+            names = [parameter.name for parameter in self.signature.parameters]
+            apart.append(f"$apart({{{', '.join([f'{name!r}: {name}' for name in names])}}})")
+        return [*self.arguments.checks, *apart, *(self.results.given() if self.takes_out else [])]
 
     def on_any_instance(self, pool: Pool) -> list[str]:
         """Take a free instance, or make one, and give it back if all went well."""

@@ -1,0 +1,294 @@
+"""One object in two places of the arguments: Python's answer, or a refusal of the call; never that of two objects."""
+
+import copy
+import operator
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rosejit as rose
+from tests.frontend.oracle import define
+from tests.tables import part
+
+
+@dataclass
+class Body:
+    x: float
+
+
+@dataclass(frozen=True)
+class Frozen:
+    x: float
+
+
+@dataclass(eq=False)
+class Plain:
+    x: float
+
+
+@dataclass
+class Spring:
+    a: Body
+    b: Body
+
+
+@dataclass
+class World:
+    bodies: list[Body]
+    springs: list[Spring]
+
+
+MADE: dict[str, tuple[Any, str]] = {
+    "object": (lambda: Body(1.0), "{}.x"), "list": (lambda: [1.0, 2.0], "{}[0]"),
+    "dict": (lambda: {"x": 1.0}, "{}['x']"), "array": (lambda: np.array([1.0, 2.0]), "{}[0]"),
+    "no equality": (lambda: Plain(1.0), "{}.x"), "spring": (lambda: Spring(Body(1.0), Body(2.0)), "{}.a.x"),
+    "frozen": (lambda: Frozen(1.0), "{}.x"),
+}  # fmt: skip
+PLACES: dict[str, tuple[str, str, str, Any]] = {
+    "two": ("a, b", "a", "b", lambda u, v: (u, v)),
+    "rest": ("*s", "s[0]", "s[1]", lambda u, v: (u, v)),
+    "list": ("s", "s[0]", "s[1]", lambda u, v: ([u, v],)),
+    "tuple": ("s", "s[0]", "s[1]", lambda u, v: ((u, v),)),
+    "lists in a dict": ("s", "s['u'][0]", "s['v'][0]", lambda u, v: ({"u": [u], "v": [v]},)),
+    "beside": ("s, b", "s[0]", "b", lambda u, v: ([u], v)),
+}
+ASKED = {
+    "is": "return 1.0 if {a} is {b} else 2.0",
+    "is not": "if {a} is not {b}:\n        return {read_a} + 1.0\n    return 7.0",
+    "operator": "return 1.0 if operator.is_not({a}, {b}) else 2.0",
+    "id": "return 1.0 * len({{id({a}), id({b})}})",
+    "equal": "return 1.0 if {a} == {b} else 2.0",
+    "in": "return 1.0 if {a} in [{b}] else 2.0",
+    "deepcopy": "c = copy.deepcopy([{a}, {b}])\n    {write} = 5.0\n    return {read_copy}",
+    "two copies": "c = [copy.deepcopy({a}), copy.deepcopy({b})]\n    {write} = 5.0\n    return {read_copy}",
+    "read": "return {read_a} + {read_b}",
+}
+CASES = [
+    (kind, place, asked)
+    for kind, place, asked in product(MADE, PLACES, ASKED)
+    if asked not in ("equal", "in") or kind == "no equality"
+    if asked not in ("deepcopy", "two copies") or kind != "frozen"
+]
+
+
+@pytest.mark.parametrize(("kind", "place", "asked"), part(CASES, 4), ids=lambda text: text)
+def test_one_object_in_two_places(kind: str, place: str, asked: str):
+    (make, read), (params, a, b, arguments) = MADE[kind], PLACES[place]
+    names = {"a": a, "b": b, "read_a": read.format(a), "read_b": read.format(b)}
+    names |= {"write": read.format("c[0]"), "read_copy": read.format("c[1]")}
+    f = define(f"def f({params}):\n    {ASKED[asked].format(**names)}\n", copy=copy, operator=operator)
+    jitted = rose.jit(f)
+    apart = arguments(make(), make())
+    assert jitted(*apart) == f(*apart)
+    one = make()
+    given = arguments(one, one)
+    if asked in ("two copies", "read"):
+        assert jitted(*given) == f(*given)
+        return
+    with pytest.raises(rose.StagingTypeError, match="are one object"):
+        jitted(*given)
+    assert jitted(*apart) == f(*apart)
+
+
+@rose.jit
+def work(world: World) -> float:
+    world = copy.deepcopy(world)
+    for spring in world.springs:
+        spring.a.x += 1.0
+    return sum(body.x for body in world.bodies)
+
+
+def test_a_graph_whose_copy_is_changed():
+    bodies = [Body(1.0), Body(2.0)]
+    shared, apart = World(bodies, [Spring(*bodies)]), World(bodies, [Spring(Body(1.0), Body(2.0))])
+    assert work(apart) == 3.0
+    for call in (work, rose.grad(work), rose.value_and_grad(work)):
+        with pytest.raises(rose.StagingTypeError, match=r"`world.bodies\[0\]` and `world.springs\[0\].a`") as caught:
+            call(shared)
+        assert "copy.deepcopy" in str(caught.value)
+
+
+def test_pairs_of_bodies_of_a_graph():
+    @rose.jit
+    def pairs(world: World) -> float:
+        return sum(a.x * b.x for a in world.bodies for b in world.bodies if a is not b)
+
+    bodies = [Body(1.0), Body(2.0)]
+    assert pairs(World(bodies, [Spring(*bodies)])) == 4.0
+    with pytest.raises(rose.StagingTypeError, match=r"`world.bodies\[0\]` and `world.bodies\[1\]`"):
+        pairs(World([bodies[0]] * 2, []))
+
+
+def test_an_object_from_outside():
+    default = Body(1.0)
+
+    @rose.jit
+    def asks(x: float, body: Body = default) -> float:
+        return x if body is default else 10 * x
+
+    with pytest.raises(rose.StagingTypeError, match="is one from outside"):
+        asks(2.0)
+
+    @rose.jit
+    def makes(body: Body) -> bool:
+        return body is Body(body.x)
+
+    assert makes(default) is False
+
+
+@rose.jit
+def same(a: Any, b: Any) -> bool:
+    return a is b
+
+
+def test_functions_that_are_called_ask_of_their_callers():
+    @rose.jit
+    def twice(x: float) -> bool:
+        body = Body(x)
+        return same(body, body)
+
+    @rose.jit
+    def handed_on(a: Body, b: Body) -> bool:
+        return same(a, b)
+
+    with pytest.raises(rose.StagingTypeError, match="`a` and `b` of `same` are one object"):
+        twice(1.0)
+    assert handed_on(Body(1.0), Body(1.0)) is False
+    with pytest.raises(rose.StagingTypeError, match="`a` and `b` of `handed_on` are one object"):
+        handed_on(*[Body(1.0)] * 2)
+
+
+def test_rows_of_a_batch():
+    body = Body(np.ones(2))
+    every = rose.vmap(lambda a, b: 1.0 if a is b else 2.0 * a.x)
+    assert every(body, copy.copy(body)).tolist() == [2.0, 2.0]
+    with pytest.raises(rose.StagingTypeError, match="are one object"):
+        every(body, body)
+
+
+def test_without_compiled_code():
+    with rose.disable_jit(), pytest.raises(rose.StagingTypeError, match="are one object"):
+        same([1.0], *[[2.0]]) or same(*[[1.0]] * 2)
+
+
+def test_a_function_that_calls_itself():
+    @rose.jit
+    def repeats(a: Body, b: Body, n: int) -> float:
+        if a is b:
+            return 1.0
+        if n > 0:
+            return repeats(b, b, n - 1)
+        return 2.0
+
+    with pytest.raises(rose.StagingTypeError, match="are one object"):
+        repeats(Body(1.0), Body(2.0), 3)
+
+
+CALLED: dict[str, tuple[str, str, str, bool]] = {
+    "its argument": ("v", "z = h(y, x)", "z", True),
+    "a part": ("v", "z = h([y, 1.0][0], x)", "z", True),
+    "in a list": ("[v, 1.0]", "z = h(y, x)[0]", "z", True),
+    "on a path": ("v if x > 0 else {made}", "z = h(y, x)", "z", False),
+    "the argument is changed": ("v", "y, z = h(y, x), y", "z", True),
+    "twice": ("(q, q)", "y, z = h(y, x)", "z", True),
+    "twice in a list": ("[q, q]", "y, z = h(y, x)", "z", True),
+    "one of two of its own": ("((q if x > 0 else v), q)", "z, y = h({made}, x)", "z", False),
+    "a new one": ("q", "z = h(y, x)", "z", True),
+    "the name is bound anew": ("v if x > 0 else {made}", "y = z = h(y, x)", "z", True),
+}
+BUILT = {
+    "object": ("Body(x)", "{}.x"), "list": ("[x, 2.0]", "{}[0]"), "dict": ("{{'x': x}}", "{}['x']"),
+    "array": ("np.zeros(2) + x", "{}[0]"), "spring": ("Spring(Body(x), Body(x))", "{}.a.x"),
+}  # fmt: skip
+RETURNED = [*product(BUILT, CALLED)]
+
+
+@pytest.mark.parametrize(("kind", "called"), part(RETURNED, 2), ids=lambda text: text)
+def test_what_a_function_returns_is_what_it_is_in_python(kind: str, called: str):
+    (made, read), (returned, call, changed, is_known) = BUILT[kind], CALLED[called]
+    made = made.format()
+    names = {"np": np, "Body": Body, "Spring": Spring}
+    callee = f"def h(v, x):\n    q = {made}\n    return {returned.format(made=made)}\n"
+    caller = f"y = {made}\n    {call.format(made=made)}\n    {read.format(changed)} = 5.0\n"
+    caller = f"def f(x: float) -> float:\n    {caller}    return {read.format('y')} + 10.0 * {read.format('z')}\n"
+    plain = define(callee, **names)
+    f, g = define(caller, h=plain, **names), define(caller, h=rose.jit(plain), **names)
+    for x in (2.0, -3.0):
+        try:
+            assert rose.jit(g)(x) == f(x)
+        except rose.RoseError as error:
+            assert not is_known, error  # noqa: PT017
+            with pytest.raises(rose.RoseError):  # so it is without the decorator
+                rose.jit(f)(x)
+
+
+def test_an_object_from_outside_that_is_returned_is_not_changed():
+    outside = [1.0, 2.0]
+
+    @rose.jit
+    def gives() -> list[float]:
+        return outside
+
+    @rose.jit
+    def changes(x: float) -> float:
+        found = gives()
+        found[0] = x
+        return outside[0]
+
+    with pytest.raises(rose.UnsupportedSyntax, match="may be one with an object from outside"):
+        changes(2.0)
+
+
+def test_a_rule_says_what_the_derivative_is_of_what_is_given_back():
+    @rose.jit
+    def same_row(x: Any) -> Any:
+        return x
+
+    @same_row.jvp
+    def _(x: rose.Dual) -> rose.Dual:
+        return rose.Dual(x.re, 2.0 * x.du)
+
+    @rose.jit
+    def f(x: float) -> float:
+        return same_row(np.zeros(2) + x)[0]
+
+    assert (f(3.0), rose.grad(f)(3.0)) == (3.0, 2.0)
+
+
+def test_what_functions_hand_on():
+    outside = [1.0, 2.0]
+
+    @rose.jit
+    def gives() -> Any:
+        return outside
+
+    @rose.jit
+    def hands_on() -> Any:
+        return gives()
+
+    @rose.jit
+    def makes() -> Any:
+        return []
+
+    @rose.jit
+    def makes_too() -> Any:
+        return makes()
+
+    @rose.jit
+    def changes(x: float) -> float:
+        found = hands_on()
+        found[0] = x
+        return outside[0]
+
+    @rose.jit
+    def grows(x: float) -> float:
+        found = makes_too()
+        found.append(x)
+        return found[0]
+
+    assert grows(2.0) == 2.0
+    with pytest.raises(rose.UnsupportedSyntax, match="may be one with an object from outside"):
+        changes(2.0)
