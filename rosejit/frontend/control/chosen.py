@@ -124,6 +124,19 @@ def looked_up(tape: Tape, answers: Sequence[Any], position: Any) -> Any:
         return get(of_host(tape, np.array(answers), "answers", readonly="it is a table of answers"), position)
 
 
+def as_number(value: Any) -> Any:
+    """One of several members of an `Enum` that are numbers, as a staged number; anything else itself."""
+    if value.__class__ in (list, tuple) and any(item.__class__ is Chosen for item in value):
+        return type(value)(map(as_number, value))
+    if value.__class__ is not Chosen:
+        return value
+    options = value.__rose_options__
+    for kind in (int, float):
+        if all([isinstance(option, kind) and isinstance(option, enum.Enum) for option in options]):
+            return looked_up(value.__rose_tape__, [*map(kind, options)], value.__rose_position__)
+    return value
+
+
 def _attribute(chosen: Chosen, name: str) -> Any:
     tape, options = chosen.__rose_tape__, chosen.__rose_options__
     if any(isinstance(inspect.getattr_static(type(option), name, None), _COMPUTED) for option in options):
@@ -176,6 +189,8 @@ def taken_of(tape: Tape, items: Sequence[Any], index: Any) -> Any:
     None where they are not alike. Texts and members of an `Enum` in objects of staged code may differ."""
     if tape.has_grown and any(map(is_grown, items)):
         return None
+    if items and isinstance(items[0], enum.Enum) and all([isinstance(item, enum.Enum) for item in items]):
+        return None  # members, which may be numbers too
     found = taken(tape, items, index)
     if found is not None or not items or not all([tape.identities.home(item) is not None for item in items]):
         return found

@@ -77,7 +77,21 @@ def _unary(use: Callable[..., Any]) -> Any:
     return lambda self: _applied(use, self)
 
 
-for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor"):
+for _name in (
+    "add",
+    "sub",
+    "mul",
+    "truediv",
+    "floordiv",
+    "mod",
+    "pow",
+    "matmul",
+    "and_",
+    "or_",
+    "xor",
+    "lshift",
+    "rshift",
+):
     _plain = _name.rstrip("_")
     setattr(Chosen, f"__{_plain}__", _binary(getattr(operator, _name)))
     setattr(Chosen, f"__r{_plain}__", _reflected(getattr(operator, _name)))

@@ -2,6 +2,7 @@
 
 # Values of users are of any type: what they are is asked while staging.
 
+import enum
 from collections.abc import Generator
 from contextlib import contextmanager
 from itertools import zip_longest
@@ -13,7 +14,7 @@ from rosejit.frontend.arrays.access import variable
 from rosejit.frontend.arrays.array import FIRST, Array, Box, Host, atom_of, fresh, placed, placed_at
 from rosejit.frontend.arrays.asarray import read_like
 from rosejit.frontend.control import optional
-from rosejit.frontend.control.chosen import Chosen, all_of, are_nodes, at_place, choices_of, fixed, place_of
+from rosejit.frontend.control.chosen import Chosen, all_of, are_nodes, as_number, at_place, choices_of, fixed, place_of
 from rosejit.frontend.control.undefined import Poison, UninitialisedCarry, as_flag, flag_atom, hint, label, part, split
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays, of_list
 from rosejit.frontend.syntax.lower_jumps import VALUE
@@ -57,6 +58,10 @@ def as_left(tape: Tape, side: Frame, value: Any) -> Generator[None]:
 def is_from_around(tape: Tape, value: Any) -> bool:
     """Whether the blocks that are open have made an object: then it is the same one behind a block that names it."""
     return any(frame.allocated.get(id(value)) is value for frame in tape.frames)
+
+
+def _is_member(value: Any) -> bool:
+    return isinstance(value, enum.Enum)
 
 
 class Join:
@@ -139,8 +144,11 @@ class Join:
             a, b = (v.become(other) if v.__class__ is UninitialisedCarry else v for v, other in ((a, b), (b, a)))
         a, b = widened(read_like(self.tape, a, b), b), widened(read_like(self.tape, b, a), a)
         a, b = optional.alike(self.tape, a, b, lambda side: self.tape.reopened(self.sides[side]))
+        a, b = (self._number_like(side, *pair) for side, pair in enumerate(((a, b), (b, a))))
         a_type, b_type = type_of(a), type_of(b)
         if a_type is not None and b_type is not None:
+            if _is_member(a) and _is_member(b):
+                return self._chosen(a, b, name)
             return self._numbers(a, b, a_type, b_type, name)
         if Chosen in (a.__class__, b.__class__) or are_nodes(a, b):
             return self._chosen(a, b, name)
@@ -183,6 +191,13 @@ class Join:
             there = at_place(sides[1][1], places)
         position = self._numbers(sides[0][1], there, INT, INT, name)
         return Chosen(self.tape, position, options, None, poison.__rose_why__, poison.__rose_remedy__)
+
+    def _number_like(self, side: int, value: Any, like: Any) -> Any:
+        """A number that an `Enum` has, where the other side has another number."""
+        if value.__class__ is not Chosen or type_of(like) is None or _is_member(like):
+            return value
+        with self.tape.reopened(self.sides[side]):
+            return as_number(value)
 
     def _listed(self, side: int, value: Any, like: Any) -> Any:
         with self.tape.reopened(self.sides[side]):

@@ -30,7 +30,7 @@ from rosejit.frontend.arrays.complex_array import ComplexArray, made_outside
 from rosejit.frontend.arrays.host_tables import UNKNOWN, tabled
 from rosejit.frontend.arrays.narrow_array import Narrow, NarrowArray, is_narrow
 from rosejit.frontend.control import chosen_operators
-from rosejit.frontend.control.chosen import Chosen, compared
+from rosejit.frontend.control.chosen import Chosen, as_number, compared
 from rosejit.frontend.control.if_for import branched
 from rosejit.frontend.control.join import described
 from rosejit.frontend.control.optional import Optional, required, told
@@ -55,6 +55,7 @@ from rosejit.frontend.session.host_effects import HostEffects
 from rosejit.frontend.session.refused_calls import is_numpys, title_of
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays
 from rosejit.frontend.syntax.user_code import is_users_code
+from rosejit.frontend.values import rose_functions
 from rosejit.frontend.values.generators import Generator
 from rosejit.frontend.values.host_scalars import is_array
 from rosejit.frontend.values.host_values import attributes_of
@@ -108,9 +109,10 @@ _ASKING_NOTHING = frozenset({isinstance, type, callable, id, len, hasattr, getat
 _SEVERAL = frozenset({Optional, Chosen})
 _UNTOLD = _SEVERAL | {Poison}
 """Classes of values of which only running tells what they are."""
+_HOLDING = frozenset({Chosen, list, tuple})
 _OF_EACH = frozenset({isinstance, len, type, callable, hasattr})
 """Builtins that are asked of each of several values."""
-_NEEDING = frozenset({abs, float, int, round, pow, divmod})
+_NEEDING = frozenset({abs, float, int, round, pow, divmod, complex, range, rose_functions.range})
 """Builtins that refuse None."""
 _HIGHER_ORDER: dict[Any, int] = {
     map: 0, filter: 0, functools.reduce: 0, itertools.starmap: 0, itertools.takewhile: 0, itertools.dropwhile: 0,
@@ -221,6 +223,9 @@ class Dispatcher:
             said = f"'{kind_word(function)}' object is not callable"
             raise kind_fault(self._session.tape, said, f"{described(function)} is called, and is no function")
         untold = [value for value in (*args, *kwargs.values()) if value.__class__ in _UNTOLD]
+        if any([value.__class__ in _HOLDING for value in args]) and _takes_numbers(function):
+            args = tuple(map(as_number, args))
+            untold = [value for value in (*args, *kwargs.values()) if value.__class__ in _UNTOLD]
         if untold and (_may_ask(kind, function) or chosen_operators.is_asked(function, untold)):
             return self._of_untold(untold, function, args, kwargs)
         handler = (_handler(function) or random.handler_of(function)) if _is_hashed(function) else None
@@ -532,6 +537,11 @@ def _fill(container: Any, items: Any) -> None:
     """Let a list, dict or set hold these."""
     container.clear()
     container.extend(items) if isinstance(container, list) else container.update(items)
+
+
+def _takes_numbers(function: Any) -> bool:
+    """Whether a function asks its arguments for numbers, and keeps none of them."""
+    return _is_hashed(function) and (function in _NEEDING or function in MATH or is_numpys(function))
 
 
 def _may_ask(kind: Any, function: Any) -> bool:

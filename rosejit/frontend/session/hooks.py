@@ -18,7 +18,7 @@ from rosejit.frontend.arrays.host_tables import UNKNOWN
 from rosejit.frontend.arrays.narrow_array import Narrow, NarrowArray
 from rosejit.frontend.control import chosen_operators
 from rosejit.frontend.control.attribute_slots import Attributes
-from rosejit.frontend.control.chosen import Chosen, compared
+from rosejit.frontend.control.chosen import Chosen, as_number, compared
 from rosejit.frontend.control.comprehensions import Comprehensions
 from rosejit.frontend.control.computed_once import computing
 from rosejit.frontend.control.exception_handlers import TryStatements
@@ -193,6 +193,10 @@ class Containers:
             return self._of_sequence(tuple(container), index)
         if container.__class__ is Chosen or lookups.is_looked_up(container, index):
             return self._looked_up(container, index)
+        if index.__class__ is Chosen or index.__class__ is list:
+            number = as_number(index)
+            if number is not index:
+                return self.getitem(container, number)
         if container.__class__ is Array and self.tape.faults is not None and is_awaited(self.tape, IndexError):
             return lookups.element(self.tape, container, index)
         if index.__class__ is Optional:

@@ -228,7 +228,6 @@ REFUSED = {
     "t = {0: 'a', 1: 'b'}\n    return t[k] + x": "several values",
     "t = {0: [1.0], 1: [x, x]}\n    for v in t[k]:\n        x += v": "several values",
     "t = [Disc(x), Disc(2.0)]\n    return float(t[k] is t[1])": "one object",
-    "k = Kind.A if x > 1.0 else Kind.B\n    return 1.0 if k is Kind.A else 2.0": "==",
     "t = {0: np.ones(2), 1: np.zeros(2)}\n    t[k] += x": "taken",
     "t = {0: 1.0, 1: np.zeros(2)}\n    return np.sum(t[k])": "several values",
 }
