@@ -147,8 +147,6 @@ class Join:
         a, b = (self._number_like(side, *pair) for side, pair in enumerate(((a, b), (b, a))))
         a_type, b_type = type_of(a), type_of(b)
         if a_type is not None and b_type is not None:
-            if _is_member(a) and _is_member(b):
-                return self._chosen(a, b, name)
             return self._numbers(a, b, a_type, b_type, name)
         if Chosen in (a.__class__, b.__class__) or are_nodes(a, b):
             return self._chosen(a, b, name)
@@ -204,6 +202,8 @@ class Join:
             return of_list(self.tape, value, like)
 
     def _numbers(self, a: Any, b: Any, a_type: Scalar, b_type: Scalar, name: str) -> Any:
+        if _is_member(a) and _is_member(b):
+            return self._chosen(a, b, name)
         if same_number(a, b):
             return a
         if a is True and b is False:

@@ -148,9 +148,7 @@ class LoopCarries(UninitialisedCarries):
 
     def placeholder(self, value: Any, name: str) -> Any:
         """What stands for `value` in any iteration."""
-        kind = type_of(value)
-        if kind is not None and isinstance(value, enum.Enum):  # one of several members, or a number: an iteration tells
-            return value
+        kind = None if isinstance(value, enum.Enum) else type_of(value)  # a member or a number: an iteration tells
         if kind is not None:
             if self.tried is not None and (value.__class__ not in NUMBERS or value.atom.__class__ is Lit):
                 return value

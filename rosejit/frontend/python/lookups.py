@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from rosejit.errors import RoseError
 from rosejit.frontend.arrays.array import of_host
 from rosejit.frontend.arrays.asarray import in_64_bits
 from rosejit.frontend.arrays.getitem import get
@@ -68,11 +69,8 @@ def _item(tape: Tape, table: Any, key: Any, read: Read) -> Any:
     keys, at, found = _found(tape, table, key)
     if isinstance(table, Counter):
         return _or_default(tape, table, keys, at, 0, key, read)
-    if table.__class__ is defaultdict or hasattr(type(table), "__missing__"):
-        raise tape.type_fault(
-            f"a {type(table).__name__} is asked for a key that only running tells: so its keys would not be known",
-            "make it a dict with all of its keys before, as `{k: 0.0 for k in range(n)}`, or an array (`np.zeros(n)`)",
-        )
+    if hasattr(type(table), "__missing__"):
+        raise _unknown_keys(tape, table)
     if found is False:
         shown = ", ".join(map(repr, list(table)[:5])) or "it is empty"
         key = _number_in(key)
@@ -86,11 +84,20 @@ def _item(tape: Tape, table: Any, key: Any, read: Read) -> Any:
     return selected(tape, at, [read(table[k]) for k in keys], _number_in(key))
 
 
+def _unknown_keys(tape: Tape, table: Any) -> RoseError:
+    return tape.type_fault(
+        f"a {type(table).__name__} is asked for a key that only running tells: so its keys would not be known",
+        "make it a dict with all of its keys before, as `{k: 0.0 for k in range(n)}`, or an array (`np.zeros(n)`)",
+    )
+
+
 def _known_in(tape: Tape, table: Any, key: Chosen, words: str = "") -> Chosen:
     """The key among those that a dict has: that it is one of them is checked when the code runs, else there is a
     KeyError with these words, or the key."""
     there = [option in table for option in key.__rose_options__]
-    if all(there) or not any(there) or table.__class__ is defaultdict or hasattr(type(table), "__missing__"):
+    if not all(there) and hasattr(type(table), "__missing__") and (words or not isinstance(table, Counter)):
+        raise _unknown_keys(tape, table)
+    if all(there) or not any(there) or isinstance(table, Counter):
         return key
     lacking = [option for option, has in zip(key.__rose_options__, there, strict=True) if not has]
     raised_unless(tape, asked(key, there), KeyError, *([words] if words else lacking if len(lacking) == 1 else ()))

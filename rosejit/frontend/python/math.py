@@ -3,6 +3,7 @@
 # Values of users are of any type: what they are is asked while staging.
 
 import math
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -158,5 +159,8 @@ OF_REALS: dict[Any, Primitive] = {
     getattr(math, op.math): op
     for op in _OPS
     if len(op.params) < 3 and {*op.params, op.result} == {REAL} and not op.failure
-}
-"""Those of one or two numbers that are one operation, which cannot fail."""
+} | {
+    operator.add: P["add"], operator.sub: P["sub"], operator.mul: P["mul"], operator.truediv: P["div"],
+    operator.neg: P["neg"], max: P["max"], min: P["min"],
+}  # fmt: skip
+"""Functions of one or two numbers that are one operation of Reals, which cannot fail; builtins and operators too."""

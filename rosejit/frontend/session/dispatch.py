@@ -72,8 +72,7 @@ from rosejit.frontend.values.pytree import (
     with_parts,
 )
 from rosejit.frontend.values.reachable_state import Look, View, is_container, is_object, reachable
-from rosejit.frontend.values.rose_functions import is_declared_pure
-from rosejit.frontend.values.scalars import NUMBERS, Bool, Int, P, Real, kind_word, made_real, reals
+from rosejit.frontend.values.scalars import NUMBERS, Bool, Int, Real, kind_word, made_real, reals
 from rosejit.frontend.values.tape import base_of, kind_fault, waits_on_host
 from rosejit.ir.syntax import Var
 from rosejit.numeric import loaded
@@ -88,11 +87,6 @@ _OPERATORS = frozenset({
 })  # fmt: skip
 """Functions that are operators of Python, which staged numbers have."""
 _COMPARING = frozenset({operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne})
-_OF_REALS = OF_REALS | {
-    operator.add: P["add"], operator.sub: P["sub"], operator.mul: P["mul"], operator.truediv: P["div"],
-    operator.neg: P["neg"], max: P["max"], min: P["min"],
-}  # fmt: skip
-"""Functions of one or two numbers that are one operation of Reals."""
 _NUMERIC = NUMBERS | {float, int, bool}
 _ASKING_KIND: frozenset[Any] = frozenset({iter, dict, set, frozenset, operator.getitem})
 """Builtins whose TypeError says what kind of value they were given."""
@@ -179,7 +173,7 @@ class Dispatcher:
                 value = known[1](*args, **kwargs)
                 return value if value.__class__ is not GeneratorType else self._fresh(value)
         elif kind is BuiltinFunctionType:
-            op = _OF_REALS.get(function) if self._tape.faults is None and self._tape.rolled is None else None
+            op = OF_REALS.get(function) if self._tape.faults is None and self._tape.rolled is None else None
             if op is not None and len(args) == len(op.params) and not kwargs:
                 tape = self._tape
                 atoms = reals(tape, args)
@@ -222,10 +216,8 @@ class Dispatcher:
         if kind in _NO_FUNCTIONS:
             said = f"'{kind_word(function)}' object is not callable"
             raise kind_fault(self._session.tape, said, f"{described(function)} is called, and is no function")
+        args = tuple(map(as_number, args)) if _takes_numbers(function, args) else args
         untold = [value for value in (*args, *kwargs.values()) if value.__class__ in _UNTOLD]
-        if any([value.__class__ in _HOLDING for value in args]) and _takes_numbers(function):
-            args = tuple(map(as_number, args))
-            untold = [value for value in (*args, *kwargs.values()) if value.__class__ in _UNTOLD]
         if untold and (_may_ask(kind, function) or chosen_operators.is_asked(function, untold)):
             return self._of_untold(untold, function, args, kwargs)
         handler = (_handler(function) or random.handler_of(function)) if _is_hashed(function) else None
@@ -318,7 +310,7 @@ class Dispatcher:
         drawn = random.handler_of(method)
         if drawn is not None:
             return drawn(self._session, method, args, kwargs)
-        if is_declared_pure(method) and not has_staged((args, kwargs)):
+        if rose_functions.is_declared_pure(method) and not has_staged((args, kwargs)):
             return self.plain(method, args, kwargs)
         return self.call(method.__func__, method.__self__, *args, **kwargs)
 
@@ -330,7 +322,9 @@ class Dispatcher:
         if function.__code__ is _CONTEXT_MANAGER:
             generator = functools.partial(self.call, function.__wrapped__)
             return contextlib.contextmanager(generator)(*args, **kwargs)
-        if not is_users_code(function.__code__) or (is_declared_pure(function) and not has_staged((args, kwargs))):
+        if not is_users_code(function.__code__) or (
+            rose_functions.is_declared_pure(function) and not has_staged((args, kwargs))
+        ):
             return self.plain(function, args, kwargs)
         try:
             made = self._session.rewritten(function)
@@ -539,9 +533,10 @@ def _fill(container: Any, items: Any) -> None:
     container.extend(items) if isinstance(container, list) else container.update(items)
 
 
-def _takes_numbers(function: Any) -> bool:
-    """Whether a function asks its arguments for numbers, and keeps none of them."""
-    return _is_hashed(function) and (function in _NEEDING or function in MATH or is_numpys(function))
+def _takes_numbers(function: Any, args: tuple[Any, ...]) -> bool:
+    """Whether a function asks only for numbers, and one of its arguments may be a member of an `Enum`."""
+    may_be = not _HOLDING.isdisjoint(map(type, args)) and _is_hashed(function)
+    return may_be and (function in _NEEDING or function in MATH or is_numpys(function))
 
 
 def _may_ask(kind: Any, function: Any) -> bool:

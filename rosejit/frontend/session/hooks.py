@@ -99,6 +99,8 @@ _JOINERS = {"RClass": building.along_rows, "CClass": building.along_columns}
 """`np.r_` and `np.c_`, by their classes."""
 _SEQUENCES = frozenset({list, tuple})
 _PLACES = frozenset({Int, Bool})
+_HOLDING = frozenset({Optional, Chosen, list})
+"""Types of indices that numbers may be in."""
 _UNCHANGING = frozenset({str, bytes, range})
 """Sequences whose items are known by themselves."""
 _CONTAINERS = frozenset({list, dict, set, deque, OrderedDict, defaultdict, Counter, bytearray})
@@ -193,14 +195,11 @@ class Containers:
             return self._of_sequence(tuple(container), index)
         if container.__class__ is Chosen or lookups.is_looked_up(container, index):
             return self._looked_up(container, index)
-        if index.__class__ is Chosen or index.__class__ is list:
-            number = as_number(index)
-            if number is not index:
-                return self.getitem(container, number)
         if container.__class__ is Array and self.tape.faults is not None and is_awaited(self.tape, IndexError):
             return lookups.element(self.tape, container, index)
-        if index.__class__ is Optional:
-            return self.getitem(container, required(index))
+        plain = as_number(required(index)) if index.__class__ in _HOLDING else index
+        if plain is not index:
+            return self.getitem(container, plain)
         value = self._item(container, index)
         if index.__class__ is slice and value.__class__ is list:
             return self.record_allocation(value)

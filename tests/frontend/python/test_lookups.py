@@ -223,6 +223,8 @@ def test_writes_at_keys_of_every_kind(keys, write):
 REFUSED = {
     "t = {}\n    t[k] = x": "make|keys",
     "t = defaultdict(float)\n    t[k] += x": "keys",
+    "t = defaultdict(float)\n    t['a' if x > 1.0 else 'b'] += x\n    return max(t.values())": "keys",
+    "t = Counter()\n    t['a' if x > 1.0 else 'b'] += 1\n    return len(t)": "keys",
     "t = {'a': 1.0}\n    x = t[k]": "none of its keys",
     "t = [0.0] * 100\n    t[k] = x": "np.zeros",
     "t = {0: 'a', 1: 'b'}\n    return t[k] + x": "several values",
