@@ -55,7 +55,6 @@ from rosejit.frontend.session.host_effects import HostEffects
 from rosejit.frontend.session.refused_calls import is_numpys, title_of
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays
 from rosejit.frontend.syntax.user_code import is_users_code
-from rosejit.frontend.values import rose_functions
 from rosejit.frontend.values.generators import Generator
 from rosejit.frontend.values.host_scalars import is_array
 from rosejit.frontend.values.host_values import attributes_of
@@ -72,7 +71,9 @@ from rosejit.frontend.values.pytree import (
     with_parts,
 )
 from rosejit.frontend.values.reachable_state import Look, View, is_container, is_object, reachable
-from rosejit.frontend.values.scalars import NUMBERS, Bool, Int, Real, kind_word, made_real, reals
+from rosejit.frontend.values.rose_functions import is_declared_pure
+from rosejit.frontend.values.rose_functions import range as rose_range
+from rosejit.frontend.values.scalars import NUMBERS, kind_word, made_real, reals
 from rosejit.frontend.values.tape import base_of, kind_fault, waits_on_host
 from rosejit.ir.syntax import Var
 from rosejit.numeric import loaded
@@ -93,8 +94,7 @@ _ASKING_KIND: frozenset[Any] = frozenset({iter, dict, set, frozenset, operator.g
 _NO_FUNCTIONS = NUMBERS | {Array, ComplexArray, NarrowArray}
 _METHODS = {vars(Array)[name]: name for name in registry.METHODS if name in vars(Array)}
 """The names of methods of arrays."""
-_NUMPYS = frozenset({Real, Int, Bool})
-_GIVEN = _NUMPYS | {tuple}
+_GIVEN = NUMBERS | {tuple}
 """Classes of results that are numbers, or in which numbers are."""
 _LOOKING = frozenset({isinstance, type, callable, repr, str, print, setattr, object.__setattr__, next})
 """Builtins that use up no iterators that they are given."""
@@ -106,7 +106,7 @@ _UNTOLD = _SEVERAL | {Poison}
 _HOLDING = frozenset({Chosen, list, tuple})
 _OF_EACH = frozenset({isinstance, len, type, callable, hasattr})
 """Builtins that are asked of each of several values."""
-_NEEDING = frozenset({abs, float, int, round, pow, divmod, complex, range, rose_functions.range})
+_NEEDING = frozenset({abs, float, int, round, pow, divmod, complex, range, rose_range})
 """Builtins that refuse None."""
 _HIGHER_ORDER: dict[Any, int] = {
     map: 0, filter: 0, functools.reduce: 0, itertools.starmap: 0, itertools.takewhile: 0, itertools.dropwhile: 0,
@@ -277,7 +277,7 @@ class Dispatcher:
         value = handler(self._session, function, args, kwargs)
         if value.__class__ in _GIVEN and is_numpys(function):
             found = value if value.__class__ is tuple else (value,)
-            tape.numpys.update([x.atom for x in found if x.__class__ in _NUMPYS and isinstance(x.atom, Var)])
+            tape.numpys.update([x.atom for x in found if x.__class__ in NUMBERS and isinstance(x.atom, Var)])
         return value
 
     def _gone_through(self, values: tuple[Any, ...], objects_too: bool) -> None:
@@ -310,7 +310,7 @@ class Dispatcher:
         drawn = random.handler_of(method)
         if drawn is not None:
             return drawn(self._session, method, args, kwargs)
-        if rose_functions.is_declared_pure(method) and not has_staged((args, kwargs)):
+        if is_declared_pure(method) and not has_staged((args, kwargs)):
             return self.plain(method, args, kwargs)
         return self.call(method.__func__, method.__self__, *args, **kwargs)
 
@@ -322,9 +322,7 @@ class Dispatcher:
         if function.__code__ is _CONTEXT_MANAGER:
             generator = functools.partial(self.call, function.__wrapped__)
             return contextlib.contextmanager(generator)(*args, **kwargs)
-        if not is_users_code(function.__code__) or (
-            rose_functions.is_declared_pure(function) and not has_staged((args, kwargs))
-        ):
+        if not is_users_code(function.__code__) or (is_declared_pure(function) and not has_staged((args, kwargs))):
             return self.plain(function, args, kwargs)
         try:
             made = self._session.rewritten(function)
