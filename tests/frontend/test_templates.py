@@ -105,13 +105,13 @@ def test_match_that_binds_in_an_or_stays_with_the_host():
         ("x < y", "rose@.lt(x, y)"),
         ("x is None", "rose@.same(x, None, False)"),
         ("x[y]", "rose@.getitem(x, y)"),
-        ("g(x, *y, k=1)", "rose@.call(g, x, *rose@.rows(y), k=1)"),
+        ("g(x, *y, k=1)", "rose@.call(g, x, *rose@.starred(y), k=1)"),
         ("x.append(y)", "rose@.append(x, y)"),
-        ("x.append(*y)", "rose@.call(x.append, *rose@.rows(y))"),
+        ("x.append(*y)", "rose@.call(x.append, *rose@.starred(y))"),
         ("[x, y]", "rose@.record_allocation([x, y])"),
         (
             "[k for k in x if k]",
-            "rose@.listed([comp@1.put(k) for comp@1, comp@1@items in rose@.listing(x, False, True)"
+            "rose@.listed([comp@1.put(k) for comp@1, comp@1@items in rose@.listing(x, False, False)"
             " for k in comp@1@items for comp@1@if in comp@1.when(k)])",
         ),
         (

@@ -43,6 +43,8 @@ _FEW = 8
 """So many answers are compared with one by one; of more there is a table."""
 _MOST_NODES = 4096
 """So many objects a structure may have of which a staged loop goes from one to the next."""
+_MOST_CARRIED = 64
+"""So many values a staged loop may choose from that come from its iterations."""
 _LOOKED_AT = 64
 """So many objects are looked at for something staged inside: what staged code makes is small, or from outside."""
 _COMPUTED = (property, functools.cached_property)
@@ -342,7 +344,7 @@ def begun(tape: Tape, body: Frame, before: Any, after: Any, said: Callable[[], t
     if sides[0] is None or sides[1] is None or any([_is_made_in(body, each) for each in sides[1][0]]):
         return before
     options = all_of(sides[0][0], sides[1][0])
-    if len(options) == len(sides[0][0]):
+    if len(options) == len(sides[0][0]) or len(options) > _MOST_CARRIED:  # more and more, each made anew
         return before
     if after.__class__ is before.__class__ is Chosen and after.__rose_computed__:
         before.__rose_use__()

@@ -3,7 +3,7 @@
 # Values of users are of any type: what they are is asked while staging.
 
 import enum
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from itertools import zip_longest
 from types import NoneType
@@ -179,7 +179,7 @@ class Join:
     def _chosen(self, a: Any, b: Any, name: str) -> Any:
         """One of several values of the host that are the same wherever they are used; of others none. What is done with
         it that cannot be staged is refused in words of how it came to be."""
-        sides = choices_of(a) or fixed(self.tape, a), choices_of(b) or fixed(self.tape, b)
+        sides = [choices_of(v) or self._fixed(v, side) for v, side in zip((a, b), self.sides, strict=True)]
         if sides[0] is None or sides[1] is None:
             return self._lists(a, b, name) if a.__class__ is b.__class__ is list else self._poison(name, a, b)
         poison = a if a.__class__ is Chosen else b if b.__class__ is Chosen else self._poison(name, a, b)
@@ -189,6 +189,9 @@ class Join:
             there = at_place(sides[1][1], places)
         position = self._numbers(sides[0][1], there, INT, INT, name)
         return Chosen(self.tape, position, options, None, poison.__rose_why__, poison.__rose_remedy__)
+
+    def _fixed(self, value: Any, side: Frame) -> tuple[Sequence[Any], Any] | None:
+        return None if id(value) in side.allocated else fixed(self.tape, value)
 
     def _number_like(self, side: int, value: Any, like: Any) -> Any:
         """A number that an `Enum` has, where the other side has another number."""

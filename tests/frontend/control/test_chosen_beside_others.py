@@ -134,3 +134,29 @@ def test_attributes_that_are_asked_for_by_name(getter, way):
     f = define(f"def f(x):\n    o = {way}\n    return x * {getter}", SHAPES=SHAPES, operator=operator)
     for x in (0.5, 1.5, 2.5):
         assert rose.jit(f)(x) == f(x)
+
+
+MADE_ANEW = (
+    "[]",
+    "[1]",
+    "set()",
+    "(1, 2)",
+    "tuple([1])",
+    "frozenset([3])",
+    "Point(1)",
+    "(lambda v: v)",
+    "'a' * two",
+    "{'a': 1}",
+)
+BEFORE = ("'ab' if x < 2.0 else None if x < 2.5 else 'cc'", "None", "'ab'")
+
+
+@pytest.mark.parametrize(("value", "before"), crossed(MADE_ANEW, BEFORE, 2), ids=str)
+def test_staging_ends_where_each_iteration_makes_another_value(value, before, tmp_path):
+    body = f"m, i, two = {before}, 0, 2\nwhile i < k:\n    if x * i < 1.0:\n        m = {value}\n    i += 1\nreturn -x if m is None else x"
+    f = made(body, tmp_path / "anew.py")
+    for x, k in POINTS:
+        try:
+            assert rose.jit(f, cache=False)(x, k) == f(x, k)
+        except rose.RoseError as error:
+            assert error.help
