@@ -126,6 +126,11 @@ def looked_up(tape: Tape, answers: Sequence[Any], position: Any) -> Any:
         return get(of_host(tape, np.array(answers), "answers", readonly="it is a table of answers"), position)
 
 
+def is_member(value: Any) -> bool:
+    """Whether a value is a member of an `Enum`."""
+    return isinstance(value, enum.Enum)
+
+
 def as_number(value: Any) -> Any:
     """One of several members of an `Enum` that are numbers, as a staged number; anything else itself."""
     if value.__class__ in (list, tuple) and any(item.__class__ is Chosen for item in value):
@@ -134,7 +139,7 @@ def as_number(value: Any) -> Any:
         return value
     options = value.__rose_options__
     for kind in (int, float):
-        if all([isinstance(option, kind) and isinstance(option, enum.Enum) for option in options]):
+        if all([isinstance(option, kind) and is_member(option) for option in options]):
             return looked_up(value.__rose_tape__, [*map(kind, options)], value.__rose_position__)
     return value
 
@@ -191,7 +196,7 @@ def taken_of(tape: Tape, items: Sequence[Any], index: Any) -> Any:
     None where they are not alike. Texts and members of an `Enum` in objects of staged code may differ."""
     if tape.has_grown and any(map(is_grown, items)):
         return None
-    if items and isinstance(items[0], enum.Enum) and all([isinstance(item, enum.Enum) for item in items]):
+    if items and is_member(items[0]) and all(map(is_member, items)):
         return None  # members, which may be numbers too
     found = taken(tape, items, index)
     if found is not None or not items or not all([tape.identities.home(item) is not None for item in items]):

@@ -2,7 +2,6 @@
 
 # Values of users are of any type: what they are is asked while staging.
 
-import enum
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from itertools import zip_longest
@@ -14,7 +13,17 @@ from rosejit.frontend.arrays.access import variable
 from rosejit.frontend.arrays.array import FIRST, Array, Box, Host, atom_of, fresh, placed, placed_at
 from rosejit.frontend.arrays.asarray import read_like
 from rosejit.frontend.control import optional
-from rosejit.frontend.control.chosen import Chosen, all_of, are_nodes, as_number, at_place, choices_of, fixed, place_of
+from rosejit.frontend.control.chosen import (
+    Chosen,
+    all_of,
+    are_nodes,
+    as_number,
+    at_place,
+    choices_of,
+    fixed,
+    is_member,
+    place_of,
+)
 from rosejit.frontend.control.undefined import Poison, UninitialisedCarry, as_flag, flag_atom, hint, label, part, split
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays, of_list
 from rosejit.frontend.syntax.lower_jumps import VALUE
@@ -58,10 +67,6 @@ def as_left(tape: Tape, side: Frame, value: Any) -> Generator[None]:
 def is_from_around(tape: Tape, value: Any) -> bool:
     """Whether the blocks that are open have made an object: then it is the same one behind a block that names it."""
     return any(frame.allocated.get(id(value)) is value for frame in tape.frames)
-
-
-def _is_member(value: Any) -> bool:
-    return isinstance(value, enum.Enum)
 
 
 class Join:
@@ -195,7 +200,7 @@ class Join:
 
     def _number_like(self, side: int, value: Any, like: Any) -> Any:
         """A number that an `Enum` has, where the other side has another number."""
-        if value.__class__ is not Chosen or type_of(like) is None or _is_member(like):
+        if value.__class__ is not Chosen or type_of(like) is None or is_member(like):
             return value
         with self.tape.reopened(self.sides[side]):
             return as_number(value)
@@ -205,7 +210,7 @@ class Join:
             return of_list(self.tape, value, like)
 
     def _numbers(self, a: Any, b: Any, a_type: Scalar, b_type: Scalar, name: str) -> Any:
-        if _is_member(a) and _is_member(b):
+        if is_member(a) and is_member(b):
             return self._chosen(a, b, name)
         if same_number(a, b):
             return a

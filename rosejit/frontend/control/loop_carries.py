@@ -5,7 +5,6 @@ that comes back unchanged is no carry: its placeholder is replaced by its value.
 value and a final one. A name without a value before the loop starts from zeros that nobody reads.
 """
 
-import enum
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import field
@@ -108,8 +107,8 @@ class LoopCarries(UninitialisedCarries):
         return made if is_other else None
 
     def _listed(self, before: Any, after: Any, name: str) -> Any:
-        if isinstance(before, enum.Enum) and type_of(before) is not None:
-            before = before if type_of(after) is None or isinstance(after, enum.Enum) else before.value
+        if chosen.is_member(before) and type_of(before) is not None:
+            before = before if type_of(after) is None or chosen.is_member(after) else before.value
         before = chosen.begun(self.tape, self.frame, before, after, lambda: differing(before, after, name))
         held, _ = optional.alike(self.tape, before, after, lambda _: nullcontext())
         found = of_list(self.tape, widened(read_like(self.tape, held, after), after), after)
@@ -148,7 +147,7 @@ class LoopCarries(UninitialisedCarries):
 
     def placeholder(self, value: Any, name: str) -> Any:
         """What stands for `value` in any iteration."""
-        kind = None if isinstance(value, enum.Enum) else type_of(value)  # a member or a number: an iteration tells
+        kind = None if chosen.is_member(value) else type_of(value)  # a member or a number: an iteration tells
         if kind is not None:
             if self.tried is not None and (value.__class__ not in NUMBERS or value.atom.__class__ is Lit):
                 return value
