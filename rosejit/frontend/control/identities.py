@@ -281,7 +281,8 @@ class Identities(Joined):
     def views_of(self, item: Any) -> list[Origin]:
         """The last elements that were taken by a staged index and may be this one: they are changed with it."""
         views = [use for use in self._uses_of(item) if use.index is not None and not self._lost(use.made)]
-        return [use for use in views if not self._uses_of(use.made)][-_FOLLOWED:]
+        views = [use for use in views if not self._uses_of(use.made) and self.are_apart(use.options)]
+        return views[-_FOLLOWED:]  # others are given up: a change of one option may be one of another
 
     # --- what is asked
 

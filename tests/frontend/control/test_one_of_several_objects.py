@@ -137,3 +137,19 @@ def test_what_an_iteration_leaves_and_keeps_comes_again(kind: str, left: str, lo
             text = "\n    ".join([*lines, change, f"return {place.format(changed)} + 3 * {place.format(kept)}"])
             source = f"{HEAD}def f(x: float, y: float, i: int, n: int) -> float:\n    {text}\n"
             assert not outcome(source).startswith("wrong"), source
+
+
+@pytest.mark.parametrize(
+    "change", ["m[0][0] *= 3.0", "if x < 5.0:\n        m[0][0] *= 3.0", "m[2][1] += x", "b[0] += x"]
+)
+def test_an_element_at_a_staged_index_of_a_list_of_which_two_are_one(change):
+    f = define(
+        "def f(x: float, n: int) -> float:\n    m = [[x, 1.0], [0.5, x], [x + 1.0, 7.0]]\n    for _ in rose.range(2):\n"
+        f"        m[0] = m[2]\n    b = m[n % 3]\n    {change}\n    return m[0][0] + 3 * b[0] + 5 * b[1]",
+        rose=rose,
+    )
+    for n in range(3):
+        try:
+            assert rose.jit(f)(0.75, n) == f(0.75, n)
+        except rose.RoseError as error:
+            assert "was changed since" in str(error)
