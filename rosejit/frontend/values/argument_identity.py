@@ -15,7 +15,7 @@ from rosejit.abi import Leaf, Node, Static, Tree
 from rosejit.containers import CHOSEN, COMPLEX, NARROW, OPTIONAL, TUPLE, derived, of_class
 from rosejit.errors import StagingTypeError
 from rosejit.frontend.values.host_scalars import is_array
-from rosejit.frontend.values.pytree import attribute, attributes, is_object, staged_leaf
+from rosejit.frontend.values.pytree import attribute, attributes, is_mutable, is_object, staged_leaf
 from rosejit.frontend.values.scalars import Real
 from rosejit.frontend.values.tape import Place, Tape
 from rosejit.lazy_dataclass import dataclass
@@ -188,7 +188,8 @@ def ask_of_callee(
         pair for group, _ in asks.groups for pair in combinations(sorted(group), 2)
     ]
     for one, other in map(sorted, pairs):
-        if one in held and other in held and same(held[one], held[other], False) is not False:
+        both_frozen = not (is_mutable(held.get(one)) or is_mutable(held.get(other)))  # as a loop carries them: parts
+        if one in held and other in held and not both_frozen and same(held[one], held[other], False) is not False:
             raise _twice(name, asks.of((one, other)), one, other, tape.here())
 
 
