@@ -29,6 +29,7 @@ from rosejit.frontend.control.undefined import (
 )
 from rosejit.frontend.control.uninitialised_carries import Carry, Finaliser, UninitialisedCarries
 from rosejit.frontend.soa.struct_of_arrays import of_list
+from rosejit.frontend.values.argument_identity import places
 from rosejit.frontend.values.complexes import widened
 from rosejit.frontend.values.host_scalars import is_array
 from rosejit.frontend.values.pytree import is_alike, is_mutable, is_row, members, objects, with_parts
@@ -81,11 +82,15 @@ class LoopCarries(UninitialisedCarries):
     changes_hosts: bool = False
     """Whether an iteration changes such an array, or leaves one in a name."""
 
+    two: dict[tuple[tuple[int, str], ...], Callable[[Any, Any], None]] = field(default_factory=dict[Any, Any])
+    """Pairs of places in names, by number, in which two objects have to be, and what raises where they are one."""
+
     # --- entering
 
     def enter(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
         """What the names are bound to in the body."""
         self.before = values
+        self.two.clear()
         self.held = tuple(self.placeholder(v, n) for v, n in zip(values, self.names, strict=True))
         return self.held
 
@@ -103,8 +108,29 @@ class LoopCarries(UninitialisedCarries):
                 found = self._listed(before, loaded(self.frame.contents[slot]), slot.name)
                 if found is not before:
                     is_other, self.slots[slot] = True, found
+        self._require_two(values)
         is_other = is_other or self.refuted(zip(self.before, self.held, values, self.names, strict=True))
         return made if is_other else None
+
+    def take_for_two(self, a: Any, b: Any, require: Callable[[Any, Any], None]) -> bool:
+        """Whether what stands for values in the body has two objects in it, which then are two in each iteration."""
+        found = {id(each): (k, at) for k, p in enumerate(self.held) for at, each in places("", p)}
+        if id(a) not in found or id(b) not in found:
+            return False
+        self.two.setdefault((found[id(a)], found[id(b)]), require)
+        return True
+
+    def _require_two(self, values: tuple[Any, ...]) -> None:
+        """Raise if objects that were taken for two are one, before the loop or after an iteration."""
+        done = 0
+        while done < len(self.two):  # an iteration may leave others of them there
+            ((k, at), (m, other)), require = [*self.two.items()][done]
+            for row in (self.before, values):
+                a, b = dict(places("", row[k])).get(at), dict(places("", row[m])).get(other)
+                if a is None or b is None or (a is not b and self.take_for_two(a, b, require)):
+                    continue
+                require(a, b)
+            done += 1
 
     def _listed(self, before: Any, after: Any, name: str) -> Any:
         if chosen.is_member(before) and type_of(before) is not None:

@@ -17,7 +17,7 @@ from rosejit.frontend.control.undefined import Poison, require_single_value
 from rosejit.frontend.scalar_ops.origins import ask_truth
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays
 from rosejit.frontend.values.argument_identity import ask_same
-from rosejit.frontend.values.pytree import is_mutable, is_staged_deep
+from rosejit.frontend.values.pytree import is_staged_deep
 from rosejit.frontend.values.scalars import NUMBERS, Bool, type_of
 from rosejit.frontend.values.tape import Tape
 from rosejit.lazy_dataclass import dataclass
@@ -143,8 +143,6 @@ class Patterns:
         if a is b or not merged or a is None or b is None:
             return
         held = _identified(a), _identified(b)
-        if is_mutable(a) and is_mutable(b) and self.tape.identities.are_apart((a, b)):
-            return  # surely two
         if any(merged.get(id(each)) is each for each in held) and not any(each.__class__ in _VALUES for each in held):
             raise self.tape.type_fault(
                 "`is` asks whether two names are one object, and which object one of them is only running tells",

@@ -188,9 +188,24 @@ def ask_of_callee(
         pair for group, _ in asks.groups for pair in combinations(sorted(group), 2)
     ]
     for one, other in map(sorted, pairs):
-        both_frozen = not (is_mutable(held.get(one)) or is_mutable(held.get(other)))  # as a loop carries them: parts
-        if one in held and other in held and not both_frozen and same(held[one], held[other], False) is not False:
-            raise _twice(name, asks.of((one, other)), one, other, tape.here())
+        if one in held and other in held:
+            error = _twice(name, asks.of((one, other)), one, other, tape.here())
+            _require_two(tape, same, held[one], held[other], error)
+
+
+def _require_two(tape: Tape, same: Callable[[Any, Any, bool], Any], a: Any, b: Any, error: StagingTypeError) -> None:
+    """Raise where two objects are one. What cannot be changed, and stands in the body of a loop for other objects in
+    each iteration, is two if these are, before the loop and after an iteration."""
+
+    def require(one: Any, other: Any) -> None:
+        _require_two(tape, same, one, other, error)
+
+    carried = [frame.carries for frame in reversed(tape.frames) if frame.carries is not None]
+    is_frozen = a is not b and not is_mutable(a) and not is_mutable(b)
+    if is_frozen and any(carries.take_for_two(a, b, require) for carries in carried):
+        return
+    if same(a, b, False) is not False:
+        raise error
 
 
 def check_apart(name: str, asks: Questions) -> Callable[[Mapping[str, Any]], None]:

@@ -292,3 +292,64 @@ def test_what_functions_hand_on():
     assert grows(2.0) == 2.0
     with pytest.raises(rose.UnsupportedSyntax, match="may be one with an object from outside"):
         changes(2.0)
+
+
+LEFT_BY_ITERATIONS = {
+    "they stay two": ("P(x), P(2.0)", "ps = [P(ps[0].v + 1.0), P(ps[1].v)]", True),
+    "they change places": ("P(x), P(2.0)", "ps = [ps[1], ps[0]]", True),
+    "they become one": ("P(x), P(2.0)", "ps = [ps[1], ps[1]]", False),
+    "one from the beginning": ("p, p", "ps = [P(ps[0].v), P(ps[1].v)]", False),
+    "one on a side": ("P(x), P(2.0)", "ps = [ps[0], ps[0] if x > 0.0 else ps[1]]", False),
+    "one after it": ("P(x), P(2.0)", "q = P(x)\n        ps = [q, q]", False),
+}
+"""What a loop begins with, what an iteration leaves, and whether these are two whenever a function asks."""
+
+
+@pytest.mark.parametrize("is_frozen", [False, True])
+@pytest.mark.parametrize(
+    "loop", ["for k in rose.range(n):", "for k in range(n):", "k = 0\n    while k < n:\n        k += 1"]
+)
+@pytest.mark.parametrize("name", LEFT_BY_ITERATIONS)
+def test_what_loops_carry_is_two_in_each_iteration_or_refused(name, loop, is_frozen):
+    begun, left, are_two = LEFT_BY_ITERATIONS[name]
+    text = f"""
+@dataclass(frozen={is_frozen})
+class P:
+    v: float
+@MARK
+def step(bs):
+    return sum(a.v for a in bs for b in bs if a is not b)
+def f(x: float, n: int):
+    p, t = P(x), 0.0
+    ps = [{begun}]
+    {loop}
+        t += step(ps)
+        {left}
+    return t
+"""
+    f, plain = (define(text.replace("@MARK", mark), rose=rose, dataclass=dataclass) for mark in ("@rose.jit", ""))
+    for x, n in ((0.5, 3), (-0.5, 2), (1.5, 1)):
+        try:
+            assert rose.jit(f)(x, n) == plain(x, n)
+        except rose.RoseError:
+            assert not (are_two and is_frozen and "while" not in loop)
+
+
+NAMES_THAT_CHANGE = (
+    "cur = p\nfor _ in rose.range(n):\n    if cur is p: t += 1.0\n    cur = q if x > 0 else p",
+    "cur, old = p, q\nfor _ in rose.range(n):\n    if cur is p: t += 1.0\n    cur, old = old, cur",
+    "cur, k = p, 0\nwhile k < n:\n    if cur is not q: t += 1.0\n    cur = q if x > k else p\n    k += 1",
+    "r = p if x > 0 else q\nt = (1.0 if r is p else 0.0) + (2.0 if r is q else 0.0)",
+    "cur = q\nfor k in range(3):\n    if x > k * 0.4: cur = p\n    if cur is p: t += 1.0",
+)
+
+
+@pytest.mark.parametrize("body", NAMES_THAT_CHANGE)
+def test_which_object_a_name_has_is_not_answered_by_what_stands_for_it(body):
+    lines = "".join(f"    {line}\n" for line in f"p, q, t = P(x), P(2.0), 0.0\n{body}\nreturn t".split("\n"))
+    f = define(f"@dataclass\nclass P:\n    v: float\ndef f(x: float, n: int):\n{lines}", rose=rose, dataclass=dataclass)
+    for x, n in ((0.5, 3), (-0.5, 2), (1.5, 1)):
+        try:
+            assert rose.jit(f)(x, n) == f(x, n)
+        except rose.RoseError as error:
+            assert error.help
