@@ -78,20 +78,8 @@ def _unary(use: Callable[..., Any]) -> Any:
 
 
 for _name in (
-    "add",
-    "sub",
-    "mul",
-    "truediv",
-    "floordiv",
-    "mod",
-    "pow",
-    "matmul",
-    "and_",
-    "or_",
-    "xor",
-    "lshift",
-    "rshift",
-):
+    "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor", "lshift", "rshift",
+):  # fmt: skip
     _plain = _name.rstrip("_")
     setattr(Chosen, f"__{_plain}__", _binary(getattr(operator, _name)))
     setattr(Chosen, f"__r{_plain}__", _reflected(getattr(operator, _name)))

@@ -11,7 +11,7 @@ from typing import Any
 from rosejit.errors import UnsupportedSyntax
 from rosejit.frontend.arrays.array import Array
 from rosejit.frontend.control.chosen import Chosen, asked, compared, of_those
-from rosejit.frontend.control.optional import Optional, is_none, known_flag, single
+from rosejit.frontend.control.optional import Optional, held_in, is_none, known_flag, single
 from rosejit.frontend.control.short_circuit import negate
 from rosejit.frontend.control.undefined import Poison, require_single_value
 from rosejit.frontend.scalar_ops.origins import ask_truth
@@ -102,7 +102,7 @@ class Patterns:
             if value.__class__ is Optional and other is None:
                 found = is_none(value)
                 return negate(self.tape, found) if negated else found
-        if Optional in (a.__class__, b.__class__) and all([_is_unique(_held(value)) for value in (a, b)]):
+        if Optional in (a.__class__, b.__class__) and all([_is_unique(held_in(value)) for value in (a, b)]):
             found = self._same_or_none(a, b)
             return negate(self.tape, found) if negated else found
         for value, other in ((a, b), (b, a)):
@@ -128,7 +128,7 @@ class Patterns:
     def _same_or_none(self, a: Any, b: Any) -> Any:
         """`a is b` of two of which one may be None."""
         flags = [known_flag(value) if value.__class__ is Optional else True for value in (a, b)]
-        held = self.same(_held(a), _held(b), False)
+        held = self.same(held_in(a), held_in(b), False)
         there = flags[0] & flags[1] & held if held is not False else False
         return there | (negate(self.tape, flags[0]) & negate(self.tape, flags[1]))
 
@@ -152,10 +152,6 @@ class Patterns:
 
 
 _VALUES = NUMBERS | {int, float, bool, str, bytes, NoneType}
-
-
-def _held(value: Any) -> Any:
-    return value.__rose_held__ if value.__class__ is Optional else value
 
 
 def _is_unique(value: Any) -> bool:

@@ -164,8 +164,8 @@ def alike(tape: Tape, a: Any, b: Any, side: Callable[[int], AbstractContextManag
             pair[k] = told(value)
     if not any(map(_may_be_none, pair)):
         return pair[0], pair[1]
-    held = next((_held(value) for value in pair if value is not None and _held(value) is not None), None)
-    if held is None or is_row(held) or not all([value is None or _is_like(_held(value), held) for value in pair]):
+    held = next((held_in(value) for value in pair if value is not None and held_in(value) is not None), None)
+    if held is None or is_row(held) or not all([value is None or _is_like(held_in(value), held) for value in pair]):
         return pair[0], pair[1]
     for k, value in enumerate(pair):
         if value is None:
@@ -185,7 +185,8 @@ def _may_be_none(value: Any) -> bool:
     return value is None or value.__class__ is Optional
 
 
-def _held(value: Any) -> Any:
+def held_in(value: Any) -> Any:
+    """The value of an `Optional`, there or not, and anything else itself."""
     return value.__rose_held__ if value.__class__ is Optional else value
 
 

@@ -230,21 +230,26 @@ def _wide(session: Any, row: Any, function: Any, args: Args, kwargs: Options) ->
     return row(session, function, args, {key: wide_of(session.tape, value) for key, value in kwargs.items()})
 
 
+_PLACES = ("axis", "dtype")
+
+
 def _counted(session: Any, row: Any, function: Any, args: Args, kwargs: Options) -> Any:
     if dtype_in(args[0]).name == "uint64":
         return refuse(session, function, " of uint64, which NumPy refuses too,")
     return _wide(session, row, function, args, kwargs)
 
 
-_PLACES = ("axis", "dtype")
+def _but(is_refused: Callable[[Any], bool], how: str, handler: Make) -> Make:
+    """The same, but for arguments of dtypes that are refused, because NumPy's own few bits would show."""
 
+    def handle(session: Any, row: Any, function: Any, args: Args, kwargs: Options) -> Any:
+        dtypes = [dtype_in(arg) for arg in (*args, *kwargs.values()) if holds_narrow(arg)]
+        refused = next((dtype for dtype in dtypes if is_refused(dtype)), None)
+        if refused is not None:
+            return refuse(session, function, how.format(refused))
+        return handler(session, row, function, args, kwargs)
 
-def _of_ints(session: Any, row: Any, function: Any, args: Args, kwargs: Options) -> Any:
-    """A function that NumPy computes in 64 bits for integers, and in 32 for float32, where it is not staged."""
-    dtypes = [dtype_in(arg) for arg in (*args, *kwargs.values()) if holds_narrow(arg)]
-    if any(dtype.kind == "f" or dtype.name == "uint64" for dtype in dtypes):
-        return refuse(session, function, f" of {dtypes[0]}")
-    return _wide(session, row, function, args, kwargs)
+    return handle
 
 
 def _filling(session: Any, row: Any, function: Any, args: Args, kwargs: Options) -> Any:
@@ -253,8 +258,7 @@ def _filling(session: Any, row: Any, function: Any, args: Args, kwargs: Options)
     for arg in (*args[1:], *kwargs.values()):
         if is_staged_deep(arg) and (not is_narrow(arg) or dtype_in(arg) != dtype):
             return refuse(session, function, " with other staged numbers")
-    others = [kwargs["constant_values"]] if "constant_values" in kwargs else args[2:] if len(args) > 2 else []
-    for value in others if function.__name__ in ("pad", "insert") else ():
+    for value in [kwargs["constant_values"]] if "constant_values" in kwargs else args[2:]:
         if not is_staged_deep(value) and not isinstance(value, str) and np.any(np.asarray(value) != _cut(value, dtype)):
             return refuse(session, function, f" with {value!r}, which is no {dtype},")
     return _widely(session, row, function, args, kwargs, dtype)
@@ -276,31 +280,10 @@ def _as_sampled(session: Any, row: Any, function: Any, args: Args, kwargs: Optio
     return _widely(session, row, function, args, kwargs, found, fits=found.itemsize == 8 and found.kind != "u")
 
 
-def _quantile(session: Any, row: Any, function: Any, args: Args, kwargs: Options) -> Any:
-    if holds_narrow(args[0]) and dtype_in(args[0]).kind == "i":
-        return refuse(session, function, " of signed integers, whose differences wrap around in NumPy,")
-    require_staged(session.tape, dtype_in(args[0]))
-    return _as_sampled(session, row, function, args, kwargs)
-
-
 def _few(value: Any) -> Any:
     """Three ones along each axis of an array; of anything else itself."""
     staged = is_narrow(value) or value.__class__ is Array
     return np.ones([min(n, 3) for n in value.shape], dtype_in(value)) if staged else value
-
-
-def _unless_ints(session: Any, row: Any, function: Any, args: Args, kwargs: Options) -> Any:
-    """A function that NumPy computes in the few bits of integers, where what it is of wraps around."""
-    if any(holds_narrow(arg) and dtype_in(arg).kind in "iu" for arg in args):
-        return refuse(session, function, " of integers, of which sums wrap around,")
-    return _as_sampled(session, row, function, args, kwargs)
-
-
-def _unless_floats(session: Any, row: Any, function: Any, args: Args, kwargs: Options) -> Any:
-    """What leaves integers as they are."""
-    if dtype_in(args[0]).kind == "f":
-        return refuse(session, function, f" of {dtype_in(args[0])}")
-    return _widely(session, row, function, args, kwargs, dtype_in(args[0]))
 
 
 def _meshgrid(session: Any, row: Any, function: Any, args: Args, kwargs: Options) -> Any:
@@ -324,9 +307,7 @@ def _select(session: Any, row: Any, function: Any, args: Args, kwargs: Options) 
     operands = [Operand(tape, "select", value) for value in (*choices, default)]
 
     def resolve(kinds: list[Any]) -> list[Any]:
-        found = np.result_type(*[np.ones(1, kind) if isinstance(kind, np.dtype) else kind(1) for kind in kinds])
-        require_staged(tape, found)
-        return [found]
+        return [_sampled(tape, lambda *each: np.zeros(0, np.result_type(*each)), kinds)]
 
     dtypes = resolve([operand.kind for operand in operands])
     note_weak(tape, "select", operands, dtypes, resolve)
@@ -506,13 +487,20 @@ _SAMPLED = (  # noqa: SIM905 - a list of words is longer
     "multiply.reduce add.accumulate multiply.accumulate"
 ).split()
 _JOINED = ["concatenate", "stack", "vstack", "hstack", "column_stack", "dstack", "block"]
+_WIDE_INTS = _but(lambda dtype: dtype.kind == "f" or dtype.name == "uint64", " of {}", _wide)
+_WHOLE = _but(lambda dtype: dtype.kind == "f", " of {}", _of_first)
+_UNSIGNED = _but(
+    lambda dtype: dtype.kind == "i", " of signed integers, whose differences wrap around in NumPy,", _as_sampled
+)
+_QUANTILES = _but(lambda dtype: dtype.name == "float16", " of {}", _UNSIGNED)
+_SUMS = _but(lambda dtype: dtype.kind in "iu", " of integers, of which sums wrap around,", _as_sampled)
 TABLE: dict[str, Make] = {
     **dict.fromkeys(_MOVED, _of_first), **dict.fromkeys(FOLDED, _fold), **dict.fromkeys(_PRODUCTS, _of_all),
     **dict.fromkeys(_SAMPLED, _as_sampled), **dict.fromkeys(("pad", "insert"), _filling),
-    **dict.fromkeys(("histogram", "isclose", "allclose", "array_equiv", "fft.fft", "fft.rfft"), _of_ints),
-    **dict.fromkeys(("percentile", "quantile", "nanpercentile", "nanquantile"), _quantile),
+    **dict.fromkeys(("histogram", "isclose", "allclose", "array_equiv", "fft.fft", "fft.rfft"), _WIDE_INTS),
+    **dict.fromkeys(("percentile", "quantile", "nanpercentile", "nanquantile"), _QUANTILES),
     **dict.fromkeys(("compress", "extract"), _of_second),
-    **dict.fromkeys(("trapezoid", "trapz", "ediff1d"), _unless_ints), "nan_to_num": _unless_floats,
+    **dict.fromkeys(("trapezoid", "trapz", "ediff1d"), _SUMS), "nan_to_num": _WHOLE,
     "meshgrid": _meshgrid, "select": _select,
     **dict.fromkeys(("add.outer", "subtract.outer", "multiply.outer", "maximum.outer", "minimum.outer"), _outer),
     **dict.fromkeys(_SAME, _wide), "bincount": _counted, **dict.fromkeys(_JOINED, _of_list), "append": _append,
