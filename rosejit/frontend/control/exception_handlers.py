@@ -33,7 +33,9 @@ class TryState:
 
 
 def _kinds(kind: Any) -> tuple[type, ...]:
-    return tuple(cls for cls in (kind if isinstance(kind, tuple) else (kind,)) if isinstance(cls, type))
+    if isinstance(kind, tuple):
+        return tuple(cls for each in kind for cls in _kinds(each))
+    return (kind,) if isinstance(kind, type) else ()
 
 
 _OF_THE_HOST = (TypeError, AttributeError, NameError, ImportError, OSError, SyntaxError, StopIteration, Warning)
@@ -74,10 +76,13 @@ class Suppressed:
 
     def __enter__(self) -> Any:
         self._faults, self._level, self._height = entered(self._tape, (self._classes,), frame_at(1))
+        self._depth = len(self._tape.catching)
+        self._tape.catching.append(_kinds(self._classes))
         return self._manager.__enter__()
 
     def __exit__(self, *raised: Any) -> Any:
         suppressed = self._manager.__exit__(*raised)
+        del self._tape.catching[self._depth :]
         faults, level = self._faults, self._level
         if faults is None or level is None:
             return suppressed

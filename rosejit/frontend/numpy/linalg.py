@@ -9,6 +9,7 @@ from math import prod
 from typing import Any
 
 from rosejit.errors import RoseValueError, ShapeError
+from rosejit.frontend.arrays import reductions
 from rosejit.frontend.arrays.array import Array, of_host
 from rosejit.frontend.arrays.asarray import as_array
 from rosejit.frontend.arrays.boolean_indexing import refuse_no_array
@@ -17,6 +18,7 @@ from rosejit.frontend.numpy import linalg_algorithms, manipulation
 from rosejit.frontend.numpy import linalg_kernels as kernels
 from rosejit.frontend.numpy import linalg_spectra as spectra
 from rosejit.frontend.numpy.linalg_kernels import Site
+from rosejit.frontend.values.scalars import P
 from rosejit.frontend.values.tape import Tape
 from rosejit.ir.types import REAL, array
 from rosejit.numeric import np
@@ -173,18 +175,31 @@ def stacked(tape: Tape, one: Make, cells: Sequence[tuple[int, ...]], *arrays: Ar
         manipulation.reshaped(manipulation.broadcast(a, stack + a.shape[-2:]), (count, *a.shape[-2:])) for a in arrays
     ]
 
+    held: list[tuple[Any, str]] = []
+    awaited = site.is_awaited
+    if not awaited and tape.faults is not None and tape.faults.pending:
+        tape.faults.refuse("a function is called")
+    if awaited:  # one result more: 1.0 where NumPy does not raise
+        cells = [*cells, ()]
+
     def make(*given: Any) -> Any:
         empty = [of_host(tape, np.zeros((count, *cell))) for cell in cells]
 
         def parts(*xs: Any) -> Any:
-            found = one(site, *xs)
-            return found if isinstance(found, tuple) else (found,)
+            held.clear()
+            found = one(Site(tape, site.place, tape.session.opened, held) if awaited else site, *xs)
+            found = found if isinstance(found, tuple) else (found,)
+            return (*found, *[P["select"](held[0][0], 1.0, 0.0) if held else 1.0][:awaited])
 
         return tape.session.run(linalg_algorithms.each, lambda f: f(parts, empty, *given))
 
     found = site.apply(site.function("each", make, [array(a.shape, REAL) for a in flat]), *flat)
     found = found if isinstance(found, tuple) else (found,)
     wholes = [manipulation.reshaped(v, stack + cell) for v, cell in zip(found, cells, strict=True)]
+    if awaited:
+        fine: Any = wholes.pop()
+        if held:
+            site.require(reductions.every(fine != 0.0), held[0][1])
     return tuple(wholes) if len(wholes) > 1 else wholes[0]
 
 

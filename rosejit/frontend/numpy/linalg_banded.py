@@ -15,10 +15,11 @@ from rosejit.frontend.arrays.getitem import get
 from rosejit.frontend.numpy import concatenate, linalg, manipulation
 from rosejit.frontend.numpy.linalg import real
 from rosejit.frontend.numpy.linalg_algorithms import Program
-from rosejit.frontend.numpy.linalg_kernels import Site
+from rosejit.frontend.numpy.linalg_kernels import Site, or_identity
+from rosejit.frontend.scalar_ops.faults import quietly
 from rosejit.frontend.values import rose_functions as rose
 from rosejit.frontend.values.scalars import type_of
-from rosejit.frontend.values.tape import Tape
+from rosejit.frontend.values.tape import Tape, unfailing
 from rosejit.numeric import np
 
 # --- algorithms
@@ -116,9 +117,15 @@ def _band(tape: Tape, ab: Any, name: str) -> Any:
     return band
 
 
-def _required(tape: Tape, found: Any, message: str, is_vector: bool) -> Any:
-    x, holds = found
-    Site(tape, tape.here()).require(holds, message)
+def _required(tape: Tape, solve: Any, band: Any, diagonal: int, message: str, is_vector: bool) -> Any:
+    """What `solve` gives for a band, if there is a solution; the row of the band that is the diagonal is known."""
+    site = Site(tape, tape.here())
+    with unfailing(tape):
+        x, holds = quietly(tape, solve, band)
+    site.require(holds, message)
+    if site.is_awaited:  # derivatives go through the steps, in which nothing may be infinite
+        with unfailing(tape):
+            x, _ = quietly(tape, solve, or_identity(holds, band, lambda row, _: row == diagonal))
     return x[..., 0] if is_vector else x
 
 
@@ -130,8 +137,11 @@ def solve_banded(tape: Tape, l_and_u: Any, ab: Any, b: Any) -> Any:
         message = f"`scipy.linalg.solve_banded` of {lower} and {upper} diagonals takes {lower + upper + 1} rows"
         raise tape.fault(ShapeError, f"{message}, given {band.shape}")
     right, is_vector = _right(tape, b, band.shape[1], "solve_banded")
-    rows = band_rows.at(tape, band, lower, upper)
-    return _required(tape, band_solved.at(tape, rows, right, lower, upper), "singular matrix", is_vector)
+
+    def solve(band: Any) -> Any:
+        return band_solved.at(tape, band_rows.at(tape, band, lower, upper), right, lower, upper)
+
+    return _required(tape, solve, band, upper, "singular matrix", is_vector)
 
 
 def solveh_banded(tape: Tape, ab: Any, b: Any, lower: bool = False) -> Any:
@@ -144,7 +154,7 @@ def solveh_banded(tape: Tape, ab: Any, b: Any, lower: bool = False) -> Any:
         d, j = np.indices((count, n))
         band = get(padded, (of_host(tape, count - 1 - d), of_host(tape, j + d)))
     message = "the matrix is not positive definite"
-    return _required(tape, positive_band_solved.at(tape, band, right), message, is_vector)
+    return _required(tape, lambda band: positive_band_solved.at(tape, band, right), band, 0, message, is_vector)
 
 
 def toeplitz(tape: Tape, c: Any, r: Any = None) -> Any:

@@ -24,8 +24,9 @@ from rosejit.frontend.numpy import blas
 from rosejit.frontend.numpy import linalg_algorithms as algorithms
 from rosejit.frontend.numpy import linalg_blocked as blocked
 from rosejit.frontend.numpy.linalg_algorithms import Program
+from rosejit.frontend.python.assert_raise import is_awaited, is_handled
 from rosejit.frontend.values.scalars import P, type_of, wrap
-from rosejit.frontend.values.tape import Tape
+from rosejit.frontend.values.tape import Tape, unfailing
 from rosejit.ir import syntax as ir
 from rosejit.ir.syntax import Block, Failure, Lit, Var, Zero
 from rosejit.ir.traversal import lets
@@ -43,11 +44,15 @@ class Site:
 
     tape: Tape
     place: Any
+    each: Any = None
+    """For a stack in a `try`: the function for one of its matrices, as it is staged, ..."""
+    held: list[tuple[Any, str]] | None = None
+    """... and what holds unless NumPy raises there."""
 
     def function(self, name: str, make: Make, types: list[Type]) -> ir.Function:
         """The function that `make` stages."""
         params = tuple(Var(t, "x") for t in types)
-        with self.tape.session.nested() as opened:
+        with unfailing(self.tape), self.tape.session.nested() as opened:
             given = [_given(self.tape, v) for v in params]
             found = make(*given)
             results = tuple(atom(self.tape, v) for v in (found if isinstance(found, tuple) else (found,)))
@@ -59,7 +64,8 @@ class Site:
     def apply(self, function: ir.Function, *given: Any) -> Any:
         """A call of it."""
         binders = tuple(Var(t, function.name) for t in function.results)
-        self.tape.bind_all(ir.Call(function, tuple(atom(self.tape, v) for v in given)), binders, self.place)
+        call = ir.Call(function, tuple(atom(self.tape, v) for v in given))
+        self.tape.lets.append(ir.Let(binders, call, self.place))  # without effects, so also behind what has raised
         made = [wrap(self.tape, b) if isinstance(b.type, Scalar) else fresh(self.tape, b) for b in binders]
         return made[0] if len(made) == 1 else tuple(made)
 
@@ -86,8 +92,19 @@ class Site:
         return self.apply(function, *given)
 
     def calls_routines(self, a: Array) -> bool:
-        """Whether matrices like `a` are large enough for NumPy's routines, and those wanted."""
-        return blas.is_wanted(self.tape) and min(a.shape) >= blas.LEAST_ROWS
+        """Whether matrices like `a` are large enough for NumPy's routines, and those wanted. What raises in them has
+        an infinite derivative, of which handlers may see nothing."""
+        return blas.is_wanted(self.tape) and min(a.shape) >= blas.LEAST_ROWS and not self.is_awaited
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether a handler of staged code takes what NumPy raises here."""
+        return self.is_of_stack or is_awaited(self.tape, np.linalg.LinAlgError)
+
+    @property
+    def is_of_stack(self) -> bool:
+        """Whether what is staged is for one matrix of a stack, in a `try`; rules are staged elsewhere."""
+        return self.each is not None and self.tape.session.opened is self.each
 
     def _ruled(self, function: ir.Function, rule: Make, *given: Any) -> Any:
         made = self.apply(function, *given[: len(function.params)])
@@ -95,10 +112,16 @@ class Site:
         found = rule(results if len(function.results) > 1 else results[0], *given)
         return (*results, *(found if isinstance(found, tuple) else (found,)))
 
-    def require(self, holds: Any, message: str) -> None:
-        """Raise what NumPy raises, at the user's line, unless a condition holds."""
-        failure = Failure("raise", message, self.place, exception=np.linalg.LinAlgError(message))
-        self.tape.check(holds.atom, failure)
+    def require(self, holds: Any, message: str, *arrays: Array) -> Any:
+        """Raise what NumPy raises, at the user's line, unless a condition holds. Gives the matrices; where a handler
+        waits for that, those that are the identity if it does not hold."""
+        error = np.linalg.LinAlgError(message)
+        if self.held is not None and self.is_of_stack:
+            self.held.append((holds, message))
+        elif not is_handled(self.tape, holds, error):
+            self.tape.check(holds.atom, Failure("raise", message, self.place, exception=error))
+            return arrays
+        return tuple([or_identity(holds, a) for a in arrays])
 
 
 def _given(tape: Tape, v: Var) -> Any:
@@ -134,6 +157,18 @@ def part(a: Array, keep: Callable[[Any, Any], Any], diagonal: float = 1.0, fill:
         zero = wrap(tape, Lit(fill, a.type))
         x = x if diagonal == 1.0 else chosen(i == j, x * diagonal, x)
         return chosen(keep(i, j), x, zero).atom
+
+    return fresh(tape, build(tape, a.shape, a.type, cell))  # pyright: ignore[reportArgumentType]  # an array
+
+
+def or_identity(holds: Any, a: Array, diagonal: Callable[[Any, Any], Any] = lambda i, j: i == j) -> Array:
+    """A matrix if a condition holds; else what is one on the diagonal, zero elsewhere."""
+    tape = a.tape
+    atom_of(tape, a.box)
+
+    def cell(at: tuple[Any, ...]) -> Any:
+        i, j = (wrap(tape, k) for k in at)
+        return chosen(holds, wrap(tape, element(a, at)), P["select"](diagonal(i, j), 1.0, 0.0)).atom
 
     return fresh(tape, build(tape, a.shape, a.type, cell))  # pyright: ignore[reportArgumentType]  # an array
 
@@ -206,7 +241,7 @@ def solved(site: Site, a: Array, b: Array) -> Array:
     if site.calls_routines(a):
         return _solved_by_routine(site, a, b)
     w, order, _, regular = factored(site, a)
-    site.require(regular, "Singular matrix")
+    a, w = site.require(regular, "Singular matrix", a, w)
 
     def make(a: Any, w: Any, order: Any, b: Any) -> Any:
         return _substituted(site, w, order, b)
@@ -244,7 +279,7 @@ def inverse(site: Site, a: Array, checked: bool = True) -> Array:
         return found
     w, order, _, regular = factored(site, a)
     if checked:
-        site.require(regular, "Singular matrix")
+        a, w = site.require(regular, "Singular matrix", a, w)
     return _inverse(site, a, w, order)
 
 
@@ -340,7 +375,7 @@ def cholesky(site: Site, a: Array) -> Any:
         return c @ lower(y @ da @ y.T, 0.5)
 
     c, definite = site.kernel("cholesky", make, a, rule=lambda y, a, da: zero_tangent(a), routine=True)
-    site.require(definite, "Matrix is not positive definite")
+    a, c = site.require(definite, "Matrix is not positive definite", a, c)
     return site.kernel("triangle", handed, a, c, rule=rule)
 
 

@@ -78,7 +78,7 @@ def solve_triangular(
         if unit_diagonal:
             t = _with_unit_diagonal(t)
         else:
-            site.require(reductions.every(manipulation.diagonal(t) != 0.0), "singular matrix")  # pyright: ignore
+            (t,) = site.require(reductions.every(manipulation.diagonal(t) != 0.0), "singular matrix", t)  # pyright: ignore
         return _substituted(site, t.T if is_transposed else t, b, lower is not is_transposed)
 
     return _answer(stacked(tape, one, [right.shape[-2:]], matrix, right), is_vector)

@@ -249,6 +249,15 @@ def is_awaited(tape: Tape, cls: type[BaseException]) -> bool:
     return tape.faults is not None and tape.faults.catches(cls)
 
 
+def is_handled(tape: Tape, condition: Bool, error: Exception, word: str = "raise") -> bool:
+    """Whether a handler of staged code waits for an error, which is then raised where `condition` does not hold."""
+    if not is_awaited(tape, type(error)):
+        return False
+    Messages(tape)._keep(tape.faults, error, ())
+    tape.faults.record(type(error), negation(condition), word)
+    return True
+
+
 def raised_unless(tape: Tape, condition: Bool, cls: type[Exception], *args: Any) -> bool:
     """`cls(*args)` is raised where `condition` does not hold; whether a handler of staged code waits for that."""
     if is_awaited(tape, cls):
