@@ -8,7 +8,7 @@ from typing import Any
 from rosejit import narrow_values
 from rosejit.errors import RoseError, ShapeError
 from rosejit.frontend.arrays.access import variable
-from rosejit.frontend.arrays.array import Array, fresh, of_host
+from rosejit.frontend.arrays.array import Array, atom_of, fresh, of_host
 from rosejit.frontend.arrays.broadcast import converted
 from rosejit.frontend.values.host_scalars import is_array, narrow_dtype
 from rosejit.frontend.values.pytree import is_staged_deep, staged_leaf
@@ -113,6 +113,16 @@ def stacked(tape: Tape, items: Sequence[Any], name: str = "array") -> Array | No
             refuse_tangent(tape, "an array of tangents and of numbers that are none is not linear")
         atoms.append(atom)
     return fresh(tape, tape.bind(MakeArray(tuple(atoms)), array((len(rows), *shape), kind), name), name)
+
+
+def side_by_side(tape: Tape, array: Any, items: Sequence[Any]) -> Any:
+    """An array with the numbers of a list of the host, which stay of the classes that they have there."""
+    if array.__class__ is Array and array.ndim == 1:
+        held = atom_of(tape, array.box)
+        tape.lists[held] = tuple(items)
+        if len({type_of(item) for item in items}) > 1:
+            tape.mixed.add(held)
+    return array
 
 
 def _is_number(value: Any) -> bool:

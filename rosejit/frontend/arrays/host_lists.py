@@ -11,7 +11,7 @@ from rosejit.abi import Node
 from rosejit.containers import of_class
 from rosejit.frontend.arrays.access import copy
 from rosejit.frontend.arrays.array import Array
-from rosejit.frontend.arrays.asarray import stacked
+from rosejit.frontend.arrays.asarray import side_by_side, stacked
 from rosejit.frontend.arrays.getitem import get
 from rosejit.frontend.arrays.host_tables import PLAIN, UNKNOWN, is_known, tabled
 from rosejit.frontend.values.pytree import is_record
@@ -109,7 +109,7 @@ def _stack(tape: Tape, items: Sequence[Any]) -> Any:
     if key not in tape.rolled.stacks:
         outermost = next(iter(tape.rolled.axes.values())).frame
         with tape.reopened(tape.frames[tape.frames.index(outermost) - 1]):
-            tape.rolled.stacks[key] = items, stacked(tape, items)
+            tape.rolled.stacks[key] = items, side_by_side(tape, stacked(tape, items), items)
     return tape.rolled.stacks[key][1]
 
 

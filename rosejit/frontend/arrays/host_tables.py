@@ -16,7 +16,7 @@ from typing import Any
 
 from rosejit.containers import NAMED_TUPLE, of_class
 from rosejit.frontend.arrays.access import copy
-from rosejit.frontend.arrays.array import Array, Host, content, host_data, of_host
+from rosejit.frontend.arrays.array import Array, Host, atom_of, content, host_data, of_host
 from rosejit.frontend.arrays.getitem import get
 from rosejit.frontend.values.host_scalars import LARGEST, SMALLEST, narrow_dtype, number_kind
 from rosejit.frontend.values.scalars import NUMBERS, Int
@@ -312,6 +312,7 @@ def _read(tape: Tape, table: HostTable) -> Any:
     shape = (*[axis.length for axis in table.axes], *(kind.shape or ()))
     data = np.array(table.values(), _DTYPES[kind.element]).reshape(shape)
     whole = of_host(tape, data, "table", readonly="it is a table of what the host has computed")
+    tape.lists[atom_of(tape, whole.box)] = tuple(table.values()) if kind.shape is None else ()
     at = tuple([Int(tape, axis.index, 0) for axis in table.axes if axis.index is not None])
     found = get(whole, at)
     if found.__class__ is Array:

@@ -12,6 +12,7 @@ from typing import Any
 
 from rosejit.frontend.arrays import reductions
 from rosejit.frontend.arrays.array import Array, host_data
+from rosejit.frontend.arrays.asarray import side_by_side
 from rosejit.frontend.arrays.boolean_indexing import MaskedArray
 from rosejit.frontend.arrays.call_binding import bound_arguments, signature_of
 from rosejit.frontend.arrays.getitem import get
@@ -205,13 +206,8 @@ def _sum(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
     items, start = args[0], (args[1] if len(args) > 1 else kwargs.get("start", 0))
     if items.__class__ is StagedRange and items.pick is None:
         return start + _total(items)
-    if (
-        items.__class__ is Array
-        and items.ndim == 1
-        and host_data(items) is None
-        and number_kind(start) == "int"
-        and not start
-    ):
+    is_from_nothing = number_kind(start) == "int" and not start
+    if items.__class__ is Array and items.ndim == 1 and host_data(items) is None and is_from_nothing:
         return reductions.total(items)
     return fold(session, _items(session, items), start, operator.add, "sum")
 
@@ -304,6 +300,8 @@ def pick(tape: Tape, name: str, best: Any, x: Any) -> Any:
         return ordering.choose(tape, truth(tape, x > best if name == "max" else x < best), x, best, name)
     if None in kinds:
         raise tape.type_fault(f"`{name}` compares numbers, given {type(best).__name__} and {type(x).__name__}")
+    if kinds == {BOOL}:
+        return stage(tape, P["or" if name == "max" else "and"], (best, x))
     whole = kinds <= {INT, BOOL}
     made = P[f"i{name}" if whole else name].__call__(best, x)
     if REAL in kinds and not kinds <= {REAL}:
@@ -323,8 +321,9 @@ def _better(tape: Tape, name: str, best: Any, x: Any) -> Any:
         return pick(tape, name, number, x)
     greater = (x > number) if name == "max" else (x < number)
     chosen = _combined(tape, greater, truth(tape, _negated(tape, flag)), "or")
-    kind = REAL if REAL in (type_of(x), type_of(number)) else INT
-    return P["select" if kind is REAL else "iselect"].__call__(chosen, x, number)
+    kinds = {type_of(x), type_of(number)}
+    choose = "select" if REAL in kinds else "bselect" if kinds == {BOOL} else "iselect"
+    return P[choose].__call__(chosen, x, number)
 
 
 def _better_by(tape: Tape, name: str, key: Callable[[Any], Any] | None, best: Any, x: Any) -> Any:
@@ -442,16 +441,14 @@ def _sorted(session: Any, function: Any, args: Args, kwargs: Options) -> Any:
         return session.hooks.call(function, session.hooks.comprehensions.all_of(args[0]), **kwargs)
     items = list(_items(session, *args))
     key = kwargs.get("key")
-    numbers = [item.__class__ in NUMBERS for item in items]
-    held = [item for item, known in zip(items, numbers, strict=True) if not known]
-    if key is not None or any(isinstance(item, (tuple, list)) or ordering.is_staged(item) for item in held):
+    if key is not None or ordering.is_put_in_order(session.tape, items):
         by = None if key is None else functools.partial(session.hooks.call, key)
         return session.hooks.record_allocation(ordering.ordered(session.tape, items, by, bool(kwargs.get("reverse"))))
-    if not any(numbers):
+    if not any(item.__class__ in NUMBERS for item in items):
         return session.hooks.record_allocation(session.plain(function, (items,), kwargs))
     _check_order(session, items)
     step = -1 if kwargs.get("reverse") else 1  # Python turns the list around before and after: equals keep their order
-    ordered = list(_items(session, session.hooks.call(np.sort, items[::step])))
+    ordered = list(_items(session, side_by_side(session.tape, session.hooks.call(np.sort, items[::step]), items)))
     return session.hooks.record_allocation(ordered[::step])
 
 

@@ -23,9 +23,10 @@ from rosejit.frontend.control.truth import truth
 from rosejit.frontend.control.undefined import Poison
 from rosejit.frontend.values.argument_identity import ask_equal
 from rosejit.frontend.values.pytree import is_staged_deep, members
-from rosejit.frontend.values.scalars import NUMBERS, Bool, Int, P, Real
+from rosejit.frontend.values.scalars import NUMBERS, Bool, Int, P, Real, type_of
 from rosejit.frontend.values.tape import Tape
 from rosejit.ir.syntax import Failure
+from rosejit.ir.types import INT, REAL
 
 _MOST = 64
 """So many items are put in order at most: the comparisons are as many as the square of that."""
@@ -254,6 +255,16 @@ def ordered(tape: Tape, items: list[Any], key: Callable[[Any], Any] | None, reve
         for k in range(last):
             pairs[k : k + 2] = _exchanged(tape, pairs[k], pairs[k + 1], key is None)
     return [item for _, item in (reversed(pairs) if reverse else pairs)]
+
+
+def is_put_in_order(tape: Tape, items: Sequence[Any]) -> bool:
+    """Whether items are compared one by one, and not as an array: they are no numbers, or some of them may be ints."""
+    if {INT, REAL} <= {type_of(item) for item in items}:
+        return True
+    return any(
+        item.atom in tape.mixed if item.__class__ in NUMBERS else isinstance(item, (tuple, list)) or is_staged(item)
+        for item in items
+    )
 
 
 def is_staged(key: Any) -> bool:

@@ -10,11 +10,11 @@ from typing import Any
 from rosejit.errors import StagingTypeError, UnsupportedSyntax
 from rosejit.frontend.arrays.zero_dimensional import renewed
 from rosejit.frontend.scalar_ops.whole_zeros import mend_zeros
-from rosejit.frontend.values.scalars import Bool, Int, P, Real, wrap
+from rosejit.frontend.values.scalars import NUMBERS, Bool, Int, P, Real, real_atom, wrap
 from rosejit.frontend.values.tape import Frame, Tape
 from rosejit.ir.syntax import Apply, Atom, Block, If, Index, Let, Lit, Loop, Var, While
 from rosejit.ir.traversal import lets as every_let
-from rosejit.ir.types import REAL
+from rosejit.ir.types import REAL, Scalar
 from rosejit.numeric import np
 
 _KEEP = frozenset(P[name] for name in ("add", "sub", "mul", "neg", "abs", "floordiv", "mod", "max", "min", "pow"))
@@ -154,7 +154,16 @@ def class_of_element(tape: Tape, value: Any) -> Any:
     if atom in tape.given:
         return tape.given[atom]
     made = next((let.expr for frame in reversed(tape.frames) for let in frame.lets if atom in let.binders), None)
+    if isinstance(made, Index) and made.base in tape.lists:
+        classes = {_class_in_list(tape, item) for item in tape.lists[made.base]}
+        return classes.pop() if len(classes) == 1 else None
     return getattr(np, _NUMPYS[value.__class__]) if atom in tape.numpys or isinstance(made, Index) else None
+
+
+def _class_in_list(tape: Tape, item: Any) -> Any:
+    if item.__class__ in NUMBERS:
+        return class_of_element(tape, item)
+    return type(item) if isinstance(item, np.generic) else None
 
 
 _NUMPYS: dict[type, str] = {Real: "float64", Int: "int64", Bool: "bool_"}
@@ -165,16 +174,25 @@ class _Origins:
 
     def __init__(self, tape: Tape, lets: list[Let], params: Iterable[Var]) -> None:
         self._tape = tape
-        self._made: dict[Var, Sequence[Atom] | None] = dict.fromkeys(params, ())
+        self._made: dict[Atom, Sequence[Atom] | None] = {var: () for var in params if isinstance(var.type, Scalar)}
+        self._made |= {held: self._in_list(items) for held, items in tape.lists.items()}
         self._ops: dict[Var, Any] = {}
         for let in every_let(Block(lets, ())):
             self._enter(let)
+
+    def _in_list(self, items: Sequence[Any]) -> Sequence[Atom]:
+        """The numbers of a list that are staged, or NumPy's."""
+        known = [item for item in items if item.__class__ not in NUMBERS and isinstance(item, np.generic)]
+        staged = [item.atom for item in items if item.__class__ in NUMBERS and id(item) not in self._tape.pythons]
+        return [*staged, *[atom for item in known[:1] if (atom := real_atom(self._tape, item)) is not None]]
 
     def _enter(self, let: Let) -> None:
         expr, made = let.expr, self._made
         if isinstance(expr, Apply):
             made[let.binders[0]] = expr.args
             self._ops[let.binders[0]] = expr.op
+        elif isinstance(expr, Index):
+            made[let.binders[0]] = (expr.base,)
         elif isinstance(expr, If):
             for binder, then, other in zip(let.binders, expr.then.results, expr.orelse.results, strict=True):
                 made[binder] = (then, other)

@@ -10,9 +10,24 @@ from typing import Any
 from rosejit.frontend.values.scalars import P, Real, real_atom
 from rosejit.frontend.values.tape import Tape
 from rosejit.ir.primitive import Primitive
-from rosejit.ir.syntax import FALSE, TRUE, Apply, Atom, Block, If, Let, Lit, Loop, Var, While, WholeFloat
+from rosejit.ir.syntax import (
+    FALSE,
+    TRUE,
+    Apply,
+    Atom,
+    Block,
+    If,
+    Index,
+    Let,
+    Lit,
+    Loop,
+    MakeArray,
+    Var,
+    While,
+    WholeFloat,
+)
 from rosejit.ir.traversal import scopes
-from rosejit.ir.types import BOOL, INT, REAL
+from rosejit.ir.types import BOOL, INT, REAL, array
 
 Flag = bool | Atom
 """Whether a number is an int in Python: as staging knows, or as running tells."""
@@ -76,6 +91,9 @@ class _Zeros:
                 self._made[binder] = let
             if isinstance(expr, Apply):
                 self._scan_apply(let, expr)
+            elif isinstance(expr, Index):
+                if let.binders[0].type is REAL and any(map(self._may, self._in_list(expr))):
+                    self._maybe.add(let.binders[0])
             elif isinstance(expr, If):
                 self._scan(expr.then)
                 self._scan(expr.orelse)
@@ -83,6 +101,11 @@ class _Zeros:
                 self._maybe.update([v for v, a, b in pairs if v.type is REAL and (self._may(a) or self._may(b))])
             elif isinstance(expr, Loop | While):
                 self._scan_loop(let, expr)
+
+    def _in_list(self, expr: Index) -> tuple[Atom, ...]:
+        """All that an element of a list may be."""
+        made = self._made[expr.base].expr if expr.base in self._tape.lists and expr.base in self._made else None
+        return made.items if isinstance(made, MakeArray) else ()
 
     def _scan_apply(self, let: Let, expr: Apply) -> None:
         op, args, var = expr.op, expr.args, let.binders[0]
@@ -122,6 +145,8 @@ class _Zeros:
             expr: Any = let.expr
             if isinstance(expr, Apply):
                 self._flags[atom] = self._flag_of_operation(let, expr)
+            elif isinstance(expr, Index):
+                self._flags[atom] = self._flag_of_element(let, expr)
             elif isinstance(expr, If):
                 self._flags[atom] = self._flag_of_join(let, expr, let.binders.index(atom))
             elif atom in expr.carries:
@@ -142,6 +167,16 @@ class _Zeros:
         if first is second:
             return first
         return self._chosen(let, self._behind(let, _CHOICES[op], args[1], args[0]), second, first)
+
+    def _flag_of_element(self, let: Let, expr: Index) -> Flag:
+        flags = [*map(self._flag, self._in_list(expr))]
+        if len({*flags}) == 1:
+            return flags[0]
+        every, made = Var(array((len(flags),), BOOL), "are_ints"), Var(BOOL, "is_int")
+        behind = self._added.setdefault(id(let), ([], []))[1]
+        behind.append(Let((every,), MakeArray(tuple(map(_atom, flags))), let.span))
+        behind.append(Let((made,), Index(every, expr.path, checked=False), let.span))
+        return made
 
     def _flag_of_join(self, let: Let, expr: If, k: int) -> Flag:
         then, orelse = self._flag(expr.then.results[k]), self._flag(expr.orelse.results[k])

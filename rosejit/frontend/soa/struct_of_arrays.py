@@ -10,7 +10,7 @@ from rosejit.abi import Leaf
 from rosejit.containers import of_class
 from rosejit.frontend.arrays.access import copy
 from rosejit.frontend.arrays.array import Array
-from rosejit.frontend.arrays.asarray import stacked
+from rosejit.frontend.arrays.asarray import side_by_side, stacked
 from rosejit.frontend.arrays.getitem import get
 from rosejit.frontend.arrays.row_aliases import HELD, hold, same_rows
 from rosejit.frontend.soa.element_proxy import arrays_in, assign, row_of, uses_of
@@ -192,7 +192,7 @@ def _side_by_side(tape: Tape, items: Sequence[Any]) -> Any:
     if type_of(first) is not None or first.__class__ is Array:
         alike = all(type_of(item) is not None or item.__class__ is Array for item in items)
         shapes = {item.shape if item.__class__ is Array else () for item in items} if alike else ()
-        return stacked(tape, items) if len(shapes) == 1 else None
+        return side_by_side(tape, stacked(tape, items), items) if len(shapes) == 1 else None
     if first is None or isinstance(first, (str, bytes)):
         return first if all(item.__class__ is first.__class__ and item == first for item in items) else None
     if members(first) is None or not all(is_alike(first, item) for item in items):

@@ -244,6 +244,8 @@ class Tape:
     """The classes of numbers that are arguments, where they are not Python's own."""
     copied: frozenset[tuple[Place | None, str]] = frozenset()
     """Loops and names that iterations bind to several arrays, nothing being bound to them before."""
+    lists: dict[Atom, tuple[Any, ...]]
+    """By array: the numbers of a list of the host that stand in it side by side, each of the class it has there."""
     unclassed: set[Var]
     """Numbers that are arguments, of whose classes the key of the call says nothing."""
     _literals: dict[float, Lit]
@@ -303,7 +305,7 @@ class Tape:
         """An error of the user's whose message running tells, on its way out, and what stages it."""
         self.frozen_containers: dict[int, tuple[Any, str]] = {}
         """Containers of the host that may not be changed any more, by `id`, and why."""
-        self.definitions, self.argument_objects, self.identified = Definitions(), {}, {}
+        self.definitions, self.argument_objects, self.identified, self.lists = Definitions(), {}, {}, {}
         self.undo, self.unrolled, self.rows, self.changed_in_place = UndoLog(), list[Unrolled](), {}, {}
         self.slots: dict[int, dict[Any, AttributeSlot]] = {}
         """The attributes that staged blocks have changed, by `id` of the object and by name."""
