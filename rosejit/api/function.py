@@ -29,6 +29,7 @@ from rosejit.errors import NotDifferentiable, RoseError, StagingTypeError
 from rosejit.frontend.control.if_for import tell_of_compilation
 from rosejit.frontend.guards.guards import Defaults, Guard
 from rosejit.frontend.session.custom_jvp import stage_rule
+from rosejit.frontend.session.raised_classes import as_hinted, is_caught
 from rosejit.frontend.session.result_identity import restored
 from rosejit.frontend.session.session import Session
 from rosejit.frontend.signature.binding import Call
@@ -263,7 +264,8 @@ class Function(Generic[Parameters, Result]):
 
     def __rose_stage__(self, at: Session, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call in staged code; arrays are written to those of `out`, as in a compiled call."""
-        found = sessions.of_reals(at, self.known, args) if len(args) == self._reals and not kwargs else None
+        is_plain = len(args) == self._reals and not kwargs and not at.tape.catching
+        found = sessions.of_reals(at, self.known, args) if is_plain else None
         if found is not None:
             return sessions.applied(at, found, [arg.atom for arg in args])
         if self._kind.source is not None and at.cycles.in_rule and "out" not in kwargs and has_tangent((args, kwargs)):
@@ -286,12 +288,20 @@ class Function(Generic[Parameters, Result]):
             unfinished = at.cycles.unfinished(owner)  # it may call one that is
             if unfinished is None:
                 sessions.used(found.guards)
+                source = self._kind.source
+                if at.tape.catching and self._rule is None and source and is_caught(at, source, staged.source.function):
+                    return self._in_place(at, source, call, self._binding.arrange(*args, **kwargs))
                 self._ask_inside(at, staged.source.objects.asks, args, kwargs)
                 atoms = sessions.arguments(at, staged, call)
                 value = at.apply(staged.function, atoms, staged.result, staged.statics, call)
                 return self._restored(at, value, staged.source.objects.aliases, args, kwargs)
         self._ask_inside(at, unfinished.objects.asks, args, kwargs)
         return at.cycles.apply(unfinished, call)
+
+    def _in_place(self, at: Session, source: Callable[..., Any], call: Call, values: tuple[Any, ...]) -> Any:
+        """The body in place of a call, in a `try` whose handlers are asked of what it raises."""
+        given = [as_hinted(at.tape, tree, value) for tree, value in zip(call.trees, values, strict=True)]
+        return self._binding.apply(lambda *xs, **named: at.inlined(source, xs, named), given)
 
     def _ask_inside(self, at: Session, asks: Questions | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Ask of staged arguments what the code asks of its own: which of their places hold one object."""

@@ -42,6 +42,7 @@ from rosejit.frontend.scalar_ops import complex_operators, operators
 from rosejit.frontend.scalar_ops.origins import check_asked
 from rosejit.frontend.session.dispatch import Dispatcher
 from rosejit.frontend.session.hooks import Hooks
+from rosejit.frontend.session.raised_classes import check_in_try
 from rosejit.frontend.session.recursion import CallGraph, Captures, RecursiveFunction
 from rosejit.frontend.session.result_identity import note_result
 from rosejit.frontend.session.result_inference import stand_in
@@ -57,7 +58,7 @@ from rosejit.frontend.values.deferred_effects import DeferredEffects
 from rosejit.frontend.values.pytree import Supply, build, objects, paths
 from rosejit.frontend.values.reachable_state import Look, is_container, is_object, reachable
 from rosejit.frontend.values.scalars import ATOMS, TYPES, Real, leaf_type, passed_tangent, wrap
-from rosejit.frontend.values.tape import Frame, Tape
+from rosejit.frontend.values.tape import Frame, Tape, open_handlers
 from rosejit.ir import syntax as ir
 from rosejit.ir.syntax import Atom, Block, Var
 from rosejit.ir.types import BOOL, INT, REAL, TAN, Scalar, array
@@ -234,7 +235,7 @@ class Session:
         self._nobody = OpenFunction(Frame("function"))
         self.opened = self._nobody
         """The function that is being staged, the innermost; nobody's where rewritten code runs after staging."""
-        self._inlining: list[Any] = []
+        self.inlining: list[Any] = []
         self.gives_statics = False
         """Whether functions were called with values of the host."""
         self.has_around = False
@@ -326,12 +327,13 @@ class Session:
             self.methods.begin()
         self._open.append(opened)
         self.opened, tape = opened, self.tape
-        opened.around = tape.faults, tape.operators, tape.asked_kinds, tape.weak
+        opened.around = tape.faults, tape.operators, tape.asked_kinds, tape.weak, tape.handlers_around
         tape.faults, tape.operators, tape.asked_kinds, tape.weak = None, [], [], []
+        tape.handlers_around = len(tape.catching)
 
     def _end(self) -> None:
         ended, tape = self._open.pop(), self.tape
-        tape.faults, tape.operators, tape.asked_kinds, tape.weak = ended.around
+        tape.faults, tape.operators, tape.asked_kinds, tape.weak, tape.handlers_around = ended.around
         for each in map(id, ended.frozen):
             tape.frozen_containers.pop(each, None)
         self.opened = self._open[-1] if self._open else self._nobody
@@ -387,14 +389,15 @@ class Session:
         return value
 
     def inlined(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A call of a decorated function with tangents: its body, here, where all must be linear in them."""
-        if any(function is other for other in self._inlining):
+        """A call of a decorated function: its body, here. With tangents, where all must be linear in them; and in a
+        `try` of which a handler waits for what it may raise."""
+        if any(function is other for other in self.inlining):
             raise passed_tangent(self.tape, function.__name__)
-        self._inlining.append(function)
+        self.inlining.append(function)
         try:
             return self.hooks.call(function, *args, **kwargs)
         finally:
-            self._inlining.pop()
+            self.inlining.pop()
 
     def rewritten(self, function: FunctionType) -> FunctionType:
         """`function` with its control flow rewritten, bound to this session."""
@@ -622,14 +625,14 @@ class Session:
     ) -> Any:
         """Stage a call of an IR function: its results in the structure of `result`."""
         tape = self.tape
-        if tape.catching:
-            tape.refuse_in_try(f"`{function.name}`")
+        quiet = open_handlers(tape) and check_in_try(tape, function)
         types = function.results
         if tape.has_open:  # a derivative is of arrays whose lengths only the run knows; here they have names
             own = [leaf_type(leaf) for leaf in leaves(result)]
             types = (*own, *types[len(own) :])
         binders = tuple([Var(t, function.name) for t in types])
-        tape.bind_all(ir.Call(function, tuple(atoms)), binders)
+        made = ir.Call(function, tuple(atoms))
+        tape.lets.append(ir.Let(binders, made, tape.here())) if quiet else tape.bind_all(made, binders)
         if arguments is not None and arguments.sources:
             binders = advanced(self.tape, arguments, binders)
         values = [wrap(tape, b) if isinstance(b.type, Scalar) else fresh(tape, b) for b in binders]

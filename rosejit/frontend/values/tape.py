@@ -274,8 +274,8 @@ class Tape:
         self.frames: list[Frame] = []
         self.lets: list[Let] = []
         self.places = Places()
-        self.catching: list[tuple[type, ...]] = []
-        """What the `try` statements of the user's that are open catch; one with a `finally` all."""
+        self.catching, self.handlers_around = list[tuple[type, ...]](), 0
+        """What the `try` statements that are open catch (with a `finally` all), those of callers coming first."""
         self.faults: Any = None
         """What handlers that are open wait for, if they wait for errors of arithmetic (`scalar_ops/faults.py`)."""
         self.operators: list[tuple[str, list[Var], Place | None]] = []
@@ -353,12 +353,14 @@ class Tape:
         if condition is not TRUE:
             self.lets.append(Let((), Check(condition, failure, values), failure.span))
 
-    def refuse_in_try(self, what: str, *classes: type) -> None:
+    def refuse_in_try(self, what: str, *classes: type, quiet: bool = False) -> None:
         """The host has left a `try` long before staged code fails in it: that is right where nobody would catch it.
-        Without classes it is not known what is raised. A call is named before a part of it."""
-        behind = self.faults is not None and self.faults.pending
-        caught = any(issubclass(cls, kind) for cls in classes for kinds in self.catching for kind in kinds)
-        if not classes or behind or caught:
+        Without classes it is not known what is raised; what is `quiet` does nothing else. A call is named before a
+        part of it."""
+        handlers = open_handlers(self)
+        behind = not quiet and self.faults is not None and self.faults.pending
+        caught = any(issubclass(cls, kind) for cls in classes for kinds in handlers for kind in kinds)
+        if handlers and (not classes or behind or caught):
             place = self.here()
             line = linecache.getline(place.file, place.line)[place.col :] if place is not None else ""
             called = re.match(r"[A-Za-z_][\w.]*(?=\()", line)
@@ -544,6 +546,11 @@ class Tape:
     def type_fault(self, message: str, help: str | None = None, *facts: str) -> RoseError:
         """`fault` of the most frequent kind."""
         return self.fault(StagingTypeError, message, help=help, facts=facts)
+
+
+def open_handlers(tape: Tape) -> list[tuple[type, ...]]:
+    """What handlers catch that are open in the function that is being staged."""
+    return tape.catching[tape.handlers_around :]
 
 
 @contextmanager
