@@ -7,6 +7,7 @@ import inspect
 import operator
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import cached_property
 from types import MemberDescriptorType
 from typing import Any
 
@@ -156,6 +157,9 @@ class Followed:
                 help="make it in the staged function (`copy.copy(it)`), or return the new value",
             )
         home.contents[slot] = stored(slot.first)
+        own = getattr(owner, "__dict__", None)
+        if own is not None and not slot.is_element and slot.first is not UNDEFINED and name not in own:
+            self._tape.inherited.setdefault(id(own), slot)
         return slot
 
     def _home(self, owner: Any) -> Frame | None:
@@ -177,6 +181,8 @@ class Attributes(Followed):
         owner = require_single_value(required(owner))
         if is_mutable(owner) and (is_row(owner) or self._is_followed(owner)):
             return _Owner(self, owner)
+        if isinstance(owner, type) and self._tape.inherited:
+            return _Class(self, owner)
         return owner if is_record(type(owner)) and not is_mutable(owner) else self.written(owner)
 
     def elements(self, owner: Any) -> Any:
@@ -249,6 +255,30 @@ class Attributes(Followed):
             )
             self._follow_all(owner, name, value, lambda one: self.read(one, name))
 
+    def remove(self, owner: Any, name: str) -> None:
+        """`del owner.name`, in the innermost block."""
+        of_class = inspect.getattr_static(type(owner), name, None)
+        shows = of_class is not None and not isinstance(of_class, (MemberDescriptorType, cached_property, property))
+        if shows or hasattr(type(owner), "__getattr__"):
+            raise self._tape.fault(
+                UnsupportedSyntax,
+                f"`{name}` of {described(owner)} is deleted where only running tells what it is, and its class has one",
+                help=f"assign what it is from here on: `{name} = ...`",
+            )
+        self.write(owner, name, UNDEFINED)
+
+    def class_changes(self, cls: type, name: str) -> None:
+        """An attribute of a class is about to change, which objects have that have none themselves."""
+        for slot in self._tape.inherited.values():
+            if slot.attribute == name and isinstance(slot.owner, cls):
+                raise self._tape.fault(
+                    UnsupportedSyntax,
+                    f"`{cls.__name__}.{name}` is changed, and only running tells whether {described(slot.owner)} has a "
+                    f"`{name}` of its own",
+                    help=f"give it its own where it is made: `self.{name} = {cls.__name__}.{name}`",
+                )
+        self.written(cls)
+
     def _follow_all(self, owner: Any, key: Any, value: Any, read: Callable[[Any], Any]) -> None:
         """A change of an object, and of the last elements that were taken by a staged index and may be this one."""
         views = self.identities.views_of(owner)
@@ -307,7 +337,30 @@ class _Owner:
         attributes = object.__getattribute__(self, "_attributes")
         owner = object.__getattribute__(self, "_owner")
         attributes.read(owner, name)
-        attributes.write(owner, name, UNDEFINED)
+        attributes.remove(owner, name)
+
+
+class _Class:
+    """A class whose attributes are being assigned."""
+
+    __slots__ = ("_attributes", "_cls")
+
+    def __init__(self, attributes: Attributes, cls: type) -> None:
+        object.__setattr__(self, "_attributes", attributes)
+        object.__setattr__(self, "_cls", cls)
+
+    def __getattribute__(self, name: str) -> Any:
+        return getattr(object.__getattribute__(self, "_cls"), name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        cls = object.__getattribute__(self, "_cls")
+        object.__getattribute__(self, "_attributes").class_changes(cls, name)
+        setattr(cls, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        cls = object.__getattribute__(self, "_cls")
+        object.__getattribute__(self, "_attributes").class_changes(cls, name)
+        delattr(cls, name)
 
 
 class _Elements:

@@ -122,6 +122,8 @@ class Methods:
         """What makes an attribute of what an object has computed of itself."""
         self.check: Call | None = None
         """What looks at attributes that are asked for all at once."""
+        self.inherited: dict[int, Any] = {}
+        """By `id`: those of which only running tells whether an object has one itself."""
         self._outer: tuple[Call | None, Call | None, Call | None] = (None, None, None)
         self._held: list[tuple[type, str]] = []
         self.known: set[type] = set(_WITHOUT)
@@ -154,6 +156,8 @@ class Methods:
         """`value`, which staged code will use, or a class itself; of a container also the classes of what is in it."""
         kind: type = value.__class__
         if kind in HOLDERS:
+            if id(value) in self.inherited and self.check is not None:
+                self.check(value)
             for inner in set(map(type, held_in(value))) - self.known:
                 if inner is MaybeBound and isinstance(value, dict) and self.check is not None:
                     self.check(value)

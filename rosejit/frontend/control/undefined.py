@@ -166,6 +166,14 @@ def read_bound_attribute(tape: Tape, value: Any, owner: Any, name: str) -> Any:
 
 def check_known(tape: Tape, attributes: Mapping[str, Any]) -> None:
     """Raise where only running tells which attributes an object has: all of them at once cannot be given."""
+    slot = tape.inherited.get(id(attributes))
+    if slot is not None:
+        name, owner = slot.attribute, with_article(type(slot.owner).__name__)
+        raise tape.fault(
+            UnsupportedSyntax,
+            f"all attributes of {owner} are asked for, and whether it has its own `{name}` only running tells",
+            help=f"give it its own where it is made: `self.{name} = ...`",
+        )
     for held in attributes.values():
         if held.__class__ is MaybeBound and held.place is not None:
             name, owner = held.place[1], with_article(type(held.place[0]).__name__)

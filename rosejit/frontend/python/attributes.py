@@ -15,6 +15,7 @@ from rosejit.frontend.python.number_classes import answered, class_of
 from rosejit.frontend.syntax.user_code import is_users_class
 from rosejit.frontend.values.complexes import Complex
 from rosejit.frontend.values.host_values import attributes_of
+from rosejit.frontend.values.pytree import is_open
 from rosejit.frontend.values.scalars import Bool, Int, Real
 from rosejit.frontend.values.tape import Tape, is_computed_once
 
@@ -95,7 +96,8 @@ _MEANT = {
 
 
 def _held(owner: Any, name: Any) -> Any:
-    return attributes_of(owner).get(name) if is_users_class(type(owner)) else None
+    cls = type(owner)
+    return attributes_of(owner).get(name) if is_users_class(cls) or is_open(cls) else None
 
 
 def _change(session: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -113,7 +115,8 @@ def _names(session: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str,
     for owner in args:
         if owner.__class__ in _NUMBERS:
             return dir(_NUMBERS[owner.__class__])
-        check_known(session.tape, attributes_of(owner))
+        is_asked = is_users_class(type(owner)) and hasattr(type(owner), "__getattr__")
+        check_known(session.tape, owner.__dict__ if is_asked and hasattr(owner, "__dict__") else attributes_of(owner))
     return function(*args)
 
 

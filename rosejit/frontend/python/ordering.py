@@ -11,6 +11,7 @@ import enum
 import functools
 import operator
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 from rosejit.frontend.arrays.array import Array
@@ -20,7 +21,7 @@ from rosejit.frontend.control.join import Join, both_described
 from rosejit.frontend.control.special_methods import own
 from rosejit.frontend.control.staged_range import StagedRange
 from rosejit.frontend.control.truth import truth
-from rosejit.frontend.control.undefined import Poison
+from rosejit.frontend.control.undefined import Poison, check_known
 from rosejit.frontend.values.argument_identity import ask_equal
 from rosejit.frontend.values.pytree import is_staged_deep, members
 from rosejit.frontend.values.scalars import NUMBERS, Bool, Int, P, Real, type_of
@@ -118,7 +119,7 @@ def comparison(tape: Tape, name: str) -> Callable[[Any, Any], Any]:
     compare = _OPERATORS[name]
 
     def hook(a: Any, b: Any) -> Any:
-        if isinstance(a, (tuple, list)) or a.__class__ is dict:
+        if isinstance(a, (tuple, list, SimpleNamespace)) or a.__class__ is dict:
             return compared(tape, name, a, b)
         ask_equal(tape, a, b)
         return compare(a, b)
@@ -128,6 +129,10 @@ def comparison(tape: Tape, name: str) -> Callable[[Any, Any], Any]:
 
 def compared(tape: Tape, name: str, a: Any, b: Any) -> Any:
     """A comparison of any two values."""
+    if name in ("eq", "ne") and all(isinstance(each, SimpleNamespace) for each in (a, b)):
+        for each in (a, b):
+            check_known(tape, vars(each))
+        return compared(tape, name, vars(a), vars(b))
     if tape.has_grown and (is_grown(a) or is_grown(b)):
         return _compared_grown(tape, name, a, b)
     sequences = any(isinstance(a, kind) and isinstance(b, kind) for kind in (tuple, list))

@@ -165,6 +165,7 @@ class Containers:
         self.attributes.appended = self.append
         self.attributes.keys_for = functools.partial(lookups.written_at, tape)
         methods.keep = self.attributes.keep
+        methods.inherited = tape.inherited
         methods.check = lambda attributes: check_known(tape, attributes)
 
     def read_outer(self, value: Any) -> Any:

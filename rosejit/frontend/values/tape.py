@@ -246,6 +246,8 @@ class Tape:
     """Loops and names that iterations bind to several arrays, nothing being bound to them before."""
     lists: dict[Atom, tuple[Any, ...]]
     """By array: the numbers of a list of the host that stand in it side by side, each of the class it has there."""
+    inherited: dict[int, AttributeSlot]
+    """By `id` of the attributes of an object: one that staged blocks bind, where its class has another one."""
     unclassed: set[Var]
     """Numbers that are arguments, of whose classes the key of the call says nothing."""
     _literals: dict[float, Lit]
@@ -306,7 +308,13 @@ class Tape:
         self.frozen_containers: dict[int, tuple[Any, str]] = {}
         """Containers of the host that may not be changed any more, by `id`, and why."""
         self.definitions, self.argument_objects, self.identified, self.lists = Definitions(), {}, {}, {}
-        self.undo, self.unrolled, self.rows, self.changed_in_place = UndoLog(), list[Unrolled](), {}, {}
+        self.undo, self.unrolled, self.rows, self.changed_in_place, self.inherited = (
+            UndoLog(),
+            list[Unrolled](),
+            {},
+            {},
+            {},
+        )
         self.slots: dict[int, dict[Any, AttributeSlot]] = {}
         """The attributes that staged blocks have changed, by `id` of the object and by name."""
         self._literals, self.host_contents, self.columns, self.given, self.unclassed = {}, {}, {}, {}, set()
