@@ -267,18 +267,6 @@ class Attributes(Followed):
             )
         self.write(owner, name, UNDEFINED)
 
-    def class_changes(self, cls: type, name: str) -> None:
-        """An attribute of a class is about to change, which objects have that have none themselves."""
-        for slot in self._tape.inherited.values():
-            if slot.attribute == name and isinstance(slot.owner, cls):
-                raise self._tape.fault(
-                    UnsupportedSyntax,
-                    f"`{cls.__name__}.{name}` is changed, and only running tells whether {described(slot.owner)} has a "
-                    f"`{name}` of its own",
-                    help=f"give it its own where it is made: `self.{name} = {cls.__name__}.{name}`",
-                )
-        self.written(cls)
-
     def _follow_all(self, owner: Any, key: Any, value: Any, read: Callable[[Any], Any]) -> None:
         """A change of an object, and of the last elements that were taken by a staged index and may be this one."""
         views = self.identities.views_of(owner)
@@ -340,6 +328,20 @@ class _Owner:
         attributes.remove(owner, name)
 
 
+def _class_changes(attributes: Attributes, cls: type, name: str) -> None:
+    """An attribute of a class is about to change, which objects have that have none themselves."""
+    tape = attributes._tape
+    for slot in tape.inherited.values():
+        if slot.attribute == name and isinstance(slot.owner, cls):
+            raise tape.fault(
+                UnsupportedSyntax,
+                f"`{cls.__name__}.{name}` is changed, and only running tells whether {described(slot.owner)} has a "
+                f"`{name}` of its own",
+                help=f"give it its own where it is made: `self.{name} = {cls.__name__}.{name}`",
+            )
+    attributes.written(cls)
+
+
 class _Class:
     """A class whose attributes are being assigned."""
 
@@ -354,12 +356,12 @@ class _Class:
 
     def __setattr__(self, name: str, value: Any) -> None:
         cls = object.__getattribute__(self, "_cls")
-        object.__getattribute__(self, "_attributes").class_changes(cls, name)
+        _class_changes(object.__getattribute__(self, "_attributes"), cls, name)
         setattr(cls, name, value)
 
     def __delattr__(self, name: str) -> None:
         cls = object.__getattribute__(self, "_cls")
-        object.__getattribute__(self, "_attributes").class_changes(cls, name)
+        _class_changes(object.__getattribute__(self, "_attributes"), cls, name)
         delattr(cls, name)
 
 

@@ -307,17 +307,11 @@ class Tape:
         """An error of the user's whose message running tells, on its way out, and what stages it."""
         self.frozen_containers: dict[int, tuple[Any, str]] = {}
         """Containers of the host that may not be changed any more, by `id`, and why."""
-        self.definitions, self.argument_objects, self.identified, self.lists = Definitions(), {}, {}, {}
-        self.undo, self.unrolled, self.rows, self.changed_in_place, self.inherited = (
-            UndoLog(),
-            list[Unrolled](),
-            {},
-            {},
-            {},
-        )
+        self.definitions, self.argument_objects, self.identified, self.unclassed = Definitions(), {}, {}, set()
+        self.undo, self.unrolled, self.rows, self.changed_in_place, self.lists = UndoLog(), [], {}, {}, {}
         self.slots: dict[int, dict[Any, AttributeSlot]] = {}
         """The attributes that staged blocks have changed, by `id` of the object and by name."""
-        self._literals, self.host_contents, self.columns, self.given, self.unclassed = {}, {}, {}, {}, set()
+        self._literals, self.host_contents, self.columns, self.given, self.inherited = {}, {}, {}, {}, {}
 
     # --- lets
 
