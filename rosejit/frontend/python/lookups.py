@@ -8,7 +8,7 @@ The keys are those that the dict has while staging. What it does not have raises
 import enum
 import functools
 from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -24,6 +24,7 @@ from rosejit.frontend.control.optional import Optional, required
 from rosejit.frontend.control.special_methods import own
 from rosejit.frontend.python.assert_raise import is_awaited, raised_unless
 from rosejit.frontend.python.ordering import choose, either, equal
+from rosejit.frontend.scalar_ops.staged_text import Field, Text
 from rosejit.frontend.soa.element_proxy import arrays_in
 from rosejit.frontend.soa.struct_of_arrays import detached_at
 from rosejit.frontend.values.host_scalars import number_kind
@@ -43,8 +44,10 @@ _NEW_KEY = "a dict would get a new key, which only running tells: it has to have
 
 
 def is_looked_up(container: Any, key: Any) -> bool:
-    """Whether only running tells which element of a dict of the host a key is for."""
+    """Whether only running tells which element of a dict of the host, or which member of an `Enum`, a key is for."""
     kind = container.__class__
+    if isinstance(container, enum.EnumMeta):
+        return is_staged_key(key) and kind.__getitem__ is enum.EnumMeta.__getitem__
     if kind not in _DICTS and not (isinstance(container, dict) and own(container, "__getitem__") is None):
         return False
     return is_staged_key(key)
@@ -58,12 +61,53 @@ def is_staged_key(key: Any) -> bool:
 
 def item(tape: Tape, table: Any, key: Any, read: Read) -> Any:
     """`table[key]`."""
-    return _item(tape, table, _plain(key), read)
+    return _item(tape, table.__members__ if isinstance(table, enum.EnumMeta) else table, _plain(key), read)
 
 
-def _item(tape: Tape, table: Any, key: Any, read: Read) -> Any:
+def member_for(tape: Tape, cls: Any, value: Any, read: Read) -> Any:
+    """`cls(value)` of an `Enum`: the member with a value, Python's ValueError where there is none."""
+    key = required(value)
+    if key.__class__ is Chosen and all([isinstance(option, cls) for option in key.__rose_options__]):
+        return key
+    own_missing = any("_missing_" in vars(base) for base in cls.__mro__ if base.__module__ != "enum")
+    if issubclass(cls, enum.Flag) or own_missing:
+        what = "combines members" if issubclass(cls, enum.Flag) else "has a `_missing_` of its own"
+        raise tape.type_fault(
+            f"`{cls.__name__}` of a value that only running tells is not staged: it {what}",
+            f"look the value up in a dict of members: `{{m.value: m for m in {cls.__name__}}}[value]`",
+        )
+    table = {member.value: member for member in cls}
+    if not any(_may_be(each, _plain(key)) for each in table):
+        shown = ", ".join(map(repr, [*table][:5]))
+        what = f"`{cls.__name__}` is asked for the member with a value that no member can have"
+        raise tape.type_fault(what, "ask for one of the values of the members", f"these are {shown}")
+    return _item(tape, table, _plain(key), read, cls)
+
+
+def _missing(key: Any, cls: Any) -> tuple[type[Exception], Any]:
+    """What Python raises for a key that a dict does not have, or a value of no member of an `Enum`."""
+    if cls is None:
+        return KeyError, key
+    shown, number = [*_shown(key)], _number_in(key)
+    text = (*shown, f" is not a valid {cls.__qualname__}")
+    return ValueError, "".join(map(str, text)) if number is None else Text(number.tape, text)
+
+
+def _shown(key: Any) -> Iterator[Any]:
+    """The parts of the text of a key."""
+    if key.__class__ is tuple:
+        for k, part in enumerate(key):
+            yield ", " if k else "("
+            yield from _shown(part)
+        yield ",)" if len(key) == 1 else ")"
+    else:
+        chosen = key.__class__ is Chosen
+        yield Field(key, "r", "") if key.__class__ in NUMBERS else "one of several" if chosen else repr(key)
+
+
+def _item(tape: Tape, table: Any, key: Any, read: Read, cls: Any = None) -> Any:
     if key.__class__ is Chosen:
-        key = _known_in(tape, table, key)
+        key = _known_in(tape, table, key, cls=cls)
         found = _object_at(tape, table, key, read)
         return branched(key, lambda option: read(table[option])) if found is None else found
     keys, at, found = _found(tape, table, key)
@@ -79,7 +123,7 @@ def _item(tape: Tape, table: Any, key: Any, read: Read) -> Any:
         )
         remedy = "make the dict with all of its keys before, or use an array (`np.zeros(n)`); or "
         raise tape.type_fault(what, remedy + to_know(tape, key.atom))
-    if found is not True and raised_unless(tape, found, KeyError, key):
+    if found is not True and raised_unless(tape, found, *_missing(key, cls)):
         at = choose(tape, found, at, 0, "index")
     return selected(tape, at, [read(table[k]) for k in keys], _number_in(key))
 
@@ -91,7 +135,7 @@ def _unknown_keys(tape: Tape, table: Any) -> RoseError:
     )
 
 
-def _known_in(tape: Tape, table: Any, key: Chosen, words: str = "") -> Chosen:
+def _known_in(tape: Tape, table: Any, key: Chosen, words: str = "", cls: Any = None) -> Chosen:
     """The key among those that a dict has: that it is one of them is checked when the code runs, else there is a
     KeyError with these words, or the key."""
     there = [option in table for option in key.__rose_options__]
@@ -100,7 +144,8 @@ def _known_in(tape: Tape, table: Any, key: Chosen, words: str = "") -> Chosen:
     if all(there) or not any(there) or isinstance(table, Counter):
         return key
     lacking = [option for option, has in zip(key.__rose_options__, there, strict=True) if not has]
-    raised_unless(tape, asked(key, there), KeyError, *([words] if words else lacking if len(lacking) == 1 else ()))
+    error, what = _missing(lacking[0], cls)
+    raised_unless(tape, asked(key, there), error, *([words] if words else [what] if len(lacking) == 1 else ()))
     known = [option for option, has in zip(key.__rose_options__, there, strict=True) if has]
     if len(known) == 1:
         return Chosen(tape, key.__rose_position__, [known[0]] * len(there))

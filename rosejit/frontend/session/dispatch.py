@@ -45,7 +45,7 @@ from rosejit.frontend.numpy.row_kinds import of_elements
 from rosejit.frontend.python import grown_calls
 from rosejit.frontend.python.builtins import BUILTINS, of_sequence
 from rosejit.frontend.python.cmath import CMATH
-from rosejit.frontend.python.lookups import got, is_looked_up
+from rosejit.frontend.python.lookups import got, is_looked_up, member_for
 from rosejit.frontend.python.math import MATH, OF_REALS
 from rosejit.frontend.rolling.abstract_tables import is_computed, is_method_computed
 from rosejit.frontend.scalar_ops import faults
@@ -75,6 +75,7 @@ from rosejit.frontend.values.rose_functions import is_declared_pure
 from rosejit.frontend.values.rose_functions import range as rose_range
 from rosejit.frontend.values.scalars import NUMBERS, kind_word, made_real, reals
 from rosejit.frontend.values.tape import base_of, kind_fault, waits_on_host
+from rosejit.frontend.values.undo_log import is_changed
 from rosejit.ir.syntax import Var
 from rosejit.numeric import loaded
 
@@ -370,6 +371,8 @@ class Dispatcher:
                 elif type(made).__init__ is not object.__init__:
                     self.plain(type(made).__init__, (made, *args), kwargs)
             return made
+        if len(args) == 1 and not kwargs and is_looked_up(cls, args[0]):
+            return member_for(self._tape, cls, args[0], self._session.hooks.read_outer)
         made = cls(*args, **self._defaults(cls, args, kwargs)) if is_record(cls) else self.plain(cls, args, kwargs)
         if is_mutable(made):
             self._session.tape.record_allocation(*objects(made, (*args, *kwargs.values())))
@@ -503,7 +506,7 @@ class Dispatcher:
         held = [(value, value.copy()) for value in reached if value.__class__ in _CONTAINERS]
         found = function(*args, **kwargs)
         for value, before in held:
-            if _is_changed(value, before):
+            if is_changed(value, before):
                 after = value.copy()
                 _fill(value, before)
                 _fill(self._session.hooks.written(value), after)
@@ -563,16 +566,6 @@ def _reached(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tu
     """What a call can change: what it is given, and what a special method belongs to."""
     owner = (function.__self__,) if function.__class__ is MethodWrapperType else ()
     return (*owner, *args, *kwargs.values())
-
-
-def _is_changed(value: Any, before: Any) -> bool:
-    """Whether other objects are in a container than before."""
-    if len(value) != len(before):
-        return True
-    if isinstance(value, set):
-        return value != before
-    pairs = zip(value.items(), before.items(), strict=True) if isinstance(value, dict) else [(value, before)]
-    return any(a is not b for x, y in pairs for a, b in zip(x, y, strict=True))
 
 
 def _is_hashed(function: Any) -> bool:

@@ -120,3 +120,13 @@ def _by_python(owner: Any, name: str) -> Any:
     """How Python itself sets or deletes an attribute of an object, whatever its class does."""
     cls: type = type(owner)
     return next(vars(each)[name] for each in cls.__mro__ if type(vars(each).get(name)) is WrapperDescriptorType)
+
+
+def is_changed(value: Any, before: Any) -> bool:
+    """Whether other objects are in a container than before."""
+    if len(value) != len(before):
+        return True
+    if isinstance(value, set):
+        return value != before
+    pairs = zip(value.items(), before.items(), strict=True) if isinstance(value, dict) else [(value, before)]
+    return any(a is not b for x, y in pairs for a, b in zip(x, y, strict=True))
