@@ -8,6 +8,8 @@ from typing import Any
 from rosejit.frontend.arrays.array import Array
 from rosejit.frontend.arrays.complex_array import ComplexArray
 from rosejit.frontend.arrays.narrow_array import Narrow, NarrowArray
+from rosejit.frontend.control.chosen import Chosen, compared
+from rosejit.frontend.control.if_for import StagedIf
 from rosejit.frontend.control.optional import single
 from rosejit.frontend.control.undefined import MaybeBound, UninitialisedCarry, as_flag, check_known, flag_atom
 from rosejit.frontend.python.identity import IDENTITIES
@@ -18,6 +20,7 @@ from rosejit.frontend.values.host_values import attributes_of
 from rosejit.frontend.values.pytree import is_open
 from rosejit.frontend.values.scalars import Bool, Int, Real
 from rosejit.frontend.values.tape import Tape, is_computed_once
+from rosejit.ir.syntax import FALSE, Failure
 
 Handler = Callable[[Any, Any, tuple[Any, ...], dict[str, Any]], Any]
 _NUMBERS: dict[type, Any] = {Real: 1.0, Int: 1, Bool: True, Complex: 1j}
@@ -102,12 +105,27 @@ def _held(owner: Any, name: Any) -> Any:
 
 def _change(session: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """`setattr`, `delattr`."""
-    return function(session.hooks.owner(args[0]), *args[1:])
+    return _by_name(session, args, lambda owner, *rest: function(session.hooks.owner(owner), *rest))
 
 
 def _assign(session: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """`object.__setattr__`."""
-    session.hooks.assign(*args)
+    _by_name(session, args, session.hooks.assign)
+
+
+def _by_name(session: Any, args: tuple[Any, ...], change: Callable[..., Any]) -> Any:
+    """`change(owner, name, ...)`; of a name that only running tells, in a branch for each that it may be."""
+    owner, name, *rest = args
+    if name.__class__ is not Chosen:
+        return change(owner, name, *rest)
+    for option in dict.fromkeys(name.__rose_options__):
+        opened = StagedIf(session.tape, compared(name, option.__eq__), (), (), 0)
+        try:
+            change(owner, option, *rest)
+        except AttributeError as error:  # of one that it has not, which may not be asked for
+            session.tape.check(FALSE, Failure("attribute", str(error), session.tape.here()))
+        opened.end(())
+    return None
 
 
 def _names(session: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -31,6 +31,7 @@ from rosejit.frontend.values.host_scalars import number_kind
 from rosejit.frontend.values.scalars import NUMBERS, Bool, Int
 from rosejit.frontend.values.staged_inputs import to_know
 from rosejit.frontend.values.tape import Tape, unfailing
+from rosejit.ir.syntax import Failure
 from rosejit.numeric import np
 
 _MOST = 256
@@ -40,7 +41,7 @@ _SPAN = 100_000
 _DICTS: frozenset[type] = frozenset({dict, OrderedDict, defaultdict, Counter, MappingProxyType})
 _AS_SUCH = NUMBERS | {Chosen}
 Read = Callable[[Any], Any]
-_NEW_KEY = "a dict would get a new key, which only running tells: it has to have all of them before"
+_NEW_REMEDY = "let it have all of its keys before (`{k: 0.0 for k in range(n)}`), or use an array (`np.zeros(n)`)"
 
 
 def is_looked_up(container: Any, key: Any) -> bool:
@@ -135,17 +136,20 @@ def _unknown_keys(tape: Tape, table: Any) -> RoseError:
     )
 
 
-def _known_in(tape: Tape, table: Any, key: Chosen, words: str = "", cls: Any = None) -> Chosen:
+def _known_in(tape: Tape, table: Any, key: Chosen, is_written: bool = False, cls: Any = None) -> Chosen:
     """The key among those that a dict has: that it is one of them is checked when the code runs, else there is a
-    KeyError with these words, or the key."""
+    KeyError, or a new key, which is refused."""
     there = [option in table for option in key.__rose_options__]
-    if not all(there) and hasattr(type(table), "__missing__") and (words or not isinstance(table, Counter)):
+    if not all(there) and hasattr(type(table), "__missing__") and (is_written or not isinstance(table, Counter)):
         raise _unknown_keys(tape, table)
     if all(there) or not any(there) or isinstance(table, Counter):
         return key
     lacking = [option for option, has in zip(key.__rose_options__, there, strict=True) if not has]
-    error, what = _missing(lacking[0], cls)
-    raised_unless(tape, asked(key, there), error, *([words] if words else [what] if len(lacking) == 1 else ()))
+    if is_written:
+        _refuse_new(tape, asked(key, there), " or ".join(map(repr, lacking[:5])), ())
+    else:
+        error, what = _missing(lacking[0], cls)
+        raised_unless(tape, asked(key, there), error, *([what] if len(lacking) == 1 else ()))
     known = [option for option, has in zip(key.__rose_options__, there, strict=True) if has]
     if len(known) == 1:
         return Chosen(tape, key.__rose_position__, [known[0]] * len(there))
@@ -153,6 +157,23 @@ def _known_in(tape: Tape, table: Any, key: Chosen, words: str = "", cls: Any = N
         tape, [known.index(option) if option in table else 0 for option in key.__rose_options__], key.__rose_position__
     )
     return key.__rose_at__(places, known)
+
+
+def _refuse_new(tape: Tape, there: Bool, shown: str, values: Sequence[Any]) -> None:
+    """Fail at run time where a dict would get a new key, which Python would let it have."""
+    words = f"a dict gets a new key, {shown}, and only running tells so: how many it has, staging would not know"
+    tape.check(there.atom, Failure("none", words, tape.here(), _NEW_REMEDY), *[value.atom for value in values])
+
+
+def _template(key: Any, values: list[Any]) -> str:
+    """A key in the words of an error, with places for its staged numbers, which go to `values`."""
+    if key.__class__ is tuple:
+        inside = ", ".join([_template(part, values) for part in key])
+        return f"({inside}{',' * (len(key) == 1)})"
+    if key.__class__ not in NUMBERS:
+        return "..." if key.__class__ is Chosen else repr(key).replace("{", "{{").replace("}", "}}")
+    values.append(key)
+    return f"{{{len(values) - 1}}}"
 
 
 def _object_at(tape: Tape, table: Any, key: Chosen, read: Read) -> Any:
@@ -256,7 +277,7 @@ def written_at(tape: Tape, container: Any, key: Any, value: Any) -> list[tuple[A
     if is_list and key.__class__ is Bool:
         key = number_of(tape, key)
     if key.__class__ is Chosen:
-        key = key if is_list else _known_in(tape, container, key, _NEW_KEY)
+        key = key if is_list else _known_in(tape, container, key, is_written=True)
         keys, at, found = [*dict.fromkeys(key.__rose_options__)], None, True
     elif is_list:
         keys, found = [*range(len(container))], True
@@ -267,7 +288,8 @@ def written_at(tape: Tape, container: Any, key: Any, value: Any) -> list[tuple[A
         what = f"a {type(container).__name__} of {len(container)} gets an element at a place that only running tells"
         raise tape.type_fault(what, _WRITE_REMEDY)
     if found is not True:
-        raised_unless(tape, found, KeyError, _NEW_KEY)
+        values: list[Any] = []
+        _refuse_new(tape, found, _template(key, values), values)
     hits = [
         compared(key, lambda option, k=k: option == k) if at is None else at == place for place, k in enumerate(keys)
     ]

@@ -242,8 +242,8 @@ class Dispatcher:
 
     def _of_untold(self, untold: list[Any], function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call, with values of which only running tells what they are, of what may ask: who computes needs values."""
-        if len(untold) == 1 and args and args[0].__class__ is Chosen and function in _OF_EACH:
-            return compared(args[0], lambda option: self.call(function, option, *args[1:], **kwargs))
+        if len(untold) == 1 and untold[0].__class__ is Chosen and function in _OF_EACH and not kwargs:
+            return compared(untold[0], lambda o: self.call(function, *[o if v is untold[0] else v for v in args]))
         found = chosen_operators.called(self.call, function, args, kwargs)
         if found is not NotImplemented:
             return found
@@ -543,7 +543,7 @@ def _takes_numbers(function: Any, args: tuple[Any, ...]) -> bool:
 def _may_ask(kind: Any, function: Any) -> bool:
     """Whether a function may ask what its arguments are; those of users are staged, others may only keep them."""
     if kind is BuiltinFunctionType:
-        return function is not setattr and isinstance(function.__self__, ModuleType)
+        return function not in (setattr, delattr) and isinstance(function.__self__, ModuleType)
     if kind is FunctionType:
         return not is_users_code(function.__code__) and function is not dataclasses.replace
     return function is type or is_numpys(function)

@@ -42,6 +42,7 @@ from rosejit.frontend.scalar_ops import complex_operators, operators
 from rosejit.frontend.scalar_ops.origins import check_asked
 from rosejit.frontend.session.dispatch import Dispatcher
 from rosejit.frontend.session.hooks import Hooks
+from rosejit.frontend.session.kept_outside import check_kept
 from rosejit.frontend.session.raised_classes import check_in_try
 from rosejit.frontend.session.recursion import CallGraph, Captures, RecursiveFunction
 from rosejit.frontend.session.result_identity import note_result
@@ -472,7 +473,7 @@ class Session:
         results = [self.atom(leaf, v) for leaf, v in zip(leaves(tree), checked.values, strict=True)]
         if opened.generators:
             results += self._states(opened.generators, checked)
-        self._check_writes(root)
+        check_kept(tape, root, member.function.params, member.python)
         asks = check_asked(tape, root, member.function.params)
         check_in_place(tape, root.lets, tuple(results))
         captured, guards = self.outside(opened)
@@ -532,15 +533,6 @@ class Session:
             captured[id(a)] = Capture(a, names[0] if names else None), var
             found += aliases(names)
         return captured, tuple(found)
-
-    def _check_writes(self, root: Frame) -> None:
-        for key in root.contents:
-            if self.tape.content(key, root) is not None:
-                raise self.tape.type_fault(
-                    f"`{key.name}` belongs to the function around and is changed in a decorated function",
-                    "return the new value (make a Generator an argument), or leave out the decorator: a plain function "
-                    "may change it",
-                )
 
     # --- arrays from outside
 

@@ -247,8 +247,52 @@ def test_refused_in_the_users_line(text):
 def test_a_new_key_is_an_error_of_the_run():
     plain = define("def f(k: int, x: float):\n    t = {0: 0.0}\n    t[k] = x\n    return t[0]", **NAMES)
     assert rose.jit(plain)(0, 2.0) == 2.0
-    with pytest.raises(KeyError, match="new key"):
+    with pytest.raises(rose.StagingTypeError, match=r"new key, 1, and(.|\n)*help: let it have all of its keys"):
         rose.jit(plain)(1, 2.0)
+
+
+NEW = {
+    "t[k] = x": "3", "t[k, 1] = x": r"\(3, 1\)", "t['a' if k < 3 else 'b'] = x": "'b'",
+    "try:\n        t[k] = x\n    except KeyError:\n        return -1.0": "3",
+    "for i in rose.range(4):\n        t[i] = x": "2",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", NEW)
+def test_a_new_key_is_named(text):
+    """No handler of the user's waits for it: Python adds the key."""
+    head = "def f(k: int, x: float):\n    t = {0: 0.0, 1: 1.0, 'a': 2.0, (1, 1): 3.0}\n"
+    plain = define(f"{head}    {text}\n    return t[0]", **{**NAMES, "rose": rose})
+    with pytest.raises(RoseError, match=f"new key, {NEW[text]}, and"):
+        rose.jit(plain)(3, 2.0)
+
+
+NAMED = {
+    "setattr": "setattr(o, name, x)", "object": "object.__setattr__(o, name, x)", "has": "y = 1.0 * hasattr(o, name)",
+    "deleted": "delattr(o, name)", "twice": "setattr(o, name, x)\n    setattr(o, name, o.a + 1.0)",
+    "in a loop": "for i in rose.range(3):\n        setattr(o, name, o.a + x)", "got": "y = getattr(o, name, 7.0)",
+    "both sides": "setattr(o, name, x)\n    if x > 1.0:\n        setattr(o, name, 5.0)",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("way", NAMED)
+@pytest.mark.parametrize(
+    "names", ["'a' if x > 0.0 else 'b'", "'a' if x > 0.0 else 'c'", "'a' if x > 0.0 else 'bb'[:1]"]
+)
+def test_attributes_whose_name_only_running_tells(way, names):
+    f = define(
+        f"def f(x: float):\n    y = 0.0\n    o = Thing()\n    o.a, o.b = 1.0, 2.0\n    name = {names}\n    {NAMED[way]}\n"
+        "    return y + getattr(o, 'a', 20.0) + 100.0 * getattr(o, 'b', 20.0) + 10000.0 * getattr(o, 'c', 20.0)",
+        rose=rose, Thing=type("Thing", (), {}),
+    )  # fmt: skip
+    for x in (2.0, 0.5, -1.0):
+        try:
+            wanted = f(x)
+        except AttributeError:
+            with pytest.raises(AttributeError):
+                rose.jit(f)(x)
+            continue
+        assert rose.jit(f)(x) == wanted
 
 
 def test_a_table_that_changes_is_read_anew():
