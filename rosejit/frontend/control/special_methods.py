@@ -3,6 +3,7 @@
 # Values of users are of any type: what they are is asked while staging.
 
 import dataclasses
+import enum
 import functools
 import operator
 import threading
@@ -41,6 +42,8 @@ class _Thread(threading.local):
     """What calls one there as it is, and looks at what that changes."""
     keep: Call | None = None
     """What makes an attribute of what an object has computed of itself."""
+    hashed: Call | None = None
+    """What is told of objects that become keys or members of sets by their identity."""
 
 
 class _Method:
@@ -124,18 +127,20 @@ class Methods:
         """What looks at attributes that are asked for all at once."""
         self.inherited: dict[int, Any] = {}
         """By `id`: those of which only running tells whether an object has one itself."""
-        self._outer: tuple[Call | None, Call | None, Call | None] = (None, None, None)
+        self.hashed: Call | None = None
+        """What is told of objects that become keys, or members of sets, by their identity."""
+        self._outer: tuple[Call | None, ...] = (None, None, None, None)
         self._held: list[tuple[type, str]] = []
         self.known: set[type] = set(_WITHOUT)
 
     def begin(self) -> None:
         """Staging begins."""
-        self._outer = _thread.call, _thread.watch, _thread.keep
-        _thread.call, _thread.watch, _thread.keep = self._call, self._watch, self.keep
+        self._outer = _thread.call, _thread.watch, _thread.keep, _thread.hashed
+        _thread.call, _thread.watch, _thread.keep, _thread.hashed = self._call, self._watch, self.keep, self.hashed
 
     def end(self) -> None:
         """Staging is over: the classes are again what they were."""
-        _thread.call, _thread.watch, _thread.keep = self._outer
+        _thread.call, _thread.watch, _thread.keep, _thread.hashed = self._outer
         with _lock:
             for key in self._held:
                 entry = _replaced[key]
@@ -181,6 +186,8 @@ class Methods:
             members = dict(vars(cls))
             if "__eq__" in members:
                 members.setdefault("__ne__", None)
+            if cls.__hash__ is object.__hash__ and not isinstance(cls, type(enum.Enum)):
+                members.setdefault("__hash__", None)
             for name, member in members.items():
                 key = (cls, name)
                 entry = _replaced.get(key)
@@ -200,6 +207,8 @@ class Methods:
         """What replaces a member of a class; None for what needs none."""
         if name == "__ne__" and member is None and type(vars(cls)["__eq__"]) in _FUNCTIONS:
             return _differs
+        if name == "__hash__" and member is None:
+            return _Method(object.__hash__, lambda: _thread.hashed) if cls.__hash__ is object.__hash__ else None
         if name == "__eq__" and type(member) is FunctionType and is_record(cls) and not _is_users(member):
             return _Method(member, lambda: _thread.call and _fields_agree)
         if name in _ORDERS and type(member) is FunctionType and is_record(cls) and not _is_users(member):

@@ -144,7 +144,9 @@ def compared(tape: Tape, name: str, a: Any, b: Any) -> Any:
         for key in a if found else ():
             found = both(tape, found, equal(tape, a[key], b[key]))
         return found if name == "eq" else differs(tape, found)
-    if Chosen in (a.__class__, b.__class__) and name not in ("eq", "ne"):
+    if name in ("eq", "ne"):
+        ask_equal(tape, a, b)
+    elif Chosen in (a.__class__, b.__class__):
         return _in_order(tape, name, a, b)
     return _OPERATORS[name](a, b)
 

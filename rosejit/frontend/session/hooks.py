@@ -50,7 +50,7 @@ from rosejit.frontend.scalar_ops.staged_text import percent, text
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays
 from rosejit.frontend.syntax.ast_build import HOOKS, RUNTIME
 from rosejit.frontend.syntax.user_code import is_users_code
-from rosejit.frontend.values.argument_identity import ask_equal
+from rosejit.frontend.values.argument_identity import ask_equal, ask_identity
 from rosejit.frontend.values.complexes import Complex
 from rosejit.frontend.values.host_scalars import is_array
 from rosejit.frontend.values.locations import frame_at
@@ -164,9 +164,14 @@ class Containers:
         self.attributes.is_at = functools.partial(lookups.is_at, tape)
         self.attributes.appended = self.append
         self.attributes.keys_for = functools.partial(lookups.written_at, tape)
-        methods.keep = self.attributes.keep
+        methods.keep, methods.hashed = self.attributes.keep, self._hashed
         methods.inherited = tape.inherited
         methods.check = lambda attributes: check_known(tape, attributes)
+
+    def _hashed(self, function: Any, value: Any) -> Any:
+        """The hash of an object that is equal to itself only: as a key, or in a set, it is compared with others."""
+        ask_identity(self.tape, value, "a key or a member of a set")
+        return function(value)
 
     def read_outer(self, value: Any) -> Any:
         """A value from outside: arrays become staged ones, and the methods of objects are staged from now on."""

@@ -372,7 +372,7 @@ def _kind_of_c(cls: type) -> Kind:
     """A type made in C. That it has a hash of its own says that nobody can change its values."""
     if cls.__hash__ is None or (cls.__module__, cls.__name__) == ("decimal", "Context"):
         return Kind(_reduced, "any", is_library=True)
-    if cls.__hash__ is not object.__hash__:
+    if getattr(cls.__hash__, "__wrapped__", cls.__hash__) is not object.__hash__:  # while code is staged: a stand-in
         return Kind(_reduced, "never", is_library=True)
     return Kind(open_object if is_users_class(cls) else itself, "any" if hasattr(cls, "__next__") else "never", True)
 

@@ -1,5 +1,6 @@
 """One object in two places of the arguments: Python's answer, or a refusal of the call; never that of two objects."""
 
+import collections
 import copy
 import operator
 from dataclasses import dataclass
@@ -66,10 +67,23 @@ ASKED = {
     "two copies": "c = [copy.deepcopy({a}), copy.deepcopy({b})]\n    {write} = 5.0\n    return {read_copy}",
     "read": "return {read_a} + {read_b}",
 }
+HASHED = {
+    "set": "return 1.0 * len({{{a}, {b}}})", "set of": "return 1.0 * len(set([{a}, {b}]))", "sum": "return sum(k.x for k in {{{a}, {b}}})",
+    "added": "c = set()\n    c.add({a})\n    c.add({b})\n    return 1.0 * len(c)", "frozen set": "return 1.0 * len(frozenset(({a}, {b})))",
+    "discard": "c = {{{a}}}\n    c.discard({b})\n    return 1.0 * len(c)", "both": "return 1.0 * len({{{a}}} & {{{b}}})",
+    "in a set": "return 1.0 if {b} in {{{a}}} else 2.0", "dict": "return 1.0 * len({{{a}: 1.0, {b}: 2.0}})", "got": "return {{{a}: 1.0}}.get({b}, 5.0)",
+    "keys": "d = {{}}\n    d[{a}] = 1.0\n    d[{b}] = 2.0\n    return d[{a}]", "from keys": "return 1.0 * len(dict.fromkeys([{a}, {b}]))",
+    "setdefault": "d = {{}}\n    for k in ({a}, {b}):\n        d.setdefault(k, []).append(1.0)\n    return 1.0 * len(d)",
+    "counter": "return 1.0 * len(collections.Counter([{a}, {b}]))", "hash": "return 1.0 * (hash({a}) == hash({b}))",
+    "in tuples": "return 1.0 * len({{({a}, 1), ({b}, 1)}})", "count": "return 1.0 * [{a}, {b}].count({a})", "index": "return 1.0 * [{a}, {b}].index({b})",
+    "lists": "return 1.0 if [{a}] == [{b}] else 2.0", "tuples": "return 1.0 if ({a}, 1.0) != ({b}, 1.0) else 2.0",
+}  # fmt: skip
+"""What compares objects of a class without `__eq__` by the way."""
+ASKED |= HASHED
 CASES = [
     (kind, place, asked)
     for kind, place, asked in product(MADE, PLACES, ASKED)
-    if asked not in ("equal", "in") or kind == "no equality"
+    if asked not in ("equal", "in", *HASHED) or kind == "no equality"
     if asked not in ("deepcopy", "two copies") or kind != "frozen"
 ]
 
@@ -79,7 +93,9 @@ def test_one_object_in_two_places(kind: str, place: str, asked: str):
     (make, read), (params, a, b, arguments) = MADE[kind], PLACES[place]
     names = {"a": a, "b": b, "read_a": read.format(a), "read_b": read.format(b)}
     names |= {"write": read.format("c[0]"), "read_copy": read.format("c[1]")}
-    f = define(f"def f({params}):\n    {ASKED[asked].format(**names)}\n", copy=copy, operator=operator)
+    f = define(
+        f"def f({params}):\n    {ASKED[asked].format(**names)}\n", collections=collections, copy=copy, operator=operator
+    )
     jitted = rose.jit(f)
     apart = arguments(make(), make())
     assert jitted(*apart) == f(*apart)
