@@ -11,6 +11,7 @@ from rosejit.frontend.values.host_scalars import LARGEST, SMALLEST, number_kind
 from rosejit.frontend.values.open_lengths import OpenLength, as_staged
 from rosejit.frontend.values.pytree import staged_leaf
 from rosejit.frontend.values.scalars import Int, P, int_atom
+from rosejit.frontend.values.staged_inputs import inputs_of, to_know
 from rosejit.frontend.values.tape import Tape
 from rosejit.ir.lengths import clipped
 from rosejit.ir.syntax import Atom, Failure, Lit
@@ -75,7 +76,10 @@ def _proven(tape: Tape, start: Any, stop: Any, step: Any) -> tuple[Any, int, int
     span = None if first is None or last is None else _difference(tape, last, first)
     if span is None:
         why = "the bounds of a slice decide its length, which is its shape and must be known while staging"
-        raise tape.type_fault(why, _REMEDIES[(start is None) - (stop is None)])
+        bounds = [atom for atom in (first, last) if atom is not None]
+        inputs, _ = inputs_of(tape, bounds)
+        known = f"; or {to_know(tape, *bounds)}" if inputs and all([each.argument for each in inputs]) else ""
+        raise tape.type_fault(why, _REMEDIES[(start is None) - (stop is None)] + known)
     return start, int(step), span
 
 

@@ -288,7 +288,7 @@ class Attributes(Followed):
         view = self.identities.view_of(owner)
         if view is None:
             return
-        with self.identities.apart(view):
+        with self.identities.apart(view, others=True):
             places = {id(one): (one, [k for k, each in enumerate(view.options) if each is one]) for one in view.options}
             for one, at in places.values():
                 write(one, self.chosen(view, at, value, read(one)))

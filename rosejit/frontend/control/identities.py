@@ -15,7 +15,8 @@ from typing import Any, NoReturn
 
 from rosejit.errors import UnsupportedSyntax
 from rosejit.frontend.control.undefined import Poison
-from rosejit.frontend.values.pytree import attributes, is_mutable, members, parts
+from rosejit.frontend.soa.element_proxy import arrays_in
+from rosejit.frontend.values.pytree import attributes, is_alike, is_mutable, members, parts
 from rosejit.frontend.values.tape import (
     MAPPINGS,
     SEQUENCES,
@@ -69,6 +70,8 @@ class Joined:
         """By `id` of an object: what was joined of it."""
         self._given_up: dict[int, tuple[Any, Frame, str]] = {}
         self._gathered: list[tuple[Any, Sequence[Any]]] | None = None
+        self.absent: dict[int, Any] = {}
+        """By `id`: what stands for None, and is never read."""
         self._apart: dict[tuple[int, int], tuple[Any, Any, bool]] = {}
         """Of two objects, by `id`: whether they are surely two."""
 
@@ -158,11 +161,15 @@ class Joined:
 
     def bind(self, made: Sequence[Any], sources: Sequence[Any], why: str, distinct: bool) -> None:
         """Note that each of `made` is one of `sources`; they are `distinct` objects if those are."""
-        replaced = self._replaced([origin for item in sources for origin in self._uses_of(item)])
-        replaces = distinct and not any(id(item) in replaced or not self._is_own(item) for item in sources)
+        replaces = distinct and self._replace(sources)
         sources = [*sources]
         for value in made:
             self._note(Origin(value, sources, self._tape.frames[-1], why, replaces, distinct=distinct))
+
+    def _replace(self, sources: Sequence[Any]) -> bool:
+        """Whether what is joined of these can take their place: nothing else has, and each is surely itself."""
+        replaced = self._replaced([origin for item in sources for origin in self._uses_of(item)])
+        return not any(id(item) in replaced or not self._is_own(item) for item in sources)
 
     def _is_own(self, item: Any) -> bool:
         """Whether an object is surely another one than those that it may have been joined of."""
@@ -241,14 +248,19 @@ class Joined:
                 tape.shared[id(item)] = item
 
     @contextmanager
-    def apart(self, view: Origin) -> Generator[None]:
-        """What it was taken of is changed without giving it up."""
-        view.decided.append(self._tape.frames[-1])
+    def apart(self, view: Origin, others: bool = False) -> Generator[None]:
+        """What it was taken of is changed without giving it up; nor the `others` that are surely not the same one."""
+        found = [view]
+        if others and view.distinct:
+            found += [use for use in self._uses_of(view.sources[0]) if use.sources is view.sources and use is not view]
+        for each in found:
+            each.decided.append(self._tape.frames[-1])
         try:
             yield
         finally:
-            view.decided.pop()
-            self._note(view)
+            for each in found:
+                each.decided.pop()
+                self._note(each)
 
     def _origin(self, item: Any) -> Origin | None:
         found = self._origins.get(id(item))
@@ -290,6 +302,39 @@ class Identities(Joined):
         """How an element was taken by a staged index; None of any other object."""
         found = self._origin(owner)
         return found if found is not None and found.index is not None and self._is_open(found) else None
+
+    def places(self, items: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]] | None:
+        """The objects that some are, and the place of each among them; None where changes of one that is chosen of them
+        cannot be changes of that: they are no objects, hold arrays, come of different ones, or others note them."""
+        inside = [[*objects_in(item)] for item in items]
+        has_arrays = any(True for item in items for _ in arrays_in(item))
+        if self._gathered is not None or has_arrays or not all(inside):
+            return None
+        if not all([is_alike(items[0], item) for item in items]):
+            return None
+        views = [self.view_of(item) for item in items]
+        if not any(self.view_of(each) for found in inside for each in found):
+            return items, range(len(items))
+        options = views[0].options if views[0] is not None else ()
+        if not options or not all([v is not None and [*map(id, v.options)] == [*map(id, options)] for v in views]):
+            return None
+        return options, [v.index for v in views if v is not None]
+
+    def views(
+        self, made: Sequence[Any], options: Sequence[Any], at: Sequence[Any], why: str, apart: bool = False
+    ) -> None:
+        """Note that each of `made` is the one of `options` at a place; `apart`: they are at as many places."""
+        if any(isinstance(item, Poison) for item in made):  # one of several values of the host, which are not changed
+            return
+        if is_mutable(made[0]):
+            distinct = apart and len({*map(id, options)}) == len(options) and self.are_apart(options)
+            sources, frame = [*options], self._tape.frames[-1]
+            replaces = (distinct or len(made) == 1) and self._replace(sources)
+            for item, place in zip(made, at, strict=True):
+                self._note(Origin(item, sources, frame, why, replaces, tuple(options), place, distinct))
+        inside = [[members(item) or () for item in column] for column in (made, options)]
+        for parts_of, each in zip(zip(*inside[0], strict=True), zip(*inside[1], strict=True), strict=True):
+            self.views(parts_of, each, at, why, apart)
 
     def is_lost(self, owner: Any) -> bool:
         """Whether it was given up."""

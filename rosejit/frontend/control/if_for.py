@@ -314,10 +314,12 @@ def tell(record: Unrolled, cost: str) -> None:
     if record.told:
         return
     record.told = True
-    edit = (
-        "let it stay a loop, in which names keep their kinds and shapes: `for i in rose.range(n)`; "
-        "if it is to be unrolled, or fast enough as it is, `for i in rose.unroll(range(n))`"
-    )
+    grows = any(word in record.why for word in ("list grows", ".append(", ".extend("))
+    instead = ", and no list grows (`a = np.zeros(n)` before it, `a[i] = ...` in it, and a count)" if grows else ""
+    stays = f"let it stay a loop, in which names keep their kinds and shapes{instead}: `for i in rose.range(n)`; "
+    if "holds a `yield`" in record.why:
+        stays = "write the loop in the place of the generator, where it may stay one: `for i in rose.range(n)`; "
+    edit = stays + "if it is to be unrolled, or fast enough as it is, `for i in rose.unroll(range(n))`"
     facts, place = (f"it was not rolled: {record.why}",), record.place
     warning = UnrollWarning(f"this loop is unrolled: {cost}", place, facts=facts, help=edit)
     warnings.warn_explicit(warning, UnrollWarning, place.file, place.line)

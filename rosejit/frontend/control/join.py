@@ -24,6 +24,7 @@ from rosejit.frontend.control.chosen import (
     is_member,
     place_of,
 )
+from rosejit.frontend.control.identities import objects_in
 from rosejit.frontend.control.undefined import Poison, UninitialisedCarry, as_flag, flag_atom, hint, label, part, split
 from rosejit.frontend.soa.struct_of_arrays import StructOfArrays, of_list
 from rosejit.frontend.syntax.lower_jumps import VALUE
@@ -39,6 +40,7 @@ from rosejit.frontend.values.tape import (
     MaybeBound,
     NonlocalCell,
     Tape,
+    base_of,
     loaded,
     merged,
 )
@@ -410,12 +412,39 @@ class Join:
         then, orelse = self.sides
         if then.diverges and orelse.diverges:
             self.tape.frame.diverges = True
+        one = self._one_object()
         if then.lets or orelse.lets or self._binders:
             blocks = (Block(side.lets, tuple(r)) for side, r in zip(self.sides, self._results, strict=True))
             self.tape.bind_all(If(self.condition, *blocks), tuple(self._binders), then.place)
-        self.tape.identities.joined(self._objects, self.sides, self._why)
+        if one is None:
+            self.tape.identities.joined(self._objects, self.sides, self._why)
+        else:
+            self.tape.identities.views(*one, self._why)
         for key, value in self._written.items():
             self.tape.write(key, value)
+
+    def _one_object(self) -> tuple[list[Any], list[Any], list[Any]] | None:
+        """The only object that was made, the objects from around that it may be, and its place among these."""
+        identities = self.tape.identities
+        made, sides = self._objects[-1] if self._objects else (None, (UNDEFINED, UNDEFINED))
+        inside = [*objects_in(made)]
+        is_one = len(inside) == len(self._objects) and not any(base_of(item.__class__) for item in inside)
+        if not is_one:
+            return None
+        options, at = list[Any](), [0, 0]
+        for k, side in enumerate(sides):
+            if identities.absent.get(id(side), UNDEFINED) is side:
+                continue
+            with self.tape.reopened(self.sides[k]):
+                found = identities.places([side]) if side is not UNDEFINED else None
+                if found is not None:
+                    options = all_of(options, found[0])
+                    at[k] = at_place(found[1][0], [place_of(each, options) for each in found[0]])
+            if found is None:
+                return None
+        if not options or not all([is_from_around(self.tape, each) for each in options]):
+            return None
+        return [made], options, [self._numbers(at[0], at[1], INT, INT, "place")]
 
 
 def _is_item(key: Any) -> bool:

@@ -172,6 +172,7 @@ def alike(tape: Tape, a: Any, b: Any, side: Callable[[int], AbstractContextManag
             with side(k):
                 nothing = nothing_like(tape, held)
                 tape.record_allocation(*objects(nothing))
+                tape.identities.absent |= {id(each): each for each in objects(nothing)}
             pair[k] = Optional(tape, False, nothing)
         elif value.__class__ is not Optional:
             pair[k] = Optional(tape, True, value)

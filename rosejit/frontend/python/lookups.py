@@ -142,6 +142,10 @@ def _known_in(tape: Tape, table: Any, key: Chosen, is_written: bool = False, cls
     there = [option in table for option in key.__rose_options__]
     if not all(there) and hasattr(type(table), "__missing__") and (is_written or not isinstance(table, Counter)):
         raise _unknown_keys(tape, table)
+    if is_written and not any(there):
+        shown = ", ".join(map(repr, key.__rose_options__[:4]))
+        what = "a dict gets a key that only running tells, and has none of those that it may be"
+        raise tape.type_fault(what, f"make it with all of its keys: `dict.fromkeys([{shown}], 0)`")
     if all(there) or not any(there) or isinstance(table, Counter):
         return key
     lacking = [option for option, has in zip(key.__rose_options__, there, strict=True) if not has]

@@ -10,7 +10,8 @@ An order is made by exchanging neighbours where the right one is less, so equals
 import enum
 import functools
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
 
@@ -23,7 +24,7 @@ from rosejit.frontend.control.staged_range import StagedRange
 from rosejit.frontend.control.truth import truth
 from rosejit.frontend.control.undefined import Poison, check_known
 from rosejit.frontend.values.argument_identity import ask_equal
-from rosejit.frontend.values.pytree import is_staged_deep, members
+from rosejit.frontend.values.pytree import is_alike, is_staged_deep, members
 from rosejit.frontend.values.scalars import NUMBERS, Bool, Int, P, Real, type_of
 from rosejit.frontend.values.tape import Tape
 from rosejit.ir.syntax import Failure
@@ -234,14 +235,35 @@ def _lexicographic(tape: Tape, name: str, a: Sequence[Any], b: Sequence[Any]) ->
 
 def extreme(tape: Tape, name: str, items: Sequence[Any], key: Callable[[Any], Any] | None) -> Any:
     """The first of the greatest items, or of the least, by a key."""
-    best = items[0]
-    best_key = best if key is None else key(best)
-    for item in items[1:]:
-        item_key = item if key is None else key(item)
-        better = truth(tape, compared(tape, "gt" if name == "max" else "lt", item_key, best_key))
-        best = choose(tape, better, item, best, name)
-        best_key = best if key is None else choose(tape, better, item_key, best_key, name)
+    with _kept(tape, items, f"`{name}` chooses it") as (at, chosen):
+        best, place = items[0], at[0]
+        best_key = best if key is None else key(best)
+        for item, item_place in zip(items[1:], at[1:], strict=True):
+            item_key = item if key is None else key(item)
+            better = truth(tape, compared(tape, "gt" if name == "max" else "lt", item_key, best_key))
+            best = choose(tape, better, item, best, name)
+            best_key = best if key is None else choose(tape, better, item_key, best_key, name)
+            place = choose(tape, better, item_place, place, "index")
+        chosen.append((best, place))
     return best
+
+
+@contextmanager
+def _kept(tape: Tape, items: Sequence[Any], why: str) -> Generator[tuple[Sequence[Any], list[tuple[Any, Any]]]]:
+    """The places of `items`, and a list for what is chosen of them, with its places: to change that is to change
+    the item that it is. Where that cannot be the places are Nones."""
+    found, chosen = tape.identities.places(items), list[tuple[Any, Any]]()
+    if found is None:
+        yield [None] * len(items), chosen
+        return
+    with tape.identities.forgotten() as joined:
+        yield found[1], chosen
+    made = [(item, place) for item, place in chosen if not any(item is other for other in items)]
+    if len(made) == len(chosen) and all([is_alike(items[0], item) for item, _ in made]):
+        apart = len(made) == len({*map(id, items)}) and tape.identities.are_apart(items)
+        tape.identities.views([item for item, _ in made], found[0], [place for _, place in made], why, apart)
+    else:
+        tape.identities.joined(joined, (), why)
 
 
 def ordered(tape: Tape, items: list[Any], key: Callable[[Any], Any] | None, reverse: bool) -> list[Any]:
@@ -256,12 +278,15 @@ def ordered(tape: Tape, items: list[Any], key: Callable[[Any], Any] | None, reve
         )
     for found in keys:
         _refuse_nan(tape, found)
-    pairs = list(zip(keys, items, strict=True))
-    pairs = pairs[::-1] if reverse else pairs
-    for last in range(len(pairs) - 1, 0, -1):
-        for k in range(last):
-            pairs[k : k + 2] = _exchanged(tape, pairs[k], pairs[k + 1], key is None)
-    return [item for _, item in (reversed(pairs) if reverse else pairs)]
+    with _kept(tape, items, "`sorted` has put it in order") as (at, chosen):
+        rows = list(zip(keys, items, at, strict=True))
+        rows = rows[::-1] if reverse else rows
+        for last in range(len(rows) - 1, 0, -1):
+            for k in range(last):
+                rows[k : k + 2] = _exchanged(tape, rows[k], rows[k + 1], key is None)
+        rows = rows[::-1] if reverse else rows
+        chosen += [(item, place) for _, item, place in rows]
+    return [item for _, item, _ in rows]
 
 
 def is_put_in_order(tape: Tape, items: Sequence[Any]) -> bool:
@@ -288,7 +313,8 @@ def _exchanged(tape: Tape, first: Any, second: Any, alone: bool) -> list[Any]:
     made: list[Any] = []
     for one, other in ((second, first), (first, second)):
         key = choose(tape, less, one[0], other[0], "sorted")
-        made.append((key, key if alone else choose(tape, less, one[1], other[1], "sorted")))
+        item = key if alone else choose(tape, less, one[1], other[1], "sorted")
+        made.append((key, item, choose(tape, less, one[2], other[2], "index")))
     return made
 
 

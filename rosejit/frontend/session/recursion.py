@@ -16,7 +16,7 @@ from rosejit.frontend.session.result_inference import returned_yet, returns_noth
 from rosejit.frontend.signature.binding import Call, Signature, conform
 from rosejit.frontend.signature.describe import parameter_span
 from rosejit.frontend.values.argument_identity import ArgumentObjects
-from rosejit.frontend.values.locations import frame_at
+from rosejit.frontend.values.locations import frame_at, last_return
 from rosejit.frontend.values.scalars import leaf_type
 from rosejit.frontend.values.tape import UNDEFINED
 from rosejit.ir import syntax as ir
@@ -109,7 +109,10 @@ class RecursiveFunction:
             self.expect(result, statics)
 
     def doubted(self, error: Exception) -> Exception:
-        """`error` of staging the body, or what is to be said if it may come of the guess."""
+        """`error` of staging the body, or what is to be said if it may come of the guess. What has no place is about
+        the result: it is that of the last `return`."""
+        if isinstance(error, RoseError) and error.span is None and self.code is not None:
+            error.span = last_return(self.code)
         if not self.guessed or (isinstance(error, RoseError) and error.help == self.remedy):
             return error
         name, kind = self.function.name, "truth value" if self.expected == Leaf("bool") else "number"

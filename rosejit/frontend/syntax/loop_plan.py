@@ -38,7 +38,8 @@ def _why(context: Context, unlisted: _Unlisted, node: Any) -> str:
     (part,) = unlisted.args
     line = getattr(part, "lineno", node.lineno)
     shown = (linecache.getline(context.source.file, line)).strip()
-    what, edit = _WORDS.get(type(part), "what is never rolled"), _EDITS.get(type(part))
+    kind = ast.Yield if isinstance(getattr(part, "value", None), ast.Yield) else type(part)
+    what, edit = _WORDS.get(kind, "what is never rolled"), _EDITS.get(kind)
     return f"line {line} holds {what}{f': `{shown}`' if shown else ''}{f' ({edit})' if edit else ''}"
 
 
@@ -266,7 +267,8 @@ def _go(context: Context, node: Any) -> Plan:
 
 
 _WORDS: dict[type, str] = {
-    ast.Expr: "a call for what it does", ast.Name: "a variable that other functions share, or that may be unbound",
+    ast.Expr: "a call whose result is not used", ast.Yield: "a `yield`",
+    ast.Name: "a variable that other functions share, or that may be unbound",
     ast.ListComp: "a comprehension", ast.GeneratorExp: "a generator", ast.Lambda: "a lambda",
     ast.Raise: "a `raise`", ast.Assert: "an `assert`", ast.JoinedStr: "an f-string", ast.Dict: "a dict",
     ast.Attribute: "a store to an object",
@@ -275,7 +277,7 @@ _WORDS: dict[type, str] = {
     ast.FunctionDef: "a function", ast.NamedExpr: "a walrus",
 }  # fmt: skip
 _EDITS: dict[type, str] = {
-    ast.Expr: "an array that is made before the loop: `a = np.zeros(n)`, `a[i] = ...`",
+    ast.Yield: "the body of the loop that takes the values in its place",
     ast.ListComp: "an array and an inner loop instead", ast.Dict: "names or a dataclass instead of a dict",
     ast.Attribute: "names, or a new instance of the class, instead of assigning its fields",
     ast.Raise: "`rose.range` keeps a loop with checks",

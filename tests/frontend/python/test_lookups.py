@@ -344,3 +344,14 @@ def test_a_chosen_text_is_no_number():
     with pytest.raises(StagingTypeError, match="compare it, use it as a key") as refused:
         rose.jit(plain)(0, 1.0)
     assert refused.value.span is not None
+
+
+def test_a_dict_that_has_none_of_the_keys():
+    def f(x: float):
+        counts = {}
+        k = "a" if x > 1 else "b"
+        counts[k] = counts.get(k, 0) + 1
+        return counts["a"]
+
+    with pytest.raises(rose.StagingTypeError, match=r"has none of those[\s\S]*dict.fromkeys\(\['a', 'b'\], 0\)"):
+        rose.jit(f)(2.0)

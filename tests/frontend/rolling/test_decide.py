@@ -532,7 +532,7 @@ def test_a_convolution_in_seven_plain_ranges(reasons):
 WHERE = {
     "for i in range(70):\n    y = v[i]\n    s += 1 + x ** i": "the index is an exponent (`x ** i`), in line 5: `s += 1 + x ** i`",
     "h = 0.5\nfor i in range(70):\n    s += x * np.tanh(np.array([h, 1]))[0]\n    h = math.cos(h)": "(`np.array([h, 1])`), in line 5:",
-    "w = []\nfor i in range(70):\n    w.extend([x])\ns = w[3]": "line 5 holds a call for what it does: `w.extend([x])` (an array that is made",
+    "w = []\nfor i in range(70):\n    w.extend([x])\ns = w[3]": "line 5 holds a call whose result is not used: `w.extend([x])`",
     "h = 0.5\ndef helper(a):\n    return a ** 2\nfor i in range(70):\n    s += x * helper(h)\n    h = math.cos(h)": "(`a ** 2`), in line 7: ",
 }
 
