@@ -106,7 +106,7 @@ def _leaves(tree: Tree, path: str, argument: str, record: str) -> Iterator[Input
     elif isinstance(tree, Node) and tree.kind in (COMPLEX.name, NARROW.name):
         for child in tree.children:
             yield from _leaves(child, path, argument, "")
-    elif isinstance(tree, Node):
+    elif isinstance(tree, Node) and tree.kind != "none":
         kind = of_node(tree)
         keys = tree.keys or tuple(range(len(tree.children)))
         for key, child in zip(keys, tree.children, strict=True):
