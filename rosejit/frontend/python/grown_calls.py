@@ -11,7 +11,7 @@ from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
-from rosejit.frontend.control.grown_lists import each, holds_grown, is_grown, ranks, refuse
+from rosejit.frontend.control.grown_lists import any_there, each, holds_grown, is_grown, ranks, refuse
 from rosejit.frontend.control.truth import truth
 from rosejit.frontend.control.undefined import part, split
 from rosejit.frontend.python.builtins import fold
@@ -92,6 +92,16 @@ def _zip(session: Any, *lists: Any, strict: Any = False) -> Any:
     return made
 
 
+def _columns(session: Any, lists: tuple[Any, ...]) -> Any:
+    """`zip(*rows)`, of which some rows may be there: tuples of the items of those that are, none if there is no row."""
+    rows = [split(row) for row in lists]
+    count = len(rows[0][0]) if rows[0][0].__class__ in (list, tuple) else -1
+    if not all([r.__class__ in (list, tuple) and len(r) == count and not is_grown(r) for r, _ in rows]):
+        refuse(session.tape, "`zip` puts rows that are no lists of one length side by side, of")
+    there, read = any_there(session.tape, lists), session.hooks.read_outer
+    return [part(tuple([part(read(row[k]), flag) for row, flag in rows]), there) for k in range(count)]
+
+
 def _filter(session: Any, function: Any, items: Any) -> Any:
     comprehensions = session.hooks.comprehensions
     asked = functools.partial(session.hooks.call, function)
@@ -130,6 +140,8 @@ def called(session: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str,
     """A call with lists that have grown on some paths only; NotImplemented for one that is like any other."""
     given = (*args, *kwargs.values())
     if any([value.__class__ is MaybeBound for value in given]):
+        if function is zip and not kwargs:
+            return _columns(session, args)
         refuse(session.tape, "the arguments of a call are the items of")
     kind = type(function)
     owner = function.__self__ if kind is BuiltinFunctionType else None

@@ -11,8 +11,9 @@ from rosejit.frontend.control.undefined import split
 from rosejit.frontend.python.assert_raise import raised_unless
 from rosejit.frontend.python.lookups import of_sequence_at
 from rosejit.frontend.python.ordering import both, choose, either
+from rosejit.frontend.scalar_ops.faults import quietly
 from rosejit.frontend.values.host_scalars import number_kind
-from rosejit.frontend.values.scalars import Bool, Int, P
+from rosejit.frontend.values.scalars import Bool, Int, P, Real
 from rosejit.frontend.values.tape import UNDEFINED, MaybeBound, Tape, unfailing
 from rosejit.ir.syntax import FALSE
 
@@ -59,8 +60,12 @@ def item(tape: Tape, items: Any, index: Any, read: Read) -> Any:
 
 def item_at(tape: Tape, items: Any, at: Any, found: Any, read: Read, error: tuple[Any, str]) -> Any:
     """The item at a place, or the error where it was not found."""
-    if found is False:
+    if found is False and not tape.is_staged:
         raise error[0](error[1])
+    if found is False:  # whether this line is reached only running tells
+        caught = raised_unless(tape, Bool(tape, FALSE), *error)
+        tape.frame.diverges = tape.frame.diverges or not caught
+        return Real(tape, tape.literal(0.0))  # nobody reads it
     if found is not True and raised_unless(tape, found, *error):
         at = choose(tape, found, at, 0, "index")
     values = [value for value, _ in each(items)]
@@ -112,8 +117,17 @@ def popped(session: Any, owner: list[Any], index: int = -1) -> Any:
     """`owner.pop()` and `owner.pop(0)`: the last or the first that is there is there no more."""
     tape = session.tape
     at, found = place(tape, owner, index) if owner else (0, False)
+    was_pending = tape.faults is not None and tape.faults.pending
     value = item_at(tape, owner, at, found, session.hooks.read_outer, (IndexError, "pop from empty list"))
-    last = len(owner) - 1
+    if was_pending:
+        _take(session, owner, index)
+    else:  # where it raises there is no item, and none is taken
+        quietly(tape, _take, session, owner, index)
+    return value
+
+
+def _take(session: Any, owner: list[Any], index: int) -> None:
+    tape, last = session.tape, len(owner) - 1
     before = list(owner)
     for k in range(last, -1, -1) if index else range(last + 1):
         others = before[k + 1 :] if index else before[:k]
@@ -122,4 +136,3 @@ def popped(session: Any, owner: list[Any], index: int = -1) -> Any:
             kept = MaybeBound(split(before[k])[0], Bool(tape, FALSE))
         if kept is not before[k]:
             session.hooks.replace(owner, k, UNDEFINED if kept is None else kept)
-    return value
