@@ -18,6 +18,9 @@ _REMEDY = (
     "return the new value (make a Generator an argument), or leave out the decorator: a plain function may change it"
 )
 
+_PLAIN = frozenset({list, dict, set})
+"""Containers that have no attributes."""
+
 
 def check_kept(tape: Tape, root: Frame, params: Iterable[Var], function: Any) -> None:
     """Raise where a function, whose body is `root`, has changed what belongs to the one around it."""
@@ -34,7 +37,7 @@ def check_kept(tape: Tape, root: Frame, params: Iterable[Var], function: Any) ->
             break
         for key in frame.allocated.keys() & tape.undo.known.keys():
             owner = frame.allocated[key]
-            held = owner, attributes_of(owner)
+            held = owner if owner.__class__ in _PLAIN else (owner, attributes_of(owner))
             if any(_is_of(leaf, own, root) for leaf in staged_inside(held)):
                 found = tape.type_fault(
                     f"{described(owner)} of the function around keeps a number of a decorated or differentiated one",
