@@ -51,6 +51,8 @@ class Host:
     captured: Any = None
     table: Any = None
     """The same for rolled loops, once one has asked (`host_tables.py`)."""
+    is_shared: bool = False
+    """Whether a loop may have to begin with this content again: it is copied before the first write."""
 
 
 @dataclass(slots=True, frozen=True)

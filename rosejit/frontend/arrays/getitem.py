@@ -113,7 +113,7 @@ def set_(a: Array, index: Any, value: Any, combine: Combine | None = None, in_pl
     if held.__class__ is Host and tape.frame.contents.get(a.box) is held and is_known(index) and is_known(value):
         data = held.data if a.axes is None and combine is None else None
         if data is not None and _is_host_index(a, data, index):
-            _host_set(a, data, index, value)
+            _host_set(a, held, index, value)
             return
     items, advanced = _items(a, index)
     if advanced or combine is not None or any(map(boolean_indexing.is_mask, items)):
@@ -183,7 +183,10 @@ def _host_get(a: Array, data: Any, index: Any) -> Any:
     return found
 
 
-def _host_set(a: Array, data: Any, index: Any, value: Any) -> None:
+def _host_set(a: Array, held: Host, index: Any, value: Any) -> None:
+    if held.is_shared:
+        held = a.tape.frame.contents[a.box] = Host(held.data.copy(), held.captured)
+    data = held.data
     new = _plain(value)
     if data.dtype.kind != "f" and np.asarray(new).dtype.kind not in (data.dtype.kind, "b"):
         _refuse_kind(a.tape, a, new)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from rosejit.errors import UnsupportedSyntax
-from rosejit.frontend.arrays.array import Array
+from rosejit.frontend.arrays.array import Array, Host
 from rosejit.frontend.control import retype
 from rosejit.frontend.control.if_for import Names, finished, runs_at_all
 from rosejit.frontend.control.loop_carries import LoopCarries
@@ -30,6 +30,9 @@ class _Start:
     @classmethod
     def at(cls, tape: Tape, names: Names) -> "_Start":
         frame = tape.frame
+        for held in frame.contents.values():
+            if held.__class__ is Host:
+                held.is_shared = True
         return cls(frame, names, len(frame.lets), dict(frame.contents), frame.diverges)
 
     def again(self, tape: Tape) -> None:
