@@ -7,7 +7,7 @@ from operator import length_hint
 from time import process_time
 from typing import Any
 
-from rosejit.errors import StagingTypeError, UnrollWarning
+from rosejit.errors import RoseError, StagingTypeError, UnrollWarning
 from rosejit.frontend.arrays import host_tables
 from rosejit.frontend.arrays.array import Array
 from rosejit.frontend.arrays.getitem import get
@@ -40,6 +40,19 @@ _LOOKS = 5_000
 """After so many operations it looks whether it should."""
 _LONG = 64
 """From so many iterations on a loop that is left early does not make the rest of them."""
+
+
+MOST_TIMES = 200
+"""So often a loop is staged at most, each time for what the time before has changed."""
+
+
+def staged_too_often(tape: Tape) -> RoseError:
+    """The refusal of a loop that changes another object each time it is staged."""
+    return tape.fault(
+        StagingTypeError,
+        "this loop changes, each time it is staged, an object of which the time before did not know",
+        help="change objects under one name each: with an `if` around each change in place of a name for either",
+    )
 
 
 # --- if
@@ -391,9 +404,12 @@ class StagedFor:
 
     def __iter__(self) -> Iterator[Any]:
         yield self._item()
-        while not self._over:
+        for _ in range(MOST_TIMES):
+            if self._over:
+                return
             self._begin()
             yield self._item()
+        raise staged_too_often(self._tape)
 
     def _item(self) -> Any:
         made = item_at(self._items, self._index) if self._pick is None else self._pick(self._index)

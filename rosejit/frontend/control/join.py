@@ -336,7 +336,7 @@ class Join:
         atoms: list[Atom] = [var, var]
         atoms[1 - side] = self._nothing(1 - side, array(value.shape, value.type))
         made = fresh(self.tape, self._result(atoms[0], atoms[1], var.type, name), name)
-        made.box.held = value.box.held
+        made.box.readonly, made.box.held = value.box.readonly, value.box.held
         made.box.row_of = value.box.row_of
         record_sources(name, made.box, value.box)
         if value.axes is None:

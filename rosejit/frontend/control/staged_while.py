@@ -5,7 +5,7 @@ from typing import Any
 from rosejit.errors import UnsupportedSyntax
 from rosejit.frontend.arrays.array import Array, Host
 from rosejit.frontend.control import retype
-from rosejit.frontend.control.if_for import Names, finished, runs_at_all
+from rosejit.frontend.control.if_for import MOST_TIMES, Names, finished, runs_at_all, staged_too_often
 from rosejit.frontend.control.loop_carries import LoopCarries
 from rosejit.frontend.control.truth import truth
 from rosejit.frontend.values.scalars import NUMBERS, Bool
@@ -69,7 +69,7 @@ class WhileLoop:
         self._before: Names = ()
         self._start: _Start | None = None
         self._trial: list[Any] | None = None
-        self._host_iterations = 0
+        self._host_iterations = self._times = 0
         self._loop: _Loop | None = None
         self._slots: dict[AttributeSlot, Any] = {}
         """The attributes that an iteration is known to change."""
@@ -87,6 +87,9 @@ class WhileLoop:
         if self._loop is not None:
             return names
         tape = self._tape
+        self._times += 1
+        if self._loop is None and self.again and self._times > MOST_TIMES + self._host_iterations:
+            raise staged_too_often(tape)
         if self._start is None:
             self._start = _Start.at(tape, names)
         if self.again:

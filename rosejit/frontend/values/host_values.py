@@ -266,6 +266,16 @@ def _compared(value: Any) -> Opened:
     return (value,), []
 
 
+def _proxied(value: Any) -> Any:
+    """Of a class; while code is staged it may have a stand-in for the hash that all objects have."""
+    own = {name: value[name] for name in value if not (name == "__hash__" and _is_of_all(value[name]))}
+    return None, [*own, *own.values()]
+
+
+def _is_of_all(hashing: Any) -> bool:
+    return getattr(hashing, "__wrapped__", None) is object.__hash__
+
+
 def _mapping(value: Any) -> Opened:
     return None, [*dict.__iter__(value), *dict.values(value)]
 
@@ -280,7 +290,7 @@ ROWS: tuple[tuple[Any, Opener, str], ...] = (
     (OrderedDict, lambda value: (None, [*value, *value.values()]), "any"),
     (defaultdict, lambda value: (None, [*value, *value.values(), value.default_factory]), "any"),
     (dict, _mapping, "keys"),
-    (MappingProxyType, lambda value: (None, [*value, *value.values()]), "any"),
+    (MappingProxyType, _proxied, "any"),
     ((KeysView, ValuesView, ItemsView), _views, "any"),
     (set, lambda value: (None, list(set.__iter__(value))), "any"),
     (frozenset, lambda value: (None, list(frozenset.__iter__(value))), "never"),

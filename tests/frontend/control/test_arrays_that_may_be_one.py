@@ -97,3 +97,38 @@ def test_arrays_that_may_be_one(way):
             assert same(found, wanted), f"{found} is not {wanted}, n = {n}:\n{text}"
             right += 1
     assert right > 5 or way in REFUSED
+
+
+@pytest.mark.parametrize("leave", ["raise ValueError", "return rows[0]", "return rows[2]"])
+@pytest.mark.parametrize("change", ["v[0] = 50.0", "v += 1.0", "v.sort()", "bump(v)"])
+def test_an_element_that_a_helper_returns_early_is_still_one_of_the_list(leave, change):
+    f = define(
+        f"""
+        def chosen(rows, k, n):
+            if n > 1:
+                return rows[k]
+            {leave}
+
+        def bump(v):
+            v[1] += 3.0
+
+        def f(k: int, n: int) -> float:
+            rows = [np.zeros(2), np.arange(2.0), np.ones(2) * 2]
+            v = chosen(rows, k, n)
+            {change}
+            return sum(r.sum() for r in rows)
+        """,
+        np=np,
+    )
+    try:
+        assert rose.jit(f)(1, 2) == f(1, 2)
+    except rose.RoseError as error:
+        assert error.span is not None
+
+
+@pytest.mark.parametrize("head", ["for i in rose.range(n):", "for i in range(n):"])
+def test_one_of_two_lists_at_a_time_is_no_endless_staging(head):
+    text = f"def f(n: int) -> int:\n    a, b = [], []\n    {head}\n        c = a if i % 3 == 0 else b\n        c.append(i)\n"
+    f = define(text + "    return len(a) + 10 * len(b)", rose=rose)
+    with pytest.raises(RoseError, match="each time it is staged"):
+        rose.jit(f)(6)
