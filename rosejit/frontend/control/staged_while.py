@@ -88,7 +88,7 @@ class WhileLoop:
             return names
         tape = self._tape
         self._times += 1
-        if self._loop is None and self.again and self._times > MOST_TIMES + self._host_iterations:
+        if self.again and self._times > MOST_TIMES + self._host_iterations:
             raise staged_too_often(tape)
         if self._start is None:
             self._start = _Start.at(tape, names)

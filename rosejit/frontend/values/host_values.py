@@ -268,11 +268,12 @@ def _compared(value: Any) -> Opened:
 
 def _proxied(value: Any) -> Any:
     """Of a class; while code is staged it may have a stand-in for the hash that all objects have."""
-    own = {name: value[name] for name in value if not (name == "__hash__" and _is_of_all(value[name]))}
+    own = {name: value[name] for name in value if not (name == "__hash__" and _is_stand_in(value[name]))}
     return None, [*own, *own.values()]
 
 
-def _is_of_all(hashing: Any) -> bool:
+def _is_stand_in(hashing: Any) -> bool:
+    """Whether a class has, while code is staged, what tells of the hash that all objects have."""
     return getattr(hashing, "__wrapped__", None) is object.__hash__
 
 
@@ -382,7 +383,7 @@ def _kind_of_c(cls: type) -> Kind:
     """A type made in C. That it has a hash of its own says that nobody can change its values."""
     if cls.__hash__ is None or (cls.__module__, cls.__name__) == ("decimal", "Context"):
         return Kind(_reduced, "any", is_library=True)
-    if getattr(cls.__hash__, "__wrapped__", cls.__hash__) is not object.__hash__:  # while code is staged: a stand-in
+    if cls.__hash__ is not object.__hash__ and not _is_stand_in(cls.__hash__):
         return Kind(_reduced, "never", is_library=True)
     return Kind(open_object if is_users_class(cls) else itself, "any" if hasattr(cls, "__next__") else "never", True)
 

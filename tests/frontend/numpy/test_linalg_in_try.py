@@ -11,8 +11,8 @@ from rosejit.numeric import np
 from tests.frontend.oracle import define
 from tests.tables import crossed
 
-pytest.importorskip("scipy")
-import scipy.linalg  # noqa: E402
+scipy = pytest.importorskip("scipy")
+pytest.importorskip("scipy.linalg")
 
 ROUTINES = {  # of x and k: no inverse at x = 2 and -1, not positive definite below 1
     "solve": "np.linalg.solve(np.array([[x, 1.0], [2.0, x - 1.0]]), np.array([1.0, x]))",
